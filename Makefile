@@ -1,5 +1,5 @@
 # make demo   trains the quick start without a browser      make lab    opens JupyterLab on it
-# make test   runs all tests and every notebook             make bench  measures
+# make test   runs the tests and every notebook             make bench  measures
 # make lint   looks at the code without running it          make bundles  builds the JavaScript that is committed
 # make newest runs the unit tests on Python 3.13 with the newest JAX, where there is a Python 3.13
 # All of them need Python 3.11, 3.12 or 3.13 and nothing else: the first one makes .venv and installs into it. Node comes
@@ -18,7 +18,10 @@ VIEWS := node_modules/.installed-views
 ALL_NODE := node_modules/.installed-all
 BUNDLES := msnb/notebook/*/widget.js extensions/*/labextension
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-WORKERS ?= 2
+# One more than there are processors: tests wait for browsers, processes and pauses of their own. Each takes 1.5 GB.
+WORKERS ?= 3
+# These read the sources and run nothing: `make lint` has them, and no second time is needed.
+READ := tests/test_architecture.py tests/test_replacing.py tests/own_lines
 # Tests start a hundred processes; each would compile msnb anew where Python is told to keep no bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 # npm's programs look for node on the path, and find that of the virtual environment.
@@ -34,7 +37,7 @@ lab: $(LAB)
 	@$(BIN)/python -m msnb lab
 
 test: $(TEST)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" tests
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(READ:%=--ignore=%) tests
 	MSNB_PROGRESS=0 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -p tests.no_grammar -p nbval --nbval --nbval-current-env --nbval-cell-timeout=600 -p no:cacheprovider notebooks
 
 # The same rules with another Python in another environment, for which pip finds the newest of everything.
@@ -48,7 +51,7 @@ newest:
 unit: $(TEST)
 	@$(BIN)/python -c 'import sys, jax, numpy, cv2; print("Python", sys.version.split()[0], "JAX", jax.__version__, \
 		"numpy", numpy.__version__, "OpenCV", cv2.__version__)'
-	XLA_FLAGS= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" --ignore=tests/notebook tests
+	XLA_FLAGS= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" --ignore=tests/notebook $(READ:%=--ignore=%) tests
 
 bench: $(TEST)
 	MSNB_PROGRAMS=500 $(BIN)/python -m pytest -n $(WORKERS) tests/script
@@ -61,7 +64,7 @@ lint-python: $(DEV)
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m pyright --pythonpath $(BIN)/python
 	$(BIN)/python tests/typing/share.py
-	$(BIN)/python -m pytest -p no:cacheprovider tests/test_architecture.py tests/own_lines
+	$(BIN)/python -m pytest -p no:cacheprovider $(READ)
 
 lint-javascript: $(DEV) $(VIEWS)
 	$(NPM) run --silent lint

@@ -3,6 +3,7 @@
 `import msnb as ms` is `import mindspore as ms`; in a notebook `%load_ext msnb` adds `%%mindspore` and the views.
 """
 
+import sys as _sys
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
@@ -70,11 +71,19 @@ from msnb.core.api import jit, ms_function
 from msnb.core.grad import grad, value_and_grad
 from msnb.log import get_level, get_log_config
 
+from_numpy = Tensor.from_numpy
+
 context.on_change(
     "save_graphs",
     lambda on: on and _import_module("msnb.ir.save").install(),  # spares the writer of graphs to who wants none
 )
+context.on_change(
+    "print_file_path",
+    lambda path: _import_module("msnb.train._print_file").follow(path),  # spares training to who prints to the screen
+)
 _shown_by(lambda value: _import_module("msnb.notebook.display").mime(value))  # spares displays to who looks at none
+if "marimo" in _sys.modules:  # it shows what an error carries, and asks nobody
+    _import_module("msnb.notebook.in_marimo").install()
 _in_notebook(lambda: _import_module("msnb.notebook.progress").NotebookLine())  # spares IPython to plain Python
 
 if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
@@ -90,6 +99,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     )
     from msnb.core.transforms import jacfwd, jacrev, jvp, vjp, vmap
     from msnb.exchange.onnx.read import load_onnx
+    from msnb.exchange.stablehlo import load_stablehlo
     from msnb.nn.frozen import frozen
     from msnb.notebook.gradients import GradientMonitor, inspect_gradients
     from msnb.notebook.graph import view
@@ -155,6 +165,7 @@ _LATER = {
     ),
     "frozen": "msnb.nn.frozen",
     "load_onnx": "msnb.exchange.onnx.read",
+    "load_stablehlo": "msnb.exchange.stablehlo",
     **dict.fromkeys(
         (
             "Callback",

@@ -23,7 +23,7 @@ _PACKAGE = str(Path(__file__).parent) + os.sep
 _PACKAGE_PARENT = str(Path(__file__).parent.parent) + os.sep
 
 _lock = threading.Lock()
-_logger = None
+_global_logger = None
 _said = set()
 _make_room = None  # called before a message goes to the screen
 _own_form = None  # how a notebook shows what msnb says: a function of the record
@@ -119,11 +119,11 @@ def _make_handler():
 
 def _get_logger():
     """The one logger; reads the environment the first time it is needed."""
-    global _logger
-    if _logger is not None:
-        return _logger
+    global _global_logger
+    if _global_logger is not None:
+        return _global_logger
     with _lock:
-        if _logger is None:
+        if _global_logger is None:
             level = os.environ.get("GLOG_v", "").strip() or "2"
             if level not in _LEVELS:
                 raise ValueError(
@@ -136,8 +136,8 @@ def _get_logger():
             logger.setLevel(_LEVELS[level])
             logger.propagate = False  # a root logger of the user's would print every line twice
             logger.handlers[:] = [handler]
-            _logger = logger
-    return _logger
+            _global_logger = logger
+    return _global_logger
 
 
 def debug(msg: object, *args: object, **kwargs: Any) -> None:
@@ -236,10 +236,10 @@ def get_log_config() -> dict[str, str]:
 
 def _reset():
     """Read the environment anew at the next message (tests)."""
-    global _logger
+    global _global_logger
     with _lock:
-        if _logger is not None:
-            for handler in _logger.handlers:
+        if _global_logger is not None:
+            for handler in _global_logger.handlers:
                 handler.close()
-        _logger = None
+        _global_logger = None
         _said.clear()

@@ -7,23 +7,11 @@ import numpy as np
 import pytest
 
 import msnb
-from msnb import Tensor, context, nn, ops
+from msnb import Tensor, nn, ops
 from msnb.ops import operations as P
 
 PAGE = (Path(__file__).parent.parent / "docs" / "differences.md").read_text(encoding="utf-8")
 ROWS = [re.split(r"(?<!\\) \| ", line.strip("| ")) for line in PAGE.splitlines() if line.startswith("| `")]
-
-
-def in_graph(function):
-    class Net(nn.Cell):
-        def construct(self, *inputs):
-            return function(*inputs)
-
-    def call(*inputs):
-        context.set_context(mode=context.GRAPH_MODE)
-        return Net()(*inputs)
-
-    return call
 
 
 NAMES = {
@@ -33,7 +21,6 @@ NAMES = {
     "ops": ops,
     "mindspore": msnb,
     "Tensor": Tensor,
-    "in_graph": in_graph,
     "grad": ops.GradOperation(),
     "grads": ops.GradOperation(get_all=True),
 }

@@ -2,6 +2,7 @@
 
 import ast
 import doctest
+import functools
 import importlib
 import json
 import re
@@ -61,17 +62,17 @@ def given(text, module):
     def column(name, values):
         return dataset.NumpySlicesDataset({name: values}, shuffle=False) if of_data else Tensor(values)
 
-    net = Net()
-    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
-    optimizer = nn.Momentum(net.trainable_params(), 0.01, 0.9)
+    net = functools.cache(Net)  # most examples name none, and a network costs a tenth of a second
+    loss = functools.cache(lambda: nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
+    optimizer = functools.cache(lambda: nn.Momentum(net().trainable_params(), 0.01, 0.9))
     makers = {
         ("Net", "LeNet5"): lambda: Net,
-        ("net", "lenet"): lambda: net,
-        ("loss", "cross_entropy"): lambda: loss,
-        ("optim", "optimizer", "momentum"): lambda: optimizer,
-        ("net_with_loss",): lambda: nn.WithLossCell(net, loss),
-        ("train_step",): lambda: nn.TrainOneStepCell(nn.WithLossCell(net, loss), optimizer),
-        ("model",): lambda: Model(net, loss, optimizer, metrics={"accuracy"}),
+        ("net", "lenet"): net,
+        ("loss", "cross_entropy"): loss,
+        ("optim", "optimizer", "momentum"): optimizer,
+        ("net_with_loss",): lambda: nn.WithLossCell(net(), loss()),
+        ("train_step",): lambda: nn.TrainOneStepCell(nn.WithLossCell(net(), loss()), optimizer()),
+        ("model",): lambda: Model(net(), loss(), optimizer(), metrics={"accuracy"}),
         ("dataset", "train_dataset", "valid_dataset", "digits", "unseen_digits"): rows,
         ("images", "data", "x"): lambda: column("image", images),
         ("labels", "label", "y"): lambda: column("label", labels),

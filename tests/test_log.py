@@ -32,6 +32,13 @@ def test_a_line_has_mindspores_layout_and_names_the_caller(capsys):
     )
 
 
+def test_programs_have_the_environment_read_anew_by_mindspores_name_of_the_logger(monkeypatch):
+    assert log.get_level() == "2"
+    monkeypatch.setenv("GLOG_v", "1")
+    log._global_logger = None
+    assert log.get_level() == "1"
+
+
 def test_glog_v_sets_the_level(monkeypatch, capsys):
     monkeypatch.setenv("GLOG_v", "0")
     log.debug("detail")

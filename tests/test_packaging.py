@@ -45,7 +45,8 @@ def third_party_imports(path, loading_only):
             names = [node.module]
         else:
             if not (loading_only and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Try))):
-                todo.extend(ast.iter_child_nodes(node))
+                # imports are statements, and no expression holds one
+                todo.extend(child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr))
             continue
         for name in names:
             top = name.split(".")[0]
@@ -89,6 +90,8 @@ def test_an_extra_for_users_names_only_what_is_imported():
     for path in shipped_files():
         if path.suffix == ".py":
             imported.update(third_party_imports(path, loading_only=False))
+            if not re.search(r"need|import_module", path.read_text(encoding="utf-8")):
+                continue
             for node in ast.walk(tree_of(path)):
                 # a library that may be missing is asked for by name
                 if isinstance(node, ast.Call) and called(node).endswith(("need", "import_module")):
@@ -154,6 +157,21 @@ def test_importing_the_lowest_floor_does_not_import_jax():
     code = "import sys; sys.modules['msnb'] = type(sys)('msnb'); sys.modules['msnb'].__path__ = ['msnb']; "
     code += "import msnb.context, msnb.log, msnb._checkparam, msnb.common.seed; assert 'jax' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+
+
+def recipe(target):
+    """What the Makefile does for a target."""
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    return re.search(rf"^{target}:.*\n((?:\t.*\n)+)", text, re.MULTILINE)[1]
+
+
+def test_what_is_left_out_of_the_tests_is_run_by_lint():
+    assert "$(READ:%=--ignore=%) tests\n" in recipe("test") and "-m pytest -p no:cacheprovider $(READ)\n" in recipe(
+        "lint-python"
+    )
+    (read,) = re.findall(r"^READ := (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert all((ROOT / path).exists() for path in read.split())
+    assert re.findall(r"--ignore=(?!%)(\S+)", recipe("test") + recipe("unit")) == ["tests/notebook"]
 
 
 def test_ci_runs_the_tests_that_a_contributor_runs():

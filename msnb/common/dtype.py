@@ -5,6 +5,8 @@ from typing import Any, Self
 import numpy as np
 from ml_dtypes import bfloat16 as _np_bfloat16
 
+from msnb.common.quant_dtype import QuantDtype as QuantDtype  # where MindSpore 2 has it
+
 
 class Type:
     """A MindSpore type. Two types are equal when they have the same kind and width."""
@@ -259,6 +261,8 @@ def get_py_obj_dtype(obj: Any) -> Type:
         return TensorType(from_numpy_dtype(dtype))
     if isinstance(obj, Type):
         return type_type
+    if isinstance(obj, type):
+        return pytype_to_dtype(obj)
     if callable(obj):
         return function
     return pytype_to_dtype(type(obj))

@@ -45,7 +45,6 @@ NAMES: dict[str, str] = {
     "concat": "ops.concat",
     "stack": "ops.stack",
     "matmul": "ops.matmul",
-    "from_numpy": "Tensor.from_numpy",
     "manual_seed": "mindspore.set_seed",
     "save": "mindspore.save_checkpoint",
     "load": "mindspore.load_checkpoint",

@@ -1,13 +1,11 @@
-"""The one module that touches JAX's private API; each use says what it falls back to."""
+"""Where JAX's private API is touched, with `_jax_compiling`; each use says what it falls back to."""
 
 # What JAX does not have here is None, and whoever uses it has looked.
 # pyright: reportOptionalMemberAccess=false
 
 import functools
+import operator
 import os
-import threading
-from collections import Counter
-from math import prod
 from typing import Any
 
 import jax
@@ -15,13 +13,6 @@ import jax.core
 import jax.numpy as jnp
 import numpy as np
 from jax.extend import core as jex_core
-
-try:
-    from jax._src import compiler as _compiler
-    from jax._src.interpreters import mlir as _mlir
-    from jax._src.lib.mlir import ir as _ir  # pyright: ignore[reportPrivateImportUsage] - a module of JAX's own
-except ImportError:  # pragma: no cover - everything is then compiled with JAX's own options
-    _compiler = _mlir = None
 
 try:
     from jax._src import source_info_util as _source_info
@@ -39,17 +30,6 @@ except ImportError:  # pragma: no cover - a failed side effect is then reported 
     _dispatch = None
 
 try:
-    from jax._src import config as _config
-except ImportError:  # pragma: no cover
-    _config = None
-
-try:
-    from jax._src import cache_key as _cache_key
-    from jax._src import compilation_cache as _compilation_cache
-except ImportError:  # pragma: no cover - what is compiled is then kept by JAX's own rules
-    _compilation_cache = None
-
-try:
     from jax._src.core import trace_ctx as _trace_context
 except ImportError:  # pragma: no cover - a Stop at an unlucky moment of a trace then leaves JAX tracing
     _trace_context = None
@@ -58,11 +38,6 @@ try:
     from jax._src import pjit as _pjit
 except ImportError:  # pragma: no cover - what is refused is then refused in JAX's words
     _pjit = None
-
-try:
-    from jax._src.interpreters import pxla as _pxla
-except ImportError:  # pragma: no cover - a Stop at an unlucky moment of a first call is then forgotten
-    _pxla = None
 
 try:
     from jax._src import xla_bridge as _bridge
@@ -222,6 +197,12 @@ def trace_state():
     return context, None if _trace_context is None else (_trace_context.trace, _trace_context.axis_env)
 
 
+def current_trace():
+    """What JAX is tracing just now, an object of its own for each function that it traces; None where that is unknown,
+    and gradients are dense."""
+    return None if _trace_context is None else _trace_context.trace
+
+
 def restore_trace_state(state):
     """Put back what `trace_state` gave: a Stop may have come between a context's end and its clean-up."""
     context, tracing = state
@@ -297,6 +278,7 @@ def under(inner, outer, known):
     return inner.replace(name_stack=found[0]) if inner.traceback is not None else outer.replace(name_stack=found[0])
 
 
+UNSPECIFIED = getattr(_pjit, "UNSPECIFIED", None)  # what is said of the placement of an array where nothing is
 Literal = jex_core.Literal
 Var = jex_core.Var
 
@@ -325,6 +307,26 @@ def scan_counts(eqn):
     return len(constants), len(carried)
 
 
+_GRAPHS = jex_core.ClosedJaxpr, jex_core.Jaxpr
+
+
+def other_graphs(params, change):
+    """{name: value} of the parameters of an equation in which `change` makes another graph of a graph: of one, or of
+    some in a tuple. What it leaves alone it gives back as the same object."""
+    new = {}
+    for name, value in params.items():
+        if isinstance(value, _GRAPHS):
+            other = change(value)
+        elif type(value) is tuple and value and isinstance(value[0], _GRAPHS):
+            other = tuple(map(change, value))
+            other = value if all(map(operator.is_, other, value)) else other
+        else:
+            continue
+        if other is not value:
+            new[name] = other
+    return new
+
+
 _PRINTS = frozenset(("debug_callback", "debug_print"))
 
 
@@ -335,8 +337,9 @@ def without_prints(jaxpr):
         if eqn.primitive.name in _PRINTS and not eqn.outvars:
             changed = True
             continue
-        params = {k: _quiet(v) for k, v in eqn.params.items()}
-        if any(params[k] is not v for k, v in eqn.params.items()):
+        new = other_graphs(eqn.params, _quiet)
+        if new:
+            params = {**eqn.params, **new}
             eqn, changed = eqn.replace(params=params, effects=_effects(params, eqn)), True
         eqns.append(eqn)
     if not changed:
@@ -345,16 +348,11 @@ def without_prints(jaxpr):
     return jaxpr.replace(eqns=eqns, effects=effects)
 
 
-def _quiet(value):
-    if isinstance(value, jex_core.ClosedJaxpr):
-        inner = without_prints(value.jaxpr)
-        return value if inner is value.jaxpr else value.replace(jaxpr=inner)
-    if isinstance(value, jex_core.Jaxpr):
-        return without_prints(value)
-    if isinstance(value, tuple) and any(isinstance(v, jex_core.ClosedJaxpr) for v in value):
-        new = tuple(_quiet(v) for v in value)
-        return value if all(a is b for a, b in zip(new, value)) else new
-    return value
+def _quiet(graph):
+    if isinstance(graph, jex_core.Jaxpr):
+        return without_prints(graph)
+    inner = without_prints(graph.jaxpr)
+    return graph if inner is graph.jaxpr else graph.replace(jaxpr=inner)
 
 
 def _effects(params, eqn):
@@ -363,136 +361,3 @@ def _effects(params, eqn):
         for part in value if isinstance(value, tuple) else (value,):
             found |= set(getattr(part, "effects", ()))
     return found if eqn.effects else eqn.effects
-
-
-class _Kept:
-    """What JAX takes for its persistent cache: `cache`, until the user names a folder of their own."""
-
-    def __init__(self, cache):
-        self.cache = cache
-        self.folder = jax.config.jax_compilation_cache_dir
-
-    def _current(self):
-        if jax.config.jax_compilation_cache_dir != self.folder:
-            _compilation_cache.reset_cache()
-            _compilation_cache._initialize_cache()
-            return _compilation_cache._cache
-        return self.cache
-
-    def get(self, key):
-        cache = self._current()
-        return None if cache is None else cache.get(key)
-
-    def put(self, key, value):
-        cache = self._current()
-        if cache is not None:
-            cache.put(key, value)
-
-    @property
-    def _path(self):
-        return self.cache._path
-
-
-def keep_compiled_in(cache, further_key):
-    """Let JAX keep compiled programs in `cache` (get and put of bytes); None: nowhere.
-
-    Args:
-        cache (object): It has `_path`, its folder, too.
-        further_key (Callable): Gives a text that becomes part of the key of what is being compiled.
-    """
-    jax.config.update("jax_compilation_cache_dir", None if cache is None else str(cache._path))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 1.0 if cache is None else 0.0)
-    if _compilation_cache is None:
-        return
-    _compilation_cache.reset_cache()
-    if cache is not None:
-        _compilation_cache._cache, _compilation_cache._cache_initialized = _Kept(cache), True
-        _cache_key.custom_hook = further_key
-
-
-def keeps_compiled_in(cache):
-    """Whether JAX still keeps compiled programs in `cache`."""
-    kept = getattr(_compilation_cache, "_cache", None)
-    return isinstance(kept, _Kept) and kept.cache is cache and kept.folder == jax.config.jax_compilation_cache_dir
-
-
-def settings_of_thread():
-    """What of JAX's settings a thread may have to itself and programs depend on, to be compared; None where unknown."""
-    return None if _config is None else _config.trace_context()
-
-
-def hear_while_compiling(heard):
-    """Run through `heard` what JAX asks of each new executable with a bare ``except`` around it."""
-    for name in ("get_out_shardings_from_executable", "_get_layouts_from_executable"):
-        asked = getattr(_pxla, name, None)
-        if asked is not None:
-            setattr(_pxla, name, _through(heard, asked))
-
-
-def _through(heard, asked):
-    @functools.wraps(asked)
-    def ask(*args, **kwargs):
-        return heard(lambda: asked(*args, **kwargs))
-
-    return ask
-
-
-# ------------------------------------------------------------------ first calls
-_MLIR_USES = 10  # what is lowered into one context stays in it, so that none is used for ever; JAX 0.12's own number
-
-
-def share_contexts():
-    """Lower several programs of a thread into one MLIR context, as JAX does from 0.12 on: a new one takes 5 ms."""
-    if not hasattr(_mlir, "make_ir_context") or hasattr(_mlir, "_thread_local_context"):
-        return
-    make, mine = _mlir.make_ir_context, threading.local()
-
-    @functools.wraps(make)
-    def shared():
-        if getattr(mine, "left", 0) <= 0:
-            mine.context, mine.left = make(), _MLIR_USES
-        mine.left -= 1
-        return mine.context
-
-    _mlir.make_ir_context = shared
-
-
-def compile_with(options):
-    """Let `options` add to the options that XLA compiles a program with on CPU.
-
-    Args:
-        options (Callable): Takes the program's name in XLA and a function that gives (how often each operation stands
-            in it by name, number of elements of its largest array), or None for one of more operations than it is
-            given; returns a dict. What the user has set in XLA_FLAGS stays as it is.
-    """
-    if not hasattr(_compiler, "compile_or_get_cached"):
-        return
-    compiled = _compiler.compile_or_get_cached
-
-    @functools.wraps(compiled)
-    def compile_or_get_cached(backend, computation, devices, given, *rest, **more):
-        if backend.platform == "cpu":
-            name = _ir.StringAttr(computation.operation.attributes["sym_name"]).value
-            added, flags = options(name, lambda most: _about(computation, most)), os.environ.get("XLA_FLAGS", "")
-            known = dict(given.env_option_overrides)
-            known.update((k, v) for k, v in added.items() if k not in known and k not in flags)
-            given.env_option_overrides = list(known.items())
-        return compiled(backend, computation, devices, given, *rest, **more)
-
-    _compiler.compile_or_get_cached = compile_or_get_cached
-
-
-def _about(module, most):
-    names, largest, count = Counter(), 0, 0
-
-    def see(op):
-        nonlocal largest, count
-        count += 1
-        names[op.name] += 1
-        for value in (*op.results, *(a for region in op.regions for block in region for a in block.arguments)):
-            if isinstance(value.type, _ir.RankedTensorType):
-                largest = max(largest, prod(_ir.RankedTensorType(value.type).shape))
-        return _ir.WalkResult.ADVANCE if count < most else _ir.WalkResult.INTERRUPT
-
-    module.operation.walk(see)
-    return (names, largest) if count < most else None

@@ -9,6 +9,7 @@ import jax
 
 from msnb import log
 from msnb.core import compile, events, script, trace
+from msnb.core.by_values import runs_plainly
 from msnb.core.errors import describe
 from msnb.core.identity import Identity
 from msnb.core.meta_tensor import MetaTensor
@@ -56,7 +57,10 @@ class JitFunction:
             self._check(args)
         return self._trace_root, args, kwargs, self.name, ()
 
+    @runs_plainly
     def _trace_root(self, *args, **kwargs):
+        if _thread.frame is None:
+            return self.fn(*args, **kwargs)
         with jax.named_scope("Default"):
             return script.call(self.fn)(*args, **kwargs)
 
@@ -110,7 +114,10 @@ class BoundJit:
             self._jitted._check(args)
         return compile.call(self._instance, self._trace_root, args, kwargs, self.__name__, (self._jitted.key,))
 
+    @runs_plainly
     def _trace_root(self, *args, **kwargs):
+        if _thread.frame is None:
+            return self.fn(*args, **kwargs)
         around = _thread.cell
         try:
             _thread.cell = self._instance if hasattr(self._instance, "_cells") else None
@@ -218,7 +225,10 @@ def jit(
 
 
 class _Executor:
-    """What r1.1 code reaches for to trace a Cell without running it."""
+    """What r1.1 code reaches for to trace a Cell without running it, or to run it as a graph whatever the mode is."""
+
+    def __call__(self, obj, *args, phase="predict"):
+        return obj.compile_and_run(*args)
 
     @staticmethod
     def compile(obj, *args, phase="predict", do_convert=True, auto_parallel_mode=False):

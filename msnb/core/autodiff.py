@@ -8,10 +8,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax.ad_checkpoint import checkpoint_name
 
+from msnb import context
 from msnb.core import events, float_status, script, tape, trace
+from msnb.core._jax_private import weak_float32
 from msnb.core.dtype import is_inexact
 from msnb.core.errors import describe
+from msnb.core.kernel import Kernel
 from msnb.core.parameter import Parameter
+from msnb.core.rows import Tables
+from msnb.core.sparse_tensor import RowTensor
 from msnb.core.tensor import Tensor, box
 from msnb.core.tree import flatten
 
@@ -63,8 +68,13 @@ class Gradient:
 
 
 def _variables(args, positions):
-    """The Tensors among the differentiated arguments, and how to put others in their place."""
+    """The Tensors and numbers among the differentiated arguments, as Tensors, and how to put others in their place.
+
+    A float is a variable, an int where there is no Tensor beside it: elsewhere an int is an axis, a size or a flag.
+    """
     picked, rebuild = flatten([args[p] for p in positions])
+    numbers = (float,) if any(isinstance(leaf, Tensor) for leaf in picked) else (float, int)
+    picked = [box(_number(leaf)) if type(leaf) in numbers else leaf for leaf in picked]
     tensors = [leaf for leaf in picked if isinstance(leaf, Tensor)]
 
     def replace(new):
@@ -83,12 +93,17 @@ def _variables(args, positions):
             grad = next(grads) if isinstance(leaf, Tensor) else None
             if grad is None and isinstance(leaf, Tensor):
                 grad = box(jnp.zeros(leaf._array.shape, leaf._array.dtype))
-            elif grad is None and isinstance(leaf, (int, float)) and not isinstance(leaf, bool):
-                grad = box(jnp.zeros((), jnp.float32 if isinstance(leaf, float) else jnp.int64))
+            elif grad is None and isinstance(leaf, int) and not isinstance(leaf, bool):
+                grad = box(jnp.zeros((), jnp.int64))
             out.append(grad)
         return tuple(rebuild(out))
 
     return tensors, replace, gradients
+
+
+def _number(value):
+    """A Python number as a float32 that, like the number itself, does not widen what it meets."""
+    return weak_float32(jnp.asarray(value, jnp.float32))
 
 
 def _cotangents(outputs, sens):
@@ -100,10 +115,12 @@ def _cotangents(outputs, sens):
     if sens is None:
         return tensors, [box(jnp.ones(t._array.shape, t._array.dtype)) for t in tensors]
     given, _ = flatten(sens)
-    if len(given) == 1 and len(tensors) == 1 and isinstance(given[0], (int, float)):
-        given = [box(jnp.full(tensors[0]._array.shape, given[0], tensors[0]._array.dtype))]
     if len(given) != len(tensors):
         raise ValueError(f"'sens' has {len(given)} Tensors, but the function returned {len(tensors)}.")
+    given = [
+        box(jnp.full(t._array.shape, g, t._array.dtype)) if isinstance(g, (int, float)) else g
+        for g, t in zip(given, tensors)
+    ]
     checked = []
     for cotangent, tensor in zip(given, tensors):
         if not isinstance(cotangent, Tensor):
@@ -154,14 +171,20 @@ def _taped(fn, args, kwargs, positions, weights, sens, has_aux):
     outputs, cotangents = _cotangents(leaves, sens)
     found = tape.backward(outputs, cotangents, [s for s in sources if s is not None] + weight_sources)
     split = sum(s is not None for s in sources)
-    arg_grads = iter(found[:split])
+    arg_grads = map(tape.dense, found[:split])
     grads = gradients([next(arg_grads) if s is not None else None for s in sources])
     weight_grads = tuple(g if g is not None else _zeros(w) for g, w in zip(found[split:], weights))
     if _thread.looking:
-        float_status.note([g._array for g in found if g is not None])
+        float_status.note([_numbers(g) for g in found if g is not None])
     if events.asked.differentiated:
-        events.tell("differentiated", outputs, weights, weight_sources, weight_grads)
+        with tape.paused():
+            whole = tuple(map(tape.dense, weight_grads))
+        events.tell("differentiated", outputs, weights, weight_sources, whole)
     return _untrack(out), grads, weight_grads
+
+
+def _numbers(gradient):
+    return (gradient.values if isinstance(gradient, RowTensor) else gradient)._array
 
 
 def _zeros(tensor):
@@ -190,6 +213,7 @@ def _traced(fn, args, kwargs, positions, weights, sens, has_aux):
         for i, array in zip(smooth, arrays):
             boxes[i] = box(array)
         with trace.Frame(weights, weight_arrays, outer) as frame:
+            frame.tables = shape["tables"] = Tables(weights, weight_arrays)
             out = script.call(fn)(*replace(boxes), **kwargs)
             leaves, shape["rebuild"] = flatten(out)
             main = flatten(out[0])[0] if has_aux else leaves
@@ -221,14 +245,17 @@ def _traced(fn, args, kwargs, positions, weights, sens, has_aux):
         for c, o in zip(cotangents, outputs)
     )
     array_grads, weight_grads = vjp(cotangents)
+    weight_grads = [shape["tables"].gradient(w, g) for w, g in zip(weights, weight_grads)]
     if _thread.looking:
-        float_status.note([*array_grads, *weight_grads])
+        float_status.note([*array_grads, *map(_numbers, weight_grads)])
     found: list[Any] = [None] * len(tensors)
     for i, grad in zip(smooth, array_grads):
         found[i] = box(grad)
     # named, so that tools find the gradient of a Parameter in the jaxpr of any train step
-    named = [checkpoint_name(g, f"gradient:{w.name}") for g, w in zip(weight_grads, weights)]
-    return result, gradients(found), tuple(box(g) for g in named)
+    for gradient, weight in zip(weight_grads, weights):
+        label = gradient.values if isinstance(gradient, RowTensor) else gradient
+        label._array = checkpoint_name(label._array, f"gradient:{weight.name}")
+    return result, gradients(found), tuple(weight_grads)
 
 
 # ---------------------------------------------------------------------- gradients that users write
@@ -258,14 +285,24 @@ def call_with_bprop(cell: Any, args: tuple[Any, ...]) -> Any:
 
 
 def _checked_bprop(cell, args, out, dout):
-    """The cell's own gradients, one per input, of the right count, dtype and shape."""
-    grads = script.call(cell.bprop)(*args, out, dout)
-    grads = grads if isinstance(grads, tuple) else (grads,)
+    """The cell's own gradients, one per input, of the right shape and cast to the right type. ``check_bprop`` refuses
+    another type, and Parameters of which bprop says nothing."""
+    bprop = cell.bprop if _thread.frame is None else script.call(cell.bprop)
+    grads = bprop(*args, out, dout)
+    grads = tuple(map(tape.dense, grads if isinstance(grads, tuple) else (grads,)))
     if len(grads) != len(args):
-        raise TypeError(
-            f"bprop of {type(cell).__name__} should return one gradient per input ({len(args)}), "
-            f"but returned {len(grads)}."
+        raise ValueError(
+            f"For user define net bprop, the gradients number: {len(grads)} is not equal to the args number: "
+            f"{len(args)}. The bprop of {type(cell).__name__} should return one gradient per input."
         )
+    strict = context.get_context("check_bprop")
+    if strict and (learnt := cell.trainable_params()):
+        raise RuntimeError(
+            f"When user defines the net bprop, there are {len(learnt)} parameters that is not supported in the net. "
+            f"The bprop of {type(cell).__name__} gives gradients of inputs alone, so that "
+            f"{', '.join(p.name for p in learnt[:3])} would learn nothing; write it in a Cell without Parameters."
+        )
+    fitted = []
     for grad, arg in zip(grads, args):
         if isinstance(grad, Tensor) and isinstance(arg, Tensor) and is_inexact(arg._array.dtype):
             if grad.shape != arg.shape:
@@ -274,10 +311,26 @@ def _checked_bprop(cell, args, out, dout):
                     f"input of shape {arg.shape}."
                 )
             if grad._array.dtype != arg._array.dtype:
-                raise TypeError(
-                    f"bprop of {type(cell).__name__} returned a {grad.dtype} gradient for a {arg.dtype} input."
-                )
-    return [g if isinstance(g, Tensor) else None for g in grads]
+                if strict:
+                    raise TypeError(
+                        f"bprop of {type(cell).__name__} returned a {grad.dtype} gradient for a {arg.dtype} input."
+                    )
+                grad = _cast(grad, arg._array.dtype)
+        fitted.append(grad if isinstance(grad, Tensor) else None)
+    return fitted
+
+
+def _cast(grad, dtype):
+    """A gradient in another type, recorded where its derivative is asked for."""
+    kernel = _casts.get(dtype) or _casts.setdefault(dtype, Kernel("Cast", lambda x: x.astype(dtype)))
+    array = grad._array
+    result = box(kernel.call(array))
+    if _thread.recording:
+        tape.record(kernel, [grad._node], [array], [result])
+    return result
+
+
+_casts: dict[Any, Kernel] = {}  # dtype -> the kernel that makes it
 
 
 def _bprop_traced(cell, args):

@@ -11,6 +11,7 @@ import numpy as np
 from msnb.core import trace
 from msnb.core.dtype import is_inexact
 from msnb.core.primitive import DeclaredPrimitive, Primitive
+from msnb.core.tape import dense
 from msnb.core.tensor import Tensor, box
 
 _thread = trace.thread
@@ -75,7 +76,7 @@ def with_bprop(prim: Primitive, kernel: Callable[..., Any]) -> Callable[..., Any
                 f"The gradient registered for '{prim.name}' should return one Tensor per input ({len(arrays)}), but "
                 f"returned {len(grads)}."
             )
-        return tuple(map(_cotangent, grads, arrays))
+        return tuple(map(_cotangent, map(dense, grads), arrays))
 
     run.defvjp(forward, back)
     return functools.wraps(kernel)(lambda *arrays: run(*arrays))

@@ -19,6 +19,7 @@ from msnb.common import dtype as mstype
 from msnb.core import script, trace, unrolled, varying
 from msnb.core._jax_private import placement
 from msnb.core.argument_names import parameter_names
+from msnb.core.by_values import ShapeByValues, can_run_plainly, say
 from msnb.core.errors import describe
 from msnb.core.identity import IdentityMap, attach, attached
 from msnb.core.parameter import Parameter
@@ -40,20 +41,21 @@ __all__ = [
 
 _thread = trace.thread
 
-for _key in ("device_target", "device_id"):
+for _key in ("device_target", "device_id", "check_bprop"):
     context.on_change(_key, lambda _: trace.epoch.bump())
 
 
 class Programs:
     """The programs of one Cell or function, by signature of the arguments."""
 
-    __slots__ = ("table", "compiled", "warned", "extras", "seen", "__weakref__")
+    __slots__ = ("table", "compiled", "warned", "extras", "seen", "plain", "__weakref__")
 
     def __init__(self):
         self.table: dict[Any, Any] = {}  # signature -> list of (dependencies, Program)
         self.extras: dict[Any, Any] = {}  # what tools make for this Cell or function, to find it again in the next call
         self.compiled: int = 0
         self.warned: bool = False
+        self.plain: dict[Any, Any] = {}  # signature -> (epoch, why it cannot be compiled, arguments in the signature)
         self.seen: list[dict[str, Any]] = []  # `varying.arguments` of what has been compiled for new signatures
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Programs":
@@ -79,7 +81,7 @@ class _Entry:
         self.reads = reads
         self.same = reads.same if reads.seal(program.name, program.cells) else None
         self.keep = keep
-        self.checked = context._state.check_indices
+        self.checked = _checks()
         self.epoch = trace.epoch.value
         self.state = self.current_state()
 
@@ -92,7 +94,7 @@ class _Entry:
         if self.epoch == now:
             return True
         if (
-            self.checked == context._state.check_indices
+            self.checked == _checks()
             and self.program.device == jax.config.jax_default_device
             and self.reads.same_code()
             and self.reads.same_primitives()
@@ -104,8 +106,8 @@ class _Entry:
 
     def change(self):
         """In words, what has changed since the trace; empty if nothing did."""
-        if self.checked != context._state.check_indices:
-            return "check_indices changed"
+        if self.checked != _checks():
+            return "check_indices or check_bprop changed"
         if self.program.device != jax.config.jax_default_device:
             return "the device is another"
         for cell, before, now in zip(self.program.cells, self.state, self.current_state()):
@@ -114,6 +116,10 @@ class _Entry:
                 names = [n for n in {**old, **new} if n not in old or n not in new or old[n] != new[n]]
                 return f"{', '.join(names) or 'construct'} of {type(cell).__name__} changed"
         return self.reads.change() or "the arguments are other objects"
+
+
+def _checks():
+    return context._state.check_indices, context._state.check_bprop
 
 
 _MOST_SIGNATURES = 256  # of one Cell or function; the oldest goes, with what it keeps alive
@@ -186,7 +192,13 @@ def call(
         name (str): Name of the program.
         extra (tuple): Further parts of the key; no id() of anything.
     """
-    program, arrays, boxes = find(root, fn, args, kwargs, name, extra)
+    try:
+        program, arrays, boxes = find(root, fn, args, kwargs, name, extra)
+    except ShapeByValues as error:
+        if _thread.frame is not None or not can_run_plainly(fn):
+            raise
+        say(name, error)
+        return fn(*args, **kwargs)
     out = program.run_recorded(arrays, boxes) if _thread.recording else program(arrays)
     if program.settings:
         program.apply_settings()
@@ -229,9 +241,19 @@ def find(
 
 
 def _compile(programs, root, fn, args, kwargs, name, key):
+    before = programs.plain.get(key)
+    if before is not None and before[0] == trace.epoch.value:
+        raise ShapeByValues(*before[1])
     params = list(root.get_parameters()) if hasattr(root, "get_parameters") else []
-    with script.collecting() as reads:
-        program = Program(name, root, fn, args, kwargs, params)
+    held = [leaf for leaf in flatten((args, kwargs))[0] if not dynamic(leaf)]
+    try:
+        with script.collecting() as reads:
+            program = Program(name, root, fn, args, kwargs, params)
+    except ShapeByValues as error:
+        if len(programs.plain) >= _MOST_SIGNATURES:
+            programs.plain.clear()
+        programs.plain[key] = trace.epoch.value, error.given, held
+        raise
     known = {id(c) for c in program.cells}
     more = [cell for cell, *_ in program.settings]
     if hasattr(root, "cells_and_names"):
@@ -246,7 +268,7 @@ def _compile(programs, root, fn, args, kwargs, name, key):
     entries[:] = entries[-3:]  # variants of one signature: training on and off, a flag or two
     if len(programs.table) > _MOST_SIGNATURES:
         programs.table.pop(next(iter(programs.table)))
-    entries.append(_Entry(program, reads, [leaf for leaf in flatten((args, kwargs))[0] if not dynamic(leaf)]))
+    entries.append(_Entry(program, reads, held))
     programs.compiled += 1
     _say_what_varies(programs, program, fn, args, kwargs)
     if (long := unrolled.sentence(program)) is not None:

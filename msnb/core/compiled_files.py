@@ -7,6 +7,7 @@ something else. What runs is what lies here, so the folder is the user's alone; 
 
 import contextlib
 import hashlib
+import json
 import os
 import platform
 import stat
@@ -21,10 +22,11 @@ from msnb import context, log
 from msnb._atomic import writing
 from msnb._cache_folder import cache_folder
 from msnb._version import __version__
-from msnb.core import _jax_private
+from msnb.core import _jax_compiling
 
 LIMIT = 1 << 30  # bytes that all files together may take
 _DIGEST = 16
+_NOTE = ".note"  # ends the name of a file that holds no executable
 _LOOK = 32 << 20  # bytes written by this process after which it looks at the limit again
 
 
@@ -64,28 +66,48 @@ class CompiledFiles:
     # ------------------------------------------------------------------ what JAX calls
     def get(self, key):
         """The executable kept under `key`; None where there is none, or none that is whole."""
-        path = self.folder / _name(key)
-        try:
-            if not self._may_use():
-                raise FileNotFoundError(path)
-            content = path.read_bytes()
-            if _checksum(content[_DIGEST:]) != content[:_DIGEST]:
-                path.unlink(missing_ok=True)
-                raise FileNotFoundError(path)
-            with contextlib.suppress(OSError):
-                os.utime(path)  # what is used stays longest
-        except OSError:
+        content = self._read(_name(key))
+        if content is None:
             self.misses += 1
-            return None
-        self.hits += 1
-        return content[_DIGEST:]
+        else:
+            self.hits += 1
+        return content
 
     def put(self, key, value):
         """Keep an executable; where the disk is full or must not be written, nothing is kept."""
+        self._write(_name(key), value)
+
+    # ------------------------------------------------------------------ what is known of the executables
+    def note(self, key):
+        """What `take_note` was given under `key`; None where that was nothing."""
+        content = self._read(_name(key) + _NOTE)
+        return None if content is None else json.loads(content)
+
+    def take_note(self, key, value):
+        """Keep numbers and texts, in dicts and lists, beside the executables."""
+        self._write(_name(key) + _NOTE, json.dumps(value).encode())
+
+    # ------------------------------------------------------------------ files
+    def _read(self, name):
+        path = self.folder / name
+        try:
+            if not self._may_use():
+                return None
+            content = path.read_bytes()
+            if _checksum(content[_DIGEST:]) != content[:_DIGEST]:
+                path.unlink(missing_ok=True)
+                return None
+            with contextlib.suppress(OSError):
+                os.utime(path)  # what is used stays longest
+        except OSError:
+            return None
+        return content[_DIGEST:]
+
+    def _write(self, name, value):
         try:
             if not self._may_use(make=True):
                 return
-            with writing(self.folder / _name(key), permissions=0o600, durable=False) as file:
+            with writing(self.folder / name, permissions=0o600, durable=False) as file:
                 file.write(_checksum(value) + value)
         except OSError:
             return
@@ -122,6 +144,10 @@ class CompiledFiles:
                     found.append((about.st_mtime, about.st_size, path))
         return found
 
+    def executables(self):
+        """How many executables are kept."""
+        return sum(path.suffix != _NOTE for *_, path in self.files())
+
     def prune(self):
         """Remove what was used longest ago until three quarters of the limit are left."""
         files = sorted(self.files())
@@ -150,7 +176,8 @@ def _name(key):
 
 def _ours(path):
     """Whether a file's name is one that is given here: nothing else in the folder is touched."""
-    return len(path.name) == 48 and not set(path.name) - set("0123456789abcdef")
+    name = path.name.removesuffix(_NOTE)
+    return len(name) == 48 and not set(name) - set("0123456789abcdef")
 
 
 def _checksum(content):
@@ -172,14 +199,14 @@ _scopes = threading.local()
 
 def in_use():
     """The `CompiledFiles` that this process reads and writes; None where a setting of the user's says otherwise."""
-    return _used if _used is not None and _jax_private.keeps_compiled_in(_used) else None
+    return _used if _used is not None and _jax_compiling.keeps_compiled_in(_used) else None
 
 
 def use(root):
     """Keep compiled programs below `root` from now on; None: keep none."""
     global _used
     _used = None if root is None else CompiledFiles(root)
-    _jax_private.keep_compiled_in(_used, lambda: getattr(_scopes, "digest", ""))
+    _jax_compiling.keep_compiled_in(_used, lambda: getattr(_scopes, "digest", ""))
 
 
 def _follow_context(_=None):

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import jax
 
 from msnb.common import progress
-from msnb.core import alarm, compiled_files
-from msnb.core._jax_private import settings_of_thread
+from msnb.core import alarm, compiled_files, garbage
+from msnb.core._jax_compiling import settings_of_thread
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.program import Program
@@ -53,7 +53,7 @@ class _Job:
         try:
             with jax.default_device(self.device), compiled_files.scoped(self.jaxpr):
                 if settings_of_thread() == self.settings:  # else the call would not find it, and compiles itself
-                    self.form.lower(*self.arguments).compile()
+                    garbage.later(self.form.lower)(*self.arguments).compile()
         except BaseException as error:
             self.error = error
         finally:

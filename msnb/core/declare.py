@@ -134,6 +134,7 @@ def operator(
     returns: str = "results",
     random: bool = False,
     checks: "Sequence[Check]" = (),
+    rows: Callable[..., Any] | None = None,
     refuses: Callable[[dict[str, Any]], None] | None = None,
     generation: int = 1,
     numpy: str | Ufunc | None = None,
@@ -153,6 +154,8 @@ def operator(
             there is nothing), "written" returns the written boxes.
         random (bool): Whether the function takes a JAX key before everything else.
         checks (Sequence[checks.Check]): What indices and labels among the inputs have to keep to.
+        rows (Callable): Of the static inputs, where the first input is a table whose gradient falls into rows: how,
+            see `core.rows.LooksUp`.
         refuses (Callable): Of the dict of attributes: raises where one forbids another.
         generation (int): Of the functional form and the methods, see `Spelling`. Default: 1.
         numpy (Union[str, Ufunc]): Name of the form in `mindspore.numpy`, for an operator that works element by element;
@@ -165,7 +168,7 @@ def operator(
         return operator()(kernel)
 
     def declare(fn):
-        cls = _class_of(fn, writes, returns, random, checks, refuses)
+        cls = _class_of(fn, writes, returns, random, checks, rows, refuses)
         op = cls.operator
         for key in (cls.__name__, *aliases):
             if key in REGISTRY:
@@ -189,14 +192,15 @@ def operator(
     return declare
 
 
-def _class_of(fn, writes, returns, random, checks, refuses):
+def _class_of(fn, writes, returns, random, checks, rows, refuses):
     name = fn.__name__
-    op = declared(fn, name.lstrip("_"), writes, returns, random, checks=checks)
+    op = declared(fn, name.lstrip("_"), writes, returns, random, checks=checks, rows=rows)
     op.refuses = refuses
     members = {
         "operator": op,
         "kernel": staticmethod(fn),
         "__wrapped__": staticmethod(fn),  # where inspect looks for the source
+        "__firstlineno__": inspect.unwrap(fn).__code__.co_firstlineno,  # where it does from Python 3.13 on
         "__signature__": _Signature(op),
         "__doc__": fn.__doc__,
         "__module__": fn.__module__,

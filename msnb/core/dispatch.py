@@ -34,7 +34,7 @@ def call_of(op: "Operator") -> Callable[..., Any] | None:
     """The `__call__` for the class of operator `op`; None where the one that all classes have serves."""
     if op.plain:
         return traced_call(op) if isinstance(op, TracedOperator) else _plain_call(op)
-    if op.written or op.random or isinstance(op, Checked):
+    if op.written or op.random or isinstance(op, Checked) or op.rows is not None:
         return None
     return _static_call(op)
 

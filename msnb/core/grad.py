@@ -9,11 +9,13 @@ from msnb import context
 from msnb.common.arguments import answered
 from msnb.core import compile, trace
 from msnb.core.autodiff import Gradient
+from msnb.core.by_values import runs_plainly
 from msnb.core.errors import describe
 from msnb.core.identity import Identity
 from msnb.core.kernel import Kernel
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor, box
+from msnb.core.tree import flatten
 
 _thread = trace.thread
 _state = context._state
@@ -86,6 +88,7 @@ class _GradFunction:
         """What tells this gradient apart from others of the same function."""
         return "grad", self.flags, numbers(self.weights)
 
+    @runs_plainly
     def _trace_root(self, *args, **kwargs):
         with jax.named_scope("Default"):
             return self._run(*args, **kwargs)
@@ -193,6 +196,7 @@ class _Derived:
         """What tells this gradient apart from others of the same function."""
         return "derived", self.position, numbers(self.weights), self.has_aux, self.with_value
 
+    @runs_plainly
     def _trace_root(self, *args, **kwargs):
         with jax.named_scope("Default"):
             return self._run(*args, **kwargs)
@@ -250,14 +254,18 @@ def _derive(fn, position, weights, has_aux, with_value):
 
 
 def stop_gradient(value: Any) -> Any:
-    """The same Tensor, through which no gradient flows.
+    """The same Tensor, or Tensors, through which no gradient flows.
 
     Args:
-        value (Tensor): Any Tensor; anything else is returned as it is.
+        value (Union[Tensor, tuple, list, dict]): A Tensor, or a collection, of whose Tensors none lets a gradient
+            through; anything else is returned as it is.
     """
-    if not isinstance(value, Tensor):
+    if isinstance(value, Tensor):
+        return box(_stop.call(value._array))
+    leaves, rebuild = flatten(value)
+    if len(leaves) == 1 and leaves[0] is value:
         return value
-    return box(_stop.call(value._array))
+    return rebuild([box(_stop.call(v._array)) if isinstance(v, Tensor) else v for v in leaves])
 
 
 _stop = Kernel("StopGradient", jax.lax.stop_gradient)

@@ -7,9 +7,9 @@ under the scope that it was made in: the same graph as without any call.
 
 from typing import Any
 
-from jax.extend.core import ClosedJaxpr, Jaxpr, Var
+from jax.extend.core import ClosedJaxpr, Var
 
-from msnb.core._jax_private import fresh, under, unnamed
+from msnb.core._jax_private import fresh, other_graphs, under, unnamed
 from msnb.core.names import GraphName
 
 
@@ -45,7 +45,7 @@ def _flat(jaxpr, consts, known):
             _spread(eqn.params["jaxpr"], invars, eqn, eqns, stands, consts, known)
             changed = True
             continue
-        new = _inner(eqn.params, known)
+        new = other_graphs(eqn.params, lambda graph: _body(graph, known))
         if new or any(a is not b for a, b in zip(invars, eqn.invars, strict=True)):
             eqn, changed = eqn.replace(invars=invars, params={**eqn.params, **new}), True
         eqns.append(eqn)
@@ -79,22 +79,6 @@ def _once(jaxpr, known, consts):
     if found is None:
         found = known[id(jaxpr)] = _flat(jaxpr, consts, known), jaxpr  # its id is its own while it is kept
     return found[0]
-
-
-def _inner(params, known):
-    """{name: value} of the parameters of an equation in which a graph is another now."""
-    new = {}
-    for key, value in params.items():
-        if isinstance(value, (ClosedJaxpr, Jaxpr)):
-            other = _body(value, known)
-        elif type(value) is tuple and value and isinstance(value[0], (ClosedJaxpr, Jaxpr)):
-            other = tuple([_body(v, known) for v in value])
-            other = other if any(a is not b for a, b in zip(value, other, strict=True)) else value
-        else:
-            continue
-        if other is not value:
-            new[key] = other
-    return new
 
 
 def _body(graph, known):

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from msnb.core import _jax_private
+from msnb.core import _jax_compiling, _jax_private
 
 _Result = TypeVar("_Result")
 
@@ -56,7 +56,7 @@ def heard(fn: Callable[[], _Result]) -> _Result:
     return out
 
 
-_jax_private.hear_while_compiling(heard)
+_jax_compiling.hear_while_compiling(heard)
 
 
 def broken_off(error: BaseException) -> bool:

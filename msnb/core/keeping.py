@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.extend.core import ClosedJaxpr, Jaxpr, Var, jaxpr_as_fun
 
-from msnb.core._jax_private import fresh, unnamed
+from msnb.core._jax_private import UNSPECIFIED, fresh, unnamed
 
 _FLAG = jax.ShapeDtypeStruct((), bool)
 
@@ -63,9 +63,10 @@ def _chosen(jaxpr, eqns, fine, olds):
         wanted = {i: early[var] for i, var in enumerate(eqn.outvars) if var in early}
         inside = {i: eqn.invars.index(old) for i, old in wanted.items() if _is_call(eqn) and old in eqn.invars}
         if inside:
-            call = _call(eqn.params["jaxpr"], eqn.params["name"], tuple(inside.items()))
-            ((within,),) = (call.eqns,)
-            eqn = within.replace(invars=[*eqn.invars, fine], outvars=eqn.outvars, source_info=eqn.source_info)
+            body = _body(eqn.params["jaxpr"], tuple(inside.items()))
+            params = _widened(eqn.params, len(eqn.invars)) or _traced(body, eqn.params["name"])
+            params = {**params, "jaxpr": body}
+            eqn = eqn.replace(invars=[*eqn.invars, fine], params=params)
         raw = {eqn.outvars[i]: fresh(eqn.outvars[i]) for i in wanted if i not in inside}
         found.append(eqn.replace(outvars=[raw.get(var, var) for var in eqn.outvars]) if raw else eqn)
         for new, value in raw.items():
@@ -79,16 +80,38 @@ def _is_call(eqn):
 
 
 @functools.lru_cache(maxsize=256)
-def _call(closed: ClosedJaxpr, name: str, inside: tuple[tuple[int, int], ...]) -> Jaxpr:
-    """The graph of a call of an operator that takes one more input, and chooses by it."""
+def _body(closed: ClosedJaxpr, inside: tuple[tuple[int, int], ...]) -> ClosedJaxpr:
+    """The graph within a call of an operator, with one more input, by which it chooses."""
     jaxpr = closed.jaxpr
-    flag = fresh(jax.make_jaxpr(lambda fine: fine)(_FLAG).jaxpr.invars[0])
+    flag = fresh(_flag())
     eqns, outvars = _chosen(jaxpr, jaxpr.eqns, flag, {i: jaxpr.invars[index] for i, index in inside})
     body = jaxpr.replace(invars=[*jaxpr.invars, flag], eqns=eqns, outvars=outvars, debug_info=unnamed(jaxpr))
-    function = jaxpr_as_fun(ClosedJaxpr(body, closed.consts))
+    return ClosedJaxpr(body, closed.consts)
+
+
+@functools.cache
+def _flag():
+    return jax.make_jaxpr(lambda fine: fine)(_FLAG).jaxpr.invars[0]
+
+
+def _widened(params, count):
+    """The parameters of a call for one more input, of which is said as much as of the first: nothing. None where JAX
+    says something of its inputs, or keeps its parameters otherwise."""
+    said = {name: params.get(name) for name in ("in_shardings", "in_layouts", "donated_invars")}
+    for value in said.values():
+        if type(value) is not tuple or len(value) != count or not count or any(v is not value[0] for v in value):
+            return None
+    if said["in_layouts"][0] is not None or said["donated_invars"][0] or said["in_shardings"][0] is not UNSPECIFIED:
+        return None
+    return {**params, **{name: (*value, value[0]) for name, value in said.items()}}
+
+
+def _traced(body, name):
+    """The same as JAX makes them when it traces such a call."""
+    function = jaxpr_as_fun(body)
     operator = lambda *arrays: function(*arrays)  # noqa: E731 - its name is the operator's
     operator.__name__ = operator.__qualname__ = name
-    return _graph(jax.jit(operator), *[v.aval for v in body.invars])
+    return _graph(jax.jit(operator), *[v.aval for v in body.jaxpr.invars]).eqns[0].params
 
 
 @functools.lru_cache(maxsize=16)

@@ -32,7 +32,7 @@ class Kernel:
         fn (Callable): Takes arrays and Python scalars, returns an array or a tuple of arrays.
     """
 
-    __slots__ = ("name", "fn", "run", "checked", "quiet", "_pullbacks", "__weakref__")
+    __slots__ = ("name", "fn", "run", "checked", "quiet", "rows", "_pullbacks", "__weakref__")
 
     def __init__(self, name: str, fn: Callable[..., Any]) -> None:
         def kernel(*arrays):
@@ -51,6 +51,7 @@ class Kernel:
                 self.run = _Telling(self)
         self.quiet: Kernel | None = None  # the same without prints, of one that prints: its pullback runs it once more
         self.checked: Any = None  # of an operator with checks: what is static, and where the inputs stand
+        self.rows: Kernel | None = None  # of a look-up: how its gradient by the table falls into rows, see core.rows
         self._pullbacks = {}
 
     def call(self, *arrays: Any) -> Any:

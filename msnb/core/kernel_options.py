@@ -7,7 +7,7 @@ import re
 
 import jaxlib.version
 
-from msnb.core import _jax_private, compiled_files, kernel
+from msnb.core import _jax_compiling, compiled_files, kernel
 
 # Loops written by XLA's older emitter are there in half the time, and as fast while there is little to compute: from
 # some thousand elements on they take up to twice as long. An expression that is used several times it computes, and
@@ -49,5 +49,5 @@ def _is_little(operations, elements):
     return few and elements <= _MOST_ELEMENTS
 
 
-_jax_private.share_contexts()
-_jax_private.compile_with(_options)
+_jax_compiling.share_contexts()
+_jax_compiling.compile_with(_options)

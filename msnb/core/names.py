@@ -10,10 +10,11 @@ import re
 from typing import Any, NamedTuple
 
 import numpy as np
-from jax.extend.core import ClosedJaxpr, Jaxpr
+from jax.extend.core import ClosedJaxpr
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import hashable
+from msnb.core._jax_private import other_graphs
 
 _LONGEST = 96  # letters of what stands in brackets: XLA makes file names of names
 _LONGEST_VALUE = 32
@@ -168,17 +169,10 @@ def _renamed(jaxpr, settled, known):
 def _renamed_equations(jaxpr, settled, known):
     eqns, changed = [], False
     for eqn in jaxpr.eqns:
-        new = {}
-        for key, value in eqn.params.items():
-            if isinstance(value, (ClosedJaxpr, Jaxpr)):
-                other = _renamed(value, settled, known)
-            elif type(value) is tuple and value and isinstance(value[0], (ClosedJaxpr, Jaxpr)):
-                other = tuple([_renamed(v, settled, known) for v in value])
-                other = other if any(a is not b for a, b in zip(value, other)) else value
-            else:
-                other = settled(value) if key == "name" else value
-            if other is not value:
-                new[key] = other
+        new = other_graphs(eqn.params, lambda graph: _renamed(graph, settled, known))
+        name = eqn.params.get("name")
+        if (other := settled(name)) is not name:
+            new["name"] = other
         if new:
             eqn, changed = eqn.replace(params={**eqn.params, **new}), True
         eqns.append(eqn)

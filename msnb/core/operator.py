@@ -35,6 +35,10 @@ _thread = trace.thread
 _new = object.__new__
 _SCALARS = frozenset((int, float, bool, complex))
 _ABSENT = object()
+_CURES = {  # by an attribute of what was given for a Tensor
+    "create_tuple_iterator": "iterate over it: for x, y in data.create_tuple_iterator()",
+    "dense_shape": "operators take its .values, and of a table that Gather reads the gradient is dense",
+}
 
 
 class Input:
@@ -83,6 +87,7 @@ class Operator:
         self.marks: Any = None  # what a Primitive was given beyond its attributes, see msnb.core.marks
         self.kernels: Recent = Recent()
         self.variant: Any = None  # (another Operator, when it is taken instead), see core.declare.variant
+        self.rows: Any = None  # of an operator that looks up rows, see core.rows
         self.refuses: Any = None  # of the attributes: raises where one forbids another
         self.defaults: tuple[Any, ...] = self._trailing_defaults()
         self.signature = inspect.Signature([p.replace(annotation=p.empty) for p in parameters])
@@ -385,9 +390,7 @@ def operand(value: Any, op: str, name: str) -> Any:
         )
     if isinstance(value, np.generic):
         return value.item()
-    cure = (
-        "; iterate over it: for x, y in data.create_tuple_iterator()" if hasattr(value, "create_tuple_iterator") else ""
-    )
+    cure = next((f"; {what}" for sign, what in _CURES.items() if hasattr(value, sign)), "")
     raise TypeError(f"For '{op}', '{name}' should be a Tensor or a number, but got {describe(value)}{cure}.")
 
 

@@ -116,6 +116,32 @@ class Parameter(Tensor):
         self._assign(array)
 
     @property
+    def _kind(self):
+        """The array, to be asked for its shape and type alone; see `Frame.read`."""
+        frame = _thread.frame
+        return self._stored() if frame is None else frame.read(self, counts=False)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape, a tuple of int."""
+        return tuple(self._kind.shape)
+
+    @property
+    def dtype(self) -> mstype.Type:
+        """Type of the elements, a MindSpore dtype."""
+        return mstype.from_numpy_dtype(self._kind.dtype)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return int(self._kind.size)
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return self._kind.ndim
+
+    @property
     def _node(self):
         nodes = _thread.nodes
         return None if nodes is None else nodes.get(id(self))

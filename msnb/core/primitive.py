@@ -13,6 +13,7 @@ from msnb.core.recent import Recent
 __all__ = ["Primitive", "DeclaredPrimitive"]
 
 _new = object.__new__
+by_name: dict[str, Any] = {}  # what has a name among the operators and is a function of Python values
 
 
 class Primitive:
@@ -81,6 +82,16 @@ class Primitive:
     def update_parameter(self) -> bool:
         """Whether the operator writes one of its inputs."""
         return False
+
+    def __call__(self, *args: Any) -> Any:
+        """Compute what MindSpore calls by this name, ``Primitive("ReLU")(x)``, with the attributes that were added."""
+        function = by_name.get(self.name)
+        if function is None:
+            op = REGISTRY.get(self.name)
+            if op is None:
+                raise TypeError(f"There is no operator '{self.name}' to call; derive it from PrimitiveWithInfer.")
+            function = op.primitive(**{k: v for k, v in self.attrs.items() if k in op.attributes})
+        return function(*args)
 
     def check_elim(self, *args: Any) -> tuple[bool, Any]:
         """(False, None): no call is replaced by its input."""

@@ -89,7 +89,7 @@ class Program:
         device (jax.Device): Where it was traced for, None for JAX's default.
         frozen (Union[list, None]): Arrays of the Parameters that are only read, where they are constants of what XLA
             compiles; None where they are arguments, as usual.
-        seconds (dict): "trace" and "compile" time.
+        seconds (dict): "trace" and "compile" time; "observed" is that of compiling a form with further outputs.
     """
 
     def __init__(
@@ -398,8 +398,10 @@ class Program:
             if not isinstance(error, KeyboardInterrupt):
                 forget_compiled(form, error)
             raise
-        self.seconds.setdefault("compile", time.perf_counter() - started)
+        observed = bool(self._observed) and form is not self._own_run
+        self.seconds.setdefault("observed" if observed else "compile", time.perf_counter() - started)
 
+    @garbage.later
     def _first(self, read, rest):
         """The step that compiles. When it fails, what was compiled is thrown away."""
         form, arguments = self.run, self._placed()

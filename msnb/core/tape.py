@@ -16,6 +16,7 @@ import jax.numpy as jnp
 from msnb.core import events, trace
 from msnb.core.dtype import is_inexact
 from msnb.core.kernel import Kernel
+from msnb.core.sparse_tensor import RowTensor, add_rows
 from msnb.core.tensor import box
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -66,6 +67,18 @@ class Node:
         return [next(found) if need else None for need in needs]
 
 
+class LookUp(Node):
+    """A call of a kernel whose gradient by its first input, a table, falls into rows."""
+
+    __slots__ = ()
+
+    def pull(self, cotangents: list[Any], needs: tuple[bool, ...], again: bool) -> list[Any]:
+        """See `Node.pull`; the gradient of the table is a RowTensor."""
+        cotangent = box(jnp.zeros(*self.outputs[0])) if cotangents[0] is None else cotangents[0]
+        indices, values = _run(self.kernel.rows, *map(box, self.arrays), cotangent)
+        return [RowTensor(indices, values, self.arrays[0].shape), *[None] * (len(needs) - 1)]
+
+
 class Leaf:
     """Where a gradient ends: one of the variables that it is taken with respect to."""
 
@@ -98,7 +111,8 @@ class Custom(Node):
 def record(kernel: Kernel, inputs: Sequence[Any], arrays: Sequence[Any], boxes: Sequence[Any]) -> None:
     """Put a node for one call of `kernel` on the Tensors it returned, if any input is tracked."""
     if any(i is not None for i in inputs):
-        node = Node(kernel, tuple(inputs), tuple(arrays), tuple((b._array.shape, b._array.dtype) for b in boxes))
+        kind = Node if kernel.rows is None or inputs[0] is None else LookUp
+        node = kind(kernel, tuple(inputs), tuple(arrays), tuple((b._array.shape, b._array.dtype) for b in boxes))
         for index, tensor in enumerate(boxes):
             if is_inexact(tensor._array.dtype):
                 tensor._node = (node, index)
@@ -120,6 +134,8 @@ def paused():
 
 _identity = Kernel("Identity", lambda x: x)
 _add_n = Kernel("AddN", lambda x, y: x + y)
+_concat = Kernel("Concat", lambda x, y: jnp.concatenate((x, y)))
+_add_rows = Kernel("ScatterAdd", add_rows)
 
 
 def leaf(tensor: "Tensor") -> Any:
@@ -138,7 +154,8 @@ def backward(outputs: Sequence[Any], cotangents: Sequence[Any], sources: Sequenc
         list, one Tensor per source, None where the outputs do not depend on it.
     """
     again = _thread.recording > 0
-    pending, heap = {}, []
+    pending: dict[int, list[Any]] = {}
+    heap = []
     stops = {id(s) for s in sources}
     grads = {}
 
@@ -149,6 +166,7 @@ def backward(outputs: Sequence[Any], cotangents: Sequence[Any], sources: Sequenc
             return
         if not node.inputs:
             return
+        cotangent = dense(cotangent)
         slots = pending.get(id(node))
         if slots is None:
             slots = pending[id(node)] = [None] * len(node.outputs)
@@ -205,7 +223,25 @@ def _add(x, y):
     """Sum of two cotangents, recorded like any operator."""
     if x is None:
         return y
-    total = box(_add_n.call(x._array, y._array))
+    if isinstance(x, RowTensor) and isinstance(y, RowTensor):
+        (indices,), (values,) = _run(_concat, x.indices, y.indices), _run(_concat, x.values, y.values)
+        return RowTensor(indices, values, x.dense_shape)
+    return _run(_add_n, dense(x), dense(y))[0]
+
+
+def dense(gradient: Any) -> Any:
+    """The Tensor that a RowTensor stands for, repeated rows summed; anything else as it is."""
+    if not isinstance(gradient, RowTensor):
+        return gradient
+    zeros = box(jnp.zeros(gradient.dense_shape, gradient.values._array.dtype))
+    return _run(_add_rows, zeros, gradient.indices, gradient.values)[0]
+
+
+def _run(kernel, *boxes):
+    """What `kernel` gives for Tensors, a tuple of Tensors, recorded like any operator."""
+    arrays = [b._array for b in boxes]
+    out = kernel.call(*arrays)
+    results = tuple(map(box, out if type(out) is tuple else (out,)))
     if _thread.recording:
-        record(_add_n, (x._node, y._node), (x._array, y._array), [total])
-    return total
+        record(kernel, [b._node for b in boxes], arrays, results)
+    return results

@@ -82,6 +82,8 @@ class Tensor:
                     return
                 raise TypeError("For 'Tensor', give 'input_data', or 'shape', 'dtype' and 'init' together.")
             input_data = initializer(init, shape, dtype if dtype is not None else mstype.float32)
+        if dtype is not None and not isinstance(dtype, mstype.Type):
+            raise TypeError(f"For 'Tensor', 'dtype' should be a mindspore dtype, but got {dtype!r}.{_meant(dtype)}")
         self._array = to_array(input_data, dtype)
         self._node = None
 
@@ -413,6 +415,14 @@ class Tensor:
 def attach(name: str, method: Any) -> None:
     """Make `method`, a function or a property, an attribute of every Tensor: what a declaration does."""
     setattr(Tensor, name, method)
+
+
+def _meant(dtype):
+    """The MindSpore type that numpy, or Python, calls `dtype`."""
+    try:
+        return f" Write {mstype.from_numpy_dtype(np.dtype(dtype))!r}."
+    except (TypeError, ValueError, NotImplementedError, KeyError):
+        return ""
 
 
 def to_array(data: Any, dtype: Any = None) -> jax.Array:

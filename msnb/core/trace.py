@@ -64,6 +64,8 @@ class Frame:
         "made",
         "status",
         "checking",
+        "tables",
+        "looked_up",
         "_outer",
     )
 
@@ -72,6 +74,8 @@ class Frame:
         self.values: dict[int, Any] = {id(p): a for p, a in zip(params, arrays)}
         self.written: dict[Any, Any] = {}
         self.tensors: dict[Any, Any] = {}
+        self.tables: Any = None  # of a gradient: which Parameters are looked up by row, see core.rows
+        self.looked_up: bool = False  # whether rows were looked up here that a gradient further out asks for
         self.branch: bool = False  # whether what is traced here may not run
         self.key: Any = None  # random stream, once something here has drawn from it
         self.error: Any = (
@@ -114,13 +118,15 @@ class Frame:
         return False
 
     # ------------------------------------------------------------------ Parameters and Tensors
-    def read(self, param: Any) -> Any:
-        """Current array of `param`."""
+    def read(self, param: Any, counts: bool = True) -> Any:
+        """Current array of `param`; without `counts` it is only asked what kind of array that is."""
         frame = self
         ident = id(param)
         while True:
             array = frame.values.get(ident)
             if array is not None:
+                if counts and frame.tables is not None:
+                    frame.tables.reads[ident] = frame.tables.reads.get(ident, 0) + 1
                 return array
             if frame.parent is None:
                 frame.missing[ident] = param

@@ -18,6 +18,7 @@ from msnb.core._jax_private import from_float, is_tracer, weak_scalar
 from msnb.core.checks import Checked, CheckedOperator
 from msnb.core.operator import Input, Operator, operand, own
 from msnb.core.recent import Recent
+from msnb.core.rows import looks_up
 from msnb.core.tensor import Tensor, box
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -28,8 +29,10 @@ _new = object.__new__
 _placed = Recent(1024)  # number -> its array
 
 
-def declared(fn: Callable[..., Any], *rest: Any, checks: Sequence[Any] = ()) -> Operator:
-    """The `Operator` that `fn` declares, with its checks; see there for the other arguments."""
+def declared(fn: Callable[..., Any], *rest: Any, checks: Sequence[Any] = (), rows: Any = None) -> Operator:
+    """The `Operator` that `fn` declares, with its checks and rows; see there for the other arguments."""
+    if rows is not None:
+        return looks_up(fn, *rest, checks=checks, rows=rows)
     parameters = inspect.signature(fn).parameters.values()
     traced = any(p.kind is p.KEYWORD_ONLY and getattr(kind_of(p.annotation), "traced", False) for p in parameters)
     if not checks:

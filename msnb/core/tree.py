@@ -1,8 +1,10 @@
-"""Nested tuples, lists and dicts of Tensors and anything else: apart and together again."""
+"""Nested tuples, lists, dicts and sparse Tensors, of Tensors and anything else: apart and together again."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
+
+from msnb.core.sparse_tensor import RowTensor, SparseTensor
 
 _LEAF = object()
 
@@ -31,6 +33,8 @@ def _take(value, leaves):
         return kind, [(k, _take(v, leaves)) for k, v in value.items()]
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return kind, [_take(v, leaves) for v in value]
+    if kind is RowTensor or kind is SparseTensor:
+        return kind, [_take(v, leaves) for v in (value.indices, value.values, value.dense_shape)]
     leaves.append(value)
     return _LEAF
 
@@ -43,7 +47,8 @@ def _put(spec, leaves):
         return kind([_put(c, leaves) for c in children])
     if kind is dict or kind is OrderedDict:
         return kind([(k, _put(c, leaves)) for k, c in children])
-    return kind(*[_put(c, leaves) for c in children])
+    parts = [_put(c, leaves) for c in children]
+    return kind._of(*parts) if kind is RowTensor or kind is SparseTensor else kind(*parts)
 
 
 def _freeze(spec):

@@ -17,12 +17,12 @@ if TYPE_CHECKING:  # named in annotations alone
 
 __all__ = ["export", "load", "load_mindir"]
 
-# Format -> the module whose `write(net, inputs, path)` makes the file, None where there is none yet. Each is loaded
-# with its tables of operators when it is asked for.
-WRITERS: dict[str, str | None] = {
+# Format -> the module whose `write(net, inputs, path)` makes the file. Each is loaded with its tables of operators when
+# it is asked for.
+WRITERS: dict[str, str] = {
     "MINDIR": "msnb.exchange.mindir.write",
     "ONNX": "msnb.exchange.onnx.write",
-    "STABLEHLO": None,
+    "STABLEHLO": "msnb.exchange.stablehlo",
 }
 _QUANT = ("quant_mode", "mean", "std_dev")
 _OPTIONS = (*_QUANT, "enc_key", "enc_mode", "dataset", "incremental", "custom_func", "obf_config")
@@ -77,8 +77,6 @@ def export(
         raise ValueError(f"For 'export', 'net' should be a Cell or a function, but got {describe(net)}.")
     _check_options(kwargs)
     module = WRITERS[file_format]
-    if module is None:
-        raise not_yet(f"export to {file_format}", "file_format='MINDIR' writes what MindSpore runs")
     ending = f".{file_format.lower()}"
     path = file_name if file_name.endswith(ending) else file_name + ending
     folder = os.path.dirname(path)

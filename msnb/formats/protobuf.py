@@ -2,8 +2,7 @@
 
 A message is described by a table ``{field name: (number, kind, repeated)}`` where kind is ``"int"``, ``"float"``,
 ``"double"``, ``"bytes"``, ``"span"``, ``"str"`` or the name of another message; a *schema* maps names of messages to
-such tables. A span is bytes that are not copied: a memoryview of what was decoded, and of what is encoded anything with
-a buffer.
+such tables. A span is bytes that are not copied: a memoryview of what was decoded; anything with a buffer is encoded.
 """
 
 import struct

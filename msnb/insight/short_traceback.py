@@ -9,7 +9,7 @@ import os
 import re
 import sysconfig
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from msnb.core.places import place
@@ -102,6 +102,19 @@ def _chain(error):
 @contextlib.contextmanager
 def shortened(error: BaseException, tb: Any) -> Iterator[tuple[Any, int]]:
     """Within, `error` and what caused it carry the short traceback; gives it and the number of frames left out."""
+    short, left_out, put_back = shorten(error, tb)
+    try:
+        yield short, left_out
+    finally:
+        put_back()
+
+
+def shorten(error: BaseException, tb: Any) -> tuple[Any, int, Callable[[], None]]:
+    """Have `error` and what caused it carry the short traceback.
+
+    Returns:
+        tuple, that traceback, the number of frames left out, and what puts them back.
+    """
     chain = _chain(error)
     shorts = [_short(tb if e is error else e.__traceback__) for e in chain]
     for i, link in enumerate(chain[:-1]):
@@ -112,6 +125,14 @@ def shortened(error: BaseException, tb: Any) -> Iterator[tuple[Any, int]]:
     shown = [i for i, (_, _, users) in enumerate(shorts) if users or i == 0]
     saved = [(e, e.__traceback__, e.__cause__, e.__context__, e.__suppress_context__) for e in chain]
     notes = [(e, e.__notes__) for e in chain if hasattr(e, "__notes__")]
+
+    def put_back():
+        for e, traceback, cause, context, suppress in saved:
+            e.__traceback__, e.__cause__, e.__context__ = traceback, cause, context
+            e.__suppress_context__ = suppress
+        for e, all_notes in notes:
+            e.__notes__ = all_notes
+
     try:
         for link, all_notes in notes:
             link.__notes__ = [note for note in all_notes if _FOOTNOTE not in note]
@@ -123,13 +144,10 @@ def shortened(error: BaseException, tb: Any) -> Iterator[tuple[Any, int]]:
             link.__cause__ = following if by_cause else None
             link.__context__ = following
             link.__suppress_context__ = by_cause or following is None
-        yield shorts[0][0], sum(left_out for _, left_out, _ in shorts)
-    finally:
-        for e, traceback, cause, context, suppress in saved:
-            e.__traceback__, e.__cause__, e.__context__ = traceback, cause, context
-            e.__suppress_context__ = suppress
-        for e, all_notes in notes:
-            e.__notes__ = all_notes
+    except BaseException:
+        put_back()
+        raise
+    return shorts[0][0], sum(left_out for _, left_out, _ in shorts), put_back
 
 
 def last_line(error: BaseException) -> str:

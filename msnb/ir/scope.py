@@ -47,7 +47,8 @@ def _stack(text, at, depth):
         if opening and _closes(text, opening.end()):
             inside, outer, at = _stack(text, opening.end(), depth + 1)
             transforms += [opening.group(1), *outer]
-            segments += inside
+            # the gradient of a `jax.custom_vjp` has its whole stack once more behind that of the gradient
+            segments = inside if segments and inside[: len(segments)] == segments else segments + inside
             at += 1  # the closing parenthesis
         else:
             name, at = _name(text, at, depth)

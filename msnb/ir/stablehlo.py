@@ -55,15 +55,17 @@ _FREE = frozenset(
 )
 _NOISE = ("mhlo.", "jax.", "precision_config", "backend_config", "api_version", "channel_handle", "operandSegmentSizes")
 _PLACE = re.compile(r'"([^"]*)"\("([^"]*)":(\d+):')
+_PLATFORM = "_platform_index"  # the argument that says which of several platforms a module runs on
 _LONGEST = 80  # letters of an attribute
 
 
-def read_stablehlo(module: Any, name: str = "main") -> FuncGraph:
+def read_stablehlo(module: Any, name: str = "main", platform: int = 0) -> FuncGraph:
     """Read a lowered program.
 
     Args:
         module (Module): as ``jax.jit(f).lower(x).compiler_ir("stablehlo")`` returns it.
         name (str): name of the graph. Default: "main".
+        platform (int): of a module for several platforms, which of them is read. Default: 0, the first.
 
     Returns:
         FuncGraph. Its CNodes are StableHLO operations, in the scope of the operator that each is part of.
@@ -80,12 +82,13 @@ def read_stablehlo(module: Any, name: str = "main") -> FuncGraph:
             "For 'ir.read_stablehlo', 'module' should have a function 'main', but it has "
             f"{', '.join(functions) or 'no functions'}."
         )
-    return _Builder(functions).graph(functions["main"], name)
+    return _Builder(functions, platform).graph(functions["main"], name)
 
 
 class _Builder:
-    def __init__(self, functions):
+    def __init__(self, functions, platform=0):
         self.functions = functions
+        self.platform = ValueNode(platform, ())
         self.types = {}
         self.count = 0
 
@@ -93,6 +96,9 @@ class _Builder:
         (block,) = function.regions[0].blocks
         parameters, env, nodes = [], {}, []
         for number, argument in enumerate(block.arguments):
+            if _PLATFORM in _attributes_of_argument(function, number):
+                env[argument] = (self.platform, 0)
+                continue
             node = ParameterNode(_name_of(argument.location) or f"arg{number}", (self.type_of(argument),))
             parameters.append(node)
             env[argument] = (node, 0)
@@ -127,14 +133,26 @@ class _Builder:
                 results = self.walk(body, within, nodes, stack, line)
                 env.update(zip(operation.results, results, strict=True))
             elif kind == "constant":
-                value = _literal(str(operation.attributes["value"]))
+                value = operation.attributes["value"]
+                value = _literal(str(value)) if getattr(value, "is_splat", True) else None  # weights are long texts
                 env[operation.results[0]] = (ValueNode(value, (self.type_of(operation.results[0]),)), 0)
+            elif kind == "convert" and operands[0][0] is self.platform:
+                env[operation.results[0]] = operands[0]
+            elif kind == "case" and isinstance(operands[0][0], ValueNode):
+                results = self.chosen(operation, operands[0][0].value, env, nodes, stack, source)
+                env.update(zip(operation.results, results, strict=True))
             else:
                 node = self.call(operation, kind, operands, env, stack, source)
                 nodes.append(node)
                 for slot, result in enumerate(operation.results):
                     env[result] = (node, slot)
         return []
+
+    def chosen(self, operation, index, env, nodes, stack, source):
+        """The one branch that runs, where that is known: what is lowered for several platforms asks which it is."""
+        last = len(operation.regions) - 1
+        (block,) = operation.regions[index if 0 <= index <= last else last].blocks
+        return self.walk(block, env, nodes, stack, source)
 
     def call(self, operation, kind, operands, env, stack, source):
         number, self.count = self.count, self.count + 1
@@ -190,6 +208,11 @@ class _Builder:
         nodes = []
         outputs = self.walk(block, within, nodes, stack, source)
         return FuncGraph(title, parameters, nodes, outputs, tuple(range(len(parameters))))
+
+
+def _attributes_of_argument(function, number):
+    """Text of what is noted with one argument of a function."""
+    return str(function.attributes["arg_attrs"][number]) if "arg_attrs" in function.attributes else ""
 
 
 def _attributes(operation):

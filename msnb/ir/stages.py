@@ -57,7 +57,7 @@ class Stages:
 
     def wait(self, stage: str) -> float | None:
         """About how many seconds XLA compiles before there is a stage; None where nothing has to be compiled."""
-        if stage != "optimised" or stage in self._made or "compile" in self.program.seconds:
+        if stage != "optimised" or stage in self._made or self.program.seconds.keys() & {"compile", "observed"}:
             return None
         known = [(p.seconds.get("compile", 0), len(p.jaxpr.jaxpr.eqns)) for p in all_programs()]
         each = [seconds / many for seconds, many in known if many > _TELLING]  # next to nothing for one found on disk

@@ -5,6 +5,7 @@ in body.2.conv (Conv2d(8, 16, kernel_size=3)), input (2, 16, 8, 8), at In [5] li
 
 import inspect
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from msnb.core.errors import describe, is_machinery
@@ -41,6 +42,14 @@ class _Told:
         self.about, self.misfit = _about(cell, args, error), _misfit(cell, args, error)
 
 
+_leaving: list[Callable[[Exception], None]] = []  # who is handed each error that leaves a Cell
+
+
+def on_leaving(act: Callable[[Exception], None]) -> None:
+    """Hand each error that leaves a Cell to `act`, for hosts that show what an error carries and ask nobody."""
+    _leaving[:] = [act]
+
+
 def tell(cell: Any, args: tuple[Any, ...], error: Exception) -> None:
     """Note on an error that is leaving `cell`, called with `args`, where in the network it came up.
 
@@ -51,6 +60,8 @@ def tell(cell: Any, args: tuple[Any, ...], error: Exception) -> None:
         _tell(cell, args, error)
     except Exception:  # the error that is told of matters more than this one
         vars(error)[_TOLD] = False
+    for act in _leaving:
+        act(error)
 
 
 def _tell(cell, args, error):

@@ -41,14 +41,19 @@ def _number_type(value):
     return dtype
 
 
-def _two_sizes(value):
-    """What is no tuple of two ints is of the wrong type; a bool is an int, and none that is a size."""
-    sizes = value if isinstance(value, tuple) else (value, value)
-    if len(sizes) != 2 or not all(isinstance(size, int) for size in sizes):
-        raise TypeError
-    if any(isinstance(size, bool) or size < 1 for size in sizes):
-        raise ValueError
-    return sizes
+def _sizes(count, word, least=1):
+    """What is no tuple of so many ints is of the wrong type; a bool is an int, and none that is a size."""
+    kind = "positive" if least else "non-negative"
+
+    def accept(value):
+        sizes = value if isinstance(value, tuple) else (value,) * count
+        if len(sizes) != count or not all(isinstance(size, int) for size in sizes):
+            raise TypeError
+        if any(isinstance(size, bool) or size < least for size in sizes):
+            raise ValueError
+        return sizes
+
+    return Kind(f"a {kind} int or a tuple of {word}", accept)
 
 
 def _reduction(value):
@@ -65,7 +70,10 @@ Share = Annotated[float, Between(Float, 0, 1)]
 Epsilon = Annotated[float, Between(Float, 0, 1, low_in=False)]
 Axes = Annotated[int | tuple[int, ...], Kind("an int or a tuple of int", _axes)]
 NumberType = Annotated[Any, Kind("a number type", _number_type)]
-TwoSizes = Annotated[int | tuple[int, int], Kind("a positive int or a tuple of two", _two_sizes)]
+TwoSizes = Annotated[int | tuple[int, int], _sizes(2, "two")]
+ThreeSizes = Annotated[int | tuple[int, int, int], _sizes(3, "three")]
+TwoOffsets = Annotated[int | tuple[int, int], _sizes(2, "two", least=0)]
+ThreeOffsets = Annotated[int | tuple[int, int, int], _sizes(3, "three", least=0)]
 Layout = Annotated[str, OneOf("NCHW", "NHWC")]
 Reduction = Annotated[str | None, Kind("'mean', 'sum', 'none' or None", _reduction)]
 OptionalTensor = Annotated[Tensor | None, Optional(Instance(Tensor))]

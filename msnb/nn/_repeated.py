@@ -252,7 +252,7 @@ def _part(cell, args, members, frame):
 
     root = frame.root()
     state = root.state()
-    like = [argument_like(p._array) for p in params], _key_kind(), [argument_like(leaves[i]._array) for i in spots]
+    like = [argument_like(p._kind) for p in params], _key_kind(), [argument_like(leaves[i]._array) for i in spots]
     try:
         graph = jax.make_jaxpr(traced)(*like)
     except Exception:  # the same comes of tracing it as it stands, and there the error knows where it is
@@ -260,6 +260,7 @@ def _part(cell, args, members, frame):
         return _NEVER
     inner, places = note["frame"], {id(m): i for i, m in enumerate(members)}
     mere = not (graph.effects or inner.error is not None or inner.status is not None or inner.tensors)
+    mere = mere and not inner.looked_up  # as a part of its own it would have a dense gradient
     inside = all(id(m) in places for m in [*inner.cells.values(), *note["written"]])
     if not (mere and inside and root.same(state)) or any(map(is_tracer, graph.consts)):
         root.back_to(state)

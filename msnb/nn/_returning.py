@@ -36,14 +36,14 @@ def check(owner: str, construct: Callable[..., Any], args: tuple[Any, ...]) -> N
 
 @functools.lru_cache(maxsize=1024)
 def _returns_nothing(code: CodeType) -> bool:
-    """Whether code calls something, never returns a value, and does nothing for its effect that can be seen."""
-    calls, before = False, None
+    """Whether code computes something, never returns a value, and does nothing for its effect that can be seen."""
+    computes, before = False, None
     for instruction in dis.get_instructions(code):
         name, value = instruction.opname, instruction.argval
         if name in _STORES or name.startswith("LOAD") and any(word in str(value).lower() for word in _EFFECTS):
             return False
         if name == "RETURN_CONST" and value is not None or name == "RETURN_VALUE" and before != ("LOAD_CONST", None):
             return False
-        calls = calls or name.startswith("CALL")
+        computes = computes or name.startswith(("CALL", "BINARY", "UNARY"))
         before = name, value
-    return calls
+    return computes

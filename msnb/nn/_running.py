@@ -7,6 +7,7 @@ import jax
 
 from msnb import context
 from msnb.core import autodiff, compile, events, script, trace, unfinished
+from msnb.core.by_values import runs_plainly
 from msnb.core.paths import held_as
 from msnb.core.precision import cast_tensor
 from msnb.core.tensor import Tensor
@@ -74,8 +75,11 @@ class Running:
             args, kwargs = self._positional(args, kwargs)
         return self._trace_root, args, kwargs, type(self).__name__, ()
 
+    @runs_plainly
     def _trace_root(self, *args, **kwargs):
         """What is traced for a whole program: this Cell under the scope "Default"."""
+        if _thread.frame is None:
+            return self._run(args, kwargs)
         self.check_names()
         _thread.frame.cells[id(self)] = self
         around, _thread.cell = _thread.cell, self
@@ -158,7 +162,7 @@ class Running:
         spots = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
 
         def at_inputs(grads):
-            new = hook(tag, tuple(grads), seen.get("outputs"))
+            new = hook(tag, seen.get("outputs"), tuple(grads))
             if new is None:
                 return [None] * len(grads)
             new = new if isinstance(new, tuple) else (new,)

@@ -1,7 +1,7 @@
 """The tree of Cells: attributes that are Parameters and sub-Cells, their names, and the ways through it."""
 
 from collections import OrderedDict
-from collections.abc import Iterator, ValuesView
+from collections.abc import Callable, Iterator, ValuesView
 from typing import TYPE_CHECKING, Any
 
 from msnb import context
@@ -271,6 +271,20 @@ class Tree:
     def cells(self) -> "ValuesView[Cell]":
         """The direct sub-Cells."""
         return self.name_cells().values()
+
+    def apply(self, fn: "Callable[[Cell], Any]") -> "Cell":
+        """Call fn(cell) with every Cell below this one, inner ones first, and with this one at last.
+
+        Args:
+            fn (Callable): What is done with each, such as setting its weights.
+
+        Returns:
+            Cell, this one.
+        """
+        for cell in self.cells():
+            cell.apply(fn)
+        fn(self)
+        return self
 
     def name_cells(self) -> "OrderedDict[str, Cell]":
         """OrderedDict of the direct sub-Cells, each once."""

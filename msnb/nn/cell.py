@@ -269,8 +269,9 @@ class Cell(Running, Tree):
         return {param: param for param in self.get_parameters()}
 
     def register_backward_hook(self, fn: Callable[..., Any]) -> None:
-        """Call `fn(cell_id, grad_inputs, grad_outputs)` in every backward pass through this Cell; a returned gradient
-        replaces that of the inputs. In GRAPH mode the hook is traced once, so it has to be a pure function.
+        """Call `fn(cell_id, grad_input, grad_output)` in every backward pass through this Cell. As in r1.1 `grad_input`
+        is what comes in, the gradients of the outputs, and `grad_output` what goes on, those of the inputs; a returned
+        gradient replaces the latter. In GRAPH mode the hook is traced once, so it has to be a pure function.
 
         Raises:
             TypeError: If `fn` is not callable.

@@ -4,9 +4,12 @@
 """
 
 import contextlib
+import os
 import warnings
 import weakref
 from typing import Any
+
+from msnb.core.errors import hide_directory
 
 _loaded = weakref.WeakKeyDictionary()  # shell -> what undoes the parts
 
@@ -15,6 +18,8 @@ def load_ipython_extension(ipython: Any) -> None:
     """What `%load_ext msnb` runs."""
     if ipython in _loaded:
         return
+    import IPython  # spares it to plain Python
+
     from msnb.notebook import (  # spares IPython to plain Python
         cache,
         cell_scope,
@@ -26,6 +31,7 @@ def load_ipython_extension(ipython: Any) -> None:
         messages,
     )
 
+    hide_directory(os.path.dirname(IPython.__file__) + os.sep)  # it stands between a magic and the user's line
     undo = contextlib.ExitStack()
     undo.callback(_quiet_commands())
     undo.callback(front_end.forget, ipython)

@@ -44,6 +44,12 @@ def install(ipython: Any) -> Any:
     return undo
 
 
+def _compiling(program):
+    """Seconds, of the program's own form and of the one that a tool such as `%ms_grad` looks into."""
+    forms = {"": program.seconds.get("compile"), " observed": program.seconds.get("observed")}
+    return " + ".join(f"{seconds:.3f}{how}" for how, seconds in forms.items() if seconds is not None) or "not run"
+
+
 def _memory(program):
     """What a program that has run takes while it runs; asking costs nothing then, as JAX keeps what it compiled."""
     found = program.memory() if program.calls else None
@@ -60,7 +66,7 @@ def on_disk() -> str:
     if kept is None:
         return "Compiled programs are not kept on disk."
     files = kept.files()
-    number, held = _counted(len(files), sum(size for _, size, _ in files))
+    number, held = _counted(kept.executables(), sum(size for _, size, _ in files))
     folder = str(kept.root).replace(str(Path.home()), "~", 1)
     return (
         f"On disk: {number} executables, {held}, in {folder}. In this session {kept.hits} were found there, "
@@ -95,7 +101,7 @@ class Listing:
                 place(*p.first_line[:2]) if p.first_line else "",
                 p.reason,
                 f"{p.seconds.get('trace', 0):.3f}",
-                f"{p.seconds['compile']:.3f}" if "compile" in p.seconds else "not run",
+                _compiling(p),
                 str(len(p.jaxpr.jaxpr.eqns)),
                 str(len(p.params)),
                 str(p.calls),

@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from msnb._atomic import writing
+from msnb.notebook.png import to_png
 
-FILLS = "html,body{margin:0;height:100%;background:transparent}#view,#view>div{height:100%!important}"
+FILLS = "html,body,main{margin:0;height:100%;background:transparent}#view,#view>div{height:100%!important}"
+# for screen readers alone
+_HEARD = "h1{position:absolute;width:1px;height:1px;margin:0;overflow:hidden;clip-path:inset(50%)}"
 
 
 @functools.cache
@@ -75,7 +78,8 @@ class Page:
         return (
             f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark">'
             f"<title>{html.escape(self.title)}</title>"
-            f'<style>{self.style}</style><body><div id="view"></div><script type="module">'
+            f"<style>{self.style}{_HEARD}</style><body><main><h1>{html.escape(self.title)}</h1>"
+            '<div id="view"></div></main><script type="module">'
             f"const parts={json.dumps(carried)};"
             "const bytes=text=>Uint8Array.from(atob(text),c=>c.charCodeAt(0));"
             "const unpacked=text=>new Response(new Blob([bytes(text)]).stream()"
@@ -97,19 +101,21 @@ def _name(path):
 
 
 def save(path: str | Path, makers: dict[str, Callable[..., Any]], who: str) -> None:
-    """Write a form of a view to a file.
+    """Write a form of a view to a file; what can be an SVG can be a PNG too.
 
     Args:
         path (Union[str, Path]): where to.
-        makers (dict[str, Callable]): suffix -> what makes the text.
+        makers (dict[str, Callable]): suffix -> what makes the text, or the bytes.
         who (str): class of the view, for the error.
 
     Raises:
         ValueError: If the suffix is none of these.
     """
     path = pathlib.Path(path)
-    if path.suffix not in makers:
+    if ".svg" in makers:
+        makers = {**makers, ".png": lambda: to_png(makers[".svg"]())}
+    if path.suffix.lower() not in makers:
         raise ValueError(f"For '{who}.save', 'path' should end in one of {', '.join(makers)}, but got '{path}'.")
-    text = makers[path.suffix]()
-    with writing(path, "w", encoding="utf-8") as file:
-        file.write(text)
+    made = makers[path.suffix.lower()]()
+    with writing(path) as file:
+        file.write(made if isinstance(made, bytes) else made.encode())

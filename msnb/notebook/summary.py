@@ -1,28 +1,27 @@
-"""`msnb.summary`: the Cells of a network as a table of output shapes, Parameters and FLOPs."""
+"""`msnb.summary`: a network's Cells as a table of output shapes, Parameters and FLOPs; or what a checkpoint holds."""
 
+from collections.abc import Mapping
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from msnb.insight.layers import Layer, folded, layers
 from msnb.ir.overlay import human
+from msnb.notebook.contents import Contents, contents
 from msnb.notebook.html import escape, framed
+from msnb.notebook.table_css import STYLE
 
 if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.parameter import Parameter
     from msnb.nn.cell import Cell
 
 _HEADS = ("Layer", "Class", "Output shape", "Parameters", "FLOPs")
 _NUMBERS = 3  # from this column on
 _WIDEST = 44  # characters of a cell of the text
-_STYLE = (
-    "<style>.msnb .layers{max-height:520px;overflow:auto;width:fit-content;max-width:100%}"
-    ".msnb .layers table{margin:0}.msnb .layers thead th{position:sticky;top:0;opacity:1;font-weight:600;"
-    "background:var(--jp-layout-color0,Canvas);box-shadow:0 1px rgba(128,128,128,.5)}"
-    ".msnb .layers :is(td,th):not(.n){text-align:left!important}.msnb .layers tr.around td{font-weight:600}"
-    ".msnb .totals{margin:6px 0 0}.msnb .totals span{margin-right:14px}"
-    "@media print{.msnb .layers{max-height:none;overflow:visible}}</style>"
-)
 
 
-def summary(net: "Cell", *inputs: Any, depth: int | None = None) -> "Summary":
+def summary(
+    net: "Cell | str | PathLike[str] | Mapping[str, Parameter]", *inputs: Any, depth: int | None = None
+) -> "Summary | Contents":
     """The layers of a network as a table: what each returns, its Parameters and its arithmetic.
 
     The network is traced on shapes: nothing is computed and nothing compiled. Each row is a call of a Cell, in the
@@ -30,18 +29,22 @@ def summary(net: "Cell", *inputs: Any, depth: int | None = None) -> "Summary":
     shown, and how many there are. A Cell that holds others has in its own row what it does beside them, so that both
     columns of numbers add up to the totals. What a loop or branch over Tensors does is counted where it stands.
 
+    A checkpoint has no calls: of its file, or of what `load_checkpoint` returns, the Parameters are listed, with the
+    mean, spread and histogram of their values and how many are not finite.
+
     Args:
-        net (Cell): The network, in the state that it has: `set_train` makes a difference to Dropout.
+        net (Union[Cell, str, Path, Mapping[str, Parameter]]): The network, in the state that it has: `set_train` makes
+            a difference to Dropout. Or a checkpoint.
         inputs: What it would be called with: Tensors, arrays, or for a Tensor its shape (float32) or a pair of shape
             and dtype. One data set stands for the columns of its first batch, as many as `construct` takes.
         depth (int): How many levels of Cells to show; what is deeper is added up. Default: None, all of them.
 
     Returns:
-        Summary; a table in a notebook, text where it is printed.
+        Summary, or Contents of a checkpoint; a table in a notebook, text where it is printed.
 
     Raises:
-        TypeError: If `net` is no Cell, or `construct` needs other inputs.
-        ValueError: If `depth` is not an int of at least 0.
+        TypeError: If `net` is no Cell, or `construct` needs other inputs; if a checkpoint is given inputs.
+        ValueError: If `depth` is not an int of at least 0; if a file is no checkpoint.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -63,6 +66,12 @@ def summary(net: "Cell", *inputs: Any, depth: int | None = None) -> "Summary":
     """
     if depth is not None and (type(depth) is not int or depth < 0):
         raise ValueError(f"For 'summary', 'depth' should be an int of at least 0, but got {depth!r}.")
+    if isinstance(net, (str, PathLike, Mapping)):
+        if inputs or depth is not None:
+            raise TypeError(
+                "For 'summary', a checkpoint takes no inputs and no depth: it holds Parameters and no network."
+            )
+        return contents(net)
     return Summary(layers(net, *inputs), depth)
 
 
@@ -130,7 +139,7 @@ class Summary:
             f'<div><b>{escape(what)}</b> <span class="dim">{escape(much)}</span></div>' for what, much in self.totals()
         )
         table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
-        body = f'{_STYLE}<div class="layers" tabindex="0">{table}</div><div class="totals">{totals}</div>'
+        body = f'{STYLE}<div class="layers" tabindex="0">{table}</div><div class="totals">{totals}</div>'
         return framed(body, f"Layers of {self.layers.kind}")
 
 

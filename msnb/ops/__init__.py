@@ -12,7 +12,7 @@ from msnb.core.operator import attributes_of
 from msnb.core.primitive import Primitive
 from msnb.core.user_primitive import PrimitiveWithCheck, PrimitiveWithInfer, prim_attr_register
 
-_FACES = ("operations", "functional", "composite")
+_FACES = ("operations", "functional", "composite", "function")
 
 
 def _load(path, package):
@@ -32,6 +32,7 @@ from msnb.ops import (
     functional,
     operations,
 )
+from msnb.ops import function as function
 from msnb.ops.composite import *  # noqa: F403
 from msnb.ops.functional import *  # noqa: F403
 from msnb.ops.op_info_register import (

@@ -5,6 +5,8 @@
 
 import inspect
 
+from msnb.core._jax_private import is_tracer
+from msnb.core.by_values import ShapeByValues
 from msnb.core.declare import spell
 from msnb.core.operator import REGISTRY
 from msnb.core.primitive import Primitive
@@ -34,6 +36,16 @@ class HostPrimitive(Primitive):
 
     def __init__(self):
         super().__init__(type(self).__name__.lstrip("_"))
+
+    def values_of(self, *tensors):
+        """The numpy arrays of Tensors whose values decide about the shape of the result.
+
+        Raises:
+            ShapeByValues: If one is being traced.
+        """
+        if any(is_tracer(t._array) for t in tensors):
+            raise ShapeByValues(self.name, "the shape of the result", "leave it out of what is compiled")
+        return [t.asnumpy() for t in tensors]
 
 
 def host_operator(functional=None, aliases=()):

@@ -6,7 +6,7 @@ import jax
 import numpy as np
 
 from msnb import log
-from msnb.core import trace
+from msnb.core import print_target, trace
 from msnb.core._jax_private import is_tracer
 from msnb.core.autodiff import with_backward_hook
 from msnb.core.errors import describe
@@ -40,7 +40,8 @@ def at_run_time(function, values):
 
 @host_operator("print_")
 class Print(HostPrimitive):
-    """Prints values when the program reaches this point, each on a line of its own; in a graph, too.
+    """Prints values when the program reaches this point, each on a line of its own; in a graph, too. With
+    ``context.set_context(print_file_path="print.pb")`` they go to that file, which `parse_print` reads.
 
     Inputs:
         - **input_x** (Union[Tensor, bool, int, float, str, tuple, list]) - What is printed.
@@ -82,6 +83,10 @@ def _flatten(values):
 
 
 def _print_lines(values):
+    values = list(values)
+    if print_target.instead is not None:
+        print_target.instead(values)
+        return
     for value in values:
         print(value, flush=True)
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from msnb.common.kinds import Tensors, Value
 from msnb.core._jax_private import is_tracer
+from msnb.core.by_values import ShapeByValues
 from msnb.core.cases import F, Flags, case
 from msnb.core.checks import Check, Range
 from msnb.core.declare import operator, spelling
@@ -264,10 +265,10 @@ def _listed(items):
 def _mask_positions(mask):
     """Index Tensors of the True places of a mask."""
     if is_tracer(mask._array):
-        raise ValueError(
-            "x[mask] has as many elements as the mask has True places, which a compiled graph does not "
-            "know. Write ops.select(mask, x, other) to keep the shape, x[mask] = value to assign, or "
-            "ops.masked_select in PYNATIVE mode."
+        raise ShapeByValues(
+            "x[mask]",
+            "the number of elements",
+            "write ops.select(mask, x, other) to keep the shape, or x[mask] = value to assign",
         )
     return [box(places) for places in np.nonzero(np.asarray(mask._array))]
 

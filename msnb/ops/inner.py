@@ -3,7 +3,9 @@
 import jax.numpy as jnp
 
 from msnb.core.declare import operator
+from msnb.core.tensor import Tensor
 from msnb.ops._check import tensor_only
+from msnb.ops._host import HostPrimitive, host_operator
 
 
 @operator
@@ -28,18 +30,38 @@ def GpuConvertToDynamicShape(x):
     return jnp.array(x, copy=True)
 
 
-@operator
-def ErrorOnDynamicShapeInput(x):
-    """Its input. Shapes are always known here, so there is never an error.
+@host_operator()
+class ErrorOnDynamicShapeInput(HostPrimitive):
+    """Its input. Shapes are always known here, so there is never an error for a Tensor.
 
     Inputs:
-        - **x** (Tensor) - Any Tensor.
+        - **x** (Union[Tensor, list, tuple]) - Any Tensor, or a shape.
 
     Outputs:
-        Tensor equal to `x`.
+        `x` itself.
+
+    Raises:
+        ValueError: If a shape is given that holds -1, which stands for a length that is not known.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    tensor_only("ErrorOnDynamicShapeInput", "x", x)
-    return jnp.array(x, copy=True)
+
+    def __call__(self, x):
+        if not isinstance(x, Tensor):
+            self.infer_shape(x)
+        return x
+
+    def infer_shape(self, shape):
+        """`shape`, unless a length in it is not known."""
+        if any(length == -1 for length in shape):
+            raise ValueError(f"Input is dynamically shaped: {tuple(shape)}.")
+        return shape
+
+    def infer_type(self, x_dtype):
+        """`x_dtype`."""
+        return x_dtype
+
+    def infer_value(self, x):
+        """None: the value is not known."""
+        return None

@@ -12,13 +12,16 @@ __all__ = ["Primitive", "PrimitiveWithCheck", "PrimitiveWithInfer", "constexpr",
 
 
 @spelling(generation=1)
-def constexpr(fn=None, get_instance=True, name=None):
+def constexpr(fn=None, get_instance=True, name=None, reuse_result=True, check=True):
     """Decorator: a function that computes with Python values while the graph is being compiled.
 
     Args:
         fn (Callable): The function; it runs as plain Python and is not converted. Default: None.
         get_instance (bool): Whether the result is the operator itself or a function that makes it. Default: True.
         name (str): Name of the operator. Default: None, that of the function.
+        reuse_result (bool): MindSpore 2's: whether what was computed once is kept. The function runs whenever a graph
+            is made, whatever this says. Default: True.
+        check (bool): MindSpore 2's: whether to warn of inputs that are no constants, which raise here. Default: True.
 
     Returns:
         Callable.
@@ -37,7 +40,9 @@ def constexpr(fn=None, get_instance=True, name=None):
         (2, 3)
     """
     if fn is None:
-        return functools.partial(constexpr, get_instance=get_instance, name=name)
+        return functools.partial(
+            constexpr, get_instance=get_instance, name=name, reuse_result=reuse_result, check=check
+        )
     if not callable(fn):
         raise TypeError(f"For 'constexpr', 'fn' should be callable, but got {describe(fn)}.")
 

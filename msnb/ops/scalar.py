@@ -4,7 +4,9 @@ import math
 from typing import Any
 
 from msnb.core.declare import spelling
+from msnb.core.primitive import by_name
 from msnb.core.tensor import Tensor
+from msnb.ops import _constants
 from msnb.ops.math.exponential import Log
 
 
@@ -406,3 +408,22 @@ def shape_mul(x: Any) -> Any:
         ``CPU`` ``GPU`` ``TPU``
     """
     return math.prod(x)
+
+
+by_name.update(
+    {
+        _constants.kScalarAdd: scalar_add,
+        _constants.kScalarSub: scalar_sub,
+        _constants.kScalarMul: scalar_mul,
+        _constants.kScalarDiv: scalar_div,
+        _constants.kScalarFloordiv: scalar_floordiv,
+        _constants.kScalarMod: scalar_mod,
+        _constants.kScalarPow: scalar_pow,
+        _constants.kScalarTrunc: math.trunc,
+        _constants.kScalarFloor: math.floor,
+        _constants.kScalarUadd: scalar_uadd,
+        _constants.kScalarUsub: scalar_usub,
+        _constants.kMakeTuple: lambda *values: values,
+        _constants.kTupleGetItem: lambda values, index: values[index],
+    }
+)

@@ -43,6 +43,7 @@ from msnb.train.serialization import (
     parse_print,
     save_checkpoint,
 )
+from msnb.train.summary import SummaryRecord
 
 __all__ = [
     "Model",

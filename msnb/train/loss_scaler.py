@@ -6,6 +6,7 @@ from typing import Any
 from msnb._checkparam import Validator
 from msnb.common import dtype as mstype
 from msnb.core.parameter import Parameter
+from msnb.core.sparse_tensor import RowTensor, on_values
 from msnb.core.tensor import Tensor
 from msnb.ops import operations as P
 
@@ -28,8 +29,8 @@ def all_finite(inputs: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
         >>> print(amp.all_finite((Tensor([1.0, 2.0]), Tensor(float("nan")))))
         False
     """
-    inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
-    flags = [P.FloatStatus()(x) for x in inputs]
+    inputs = (inputs,) if isinstance(inputs, (Tensor, RowTensor)) else tuple(inputs)
+    flags = [P.FloatStatus()(x.values if isinstance(x, RowTensor) else x) for x in inputs]
     total = P.AddN()(flags) if len(flags) > 1 else flags[0]
     return P.Less()(P.Reshape()(total, ()), 1.0)
 
@@ -65,7 +66,7 @@ class LossScaler(abc.ABC):
 def _times(inputs, factor):
     if isinstance(inputs, (tuple, list)):
         return type(inputs)(_times(x, factor) for x in inputs)
-    return inputs * P.Cast()(factor, inputs.dtype)
+    return on_values(lambda x: x * P.Cast()(factor, x.dtype), inputs)
 
 
 class StaticLossScaler(LossScaler):

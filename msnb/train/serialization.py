@@ -15,7 +15,7 @@ from msnb.common import dtype as mstype
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.exchange.api import export, load, load_mindir
-from msnb.formats import checkpoint
+from msnb.formats import checkpoint, printed
 from msnb.train._background import writer
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -425,16 +425,20 @@ def _save_graph(network, file_name):
 
 
 # ---------------------------------------------------------------------- later
-def parse_print(print_file_name: str) -> NoReturn:
-    """Read what Print operators wrote to a file; comes later.
+def parse_print(print_file_name: str) -> list[Any]:
+    """Read what programs printed to the file that ``context.set_context(print_file_path=...)`` names.
 
     Args:
         print_file_name (str): The file.
 
+    Returns:
+        list, Tensors and str in the order in which they were printed.
+
     Raises:
-        NotImplementedError: Always.
+        ValueError: If the file is empty or damaged, or something else.
+        OSError: If it cannot be read.
     """
-    raise not_yet("parse_print", "Print writes to the screen")
+    return [value if isinstance(value, str) else Tensor(value) for value in printed.read(print_file_name)]
 
 
 def build_searched_strategy(strategy_filename: str) -> NoReturn:

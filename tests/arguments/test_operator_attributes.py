@@ -108,16 +108,10 @@ def ones(*shape):
 # operator, its attributes, its inputs; then attributes that the shapes contradict
 IMPLIED = [
     (
-        ops.Conv2DBackpropInput,
-        dict(out_channel=4, kernel_size=3),
-        (ones(1, 4, 3, 3), ones(4, 2, 3, 3), (1, 2, 5, 5)),
-        [dict(out_channel=5), dict(kernel_size=2)],
-    ),
-    (
         G.Conv2DBackpropFilter,
         dict(out_channel=4, kernel_size=3),
         (ones(1, 4, 3, 3), ones(1, 2, 5, 5), (4, 2, 3, 3)),
-        [dict(out_channel=5), dict(kernel_size=2), dict(pad_list=1), dict(pad_list=(0, 0, 1, 0))],
+        [dict(pad_list=1), dict(pad_list=(0, 0, 1, 0))],
     ),
     (
         ops.Conv3D,
@@ -182,6 +176,17 @@ def test_an_attribute_that_the_shapes_imply_is_compared_with_them(make, right, i
     for change in wrong:
         with pytest.raises(ValueError, match=f"For '{make.__name__}', '.*' should "):
             make(**{**right, **change})(*inputs)
+
+
+@pytest.mark.parametrize("wrong", [dict(out_channel=5), dict(kernel_size=2)], ids=lambda wrong: next(iter(wrong)))
+def test_an_attribute_that_the_weights_overrule_is_said(capsys, wrong):
+    dy, x, w = ones(1, 4, 3, 3), ones(1, 2, 5, 5), ones(4, 2, 3, 3)
+    right = dict(out_channel=4, kernel_size=3)
+    for make, inputs in ((ops.Conv2DBackpropInput, (dy, w, x.shape)), (G.Conv2DBackpropFilter, (dy, x, w.shape))):
+        expected = make(**right)(*inputs)
+        assert make.__name__ not in capsys.readouterr().err
+        assert np.array_equal(make(**{**right, **wrong})(*inputs).asnumpy(), expected.asnumpy())
+        assert f"{make.__name__}: '{next(iter(wrong))}' has no effect here" in capsys.readouterr().err
 
 
 def test_right_values_of_what_the_shapes_imply_are_taken():

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import jax
 import numpy as np
@@ -30,7 +29,7 @@ def held(monkeypatch):
     release, run = threading.Event(), compiling._Job._run
 
     def slowly(job):
-        release.wait(10)
+        release.wait(120)
         run(job)
 
     monkeypatch.setattr(compiling._Job, "_run", slowly)
@@ -53,15 +52,16 @@ def compiled():
 
 
 class Line:
-    """Draws into a list."""
+    """Draws into a list, and tells when something is drawn."""
 
     waits = False
 
-    def __init__(self):
-        self.shown, self.ended = [], []
+    def __init__(self, drawn):
+        self.shown, self.ended, self.drawn = [], [], drawn
 
     def show(self, parts, share=None, curve=()):
         self.shown.append(parts)
+        self.drawn()
 
     def end(self, parts, curve=()):
         self.ended.append(parts)
@@ -77,21 +77,20 @@ def test_a_program_is_compiled_once(compiled):
 
 def test_a_stop_ends_the_waiting_at_once_and_the_next_call_takes_what_was_compiled(held, compiled):
     net = nn.Dense(4, 3)
-    threading.Timer(0.1, signal.raise_signal, (signal.SIGINT,)).start()
     with pytest.raises(KeyboardInterrupt):
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()  # as Ctrl-C does: to the process
         net(X)
     assert not held.is_set() and not compiled
-    threading.Timer(1.0, held.set).start()
+    threading.Timer(0.3, held.set).start()
     assert net(X).shape == (2, 3)
     assert held.is_set() and len(compiled) == 1  # it has waited, and not compiled a second time
 
 
 def test_who_waits_sees_what_is_compiled_and_for_how_long(held, monkeypatch):
-    line = Line()
+    line = Line(held.set)  # what is seen ends the compilation
     monkeypatch.setattr(compiling, "SILENT", 0.01)
     monkeypatch.setattr(progress, "begin", lambda: line)
     monkeypatch.setattr(progress, "EVERY", 0.01)
-    threading.Timer(0.2, held.set).start()
     net = nn.Dense(4, 3)
     step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params(), 0.1)).set_train()
     step(X, Tensor(np.ones((2, 3), np.float32)))
@@ -141,10 +140,18 @@ def test_the_alarm_of_xla_is_held_back_and_nothing_else_is(capfd):
 def test_a_compilation_that_takes_minutes_raises_no_alarm_in_the_cell(monkeypatch, capfd):
     monkeypatch.setattr(alarm, "AFTER", 0.0)
     monkeypatch.setattr(compiling, "SILENT", 0.0)
+    held = threading.Event()
+
+    class HeldBack(alarm.HeldBack):
+        def __enter__(self):
+            super().__enter__()
+            held.set()
+
+    monkeypatch.setattr(alarm, "HeldBack", HeldBack)
 
     class Job(compiling._Job):
         def _run(self):
-            time.sleep(0.4)
+            assert held.wait(120)
             os.write(2, ALARM.encode() + b"something else\n")
 
     monkeypatch.setattr(compiling, "_Job", Job)

@@ -103,6 +103,6 @@ print(before, child())
 def test_a_process_that_was_forked_before_jax_was_used_computes():
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "JAX_PLATFORMS": "cpu"}
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", PROGRAM], capture_output=True, text=True, timeout=60, env=env
+        [sys.executable, "-W", "ignore", "-c", PROGRAM], capture_output=True, text=True, timeout=300, env=env
     )
     assert done.stdout.split() == ["0", "2"], done.stderr

@@ -2,9 +2,16 @@
 
 import gc
 
+import jax
+import numpy as np
 import pytest
+from jax.extend.core import Primitive
+from jax.interpreters import mlir
 
+from msnb import Tensor, context
 from msnb.core import garbage
+from msnb.core.api import jit
+from msnb.core.tensor import box
 
 
 @pytest.fixture(autouse=True)
@@ -38,3 +45,18 @@ def test_a_collector_that_is_off_stays_off():
     gc.disable()
     build()
     assert not gc.isenabled()
+
+
+def test_it_waits_while_a_program_is_traced_and_lowered():
+    looked = []
+
+    def seen(x, **_):
+        looked.append(gc.isenabled())
+        return x
+
+    noticed = Primitive("noticed")
+    noticed.def_abstract_eval(seen)
+    mlir.register_lowering(noticed, mlir.lower_fun(seen, multiple_results=False))
+    context.set_context(mode=context.GRAPH_MODE)
+    jit(lambda x: box(jax.jit(noticed.bind)(x._array)))(Tensor(np.ones(3, np.float32))).asnumpy()
+    assert len(looked) >= 2 and not any(looked) and gc.isenabled()

@@ -2,11 +2,14 @@
 
 import re
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from msnb import Parameter, Tensor, context, nn, ops
 from msnb.core import compile
+from msnb.core import keeping as keeping_module
 
 
 @pytest.fixture(autouse=True)
@@ -89,3 +92,20 @@ def test_values_known_before_the_error_and_values_that_two_parameters_share_are_
     got = [p.asnumpy().tolist() for p in (net.a, net.b, net.c, net.d)]
     assert got == [[2] * 3, [1] * 3, [5] * 3, [5] * 3]
     np.testing.assert_allclose(net.e.asnumpy(), 1 + loss.asnumpy(), rtol=1e-6)
+
+
+def test_a_call_with_one_more_input_is_what_jax_would_make_of_it():
+    def Scale(x, y):
+        return x * y
+
+    (call,) = jax.make_jaxpr(jax.jit(Scale))(jnp.ones(3), jnp.ones(3)).eqns
+    body = keeping_module._body(call.params["jaxpr"], ((0, 0),))
+    widened = keeping_module._widened(call.params, len(call.invars))
+    traced = keeping_module._traced(body, "Scale")
+    assert widened.keys() == traced.keys()
+    assert {k: v for k, v in widened.items() if k != "jaxpr"} == {k: v for k, v in traced.items() if k != "jaxpr"}
+
+
+def test_a_call_of_which_jax_says_more_is_traced():
+    (call,) = jax.make_jaxpr(jax.jit(lambda x, y: x * y, donate_argnums=0))(jnp.ones(3), jnp.ones(3)).eqns
+    assert keeping_module._widened(call.params, len(call.invars)) is None

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from msnb import Tensor, context, ms_function, nn, ops
-from msnb.core import _jax_private, kernel_options
+from msnb.core import _jax_compiling, kernel_options
 
 
 @pytest.fixture
 def compiled(monkeypatch):
     """[(name in XLA, options)] of what is compiled from here on, as for somebody who has set no XLA_FLAGS."""
     seen = []
-    compiler = _jax_private._compiler
+    compiler = _jax_compiling._compiler
     load = compiler.backend_compile_and_load
 
     def watched(backend, module, devices, options, *rest):
@@ -101,6 +101,6 @@ def test_what_the_user_compiles_gets_no_further_options(compiled):
 
 
 def test_programs_of_a_thread_share_what_they_are_lowered_into():
-    mlir = _jax_private._mlir
-    contexts = [mlir.make_ir_context() for _ in range(2 * _jax_private._MLIR_USES + 1)]
+    mlir = _jax_compiling._mlir
+    contexts = [mlir.make_ir_context() for _ in range(2 * _jax_compiling._MLIR_USES + 1)]
     assert 2 <= len({id(context) for context in contexts}) <= 4

@@ -52,9 +52,9 @@ def names_in(program):
     "made, text",
     [
         (lambda: P.Softmax(), "Softmax"),
-        (lambda: P.Softmax(0), "Softmax[axis=0]"),
+        (lambda: P.Softmax(0), "Softmax[axis=(0,)]"),
         (lambda: P.LayerNorm(epsilon=1e-5), "LayerNorm[epsilon=1e-05]"),
-        (lambda: P.Softmax(0).shard(((2, 1),)).set_stage(1), "Softmax[axis=0,strategy=((2,1),),stage=1]"),
+        (lambda: P.Softmax(0).shard(((2, 1),)).set_stage(1), "Softmax[axis=(0,),strategy=((2,1),),stage=1]"),
     ],
 )
 def test_a_name_says_what_differs_from_the_defaults(made, text):
@@ -115,9 +115,9 @@ class tagged(PrimitiveWithInfer):  # noqa: N801 - named as functions are
 def test_a_program_explains_its_names():
     net = Net(lambda self, x: self.b(self.a(x)), a=P.Softmax(0), b=P.Softmax(1).shard(((1, 2),)))
     table = compile.program_of(net, X).names
-    assert table["Softmax[axis=0]"].settings == {"axis": 0}
-    meaning = table["Softmax[axis=1,strategy=((1,2),)]"]
-    assert (meaning.operator, meaning.attributes, meaning.strategy) == ("Softmax", {"axis": 1}, ((1, 2),))
+    assert table["Softmax[axis=(0,)]"].settings == {"axis": (0,)}
+    meaning = table["Softmax[axis=(1,),strategy=((1,2),)]"]
+    assert (meaning.operator, meaning.attributes, meaning.strategy) == ("Softmax", {"axis": (1,)}, ((1, 2),))
     assert meaning.stage is None
 
 
@@ -230,7 +230,7 @@ def test_names_and_graphs_of_two_processes_are_equal_whatever_happened_there_bef
     assert names == others and "LayerNorm[epsilon=0.001]" in names
     assert graph == other and hash(graph) == hash(other)
     node = next(node for node in graph.all_nodes() if node.op == "Softmax")
-    assert node.attrs == {"axis": 0, "strategy": ((2, 1),)}
+    assert node.attrs == {"axis": (0,), "strategy": ((2, 1),)}
     assert node.kernel is not None and "exp" in [eqn.primitive.name for eqn in node.kernel.eqns]
     assert ir.api.to_text(graph) == ir.api.to_text(other)
     node.attrs["axis"] = 1

@@ -144,7 +144,7 @@ def test_a_sink_runs_the_pipeline_in_the_background_and_stops():
         .to_device(create_data_info_queue=True)
     )
     sink.send(num_epochs=1)
-    assert done.wait(10)
+    assert done.wait(60)
     types, shapes = sink.get_data_info()
     assert [t.name for t in types] == ["int64"] and shapes == [[]]
     sink.release()

@@ -66,7 +66,7 @@ def test_clients_get_what_the_file_holds_and_the_server_ends_with_the_last_of_th
     thread.join(0.3)
     assert thread.is_alive()
     clients[1]._client.close()
-    thread.join(10)
+    thread.join(60)
     assert not thread.is_alive()
 
 

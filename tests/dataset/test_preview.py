@@ -2,7 +2,6 @@
 
 import random
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -31,10 +30,10 @@ def images():
 
 
 class Squares:
-    """Samples by number, which take a while and draw random numbers."""
+    """Samples by number, which draw random numbers, and wait until they may."""
 
-    def __init__(self, rows=10, seconds=0.0):
-        self.rows, self.seconds, self.asked = rows, seconds, 0
+    def __init__(self, rows=10, may=None):
+        self.rows, self.may, self.asked = rows, may, 0
 
     def __len__(self):
         return self.rows
@@ -42,7 +41,7 @@ class Squares:
     def __getitem__(self, i):
         self.asked += 1
         random.random(), np.random.rand()
-        time.sleep(self.seconds)
+        assert self.may is None or self.may.wait(60)
         return (np.array([i * i]),)
 
 
@@ -157,13 +156,14 @@ def test_random_numbers_are_what_they_would_have_been():
 
 
 def test_a_slow_source_is_left_out(patience):
-    patience(0.3)
-    data = ds.GeneratorDataset(source := Squares(100, seconds=2), ["x"], shuffle=False).batch(50)
+    patience(1.5)
+    data = ds.GeneratorDataset(source := Squares(100, threading.Event()), ["x"], shuffle=False).batch(50)
     shown = preview(data)
-    assert shown.columns == ["x"] and shown.size == 2 and not shown.rows and "longer than 0.3 s" in shown.note
+    assert shown.columns == ["x"] and shown.size == 2 and not shown.rows and "longer than 1.5 s" in shown.note
+    source.may.set()
     for thread in threading.enumerate():
         if thread.name == "msnb-preview":
-            thread.join(5)
+            thread.join(60)
     assert source.asked == 1  # and the rest of the batch is not read behind the user's back
 
 

@@ -116,7 +116,7 @@ def test_two_processes_of_jax_distributed_divide_the_rows(tmp_path):
         for number in range(2)
     ]
     try:
-        outputs = [process.communicate(timeout=90) for process in running]
+        outputs = [process.communicate(timeout=300) for process in running]
     finally:
         for process in running:
             process.kill()

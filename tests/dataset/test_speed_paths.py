@@ -259,7 +259,7 @@ def test_batches_for_a_device_are_sent_ahead_of_the_consumer(monkeypatch):
     boxed = iterator._boxed
     iterator._boxed = lambda rows: made.append(threading.current_thread().name) or boxed(rows)
     first = next(iterator)
-    for _ in range(200):
+    for _ in range(6000):
         if len(made) >= 4:
             break
         time.sleep(0.01)

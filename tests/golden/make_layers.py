@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 FILE = Path(__file__).with_name("layers.npz")
-IMAGE, ROWS = "f(2,4,6,6)", "f(3,4)"
+IMAGE, ROWS, VOLUME = "f(2,4,6,6)", "f(3,4)", "f(2,2,4,5,3)"
 
 # name: (Cell, inputs, remarks); remarks: "train", "first" (only the first input has a gradient, in r1.1 or here),
 # "sparse" (MindSpore's gradient of the Parameter is sparse)
@@ -25,6 +25,7 @@ CASES = {
     "relu6": ("nn.ReLU6()", "f(3,4)*6"),
     "tanh": ("nn.Tanh()", ROWS),
     "gelu": ("nn.GELU()", ROWS),
+    "gelu_exact": ("nn.GELU(approximate=False)", ROWS),
     "fast_gelu": ("nn.FastGelu()", ROWS),
     "sigmoid": ("nn.Sigmoid()", ROWS),
     "prelu": ("nn.PReLU(channel=4, w=0.25)", IMAGE),
@@ -63,14 +64,45 @@ CASES = {
     "conv2d_transpose_pad": ("nn.Conv2dTranspose(4, 3, 4, stride=2, pad_mode='pad', padding=1)", IMAGE),
     "conv2d_transpose_valid": ("nn.Conv2dTranspose(4, 3, 3, stride=2, pad_mode='valid')", IMAGE),
     "conv1d_transpose": ("nn.Conv1dTranspose(4, 3, 3, stride=2, pad_mode='pad', padding=1)", "f(2,4,7)"),
+    "conv3d_same": ("nn.Conv3d(2, 4, 3, stride=2, has_bias=True)", VOLUME),
+    "conv3d_valid": ("nn.Conv3d(2, 4, (1, 2, 3), pad_mode='valid', dilation=(1, 2, 1))", VOLUME),
+    "conv3d_pad": ("nn.Conv3d(2, 4, (3, 2, 2), pad_mode='pad', padding=(1, 0, 2, 1, 0, 1), group=2)", VOLUME),
+    "conv3d_transpose_same": ("nn.Conv3dTranspose(2, 3, 3, stride=2, has_bias=True)", VOLUME),
+    "conv3d_transpose_valid": ("nn.Conv3dTranspose(2, 4, 2, stride=3, pad_mode='valid', group=2)", VOLUME),
+    "conv3d_transpose_pad": (
+        "nn.Conv3dTranspose(2, 3, 3, stride=2, pad_mode='pad', padding=1, output_padding=(1, 0, 1))",
+        VOLUME,
+    ),
     "max_pool2d": ("nn.MaxPool2d(3, 2)", IMAGE),
     "max_pool2d_same": ("nn.MaxPool2d(kernel_size=2, stride=(2, 1), pad_mode='SAME')", IMAGE),
     "avg_pool2d": ("nn.AvgPool2d((2, 3), 2)", IMAGE),
     "avg_pool2d_same": ("nn.AvgPool2d(3, 2, 'same')", IMAGE),
     "max_pool1d": ("nn.MaxPool1d(3, 2)", "f(2,4,7)"),
     "avg_pool1d": ("nn.AvgPool1d(3, 2)", "f(2,4,7)"),
+    "max_pool2d_pad": ("nn.MaxPool2d(3, 2, pad_mode='pad', padding=(1, 0), ceil_mode=True)", "f(2,4,7,6)"),
+    "max_pool2d_dilated": ("nn.MaxPool2d((3, 2), 1, pad_mode='pad', padding=1, dilation=2)", IMAGE),
+    "avg_pool2d_pad": ("nn.AvgPool2d(3, 2, pad_mode='pad', padding=1, count_include_pad=False)", IMAGE),
+    "avg_pool2d_divisor": ("nn.AvgPool2d((2, 3), 2, pad_mode='pad', ceil_mode=True, divisor_override=3)", IMAGE),
+    "max_pool1d_pad": ("nn.MaxPool1d(3, 2, pad_mode='pad', padding=1, dilation=2)", "f(2,4,7)"),
+    "avg_pool1d_pad": ("nn.AvgPool1d(4, 2, pad_mode='pad', padding=2, ceil_mode=True)", "f(2,4,7)"),
     "adaptive_avg_pool2d": ("nn.AdaptiveAvgPool2d((4, 3))", "f(2,4,6,7)"),
     "adaptive_max_pool2d": ("nn.AdaptiveMaxPool2d((None, 3))", "f(2,4,6,7)"),
+    "constant_pad1d": ("nn.ConstantPad1d((1, -2), 0.5)", ROWS),
+    "constant_pad2d": ("nn.ConstantPad2d((1, 2), 3)", IMAGE),
+    "constant_pad3d": ("nn.ConstantPad3d((1, 0, -1, 2), -1.5)", VOLUME),
+    "zero_pad2d": ("nn.ZeroPad2d((1, 0, 2, -1))", IMAGE),
+    "reflection_pad1d": ("nn.ReflectionPad1d((2, 3))", ROWS),
+    "reflection_pad2d": ("nn.ReflectionPad2d((2, 1, 0, 3))", IMAGE),
+    "reflection_pad3d": ("nn.ReflectionPad3d(1)", VOLUME),
+    "replication_pad1d": ("nn.ReplicationPad1d((2, -1))", "f(2,3,4)"),
+    "replication_pad2d": ("nn.ReplicationPad2d((2, 1, 0, 3))", IMAGE),
+    "replication_pad3d": ("nn.ReplicationPad3d((1, 0, 2, 1, 0, 1))", VOLUME),
+    "attention": ("nn.MultiheadAttention(8, 2)", "f(3,2,8), f(4,2,8), f(4,2,8)"),
+    "attention_of_other_lengths": (
+        "nn.MultiheadAttention(8, 4, kdim=6, vdim=5, batch_first=True, add_bias_kv=True, add_zero_attn=True)",
+        "f(2,3,8), f(2,4,6), f(2,4,5)",
+    ),
+    "attention_without_bias": ("nn.MultiheadAttention(8, 1, has_bias=False)", "f(3,8), f(4,8), f(4,8)"),
     "batch_norm1d": ("nn.BatchNorm1d(4)", ROWS, "train"),
     "batch_norm1d_eval": ("nn.BatchNorm1d(4)", ROWS),
     "batch_norm2d": ("nn.BatchNorm2d(4, eps=1e-3, momentum=0.7)", IMAGE, "train"),

@@ -1,4 +1,5 @@
-"""Stores the public names of MindSpore in mindspore_names.json, against which tests/test_names.py holds msnb's.
+"""Stores the public names of MindSpore in mindspore_names.json, against which tests/test_public_names.py holds msnb's,
+and all names of r1.1, members of classes included, in r1_1_names.json, which tests/test_r1_1_names.py walks.
 
     ORACLE/bin/python tests/golden/make_names.py R1_1.json
 
@@ -50,7 +51,17 @@ def names_of_r1_1(path):
     return {p: [n for n in names if not n.startswith("_")] for p, names in found.items() if names}
 
 
+def every_name_of_r1_1(path):
+    """All that r1.1 has, at each place: a module, a class, or a function, whose settings are its names."""
+    places = {}
+    for entry in json.loads(pathlib.Path(path).read_text(encoding="utf-8")):
+        places.setdefault(entry["module"], set()).add(entry["name"])
+    return {place: " ".join(sorted(names)) for place, names in sorted(places.items())}
+
+
 if __name__ == "__main__":
+    every = json.dumps(every_name_of_r1_1(sys.argv[1]), indent=0)
+    pathlib.Path(__file__).with_name("r1_1_names.json").write_text(every + "\n", encoding="utf-8")
     names = {"r1.1": names_of_r1_1(sys.argv[1]), mindspore.__version__: {p: names_of(p) for p in PLACES}}
     lines = [
         f"  {json.dumps(version)}: {{\n"

@@ -336,8 +336,8 @@ def test_steps_that_compile_are_no_steps_of_the_profile():
         net(Tensor(np.ones((2, 7), np.float32))).asnumpy()
     found = Profile(recorder.stop())
     # on a busy machine a step of microseconds may be interrupted for long, and counts as a pause then
-    assert len(found.first) == 1 and 1 <= len(found.steps) <= 4 and max(found.steps) < found.first[0]
-    assert found.compile_seconds > 0
+    assert len(found.first) == 1 and 1 <= len(found.steps) <= 4
+    assert 0 < found.compile_seconds <= found.first[0]
 
 
 def test_the_longest_operator_is_named_with_its_share_line_and_a_remedy():

@@ -13,6 +13,8 @@ from msnb.ir.scope import is_backward, parse
         ("jvp()/a", ("a",), ("jvp",)),
         ("transpose(jvp(vmap(a/b)))/c", ("a", "b", "c"), ("transpose", "jvp", "vmap")),
         ("jvp(transpose(jvp(a)))", ("a",), ("jvp", "transpose", "jvp")),
+        ("Default/transpose(Default)/jvp(net)/table", ("Default", "net", "table"), ("transpose", "jvp")),
+        ("Default/a/jvp(a)", ("Default", "a", "a"), ("jvp",)),
         ("rematted_computation(a)/b", ("a", "b"), ("rematted_computation",)),
     ],
 )

@@ -91,6 +91,23 @@ def test_lars_scales_and_decays_the_gradients_of_the_optimizer_inside():
     np.testing.assert_allclose(b.asnumpy(), [0.0], atol=1e-6)
 
 
+@BOTH_MODES
+def test_lars_trusts_each_layer_anew_in_every_step(mode):
+    context.set_context(mode=mode)
+    rng = np.random.default_rng(0)
+    (p,) = parameters(**{"fc.weight": rng.standard_normal((3, 4))})
+    optimizer = nn.LARS(nn.Momentum([p], 0.5, 0.9, weight_decay=0.1), epsilon=1e-3, coefficient=0.02)
+    w, velocity = p.asnumpy().astype(np.float64), 0.0
+    for _ in range(4):
+        g = rng.standard_normal((3, 4))
+        optimizer(grads(g))
+        size = np.linalg.norm(w)
+        trust = 0.02 * size / (np.linalg.norm(g) + 0.1 * size + 1e-3)
+        velocity = 0.9 * velocity + trust * (g + 0.1 * w)
+        w = w - 0.5 * velocity
+        np.testing.assert_allclose(p.asnumpy(), w, rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("make", "slots"),
     [

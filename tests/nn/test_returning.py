@@ -58,6 +58,15 @@ def test_a_construct_that_forgets_to_return_is_told_of_once(mode, logged):
     )
 
 
+def test_arithmetic_alone_is_a_computation_too(mode, logged):
+    class Adds(nn.Cell):
+        def construct(self, x):
+            y = x + 1  # noqa: F841
+
+    Adds()(X)
+    assert [text for text in logged() if "construct of Adds" in text and text.endswith("end it with 'return y'.")]
+
+
 def test_what_returns_or_acts_is_left_alone(mode, logged):
     from msnb.nn._returning import _returns_nothing
 

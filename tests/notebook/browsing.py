@@ -1,6 +1,7 @@
 """What tests in a browser share: chromium, Jupyter servers with the extension, screenshots for the documentation."""
 
 import importlib.util
+import inspect
 import io
 import json
 import os
@@ -49,7 +50,7 @@ def chromium():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
-        running = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        running = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS, timeout=180000)
         yield running
         running.close()
 
@@ -71,6 +72,7 @@ class Window:
         self.page.route("http*://**", lambda route: (self.asked.append(route.request.url), route.abort()))
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
         self.page.on("console", lambda said: self.faults.append(said.text) if said.type == "error" else None)
+        self.page.set_default_timeout(60000)
         if script is not None:
             self.page.add_init_script(script)
 
@@ -82,7 +84,7 @@ class Window:
         page.emulate_media(color_scheme="dark" if dark else "light")
         page.goto("about:blank")  # also a file that is shown again is loaded again
         page.goto(path.as_uri())
-        page.wait_for_selector(ready, timeout=20000)
+        page.wait_for_selector(ready)
         return page
 
     def complaints(self):
@@ -93,9 +95,18 @@ class Window:
         return found
 
 
-def patience():
-    """How much longer things take because the machine has other work to do."""
-    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)) * 1.5
+def until(page, holds, tries=1200):
+    """Look at a page again and again until `holds()` is true; a busy machine is given a minute."""
+    for _ in range(tries):
+        if holds():
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("This does not come true: " + inspect.getsource(holds).strip())
+
+
+def frames(page):
+    """Wait until the page has drawn what it was going to draw: views do so when the browser asks for the next frame."""
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def picture(target, name, folder, docs=True, **options):
@@ -157,14 +168,20 @@ def serve(folder, module, notebooks):
             [sys.executable, "-m", module, *options], env=environment, stdout=log, stderr=log, cwd=folder
         )
     address = f"http://127.0.0.1:{port}"
-    for _ in range(120):
+    for _ in range(900):  # three minutes at least
         try:
             urllib.request.urlopen(f"{address}/api?token={TOKEN}", timeout=2)
             return process, address
         except OSError:
-            time.sleep(0.5)
+            time.sleep(0.2)
     process.terminate()
     pytest.fail((folder / "log").read_text()[-2000:])
+
+
+def kernels(page):
+    """States of the kernels that the server of a page has."""
+    server = "/".join(page.url.split("/")[:3])
+    return [k["execution_state"] for k in json.load(urllib.request.urlopen(f"{server}/api/kernels?token={TOKEN}"))]
 
 
 def stop(process):

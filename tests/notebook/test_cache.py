@@ -61,3 +61,18 @@ def test_the_memory_of_a_program_that_ran_is_listed(shell):
     ).raise_error()
     row = next(r for r in shell.run_line_magic("ms_cache", "").rows if r[0] == "<lambda>")
     assert row[-1] == "2 MiB"  # 1 MiB in, 1 MiB out
+
+
+def test_what_a_look_at_the_gradients_compiled_is_listed_with_the_line_of_its_magic(shell):
+    shell.run_line_magic("ms_cache", "clear")
+    shell.run_cell(
+        "import numpy as np\nimport msnb as ms\nms.context.set_context(mode=ms.context.GRAPH_MODE)\n"
+        "net = ms.nn.Dense(3, 2)\nx, y = (ms.Tensor(np.ones((4, n), np.float32)) for n in (3, 2))"
+    ).raise_error()
+    try:
+        shell.run_cell("ms\n%ms_grad net, ms.nn.MSELoss(), (x, y)", store_history=True).raise_error()
+        (row,) = shell.run_line_magic("ms_cache", "").rows
+    finally:
+        shell.run_cell("ms.context.set_context(mode=ms.context.PYNATIVE_MODE)").raise_error()
+    assert row[0] == "Dense with its loss" and row[1].startswith("In [") and row[1].endswith("line 2")
+    assert row[4].endswith(" observed") and row[7] == "1"

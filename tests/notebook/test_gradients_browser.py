@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from browsing import Window, chromium, patience, picture
+from browsing import Window, chromium, picture, until
 
 import msnb as ms
 from msnb import Tensor, nn
@@ -146,7 +146,7 @@ def test_a_finding_shows_its_row_and_its_line(show, recording):
 def test_the_graph_is_coloured_by_the_gradient_of_the_step(show, recording):
     page = show(recording, width=1400)
     page.click("[data-tab=graph]")
-    page.wait_for_selector(".msnb-grad[data-graph] .msnb-graph[data-ready]", timeout=20000 * patience())
+    page.wait_for_selector(".msnb-grad[data-graph] .msnb-graph[data-ready]")
     node = page.locator('.msnb-graph .n[aria-label^="MatMul,"]').first  # its gradient changes most
 
     def label():
@@ -155,11 +155,7 @@ def test_the_graph_is_coloured_by_the_gradient_of_the_step(show, recording):
     before = label()
     page.focus(".time input")
     page.keyboard.press("Home")
-    for _ in range(50):
-        if label() != before:
-            break
-        page.wait_for_timeout(100)
-    assert label() != before
+    until(page, lambda: label() != before)
     assert page.locator(".msnb-graph").count() == 1
 
 
@@ -298,6 +294,21 @@ def test_the_layers_are_one_tab_stop_with_arrows(show, recording):
     assert page.inner_text(".side h3") == "layers.1.weight"
     assert page.evaluate("document.activeElement.ariaLabel").startswith("layers.1.weight: ")
     assert page.locator(".main .dot[tabindex='0']").count() == 1
+
+
+def test_the_tabs_are_one_tab_stop_and_the_chart_itself_is_none(show, recording):
+    page = show(recording)
+    tabs = page.locator('[role="tab"]').evaluate_all("all => all.map(one => one.tabIndex)")
+    assert sorted(tabs) == [-1, -1, -1, 0]
+    page.focus('[role="tab"][tabindex="0"]')
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.dataset.tab") == "table"
+    page.keyboard.press("ArrowLeft")
+    reached = []
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.tagName"))
+    assert "circle" in reached and "svg" not in reached
 
 
 def test_a_table_is_one_tab_stop_with_arrows_and_its_keys_are_told(show, recording):

@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
-from browsing import Window, chromium
+from browsing import Window, chromium, frames, until
 
 from msnb import Tensor, ir, nn
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType
@@ -44,7 +44,7 @@ def show(window, tmp_path):
     def show(view, width=1200, height=800, dark=False):
         path.write_text(view.html(), encoding="utf-8")
         page = window.show(path, ".msnb-graph[data-ready]", width, height, dark)
-        page.wait_for_timeout(60)
+        frames(page)
         return page
 
     yield show
@@ -109,13 +109,13 @@ def test_levels_open_what_stands_beside_each_other_and_something_stays_in_sight(
     opened = []
     for level in (1, 2, 3):
         page.click(f"[data-level='{level}']")
-        page.wait_for_timeout(60)
+        page.wait_for_function("n => document.querySelector('.said').textContent === `open to level ${n}`", arg=level)
+        frames(page)
         opened.append(page.locator(".open").count())
-        assert page.inner_text(".said") == f"open to level {level}"
     assert 0 < opened[0] < opened[1]
     page.click("text=expand")
     page.wait_for_function("document.querySelector('.said').textContent === 'every scope is open'")
-    page.wait_for_timeout(60)
+    frames(page)
     seen = page.evaluate("""() => { const at = document.querySelector('.stage').getBoundingClientRect();
         return [...document.querySelectorAll('.n')].filter(n => { const r = n.getBoundingClientRect();
             return r.left > at.left && r.right < at.right && r.top > at.top && r.bottom < at.bottom; }).length; }""")
@@ -126,9 +126,8 @@ def test_what_enters_a_scope_is_drawn_on_to_its_reader_and_lights_up_all_the_way
     page = show(view("forward"))
     assert page.locator('.e[marker-end$="-port)"]').count() >= 2
     box(page, "x").hover()
-    page.wait_for_timeout(40)
     lit = page.locator(".e.out")
-    assert lit.count() == 2  # to the rim, and from there to fc0
+    until(page, lambda: lit.count() == 2)  # to the rim, and from there to fc0
     ends = "e => [0, 1e6].map(at => { const p = e.getPointAtLength(at); return [p.x, p.y]; })"
     (_, rim), (start, _) = (lit.nth(number).evaluate(ends) for number in (0, 1))
     assert rim == pytest.approx(start, abs=0.5)
@@ -147,12 +146,10 @@ def test_a_folded_block_shows_one_repeat_and_steps_through_all(show):
     shown = page.locator(".top .sub", has_text=" / 30")
     assert shown.text_content() == "1 / 30"
     page.locator('.btn[data-act="next"]').click()
-    page.wait_for_timeout(60)
-    assert shown.text_content() == "2 / 30" and box(page, "MatMul, fc1").count() == 1
+    until(page, lambda: shown.text_content() == "2 / 30" and box(page, "MatMul, fc1").count() == 1)
     few = page.locator(".n").count()
     page.locator('.btn[data-act="all"]').click()
-    page.wait_for_timeout(80)
-    assert page.locator(".n").count() > few
+    until(page, lambda: page.locator(".n").count() > few)
 
 
 def test_search_finds_selects_and_opens_what_hides_it(show):
@@ -160,53 +157,48 @@ def test_search_finds_selects_and_opens_what_hides_it(show):
     page.click("text=collapse")
     page.wait_for_function("document.querySelectorAll('.open').length === 0")
     page.fill(".find input", "op:matmul scope:fc7")
-    page.wait_for_timeout(160)
-    assert page.inner_text(".hits") == "2"
+    until(page, lambda: page.inner_text(".hits") == "2")
     page.keyboard.press("Enter")
-    page.wait_for_timeout(80)
-    assert "MatMul" in panel(page) and "fc7" in panel(page)
-    assert page.locator(".n.sel").count() == 1
+    until(page, lambda: "MatMul" in panel(page) and "fc7" in panel(page) and page.locator(".n.sel").count() == 1)
     page.fill(".find input", "no such thing")
-    page.wait_for_timeout(160)
-    assert "nothing found" in page.inner_text(".results")
+    until(page, lambda: "nothing found" in page.inner_text(".results"))
     page.keyboard.press("Escape")
-    assert page.locator(".dim").count() == 0
+    until(page, lambda: page.locator(".dim").count() == 0)
 
 
 def test_the_keyboard_reaches_everything(show):
     page = show(view("forward"))
     page.focus(".stage > svg")
     page.keyboard.press("Enter")
-    assert page.locator(".sel").count() == 1
+    until(page, lambda: page.locator(".sel").count() == 1)
     for _ in range(3):
         page.keyboard.press("ArrowDown")
-    page.wait_for_timeout(40)
+    frames(page)
     name = page.locator(".sel").get_attribute("aria-label")
     assert name and page.inner_text(".said") in name + ", forward" or page.inner_text(".said")
     before = page.locator(".world").get_attribute("transform")
     page.keyboard.press("+")
-    page.wait_for_timeout(40)
-    assert page.locator(".world").get_attribute("transform") != before
+    until(page, lambda: page.locator(".world").get_attribute("transform") != before)
     page.keyboard.press("0")
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.type") == "search"
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
-    assert page.locator(".sel").count() == 0
+    until(page, lambda: page.locator(".sel").count() == 0)
 
 
 def test_arrows_cross_to_the_gradient_a_screen_reader_follows_and_the_keys_are_shown(show):
     page = show(view("step"))
     box(page, "MatMul, fc0").click()
     page.keyboard.press("ArrowRight")
-    page.wait_for_timeout(40)
+    frames(page)
     selected = page.locator(".n.sel")
     assert selected.get_attribute("aria-label").startswith("gradMatMul, fc0")
     assert page.get_attribute(".stage > svg", "aria-activedescendant") == selected.get_attribute("id")
     page.keyboard.press("?")
     assert "Page Down" in page.inner_text(".help")
     page.keyboard.press("Escape")
-    assert page.locator(".help").count() == 0 and selected.count() == 1
+    until(page, lambda: page.locator(".help").count() == 0 and selected.count() == 1)
     assert page.evaluate("document.activeElement.tagName") == "svg"
 
 
@@ -215,12 +207,12 @@ def test_the_wheel_belongs_to_the_page_until_the_graph_is_clicked(show):
     before = page.locator(".world").get_attribute("transform")
     page.mouse.move(300, 400)
     page.mouse.wheel(0, 200)
-    page.wait_for_timeout(60)
+    until(page, lambda: "click the graph" in page.inner_text(".hint"))  # the wheel has come to it
+    frames(page)
     assert page.locator(".world").get_attribute("transform") == before
     page.mouse.click(20, 700)
     page.mouse.wheel(0, 200)
-    page.wait_for_timeout(60)
-    assert page.locator(".world").get_attribute("transform") != before
+    until(page, lambda: page.locator(".world").get_attribute("transform") != before)
 
 
 def test_dragging_pans_and_selects_nothing(show):
@@ -230,7 +222,7 @@ def test_dragging_pans_and_selects_nothing(show):
     page.mouse.down()
     page.mouse.move(before["x"] + 65, before["y"] + 45, steps=4)
     page.mouse.up()
-    page.wait_for_timeout(60)
+    frames(page)
     after = box(page, "MatMul").bounding_box()
     assert abs(after["x"] - before["x"] - 60) < 6 and page.locator(".sel").count() == 0
 
@@ -292,8 +284,7 @@ def test_nodes_are_filtered_by_type(show):
         for label in page.locator(".n.hit").evaluate_all("list => list.map(g => g.getAttribute('aria-label'))")
     } == {"MatMul", "gradMatMul"}
     page.fill(".find input", "scope:fc1")
-    page.wait_for_timeout(160)
-    assert page.inner_text(".hits") == "2"
+    until(page, lambda: page.inner_text(".hits") == "2")
     page.keyboard.press("Escape")
     page.select_option("select.types", "")
     page.wait_for_function("document.querySelectorAll('.n.dim').length === 0")
@@ -311,6 +302,7 @@ def test_results_are_boxes_and_new_values_of_parameters_are_not(show):
 def test_memory_alive_is_a_colour(show):
     page = show(view("forward"))
     page.select_option("select.colour", "memory")
+    frames(page)
     assert box(page, "MatMul").get_attribute("aria-label") == "MatMul, fc0, 32 B, forward"  # 2x4 values of 4 bytes
     assert box(page, "ReLU").get_attribute("aria-label") == "ReLU, relu, 64 B, forward"  # with the one that it reads
 
@@ -329,9 +321,93 @@ def test_every_control_has_a_name_and_every_box_says_what_it_is(show):
         reached.append(
             page.evaluate("document.activeElement.getAttribute('aria-label') || document.activeElement.textContent")
         )
-    for name in ("search nodes", "colour by", "filter by operator type", "expand", "full screen"):
+    for name in ("search nodes", "colour by", "filter by operator type", "fit", "collapse", "source"):
         assert name in reached
     assert any(name.startswith("graph of Net") for name in reached)
+
+
+STOPS = "[...document.querySelectorAll(WHERE)].filter(one => one.getClientRects().length && one.tabIndex === 0).length"
+
+
+def stops(page, where):
+    """How many of some elements Tab stops at."""
+    return page.evaluate(STOPS.replace("WHERE", json.dumps(where)))
+
+
+def test_buttons_of_a_group_links_of_the_panel_and_lines_of_the_source_are_one_tab_stop_each(show):
+    page = show(view("step"), width=1400)
+    page.click("[data-do=code]")
+    page.wait_for_selector(".code tr[data-line]")
+    box(page, "ReLU").click()
+    groups = page.locator(".bar .group").count()
+    assert groups == 3 and stops(page, ".bar .group button") == groups
+    assert stops(page, ".panel button") == 1 == stops(page, ".code [data-line]")
+    assert page.locator(".panel button").count() > 3 < page.locator(".code [data-line]").count()
+    for first, key, then in (
+        (".levels [data-do=close]", "ArrowRight", "this.dataset.level === '1'"),
+        (".levels [data-do=close]", "End", "this.dataset.do === 'open'"),
+        (".panel button[tabindex='0']", "ArrowDown", "this === document.querySelectorAll('.panel button')[1]"),
+        (".code [data-line][tabindex='0']", "Home", "this === document.querySelector('[data-line]')"),
+    ):
+        page.focus(first)
+        page.keyboard.press(key)
+        assert page.evaluate(f"(function () {{ return !!({then}) }}).call(document.activeElement)"), then
+        assert stops(page, ".bar .group button") == groups and stops(page, ".panel button") == 1
+    page.set_viewport_size({"width": 500, "height": 700})  # where some buttons are not drawn
+    page.wait_for_selector(".msnb-graph.narrow")
+    assert stops(page, ".bar .group button") == groups
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_in_forced_colours_the_drawing_keeps_its_own_on_a_ground_of_its_own(show, dark):
+    page = show(view("step"), width=1100, dark=dark)
+    page.emulate_media(forced_colors="active", color_scheme="dark" if dark else "light")
+    try:
+        colour = "one => getComputedStyle(one).backgroundColor"
+        keys = page.locator(".panel .key").evaluate_all("all => all.map(one => getComputedStyle(one).backgroundColor)")
+        assert len(set(keys)) > 2, "the legend tells its colours apart"
+        assert page.locator(".stage").evaluate(colour) == ("rgb(22, 25, 29)" if dark else "rgb(255, 255, 255)")
+        pressed, other = (page.locator(f"[data-do={name}]").evaluate(colour) for name in ("panel", "full"))
+        assert pressed != other
+    finally:
+        page.emulate_media(forced_colors="none")
+
+
+def test_without_a_kernel_a_parameter_is_no_link(show):
+    page = show(view("forward"))
+    box(page, "MatMul").click()
+    assert "fc0.weight" in panel(page) and page.locator("[data-weight]").count() == 0
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_what_is_found_stands_in_the_middle_as_far_as_the_graph_fills_the_pane(show, dark):
+    page = show(view("step", layers=6), width=700, height=420, dark=dark)
+    page.click("[data-do=open]")
+    around = page.locator(".stage > svg").bounding_box()
+    for name in ("fc0", "fc3", "fc5"):
+        page.fill("input[type=search]", f"scope:{name} MatMul")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".n.sel")
+        page.wait_for_timeout(60)
+        found = page.locator(".n.sel").bounding_box()
+        assert around["y"] <= found["y"] and found["y"] + found["height"] <= around["y"] + around["height"]
+        world = page.locator(".world").bounding_box()
+        above, below = world["y"] - around["y"], around["y"] + around["height"] - world["y"] - world["height"]
+        assert world["height"] > around["height"] and above < 40 and below < 40, name
+
+
+def test_what_is_selected_stays_in_sight_when_the_window_gets_narrow(show):
+    page = show(view("step", layers=6), width=1400, height=500)
+    page.click("[data-do=open]")
+    page.fill("input[type=search]", "scope:fc0 MatMul")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".n.sel")
+    page.set_viewport_size({"width": 420, "height": 600})
+    page.wait_for_selector(".msnb-graph.narrow")
+    page.wait_for_timeout(200)
+    around, found = page.locator(".stage > svg").bounding_box(), page.locator(".n.sel").bounding_box()
+    assert around["x"] <= found["x"] and found["x"] + found["width"] <= around["x"] + around["width"]
+    assert around["y"] <= found["y"] and found["y"] + found["height"] <= around["y"] + around["height"]
 
 
 def test_full_screen_fills_the_window(show):
@@ -361,13 +437,14 @@ def test_another_widget_can_hold_a_graph_and_lets_go_of_all_of_it(browser, tmp_p
         encoding="utf-8",
     )
     page = browser.new_page()
+    page.set_default_timeout(60000)
     page.goto(path.as_uri())
     page.wait_for_function("window.made")
     assert page.locator(".bar").is_hidden() and page.locator(".panel").is_hidden()
     page.evaluate(
         "n => handle.setColumn('norm', {label: 'norm', values: Array.from({length: n}, (_, i) => i)})", len(made.graph)
     )
-    assert "norm" in page.inner_text(".legend")
+    until(page, lambda: "norm" in page.inner_text(".legend"))
     page.evaluate("handle.select(3)")
     page.wait_for_selector(".n.sel")
     assert page.evaluate("[handle.selected(), heard.length]") == [3, 0]
@@ -394,8 +471,7 @@ def test_another_widget_can_hold_a_graph_and_lets_go_of_all_of_it(browser, tmp_p
 
     assert alive("app") == alive("graph") == 1
     page.evaluate("() => { handle.destroy(); window.handle = null; }")
-    page.wait_for_timeout(100)
-    assert alive("app") == alive("graph") == 0
+    until(page, lambda: alive("app") == alive("graph") == 0)
     page.close()
 
 
@@ -414,18 +490,19 @@ def test_below_a_thousand_pixels_the_panel_comes_with_a_selection_and_the_map_co
     assert page.locator(".panel").is_hidden()
     page.click("text=expand")
     page.wait_for_function("document.querySelector('.busy').textContent === ''")
-    page.wait_for_timeout(100)
+    frames(page)
     covered = """() => { const map = document.querySelector('.map'), at = map.getBoundingClientRect();
         return !map.hidden && [...document.querySelectorAll('.n')].some(n => { const r = n.getBoundingClientRect();
             return r.left < at.right && r.right > at.left && r.top < at.bottom && r.bottom > at.top; }); }"""
     assert not page.evaluate(covered)
     page.locator(".stage > svg").press("Enter")
-    page.wait_for_timeout(60)
-    assert page.locator(".panel").is_visible() and not page.evaluate(covered)
+    until(page, page.locator(".panel").is_visible)
+    frames(page)
+    assert not page.evaluate(covered)
     chosen, panel_at = page.locator(".sel").bounding_box(), page.locator(".panel").bounding_box()
     assert chosen["x"] + chosen["width"] <= panel_at["x"]
     page.keyboard.press("Escape")
-    assert page.locator(".panel").is_hidden()
+    until(page, page.locator(".panel").is_hidden)
 
 
 def test_two_networks_are_compared_side_by_side(show):
@@ -435,8 +512,8 @@ def test_two_networks_are_compared_side_by_side(show):
     assert page.locator(".stage").count() == 2 and page.locator(".heading").all_inner_texts() == ["old", "new"]
     assert page.locator(".stage >> nth=1 >> .n text", has_text="+ fc3").count() == 1
     page.locator('.stage >> nth=0 >> .n[aria-label^="MatMul"] >> nth=1').click()
-    page.wait_for_timeout(60)
-    assert page.locator(".stage >> nth=1 >> .mate").count() == 1 and "new: matched" in panel(page).lower()
+    mate = page.locator(".stage >> nth=1 >> .mate")
+    until(page, lambda: mate.count() == 1 and "new: matched" in panel(page).lower())
     assert "+ added" in page.inner_text(".legend")
 
 
@@ -445,10 +522,9 @@ def test_the_source_selects_nodes_and_nodes_select_the_source(show):
     page.click("[data-do=code]")
     page.wait_for_selector(".code tr[data-line]")
     box(page, "ReLU").click()
-    assert "x = relu(x)" in page.inner_text(".code .here")
+    until(page, lambda: "x = relu(x)" in page.inner_text(".code .here"))
     page.locator(".code tr[data-line]", has_text="return matmul(x, w)").click()
-    page.wait_for_timeout(60)
-    assert page.locator(".n.hit").count() == 3 and page.locator(".n.dim").count() == 0
+    until(page, lambda: page.locator(".n.hit").count() == 3 and page.locator(".n.dim").count() == 0)
     assert "CNode %1" in panel(page)  # what was selected stays
 
 
@@ -508,7 +584,7 @@ def test_what_is_drawn_of_five_thousand_nodes_is_what_there_is_to_see(show):
     assert page.get_attribute(".msnb-graph", "data-nodes") == "5000" and folded < 1000
     page.click("text=expand")
     page.wait_for_function("document.querySelector('.busy').textContent === ''")
-    page.wait_for_timeout(100)
+    frames(page)
     assert folded < drawn(page) < 5000
 
 
@@ -516,8 +592,7 @@ def test_fifty_thousand_nodes_open(show):
     page = show(GraphView(synthetic(1000)))
     assert page.get_attribute(".msnb-graph", "data-nodes") == "50000" and drawn(page) < 1500
     page.fill(".find input", "op:MatMul")
-    page.wait_for_timeout(300)
-    assert int(page.inner_text(".hits")) > 5000
+    until(page, lambda: int(page.inner_text(".hits") or 0) > 5000)
 
 
 def test_an_empty_graph_is_shown(show):
@@ -539,7 +614,8 @@ def test_names_that_look_like_markup_are_shown_as_they_are(show):
     )
     page = show(GraphView(FuncGraph("</script><h1>", [x], [node], [(node, 0)])))
     page.locator(".n").first.click()
-    assert "</script><b>Op</b>" in panel(page) and page.locator("b:not(.strip *):not(.legend *), h1, img").count() == 0
+    assert "</script><b>Op</b>" in panel(page)
+    assert page.locator("b:not(.strip *):not(.legend *), h1:not(main > h1), img").count() == 0
 
 
 def test_the_cursor_in_a_cell_lights_up_its_nodes_and_a_node_tells_its_line(show):
@@ -552,11 +628,9 @@ def test_the_cursor_in_a_cell_lights_up_its_nodes_and_a_node_tells_its_line(show
         "line => window.dispatchEvent(new CustomEvent('msnb:cursor',{detail: {file: 'ir_programs.py', line}}))",
         told["line"],
     )
-    page.wait_for_timeout(60)
-    assert page.locator(".n.hit").count() == 3
+    until(page, lambda: page.locator(".n.hit").count() == 3)
     page.evaluate("window.dispatchEvent(new CustomEvent('msnb:cursor', {detail: {file: 'ir_programs.py', line: 1}}))")
-    page.wait_for_timeout(60)
-    assert page.locator(".n.hit, .n.dim").count() == 0
+    until(page, lambda: page.locator(".n.hit, .n.dim").count() == 0)
 
 
 def test_a_large_graph_is_saved_without_its_repeats_and_still_counts_them(show, monkeypatch):
@@ -624,15 +698,16 @@ def test_another_stage_keeps_the_node_selected_that_the_selected_one_became(show
     matmul = next(n.id for n in made.graph.all_nodes() if n.op == "MatMul" and "second" in n.scope)
     box(page, "MatMul", 1).click()
     page.select_option("select.which", "primitives")
-    assert panel(page).startswith("dot_general") and "second" in panel(page)
+    until(page, lambda: panel(page).startswith("dot_general") and "second" in panel(page))
     page.select_option("select.which", "traced")
-    assert panel(page).startswith(f"MatMul\n\nCNode %{matmul},")
+    until(page, lambda: panel(page).startswith(f"MatMul\n\nCNode %{matmul},"))
 
 
 def test_a_link_leads_to_its_box_in_a_page(browser, tmp_path):
     path = tmp_path / "net.html"
     graph_package.view(Twice(), Tensor(np.ones((2, 4), np.float32))).save(path)
     page = browser.new_page()
+    page.set_default_timeout(60000)
     page.goto(f"{path.as_uri()}#second/BiasAdd")
     page.wait_for_selector(".n.sel")
     assert panel(page).startswith("BiasAdd") and "second" in panel(page)

@@ -5,8 +5,9 @@ import re
 
 import nbformat
 import pytest
-from browsing import TOKEN, chromium, line, menu, patience, picture, run_all, serve, stop
+from browsing import TOKEN, chromium, frames, kernels, line, menu, picture, run_all, serve, stop, until
 
+pytestmark = pytest.mark.first
 browser = pytest.fixture(chromium, scope="module")
 
 NETWORK = """%%mindspore -m graph
@@ -43,12 +44,8 @@ DIFF = """from msnb.notebook import graph
 graph.diff(small, Net(3), x, names=('two blocks', 'three blocks'))"""
 CELLS = ["%load_ext msnb", NETWORK, "import msnb\nmsnb.view(net, x)", "%ms_ir net(x)", DIFF, STEP, COLUMN]
 VIEW = "document.querySelectorAll('.msnb-graph')[3]"
-# time from a key to the moment when every view of the network shows the new operator
-WATCH = """() => { window.shownAt = null; const t = performance.now();
-    window.watching = new MutationObserver(() => {
-        const all = [...document.querySelectorAll('.msnb-graph')].slice(0, 2);
-        if (all.every(g => g.dataset.nodes === String(window.expected))) window.shownAt ??= performance.now() - t; });
-    window.watching.observe(document, {subtree: true, childList: true, attributes: true}); }"""
+# whether every view of the network shows as many operators
+FOLLOWED = """n => [...document.querySelectorAll('.msnb-graph')].slice(0, 2).every(g => g.dataset.nodes === n)"""
 
 
 class Notebook:
@@ -63,11 +60,11 @@ class Notebook:
     def cell(self, text):
         return self.page.locator(".jp-CodeCell", has=self.page.locator(f'.cm-line:has-text("{text}")')).first
 
-    def picture(self, number, name):
+    def picture(self, number, name, docs=True):
         self.view(number).scroll_into_view_if_needed()
         self.page.mouse.move(2, 2)
         self.page.wait_for_timeout(150)
-        picture(self.view(number), name, self.folder, docs=self.name == "lab")
+        picture(self.view(number), name, self.folder, docs=docs and self.name == "lab")
 
 
 @pytest.fixture(params=["lab", "notebook"])
@@ -130,8 +127,7 @@ def scopes_open_and_close(notebook):
 def search_and_filter_find_nodes(notebook):
     view = notebook.view(3)
     view.locator(".find input").fill("op:relu scope:act")
-    notebook.page.wait_for_timeout(200)
-    assert view.locator(".hits").inner_text() == "4"
+    until(notebook.page, lambda: view.locator(".hits").inner_text() == "4")
     view.locator(".find input").press("Enter")
     assert view.locator(".n.sel").count() == 1 and "ReLU" in view.locator(".panel h3").inner_text()
     view.locator(".find input").press("Escape")
@@ -157,17 +153,12 @@ def every_view_follows_what_is_typed(notebook):
     assert before > 290 and notebook.view(1).get_attribute("data-nodes") == str(before)
     line(page, "return self.norm(x + self.down").click()
     page.keyboard.press("End")
-    page.wait_for_timeout(600)  # the kernel has answered what a moved cursor asks
-    page.evaluate("expected => { window.expected = expected; }", before + 42)
-    page.evaluate(WATCH)
     page.keyboard.insert_text(" * 2")
-    page.wait_for_function("() => window.shownAt !== null")
-    took = page.evaluate("window.shownAt")
-    print(f"{notebook.name}: two views of {before + 42} operators followed in {took:.0f} ms")
+    page.wait_for_function(FOLLOWED, arg=str(before + 42))
     assert notebook.cell("class Block").locator(".jp-InputPrompt").inner_text().strip("[]:• \n") == "2"  # not run
     for _ in " * 2":
         page.keyboard.press("Backspace")
-    page.wait_for_function("n => document.querySelector('.msnb-graph').dataset.nodes === n", arg=str(before))
+    page.wait_for_function(FOLLOWED, arg=str(before))
 
 
 def a_mistake_is_said_on_each_view(notebook):
@@ -180,13 +171,13 @@ def a_mistake_is_said_on_each_view(notebook):
     )
     strip.wait_for()
     assert page.locator(".msnb-graph.stale").count() == 3  # all but the difference of two networks
-    notebook.picture(0, f"stale_{notebook.name}")
+    notebook.picture(0, f"stale_{notebook.name}", docs=False)
     line(page, "self.norm(x + self.down").click()
     page.keyboard.press("End")
     for _ in " + (":
         page.keyboard.press("Backspace")
     page.wait_for_selector(".msnb-graph.stale", state="detached")
-    page.wait_for_timeout(300 * patience())  # what the last key has asked for is drawn
+    frames(page)
 
 
 def a_column_comes_to_a_view_that_is_open(notebook):
@@ -196,6 +187,7 @@ def a_column_comes_to_a_view_that_is_open(notebook):
     assert view.locator("select.colour").input_value() == "time"
     before, camera = view.locator(".n.sel").get_attribute("aria-label"), view.locator(".world")
     looked = camera.get_attribute("transform")
+    page.evaluate(f"{VIEW}.dataset.before = 'true'")
     line(page, "number = globals()").click()
     page.keyboard.press("Control+Enter")
     # the message comes at once; when the cell is done its output is replaced, with what was open and selected
@@ -203,8 +195,10 @@ def a_column_comes_to_a_view_that_is_open(notebook):
         f"before => (now => now && now !== before)({VIEW}?.querySelector('.n.sel')?.getAttribute('aria-label'))",
         arg=before,
     )
-    page.wait_for_timeout(500 * patience())
-    assert view.locator(".n.sel").count() == 1 and camera.get_attribute("transform") == looked
+    page.wait_for_function(f"() => {VIEW}?.matches('[data-ready]:not([data-before])')")
+    until(page, lambda: view.locator(".n.sel").count() == 1)
+    frames(page)
+    assert camera.get_attribute("transform") == looked
     assert "of all" in view.locator(".panel").inner_text()
 
 
@@ -239,6 +233,26 @@ def the_text_is_copied_as_the_kernel_prints_it(notebook):
     assert copied.startswith("# FuncGraph TrainOneStepCell") and "ApplyMomentum(" in copied
 
 
+def a_weight_opens_to_what_it_holds(notebook):
+    page, view = notebook.page, notebook.view(3)
+    find(view, "MatMul")
+    link = view.locator(".panel [data-weight]").first
+    name = link.inner_text()
+    link.click()
+    held = view.locator(".panel .held")
+    held.wait_for()
+    assert name in held.inner_text() and "mean" in held.inner_text() and "trained" not in held.inner_text()
+    assert held.locator('svg[aria-label="histogram of the values"] rect').count() > 5
+    around = view.locator(".panel").bounding_box()
+    seen = held.locator("svg").bounding_box()
+    assert held.bounding_box()["width"] <= around["width"]
+    assert seen["y"] + seen["height"] <= around["y"] + around["height"] + 1, "it is scrolled into sight"
+    picture(view, f"weight_{notebook.name}", notebook.folder, docs=False)
+    link.press("Enter")
+    held.wait_for(state="detached")
+    assert page.evaluate("document.activeElement.dataset.weight") == name
+
+
 def two_networks_are_compared(notebook):
     view = notebook.view(2)
     view.scroll_into_view_if_needed()
@@ -262,22 +276,45 @@ def dark_theme_and_narrow_window(notebook):
     menu(page, "Settings", "Theme", "JupyterLab Light")
 
 
-def an_exported_page_needs_no_network(notebook, browser):
+def the_mode_can_be_switched(notebook):
+    page = notebook.page
+    mode = page.locator('select[aria-label="msnb mode"]:visible')
+    assert mode.count() == 1, "in the status bar, or in the toolbar where there is none"
+    assert bool(page.locator(".jp-Toolbar .msnb-Status").count()) == (notebook.name == "notebook")
+    before = mode.input_value()
+    for wish in ("PYNATIVE" if before == "GRAPH" else "GRAPH", before):
+        mode.select_option(wish)
+        page.wait_for_function(
+            "wish => [...document.querySelectorAll('select[aria-label=\"msnb mode\"]')].every(s => s.value === wish)",
+            arg=wish,
+        )
+    page.screenshot(path=notebook.folder / f"mode_{notebook.name}.png")
+
+
+def saved(notebook):
+    """The notebook's file, once it holds its four views."""
     page = notebook.page
     page.locator(".jp-Notebook .jp-InputPrompt").first.click()
     menu(page, "File", "Save Notebook")
     path = notebook.folder / "work" / "views.ipynb"
-    for _ in range(50):
-        made = nbformat.read(path, 4)
-        if sum("text/html" in output.get("data", {}) for cell in made.cells for output in cell.outputs) == 4:
-            break
-        page.wait_for_timeout(100)
+
+    def outputs():
+        text = path.read_text(encoding="utf-8")
+        cells = json.loads(text)["cells"] if text.rstrip().endswith("}") else []  # else it is being written
+        return [output for cell in cells for output in cell["outputs"] if "data" in output]
+
+    until(page, lambda: sum('class="msnb-view"' in str(output["data"].get("text/html")) for output in outputs()) == 4)
+    return nbformat.read(path, 4)
+
+
+def an_exported_page_needs_no_network(made, notebook, browser):
     assert json.dumps(made).count("data-msnb-name=") == 1, "one output brings the module along"
     from nbconvert import HTMLExporter
 
     exported = notebook.folder / "views.html"
     exported.write_text(HTMLExporter().from_notebook_node(made)[0])
     still = browser.new_page()
+    still.set_default_timeout(60000)
     still.route("http*://**", lambda route: route.abort())
     still.goto(exported.as_uri(), wait_until="domcontentloaded")
     still.locator("iframe[srcdoc]").last.scroll_into_view_if_needed()  # what is out of sight is not drawn
@@ -296,7 +333,7 @@ def a_reopened_notebook_shows_the_still_form(notebook):
     menu(page, "Kernel", "Restart Kernel…")
     page.locator(".jp-Dialog .jp-mod-accept").click()
     notebook.view(0).locator(".strip.gone", has_text="run this cell again").wait_for()
-    page.wait_for_timeout(1500)
+    until(page, lambda: kernels(page) == ["idle"])
     page.reload()
     frame = page.frame_locator(".jp-OutputArea iframe[srcdoc]").first
     frame.locator(".msnb-graph[data-ready]").wait_for()
@@ -304,17 +341,25 @@ def a_reopened_notebook_shows_the_still_form(notebook):
 
 
 def test_a_session_with_graphs(notebook, browser):
-    scopes_open_and_close(notebook)
-    search_and_filter_find_nodes(notebook)
-    notebook.picture(3, "graph_time")
+    """In JupyterLab everything; in Notebook 7 what goes through the front end: cells, messages, the theme, the file."""
+    whole = notebook.name == "lab"
+    if whole:
+        scopes_open_and_close(notebook)
+        search_and_filter_find_nodes(notebook)
+        notebook.picture(3, "graph_time")
     a_click_leads_to_the_line(notebook)
     every_view_follows_what_is_typed(notebook)
     notebook.picture(0, "graph_view")
     a_mistake_is_said_on_each_view(notebook)
     a_column_comes_to_a_view_that_is_open(notebook)
-    stages_are_made_when_they_are_asked_for(notebook)
-    the_text_is_copied_as_the_kernel_prints_it(notebook)
-    two_networks_are_compared(notebook)
+    if whole:
+        stages_are_made_when_they_are_asked_for(notebook)
+        the_text_is_copied_as_the_kernel_prints_it(notebook)
+        a_weight_opens_to_what_it_holds(notebook)
+        two_networks_are_compared(notebook)
+    the_mode_can_be_switched(notebook)
     dark_theme_and_narrow_window(notebook)
-    an_exported_page_needs_no_network(notebook, browser)
+    made = saved(notebook)
+    if whole:
+        an_exported_page_needs_no_network(made, notebook, browser)
     a_reopened_notebook_shows_the_still_form(notebook)

@@ -61,12 +61,6 @@ def test_a_view_is_saved_in_the_form_its_suffix_asks_for(tmp_path):
         view().save(tmp_path / "net.pdf")
 
 
-def test_a_png_is_the_browsers_and_the_error_says_so(tmp_path):
-    with pytest.raises(ValueError, match="choose 'save PNG' in the toolbar of the view, or save a .svg"):
-        view().save(tmp_path / "net.PNG")
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_view_is_a_table_with_its_columns(monkeypatch):
     made = view()
     made.set_column("time", {"values": list(range(len(made.graph)))})

@@ -144,7 +144,7 @@ def test_a_training_leaves_its_last_line_above_what_comes_after_it(outputs):
 
 def test_a_wait_is_drawn_from_its_own_thread_into_the_cell(outputs):
     (line,) = outputs["wait"]
-    assert re.fullmatch(r"compiling: 0\.\d\d s", line.data["text/plain"])
+    assert re.fullmatch(r"compiling: [\d.]+ s", line.data["text/plain"])
 
 
 def test_the_session_alias_serves_the_same_objects(outputs):

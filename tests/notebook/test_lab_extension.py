@@ -6,12 +6,13 @@ import json
 import nbformat
 import numpy as np
 import pytest
-from browsing import EXTENSION, PYTHON, TOKEN, chromium, line, menu, opened, paper, picture, serve, stop
+from browsing import EXTENSION, PYTHON, TOKEN, chromium, kernels, line, menu, opened, paper, picture, serve, stop, until
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from msnb import Tensor, nn
 from msnb.notebook import graph
 
+pytestmark = pytest.mark.first
 browser = pytest.fixture(chromium, scope="module")
 
 CELLS = [
@@ -183,13 +184,15 @@ def after_a_restart_the_view_says_what_to_do(page, folder):
     picture(page, "restarted", folder, docs=False)
 
 
-def a_notebook_that_is_opened_again_shows_its_graph_without_a_kernel(page):
+def a_notebook_that_is_opened_again_shows_its_graph_without_a_kernel(page, folder):
     page.locator('.lm-TabBar-tab:has-text("live.ipynb")').first.click()
     page.locator(".jp-Notebook .jp-InputPrompt").first.click()
     menu(page, "File", "Save Notebook")
-    page.wait_for_timeout(1000)
+    path = folder / "work" / "live.ipynb"
+    until(page, lambda: "data-page" in (text := path.read_text()) and text.rstrip().endswith("}"))  # saved, and whole
+    until(page, lambda: "Idle" in page.inner_text("#jp-main-statusbar"))  # it was restarted, and takes no other order
     menu(page, "Kernel", "Shut Down Kernel")
-    page.wait_for_timeout(1000)
+    until(page, lambda: kernels(page) == [])
     page.goto(page.url.partition("/lab")[0] + f"/lab/tree/live.ipynb?token={TOKEN}&reset")
     frame = page.frame_locator(".jp-OutputArea iframe[srcdoc]").first
     frame.locator(".msnb-graph[data-ready]").wait_for()
@@ -244,6 +247,6 @@ def test_a_session_in_jupyterlab(page, tmp_path):
     commands_are_in_the_palette(page)
     the_dark_theme_reaches_panel_and_graph(page)
     after_a_restart_the_view_says_what_to_do(page, tmp_path)
-    a_notebook_that_is_opened_again_shows_its_graph_without_a_kernel(page)
+    a_notebook_that_is_opened_again_shows_its_graph_without_a_kernel(page, tmp_path)
     a_fresh_clone_shows_pictures_and_trust_wakes_them(page, tmp_path)
     a_notebook_whose_kernel_never_starts_shows_its_graph(page, tmp_path)

@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from browsing import Window, chromium
+from browsing import Window, chromium, until
 
 import msnb.dataset as ds
 from msnb.notebook.pipeline import PipelineView, drawing, watch
@@ -142,8 +142,7 @@ def test_a_new_picture_moves_the_bars_that_are_there(window, width, dark):
     handle = bar.element_handle()
     before = bar.bounding_box()["width"]
     page.evaluate("next()")
-    page.wait_for_timeout(500)
-    assert page.locator(".verdict").inner_text() == "Second."
-    assert handle.is_visible() and bar.bounding_box()["width"] == pytest.approx(before * 0.9 / 0.5, rel=0.05)
+    until(page, lambda: bar.bounding_box()["width"] == pytest.approx(before * 0.9 / 0.5, rel=0.05))
+    assert page.locator(".verdict").inner_text() == "Second." and handle.is_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert not window.complaints()

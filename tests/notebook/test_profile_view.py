@@ -187,7 +187,7 @@ def test_every_tab_draws(show):
         ("graph", ".msnb-graph[data-ready]"),
     ):
         page.click(f'[data-tab="{tab}"]')
-        page.wait_for_selector(f".panel {needed}", timeout=15000)
+        page.wait_for_selector(f".panel {needed}")
         assert page.get_attribute(f'[data-tab="{tab}"]', "aria-selected") == "true"
 
 
@@ -207,6 +207,39 @@ def test_a_point_of_the_roofline_leads_to_its_row(show):
     page.locator(".panel .point").last.focus()
     page.keyboard.press("Enter")
     assert page.locator("tr.lit").count() == 1
+
+
+def test_the_roofline_is_one_tab_stop_and_the_arrows_go_from_left_to_right(show):
+    page = show()
+    page.click('[data-tab="roofline"]')
+    points = page.locator(".panel .point")
+    assert points.count() > 2 and page.locator(".panel .point[tabindex='0']").count() == 1
+    page.focus(".panel .point[tabindex='0']")
+    here = "+document.activeElement.dataset.x"
+    page.keyboard.press("Home")
+    seen = [page.evaluate(here)]
+    for _ in range(points.count() - 1):
+        page.keyboard.press("ArrowRight")
+        seen.append(page.evaluate(here))
+    assert seen == sorted(points.evaluate_all("all => all.map(one => +one.dataset.x)"))
+    assert page.locator(".panel .point[tabindex='0']").count() == 1
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_in_forced_colours_the_parts_of_a_step_are_told_apart(show, dark):
+    page = show(dark=dark)
+    page.emulate_media(forced_colors="active", color_scheme="dark" if dark else "light")
+    try:
+        parts = page.locator("header .split i").evaluate_all("all => all.map(one => getComputedStyle(one).background)")
+        ground = page.locator(".msnb-profile").evaluate("one => getComputedStyle(one).background")
+        assert len(set(parts)) == len(parts) > 1 and ground not in parts
+    finally:
+        page.emulate_media(forced_colors="none")
+
+
+def test_the_tabs_are_all_that_the_list_of_tabs_holds(show):
+    held = show().locator('[role="tablist"] > *').evaluate_all("all => all.map(one => one.getAttribute('role'))")
+    assert len(held) == 6 and set(held) == {"tab"}
 
 
 def test_points_above_the_roof_are_marked(show, made):
@@ -245,7 +278,7 @@ def test_a_table_is_one_tab_stop_with_arrows_and_its_keys_are_told(show, tab):
 def test_a_row_leads_to_its_node_in_the_graph(show):
     page = show()
     page.locator(".panel tr[data-row]", has_text="MatMul").first.click()
-    page.wait_for_selector(".msnb-graph .n.sel", timeout=15000)
+    page.wait_for_selector(".msnb-graph .n.sel")
     assert "MatMul" in page.locator(".msnb-graph .panel").inner_text()
 
 
@@ -320,10 +353,11 @@ y = Tensor(np.arange(64, dtype=np.int32) % 10)""",
 ]
 
 
+@pytest.mark.first
 def test_in_jupyterlab_the_widget_is_live_and_a_line_is_shown_in_its_cell(browser, tmp_path):
     process, address = serve(tmp_path, "jupyterlab", {"profile.ipynb": LAB})
     try:
-        page = opened(browser, f"{address}/lab/tree/profile.ipynb?token={TOKEN}", ".msnb-profile[data-ready]", 1100)
+        page = opened(browser, f"{address}/lab/tree/profile.ipynb?token={TOKEN}", ".msnb-profile[data-ready]", 1250)
         picture(page.locator(".msnb-profile"), "profile", tmp_path)
         page.locator(".msnb-profile .at").first.click()
         page.wait_for_selector(".cm-line.msnb-revealed")

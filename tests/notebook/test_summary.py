@@ -8,6 +8,7 @@ from msnb import Parameter, Tensor, nn, ops
 from msnb import dataset as ds
 from msnb.core import compile
 from msnb.notebook.summary import Summary
+from msnb.train.serialization import save_checkpoint
 
 
 class LeNet(nn.Cell):
@@ -171,3 +172,47 @@ def test_the_table_of_a_notebook_says_the_same_and_escapes_names(notebook):
     assert ">fc1</td><td>Dense</td><td>(1, 120)</td>" in shown["text/html"]
     kind = type("Of<T>", (nn.ReLU,), {})
     assert "Of&lt;T&gt;" in Summary(msnb.summary(kind(), (2,)).layers)._repr_html_()
+
+
+@pytest.fixture
+def saved(tmp_path):
+    net = nn.SequentialCell(nn.Dense(20, 30), nn.BatchNorm1d(30))
+    broken = net[0].bias.asnumpy().copy()
+    broken[:3] = np.nan
+    net[0].bias.set_data(Tensor(broken))
+    path = tmp_path / "net.ckpt"
+    save_checkpoint(net, str(path))
+    return net, path
+
+
+def test_a_checkpoint_is_a_table_of_its_parameters(saved):
+    net, path = saved
+    made = msnb.summary(str(path))
+    assert repr(made) == repr(msnb.summary(path)), "a Path is a name as well"
+    held = list(net.get_parameters())
+    assert made.numbers == sum(p.size for p in held) and made.nbytes == sum(p.nbytes for p in held)
+    first, head, *rows = repr(made).splitlines()
+    assert first.startswith(f"net.ckpt: {len(held)} Parameters, {made.numbers:,} numbers, ") and "Smallest" in head
+    weight = next(row for row in rows if row.startswith("0.weight"))
+    values = net[0].weight.asnumpy()
+    assert [f"{float(v):.5g}" for v in (values.mean(), values.min(), values.max())] == [
+        weight.split()[at] for at in (5, 7, 8)
+    ]
+    assert next(row for row in rows if row.startswith("0.bias")).endswith("3 NaN")
+
+
+def test_the_table_of_a_checkpoint_has_histograms_and_escapes_names(saved):
+    made = msnb.summary({"<b>": saved[0][0].weight})
+    shown = made._repr_html_()
+    assert shown.count('aria-label="histogram"') == 1 and "&lt;b&gt;" in shown and "<td><b>" not in shown
+    assert msnb.summary({"one": Tensor(np.float32(3))})._repr_html_().count("histogram") == 0
+
+
+def test_a_checkpoint_has_no_inputs_and_a_dict_holds_parameters(saved, tmp_path):
+    with pytest.raises(TypeError, match="it holds Parameters and no network"):
+        msnb.summary(str(saved[1]), (2, 3))
+    with pytest.raises(TypeError, match="'a' is int"):
+        msnb.summary({"a": 3})
+    (tmp_path / "text.ckpt").write_text("no checkpoint")
+    with pytest.raises(ValueError):
+        msnb.summary(tmp_path / "text.ckpt")

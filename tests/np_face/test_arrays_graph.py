@@ -108,20 +108,3 @@ def test_pynative_gradients_are_those_of_the_graph():
     gradients = ms.grad(lambda x, y: function(mnp, x, y).sum(), (0, 1))(*(Tensor(v.astype("float32")) for v in inputs))
     for got, slope in zip(gradients, slopes(function, 1.0, inputs)):
         np.testing.assert_allclose(got.asnumpy(), slope, rtol=2e-4, atol=2e-4)
-
-
-@pytest.mark.parametrize(
-    "name, call",
-    [
-        ("unique", lambda x: mnp.unique(x)),
-        ("nonzero", lambda x: mnp.where(x > 1)[0]),
-        ("nonzero", lambda x: mnp.argwhere(x)),
-        ("setdiff1d", lambda x: mnp.setdiff1d(x, [1])),
-        ("intersect1d", lambda x: mnp.intersect1d(x, [1])),
-    ],
-    ids=["unique", "where", "argwhere", "setdiff1d", "intersect1d"],
-)
-def test_what_depends_on_values_names_its_cure_in_a_graph(name, call):
-    with pytest.raises(RuntimeError, match=f"'(?i:{name})'.*PYNATIVE mode"):
-        ms.jit(call)(Tensor([1.0, 2.0]))
-    assert isinstance(call(Tensor([1.0, 2.0])), Tensor)

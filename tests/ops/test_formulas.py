@@ -104,6 +104,47 @@ def test_a_gated_unit_is_its_recurrence(mode, order, after, biased):
         np.testing.assert_allclose(got, want, rtol=2e-4, atol=1e-5)
 
 
+def lstm(x, w, b, h, c, forget_bias, clip):
+    """One step after the other; gates input, candidate, forget, output."""
+
+    def sigmoid(v):
+        return 1 / (1 + np.exp(-v))
+
+    found = []
+    for x_t in x:
+        i, j, f, o = np.split(np.concatenate([x_t, h], -1) @ w + b, 4, -1)
+        i, j, f, o = sigmoid(i), np.tanh(j), sigmoid(f + forget_bias), sigmoid(o)
+        c = np.clip(c * f + i * j, -clip, clip)
+        h = o * np.tanh(c)
+        found.append((h, h, c, i, j, f, o, np.tanh(c)))
+    return [np.stack(part) for part in zip(*found, strict=True)]
+
+
+@BOTH_MODES
+@pytest.mark.parametrize(("forget_bias", "clip"), [(0.0, -1.0), (1.0, -1.0), (0.5, 0.3)])
+def test_a_fused_lstm_is_its_recurrence_and_so_is_its_gradient(mode, forget_bias, clip):
+    r = numbers(3)
+    x, w, b, h, c = (r.standard_normal(s) for s in ((4, 2, 3), (8, 20), (20,), (1, 2, 5), (1, 2, 5)))
+    unit = P.DynamicRNN(forget_bias=forget_bias, cell_clip=clip)
+    given = [v.astype(np.float32) for v in (x, w, b, h, c)]
+
+    def by_formula(b):
+        return lstm(x, w, b, h[0], c[0], forget_bias, clip if clip > 0 else np.inf)
+
+    found = run(mode, lambda x, w, b, h, c: unit(x, w, b, None, h, c), *given)
+    for got, want in zip(found, by_formula(b), strict=True):
+        np.testing.assert_allclose(got, want, rtol=2e-4, atol=1e-5)
+
+    def total(x, w, b, h, c):
+        return unit(x, w, b, None, h, c)[0].sum()
+
+    slopes = run(mode, lambda *given: ms.grad(total, 2)(*given), *given)
+    for place in range(0, 20, 3):
+        step = np.eye(20)[place] * 1e-6
+        slope = (by_formula(b + step)[0].sum() - by_formula(b - step)[0].sum()) / 2e-6
+        np.testing.assert_allclose(slopes[place], slope, rtol=2e-3, atol=1e-4)
+
+
 # ---------------------------------------------------------------------- updates of named rows
 def ftrl(var, accum, linear, grad, lr, l1, l2, power, shrinkage=0.0):
     more = accum + grad**2

@@ -196,12 +196,3 @@ def test_every_whole_number_index_runs_one_kernel():
     for i in range(4):
         x[i], x[i, 1], x[i - 4]
     assert len(REGISTRY["_TensorGetItem"].kernels) == before
-
-
-def test_a_traced_mask_cannot_select_and_the_error_says_what_to_write():
-    @ms.ms_function
-    def pick(x):
-        return x[x > 0]
-
-    with pytest.raises(ValueError, match="ops.select"):
-        pick(Tensor([1.0, -1.0]))

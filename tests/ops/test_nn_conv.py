@@ -13,6 +13,7 @@ from msnb.core.tensor import Tensor
 from msnb.ops.nn import conv_choice, conv_primitive
 from msnb.ops.nn import conv_lowering as ways
 from msnb.ops.nn.conv_lowering import Geometry
+from msnb.ops.operations import _grad_ops
 
 SHAPES = {
     "strided": ((2, 4, 9, 9), (6, 4, 3, 3), Geometry((2, 2), ((1, 1), (0, 1)), (1, 1))),
@@ -153,3 +154,16 @@ def test_transposed_convolution_undoes_the_shape_of_the_forward_one():
         x, w = Tensor(np.ones((1, 3, 7, 8), np.float32)), Tensor(np.ones((5, 3, 3, 3), np.float32))
         y = ops.Conv2D(5, 3, pad_mode=mode, stride=stride)(x, w)
         assert ops.Conv2DBackpropInput(5, 3, pad_mode=mode, stride=stride)(y, w, (1, 3, 7, 8)).shape == x.shape
+
+
+def test_gradients_of_a_convolution_take_the_kernel_from_the_weights():
+    """MindSpore's kernels read the shape of the weights alone; r1.1's programs give a `kernel_size` that is another."""
+    rng = np.random.default_rng(0)
+    x, w, dy = (Tensor(rng.normal(size=s).astype(np.float32)) for s in ((1, 1, 6, 6), (1, 1, 3, 3), (1, 1, 4, 4)))
+    for size, channels in ((3, 1), (1, 4)):
+        dx = ops.Conv2DBackpropInput(channels, size, pad_mode="valid")(dy, w, (1, 1, 6, 6))
+        dw = _grad_ops.Conv2DBackpropFilter(channels, size, pad_mode="valid")(dy, x, (1, 1, 3, 3))
+        if size == 3:
+            expected = dx.asnumpy(), dw.asnumpy()
+    np.testing.assert_array_equal(dx.asnumpy(), expected[0])
+    np.testing.assert_array_equal(dw.asnumpy(), expected[1])

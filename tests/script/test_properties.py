@@ -25,6 +25,7 @@ def _difference(f, step, n):
     return np.array(grads)
 
 
+@pytest.mark.first
 @pytest.mark.filterwarnings("ignore")
 @settings(
     max_examples=COUNT,

@@ -97,7 +97,7 @@ def test_jobs_run_in_order_and_no_third_is_prepared_while_two_are_open():
     def job(number):
         def prepare():
             prepared.append(number)
-            return str(number), lambda: (release.wait(5), order.append(number))
+            return str(number), lambda: (release.wait(60), order.append(number))
 
         return prepare
 
@@ -178,8 +178,8 @@ def test_a_job_that_is_done_is_let_go_of_while_the_next_one_runs():
     copies = Copies()
     alive = weakref.ref(copies)
     writer.submit(lambda copies=copies: ("first", lambda: copies))
-    writer.submit(lambda: ("second", lambda: (started.set(), release.wait(5))))
+    writer.submit(lambda: ("second", lambda: (started.set(), release.wait(60))))
     del copies
-    assert started.wait(5) and alive() is None
+    assert started.wait(60) and alive() is None
     release.set()
     writer.wait()

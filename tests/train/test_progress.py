@@ -281,9 +281,12 @@ def test_a_line_that_was_left_behind_is_in_nobodys_way(terminal):
 def test_what_cannot_be_counted_shows_its_seconds(terminal, monkeypatch):
     monkeypatch.setattr(progress, "_LATE", 0.02)
     with progress.Wait("compiling", about=60):
-        time.sleep(0.2)
-    assert re.search(r"compiling: 0\.\d\d s of about 1 min 0 s", terminal.getvalue())
-    assert re.fullmatch(r"compiling: 0\.\d\d s", terminal.rows[0]) and terminal.rows[1:] == [""]
+        for _ in range(6000):  # a minute at most
+            if "of about" in terminal.getvalue():
+                break
+            time.sleep(0.01)
+    assert re.search(r"compiling: [\d.]+ s of about 1 min 0 s", terminal.getvalue())
+    assert re.fullmatch(r"compiling: [\d.]+ s", terminal.rows[0]) and terminal.rows[1:] == [""]
 
 
 def test_what_takes_less_than_a_second_leaves_nothing(terminal):
@@ -297,7 +300,7 @@ def test_rows_are_counted_with_an_estimate_where_their_number_is_known(terminal,
     monkeypatch.setattr(progress, "_LATE", 0)
     monkeypatch.setattr(progress, "EVERY", 0)
     assert sum(progress.follow(iter(range(5)), "writing", 5)) == 10
-    assert re.search(r"writing: 4 of 5 rows, [\d,.]+ rows/s, 1 s left", terminal.getvalue())
+    assert re.search(r"writing: 4 of 5 rows, [\d,.]+ rows/s, \d+ s left", terminal.getvalue())
     assert re.fullmatch(r"writing: 5 rows in 0\.\d\d s", terminal.rows[0])
     for _ in progress.follow(range(5), "reading"):
         break

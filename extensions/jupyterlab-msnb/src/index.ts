@@ -1,9 +1,10 @@
-// msnb in JupyterLab. Notebook 7 has no side bars that are always there and no status bar: it gets the rest.
+// msnb in JupyterLab. Notebook 7 has no side bars that are always there: it gets the rest, and what stands in
+// JupyterLab's status bar stands in the toolbar of the notebook there.
 import { ILabShell, ILayoutRestorer, JupyterFrontEnd, JupyterFrontEndPlugin } from "@jupyterlab/application";
 import { ICommandPalette, InputDialog, MainAreaWidget, Notification } from "@jupyterlab/apputils";
 import { EditorExtensionRegistry, IEditorExtensionRegistry } from "@jupyterlab/codemirror";
 import { ICompletionProviderManager } from "@jupyterlab/completer";
-import { INotebookTracker, NotebookActions } from "@jupyterlab/notebook";
+import { INotebookTracker, NotebookActions, NotebookPanel } from "@jupyterlab/notebook";
 import { OutputArea, OutputAreaModel, SimplifiedOutputArea } from "@jupyterlab/outputarea";
 import { IStatusBar } from "@jupyterlab/statusbar";
 import { IPlace, kernelOf } from "./kernel";
@@ -42,12 +43,15 @@ const plugin: JupyterFrontEndPlugin<void> = {
   ) => {
     const { commands } = app;
     const model = new Model(tracker);
-    const status = new Status(model);
-    const live = new Live(
-      tracker,
-      () => model.state !== null,
-      (text) => status.say(text),
-    );
+    const shown = new Set<Status>();
+    const say = (text: string) => shown.forEach((status) => status.say(text));
+    const made = () => {
+      const status = new Status(model);
+      shown.add(status);
+      status.disposed.connect(() => shown.delete(status));
+      return status;
+    };
+    const live = new Live(tracker, () => model.state !== null, say);
 
     showReopened(tracker);
 
@@ -153,13 +157,25 @@ const plugin: JupyterFrontEndPlugin<void> = {
       restorer?.add(panel, panel.id);
       add("panel", "Networks, programs and memory", () => labShell.activateById(panel.id));
     }
-    statusBar?.registerStatusItem("jupyterlab-msnb:status", {
-      item: status,
-      align: "left",
-      rank: 20,
-      isActive: () => model.state !== null,
-      activeStateChanged: model.changed as any,
-    });
+    if (statusBar) {
+      statusBar.registerStatusItem("jupyterlab-msnb:status", {
+        item: made(),
+        align: "left",
+        rank: 20,
+        isActive: () => model.state !== null,
+        activeStateChanged: model.changed as any,
+      });
+    } else {
+      app.docRegistry.addWidgetExtension("Notebook", {
+        createNew: (panel: NotebookPanel) => {
+          const status = made();
+          if (!panel.toolbar.insertBefore("spacer", "msnb", status)) {
+            panel.toolbar.addItem("msnb", status);
+          }
+          return status;
+        },
+      });
+    }
     completers?.registerProvider(new Options());
     editors?.addExtension({
       name: "msnb:cells",
@@ -168,7 +184,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
     model.changed.connect(() =>
       ["mode-graph", "mode-pynative", "graph"].forEach((id) => commands.notifyCommandChanged(`msnb:${id}`)),
     );
-    NotebookActions.executionScheduled.connect(() => status.say(""));
+    NotebookActions.executionScheduled.connect(() => say(""));
   },
 };
 

@@ -7,9 +7,9 @@ import type { Model } from "./model";
 
 const SVG =
   '<svg xmlns="http://www.w3.org/2000/svg" width="16" viewBox="0 0 24 24"><g class="jp-icon3" fill="none" ' +
-  'stroke="#616161" stroke-width="1.8"><circle cx="5" cy="12" r="2.6"/><circle cx="18.5" cy="5.5" r="2.6"/>' +
-  '<circle cx="18.5" cy="18.5" r="2.6"/>' +
-  '<path d="M7.4 10.9 16 6.7M7.4 13.1 16 17.3"/></g></svg>';
+  'stroke="#616161" stroke-width="1.8"><rect x="7" y="2.5" width="10" height="5" rx="1.6"/>' +
+  '<rect x="1.5" y="16.5" width="9" height="5" rx="1.6"/><rect x="13.5" y="16.5" width="9" height="5" rx="1.6"/>' +
+  '<path d="M12 7.5V12M6 16.5V12h12v4.5"/></g></svg>';
 export const icon = new LabIcon({ name: "msnb:graph", svgstr: SVG });
 
 export class Panel extends Widget {

@@ -1,4 +1,4 @@
-// The switch in the status bar: mode and device of the session.
+// The switch of mode and device of the session, and a sentence beside it: in the status bar or a notebook's toolbar.
 import { Widget } from "@lumino/widgets";
 import type { Model } from "./model";
 

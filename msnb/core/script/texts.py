@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import jax
 
 from msnb import context
-from msnb.core import trace
+from msnb.core import print_target, trace
 from msnb.core.script.calls import replace_builtin
 from msnb.core.tensor import Tensor
 from msnb.core.tensor import is_traced as dynamic
@@ -80,7 +80,11 @@ def print_(*args: Any, sep: str | None = " ", end: str | None = "\n", file: Any 
 
     def show(*found):
         values = iter(found)
-        builtins.print(*[make(values) for make in makers], sep=sep, end=end, file=file, flush=True)
+        ready = [make(values) for make in makers]
+        if file is None and print_target.instead is not None:
+            print_target.instead(ready)
+        else:
+            builtins.print(*ready, sep=sep, end=end, file=file, flush=True)
 
     jax.debug.callback(show, *[jax.lax.stop_gradient(a) for own in arrays for a in own], ordered=True)
     return None

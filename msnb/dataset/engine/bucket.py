@@ -18,7 +18,7 @@ def _sizes(values, name):
     if not all(isinstance(v, int) and not isinstance(v, bool) for v in of_type(list)(values, name)):
         raise TypeError(f"{name} should be a list of int, but got {values}.")
     if not all(v > 0 for v in values):
-        raise ValueError(f"{name} should be a list of positive numbers, but got {values}.")
+        raise ValueError(f"{name} must only contain positive numbers. Got {values}.")
     return values
 
 

@@ -85,7 +85,7 @@ class BlockReleasePair:
 
 def _positive(rows, name):
     if rows <= 0:
-        raise ValueError(f"{name} need to be greater than 0, but got {rows}.")
+        raise ValueError(f"{name} need to be greater than 0. Got {rows}.")
 
 
 class _Gate(nodes.Node):

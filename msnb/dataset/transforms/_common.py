@@ -280,7 +280,7 @@ class PadEnd(TensorOp):
         of_type(list)(pad_shape, "pad_end")
         given = [dim for dim in pad_shape if dim is not None]
         if not all(isinstance(dim, int) for dim in given):
-            raise TypeError(f"a value in the list is not an integer: pad_shape is {pad_shape}.")
+            raise TypeError(f"a value in the list is not an integer. pad_shape is {pad_shape}.")
         for dim in given:
             check(NonNegInt64, dim, "pad_shape", "PadEnd")
         self.pad_shape, self.pad_value = pad_shape, pad_value
@@ -323,7 +323,7 @@ class Concatenate(TensorOp):
                 raise ValueError(f"can only {name} 1D arrays.")
         self.axis = axis
         if axis not in (0, -1):
-            raise ValueError(f"only 1D concatenation supported: axis should be 0 or -1, but is {axis}.")
+            raise ValueError(f"only 1D concatenation supported. The axis should be 0 or -1, but is {axis}.")
         self.prepend = self._bytes(prepend)
         self.append = self._bytes(append)
 

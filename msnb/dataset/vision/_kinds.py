@@ -27,7 +27,7 @@ def as_given(annotation):
 def _height_width(size, highest, where=""):
     """(height, width) of a sequence; `where` names the side at fault."""
     if not isinstance(size, tuple | list) or len(size) != 2:
-        raise TypeError(f"{_SIZE} Got {size}.")
+        raise TypeError(_SIZE)
     for i, side in enumerate(size):
         of_type(int)(side, where.format(i) or "size")
         within(1, highest)(side, where.format(i))

@@ -11,8 +11,10 @@ from msnb.nn.layer import (
     lstm,
     math,
     normalization,
+    padding,
     pooling,
     quant,
+    transformer,
 )
 from msnb.nn.layer.activation import *  # noqa: F403
 from msnb.nn.layer.basic import *  # noqa: F403
@@ -24,8 +26,10 @@ from msnb.nn.layer.image import *  # noqa: F403
 from msnb.nn.layer.lstm import *  # noqa: F403
 from msnb.nn.layer.math import *  # noqa: F403
 from msnb.nn.layer.normalization import *  # noqa: F403
+from msnb.nn.layer.padding import *  # noqa: F403
 from msnb.nn.layer.pooling import *  # noqa: F403
 from msnb.nn.layer.quant import *  # noqa: F403
+from msnb.nn.layer.transformer import *  # noqa: F403
 
 __all__ = []
 __all__ += activation.__all__
@@ -35,8 +39,10 @@ __all__ += conv.__all__
 __all__ += lstm.__all__
 __all__ += basic.__all__
 __all__ += embedding.__all__
+__all__ += padding.__all__
 __all__ += pooling.__all__
 __all__ += image.__all__
 __all__ += quant.__all__
+__all__ += transformer.__all__
 __all__ += math.__all__
 __all__ += combined.__all__

@@ -1,10 +1,11 @@
 """What convolutions have in common: their arguments, weight, bias and printing."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
 from msnb import log
+from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.common.kinds import Bool, Kind, NonNegInt, OneOf, PositiveInt, accept_value, checked
 from msnb.core.parameter import Parameter
@@ -12,72 +13,58 @@ from msnb.core.tensor import Tensor
 from msnb.nn._kinds import Initial, Layout, TwoSizes
 from msnb.nn.cell import Cell
 from msnb.ops import operations as P
+from msnb.ops.nn._conv import transposed_length
 
 
-def _sides(value):
-    if not isinstance(value, tuple):
-        return accept_value(NonNegInt, value)
-    sides = tuple(accept_value(NonNegInt, side) for side in value)
-    if len(sides) != 4:
-        raise ValueError
-    return sides
+def _sides(count, word):
+    def accept(value):
+        if not isinstance(value, tuple):
+            return accept_value(NonNegInt, value)
+        sides = tuple(accept_value(NonNegInt, side) for side in value)
+        if len(sides) != count:
+            raise ValueError
+        return sides
+
+    return Kind(f"a non-negative int or a tuple of {word}", accept)
 
 
-FourSides = Annotated[int | tuple[int, int, int, int], Kind("a non-negative int or a tuple of four", _sides)]
+FourSides = Annotated[int | tuple[int, int, int, int], _sides(4, "four")]
+SixSides = Annotated[int | tuple[int, int, int, int, int, int], _sides(6, "six")]
 PadMode = Annotated[str, OneOf("valid", "same", "pad")]
 
 
-class Convolution(Cell):
-    """A convolution over the last two axes of an image, or its transpose."""
+class Filtered(Cell):
+    """A bank of filters with its bias, and what its arguments have to keep to together; a subclass has the operator."""
 
     _transposed = False
     weight: Parameter
     bias: Parameter | None
 
-    @checked
-    def __init__(
-        self,
-        in_channels: PositiveInt,
-        out_channels: PositiveInt,
-        kernel_size: TwoSizes,
-        stride: TwoSizes = 1,
-        pad_mode: PadMode = "same",
-        padding: FourSides = 0,
-        dilation: TwoSizes = 1,
-        group: PositiveInt = 1,
-        has_bias: Bool = False,
-        weight_init: Initial = "normal",
-        bias_init: Initial = "zeros",
-        data_format: Layout = "NCHW",
-    ) -> None:
-        super().__init__()
-        self.in_channels = in_channels
-        self.out_channels = out_channels
-        self.kernel_size = _pair(kernel_size)
-        self.stride = _pair(stride)
-        self.pad_mode = pad_mode
-        self.padding = padding
-        self.dilation = _pair(dilation)
-        self.group = group
-        self.has_bias = has_bias
+    def _take(self, data_format: str, **attributes: Any) -> None:
+        """Take what MindSpore's layer has as attributes, sizes as tuples, if they fit together."""
+        self.format = data_format
+        for name, value in attributes.items():
+            setattr(self, name, value)
+        self._check_together()
+
+    def _fill(self, weight_init: Any, bias_init: Any, dtype: Any = mstype.float32) -> None:
+        """Make the Parameters, and the operators."""
         self.weight_init = weight_init
         self.bias_init = bias_init
-        self.format = data_format
-        self._check_together()
-        self.weight = Parameter(initializer(weight_init, self._weight_shape()), "weight")
+        self.weight = Parameter(initializer(weight_init, self._weight_shape(), dtype), "weight")
         self.bias = None
-        if has_bias:
-            self.bias = Parameter(initializer(bias_init, [out_channels]), "bias")
-            self.bias_add: P.BiasAdd = P.BiasAdd(data_format=data_format)
-        else:
-            log.unused(
-                self.cls_name, "there is no bias", bias_init=not isinstance(bias_init, str) or bias_init != "zeros"
-            )
+        if self.has_bias:
+            self.bias = Parameter(initializer(bias_init, [self.out_channels], dtype), "bias")
+            self.bias_add: P.BiasAdd = P.BiasAdd(data_format=self.format)
         self._operate()
+
+    def _say_unused(self, bias_init: Any, usual: str | None) -> None:
+        given = not isinstance(bias_init, type(usual)) or bias_init != usual
+        log.unused(self.cls_name, "there is no bias", bias_init=given and not self.has_bias)
 
     @property
     def _takes(self):
-        axis = 1 if self.format == "NCHW" else -1
+        axis = -1 if self.format == "NHWC" else 1
         return self.in_channels, axis, f"{self.in_channels} channels in {'axis 1' if axis == 1 else 'the last axis'}"
 
     def _check_together(self):
@@ -98,11 +85,11 @@ class Convolution(Cell):
         if self._transposed:
             there, here = here, there
         here //= self.group
-        return [there, here, *self.kernel_size] if self.format == "NCHW" else [there, *self.kernel_size, here]
+        return [there, *self.kernel_size, here] if self.format == "NHWC" else [there, here, *self.kernel_size]
 
-    def _operate(self):
-        """Make the operator. That of the transpose is the gradient with respect to the input: its channels come out."""
-        settings = {
+    def _window(self):
+        """The attributes that operators of every kind have."""
+        return {
             "kernel_size": self.kernel_size,
             "pad_mode": self.pad_mode,
             "pad": self.padding,
@@ -110,31 +97,9 @@ class Convolution(Cell):
             "dilation": self.dilation,
             "group": self.group,
         }
-        if self._transposed:
-            self.conv2d_transpose = P.Conv2DBackpropInput(out_channel=self.in_channels, **settings)
-        else:
-            self.conv2d = P.Conv2D(out_channel=self.out_channels, data_format=self.format, **settings)
 
-    def _convolve(self, x):
-        if self._transposed:
-            image = self.conv2d_transpose(x, self.weight, self._shape_from(x.shape))
-        else:
-            image = self.conv2d(x, self.weight)
-        return self.bias_add(image, self.bias) if self.has_bias else image
-
-    def _shape_from(self, shape):
-        """The shape that a transposed convolution makes of `shape`."""
-        sides = self.padding if isinstance(self.padding, tuple) else (self.padding,) * 4
-        lengths = []
-        for axis, length in enumerate(shape[2:]):
-            step = self.stride[axis]
-            reach = (self.kernel_size[axis] - 1) * self.dilation[axis] + 1
-            if self.pad_mode == "pad":
-                more = reach - step - sum(sides[2 * axis : 2 * axis + 2])
-            else:
-                more = max(reach - step, 0) if self.pad_mode == "valid" else 0
-            lengths.append(length * step + more)
-        return (shape[0], self.out_channels, *lengths)
+    def _operate(self):
+        raise NotImplementedError
 
     def extend_repr(self) -> str:
         """Arguments, spaced as MindSpore does it."""
@@ -148,8 +113,65 @@ class Convolution(Cell):
     _before_weight = ","
 
 
-def _pair(size):
-    return size if isinstance(size, tuple) else (size, size)
+class Convolution(Filtered):
+    """A convolution over the last two axes of an image, or its transpose."""
+
+    @checked
+    def __init__(
+        self,
+        in_channels: PositiveInt,
+        out_channels: PositiveInt,
+        kernel_size: TwoSizes,
+        stride: TwoSizes = 1,
+        pad_mode: PadMode = "same",
+        padding: FourSides = 0,
+        dilation: TwoSizes = 1,
+        group: PositiveInt = 1,
+        has_bias: Bool = False,
+        weight_init: Initial = "normal",
+        bias_init: Initial = "zeros",
+        data_format: Layout = "NCHW",
+    ) -> None:
+        super().__init__()
+        self._take(
+            data_format,
+            in_channels=in_channels,
+            out_channels=out_channels,
+            kernel_size=along(2, kernel_size),
+            stride=along(2, stride),
+            pad_mode=pad_mode,
+            padding=padding,
+            dilation=along(2, dilation),
+            group=group,
+            has_bias=has_bias,
+        )
+        self._fill(weight_init, bias_init)
+        self._say_unused(bias_init, "zeros")
+
+    def _operate(self):
+        """Make the operator. That of the transpose is the gradient with respect to the input: its channels come out."""
+        if self._transposed:
+            self.conv2d_transpose = P.Conv2DBackpropInput(out_channel=self.in_channels, **self._window())
+        else:
+            self.conv2d = P.Conv2D(out_channel=self.out_channels, data_format=self.format, **self._window())
+
+    def _convolve(self, x):
+        if self._transposed:
+            image = self.conv2d_transpose(x, self.weight, self._shape_from(x.shape))
+        else:
+            image = self.conv2d(x, self.weight)
+        return self.bias_add(image, self.bias) if self.has_bias else image
+
+    def _shape_from(self, shape):
+        """The shape that a transposed convolution makes of `shape`."""
+        sides = self.padding if isinstance(self.padding, tuple) else (self.padding,) * 4
+        axes = zip(shape[2:], self.kernel_size, self.stride, self.dilation, sides[::2], sides[1::2], strict=False)
+        return (shape[0], self.out_channels, *(transposed_length(self.pad_mode, *axis) for axis in axes))
+
+
+def along(axes, size):
+    """A size for each of so many axes, where it was given once for all."""
+    return size if isinstance(size, tuple) else (size,) * axes
 
 
 class RowConvolution(Convolution):

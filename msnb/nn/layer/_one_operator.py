@@ -24,7 +24,10 @@ class OneOperator(Cell):
 
     def __init__(self, *attributes: Any, **named: Any) -> None:
         super().__init__()
-        setattr(self, self._held_as, self._operator(*attributes, **named))
+        self._hold(self._operator(*attributes, **named))
+
+    def _hold(self, operator: Any) -> None:
+        setattr(self, self._held_as, operator)
 
     def construct(self, x: Tensor) -> Tensor:
         """What the operator gives for `x`."""

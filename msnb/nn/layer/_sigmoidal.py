@@ -1,8 +1,9 @@
 """Smooth activations: those that saturate on both sides, and those that pass the input through such a gate."""
 
+from msnb.common.kinds import Bool, checked
 from msnb.core.tensor import Tensor
 from msnb.nn.cell import Cell
-from msnb.nn.layer._one_operator import PlainOperator
+from msnb.nn.layer._one_operator import OneOperator, PlainOperator
 from msnb.ops import functional as F
 from msnb.ops import operations as P
 
@@ -177,10 +178,13 @@ class Mish(PlainOperator, operator=P.Mish, held_as="mish"):
     """
 
 
-class GELU(PlainOperator, operator=P.Gelu, held_as="gelu"):
+class GELU(OneOperator, operator=P.Gelu, held_as="gelu"):
     r"""
     Gaussian error linear unit (Hendrycks and Gimpel, 2016): x times the probability that a standard normal variable is
     below it, by the tanh approximation :math:`0.5 x (1 + \tanh(\sqrt{2/\pi} (x + 0.044715 x^3)))`.
+
+    Args:
+        approximate (bool): MindSpore 2's: whether it is approximated so, and not exact. Default: True.
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of any shape.
@@ -195,6 +199,15 @@ class GELU(PlainOperator, operator=P.Gelu, held_as="gelu"):
         >>> print(nn.GELU()(Tensor([0.0, 20.0], mindspore.float32)))
         [ 0. 20.]
     """
+
+    @checked
+    def __init__(self, approximate: Bool = True) -> None:
+        super().__init__()
+        self.approximate = approximate
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation of `x`."""
+        return super().construct(x) if self.approximate else F.gelu(x)
 
 
 class FastGelu(PlainOperator, operator=P.FastGelu, held_as="fast_gelu"):

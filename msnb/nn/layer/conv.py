@@ -1,4 +1,4 @@
-"""Convolution layers, and transposed ones."""
+"""Convolution layers, and transposed ones. Those of volumes are re-exported."""
 
 from typing import Any
 
@@ -7,8 +7,9 @@ from msnb.common.kinds import Bool, PositiveInt
 from msnb.core.tensor import Tensor
 from msnb.nn._kinds import Initial, TwoSizes
 from msnb.nn.layer._convolution import Convolution, FourSides, PadMode, RowConvolution
+from msnb.nn.layer._volume_convolution import Conv3d, Conv3dTranspose
 
-__all__ = ["Conv2d", "Conv2dTranspose", "Conv1d", "Conv1dTranspose"]
+__all__ = ["Conv2d", "Conv2dTranspose", "Conv1d", "Conv1dTranspose", "Conv3d", "Conv3dTranspose"]
 
 
 class Conv2d(Convolution):

@@ -125,8 +125,8 @@ class EmbeddingLookup(Cell):
             "table_column_slice". Default: "batch_slice".
         manual_shapes (tuple): How many rows each device has for "field_slice". Default: None.
         max_norm (float): The greatest norm of a vector. Default: None.
-        sparse (bool): Whether MindSpore's gradient of the table is sparse; with target "CPU" it has to be.
-            Default: True.
+        sparse (bool): Whether the gradient of the table is a RowTensor, so that the optimizers for sparse gradients
+            leave other rows alone; with target "CPU" it has to be. Default: True.
         vocab_cache_size (int): The size of a parameter server's cache, of which there is none here. Default: 0.
 
     Inputs:
@@ -176,7 +176,7 @@ class EmbeddingLookup(Cell):
         self.embedding_table: Parameter = Parameter(
             initializer(param_init, [vocab_size, embedding_size]), "embedding_table"
         )
-        self.lookup = P.EmbeddingLookup() if target == "CPU" else P.Gather()
+        self.lookup = P.EmbeddingLookup() if target == "CPU" else P.SparseGatherV2() if sparse else P.Gather()
         self.max_norm: Tensor = max_norm
         if max_norm is not None:
             self.max_norm = Tensor(max_norm, mstype.float32)

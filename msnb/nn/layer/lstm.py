@@ -53,7 +53,8 @@ class LSTM(_OverTime):
 
     Inputs:
         - **x** (Tensor) - of shape (seq_len, batch_size, input_size), by `batch_first` with the first two exchanged.
-        - **hx** (tuple) - the first h and c, each of shape (layers * directions, batch_size, hidden_size).
+        - **hx** (tuple, optional) - the first h and c, each of shape (layers * directions, batch_size, hidden_size).
+          Default: None, zeros.
 
     Outputs:
         Tuple (output, (h, c)): all results of the last layer, laid out as `x`, with directions * hidden_size features;
@@ -88,6 +89,7 @@ class LSTM(_OverTime):
         super().__init__()
         self._operate(batch_first, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout)
         directions = 1 + bidirectional
+        self._states, self._length = num_layers * directions, hidden_size
         taken = [input_size, *[directions * hidden_size] * (num_layers - 1)]
         # Each row of a gate: the features that its layer takes, those of the last result, and two biases.
         rows = 4 * hidden_size * directions
@@ -96,9 +98,13 @@ class LSTM(_OverTime):
         start = np.random.uniform(-reach, reach, count).reshape(-1, 1, 1)
         self.weight: Parameter = Parameter(Tensor(start, mstype.float32), "weight")
 
-    def construct(self, x: Tensor, hx: tuple[Tensor, Tensor]) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    def construct(self, x: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """(results, (h, c))."""
-        results, h, c, _, _ = self.lstm(self._turned(x), *hx, self.weight)
+        x = self._turned(x)
+        if hx is None:
+            nothing = P.Zeros()((self._states, x.shape[1], self._length), x.dtype)
+            hx = (nothing, nothing)
+        results, h, c, _, _ = self.lstm(x, *hx, self.weight)
         return self._turned(results), (h, c)
 
 

@@ -1,13 +1,16 @@
 """Pooling layers: a number for each window. Those to a given size are re-exported."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from msnb.common.kinds import Kind, OneOf, PositiveInt, checked
+from msnb.common.kinds import Bool, Kind, NonNegInt, OneOf, Optional, PositiveInt, checked
 from msnb.core.tensor import Tensor
-from msnb.nn._kinds import Layout
+from msnb.nn._kinds import Layout, TwoOffsets, TwoSizes
+from msnb.nn.cell import Cell
 from msnb.nn.layer._adaptive_pool import AdaptiveAvgPool2d, AdaptiveMaxPool2d
 from msnb.nn.layer._one_operator import OneOperator
 from msnb.ops import operations as P
+from msnb.ops.nn.avg_pool import AvgPool2D
+from msnb.ops.nn.max_pool import MaxPoolWithArgmaxV2, _MaxPool2D
 
 __all__ = ["AvgPool2d", "MaxPool2d", "AvgPool1d", "MaxPool1d", "AdaptiveAvgPool2d", "AdaptiveMaxPool2d"]
 
@@ -22,44 +25,77 @@ def _window(value):
 
 
 Window = Annotated[int | tuple[int, int], Kind("a positive int or a tuple of two", _window)]
-PadMode = Annotated[str, OneOf("VALID", "SAME", fold=True)]
+PadMode = Annotated[str, OneOf("VALID", "SAME", "PAD", fold=True)]
+Divisor = Annotated[int | None, Optional(PositiveInt)]
 
 
 class _Pool2d(OneOperator):
-    """One number for each window of an image."""
+    """One number for each window of an image. Arguments by name only are MindSpore 2's, and need its mode "pad"."""
 
-    @checked
-    def __init__(
-        self, kernel_size: Window = 1, stride: Window = 1, pad_mode: PadMode = "VALID", data_format: Layout = "NCHW"
-    ) -> None:
-        super().__init__(kernel_size, stride, pad_mode, data_format)
+    def __init__(self) -> None:
+        Cell.__init__(self)  # which operator it is depends on the mode
+
+    def _begin(self, kernel_size: Any, stride: Any, pad_mode: str, data_format: str = "NCHW", **further: Any) -> None:
         self.kernel_size = kernel_size
         self.stride = stride
         self.pad_mode = pad_mode
         self.format = data_format
+        if pad_mode == "PAD":
+            if data_format != "NCHW":
+                raise ValueError(f"For '{self.cls_name}', 'pad_mode' \"pad\" needs 'data_format' \"NCHW\".")
+            self._hold(self._padded(kernel_size, stride, **further))
+            return
+        for name, value in further.items():
+            usual = self._usual[name]
+            if value not in (usual, (usual, usual)):
+                raise ValueError(
+                    f"For '{self.cls_name}', '{name}' needs 'pad_mode' \"pad\", but got {value!r} with "
+                    f'"{pad_mode.lower()}".'
+                )
+        self._hold(self._operator(kernel_size, stride, pad_mode, data_format))
 
     def extend_repr(self) -> str:
         """The window and how it moves."""
         return f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}"
 
 
-class _Pool1d(_Pool2d):
+class _MaxPool(_Pool2d, operator=P.MaxPool, held_as="max_pool"):
+    _usual = {"padding": 0, "dilation": 1, "return_indices": False, "ceil_mode": False}
+
+    def _padded(self, kernel_size, stride, padding, dilation, return_indices, ceil_mode):
+        operator = MaxPoolWithArgmaxV2 if return_indices else _MaxPool2D
+        return operator(kernel_size, stride, padding, dilation, ceil_mode)
+
+
+class _AvgPool(_Pool2d, operator=P.AvgPool, held_as="avg_pool"):
+    _usual = {"padding": 0, "ceil_mode": False, "count_include_pad": True, "divisor_override": None}
+
+    def _padded(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+        return AvgPool2D(kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override or 0)
+
+
+class _Row(_Pool2d):
     """One number for each stretch of a sequence: of an image of height 1."""
 
-    @checked
-    def __init__(self, kernel_size: PositiveInt = 1, stride: PositiveInt = 1, pad_mode: PadMode = "VALID") -> None:
-        super().__init__((1, kernel_size), (1, stride), pad_mode)
+    def _begin(self, kernel_size: int, stride: int, pad_mode: str, **further: Any) -> None:
+        super()._begin((1, kernel_size), (1, stride), pad_mode, **further)
         self.expand: P.ExpandDims = P.ExpandDims()
         self.squeeze: P.Squeeze = P.Squeeze(2)
+
+    def _padded(self, kernel_size, stride, padding, **further):
+        if "dilation" in further:
+            further["dilation"] = (1, further["dilation"])
+        return super()._padded(kernel_size, stride, (0, padding), **further)
 
     def construct(self, x: Tensor) -> Tensor:
         """The number of each stretch."""
         if x.ndim != 3:
             raise ValueError(f"For '{self.cls_name}', the input should have 3 dims, but got shape {x.shape}.")
-        return self.squeeze(super().construct(self.expand(x, 2)))
+        pooled = super().construct(self.expand(x, 2))
+        return tuple(map(self.squeeze, pooled)) if isinstance(pooled, tuple) else self.squeeze(pooled)
 
 
-class MaxPool2d(_Pool2d, operator=P.MaxPool, held_as="max_pool"):
+class MaxPool2d(_MaxPool):
     """
     The greatest number in each window of an image.
 
@@ -67,8 +103,13 @@ class MaxPool2d(_Pool2d, operator=P.MaxPool, held_as="max_pool"):
         kernel_size (Union[int, tuple[int]]): Height and width of the window. Default: 1.
         stride (Union[int, tuple[int]]): By how many pixels it moves down and to the right. Default: 1.
         pad_mode (str): "same" widens the image so that its size is divided by the stride, rounded up; "valid" takes
-            whole windows only. In any case of letters. Default: "valid".
+            whole windows only; "pad" adds `padding` first. In any case of letters. Default: "valid".
         data_format (str): "NCHW" or "NHWC". Default: "NCHW".
+        padding (Union[int, tuple[int]]): For "pad", how many pixels are added above and below, left and right.
+            Default: 0.
+        dilation (Union[int, tuple[int]]): For "pad", the spacing of the pixels that a window looks at. Default: 1.
+        return_indices (bool): For "pad", whether places of the maxima come as well. Default: False.
+        ceil_mode (bool): For "pad", whether a last incomplete window counts. Default: False.
 
     Inputs:
         - **x** (Tensor) - (N, C, H, W), or (N, H, W, C) for "NHWC".
@@ -78,7 +119,7 @@ class MaxPool2d(_Pool2d, operator=P.MaxPool, held_as="max_pool"):
 
     Raises:
         TypeError: If a size is neither an int nor a tuple.
-        ValueError: If one is less than 1, or a word unknown.
+        ValueError: If one is less than 1, a word unknown, or something for "pad" is given without it.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -88,15 +129,44 @@ class MaxPool2d(_Pool2d, operator=P.MaxPool, held_as="max_pool"):
         [[[[5. 6.]]]]
     """
 
+    @checked
+    def __init__(
+        self,
+        kernel_size: Window = 1,
+        stride: Window = 1,
+        pad_mode: PadMode = "VALID",
+        data_format: Layout = "NCHW",
+        *,
+        padding: TwoOffsets = 0,
+        dilation: TwoSizes = 1,
+        return_indices: Bool = False,
+        ceil_mode: Bool = False,
+    ) -> None:
+        super().__init__()
+        self._begin(
+            kernel_size,
+            stride,
+            pad_mode,
+            data_format,
+            padding=padding,
+            dilation=dilation,
+            return_indices=return_indices,
+            ceil_mode=ceil_mode,
+        )
 
-class MaxPool1d(_Pool1d, operator=P.MaxPool, held_as="max_pool"):
+
+class MaxPool1d(_Row, _MaxPool):
     """
     The greatest number in each stretch of a sequence.
 
     Args:
         kernel_size (int): Length of the stretch. Default: 1.
         stride (int): By how many places it moves. Default: 1.
-        pad_mode (str): "same" or "valid", as in MaxPool2d. Default: "valid".
+        pad_mode (str): "same", "valid" or "pad", as in MaxPool2d. Default: "valid".
+        padding (int): For "pad", how many places are added at each end. Default: 0.
+        dilation (int): For "pad", the spacing of the places that a window looks at. Default: 1.
+        return_indices (bool): For "pad", whether places of the maxima come as well. Default: False.
+        ceil_mode (bool): For "pad", whether a last incomplete window counts. Default: False.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, L).
@@ -106,7 +176,8 @@ class MaxPool1d(_Pool1d, operator=P.MaxPool, held_as="max_pool"):
 
     Raises:
         TypeError: If a size is no int.
-        ValueError: If one is less than 1, `pad_mode` unknown, or the input has other dimensions.
+        ValueError: If one is less than 1, `pad_mode` unknown, something for "pad" given without it, or the input has
+            other dimensions.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -116,8 +187,31 @@ class MaxPool1d(_Pool1d, operator=P.MaxPool, held_as="max_pool"):
         [[[2. 3.]]]
     """
 
+    @checked
+    def __init__(
+        self,
+        kernel_size: PositiveInt = 1,
+        stride: PositiveInt = 1,
+        pad_mode: PadMode = "VALID",
+        *,
+        padding: NonNegInt = 0,
+        dilation: PositiveInt = 1,
+        return_indices: Bool = False,
+        ceil_mode: Bool = False,
+    ) -> None:
+        super().__init__()
+        self._begin(
+            kernel_size,
+            stride,
+            pad_mode,
+            padding=padding,
+            dilation=dilation,
+            return_indices=return_indices,
+            ceil_mode=ceil_mode,
+        )
 
-class AvgPool2d(_Pool2d, operator=P.AvgPool, held_as="avg_pool"):
+
+class AvgPool2d(_AvgPool):
     """
     The mean of each window of an image.
 
@@ -125,8 +219,14 @@ class AvgPool2d(_Pool2d, operator=P.AvgPool, held_as="avg_pool"):
         kernel_size (Union[int, tuple[int]]): Height and width of the window. Default: 1.
         stride (Union[int, tuple[int]]): By how many pixels it moves down and to the right. Default: 1.
         pad_mode (str): "same" widens the image so that its size is divided by the stride, rounded up, and leaves out of
-            the mean what it added; "valid" takes whole windows only. In any case of letters. Default: "valid".
+            the mean what it added; "valid" takes whole windows only; "pad" adds `padding` first. In any case of
+            letters. Default: "valid".
         data_format (str): "NCHW" or "NHWC". Default: "NCHW".
+        padding (Union[int, tuple[int]]): For "pad", how many pixels are added above and below, left and right.
+            Default: 0.
+        ceil_mode (bool): For "pad", whether a last incomplete window counts. Default: False.
+        count_include_pad (bool): For "pad", whether the zeros count in the mean. Default: True.
+        divisor_override (int): For "pad", divides the sum instead of the number of pixels. Default: None.
 
     Inputs:
         - **x** (Tensor) - (N, C, H, W), or (N, H, W, C) for "NHWC".
@@ -136,7 +236,7 @@ class AvgPool2d(_Pool2d, operator=P.AvgPool, held_as="avg_pool"):
 
     Raises:
         TypeError: If a size is neither an int nor a tuple.
-        ValueError: If one is less than 1, or a word unknown.
+        ValueError: If one is less than 1, a word unknown, or something for "pad" is given without it.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -146,15 +246,44 @@ class AvgPool2d(_Pool2d, operator=P.AvgPool, held_as="avg_pool"):
         [[[[3. 4.]]]]
     """
 
+    @checked
+    def __init__(
+        self,
+        kernel_size: Window = 1,
+        stride: Window = 1,
+        pad_mode: PadMode = "VALID",
+        data_format: Layout = "NCHW",
+        *,
+        padding: TwoOffsets = 0,
+        ceil_mode: Bool = False,
+        count_include_pad: Bool = True,
+        divisor_override: Divisor = None,
+    ) -> None:
+        super().__init__()
+        self._begin(
+            kernel_size,
+            stride,
+            pad_mode,
+            data_format,
+            padding=padding,
+            ceil_mode=ceil_mode,
+            count_include_pad=count_include_pad,
+            divisor_override=divisor_override,
+        )
 
-class AvgPool1d(_Pool1d, operator=P.AvgPool, held_as="avg_pool"):
+
+class AvgPool1d(_Row, _AvgPool):
     """
     The mean of each stretch of a sequence.
 
     Args:
         kernel_size (int): Length of the stretch. Default: 1.
         stride (int): By how many places it moves. Default: 1.
-        pad_mode (str): "same" or "valid", as in AvgPool2d. Default: "valid".
+        pad_mode (str): "same", "valid" or "pad", as in AvgPool2d. Default: "valid".
+        padding (int): For "pad", how many places are added at each end. Default: 0.
+        ceil_mode (bool): For "pad", whether a last incomplete window counts. Default: False.
+        count_include_pad (bool): For "pad", whether the zeros count in the mean. Default: True.
+        divisor_override (int): For "pad", divides the sum instead of the number of places. Default: None.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, L).
@@ -164,7 +293,8 @@ class AvgPool1d(_Pool1d, operator=P.AvgPool, held_as="avg_pool"):
 
     Raises:
         TypeError: If a size is no int.
-        ValueError: If one is less than 1, `pad_mode` unknown, or the input has other dimensions.
+        ValueError: If one is less than 1, `pad_mode` unknown, something for "pad" given without it, or the input has
+            other dimensions.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -173,3 +303,26 @@ class AvgPool1d(_Pool1d, operator=P.AvgPool, held_as="avg_pool"):
         >>> print(nn.AvgPool1d(2)(Tensor([[[1, 2, 3]]], mindspore.float32)))
         [[[1.5 2.5]]]
     """
+
+    @checked
+    def __init__(
+        self,
+        kernel_size: PositiveInt = 1,
+        stride: PositiveInt = 1,
+        pad_mode: PadMode = "VALID",
+        *,
+        padding: NonNegInt = 0,
+        ceil_mode: Bool = False,
+        count_include_pad: Bool = True,
+        divisor_override: Divisor = None,
+    ) -> None:
+        super().__init__()
+        self._begin(
+            kernel_size,
+            stride,
+            pad_mode,
+            padding=padding,
+            ceil_mode=ceil_mode,
+            count_include_pad=count_include_pad,
+            divisor_override=divisor_override,
+        )

@@ -25,7 +25,7 @@ def _three(value):
     return tuple(value)
 
 
-Sample = Annotated[tuple | list, Kind("a tuple or list of three Tensors", _three)]
+Sample = Annotated[tuple | list, Kind("a tuple or list of three Tensors", _three, whole=True)]
 _NEVER = 1e30  # taken off a logit, it leaves no probability
 
 

@@ -1,6 +1,7 @@
 """`DeclaredOptimizer`: an optimizer as the state beside each Parameter and the step of one Parameter."""
 
 from msnb.core.sparse_tensor import RowTensor
+from msnb.core.tape import dense
 from msnb.nn.optim.optimizer import Gradients, Optimizer
 
 
@@ -35,8 +36,8 @@ class DeclaredOptimizer(Optimizer):
         raise NotImplementedError
 
     def _sparse_step(self, param, gradient, rate, *own):
-        """`_step` for a RowTensor."""
-        self._step(param, gradient, rate, *own)
+        """`_step` for a RowTensor; that of the dense gradient where the optimizer has no other."""
+        self._step(param, dense(gradient), rate, *own)
 
     def construct(self, gradients: Gradients) -> bool:
         gradients = self._checked(gradients)

@@ -1,16 +1,9 @@
 """What is done to one gradient, dense or a RowTensor, before an update: decay, scale, centralization."""
 
-from msnb.core.sparse_tensor import RowTensor
+from msnb.core.sparse_tensor import RowTensor, on_values
 from msnb.core.tensor import Tensor
 from msnb.ops import composite as C
 from msnb.ops import functional as F
-
-
-def on_values(change, gradient):
-    """A gradient with changed values, of the same rows if it is a RowTensor."""
-    if isinstance(gradient, RowTensor):
-        return RowTensor(gradient.indices, change(gradient.values), gradient.dense_shape)
-    return change(gradient)
 
 
 def decayed(gradient, weight, decay):

@@ -33,7 +33,7 @@ def _trained(given):
         raise TypeError
     found = list(given)
     if not found:
-        raise ValueError("an empty parameter list; does the network have Parameters that require gradients?")
+        raise ValueError("Optimizer got an empty parameter list: does the network have Parameters that are trained?")
     if isinstance(found[0], dict):
         if not all(isinstance(item, dict) for item in found):
             raise TypeError("some are dicts and some are not")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, Instance, checked
 from msnb.core.parameter import Parameter
+from msnb.core.tape import dense
 from msnb.core.tensor import Tensor
 from msnb.nn._numbers import FiniteFloat
 from msnb.nn.optim._rates import of_this_step
@@ -106,5 +107,6 @@ class LARS(Optimizer):
 
     def _trusted(self, param, gradient, decay, decays, rate):
         """The gradient times the rate that its layer is trusted with."""
+        gradient = dense(gradient)
         squares = self.square_sum(param, gradient)
         return self.lars(param, gradient, *squares, decay if decays else 0.0, rate)

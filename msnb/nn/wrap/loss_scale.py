@@ -10,11 +10,10 @@ from msnb.core import trace
 from msnb.core.autodiff import Gradient
 from msnb.core.parameter import Parameter
 from msnb.core.script import runtime
-from msnb.core.sparse_tensor import RowTensor
+from msnb.core.sparse_tensor import RowTensor, on_values
 from msnb.core.tensor import Tensor, box
 from msnb.nn._numbers import Number
 from msnb.nn.cell import Cell
-from msnb.nn.optim._gradients import on_values
 from msnb.nn.wrap.cell_wrapper import TrainOneStepCell, check_scales
 from msnb.ops import composite as C
 from msnb.ops import functional as F

@@ -109,7 +109,7 @@ def _about(net, level):
     """Seconds that compiling may take, judged by the training step of the same network; None where it has none."""
     weights = set(map(id, net.trainable_params()))
     seconds = [
-        sum(program.seconds.values())
+        program.seconds["trace"] + program.seconds.get("compile", 0)
         for program in compile.all_programs()
         if any(id(param) in weights for param in program.written)
     ]

@@ -125,7 +125,7 @@ class GradientView:
         return self._page().html()
 
     def save(self, path: str) -> None:
-        """Write the view to a file: .html (interactive), .svg or .txt, by its suffix.
+        """Write the view to a file: .html (interactive), .svg, .png or .txt, by its suffix.
 
         Args:
             path (str): where to.

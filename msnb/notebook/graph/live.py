@@ -97,12 +97,13 @@ def update(file: str, text: str, space: dict[Any, Any]) -> tuple[Any, ...]:
             net = anew.twin(followed.net(), file, made, names)
             if net is None:
                 continue
-            stages = Stages(compile.program_of(net, *followed.args, **followed.kwargs), name)
+            program = compile.program_of(net, *followed.args, **followed.kwargs)
+            stages = Stages(program, name)
             graph = stages.whole
         except Exception as error:
             _, said = _standing([followed], _sentence(error))
             continue
-        view.update(graph, stages.main, stages.__getitem__, stages.offered, stages.wait)
+        view.update(graph, stages.main, stages.__getitem__, stages.offered, stages.wait, program.params)
         shown += 1
         seconds = time.thread_time() - started  # what a busy machine adds is not the network
         followed.slow = seconds > _PATIENCE

@@ -4,9 +4,10 @@ import functools
 import os
 import pathlib
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+import jax
 from jax.extend.core import ClosedJaxpr
 
 from msnb.core.compile import program_of
@@ -24,8 +25,10 @@ from msnb.ir.unfinished import graph_before
 from msnb.notebook import cell_names, cell_views, front_end, page, still
 from msnb.notebook.graph import live
 from msnb.notebook.graph.making import Making
+from msnb.notebook.tensor_html import tensor_html
 
 if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.parameter import Parameter
     from msnb.core.program import Program
     from msnb.nn.cell import Cell
 
@@ -104,6 +107,7 @@ def of_program(program: Any, name: str | None, stages: Any = None, height: int =
         make=every.__getitem__,
         offered=every.offered,
         wait=every.wait,
+        weights=program.params,
     )
 
 
@@ -161,6 +165,7 @@ class GraphView:
         make (Callable): makes the graph of a stage that is asked for later, from its name. Default: None.
         offered (tuple[str]): stages that `make` can make. Default: ().
         wait (Callable): says how long that takes, see `Making`. Default: None, all are made at once.
+        weights (Iterable[Parameter]): the Parameters, whose values a reader may ask for. Default: (), no values.
     """
 
     def __init__(
@@ -172,6 +177,7 @@ class GraphView:
         make: Callable[..., Any] | None = None,
         offered: tuple[str, ...] = (),
         wait: Callable[[str], float | None] | None = None,
+        weights: "Iterable[Parameter]" = (),
     ) -> None:
         if isinstance(height, bool) or not isinstance(height, int) or height < 1:
             raise ValueError(f"For 'view', 'height' should be a positive int (pixels), but got {height!r}.")
@@ -192,6 +198,7 @@ class GraphView:
             raise ValueError(f"For 'GraphView', 'colour' should be one of {', '.join(known)}, but got {colour!r}.")
         self._colour = colour
         self._making = Making(make, offered, wait)
+        self._weights = {parameter.name: parameter for parameter in weights}
 
     @property
     def graph(self) -> FuncGraph:
@@ -362,8 +369,17 @@ class GraphView:
         elif kind == "print" and content.get("stage") in self.graphs:
             made = {"text": text, "dot": dot}[content["form"]](self.graphs[content["stage"]])
             widget.send({"kind": "printed", "text": made})
+        elif kind == "weight":
+            name = content.get("name")
+            widget.send({"kind": "weight", "name": name, "html": self._weight(name)})
         elif kind == "cancel":
             self._making.give_up()
+
+    def _weight(self, name):
+        """What a Parameter holds now, as HTML."""
+        parameter = self._weights.get(name)
+        known = parameter is not None and isinstance(parameter._array, jax.Array)  # one made anew has shapes alone
+        return (tensor_html(parameter) if known else None) or "<p>It has no values yet: run the cell.</p>"
 
     def _wanted(self, change):
         """The reader chose a stage that is not there yet: make it, then show it."""
@@ -387,6 +403,7 @@ class GraphView:
         make: Callable[..., Any] | None = None,
         offered: tuple[str, ...] = (),
         wait: Callable[[str], float | None] | None = None,
+        weights: "Iterable[Parameter]" = (),
     ) -> None:
         """Show another graph in this view's place; what was open stays open, and nodes that compute what they did keep
         their values in the columns.
@@ -397,11 +414,13 @@ class GraphView:
             make (Callable): makes its other stages. Default: None, it has none.
             offered (tuple[str]): stages that `make` can make. Default: ().
             wait (Callable): as when a view is made. Default: None.
+            weights (Iterable[Parameter]): as when a view is made. Default: ().
         """
         first = next(iter(self.graphs))
         self.graphs = {stage or first: func_graph}
         self._making.give_up()
         self._making = Making(make, offered, wait)
+        self._weights = {parameter.name: parameter for parameter in weights}
         self._measured = {
             (stage or first, key): known for (where, key), known in self._measured.items() if where == first
         }
@@ -510,7 +529,9 @@ class GraphView:
         return _page(self.payload, self.graph.name).html()
 
     def save(self, path: str) -> None:
-        """Write the view to a file: .html (interactive), .svg, .dot or .ir (text), by its suffix.
+        """Write the view to a file: .html (interactive), .svg, .png, .dot or .ir (text), by its suffix.
+
+        .svg and .png are the still picture; what is open and coloured on the screen is saved by the view's own toolbar.
 
         In the page, the address of a box is that of the page with its name behind "#": ``net.html#layer1.0.conv``.
 
@@ -520,11 +541,6 @@ class GraphView:
         Raises:
             ValueError: If the suffix is none of these.
         """
-        if str(path).lower().endswith(".png"):
-            raise ValueError(
-                f"For 'GraphView.save', '{path}' would be drawn by a browser: choose 'save PNG' in the toolbar of the "
-                f"view, or save a .svg, which every browser and editor shows."
-            )
         makers = {".html": self.html, ".svg": self.svg, ".dot": self.dot, ".ir": self.text, ".txt": self.text}
         page.save(path, makers, "GraphView")
 

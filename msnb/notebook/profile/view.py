@@ -131,7 +131,7 @@ class ProfileView:
         return self._page().html()
 
     def save(self, path: str | Path) -> None:
-        """Write the view to a file: .html (interactive), .svg, .md, .txt, or .json (the timeline, for Perfetto).
+        """Write the view to a file: .html (interactive), .svg, .png, .md, .txt, or .json (the timeline, for Perfetto).
 
         Args:
             path (str): where to.

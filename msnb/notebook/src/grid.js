@@ -16,7 +16,7 @@ export function oneStop(table, at) {
     one.tabIndex = 0;
     if (focus) one.focus();
   };
-  stand(at.line ?? 1, at.column ?? 0, at.focused);
+  stand(at.line ?? 1, at.column ?? 0, at.focused === true); // a table that is opened takes no focus
   at.focused = false;
   const where = (target) => {
     const line = lines.findIndex((all) => all.includes(target));

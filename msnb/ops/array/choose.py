@@ -5,6 +5,7 @@ import numpy as np
 
 from msnb.common.kinds import NonNegInt, OneOf, PositiveInt, Tensors, check
 from msnb.core._jax_private import is_tracer
+from msnb.core.by_values import ShapeByValues
 from msnb.core.cases import F, Flags, Values, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
@@ -154,13 +155,12 @@ def _numpy_where(
 
     Returns:
         Tensor of the broadcast shape, in the element type in which `x` and `y` meet. Without `x` and `y` a tuple of
-        vectors, the places of what is not 0 along each dimension: that only in PYNATIVE mode, for how many there are
-        depends on values.
+        vectors, the places of what is not 0 along each dimension: how many there are depends on values, so never in a
+        compiled graph.
 
     Raises:
         TypeError: If only one of `x` and `y` is given.
         ValueError: If the shapes do not broadcast.
-        RuntimeError: If places are asked for while `condition` is being traced.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -323,16 +323,13 @@ def _known(op, x):
     if not isinstance(x, Tensor):
         raise TypeError(f"For '{op}', the input should be a Tensor, but got {describe(x)}.")
     if is_tracer(x._array):
-        raise RuntimeError(
-            f"For '{op}', the shape of the result depends on values, which a compiled graph does not "
-            f"know; use ops.select or ops.where, or call it in PYNATIVE mode."
-        )
+        raise ShapeByValues(op, "the shape of the result", "use ops.select or ops.where")
     return np.asarray(x._array)
 
 
 @spelling(function="masked_select", method="masked_select")
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
-    """The elements of a Tensor where a mask is True, as a vector. Only in PYNATIVE mode: the length depends on values.
+    """The elements of a Tensor where a mask is True, as a vector; its length depends on values, no graph can hold it.
 
     Args:
         input (Tensor): The elements.
@@ -341,8 +338,6 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     Returns:
         Tensor of 1 dimension.
 
-    Raises:
-        RuntimeError: If the mask is being traced.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -360,7 +355,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
 
 @spelling(function="nonzero", method="nonzero")
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
-    """Places of the elements that are not 0. Only in PYNATIVE mode: how many there are depends on values.
+    """Places of the elements that are not 0. Never in a compiled graph: how many there are depends on values.
 
     Args:
         input (Tensor): Numbers or bool.
@@ -369,8 +364,6 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, 
     Returns:
         Tensor of int64, of shape (count, input.ndim), or a tuple of vectors.
 
-    Raises:
-        RuntimeError: If the Tensor is being traced.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -399,7 +392,7 @@ def argwhere(input: Tensor) -> Tensor:
 
 @spelling(numpy="argwhere")
 def _numpy_argwhere(a: ArrayLike) -> Tensor:
-    """Places of the elements that are not 0. Only in PYNATIVE mode: how many there are depends on values.
+    """Places of the elements that are not 0. Never in a compiled graph: how many there are depends on values.
 
     Args:
         a (Union[Tensor, list, tuple]): Numbers or bool.
@@ -407,8 +400,6 @@ def _numpy_argwhere(a: ArrayLike) -> Tensor:
     Returns:
         Tensor of int64, of shape (count, a.ndim).
 
-    Raises:
-        RuntimeError: If the Tensor is being traced.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -418,7 +409,7 @@ def _numpy_argwhere(a: ArrayLike) -> Tensor:
 
 @spelling(function="bincount", method="bincount")
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
-    """How often each of the numbers from 0 occurs in a vector. Only in PYNATIVE mode: the length depends on values.
+    """How often each of the numbers from 0 occurs in a vector. Never in a compiled graph: the length depends on values.
 
     Args:
         input (Tensor): Integers, not negative, a vector.
@@ -428,8 +419,6 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     Returns:
         Tensor.
 
-    Raises:
-        RuntimeError: If the Tensor is being traced.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -484,7 +473,6 @@ def _bincount_of_numpy(
     Raises:
         TypeError: If `x` is not made of integers, or an argument has the wrong type.
         ValueError: If `x` is no vector, or the shapes differ.
-        RuntimeError: If `length` is missing in a graph.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -496,10 +484,7 @@ def _bincount_of_numpy(
     x = as_tensor(x, "bincount", "x")
     if length is None:
         if is_tracer(x._array):
-            raise RuntimeError(
-                "For 'bincount', the length of the result depends on values, which a graph does not know; give it "
-                "'length'."
-            )
+            raise ShapeByValues("bincount", "the length of the result", "give it 'length'")
         values = _known("bincount", x)
         wanted = max(int(values.max()), 0) + 1 if values.size else 0
         length = max(check(NonNegInt, minlength, "minlength", "bincount"), wanted)

@@ -73,9 +73,23 @@ def index_select(input: Tensor, axis: int, index: Tensor) -> Tensor:
     return Gather.functional(input, index, axis)
 
 
-@operator(checks=[index("indices", of="params", axis="axis")])
+def _rows_from(first):
+    """How the gradient of a table whose first row has the number `first` falls into rows."""
+
+    def rows(table, indices, cotangent):
+        return indices.reshape(-1) - first, cotangent.reshape(-1, *table.shape[1:])
+
+    return rows
+
+
+@operator(
+    checks=[index("indices", of="params", axis="axis")],
+    rows=lambda axis: _rows_from(0) if axis == 0 else None,
+)
 def SparseGatherV2(params, indices, axis: Int):
-    """Slices of a Tensor along an axis; the same as Gather.
+    """Slices of a Tensor along an axis, as Gather gives them.
+
+    Along the first axis the gradient of a Parameter that nothing else reads is a :class:`mindspore.RowTensor`.
 
     Inputs:
         - **params** (Tensor) - Of at least 1 dimension.
@@ -213,9 +227,11 @@ def GatherNd(input_x, indices):
     return input_x.at[place].get(mode="fill", wrap_negative_indices=False)
 
 
-@operator
+@operator(rows=_rows_from)
 def EmbeddingLookup(params, indices, offset: Int):
     """Rows of a table that holds the rows from `offset` on; other indices give zeros.
+
+    The gradient of a Parameter that nothing else reads is a :class:`mindspore.RowTensor`.
 
     Inputs:
         - **params** (Tensor) - The table, of 1 or 2 dimensions.

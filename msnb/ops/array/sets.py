@@ -6,6 +6,7 @@ import numpy as np
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, check
 from msnb.core._jax_private import is_tracer
+from msnb.core.by_values import ShapeByValues
 from msnb.core.cases import F, Values, case
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
@@ -83,10 +84,7 @@ def in1d(ar1: ArrayLike, ar2: ArrayLike, invert: bool = False) -> Tensor:
 def _known(function, *tensors):
     """The values of Tensors as vectors."""
     if any(is_tracer(x._array) for x in tensors):
-        raise RuntimeError(
-            f"For '{function}', the number of elements found depends on values, which a compiled graph does not know; "
-            f"use isin, which marks them, or call it in PYNATIVE mode."
-        )
+        raise ShapeByValues(function, "the number of elements found", "use isin, which marks them")
     return [x.asnumpy().ravel() for x in tensors]
 
 
@@ -94,7 +92,7 @@ def _known(function, *tensors):
 def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Tensor:
     """The distinct elements of a Tensor that another lacks, in order.
 
-    Only in PYNATIVE mode: how many there are depends on values.
+    Never in a compiled graph: how many there are depends on values.
 
     Args:
         ar1 (Union[Tensor, list, tuple, Number]): Of any shape.
@@ -106,7 +104,6 @@ def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Te
 
     Raises:
         TypeError: If `assume_unique` is not a bool.
-        RuntimeError: If a Tensor is being traced.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -122,7 +119,7 @@ def intersect1d(
 ) -> Tensor | tuple[Tensor, Tensor, Tensor]:
     """The distinct elements that two Tensors have in common, in order.
 
-    Only in PYNATIVE mode: how many there are depends on values.
+    Never in a compiled graph: how many there are depends on values.
 
     Args:
         ar1 (Union[Tensor, list, tuple, Number]): Of any shape.
@@ -136,7 +133,6 @@ def intersect1d(
 
     Raises:
         TypeError: If `assume_unique` or `return_indices` is not a bool.
-        RuntimeError: If a Tensor is being traced.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

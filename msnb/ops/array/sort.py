@@ -7,6 +7,7 @@ import numpy as np
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, Int, Kind, accept_value, check
 from msnb.core._jax_private import is_tracer
+from msnb.core.by_values import ShapeByValues
 from msnb.core.cases import F, Values, case
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
@@ -200,8 +201,8 @@ def UniqueWithPad(x, pad_num):
 class Unique(HostPrimitive):
     """The distinct elements of a vector in order of appearance, and where each element belongs.
 
-    The length of the first result depends on the values, so a compiled graph cannot contain it: use UniqueWithPad
-    there.
+    The length of the first result depends on the values, so that a Cell with it runs operator by operator also in GRAPH
+    mode; use UniqueWithPad to compile it.
 
     Inputs:
         - **x** (Tensor) - Numbers, a vector.
@@ -214,7 +215,6 @@ class Unique(HostPrimitive):
 
     Raises:
         TypeError: If `x` is not a Tensor.
-        RuntimeError: If `x` is being traced.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -228,10 +228,7 @@ class Unique(HostPrimitive):
     def __call__(self, x):
         tensor_argument("Unique", "x", x)
         if is_tracer(x._array):
-            raise RuntimeError(
-                "For 'Unique', the number of distinct elements depends on values, which a compiled "
-                "graph does not know; use UniqueWithPad, or call Unique in PYNATIVE mode."
-            )
+            raise ShapeByValues("Unique", "the number of distinct elements", "use UniqueWithPad")
         values, first, inverse = np.unique(x.asnumpy(), return_index=True, return_inverse=True)
         order = np.argsort(first, kind="stable")
         rank = np.empty_like(order)
@@ -248,7 +245,7 @@ def _unique_of(self: Tensor) -> tuple[Tensor, Tensor]:
 
 @spelling(Unique, numpy="unique")
 def _numpy_unique(x: ArrayLike, return_inverse: bool = False) -> Tensor | tuple[Tensor, Tensor]:
-    """The distinct elements of a Tensor, in order. Only in PYNATIVE mode: how many there are depends on values.
+    """The distinct elements of a Tensor, in order. Never in a compiled graph: how many there are depends on values.
 
     Args:
         x (Union[Tensor, list, tuple, Number]): Numbers; it is flattened.
@@ -259,7 +256,6 @@ def _numpy_unique(x: ArrayLike, return_inverse: bool = False) -> Tensor | tuple[
 
     Raises:
         TypeError: If `return_inverse` is not a bool.
-        RuntimeError: If the Tensor is being traced.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

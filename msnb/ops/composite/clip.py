@@ -2,6 +2,8 @@
 
 from msnb.common import dtype as mstype
 from msnb.core.errors import describe
+from msnb.core.sparse_tensor import RowTensor, on_values
+from msnb.core.tape import dense
 from msnb.core.tensor import Tensor
 from msnb.ops.operations import Cast, Maximum, Minimum, ReduceSum, Sqrt, Square
 
@@ -28,7 +30,7 @@ def clip_by_global_norm(x, clip_norm=1.0, use_norm=None):
     :math:`x_i \cdot c / \max(\|x\|, c)`.
 
     Args:
-        x (Union[tuple, list]): Tensors.
+        x (Union[tuple, list]): Tensors, and RowTensors, which stay what they are.
         clip_norm (Union[float, int]): Largest norm, positive. Default: 1.0.
         use_norm (None): The norm, where it is known; only None, as in MindSpore. Default: None.
 
@@ -43,10 +45,10 @@ def clip_by_global_norm(x, clip_norm=1.0, use_norm=None):
         raise ValueError(f"For 'clip_by_global_norm', 'clip_norm' should be a positive number, but got {clip_norm!r}.")
     if use_norm is not None:
         raise ValueError("For 'clip_by_global_norm', 'use_norm' should be None.")
-    if not isinstance(x, (tuple, list)) or not all(isinstance(t, Tensor) for t in x):
+    if not isinstance(x, (tuple, list)) or not all(isinstance(t, (Tensor, RowTensor)) for t in x):
         raise TypeError(f"For 'clip_by_global_norm', 'x' should be a tuple or list of Tensors, but got {describe(x)}.")
     cast, square, total = Cast(), Square(), 0.0
     for tensor in x:
-        total = total + ReduceSum()(square(cast(tensor, mstype.float32)))
+        total = total + ReduceSum()(square(cast(dense(tensor), mstype.float32)))
     scale = clip_norm / Maximum()(Sqrt()(total), float(clip_norm))
-    return tuple(cast(cast(t, mstype.float32) * scale, t.dtype) for t in x)
+    return tuple(on_values(lambda t: cast(cast(t, mstype.float32) * scale, t.dtype), t) for t in x)

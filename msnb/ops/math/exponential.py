@@ -191,6 +191,7 @@ def Pow(x, y):
 
 
 spelling(Pow, function="tensor_pow", generation=1)(Pow.functional)
+spelling(Pow, function="pows")(Pow.functional)
 
 
 @spelling(Pow, numpy="float_power")

@@ -153,11 +153,19 @@ def _CrossOfAxes(x, y, axisa: Int, axisb: Int, axisc: Int):
     Raises:
         ValueError: If an axis is out of range, a length is not 2 or 3, or the shapes do not broadcast.
     """
-    lengths = x.shape[axis_in("cross", axisa, x.ndim, "axisa")], y.shape[axis_in("cross", axisb, y.ndim, "axisb")]
+    places = axis_in("cross", axisa, x.ndim, "axisa"), axis_in("cross", axisb, y.ndim, "axisb")
+    lengths = x.shape[places[0]], y.shape[places[1]]
     if set(lengths) - {2, 3}:
         raise ValueError(f"For 'cross', the vectors should have length 2 or 3, but got {lengths[0]} and {lengths[1]}.")
+    # numpy 2.5, and JAX with it, knows vectors of length 3 alone
+    whole = [
+        jnp.pad(v, [(0, 3 - v.shape[i]) if i == place else (0, 0) for i in range(v.ndim)])
+        for v, place in zip((x, y), places, strict=True)
+    ]
     try:
-        return jnp.cross(x, y, axisa, axisb, axisc)
+        if lengths == (2, 2):
+            return jnp.cross(*whole, axisa, axisb)[..., 2]
+        return jnp.cross(*whole, axisa, axisb, axisc)
     except (TypeError, ValueError):
         raise ValueError(
             f"For 'cross', the shapes do not fit: {x.shape} along axis {axisa}, {y.shape} along axis {axisb}, into "

@@ -1,5 +1,6 @@
 """What convolutions share: padding modes, checks of shapes, and the call."""
 
+from msnb import log
 from msnb.ops import _check
 from msnb.ops._check import tensor_argument
 from msnb.ops.nn import conv_primitive
@@ -38,6 +39,14 @@ def same_pads(n, k, s, d=1):
     return total // 2, total - total // 2
 
 
+def transposed_length(pad_mode, n, kernel, stride, dilation, before=0, after=0, extra=0):
+    """How long a transposed convolution makes a dimension of length `n`."""
+    reach = dilation * (kernel - 1) + 1
+    if pad_mode == "pad":
+        return (n - 1) * stride + reach - before - after + extra
+    return n * stride + (max(reach - stride, 0) if pad_mode == "valid" else 0)
+
+
 def check_images(op, x, w, dims, group):
     """Raise unless images and weights of `dims` spatial dimensions fit together."""
     _check.dtype_in(op, "x", x, _check.FLOAT)
@@ -60,6 +69,19 @@ def check_weight(op, w, out_channel, kernel_size, name="weight"):
             f"), as out_channel and kernel_size say, but got {w.shape}."
         )
     return w
+
+
+def compare_weight(op, w, out_channel, kernel_size):
+    """Say, once, of attributes that `w` (or what has its shape) contradicts, that they have no effect.
+
+    MindSpore's gradients of convolutions read the weights alone, and r1.1's programs give them other attributes.
+    """
+    log.unused(
+        op,
+        f"the weights {tuple(w.shape)} say the kernel",
+        out_channel=w.shape[:1] != (out_channel,),
+        kernel_size=tuple(w.shape[2:]) != kernel_size,
+    )
 
 
 def check_depthwise(op, w, channels, channel_multiplier, kernel_size, group, name="weight"):

@@ -12,46 +12,56 @@ from msnb.ops.nn._conv import same_pads
 _CHAINED_TAPS = 9  # XLA's scatter of the gradient is 1.1 to 6 times slower than the chain up to here, faster beyond
 
 
-def max_pool(x, kernel, strides, padding):
-    """Largest value in each window of `x` (N, C, ...); windows slide over the trailing dimensions."""
+def max_pool(x, kernel, strides, padding, dilation=None):
+    """Largest value in each window of `x` (N, C, ...); windows slide over the trailing dimensions.
+
+    The chain serves every dilated window: JAX has no gradient of one.
+    """
     # a numpy scalar: for an array JAX would not see that this is a maximum, and could not differentiate it
     low = x.dtype.type(-np.inf if jnp.issubdtype(x.dtype, jnp.floating) else jnp.iinfo(x.dtype).min)
-    if prod(kernel) <= _CHAINED_TAPS:
-        return _chain(x, kernel, strides, padding, low)
+    if prod(kernel) <= _CHAINED_TAPS or (dilation and set(dilation) != {1}):
+        return _chain(x, kernel, strides, padding, low, dilation)
     return lax.reduce_window(x, low, lax.max, (1, 1, *kernel), (1, 1, *strides), ((0, 0), (0, 0), *padding))
 
 
-def _chain(x, kernel, strides, padding, low):
+def _chain(x, kernel, strides, padding, low, dilation):
     """One comparison a tap: XLA fuses them, and the gradient is a sum of shifted selections."""
     best = None
-    for value in window_taps(x, kernel, strides, padding, low):
-        # the second condition keeps NaN, which compares false with everything
-        best = value if best is None else jnp.where((value > best) | (value != value), value, best)
+    for value in window_taps(x, kernel, strides, padding, low, dilation):
+        # the second condition keeps NaN, which compares false with everything; in `lax`, as this is traced for each tap
+        larger = best is not None and lax.bitwise_or(lax.gt(value, best), lax.ne(value, value))
+        best = value if best is None else lax.select(larger, value, best)
     return best
 
 
-def window_taps(x, kernel, strides, padding, fill):
+def reach(kernel, dilation):
+    """How far a window goes along each dimension."""
+    return tuple(d * (k - 1) + 1 for k, d in zip(kernel, dilation or (1,) * len(kernel), strict=True))
+
+
+def window_taps(x, kernel, strides, padding, fill, dilation=None):
     """For every tap of the window, in row order: the pixels of `x`, padded with `fill`, that it meets."""
+    dilation = dilation or (1,) * len(kernel)
     if any(map(any, padding)):
         x = jnp.pad(x, ((0, 0), (0, 0), *padding), constant_values=fill)
-    outs = [(n - k) // s + 1 for n, k, s in zip(x.shape[2:], kernel, strides, strict=True)]
+    outs = [(n - r) // s + 1 for n, r, s in zip(x.shape[2:], reach(kernel, dilation), strides, strict=True)]
     for flat in range(prod(kernel)):
         tap = []
-        for k in reversed(kernel):
+        for k, d in zip(reversed(kernel), reversed(dilation), strict=True):
             flat, place = divmod(flat, k)
-            tap.insert(0, place)
+            tap.insert(0, d * place)
         stops = [t + (o - 1) * s + 1 for t, o, s in zip(tap, outs, strides, strict=True)]
         yield lax.slice(x, (0, 0, *tap), (*x.shape[:2], *stops), (1, 1, *strides))
 
 
-def max_with_position(x, kernel, strides, padding):
+def max_with_position(x, kernel, strides, padding, dilation=None):
     """Largest value in each window, the first in row order of equal ones, and its flat position in (C, ...), int32."""
     plane = x.shape[2:]
     numbers = jnp.arange(x.shape[1] * prod(plane), dtype=jnp.int32).reshape(1, x.shape[1], *plane)
     best = where = None
     for value, number in zip(
-        window_taps(x, kernel, strides, padding, -jnp.inf),
-        window_taps(numbers, kernel, strides, padding, 0),
+        window_taps(x, kernel, strides, padding, -jnp.inf, dilation),
+        window_taps(numbers, kernel, strides, padding, 0, dilation),
         strict=True,
     ):
         if best is None:
@@ -99,12 +109,14 @@ def sides(op, image, kernel, stride, padding, ceil_mode):
     """Padding (before, after); with `ceil_mode` a last incomplete window that starts inside the image counts."""
     found = []
     for n, k, s, (low, high) in zip(image, kernel, stride, pairs(padding), strict=True):
-        total = n + low + high
+        total, given = n + low + high, low + high
         if ceil_mode:
             count = -(-(total - k) // s) + 1
             if (count - 1) * s >= n + low:
                 count -= 1
             high += max((count - 1) * s + k - total, 0)
+        if given > k:
+            raise ValueError(f"For '{op}', a padding of {given} in all is more than a window of {k} looks at.")
         if total < k:
             raise ValueError(f"For '{op}', the window {kernel} is larger than the padded image {tuple(image)}.")
         found.append((low, high))

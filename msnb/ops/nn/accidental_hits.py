@@ -12,7 +12,7 @@ from msnb.ops._host import HostPrimitive, host_operator
 class ComputeAccidentalHits(HostPrimitive):
     """Where sampled candidates happen to be true classes.
 
-    How many there are depends on the values, so the answer is computed at once and not within a graph.
+    How many there are depends on the values, so that a Cell with it runs operator by operator also in GRAPH mode.
 
     Args:
         num_true (int): true classes an example. Default: 1.
@@ -37,7 +37,7 @@ class ComputeAccidentalHits(HostPrimitive):
         for name, x in (("true_classes", true_classes), ("sampled_candidates", sampled_candidates)):
             if not isinstance(x, Tensor) or x._array.dtype not in _check.INDEX:
                 raise TypeError(f"For '{self.name}', '{name}' should be a Tensor of int32 or int64.")
-        true, sampled = true_classes.asnumpy(), sampled_candidates.asnumpy()
+        true, sampled = self.values_of(true_classes, sampled_candidates)
         if true.ndim != 2 or true.shape[1] != self.num_true or sampled.ndim != 1:
             raise ValueError(
                 f"For '{self.name}', 'true_classes' should have shape (N, {self.num_true}) and "

@@ -8,7 +8,7 @@ from msnb.core.cases import F, case
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops.nn import conv_primitive
-from msnb.ops.nn._conv import check_weight, compare_pad_list, pad_needs_its_mode, pads
+from msnb.ops.nn._conv import compare_pad_list, compare_weight, pad_needs_its_mode, pads
 from msnb.ops.nn._kinds import Layout, Offsets2, PadMode, Pads2, Sides2, Window2
 from msnb.ops.nn.conv_lowering import Geometry
 
@@ -60,7 +60,7 @@ def Conv2DBackpropInput(
     if last:
         out_backprop, w = jnp.moveaxis(out_backprop, -1, 1), jnp.moveaxis(w, -1, 1)
         input_sizes = (input_sizes[0], input_sizes[3], input_sizes[1], input_sizes[2])
-    w = check_weight(op, w, out_channel, kernel_size, "filter")
+    compare_weight(op, w, out_channel, kernel_size)
     geometry = _backward_geometry(op, out_backprop, w, input_sizes, pad_mode, pad, stride, dilation, group)
     dx = conv_primitive.conv_input_grad(out_backprop, w, input_sizes, geometry)
     return jnp.moveaxis(dx, 1, -1) if last else dx
@@ -115,7 +115,7 @@ def Conv2DBackpropFilter(
         out_backprop, input_x = jnp.moveaxis(out_backprop, -1, 1), jnp.moveaxis(input_x, -1, 1)
         filter_sizes = (filter_sizes[0], filter_sizes[3], filter_sizes[1], filter_sizes[2])
     w = jax.ShapeDtypeStruct(filter_sizes, input_x.dtype)
-    w = check_weight(op, w, out_channel, kernel_size, "filter_sizes")
+    compare_weight(op, w, out_channel, kernel_size)
     geometry = _backward_geometry(op, out_backprop, w, input_x.shape, pad_mode, pad, stride, dilation, group)
     compare_pad_list(op, pad_list, geometry.padding)
     dw = conv_primitive.conv_filter_grad(input_x, out_backprop, filter_sizes, geometry)

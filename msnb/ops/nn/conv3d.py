@@ -3,11 +3,21 @@
 import jax
 
 from msnb.common.kinds import IntOrTuple, OneOf, PositiveInt, Shape
-from msnb.core.cases import F, case
+from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
-from msnb.ops.nn._conv import add_bias, both_sides, check_weight, convolve, filters, pad_needs_its_mode, pads
+from msnb.ops.nn._conv import (
+    add_bias,
+    both_sides,
+    check_weight,
+    convolve,
+    filters,
+    pad_needs_its_mode,
+    pads,
+    refuse_pad,
+    transposed_length,
+)
 from msnb.ops.nn._kinds import Offsets3, PadMode, Sides3, Window3
 from msnb.ops.nn._pullback import transposed
 from msnb.ops.nn.conv_lowering import Geometry, direct
@@ -160,7 +170,24 @@ def Conv3DBackpropFilter(
     return transposed(lambda w: direct(x, w, geometry), w.shape, out_backprop)
 
 
-@operator
+def _check_growth(attributes):
+    """ValueError unless the mode leaves room for what is added to the size, and a stride for what is added to it."""
+    op = "Conv3DTranspose"
+    refuse_pad(op, attributes["pad_mode"], attributes["pad"])
+    extra, stride, dilation = (attributes[name] for name in ("output_padding", "stride", "dilation"))
+    if attributes["pad_mode"] != "pad" and any(extra):
+        raise ValueError(
+            f"For '{op}', 'output_padding' should be 0 when 'pad_mode' is '{attributes['pad_mode']}', but got {extra}; "
+            f"use pad_mode='pad'."
+        )
+    if any(e >= max(s, d) for e, s, d in zip(extra, stride, dilation, strict=True)):
+        raise ValueError(
+            f"For '{op}', 'output_padding' should be smaller than stride or dilation, but got "
+            f"{extra} for stride {stride} and dilation {dilation}."
+        )
+
+
+@operator(refuses=_check_growth)
 def Conv3DTranspose(
     dout,
     weight,
@@ -169,6 +196,7 @@ def Conv3DTranspose(
     out_channel: PositiveInt,
     kernel_size: Window3,
     mode: OneOf(1) = 1,
+    pad_mode: PadMode = "valid",
     pad: Sides3 = (0,) * 6,
     stride: Window3 = (1, 1, 1),
     dilation: Window3 = (1, 1, 1),
@@ -183,11 +211,14 @@ def Conv3DTranspose(
         out_channel (int): channels of the result.
         kernel_size (Union[int, tuple[int]]): depth, height and width of a filter.
         mode (int): only 1. Default: 1.
-        pad (Union[int, tuple[int]]): pixels cut off at head, tail, top, bottom, left, right. Default: 0.
+        pad_mode (str): "same" gives `stride` times the size, "valid" all that the filters reach and no less than that,
+            "pad" what the filters reach less `pad`. Default: "valid".
+        pad (Union[int, tuple[int]]): pixels that "pad" cuts off at head, tail, top, bottom, left, right. Default: 0.
         stride (Union[int, tuple[int]]): how far apart the inputs land. Default: 1.
         dilation (Union[int, tuple[int]]): spacing of the taps. Default: 1.
         group (int): number of groups of channels. Default: 1.
-        output_padding (Union[int, tuple[int]]): added to the size of the result. Default: 0.
+        output_padding (Union[int, tuple[int]]): for "pad", added to the size of the result; less than the stride or
+            the dilation. Default: 0.
         data_format (str): "NCDHW". Default: "NCDHW".
 
     Inputs:
@@ -195,7 +226,11 @@ def Conv3DTranspose(
         - **weight** (Tensor) - (in_channel, out_channel / group, kernel depth, height, width).
 
     Outputs:
-        Tensor, (N, out_channel, (D - 1) * stride - pads + dilation * (kernel - 1) + output_padding + 1, ...).
+        Tensor, (N, out_channel, D_out, H_out, W_out). For "pad", D_out is
+        (D - 1) * stride - pads + dilation * (kernel - 1) + output_padding + 1.
+
+    Raises:
+        ValueError: If `pad` or `output_padding` is given without "pad", or shapes and attributes do not fit.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -203,19 +238,9 @@ def Conv3DTranspose(
     op = "Conv3DTranspose"
     _check.rank(op, "dout", dout, 5)
     weight = check_weight(op, weight, in_channel, kernel_size)
-    for extra, s, d in zip(output_padding, stride, dilation, strict=True):
-        if extra >= max(s, d):
-            raise ValueError(
-                f"For '{op}', 'output_padding' should be smaller than stride or dilation, but got "
-                f"{output_padding} for stride {stride} and dilation {dilation}."
-            )
-    padding = tuple(zip(pad[::2], pad[1::2], strict=True))
-    size = tuple(
-        (n - 1) * s - sum(p) + d * (k - 1) + extra + 1
-        for n, s, p, d, k, extra in zip(
-            dout.shape[2:], stride, padding, dilation, kernel_size, output_padding, strict=True
-        )
-    )
+    dimensions = zip(dout.shape[2:], kernel_size, stride, dilation, pad[::2], pad[1::2], output_padding, strict=True)
+    size = tuple(transposed_length(pad_mode, *dimension) for dimension in dimensions)
+    padding = pads(op, pad_mode, pad, size, kernel_size, stride, dilation)
     return _input_grad(dout, weight, (dout.shape[0], out_channel, *size), Geometry(stride, padding, dilation, group))
 
 
@@ -227,6 +252,32 @@ CASES = [
     case(Conv3D, F(1, 3, 4, 5, 4), F(4, 3, 2, 2, 2), out_channel=4, kernel_size=2),
     case(conv3d, F(1, 2, 4, 4, 5), F(3, 2, 2, 2, 2)),
     case(Conv3DTranspose, F(1, 4, 3, 3, 2), F(4, 3, 2, 2, 2), in_channel=4, out_channel=3, kernel_size=2, stride=2),
+    case(Conv3DTranspose, F(1, 4, 2, 3, 3), F(4, 3, 2, 2, 2), in_channel=4, out_channel=3, kernel_size=2, stride=3),
+    case(
+        Conv3DTranspose,
+        F(1, 4, 2, 3, 2),
+        F(4, 1, 3, 3, 2),
+        in_channel=4,
+        out_channel=2,
+        kernel_size=(3, 3, 2),
+        stride=2,
+        group=2,
+        pad_mode="same",
+    ),
+    case(
+        Conv3DTranspose,
+        F(1, 2, 3, 2, 3),
+        F(2, 3, 3, 3, 3),
+        in_channel=2,
+        out_channel=3,
+        kernel_size=3,
+        stride=2,
+        pad_mode="pad",
+        pad=(1, 1, 0, 1, 1, 0),
+        output_padding=1,
+    ),
+    refused(ValueError, Conv3DTranspose, in_channel=4, out_channel=3, kernel_size=2, pad=1),
+    refused(ValueError, Conv3DTranspose, in_channel=4, out_channel=3, kernel_size=2, output_padding=1),
     case(Conv3DBackpropInput, F(4, 2, 2, 2, 2), F(1, 4, 2, 2, 2), (1, 2, 3, 3, 3), out_channel=4, kernel_size=2),
     case(Conv3DBackpropFilter, F(1, 2, 3, 3, 3), F(1, 4, 2, 2, 2), (4, 2, 2, 2, 2), out_channel=4, kernel_size=2),
 ]

@@ -255,7 +255,7 @@ def ctc_loss(
 class CTCGreedyDecoder(HostPrimitive):
     """The best class at every step, repeats and blanks removed.
 
-    How many labels come out depends on the values, so the answer is computed at once and not within a graph.
+    How many labels come out depends on the values, so that a Cell with it runs operator by operator also in GRAPH mode.
 
     Args:
         merge_repeated (bool): whether equal neighbouring classes count once. Default: True.
@@ -279,7 +279,7 @@ class CTCGreedyDecoder(HostPrimitive):
     def __call__(self, inputs, sequence_length):
         if not isinstance(inputs, Tensor) or not isinstance(sequence_length, Tensor):
             raise TypeError(f"For '{self.name}', 'inputs' and 'sequence_length' should be Tensors.")
-        scores, lengths = inputs.asnumpy(), sequence_length.asnumpy()
+        scores, lengths = self.values_of(inputs, sequence_length)
         if scores.ndim != 3 or lengths.shape != (scores.shape[1],) or lengths.max(initial=0) > scores.shape[0]:
             raise ValueError(
                 f"For '{self.name}', 'inputs' should have shape (T, N, C) and 'sequence_length' (N,) with "

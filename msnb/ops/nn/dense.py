@@ -1,6 +1,7 @@
 """The product of a dense layer, and its bias."""
 
 import jax.numpy as jnp
+from jax import lax
 
 from msnb.common.kinds import OneOf
 from msnb.core.cases import F, case, refused
@@ -67,7 +68,7 @@ def BiasAdd(input_x, bias, *, data_format: OneOf("NCHW", "NHWC", "NCDHW") = "NCH
             f"For '{op}', 'bias' should have {input_x.shape[axis]} elements, one a channel of 'input_x', "
             f"but got {bias.shape[0]}."
         )
-    return input_x + bias.reshape((-1,) + (1,) * (input_x.ndim - 1 - axis))
+    return lax.add(input_x, lax.broadcast_in_dim(bias, input_x.shape, (axis,)))
 
 
 @operator

@@ -66,10 +66,12 @@ def DropoutGrad(dy, mask, *, keep_prob: KeepProb = 0.5):
 
 
 def _kept(op, p, training):
-    """The probability of keeping for one of dropping; 1.0 while not training."""
+    """The probability of keeping for one of dropping; 1.0 while not training, whatever `p` is."""
+    if training is not True and not check(Bool, training, "training", op):
+        return 1.0
     if type(p) is not float or not 0.0 <= p <= 1.0:
         p = Probability(p, "p", op)
-    return 1.0 - p if training is True or check(Bool, training, "training", op) else 1.0
+    return 1.0 - p
 
 
 @spelling(Dropout)

@@ -45,7 +45,7 @@ def DynamicRNN(
         cell_depth (int): only 1. Default: 1.
         use_peephole (bool): only False. Default: False.
         keep_prob (float): only 1.0. Default: 1.0.
-        cell_clip (float): clips c to [-cell_clip, cell_clip] if positive. Default: -1.0.
+        cell_clip (float): clips c to [-cell_clip, cell_clip] if positive, before h is made of it. Default: -1.0.
         num_proj (int): only 0. Default: 0.
         time_major (bool): only True. Default: True.
         activation (str): "tanh". Default: "tanh".
@@ -80,13 +80,14 @@ def DynamicRNN(
     _check.rank(op, "init_h", init_h, 3)
     check_fused(op, x, w, b, init_h.shape[-1])
 
-    bound = jnp.where(cell_clip > 0, cell_clip, jnp.inf) if is_tracer(cell_clip) else cell_clip
+    if is_tracer(cell_clip):
+        bound = jnp.where(cell_clip > 0, cell_clip, jnp.inf)
+    else:
+        bound = cell_clip if cell_clip > 0 else None
 
     def step(state, x_t):
         h, c = state
-        c, h, *gates = fused_gates(x_t, h, c, w, b, forget_bias)
-        if is_tracer(bound) or bound > 0:
-            c = jnp.clip(c, -bound, bound)
+        c, h, *gates = fused_gates(x_t, h, c, w, b, forget_bias, bound)
         return (h, c), (h, c, *gates)
 
     kind = b.dtype

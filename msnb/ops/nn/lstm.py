@@ -198,12 +198,14 @@ def LSTMGrad(
     return pull(forward, x, hx, cx, w)((dy, dhy, dcy))
 
 
-def fused_gates(x, h, c, w, b, forget_bias):
-    """New c and h of one step, the four gates and tanh(c); `w` holds input, candidate, forget and output gate."""
+def fused_gates(x, h, c, w, b, forget_bias, bound=None):
+    """New c and h of one step, the four gates and tanh(c); `w` holds input, candidate, forget and output gate. With a
+    `bound`, c is clipped to it before h is made of it."""
     gates = jnp.concatenate([x, h.astype(x.dtype)], -1) @ w.astype(x.dtype) + b
     i, j, f, o = jnp.split(gates.astype(c.dtype), 4, axis=-1)
     i, j, f, o = jax.nn.sigmoid(i), jnp.tanh(j), jax.nn.sigmoid(f + forget_bias), jax.nn.sigmoid(o)
     c = c * f + i * j
+    c = c if bound is None else jnp.clip(c, -bound, bound)
     tanh_c = jnp.tanh(c)
     return c, o * tanh_c, i, j, f, o, tanh_c
 

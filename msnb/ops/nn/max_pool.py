@@ -16,6 +16,7 @@ from msnb.ops.nn._windows import (
     channels_first,
     max_pool,
     max_with_position,
+    reach,
     sides,
     unbatched,
     volume_pads,
@@ -212,7 +213,7 @@ def MaxPoolWithArgmaxV2(
         kernel_size (Union[int, tuple[int]]): height and width of the window.
         strides (Union[int, tuple[int]]): step of the window. Default: None, `kernel_size`.
         pads (Union[int, tuple[int]]): padding at each side. Default: 0.
-        dilation (Union[int, tuple[int]]): only 1. Default: 1.
+        dilation (Union[int, tuple[int]]): spacing of the pixels that a window looks at. Default: 1.
         ceil_mode (bool): whether a last incomplete window counts. Default: False.
         argmax_type (mindspore.dtype): element type of the positions, int32 or int64. Default: mstype.int64.
 
@@ -224,7 +225,7 @@ def MaxPoolWithArgmaxV2(
 
     Raises:
         TypeError: If `argmax_type` is another one.
-        ValueError: If a dilation is not 1, or the window does not fit.
+        ValueError: If the window does not fit.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -238,13 +239,12 @@ def MaxPoolWithArgmaxV2(
 
 
 def _pool2d(op, x, kernel, strides, padding, dilation, ceil_mode, pool):
-    if dilation != (1, 1):
-        raise ValueError(f"For '{op}', only dilation 1 is supported, but got {dilation}.")
     _check.dtype_in(op, "x", x, _check.FLOAT)
     strides = strides or kernel
 
     def of_batch(x):
-        return pool(x, kernel, strides, sides(op, x.shape[2:], kernel, strides, padding, ceil_mode))
+        found = sides(op, x.shape[2:], reach(kernel, dilation), strides, padding, ceil_mode)
+        return pool(x, kernel, strides, found, dilation)
 
     return unbatched(op, x, 2, of_batch)
 
@@ -266,7 +266,7 @@ def max_pool2d(
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
         padding (Union[int, tuple[int]]): Padding at each side. Default: 0.
-        dilation (Union[int, tuple[int]]): Only 1. Default: 1.
+        dilation (Union[int, tuple[int]]): Spacing of the pixels that a window looks at. Default: 1.
         return_indices (bool): Whether positions within each plane come too, int64. Default: False.
         ceil_mode (bool): Whether a last incomplete window counts. Default: False.
 
@@ -334,6 +334,8 @@ CASES = [
     case(max_pool2d, _TIES, kernel_size=2, stride=2),
     case(max_pool2d, _TIES, kernel_size=3, stride=2, padding=1),
     case(max_pool2d, _TIES, kernel_size=2, stride=2, ceil_mode=True),
+    case(max_pool2d, F(1, 2, 7, 8), kernel_size=(3, 2), stride=1, padding=1, dilation=2),
+    case(max_pool2d, F(1, 2, 9, 8), kernel_size=4, stride=2, dilation=(2, 1), ceil_mode=True, return_indices=True),
     case(MaxPoolWithArgmaxV2, F(1, 2, 4, 5), kernel_size=2, strides=2),
     case(MaxPool3D, F(1, 2, 4, 4, 6), kernel_size=2, strides=2),
     refused(ValueError, MaxPool, pad_mode="full"),

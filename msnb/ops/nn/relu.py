@@ -4,6 +4,7 @@ Gradients at the kinks are MindSpore's: zero where the function is flat on one s
 """
 
 import jax.numpy as jnp
+from jax import lax
 
 from msnb.common.kinds import Float
 from msnb.core.cases import F16, F, I, case, refused
@@ -12,6 +13,13 @@ from msnb.ops import _check
 from msnb.ops.nn._pullback import pull
 
 _REAL = _check.INT | _check.FLOAT
+
+
+def _not_negative(x):
+    """x, or 0 where it is smaller; lets NaN through, as max() does. Written in `lax`, which traces sooner than
+    `jax.numpy`: of a network's operators these are the most."""
+    zero = lax.full_like(x, 0)
+    return lax.select(lax.le(x, zero), zero, x)
 
 
 @operator(functional="relu", generation=2)
@@ -33,7 +41,7 @@ def ReLU(input_x):
          [2. 0.]]
     """
     _check.dtype_in("ReLU", "input_x", input_x, _REAL)
-    return jnp.where(input_x <= 0, jnp.zeros_like(input_x), input_x)  # lets NaN through, as max() does
+    return _not_negative(input_x)
 
 
 @operator
@@ -57,7 +65,7 @@ def ReLU6(input_x):
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("ReLU6", "input_x", input_x, _REAL)
-    low = jnp.where(input_x <= 0, jnp.zeros_like(input_x), input_x)
+    low = _not_negative(input_x)
     return jnp.where(input_x > 6, jnp.full_like(input_x, 6), low)
 
 

@@ -81,6 +81,36 @@ def ResizeBilinear(x, *, size: Size, align_corners: Bool = False, half_pixel_cen
 
 
 @operator
+def ResizeBilinearV2(image, size: Size, *, align_corners: Bool = False, half_pixel_centers: Bool = False):
+    """Resizes images by bilinear interpolation to a size that is an input.
+
+    Args:
+        align_corners (bool): whether the centres of the corner pixels stay where they are. Default: False.
+        half_pixel_centers (bool): whether pixel centres lie at half coordinates. Default: False.
+
+    Inputs:
+        - **image** (Tensor) - (N, C, H, W), float.
+        - **size** (Union[tuple[int], list[int]]) - new height and width, a constant.
+
+    Outputs:
+        Tensor, (N, C, new height, new width), of the type of `image`.
+
+    Raises:
+        TypeError: If `image` is not floating point.
+        ValueError: If it has not 4 dimensions, or both attributes are True.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    op = "ResizeBilinearV2"
+    _check.dtype_in(op, "image", image, _check.FLOAT)
+    _check.rank(op, "image", image, 4)
+    if align_corners and half_pixel_centers:
+        raise ValueError(f"For '{op}', 'align_corners' and 'half_pixel_centers' should not both be True.")
+    return bilinear(image, size, align_corners, half_pixel_centers).astype(image.dtype)
+
+
+@operator
 def ResizeBilinearGrad(dout, x, *, align_corners: Bool = False):
     """Gradient of ResizeBilinear from the cotangent and its input."""
     dx = transposed(lambda v: bilinear(v, dout.shape[2:], align_corners), x.shape, dout.astype(jnp.float32))
@@ -93,6 +123,9 @@ def nearest_index(old, new, step=None):
 
 
 CASES = [
+    case(ResizeBilinearV2, F(1, 2, 3, 4), (5, 3)),
+    case(ResizeBilinearV2, F(1, 2, 3, 4), (2, 7), align_corners=True),
+    case(ResizeBilinearV2, F(1, 2, 3, 4), (6, 8), half_pixel_centers=True),
     *(
         case(ResizeBilinear, F(2, 3, 4, 6), size=size, align_corners=corners)
         for size in ((3, 9), (1, 2))

@@ -4,11 +4,19 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from msnb.common.kinds import OneOf, PositiveInt, Shape, StrictFloat
+from msnb.common.kinds import Kind, OneOf, PositiveInt, Shape, StrictFloat, kind_of
 from msnb.core.cases import F, Values, case, refused
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops.nn._pullback import transposed
+
+
+def _samples_or_all(value):
+    return value if value == -1 and type(value) is int else _POSITIVE.accept(value)
+
+
+_POSITIVE = kind_of(PositiveInt)
+Samples = Kind("a positive int, or -1", _samples_or_all, python=int)
 
 
 @operator
@@ -19,7 +27,7 @@ def ROIAlign(
     pooled_height: PositiveInt,
     pooled_width: PositiveInt,
     spatial_scale: StrictFloat,
-    sample_num: PositiveInt = 2,
+    sample_num: Samples = 2,
     roi_end_mode: OneOf(0, 1) = 1,
 ):
     """Mean of bilinear samples in each cell of a grid over each region (Mask R-CNN, arXiv:1703.06870).
@@ -28,7 +36,8 @@ def ROIAlign(
         pooled_height (int): rows of the grid.
         pooled_width (int): columns of the grid.
         spatial_scale (float): from image to feature coordinates.
-        sample_num (int): samples a cell in each direction. Default: 2.
+        sample_num (int): samples a cell in each direction; -1 takes one for each whole pixel that a cell is high or
+            wide, and one at least, where MindSpore 2.7.1 gives NaN. Default: 2.
         roi_end_mode (int): 1 counts the end corner's pixel, 0 does not and makes regions at least 1 x 1. Default: 1.
 
     Inputs:
@@ -54,6 +63,11 @@ def ROIAlign(
     if roi_end_mode == 0:
         size = jnp.maximum(size, 1.0)
     image = jnp.floor(rois[:, 0] + 0.5).astype(jnp.int32)
+    if sample_num == -1:
+        rows = _shares(start[:, 1], size[:, 1], pooled_height, features.shape[2]).astype(wide.dtype)
+        columns = _shares(start[:, 0], size[:, 0], pooled_width, features.shape[3]).astype(wide.dtype)
+        means = lambda region: jnp.einsum("iy,cyx,jx->cij", region[1], wide[region[0]], region[2])  # noqa: E731
+        return lax.map(means, (image, rows, columns)).astype(features.dtype)
     ys = _samples(start[:, 1], size[:, 1], pooled_height, sample_num, features.shape[2])
     xs = _samples(start[:, 0], size[:, 0], pooled_width, sample_num, features.shape[3])
 
@@ -87,6 +101,31 @@ def _samples(start, size, cells, samples, length):
     return first, jnp.minimum(first + 1, length - 1), where - low, inside
 
 
+def _shares(start, size, cells, length):
+    """How much each pixel along one axis counts in each cell, (n, cells, length), with a sample for each pixel.
+
+    Samples lie a pixel apart at least, so that no more of them are inside than there are pixels, and two: the first is
+    found, and those that follow.
+    """
+    step = size[:, None, None] / cells
+    many = jnp.maximum(jnp.floor(step), 1)
+    apart = step / many
+    begin = start[:, None, None] + step * jnp.arange(cells)[:, None]
+    first = jnp.clip(jnp.ceil((-1.0 - begin) / jnp.maximum(apart, 1e-6) - 0.5), 0, many)
+    place = first + jnp.arange(length + 3)
+    where = begin + (place + 0.5) * apart
+    counts = (place < many) & (where >= -1.0) & (where <= length)
+    weight = jnp.where(counts, 1 / many, 0)
+    where = jnp.clip(where, 0, length - 1)
+    low = jnp.floor(where)
+    above = weight * (where - low)
+    low = low.astype(jnp.int32)
+    n, c = jnp.ogrid[: start.shape[0], :cells]
+    zeros = jnp.zeros((start.shape[0], cells, length), jnp.float32)
+    shares = zeros.at[n[..., None], c[..., None], low].add(weight - above)
+    return shares.at[n[..., None], c[..., None], jnp.minimum(low + 1, length - 1)].add(above)
+
+
 @operator
 def ROIAlignGrad(
     ydiff,
@@ -96,7 +135,7 @@ def ROIAlignGrad(
     pooled_height: PositiveInt,
     pooled_width: PositiveInt,
     spatial_scale: StrictFloat,
-    sample_num: PositiveInt = 2,
+    sample_num: Samples = 2,
 ):
     """Gradient of ROIAlign with respect to features of shape `xdiff_shape`."""
     return transposed(
@@ -116,6 +155,7 @@ def ROIAlignGrad(
 _ROIS = Values([[0.0, 1.0, 2.0, 9.0, 10.0], [1.0, -3.0, 0.0, 14.0, 5.0]])
 
 CASES = [
+    case(ROIAlign, F(2, 3, 6, 7), _ROIS, pooled_height=2, pooled_width=3, spatial_scale=0.5, sample_num=-1).wrt(0),
     case(ROIAlign, F(2, 3, 6, 7), _ROIS, pooled_height=2, pooled_width=3, spatial_scale=0.5, sample_num=2).wrt(0),
     case(
         ROIAlignGrad, F(2, 3, 2, 2), _ROIS, xdiff_shape=(2, 3, 6, 7), pooled_height=2, pooled_width=2, spatial_scale=0.5

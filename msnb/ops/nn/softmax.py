@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 
-from msnb.common.kinds import DType, Int, IntOrTuple
+from msnb.common.kinds import DType, Int, IntOrTuple, Kind, kind_of
 from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
@@ -12,9 +12,18 @@ from msnb.ops._half import in_float32
 from msnb.ops.array.cast import Cast
 
 
+def _tuple(value):
+    value = kind_of(IntOrTuple).accept(value)
+    return value if isinstance(value, tuple) else (value,)
+
+
+# MindSpore's Softmax keeps its axis as a tuple, which programs read.
+Axes = Kind("an int or a tuple of int", _tuple, python=int | tuple[int, ...])
+
+
 @operator
 @in_float32
-def Softmax(logits, *, axis: IntOrTuple = -1):
+def Softmax(logits, *, axis: Axes = (-1,)):
     """exp(x - max) / sum(exp(x - max)) along `axis`.
 
     Args:

@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, Int, Kind, NonNegInt, Optional, PositiveInt, accept_value, check
@@ -79,7 +80,9 @@ def RandomCategorical(key, logits, num_samples: PositiveInt, seed: Int = 0, *, d
     Inputs:
         - **logits** (Tensor) - Unnormalised log probabilities, floating point of shape (N, C).
         - **num_samples** (int) - How many samples of each distribution, positive.
-        - **seed** (int) - Picks a stream of random numbers. Default: 0.
+        - **seed** (int) - 0 for new random numbers in each call. Another one gives the same samples in each call, those
+          of r1.1: all distributions get one sequence of the "minimal standard" generator (Park and Miller, 1988).
+          Default: 0.
 
     Outputs:
         Tensor of shape (N, num_samples) and element type `dtype`.
@@ -97,8 +100,24 @@ def RandomCategorical(key, logits, num_samples: PositiveInt, seed: Int = 0, *, d
     """
     dtype_in("RandomCategorical", "logits", logits, FLOAT)
     rank("RandomCategorical", "logits", logits, 2)
-    shape = (num_samples, logits.shape[0])
-    return jax.random.categorical(stream(key, seed), logits, axis=-1, shape=shape).T.astype(np_dtype(dtype))
+    if seed:
+        shares = jnp.cumsum(jax.nn.softmax(logits.astype(float), axis=-1), axis=-1)
+        found = jax.vmap(jnp.searchsorted, (0, None))(shares, _minimal_standard(seed, num_samples))
+        samples = jnp.minimum(found, logits.shape[1] - 1)
+    else:
+        samples = jax.random.categorical(key, logits, axis=-1, shape=(num_samples, logits.shape[0])).T
+    return samples.astype(np_dtype(dtype))
+
+
+def _minimal_standard(seed, count):
+    """Numbers in [0, 1): x <- 16807 x mod (2**31 - 1), two of which make one, as C++'s standard library joins them."""
+    modulus = 2**31 - 1
+    state, values = seed % modulus or 1, np.empty(2 * count)
+    for i in range(2 * count):
+        state = state * 16807 % modulus
+        values[i] = state - 1
+    span = modulus - 1.0
+    return (values[::2] + values[1::2] * span) / span**2
 
 
 @operator(random=True)

@@ -101,7 +101,8 @@ export class App {
       <div class="bar"><div class="tabs" role="tablist">${tabs
         .map(
           ([key, label]) =>
-            `<button role="tab" data-tab="${key}" aria-selected="${key === this.tab}">${label}</button>`,
+            `<button role="tab" data-tab="${key}" aria-selected="${key === this.tab}" ` +
+            `tabindex="${key === this.tab ? 0 : -1}">${label}</button>`,
         )
         .join("")}</div>
         <span class="gap"></span><span class="soft">${escape(data.mode)} mode · ${data.rows.length} rows · ` +
@@ -245,8 +246,10 @@ export class App {
   // ---- tabs
   open(tab) {
     this.tab = tab;
-    for (const button of this.root.querySelectorAll("[data-tab]"))
+    for (const button of this.root.querySelectorAll("[data-tab]")) {
       button.setAttribute("aria-selected", String(button.dataset.tab === tab));
+      button.tabIndex = button.dataset.tab === tab ? 0 : -1; // one Tab stop
+    }
     this.main.innerHTML = "";
     this.graph?.destroy();
     this.graph = null;

@@ -3,6 +3,7 @@ import { axis, path } from "./chart.js";
 import { notes, picked, picker, statisticsOf } from "./pick.js";
 import { escape } from "../../src/escape.js";
 import { middle } from "../../src/middle.js";
+import { roving } from "../../src/roving.js";
 import { show } from "./small.js";
 import { STATISTIC } from "./words.js";
 
@@ -101,28 +102,23 @@ export function layers(app) {
   app.main.innerHTML =
     `<div class="controls">${picker(app, names)}<span class="soft">layer by layer, input to ` +
     `output${tail && `; each ${escape(tail)}`}${data.steps.length > 1 ? "; pale: other steps" : ""}</span></div>
-    <svg width="${width}" height="${height}" role="group" aria-label="${escape(STATISTIC[statistic])} layer by ` +
-    `layer">${parts}</svg>${notes(app)}`;
+    <div class="chart"><svg width="${width}" height="${height}" role="group" ` +
+    `aria-label="${escape(STATISTIC[statistic])} layer by layer">${parts}</svg></div>${notes(app)}`;
   picked(app, app.main);
   if (focus) app.main.querySelector(`[data-pick=${focus}]`)?.focus();
-  // one Tab stop: the arrows go from layer to layer
-  const dots = [...app.main.querySelectorAll(".dot")];
-  (dots.find((dot) => +dot.dataset.row === app.row) ?? dots[0])?.setAttribute("tabindex", 0);
-  dots.forEach((dot, at) => {
-    const pick = () => app.select(+dot.dataset.row);
-    dot.addEventListener("click", pick);
-    dot.addEventListener("keydown", (event) => {
-      const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: dots.length - 1 }[event.key];
-      if (event.key === "Enter" || event.key === " ") {
-        pick();
-        app.main.querySelector(`.dot[data-row="${dot.dataset.row}"]`)?.focus();
-      } else if (dots[to]) {
-        dot.setAttribute("tabindex", -1);
-        dots[to].setAttribute("tabindex", 0);
-        dots[to].focus();
-      } else return;
-      event.preventDefault();
-      event.stopPropagation(); // the notebook has shortcuts of its own
-    });
+  const dots = app.main.querySelector(".chart"); // not the svg: who listens there makes it a Tab stop of its own
+  roving(dots, ".dot", { from: (all) => all.find((dot) => +dot.dataset.row === app.row) ?? all[0] });
+  const pick = (event) => {
+    const row = event.target.closest(".dot")?.dataset.row;
+    if (row === undefined) return false;
+    app.select(+row); // which draws all of it anew
+    app.main.querySelector(`.dot[data-row="${row}"]`)?.focus();
+    return true;
+  };
+  dots.addEventListener("click", pick);
+  dots.addEventListener("keydown", (event) => {
+    if ((event.key !== "Enter" && event.key !== " ") || !pick(event)) return;
+    event.preventDefault();
+    event.stopPropagation();
   });
 }

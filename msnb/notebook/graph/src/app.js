@@ -1,6 +1,7 @@
 // The widget: panes beside each other, panel, source. State that the kernel should know crosses in two traits,
 // `selected` and `reveal`.
 import css from "./style.css";
+import { roving } from "../../src/roving.js";
 import { frame } from "./frame.js";
 import { showKeys } from "./keys.js";
 import { decode } from "./payload.js";
@@ -159,6 +160,7 @@ export class App {
     this.details();
     for (const button of this.root.querySelectorAll("[data-level]"))
       button.hidden = button.dataset.level > Math.max(...this.panes.map((p) => p.layout.levels));
+    for (const settle of this.groups) settle();
     for (const p of this.panes) p.resized(); // before it is painted, not after
     this.root.dataset.ready = "1";
     this.root.dataset.nodes = first.total;
@@ -257,8 +259,9 @@ export class App {
           ? argumentPanel(stage, id)
           : stage.isScope(id)
             ? scopePanel(stage, id, all)
-            : nodePanel(stage, id, all) + this.beside(id);
+            : nodePanel(stage, id, all, this.host.live) + this.beside(id);
     this.root.classList.toggle("keyed", id < 0 && !this.panel.hidden);
+    this.links();
     if (!stay) this.panel.scrollTop = 0;
   }
   beside(id) {
@@ -342,8 +345,12 @@ export class App {
       const asked = e.target.closest("[data-do]")?.dataset;
       if (asked) this.act(asked.do, +asked.level);
     });
+    // each group of buttons is one Tab stop, and so are the links of the panel
+    const drawn = (buttons) => buttons.find((one) => !["in", "out"].includes(one.dataset.do));
+    this.groups = [...this.root.querySelectorAll(".bar .group")].map((one) => roving(one, "button", { from: drawn }));
+    this.links = roving(this.panel, "button");
     on(this.panel, "click", (e) =>
-      this.follow(e.target.closest("[data-go], [data-reveal], [data-find], [data-mate], [data-link]")),
+      this.follow(e.target.closest("[data-go], [data-reveal], [data-find], [data-mate], [data-link], [data-weight]")),
     );
     on(document, "fullscreenchange", () =>
       setTimeout(() => {
@@ -357,14 +364,34 @@ export class App {
   }
   // a link of the panel
   follow(link) {
-    const { mate, go, reveal, find, link: named } = link?.dataset || {};
-    if (named) copyLink(this, +named);
+    const { mate, go, reveal, find, link: named, weight } = link?.dataset || {};
+    if (weight !== undefined) this.askWeight(link);
+    else if (named) copyLink(this, +named);
     else if (mate) {
       this.active = this.panes.find((p) => p !== this.active);
       this.active.select(+mate, { show: true });
     } else if (go) this.pane.select(+go, { show: true });
     else if (reveal) this.reveal(+reveal, true);
     else if (find !== undefined) this.finder.ask(find);
+  }
+  // a Parameter opens to what it holds in the kernel, and closes again
+  askWeight(link) {
+    const open = link.closest("tr").nextElementSibling;
+    if (open?.matches(".held")) {
+      open.remove();
+      link.setAttribute("aria-expanded", "false");
+    } else this.host.ask("weight", { name: link.dataset.weight });
+  }
+  showWeight(name, html) {
+    const link = [...this.panel.querySelectorAll("[data-weight]")].find((one) => one.dataset.weight === name),
+      line = link?.closest("tr");
+    if (!line || line.nextElementSibling?.matches(".held")) return;
+    line.insertAdjacentHTML("afterend", `<tr class="held"><td colspan="2"><div>${html}</div></td></tr>`);
+    link.setAttribute("aria-expanded", "true");
+    const held = line.nextElementSibling,
+      [above, own, around] = [line, held, this.panel].map((one) => one.getBoundingClientRect());
+    this.panel.scrollTop += Math.max(0, Math.min(own.bottom - around.bottom, above.top - around.top));
+    this.said.textContent = held.innerText;
   }
   act(name, level) {
     const { pane } = this;

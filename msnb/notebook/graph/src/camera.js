@@ -1,6 +1,12 @@
 // Where a pane looks: a point of its scene is drawn at k * point + (x, y), in a pane of w by h pixels.
 import { READABLE } from "./layout.js";
 
+const RIM = 10; // pixels
+
+// Where a graph of some size begins in a room, as near to `wish` as there is no white that the graph could fill.
+const filled = (wish, size, room) =>
+  size < room ? (room - size) / 2 : Math.min(RIM, Math.max(room - RIM - size, wish));
+
 export class Camera {
   k = 1;
   x = 0;
@@ -55,8 +61,10 @@ export class Camera {
     const b = this.scene.boxes[at];
     this.settled = "";
     if (this.k < least) this.k = Math.max(least, 0.75);
-    this.x = this.w / 2 - (b.x + b.w / 2) * this.k;
-    this.y = this.h / 2 - (b.y + Math.min(b.h, this.h / this.k) / 2) * this.k;
+    const w = this.w - this.app.covered(),
+      { scene, k } = this;
+    this.x = filled(w / 2 - (b.x + b.w / 2) * k, scene.w * k, w);
+    this.y = filled(this.h / 2 - (b.y + Math.min(b.h, this.h / k) / 2) * k, scene.h * k, this.h);
     this.moved();
   }
   // the pane has another width: as at first, with what is selected in sight

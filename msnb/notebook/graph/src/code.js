@@ -1,5 +1,6 @@
 // The source as a pane: lines that became nodes, how many, and how hot.
 import { escape } from "../../src/escape.js";
+import { roving } from "../../src/roving.js";
 import { ramp, ink, human } from "./colour.js";
 
 export class CodePane {
@@ -35,6 +36,7 @@ export class CodePane {
       },
       { signal: this.off.signal },
     );
+    this.settle = roving(this.el, "[data-line]", { from: (all) => all.find((row) => row.matches(".here")) ?? all[0] });
     this.draw();
   }
   destroy() {
@@ -80,7 +82,7 @@ export class CodePane {
                 const hot = scheme.of && top ? ramp(found.v / top, dark) : null,
                   mark = hot ? ` style="background:rgb(${hot});color:${ink(hot)}"` : "";
                 return (
-                  `<tr data-line="${line}" data-file="${escape(file)}" tabindex="0" role="button" ` +
+                  `<tr data-line="${line}" data-file="${escape(file)}" role="button" ` +
                   `aria-label="line ${line}, ${found.n} nodes"><td class="no">${line}</td>` +
                   `<td class="count"${mark}>${hot ? human(found.v, scheme.unit) : found.n}</td><td class="text">` +
                   `${escape(text)}</td></tr>`
@@ -90,6 +92,7 @@ export class CodePane {
         )
         .join("") || `<p class="none">The source of these nodes is not known.</p>`;
     this.mark(this.at);
+    this.settle();
   }
   mark(at) {
     this.at = at;

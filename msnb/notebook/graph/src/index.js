@@ -86,6 +86,7 @@ function render({ model, el }) {
   on("msg:custom", (message, buffers) => {
     if (message?.kind === "whole" && buffers?.length) app.load(bytesOf(buffers[0]));
     else if (message?.kind === "said") app.tell(message.text);
+    else if (message?.kind === "weight") app.showWeight(message.name, message.html);
     else if (message?.kind === "printed") app.print?.(message.text);
   });
   // the manager tells so when the kernel restarts; a view that is made later has the class from it

@@ -2,6 +2,7 @@
 const KEYS = [
   ["Enter", "select a box; open or close a scope"],
   ["arrows", "to the next box; with Shift, or where nothing is selected, move the graph"],
+  ["Tab, then arrows", "through a group of buttons, the links of the panel, the lines of the source"],
   ["+, −", "zoom"],
   ["0, f", "all of it"],
   ["1, Home", "where it began"],

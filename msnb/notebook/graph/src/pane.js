@@ -60,13 +60,16 @@ export class Pane extends Camera {
     const w = this.el.clientWidth,
       h = this.el.clientHeight - (this.app.heading ? 22 : 0);
     if (!w || !h || (w === this.w && h === this.h)) return;
-    const first = !this.w;
+    const first = !this.w,
+      looked = first ? null : this.place(this.selected),
+      seen = looked && this.inSight(looked);
     if (!first) this.x += (w - this.w) / 2; // what was in the middle stays there
     this.w = w;
     this.h = h;
     if (first && !this.kept) this.begin();
     else if (this.settled) this[this.settled]();
     else this.moved(true);
+    if (seen && !this.inSight(looked)) this.bring(this.selected);
     if (first && this.later !== undefined) {
       const b = this.place(this.later);
       if (b && !this.inSight(b)) this.centre(this.later);

@@ -45,6 +45,9 @@ function inputRows(stage, id) {
     .join("");
 }
 
+const held = ({ name }) =>
+  `<button class="link" data-weight="${escape(name)}" aria-expanded="false" title="what it holds">` +
+  `${escape(name)}</button>`;
 const ungraded = `<br><span class='kind'>no gradient</span>`;
 
 const costs = (sig, values) =>
@@ -56,7 +59,8 @@ const costs = (sig, values) =>
     ),
   )}${row("intensity", sig.bytes ? `${(sig.flops / sig.bytes).toPrecision(3)} FLOP/byte` : "")}${values}</table>`;
 
-export function nodePanel(stage, id, schemes) {
+// live: there is a kernel that knows what the Parameters hold
+export function nodePanel(stage, id, schemes, live = false) {
   const sig = stage.sigOf(id),
     source = stage.sourceOf(id),
     lane = stage.laneOf(id),
@@ -87,7 +91,7 @@ export function nodePanel(stage, id, schemes) {
       : "") +
     (weights.length
       ? `<h4>Parameters</h4><table>` +
-        weights.map((p) => row(escape(p.name), escape(p.type) + (p.grad ? "" : ungraded))).join("") +
+        weights.map((p) => row(live ? held(p) : escape(p.name), escape(p.type) + (p.grad ? "" : ungraded))).join("") +
         `</table>`
       : "") +
     (stage.problem?.id === id ? "" : costs(sig, values)) +

@@ -40,14 +40,14 @@ export class App {
     this.root.className = "msnb-profile";
     this.root.setAttribute("aria-label", data.headline);
     this.root.innerHTML =
-      `<style>${css}</style>${this.head()}${this.advice()}<div class="tabs" role="tablist">` +
+      `<style>${css}</style>${this.head()}${this.advice()}<div class="tabs"><div class="all" role="tablist">` +
       `${this.tabs()
         .map(
           ([key, title]) =>
             `<button role="tab" id="${this.id}-${key}" data-tab="${key}" aria-controls="${this.id}-panel" ` +
             `aria-selected="false" tabindex="-1">${title}</button>`,
         )
-        .join("")}<button data-do="keys" aria-label="keys" title="what the keys do">?</button></div>
+        .join("")}</div><button data-do="keys" aria-label="keys" title="what the keys do">?</button></div>
       <div class="panel" role="tabpanel" id="${this.id}-panel"></div>${
         data.notes.length
           ? `<ul class="notes soft">${data.notes.map((n) => `<li>${escape(n)}</li>`).join("")}</ul>`

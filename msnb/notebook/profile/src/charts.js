@@ -1,5 +1,6 @@
 // Roofline and memory, as SVG.
 import { escape } from "../../src/escape.js";
+import { roving } from "../../src/roving.js";
 import { time, count, bytes, percent, cellOf, line } from "./format.js";
 
 const log = Math.log10,
@@ -67,7 +68,7 @@ export function roofline(data, onPick, width) {
           ? `<path d="M${x} ${y - size * 1.15}l${size} ${size * 1.9}h${-2 * size}z"/>`
           : `<circle cx="${x}" cy="${y}" r="${size}"/>`;
     parts.push(
-      `<g class="point ${p.r.d}${above(p) ? " above" : ""}" tabindex="0" role="button" data-row="${p.i}" ` +
+      `<g class="point ${p.r.d}${above(p) ? " above" : ""}" role="button" data-row="${p.i}" data-x="${x}" ` +
         `aria-label="${escape(title)}">` +
         `<title>${escape(title)}</title>${shape}</g>`,
     );
@@ -103,6 +104,7 @@ export function roofline(data, onPick, width) {
           "divided by counted work, or the machine has always been busy when its best was measured."
         : ""
     }</p>`;
+  roving(element, ".point", { order: (a, b) => a.dataset.x - b.dataset.x }); // from left to right
   const pick = (e) => {
     const at = e.target.closest("[data-row]");
     if (at) onPick(+at.dataset.row);
@@ -151,7 +153,7 @@ export function memory(data, width) {
     peak = m.curve.find((p) => p[1] === top);
   const curve =
     m.curve.length > 1
-      ? `<h4>Results alive along the program</h4><svg viewBox="0 0 ${W} ${H}" width="${W}" height="${H}" ` +
+      ? `<h2>Results alive along the program</h2><svg viewBox="0 0 ${W} ${H}" width="${W}" height="${H}" ` +
         `role="img" aria-label="Bytes of results alive along the program, at most ${bytes(top)}">` +
         `<path class="area" d="M${X(m.curve[0][0])} ${Y(0)}${m.curve
           .map((p) => `L${X(p[0]).toFixed(1)} ${Y(p[1]).toFixed(1)}`)

@@ -1,0 +1,13 @@
+"""What MindSpore's package was built for, as programs ask for it: here, the devices that JAX has found."""
+
+from typing import Any
+
+__package_name__ = "mindspore"
+
+
+def __getattr__(name: str) -> Any:
+    if name != "__device_target__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import jax  # who does not ask need not wait for devices
+
+    return ",".join(sorted({"cpu", *(device.platform for device in jax.devices())}))

@@ -1,0 +1,423 @@
+"""Layers that widen what they are given at its borders. r1.1 has `nn.Pad` alone; these are MindSpore 2's."""
+
+from typing import Annotated, Any, ClassVar
+
+from msnb.common.kinds import Int, Kind, NonNegInt, Number, accept_value, checked
+from msnb.core.tensor import Tensor
+from msnb.nn.cell import Cell
+from msnb.ops import functional as F
+from msnb.ops import operations as P
+
+__all__ = [
+    "ConstantPad1d",
+    "ConstantPad2d",
+    "ConstantPad3d",
+    "ZeroPad2d",
+    "ReflectionPad1d",
+    "ReflectionPad2d",
+    "ReflectionPad3d",
+    "ReplicationPad1d",
+    "ReplicationPad2d",
+    "ReplicationPad3d",
+]
+
+
+def _around(axes, side, some=False):
+    """A number for every side, or a (before, after) for each of so many last axes, the last one first."""
+
+    def accept(value):
+        if not isinstance(value, tuple):
+            return (accept_value(side, value),) * (2 * axes)
+        wanted = range(2, 2 * axes + 1, 2) if some else (2 * axes,)
+        if len(value) not in wanted:
+            raise ValueError
+        return tuple(accept_value(side, number) for number in value)
+
+    sign = "a non-negative int" if side is NonNegInt else "an int"
+    return Kind(f"{sign} or a tuple of {'at most ' if some and axes > 1 else ''}{2 * axes}", accept)
+
+
+_Axis = Annotated[int | tuple[int, ...], _around(1, Int)]
+_TwoAxes = Annotated[int | tuple[int, ...], _around(2, Int, some=True)]
+_ThreeAxes = Annotated[int | tuple[int, ...], _around(3, Int, some=True)]
+_BothAxes = Annotated[int | tuple[int, ...], _around(2, Int)]
+_AllAxes = Annotated[int | tuple[int, ...], _around(3, Int)]
+_Inside = Annotated[int | tuple[int, ...], _around(1, NonNegInt)]
+_TwoInside = Annotated[int | tuple[int, ...], _around(2, NonNegInt)]
+_ThreeInside = Annotated[int | tuple[int, ...], _around(3, NonNegInt)]
+
+
+class _Widened(Cell):
+    """What is put at the borders, and how wide."""
+
+    padding: tuple[int, ...]
+
+    def _begin(self, padding: Any) -> None:
+        self.padding = padding
+
+    def _check(self, x):
+        if x.ndim < len(self.padding) // 2:
+            raise ValueError(
+                f"For '{self.cls_name}', 'padding' {self.padding} is for {len(self.padding) // 2} axes, but the input "
+                f"has shape {x.shape}."
+            )
+        widened = zip(x.shape[::-1], self.padding[::2], self.padding[1::2], strict=False)
+        if any(length + before + after < 1 for length, before, after in widened):
+            raise ValueError(f"For '{self.cls_name}', 'padding' {self.padding} leaves nothing of shape {x.shape}.")
+
+    def extend_repr(self) -> str:
+        """How wide the borders are."""
+        return f"padding={self.padding}"
+
+
+class _Constant(_Widened):
+    value: Any = 0
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The widened Tensor."""
+        self._check(x)
+        return F.pad(x, self.padding, "constant", self.value)
+
+
+class _Reflection(_Widened):
+    def construct(self, x: Tensor) -> Tensor:
+        """The widened Tensor."""
+        self._check(x)
+        pairs = tuple(zip(self.padding[::2], self.padding[1::2], strict=True))[::-1]
+        return self._mirror(x, ((0, 0),) * (x.ndim - len(pairs)) + pairs)
+
+    _mirror: ClassVar[Any] = P.MirrorPad("REFLECT")
+
+
+class _Replication(_Widened):
+    def construct(self, x: Tensor) -> Tensor:
+        """The widened Tensor."""
+        self._check(x)
+        return F.pad(x, self.padding, "replicate")
+
+
+class ConstantPad1d(_Constant):
+    """
+    Puts a constant around the last axis.
+
+    Args:
+        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right); a negative number cuts.
+        value (Union[int, float]): The constant.
+
+    Inputs:
+        - **x** (Tensor) - of at least 1 dimension.
+
+    Outputs:
+        Tensor of the input's type.
+
+    Raises:
+        TypeError: If `padding` is neither an int nor a tuple of them.
+        ValueError: If it is a tuple of another length, the input has too few dimensions, or nothing is left.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.ConstantPad1d((1, 2), 9.)(Tensor([[1., 2.]], mindspore.float32)))
+        [[9. 1. 2. 9. 9.]]
+    """
+
+    @checked
+    def __init__(self, padding: _Axis, value: Number) -> None:
+        super().__init__()
+        self._begin(padding)
+        self.value = value
+
+
+class ConstantPad2d(_Constant):
+    """
+    Puts a constant around the last two axes.
+
+    Args:
+        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right, top, bottom), or the first
+            pairs of these; a negative number cuts.
+        value (Union[int, float]): The constant.
+
+    Inputs:
+        - **x** (Tensor) - of at least 2 dimensions.
+
+    Outputs:
+        Tensor of the input's type.
+
+    Raises:
+        TypeError: If `padding` is neither an int nor a tuple of them.
+        ValueError: If it is a tuple of another length, the input has too few dimensions, or nothing is left.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.ConstantPad2d((0, 1, 1, 0), 9.)(Tensor([[[1., 2.]]], mindspore.float32)))
+        [[[9. 9. 9.]
+         [1. 2. 9.]]]
+    """
+
+    @checked
+    def __init__(self, padding: _TwoAxes, value: Number) -> None:
+        super().__init__()
+        self._begin(padding)
+        self.value = value
+
+
+class ConstantPad3d(_Constant):
+    """
+    Puts a constant around the last three axes.
+
+    Args:
+        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right, top, bottom, front, back), or
+            the first pairs of these; a negative number cuts.
+        value (Union[int, float]): The constant.
+
+    Inputs:
+        - **x** (Tensor) - of at least 3 dimensions.
+
+    Outputs:
+        Tensor of the input's type.
+
+    Raises:
+        TypeError: If `padding` is neither an int nor a tuple of them.
+        ValueError: If it is a tuple of another length, the input has too few dimensions, or nothing is left.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.ConstantPad3d((0, 1, 0, 0, 0, 0), 9.)(Tensor([[[[1., 2.]]]], mindspore.float32)))
+        [[[[1. 2. 9.]]]]
+    """
+
+    @checked
+    def __init__(self, padding: _ThreeAxes, value: Number) -> None:
+        super().__init__()
+        self._begin(padding)
+        self.value = value
+
+
+class ZeroPad2d(_Constant):
+    """
+    Puts zeros around the last two axes.
+
+    Args:
+        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right, top, bottom), or the first
+            pairs of these; a negative number cuts.
+
+    Inputs:
+        - **x** (Tensor) - of at least 2 dimensions.
+
+    Outputs:
+        Tensor of the input's type.
+
+    Raises:
+        TypeError: If `padding` is neither an int nor a tuple of them.
+        ValueError: If it is a tuple of another length, the input has too few dimensions, or nothing is left.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.ZeroPad2d((0, 1, 1, 0))(Tensor([[[1., 2.]]], mindspore.float32)))
+        [[[0. 0. 0.]
+         [1. 2. 0.]]]
+    """
+
+    @checked
+    def __init__(self, padding: _TwoAxes) -> None:
+        super().__init__()
+        self._begin(padding)
+
+
+class ReflectionPad1d(_Reflection):
+    """
+    Continues the last axis as in a mirror that stands on the last element.
+
+    Args:
+        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right).
+
+    Inputs:
+        - **x** (Tensor) - (C, W) or (N, C, W).
+
+    Outputs:
+        Tensor of the input's type.
+
+    Raises:
+        TypeError: If `padding` is neither an int nor a tuple of them.
+        ValueError: If it is a tuple of another length, negative, or not less than the length of an axis.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.ReflectionPad1d((2, 1))(Tensor([[1., 2., 3.]], mindspore.float32)))
+        [[3. 2. 1. 2. 3. 2.]]
+    """
+
+    @checked
+    def __init__(self, padding: _Inside) -> None:
+        super().__init__()
+        self._begin(padding)
+
+
+class ReflectionPad2d(_Reflection):
+    """
+    Continues the last two axes as in a mirror that stands on the last elements.
+
+    Args:
+        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right, top, bottom).
+
+    Inputs:
+        - **x** (Tensor) - (C, H, W) or (N, C, H, W).
+
+    Outputs:
+        Tensor of the input's type.
+
+    Raises:
+        TypeError: If `padding` is neither an int nor a tuple of them.
+        ValueError: If it is a tuple of another length, negative, or not less than the length of an axis.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.ReflectionPad2d((1, 0, 0, 1))(Tensor([[[1., 2.], [3., 4.]]], mindspore.float32)))
+        [[[2. 1. 2.]
+         [4. 3. 4.]
+         [2. 1. 2.]]]
+    """
+
+    @checked
+    def __init__(self, padding: _TwoInside) -> None:
+        super().__init__()
+        self._begin(padding)
+
+
+class ReflectionPad3d(_Reflection):
+    """
+    Continues the last three axes as in a mirror that stands on the last elements.
+
+    Args:
+        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right, top, bottom, front, back).
+
+    Inputs:
+        - **x** (Tensor) - (C, D, H, W) or (N, C, D, H, W).
+
+    Outputs:
+        Tensor of the input's type.
+
+    Raises:
+        TypeError: If `padding` is neither an int nor a tuple of them.
+        ValueError: If it is a tuple of another length, negative, or not less than the length of an axis.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.ReflectionPad3d((1, 0, 0, 0, 0, 0))(Tensor([[[[1., 2.]]]], mindspore.float32)))
+        [[[[2. 1. 2.]]]]
+    """
+
+    @checked
+    def __init__(self, padding: _ThreeInside) -> None:
+        super().__init__()
+        self._begin(padding)
+
+
+class ReplicationPad1d(_Replication):
+    """
+    Repeats the outermost elements of the last axis.
+
+    Args:
+        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right); a negative number cuts.
+
+    Inputs:
+        - **x** (Tensor) - (C, W) or (N, C, W).
+
+    Outputs:
+        Tensor of the input's type.
+
+    Raises:
+        TypeError: If `padding` is neither an int nor a tuple of them.
+        ValueError: If it is a tuple of another length, or the input has too few dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.ReplicationPad1d((2, 1))(Tensor([[1., 2., 3.]], mindspore.float32)))
+        [[1. 1. 1. 2. 3. 3.]]
+    """
+
+    @checked
+    def __init__(self, padding: _Axis) -> None:
+        super().__init__()
+        self._begin(padding)
+
+
+class ReplicationPad2d(_Replication):
+    """
+    Repeats the outermost elements of the last two axes.
+
+    Args:
+        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right, top, bottom); a negative number
+            cuts.
+
+    Inputs:
+        - **x** (Tensor) - (C, H, W) or (N, C, H, W).
+
+    Outputs:
+        Tensor of the input's type.
+
+    Raises:
+        TypeError: If `padding` is neither an int nor a tuple of them.
+        ValueError: If it is a tuple of another length, or the input has too few dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.ReplicationPad2d((1, 0, 0, 1))(Tensor([[[1., 2.], [3., 4.]]], mindspore.float32)))
+        [[[1. 1. 2.]
+         [3. 3. 4.]
+         [3. 3. 4.]]]
+    """
+
+    @checked
+    def __init__(self, padding: _BothAxes) -> None:
+        super().__init__()
+        self._begin(padding)
+
+
+class ReplicationPad3d(_Replication):
+    """
+    Repeats the outermost elements of the last three axes.
+
+    Args:
+        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right, top, bottom, front, back); a
+            negative number cuts.
+
+    Inputs:
+        - **x** (Tensor) - (C, D, H, W) or (N, C, D, H, W).
+
+    Outputs:
+        Tensor of the input's type.
+
+    Raises:
+        TypeError: If `padding` is neither an int nor a tuple of them.
+        ValueError: If it is a tuple of another length, or the input has too few dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.ReplicationPad3d((1, 0, 0, 0, 0, 0))(Tensor([[[[1., 2.]]]], mindspore.float32)))
+        [[[[1. 1. 2.]]]]
+    """
+
+    @checked
+    def __init__(self, padding: _AllAxes) -> None:
+        super().__init__()
+        self._begin(padding)

@@ -1,0 +1,88 @@
+"""Gradients of several steps that are applied together, as MindSpore 2's `boost` has it."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import numpy as np
+
+from msnb.common.kinds import Instance, PositiveInt, checked
+from msnb.core.parameter import Parameter
+from msnb.core.script import runtime
+from msnb.core.tensor import Tensor
+from msnb.nn.cell import Cell
+from msnb.nn.optim.optimizer import Optimizer
+from msnb.ops import composite as C
+from msnb.ops import functional as F
+from msnb.ops import operations as P
+
+__all__ = ["GradientAccumulation", "gradient_accumulation_op", "gradient_clear_op"]
+
+gradient_accumulation_op = C.MultitypeFuncGraph("gradient_accumulation_op")
+gradient_clear_op = C.MultitypeFuncGraph("gradient_clear_op")
+
+
+@gradient_accumulation_op.register("Number", "Tensor", "Tensor")
+def _add_share(steps, sum_of_shares, gradient):
+    """Add the share that `gradient` has in the mean over `steps`."""
+    P.AssignAdd()(sum_of_shares, gradient / steps)
+    return sum_of_shares
+
+
+@gradient_clear_op.register("Tensor")
+def _clear(sum_of_shares):
+    """Set to zero."""
+    return F.assign(sum_of_shares, P.ZerosLike()(sum_of_shares))
+
+
+class GradientAccumulation(Cell):
+    """
+    Hands an optimizer the mean of the gradients of several steps, once in so many: large batches by small ones.
+
+    Args:
+        max_accumulation_step (int): Over how many steps the mean is taken.
+        optimizer (Optimizer): What the mean is applied by.
+
+    Inputs:
+        - **loss** (Tensor) - what the step returns.
+        - **grads** (tuple[Tensor]) - gradients of the optimizer's Parameters, in their order.
+
+    Outputs:
+        Tensor, `loss`.
+
+    Raises:
+        TypeError: If `max_accumulation_step` is no int, or `optimizer` no Optimizer.
+        ValueError: If `max_accumulation_step` is less than 1.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> import mindspore.boost as boost
+        >>> net = nn.Dense(2, 1)
+        >>> accumulate = boost.GradientAccumulation(4, nn.SGD(net.trainable_params(), 0.1))
+    """
+
+    @checked
+    def __init__(
+        self, max_accumulation_step: PositiveInt, optimizer: Annotated[Optimizer, Instance(Optimizer)]
+    ) -> None:
+        super().__init__()
+        self.weights, sums = optimizer.parameters, optimizer.parameters.clone("grad_accumulation", "zeros")
+        self.optimizer: Optimizer = optimizer
+        self._grad_accumulation = sums  # these names are those by which programs that derive from this one reach them
+        self._max_accumulation_step: int = max_accumulation_step
+        self._accumulation_step: Parameter = Parameter(np.zeros((), np.int32), "accumulation_step")
+        self.hyper_map: C.HyperMap = C.HyperMap()
+
+    def construct(self, loss: Tensor, grads: Sequence[Any]) -> Tensor:
+        """Take the gradients of one step in; apply them with the last of a round."""
+        self.hyper_map(F.partial(gradient_accumulation_op, self._max_accumulation_step), self._grad_accumulation, grads)
+        F.assign(self._accumulation_step, self._accumulation_step + 1)
+        runtime.if_expression(self._accumulation_step >= self._max_accumulation_step, self._apply, lambda: True, None)
+        return loss
+
+    def _apply(self):
+        self.optimizer(tuple(self._grad_accumulation))
+        self.hyper_map(gradient_clear_op, self._grad_accumulation)
+        F.assign(self._accumulation_step, 0)
+        return True

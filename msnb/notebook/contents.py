@@ -1,0 +1,120 @@
+"""What a checkpoint holds, as a table: `msnb.summary` of a file, or of what `load_checkpoint` returns."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from msnb.notebook.html import count, escape, framed, number, size
+from msnb.notebook.table_css import STYLE
+
+_HEADS = ("Parameter", "Shape", "Type", "Numbers", "Mean", "Std", "Smallest", "Largest")
+_NUMBERS = 3  # from this column on
+_BINS, _WIDTH, _HEIGHT = 24, 96, 16  # of the histogram in a row
+_SAMPLE = 1 << 20  # elements that a row looks at
+
+
+class Contents:
+    """The Parameters of a checkpoint, one row each.
+
+    Args:
+        parameters (Mapping[str, Parameter]): by name, as `load_checkpoint` returns them.
+        title (str): what they come from.
+
+    Attributes:
+        parameters (dict): the same.
+        numbers (int), nbytes (int): how many numbers they hold, and in how many bytes.
+    """
+
+    def __init__(self, parameters: Mapping[str, Any], title: str) -> None:
+        self.parameters: dict[str, Any] = dict(parameters)
+        self.title: str = title
+        self.numbers: int = sum(p.size for p in self.parameters.values())
+        self.nbytes: int = sum(p.nbytes for p in self.parameters.values())
+        self._rows = [_row(name, np.asarray(p.asnumpy()), p.dtype) for name, p in self.parameters.items()]
+
+    def totals(self) -> str:
+        """In words, how much there is."""
+        many = len(self.parameters)
+        return f"{self.title}: {many} Parameter{'s' * (many != 1)}, {self.numbers:,} numbers, {size(self.nbytes)}"
+
+    def __repr__(self) -> str:
+        rows = [(*_HEADS, ""), *((*cells, said) for cells, said, _ in self._rows)]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+        lines = [
+            "  ".join(
+                cell.rjust(width) if _NUMBERS <= column < len(_HEADS) else cell.ljust(width)
+                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in rows
+        ]
+        return "\n".join([self.totals(), *lines])
+
+    def _repr_html_(self) -> str:
+        heads = "".join(f'<th scope="col"{_kind(column)}>{head}</th>' for column, head in enumerate(_HEADS))
+        rows = "".join(
+            "<tr>"
+            + "".join(f"<td{_kind(column)}>{escape(cell)}</td>" for column, cell in enumerate(cells))
+            + f'<td>{bars}<span class="bad">{escape(said)}</span></td></tr>'
+            for cells, said, bars in self._rows
+        )
+        table = f'<table><thead><tr>{heads}<th scope="col">Values</th></tr></thead><tbody>{rows}</tbody></table>'
+        body = f'{STYLE}<div class="layers" tabindex="0">{table}</div><div class="totals">{escape(self.totals())}</div>'
+        return framed(body, f"Parameters in {self.title}")
+
+
+def contents(source: Any) -> Contents:
+    """The table of a checkpoint file, or of Parameters by name.
+
+    Args:
+        source (Union[str, Path, Mapping[str, Parameter]]): the file, or what `load_checkpoint` returns.
+
+    Raises:
+        ValueError: If the file is no checkpoint.
+        TypeError: If a value of the mapping is no Tensor.
+    """
+    if isinstance(source, Mapping):
+        wrong = next((name for name, value in source.items() if not hasattr(value, "asnumpy")), None)
+        if wrong is not None:
+            raise TypeError(
+                f"For 'summary', a dict should hold Parameters by name, as load_checkpoint gives it, but '{wrong}' is "
+                f"{type(source[wrong]).__name__}."
+            )
+        return Contents(source, "a dict")
+    from msnb.train.serialization import load_checkpoint  # spares it to who looks at networks alone
+
+    return Contents(load_checkpoint(str(source)), Path(source).name)
+
+
+def _row(name, values, dtype):
+    """(cells, what is wrong in words, the histogram) of one Parameter."""
+    flat = values.reshape(-1)
+    flat = flat[:: max(1, -(-flat.size // _SAMPLE))]
+    wide = flat.astype(np.float64) if flat.dtype.kind != "c" else np.abs(flat)
+    finite = wide[np.isfinite(wide)]
+    measures = (finite.mean(), finite.std(), finite.min(), finite.max()) if finite.size else ()
+    cells = (name, str(values.shape), str(dtype), f"{values.size:,}", *map(number, measures))
+    odd = [(np.isnan(wide).sum(), "NaN"), (np.isinf(wide).sum(), "Inf")]
+    said = ", ".join(f"{count(int(many))} {what}" for many, what in odd if many)
+    return (*cells, *[""] * (len(_HEADS) - len(cells))), said, _histogram(finite)
+
+
+def _histogram(values):
+    if values.size < 2 or values.min() == values.max():
+        return ""
+    counts, _ = np.histogram(values, _BINS)
+    step = _WIDTH / _BINS
+    bars = "".join(
+        f"M{at * step:.0f} {_HEIGHT}v{-max(1.0, many / counts.max() * _HEIGHT):.1f}h{step - 1:.0f}V{_HEIGHT}z"
+        for at, many in enumerate(counts)
+        if many
+    )
+    return (
+        f'<svg role="img" aria-label="histogram" width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}">'
+        f'<path fill="#2b8cc4" d="{bars}"/></svg>'
+    )
+
+
+def _kind(column):
+    return ' class="n"' if column >= _NUMBERS else ""

@@ -1,0 +1,38 @@
+"""`context.set_context(print_file_path=...)`: what programs print goes to a file, which `parse_print` reads."""
+
+import os
+import threading
+import time
+from typing import Any
+
+from msnb import log
+from msnb.core import print_target
+from msnb.core.tensor import Tensor
+from msnb.formats import printed
+
+_lock = threading.Lock()
+
+
+def follow(path: str) -> None:
+    """Print to a file from now on, or to the screen for ""; a file that is there is left alone, as in MindSpore."""
+    if not path:
+        print_target.send_to(None)
+        return
+    if os.path.exists(path):
+        path = f"{path}.{int(time.time())}"
+        log.warning("print_file_path: that file is there already, what is printed goes to %s.", path)
+
+    def append(values: list[Any]) -> None:
+        records = [printed.record(v.asnumpy() if isinstance(v, Tensor) else v) for v in _flat(values)]
+        with _lock, open(path, "ab") as file:
+            file.write(b"".join(records))
+
+    print_target.send_to(append)
+
+
+def _flat(values):
+    for value in values:
+        if isinstance(value, (tuple, list)):
+            yield from _flat(value)
+        else:
+            yield value

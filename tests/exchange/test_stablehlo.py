@@ -1,0 +1,160 @@
+"""StableHLO artefacts run with `jax.export` alone, come back as Cells, and are opened without running."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import msnb as ms
+from msnb import Tensor, context, ir, nn, ops
+from msnb.exchange import stablehlo
+
+X = np.random.default_rng(0).standard_normal((2, 3, 8, 8)).astype(np.float32)
+
+
+class Net(nn.Cell):
+    """A convolution, which is lowered in another way for each platform, and two results, one of them known."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.norm, self.out = nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.Dense(4, 2)
+
+    def construct(self, x):
+        y = ops.relu(self.norm(self.conv(x)))
+        return self.out(y.mean((2, 3))), y.shape[0]
+
+
+@pytest.fixture(autouse=True)
+def graph_mode():
+    context.set_context(mode=context.GRAPH_MODE)
+
+
+@pytest.fixture(scope="module")
+def artefact(tmp_path_factory):
+    """(network, file)."""
+    context.set_context(mode=context.GRAPH_MODE)
+    net, file = Net().set_train(False), tmp_path_factory.mktemp("artefact") / "net.stablehlo"
+    stablehlo.write(net, (Tensor(X),), str(file))
+    return net, str(file)
+
+
+RUNS_ALONE = """
+import sys, jax, numpy as np
+called = jax.export.deserialize(bytearray(open(sys.argv[1], "rb").read())).call(np.load(sys.argv[2]))
+assert not [name for name in sys.modules if name.startswith("msnb")]
+np.save(sys.argv[3], called[0])
+"""
+
+
+def test_it_runs_with_jax_alone(artefact, tmp_path):
+    net, file = artefact
+    np.save(tmp_path / "x.npy", X)
+    subprocess.run([sys.executable, "-c", RUNS_ALONE, file, tmp_path / "x.npy", tmp_path / "y.npy"], check=True)
+    np.testing.assert_allclose(np.load(tmp_path / "y.npy"), net(Tensor(X))[0].asnumpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_it_is_made_for_three_platforms(artefact):
+    with open(artefact[1], "rb") as file:
+        exported = stablehlo.deserialized(file.read())
+    assert exported.platforms == ("cpu", "cuda", "tpu") and exported.in_avals[0].shape == X.shape
+
+
+@pytest.mark.parametrize("mode", [context.GRAPH_MODE, context.PYNATIVE_MODE])
+def test_it_comes_back_as_a_cell_with_its_gradient(artefact, mode):
+    net, file = artefact
+    cell = ms.load_stablehlo(file)
+    context.set_context(mode=mode)
+    assert cell.argument_names == ["x"] and not list(cell.get_parameters())
+    y, rows = cell(Tensor(X))
+    np.testing.assert_allclose(y.asnumpy(), net(Tensor(X))[0].asnumpy(), rtol=1e-5, atol=1e-6)
+    assert rows.asnumpy() == 2
+    of = ops.GradOperation()
+    own, others = (of(lambda x, f=f: f(x)[0])(Tensor(X)).asnumpy() for f in (cell, net))
+    np.testing.assert_allclose(own, others, rtol=1e-4, atol=1e-6)
+
+
+def test_two_files_of_one_name_are_two_computations(tmp_path):
+    cells = []
+    for number, layer in enumerate((nn.ReLU(), nn.Sigmoid())):
+        (tmp_path / str(number)).mkdir()
+        file = str(tmp_path / str(number) / "net.stablehlo")
+        stablehlo.write(layer, (Tensor(X),), file)
+        cells.append(ms.load_stablehlo(file))
+    assert cells[0](Tensor(X)).asnumpy().min() == 0 < cells[1](Tensor(X)).asnumpy().min()
+
+
+def test_its_graph_is_that_of_this_platform_in_the_scopes_of_the_layers(artefact):
+    graph = stablehlo.read(artefact[1])
+    assert [(p.name, p.shape) for p in graph.parameters] == [("x", X.shape)]
+    assert {"Default/conv-Conv2d/Conv2D", "Default/out-Dense/MatMul"} <= {n.scope for n in graph.nodes}
+    assert not any(n.op == "Switch" for n in graph.nodes)
+    with open(artefact[1], "rb") as file:
+        exported = stablehlo.deserialized(file.read())
+    of_gpu = ir.read_stablehlo(stablehlo.opened_module(exported.mlir_module_serialized), "net", platform=1)
+    assert "convolution" in {n.op for n in of_gpu.nodes}
+
+
+def test_what_is_exported_for_other_inputs_says_so(artefact):
+    cell = ms.load_stablehlo(artefact[1])
+    with pytest.raises(
+        ValueError, match=r"input 0 should be Float32 of shape \(2, 3, 8, 8\), but got Float32 of shape"
+    ):
+        cell(Tensor(X[:1]))
+    with pytest.raises(ValueError, match="but got Float64"):
+        cell(Tensor(X.astype(np.float64)))
+    with pytest.raises(TypeError, match="1 inputs are taken, but got 2"):
+        cell(Tensor(X), Tensor(X))
+
+
+def test_what_is_no_artefact_is_refused(artefact, tmp_path):
+    with open(artefact[1], "rb") as file:
+        data = file.read()
+    for content in (b"", b"no artefact", data[:200], data[: len(data) // 2]):
+        (tmp_path / "bad.stablehlo").write_bytes(content)
+        with pytest.raises(ValueError, match="is no StableHLO artefact, or a damaged one"):
+            ms.load_stablehlo(str(tmp_path / "bad.stablehlo"))
+    with pytest.raises(FileNotFoundError):
+        ms.load_stablehlo(str(tmp_path / "absent.stablehlo"))
+    with pytest.raises(TypeError, match="'file' should be a path"):
+        ms.load_stablehlo(3)
+
+
+def test_an_artefact_of_another_platform_says_which(tmp_path):
+    stablehlo.write(nn.ReLU(), (Tensor(X),), str(tmp_path / "tpu.stablehlo"), platforms=("tpu",))
+    with pytest.raises(ValueError, match="was exported for tpu, and this is cpu"):
+        ms.load_stablehlo(str(tmp_path / "tpu.stablehlo"))
+    assert len(stablehlo.read(str(tmp_path / "tpu.stablehlo")))  # it can be looked at
+
+
+class Counts(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.calls = ms.Parameter(Tensor(0, ms.int32), name="calls")
+
+    def construct(self, x):
+        self.calls += 1
+        return x
+
+
+class Draws(nn.Cell):
+    def construct(self, x):
+        return x + ops.StandardNormal()((2,))
+
+
+@pytest.mark.parametrize(
+    ("net", "told"), [(Counts(), r"changes Parameters \(calls\)"), (Draws(), "draws random numbers")]
+)
+def test_what_changes_parameters_or_draws_is_refused(net, told, tmp_path):
+    with pytest.raises(ValueError, match=told):
+        stablehlo.write(net, (Tensor(np.ones(2, np.float32)),), str(tmp_path / "a"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_export_writes_one_of_a_network_in_training_which_stays_so(tmp_path):
+    net = Net().set_train()
+    ms.export(net, Tensor(X), file_name=str(tmp_path / "net"), file_format="STABLEHLO")
+    assert net.norm.training
+    net.set_train(False)
+    y, _ = ms.load_stablehlo(str(tmp_path / "net.stablehlo"))(Tensor(X))
+    np.testing.assert_allclose(y.asnumpy(), net(Tensor(X))[0].asnumpy(), rtol=1e-5, atol=1e-6)
