@@ -12,7 +12,7 @@ from msnb.exchange.tracing import traced
 from msnb.formats import onnx
 from msnb.ir.anf import FuncGraph
 
-from . import activations, arithmetic, convolutions, indexing, norms, recurrent, shapes  # noqa: F401 - register
+from . import activations, arithmetic, convolutions, indexing, norms, recurrent, selections, shapes  # noqa: F401 - register
 from .builder import IR_VERSION, OPSET, Builder, Extent, File, Refused, Value, lowerings, primitives, type_of
 from .graphs import Missing, write_nodes
 from .symbolic import merged, sizes_of
