@@ -249,7 +249,7 @@ def lower_when_needed(known):
             unread: Any = None  # what nobody asks of a program for one device
             return _mlir.LoweringResult(stand_in, None, [], unread)
         result = lower(name, graph, *rest, **settings)
-        if key is not None and not result.host_callbacks:
+        if key is not None and not result.host_callbacks and not _calls_out(result.module):
             _keys[result.module] = key
         return result
 
@@ -281,6 +281,19 @@ def lower_when_needed(known):
     _mlir.lower_jaxpr_to_module = lower_jaxpr_to_module
     _compiler.compile_or_get_cached = compile_or_get_cached
     _pxla.MeshComputation.stablehlo = functools.wraps(stablehlo)(lambda self: _whole(stablehlo(self)))
+
+
+def _calls_out(module):
+    """Whether a program calls what is not XLA's own, such as LAPACK, which only its lowering makes ready."""
+    found = False
+
+    def see(op):
+        nonlocal found
+        found = op.name == "stablehlo.custom_call"
+        return _ir.WalkResult.INTERRUPT if found else _ir.WalkResult.ADVANCE
+
+    module.operation.walk(see)
+    return found
 
 
 def _whole(module):

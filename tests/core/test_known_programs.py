@@ -1,6 +1,9 @@
 """Programs that were compiled before are not lowered again; what is found is the same program, and nothing else is."""
 
 import gc
+import os
+import subprocess
+import sys
 
 import jax
 import jax.export
@@ -221,3 +224,32 @@ def test_an_exported_function_is_lowered_however_often_it_was(kept):
 
     texts = {jax.export.export(jax.jit(lambda x: twice(x)))(EXAMPLE).mlir_module() for _ in range(2)}
     assert len(texts) == 1 and "tanh" in texts.pop()
+
+
+OUTSIDE_XLA = """
+import sys, numpy as np
+import msnb as ms
+from msnb import Tensor, ops
+from msnb.core import compiled_files
+compiled_files.use(sys.argv[1])
+x = Tensor(np.array([[4.0, 1.0], [1.0, 3.0]], np.float32))
+made = [ops.Cholesky()(x), ops.MatrixInverse()(x), ops.TopK()(x, 1)[0], ms.numpy.fft.fft(x)]
+made.append(ops.grad(ops.Cholesky())(x))
+print([np.asarray(m.asnumpy()).round(4).tolist() for m in made])
+"""
+
+
+def test_what_calls_other_libraries_is_lowered_in_each_process(tmp_path):
+    """Lowering loads LAPACK; a call without it would end the process."""
+    environment = {**os.environ, "MSNB_COMPILE_CACHE": "1"}
+    first, second = (
+        subprocess.run(
+            [sys.executable, "-c", OUTSIDE_XLA, str(tmp_path / "compiled")],
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+        for _ in range(2)
+    )
+    assert first.returncode == second.returncode == 0, second.stderr
+    assert first.stdout == second.stdout and first.stdout.startswith("[[[2.0, 0.0]")
