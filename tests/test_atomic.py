@@ -162,6 +162,10 @@ def _writes(path):
             yield node.lineno, ast.unparse(node)
 
 
+# Files that grow as long as a program runs, each record appended and on the disk at once.
+APPENDED = {"train/_print_file.py"}
+
+
 def test_every_writer_of_msnb_writes_through_this_module():
     found = {
         f"{path.relative_to(PACKAGE)}:{line}: {call}"
@@ -169,4 +173,7 @@ def test_every_writer_of_msnb_writes_through_this_module():
         for line, call in _writes(path)
         if path.name != "_atomic.py" and "draft.descriptor" not in call
     }
+    appended = {line for line in found if "'ab'" in line and line.split(":")[0] in APPENDED}
+    assert {line.split(":")[0] for line in appended} == APPENDED
+    found -= appended
     assert not found, found

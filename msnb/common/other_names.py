@@ -47,7 +47,6 @@ NAMES: dict[str, str] = {
     "matmul": "ops.matmul",
     "manual_seed": "mindspore.set_seed",
     "save": "mindspore.save_checkpoint",
-    "load": "mindspore.load_checkpoint",
     "device": 'context.set_context(device_target="CPU" or "GPU")',
     "cuda": 'context.set_context(device_target="GPU")',
     "no_grad": "ops.stop_gradient; nothing is recorded unless a gradient is asked for",

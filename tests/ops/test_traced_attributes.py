@@ -134,6 +134,7 @@ EXAMPLES = {
     "BatchNormFoldGradD": ((f(3), f(3), _norm[0], f(3), up(3)), {"epsilon": (0.1, 0.3)}, {}),
     "MinMaxUpdatePerChannel": ((f(4, 3), -up(3), up(3)), {"ema_decay": (0.2, 0.7)}, {"ema": True}),
     "MinMaxUpdatePerLayer": ((f(4, 3), -up(1), up(1)), {"ema_decay": (0.2, 0.7)}, {"ema": True}),
+    "LpNorm": ((f(3, 4),), {"epsilon": (2.0, 3.0)}, {"axis": 1}),
     "Quant": ((f(4, 3),), {"scale": (4.0, 9.0), "offset": (0.0, 20.0)}, {}),
     "_Trapezoid": ((f(9),), {"dx": (0.5, 2.0)}, {}),
     "_Unwrap": ((f(9, low=-9, high=9),), {"discont": (4.0, 7.0)}, {}),

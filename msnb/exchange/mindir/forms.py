@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from msnb.core.operator import REGISTRY
 from msnb.exchange.mindir.operators import Unsayable, forms, reads
 from msnb.ir.anf import ValueNode
 from msnb.ops import operations as P
-from msnb.ops.index import ALL, ARRAY, NEW, NUMBER
+from msnb.ops.index import ALL, ARRAY, NEW, NUMBER, _TensorGetItem, _TensorGetRow
+from msnb.ops.math.division import _TrueDiv
+from msnb.ops.math.matmul import _MatMulBroadcast
 
 
 def plain(value: Any) -> Any:
@@ -43,9 +44,9 @@ _ALIKE = (
 ).split()
 
 
-@forms.register(*[REGISTRY[name] for name in _ALIKE])
+@forms.register(*[getattr(P, name) for name in _ALIKE])
 def _alike(writer, node, given):
-    op = REGISTRY[node.op]
+    op = getattr(P, node.op).operator
     attributes = {name: given[name] for name in op.attributes if given[name] is not None}
     return writer.call(op.name, [given[inp.name] for inp in op.inputs], node, attributes)
 
@@ -93,7 +94,7 @@ def _conv2d(writer, node, given):
 
 @forms.register(P.Conv2DBackpropInput)
 def _conv2d_transpose(writer, node, given):
-    inputs = [inp.name for inp in REGISTRY["Conv2DBackpropInput"].inputs]
+    inputs = [inp.name for inp in P.Conv2DBackpropInput.operator.inputs]
     attributes = _convolution(given, node.types[0].shape[2:])
     attributes.update(_names(["out_backprop", "filter", "input_sizes"], ["output"]))
     return writer.call("Conv2DBackpropInput", [given[name] for name in inputs], node, attributes)
@@ -102,7 +103,7 @@ def _conv2d_transpose(writer, node, given):
 @reads("Conv2D", "Conv2DBackpropInput", "Conv2DTranspose")
 def _read_convolution(values, attributes, name="Conv2D"):
     transposed = len(values) == 3
-    op = REGISTRY["Conv2DBackpropInput" if transposed else "Conv2D"]
+    op = (P.Conv2DBackpropInput if transposed else P.Conv2D).operator
     if attributes.get("format", "NCHW") != "NCHW":
         raise Unsayable(f"format={attributes['format']!r}")
     given = dict(zip([inp.name for inp in op.inputs], values))
@@ -140,7 +141,7 @@ def _max_pool(writer, node, given):
 @reads("MaxPool")
 def _read_max_pool(values, attributes):
     return "MaxPool", {
-        REGISTRY["MaxPool"].inputs[0].name: values[0],
+        P.MaxPool.operator.inputs[0].name: values[0],
         "kernel_size": _two(attributes["kernel_size"]),
         "strides": _two(attributes["strides"]),
         "pad_mode": str(attributes["pad_mode"]).lower(),
@@ -157,7 +158,7 @@ def _stack(writer, node, given):
 
 
 # ---------------------------------------------------------------------- indices
-@forms.register(REGISTRY["_TensorGetItem"])
+@forms.register(_TensorGetItem)
 def _get_item(writer, node, given):
     """Slices and whole numbers are one StridedSlice."""
     starts, begin, end, step = list(given["starts"]), [], [], []
@@ -196,7 +197,7 @@ def _get_item(writer, node, given):
     return writer.call("Reshape", [part, kind.shape], node)
 
 
-@forms.register(REGISTRY["_TensorGetRow"])
+@forms.register(_TensorGetRow)
 def _get_row(writer, node, given):
     """One position of the first axis, a number or a Tensor."""
     if not isinstance(node.inputs[1], ValueNode):
@@ -208,13 +209,13 @@ def _get_row(writer, node, given):
 
 
 # ---------------------------------------------------------------------- other spellings
-@forms.register(REGISTRY["_TrueDiv"])
+@forms.register(_TrueDiv)
 def _true_division(writer, node, given):
     x, y = (writer.cast(given[name], node.types[0].dtype) for name in ("x", "y"))
     return writer.call("RealDiv", [x, y], node)
 
 
-@forms.register(REGISTRY["_MatMulBroadcast"])
+@forms.register(_MatMulBroadcast)
 def _matmul(writer, node, given):
     x, y = node.inputs[0].types[node.slots[0]], node.inputs[1].types[node.slots[1]]
     if len(x.shape) < 2 or len(y.shape) < 2 or (len(x.shape), len(y.shape)) == (2, 2):
@@ -244,13 +245,13 @@ def _with_value(name):
     return form
 
 
-for _name in ("ArgMaxWithValue", "ArgMinWithValue"):
-    forms.register(REGISTRY[_name])(_with_value(_name))
+for _class in (P.ArgMaxWithValue, P.ArgMinWithValue):
+    forms.register(_class)(_with_value(_class.__name__))
 
 
 @forms.register(P.ResizeBilinear)
 def _resize_bilinear(writer, node, given):
-    x = given[REGISTRY["ResizeBilinear"].inputs[0].name]
+    x = given[P.ResizeBilinear.operator.inputs[0].name]
     half = given.get("half_pixel_centers", False)
     return writer.call("ResizeBilinearV2", [x, tuple(given["size"]), given["align_corners"], half], node)
 
@@ -258,7 +259,7 @@ def _resize_bilinear(writer, node, given):
 @reads("ResizeBilinearV2")
 def _read_resize_bilinear(values, attributes):
     x, size, align, half = values
-    op = REGISTRY["ResizeBilinear"]
+    op = P.ResizeBilinear.operator
     if half and "half_pixel_centers" not in op.attributes:
         raise Unsayable("half_pixel_centers=True")
     given = {op.inputs[0].name: x, "size": tuple(size), "align_corners": bool(align), "half_pixel_centers": bool(half)}
@@ -272,7 +273,7 @@ def _read_muls(values, attributes):
 
 @reads("StopGradient")
 def _read_stop_gradient(values, attributes):
-    return "StopGradient", {REGISTRY["StopGradient"].inputs[0].name: values[0]}
+    return "StopGradient", {P.StopGradient.operator.inputs[0].name: values[0]}
 
 
 def _reduction(ours):
@@ -281,7 +282,8 @@ def _reduction(ours):
         if len(values) > 3 and values[3] is not None:
             raise Unsayable("a reduction into another element type")
         axis = () if axis is None else axis
-        return ours, {**dict(zip([i.name for i in REGISTRY[ours].inputs], (x, axis))), "keep_dims": bool(keep)}
+        names = [i.name for i in getattr(P, ours).operator.inputs]
+        return ours, {**dict(zip(names, (x, axis))), "keep_dims": bool(keep)}
 
     return read
 

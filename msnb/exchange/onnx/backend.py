@@ -7,14 +7,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from onnx import ModelProto, NodeProto, helper
-from onnx.backend.base import Backend, BackendRep, namedtupledict
 
 from msnb.core.tensor import Tensor
 from msnb.exchange.onnx.read import cell_of, graph_of, input_types
 from msnb.exchange.onnx.read.cell import OnnxCell
 from msnb.exchange.onnx.read.reader import NeedsValue
 from msnb.formats import onnx
+
+try:  # an extra of the tests, as all who call this module have it
+    from onnx import ModelProto, NodeProto, helper
+    from onnx.backend.base import Backend, BackendRep, namedtupledict
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError("The ONNX backend needs the package onnx: pip install onnx", name=error.name) from None
 
 
 class Prepared(BackendRep):

@@ -8,6 +8,7 @@ from msnb.common.initializer import XavierNormal, XavierUniform, initializer
 from msnb.common.kinds import Bool, DType, Optional, PositiveInt, checked
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
+from msnb.nn._half import rounded, widened
 from msnb.nn._kinds import Share
 from msnb.nn.cell import Cell
 from msnb.nn.layer.basic import Dense
@@ -144,10 +145,11 @@ class MultiheadAttention(Cell):
             k, v = P.Concat(1)((k, zero)), P.Concat(1)((v, zero))
 
         q, k, v = (self._heads(x) for x in (q, k, v))
-        scores = self.matmul_turned(q * (1 / math.sqrt(self.head_dim)), k)
+        # products of queries and keys do not fit in half precision, and an infinite one has no softmax
+        scores = self.matmul_turned(widened(q) * (1 / math.sqrt(self.head_dim)), widened(k))
         scores = _masked(scores, attn_mask, extra, lambda m: m if m.ndim == 2 else m.reshape((n, -1, *m.shape[1:])))
         scores = _masked(scores, key_padding_mask, extra, lambda m: m.reshape((n, 1, 1, -1)))
-        weights = F.dropout(self.softmax(scores), self.dropout, self.training)
+        weights = F.dropout(rounded(self.softmax(scores), v), self.dropout, self.training)
 
         out = self.matmul(weights, v).transpose(0, 2, 1, 3).reshape((n, length, self.embed_dim))
         out = self.out_proj(out)

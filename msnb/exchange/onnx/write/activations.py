@@ -4,12 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from msnb.core.operator import REGISTRY
 from msnb.ops import operations as ops
 
 from .builder import Builder, Value, lowerings
-
-_op = REGISTRY.__getitem__
 
 
 def _plain(operator, op, **attrs):
@@ -28,7 +25,7 @@ _plain(ops.HSwish, "HardSwish")
 _plain(ops.Softsign, "Softsign")
 _plain(ops.Softplus, "Softplus")
 _plain(ops.SeLU, "Selu", alpha=1.6732632423543772, gamma=1.0507009873554805)
-_plain(_op("Mish"), "Mish")
+_plain(ops.Mish, "Mish")
 
 
 @lowerings.register(ops.ReLU6)
@@ -36,12 +33,12 @@ def _relu6(b, x):
     return b.op("Clip", x, b.like(0, x), b.like(6, x)) if x.is_float else NotImplemented
 
 
-@lowerings.register(_op("Hardtanh"))
+@lowerings.register(ops.Hardtanh)
 def _hardtanh(b, x, min_val, max_val):
     return b.op("Clip", x, b.like(min_val, x), b.like(max_val, x)) if x.is_float else NotImplemented
 
 
-@lowerings.register(_op("SiLU"))
+@lowerings.register(ops.SiLU)
 def _silu(b, x):
     return b.op("Mul", x, b.op("Sigmoid", x)) if x.is_float else NotImplemented
 
@@ -51,12 +48,12 @@ def _elu(b, x, alpha):
     return b.op("Elu", x, alpha=alpha)
 
 
-@lowerings.register(_op("LeakyReLUExt"))
+@lowerings.register(ops.LeakyReLUExt)
 def _leaky(b, x, alpha):
     return b.op("LeakyRelu", x, alpha=alpha) if x.is_float else NotImplemented
 
 
-@lowerings.register(_op("CeLU"))
+@lowerings.register(ops.CeLU)
 def _celu(b, x, alpha):
     return b.op("Celu", x, alpha=alpha) if x.dtype == "float32" else NotImplemented
 
@@ -68,7 +65,7 @@ def _prelu(b, x, weight):
     return b.op("PRelu", x, weight)
 
 
-@lowerings.register(_op("GeluExt"))
+@lowerings.register(ops.GeluExt)
 def _gelu_ext(b, x, approximate):
     return gelu(b, x) if approximate == "none" and x.is_float else NotImplemented
 
@@ -94,11 +91,11 @@ def _by_axis(b, op, x, axis):
     return b.op(op, x, axis=int(axes[0])) if len(axes) == 1 and x.is_float else NotImplemented
 
 
-@lowerings.register(_op("SoftShrink"))
+@lowerings.register(ops.SoftShrink)
 def _soft_shrink(b, x, lambd):
     return b.op("Shrink", x, bias=lambd, lambd=lambd)
 
 
-@lowerings.register(_op("HShrink"))
+@lowerings.register(ops.HShrink)
 def _hard_shrink(b, x, lambd):
     return b.op("Shrink", x, bias=0.0, lambd=lambd)

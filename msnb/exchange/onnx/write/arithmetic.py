@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from msnb.core.operator import REGISTRY
 from msnb.ops import operations as ops
+from msnb.ops.array.choose import _Where
+from msnb.ops.math.division import _TrueDiv
+from msnb.ops.math.matmul import _MatMulBroadcast
 
 from .builder import Builder, Value, lowerings
 from .primitives import arithmetic, cast_as_xla, compare, reduced
@@ -82,7 +84,7 @@ def _identity(b, x):
     return x
 
 
-@lowerings.register(REGISTRY["StopGradient"])
+@lowerings.register(ops.StopGradient)
 def _stop_gradient(b, x):
     return x
 
@@ -117,7 +119,7 @@ def _division(operator):
         return arithmetic(b, "Div", (x, y)) if "float" in b.dtype else NotImplemented
 
 
-for _operator in (ops.RealDiv, ops.Div, REGISTRY["_TrueDiv"]):
+for _operator in (ops.RealDiv, ops.Div, _TrueDiv):
     _division(_operator)
 
 
@@ -160,7 +162,7 @@ for _operator, _op in {ops.LogicalAnd: "And", ops.LogicalOr: "Or"}.items():
     _logic(_operator, _op)
 
 
-@lowerings.register(ops.Select, REGISTRY["_Where"])
+@lowerings.register(ops.Select, _Where)
 def _select(b, condition, x, y):
     kind = b.computing(b.dtype)
     return b.op("Where", b.cast(condition, "bool"), b.cast(x, kind), b.cast(y, kind), dtype=kind)
@@ -240,7 +242,7 @@ def _matmul(b, x, y, transpose_a, transpose_b):
     return b.op("MatMul", *turned)
 
 
-@lowerings.register(REGISTRY["_MatMulBroadcast"])
+@lowerings.register(_MatMulBroadcast)
 def _matmul_broadcast(b, x, y):
     if "float" not in b.dtype:
         return NotImplemented

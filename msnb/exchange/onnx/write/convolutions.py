@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from msnb.core.operator import REGISTRY
 from msnb.ops import operations as ops
 from msnb.ops.nn._conv import same_pads
+from msnb.ops.nn.conv2d import _Conv1D
+from msnb.ops.nn.max_pool import _MaxPool2D
 
 from .builder import Builder, Extent, Refused, Value, lowerings, primitives
-
-_op = REGISTRY.__getitem__
 
 
 def padding_of(mode: str, pad: Sequence[int], image: Sequence[Any], kernel, stride, dilation=None) -> dict[str, Any]:
@@ -52,14 +51,14 @@ def _convolution(b, x, weight, *, pad_mode, pad, stride, dilation, group, data_f
     return _last(b, made) if last else made
 
 
-@lowerings.register(ops.Conv2D, _op("Conv3D"))
+@lowerings.register(ops.Conv2D, ops.Conv3D)
 def _conv(b, x, weight, *, pad_mode, pad, stride, dilation, group, data_format, **_):
     return _convolution(
         b, x, weight, pad_mode=pad_mode, pad=pad, stride=stride, dilation=dilation, group=group, data_format=data_format
     )
 
 
-@lowerings.register(_op("_Conv1D"))
+@lowerings.register(_Conv1D)
 def _conv1d(b, x, weight, *, stride, pad_mode, padding, dilation, groups):
     return _convolution(b, x, weight, pad_mode=pad_mode, pad=padding, stride=stride, dilation=dilation, group=groups)
 
@@ -105,7 +104,7 @@ def _filter_grad(b, x, dy, kernel, geometry, **_):
     return b.transpose(turned, [1, 0, 2, 3])
 
 
-@lowerings.register(_op("Conv2DBackpropInput"))
+@lowerings.register(ops.Conv2DBackpropInput)
 def _conv_transpose(
     b, dout, weight, *, input_sizes, kernel_size, pad_mode, pad, stride, dilation, group, data_format="NCHW", **_
 ):
@@ -175,7 +174,7 @@ def _pool_2(b, op, x, kernel, strides, pads, ceil, **more):
     return b.squeeze(made, [0]) if single else made
 
 
-@lowerings.register(_op("_MaxPool2D"))
+@lowerings.register(_MaxPool2D)
 def _max_pool_2(b, x, *, kernel_size, strides, pads, dilation, ceil_mode):
     if not x.is_float:
         return NotImplemented
@@ -183,14 +182,14 @@ def _max_pool_2(b, x, *, kernel_size, strides, pads, dilation, ceil_mode):
     return _pool_2(b, "MaxPool", x, kernel_size, strides or kernel_size, pads, ceil_mode, dilations=list(dilation))
 
 
-@lowerings.register(_op("AvgPool1D"), _op("AvgPool2D"))
+@lowerings.register(ops.AvgPool1D, ops.AvgPool2D)
 def _avg_pool_2(b, x, *, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override=0):
     if ceil_mode or divisor_override or not x.is_float:
         return NotImplemented
     return _pool_2(b, "AveragePool", x, kernel_size, stride, padding, False, count_include_pad=int(count_include_pad))
 
 
-@lowerings.register(_op("AdaptiveAvgPool2D"))
+@lowerings.register(ops.AdaptiveAvgPool2D)
 def _adaptive(b, x, *, output_size):
     sizes = list(output_size) if isinstance(output_size, (tuple, list)) else [output_size] * 2
     if sizes == [1, 1] and x.rank == 4:

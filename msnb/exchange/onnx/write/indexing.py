@@ -4,17 +4,16 @@ from typing import Any
 
 import numpy as np
 
-from msnb.core.operator import REGISTRY
 from msnb.ops import operations as ops
+from msnb.ops.index import _TensorGetItem, _TensorGetRow
 
 from .builder import Extent, lowerings
 from .primitives import start_of
 
-_op = REGISTRY.__getitem__
 _ALL, _NUMBER, _NEW, _ARRAY = ":", "i", "new", "array"  # entries of a plan, see msnb/ops/index.py
 
 
-@lowerings.register(_op("_TensorGetRow"))
+@lowerings.register(_TensorGetRow)
 def _row(b, x, index):
     return b.op("Gather", x, _kept_inside(b, index, x.shape[0]), axis=0)
 
@@ -27,7 +26,7 @@ def _kept_inside(b, index, count):
     return b.squeeze(found, [0]) if hasattr(found, "name") else b.const(np.int64(found))
 
 
-@lowerings.register(_op("_TensorGetItem"))
+@lowerings.register(_TensorGetItem)
 def _item(b, x, starts, tensors, *, plan):
     """Slices and numbers; index Tensors are left to what the kernel does."""
     if _ARRAY in plan:

@@ -1,12 +1,9 @@
 """Lowerings of normalisation, as it is in evaluation."""
 
-from msnb.core.operator import REGISTRY
 from msnb.ops import operations as ops
 
 from .builder import lowerings
 from .primitives import reduced
-
-_op = REGISTRY.__getitem__
 
 
 @lowerings.register(ops.BatchNorm)
@@ -38,7 +35,7 @@ def _layer_norm(b, x, gamma, beta, *, begin_norm_axis, begin_params_axis, epsilo
     return made, mean, reduced(b, "ReduceMean", b.op("Mul", centred, centred), axes, True)
 
 
-@lowerings.register(_op("RmsNorm"))
+@lowerings.register(ops.RmsNorm)
 def _rms_norm(b, x, gamma, *, epsilon):
     if x.dtype != "float32":
         return NotImplemented
@@ -48,7 +45,7 @@ def _rms_norm(b, x, gamma, *, epsilon):
     return b.op("Mul", b.op("Mul", x, scale), gamma), scale
 
 
-@lowerings.register(_op("GroupNorm"))
+@lowerings.register(ops.GroupNorm)
 def _group_norm(b, x, weight, bias, *, num_groups, eps):
     """ONNX's own for groups knew one factor a group until opset 21: instances of a group, then a factor a channel."""
     if x.dtype != "float32" or x.rank < 3:

@@ -268,7 +268,8 @@ def cast_as_xla(b: Builder, x: Value, dtype: str) -> Value:
 # ---------------------------------------------------------------------- shapes
 @primitives.register("reshape")
 def _reshape(b, x, dimensions=None, **_):
-    return b.reshape(x, b.shape)
+    """`dimensions` is the order of axes in which the elements are taken."""
+    return b.reshape(x if dimensions is None else b.transpose(x, dimensions), b.shape)
 
 
 @primitives.register("squeeze")

@@ -4,14 +4,14 @@ import math
 
 import numpy as np
 
-from msnb.core.operator import REGISTRY
+from msnb.ops import operations as ops
 
 from .builder import lowerings
 
 _GATES = [0, 3, 1, 2]  # ONNX's order input, output, forget, cell in MindSpore's input, forget, cell, output
 
 
-@lowerings.register(REGISTRY["LSTM"])
+@lowerings.register(ops.LSTM)
 def _lstm(b, x, h, c, w, *, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout):
     """A layer of ONNX for each layer; the weights are cut out of the flat one when the model is loaded."""
     if x.dtype != "float32":

@@ -4,15 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from msnb.core.operator import REGISTRY
 from msnb.ops import operations as ops
 
 from .builder import Builder, Extent, Value, lowerings
 
-_op = REGISTRY.__getitem__
 
-
-@lowerings.register(ops.Reshape, _op("TransShape"))
+@lowerings.register(ops.Reshape, ops.TransShape)
 def _reshape(b, x, *, shape):
     return b.reshape(x, b.shape)
 
@@ -22,7 +19,7 @@ def _flatten(b, x):
     return b.op("Flatten", x, axis=1) if x.rank > 1 else b.reshape(x, b.shape)
 
 
-@lowerings.register(_op("FlattenExt"))
+@lowerings.register(ops.FlattenExt)
 def _flatten_ext(b, x, *, start_dim, end_dim):
     return b.reshape(x, b.shape)
 
@@ -134,12 +131,12 @@ def _one_hot(b, indices, on_value, off_value, *, depth, axis):
     return b.op("Where", none, b.cast(off_value, b.dtype), made, dtype=b.dtype)
 
 
-@lowerings.register(_op("DepthToSpace"))
+@lowerings.register(ops.DepthToSpace)
 def _depth_to_space(b, x, *, block_size):
     return b.op("DepthToSpace", x, blocksize=block_size) if x.is_float else NotImplemented
 
 
-@lowerings.register(_op("PixelShuffle"))
+@lowerings.register(ops.PixelShuffle)
 def _pixel_shuffle(b, x, *, upscale_factor):
     if x.rank != 4 or not x.is_float:
         return NotImplemented
@@ -155,5 +152,5 @@ def _triangle(operator, upper):
         return b.op("Trilu", wide, b.const(np.int64(diagonal)), upper=upper)
 
 
-_triangle(_op("Tril"), 0)
-_triangle(_op("Triu"), 1)
+_triangle(ops.Tril, 0)
+_triangle(ops.Triu, 1)
