@@ -12,7 +12,8 @@ def forward_of(graph: FuncGraph) -> FuncGraph:
     """The forward program of a graph: its nodes without backward and update, without what only those read.
 
     JAX differentiates while it traces, so this program never existed on its own; it is the same computation without
-    the results that operators keep for their gradients. Its results are those of the graph that need no gradient.
+    the results that operators keep for their gradients. Its results are those of the graph that need no gradient;
+    what nothing reads in the graph, such as a check of labels, stays.
 
     Args:
         graph (FuncGraph): a program with a gradient.
@@ -24,7 +25,8 @@ def forward_of(graph: FuncGraph) -> FuncGraph:
     results = len(graph.outputs) - graph.written
     given = [(pair, place >= results) for place, pair in enumerate(graph.outputs) if pair[0] in kept]
     outputs = [pair for pair, _ in given]
-    ends = {node for node, _ in outputs}
+    ever = {source for node in graph.nodes for source in _sources(node)}
+    ends = {node for node, _ in outputs} | (kept.keys() - ever)  # a check has readers in neither program
     for node in reversed(kept):  # what only the gradient reads goes too
         if node in ends or node in wanted or not outputs:
             wanted.add(node)

@@ -249,7 +249,7 @@ def test_a_view_is_saved_by_the_suffix_of_the_file(view, tmp_path):
         view.save(tmp_path / f"view{suffix}")
         assert (tmp_path / f"view{suffix}").read_text(encoding="utf-8").startswith(begin)
     with pytest.raises(ValueError, match="should end in one of"):
-        view.save(tmp_path / "view.png")
+        view.save(tmp_path / "view.gif")
 
 
 def test_the_notebook_gets_a_widget_a_page_and_a_picture(view):

@@ -49,7 +49,7 @@ def test_what_to_do_about_a_missing_mindspore_is_the_last_line(shown, monkeypatc
 
 @pytest.mark.parametrize("mode", ["graph", "pynative"])
 def test_a_number_where_a_tensor_is_meant_is_named_in_the_last_line(shown, mode):
-    text = shown(f"%%mindspore -m {mode}\nfrom mindspore import nn, ops\nops.GradOperation()(nn.Dense(3, 1))(1)")
+    text = shown(f"%%mindspore -m {mode}\nfrom mindspore import nn\nnn.Dense(3, 1)(1)")
     *_, sentence, where, last = text.splitlines()
     assert sentence.startswith("AttributeError: 'int' object has no attribute")
     assert where.startswith("in Dense(3, 1), input int 1, at In [")

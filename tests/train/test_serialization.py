@@ -227,7 +227,7 @@ def test_files_that_are_no_checkpoints_are_named(kind, tmp_path, make_net):
         (ValueError, lambda net, path: ms.export(net, Tensor([1.0]), file_name=1)),
         (ValueError, lambda net, path: ms.export(net, Tensor([1.0]), file_name="net", file_format="PB")),
         (NotImplementedError, lambda net, path: ms.export(net, Tensor([1.0]), file_name="net", file_format="AIR")),
-        (NotImplementedError, lambda net, path: ms.parse_print("print.pb")),
+        (FileNotFoundError, lambda net, path: ms.parse_print("print.pb")),
         (NotImplementedError, lambda net, path: ms.build_searched_strategy("strategy.ckpt")),
         (NotImplementedError, lambda net, path: ms.merge_sliced_parameter([])),
         (NotImplementedError, lambda net, path: ms.load_distributed_checkpoint(net, [])),
