@@ -14,7 +14,7 @@ from msnb.exchange.onnx.read.cell import OnnxCell
 from msnb.exchange.onnx.read.reader import NeedsValue
 from msnb.formats import onnx
 
-try:  # an extra of the tests, as all who call this module have it
+try:  # only those who test with it have it
     from onnx import ModelProto, NodeProto, helper
     from onnx.backend.base import Backend, BackendRep, namedtupledict
 except ModuleNotFoundError as error:
