@@ -122,12 +122,13 @@ class Lab:
 
 
 LAST = 6 + len(MISTAKES)  # the number of the first cell after the mistakes
+DEEP = 180  # Blocks: XLA is to be at work for longer than nothing is said, with the cheap flags of tests as well
 CELLS = [
     BEGIN,
     NET,
     'model = Model(net, loss, opt, metrics={"acc"})\nmodel.train(2, data())',
     "model.train(40000, data())",
-    "deep = nn.SequentialCell([Block(1, 4), *[Block(4, 4 + i % 3 * 0) for i in range(60)]])\n"
+    f"deep = nn.SequentialCell([Block(1, 4), *[Block(4, 4) for i in range({DEEP})]])\n"
     "step = nn.TrainOneStepCell(deep, nn.SGD(deep.trainable_params()))\nstep(Tensor(images)).shape",
     "model.eval(data(), dataset_sink_mode=False)",
     *[text for text, _ in MISTAKES],

@@ -252,6 +252,14 @@ def test_points_above_the_roof_are_marked(show, made):
     assert "ringed" in page.inner_text(".panel .key")
 
 
+def test_the_way_to_the_slow_cells_is_open_however_idle_the_step_was(show, made):
+    idle = copy.copy(made.profile)
+    idle.parts = {**idle.parts, "host": 100 * sum(idle.parts.values())}
+    page = show(made=ProfileView(idle))
+    page.click('[data-tab="cells"]')
+    assert page.locator(".panel tbody tr[data-cell$='first-Dense']").count() == 1
+
+
 @pytest.mark.parametrize("tab", ("operators", "cells"))
 def test_a_table_is_one_tab_stop_with_arrows_and_its_keys_are_told(show, tab):
     page = show()

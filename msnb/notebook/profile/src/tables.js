@@ -205,12 +205,13 @@ export function cells(data) {
   const place = {}, // where the keyboard stands
     open = new Set(),
     sum = (c) => c.f + c.b + c.u,
-    most = Math.max(...data.cells.map(sum), 1e-12);
-  // open the way down to what takes most of the time
+    most = Math.max(...data.cells.map(sum), 1e-12),
+    all = roots.reduce((s, c) => s + sum(c), 0);
+  // open the way down to what takes most of the time of Cells, be the step as idle as it may
   for (let level = roots; level.length;) {
     const next = [];
     for (const c of level)
-      if (sum(c) > 0.15 * data.total && (below.get(c.s) || []).length <= 12) {
+      if (sum(c) > 0.15 * all && (below.get(c.s) || []).length <= 12) {
         open.add(c.s);
         next.push(...(below.get(c.s) || []));
       }
