@@ -6,12 +6,21 @@ import os
 import numpy as np
 import pytest
 
+from msnb import Tensor, log
+
 # Operators whose first test is about texts, sequences or types that msnb does not have are left out by what they take.
 OPERATORS = """Add And ArgMax Attention AveragePool BatchNormalization Cast Clip Concat Conv ConvTranspose CumSum Einsum
 Expand Flatten GRU Gather GatherElements GatherND Gelu Gemm GroupNormalization HardSigmoid If InstanceNormalization LRN
 LSTM LayerNormalization LeakyRelu LogSoftmax MatMul MaxPool Mod OneHot Pad Pow QuantizeLinear RNN Range ReduceL2
 ReduceLogSumExp ReduceSum Reshape Resize RotaryEmbedding ScatterElements ScatterND Shape Slice Softmax SpaceToDepth
 Split Squeeze Tile TopK Transpose Trilu Unsqueeze Where""".split()
+
+
+def needs_onnx():
+    """Skip the test where onnx is missing, but fail in CI."""
+    if importlib.util.find_spec("onnx") is None:
+        message = "onnx is not installed; pip install onnx"
+        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
 
 
 def cases(operator):
@@ -22,9 +31,7 @@ def cases(operator):
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_a_node_computes_what_onnx_says(operator):
-    if importlib.util.find_spec("onnx") is None:
-        message = "onnx is not installed; pip install onnx"
-        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
+    needs_onnx()
     from onnx import TensorProto, numpy_helper
 
     from msnb.exchange.onnx import backend
@@ -44,8 +51,48 @@ def test_a_node_computes_what_onnx_says(operator):
 
 
 def test_the_backend_runs_on_the_cpu():
-    if importlib.util.find_spec("onnx") is None:
-        pytest.skip("onnx is not installed; pip install onnx")
+    needs_onnx()
     from msnb.exchange.onnx import backend
 
     assert backend.supports_device("CPU") and not backend.supports_device("ABACUS")
+
+
+def model_of_nodes(*nodes):
+    """A model that takes x of (1, 4, 4, 6) and gives y."""
+    from onnx import TensorProto, helper
+
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, (1, 4, 4, 6))
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, (1, 4, 4, 6))
+    return helper.make_model(helper.make_graph(nodes, "moved", [x], [y]), opset_imports=[helper.make_opsetid("", 18)])
+
+
+def loaded(folder, *nodes):
+    """The Cell of such a model, which onnx's own checker has not seen."""
+    import onnx
+
+    from msnb import load_onnx
+
+    onnx.save(model_of_nodes(*nodes), folder / "model.onnx")
+    return load_onnx(folder / "model.onnx")
+
+
+@pytest.mark.parametrize("mode", ["DCR", "CRD"])
+def test_blocks_moved_into_the_channels_come_back(mode, tmp_path):
+    needs_onnx()
+    from onnx import helper
+
+    x = np.arange(96, dtype=np.float32).reshape(1, 4, 4, 6)
+    there = helper.make_node("SpaceToDepth", ["x"], ["z"], blocksize=2, mode=mode)
+    back = helper.make_node("DepthToSpace", ["z"], ["y"], blocksize=2, mode=mode)
+    np.testing.assert_array_equal(loaded(tmp_path, there, back)(Tensor(x)).asnumpy(), x)
+
+
+def test_an_attribute_that_nobody_asks_for_is_told(tmp_path, monkeypatch):
+    needs_onnx()
+    from onnx import helper
+
+    told = []
+    monkeypatch.setattr(log, "once", told.append)
+    odd = helper.make_node("Relu", ["x"], ["y"], slope_of_negatives=0.5)
+    loaded(tmp_path, odd)(Tensor(np.ones((1, 4, 4, 6), np.float32)))
+    assert set(told) == {"load_onnx: msnb does not know the attribute 'slope_of_negatives' of Relu, and leaves it out."}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .reader import Node, Reader, Ref, Unread, handles
+from .reader import Attributes, Node, Reader, Ref, Unread, handles
 from .shapes import part
 
 
@@ -235,7 +235,7 @@ def _average_pool(r, node):
     ones = r.const(np.ones((1, 1, *x.shape[2:]), np.float32))
     if count_all:  # what lies in the padding counts, what a last window reaches beyond it does not
         ones = r.const(np.ones((1, 1, *[n + p + q for n, (p, q) in zip(x.shape[2:], pads, strict=True)]), np.float32))
-        attrs = {**node.attrs, "pads": [0] * (2 * dims), "auto_pad": "NOTSET"}
+        attrs = Attributes({**node.attrs, "pads": [0] * (2 * dims), "auto_pad": "NOTSET"})
         counts, _ = _windows(r, node._replace(attrs=attrs), ones, 0)
         if counts.shape[2:-1] != total.shape[2:]:
             counts = r.const(np.ones((1, 1, *total.shape[2:], math.prod(kernel)), np.float32))

@@ -1,12 +1,13 @@
 """From the messages of a model to a graph of MindSpore's operators: names, shapes, constants, and graphs within."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
 import ml_dtypes
 import numpy as np
 
+from msnb import log
 from msnb.common import dtype as mstype
 from msnb.core.operator import _ABSENT, REGISTRY
 from msnb.core.tensor import Tensor, box
@@ -17,6 +18,8 @@ from msnb.ir.read import dtype_name
 Handler = Callable[..., Any]
 HANDLERS: dict[str, Handler] = {}  # "Conv", or "com.microsoft.Gelu" -> what makes our nodes of such a node
 
+# Attributes that say again what the inputs do, or what inference does not ask.
+_IMPLIED = frozenset(("kernel_shape", "hidden_size", "ratio", "seed", "sorted", "training_mode"))
 _NEWEST = 26  # of the opsets that the handlers were written after
 
 
@@ -73,20 +76,49 @@ class Ref(NamedTuple):
         return self.node.value if isinstance(self.node, ValueNode) else None
 
 
+class Attributes(dict[str, Any]):
+    """Attributes of a node by name, which remember those that somebody has asked for."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        super().__init__(given)
+        self._asked: set[str] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        self._asked.add(name)
+        return super().__getitem__(name)
+
+    def __contains__(self, name: object) -> bool:
+        self._asked.add(str(name))
+        return super().__contains__(name)
+
+    def __iter__(self) -> Iterator[str]:
+        self._asked.update(super().keys())
+        return super().__iter__()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """An attribute, `default` where there is none."""
+        self._asked.add(name)
+        return super().get(name, default)
+
+    def unasked(self) -> list[str]:
+        """Names of those that nobody has asked for."""
+        return [name for name in super().keys() if name not in self._asked]
+
+
 class Node(NamedTuple):
     """A node of the model.
 
     Attributes:
         op (str): Its operator.
         inputs (list): What it takes, None for what is left out.
-        attrs (dict): Its attributes, see `formats.onnx.attributes`.
+        attrs (Attributes): Its attributes, see `formats.onnx.attributes`.
         outputs (list[str]): Names of its results, "" for one that nobody wants.
         version (int): Of the set of operators.
     """
 
     op: str
     inputs: list[Ref | None]
-    attrs: dict[str, Any]
+    attrs: Attributes
     outputs: list[str]
     version: int
 
@@ -325,9 +357,14 @@ class Reader:
                     raise Unread("msnb has no operator for it")
                 else:
                     inputs = [self.find(name) if name else None for name in message.get("input", [])]
-                    attrs = onnx.attributes(message)
+                    attrs = Attributes(onnx.attributes(message))
                     node = Node(op, inputs, attrs, message.get("output", []), self.version)
                     results = handler(self, node)
+                    for name in attrs.unasked():
+                        if name not in _IMPLIED:
+                            log.once(
+                                f"load_onnx: msnb does not know the attribute '{name}' of {key}, and leaves it out."
+                            )
             except Unread as error:
                 self.model.missing.setdefault((key, str(error)), message.get("name") or self.scope)
                 results = ()

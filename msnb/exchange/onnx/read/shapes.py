@@ -384,7 +384,8 @@ def _depth_to_space(r, node):
 def _space_to_depth(r, node):
     x, size = node.inputs[0], node.attr("blocksize")
     n, c, h, w = x.shape
-    parts = r.transpose(r.reshape(x, (n, c, h // size, size, w // size, size)), (0, 3, 5, 1, 2, 4))
+    order = (0, 1, 3, 5, 2, 4) if node.attr("mode", "DCR") == "CRD" else (0, 3, 5, 1, 2, 4)
+    parts = r.transpose(r.reshape(x, (n, c, h // size, size, w // size, size)), order)
     return r.reshape(parts, (n, c * size**2, h // size, w // size))
 
 
