@@ -8,60 +8,37 @@ comes a Switch, and of a function that calls itself a While.
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from msnb.common import dtype as mstype
 from msnb.core.operator import REGISTRY
 from msnb.exchange.mindir import forms as _forms  # noqa: F401 - fills the table
 from msnb.exchange.mindir.closing import close, prune
+from msnb.exchange.mindir.control import ControlFlow
 from msnb.exchange.mindir.operators import Unsayable, call_of
+from msnb.exchange.mindir.values import (
+    ORDER,
+    Again,
+    Choice,
+    Closure,
+    Ref,
+    class_name,
+    is_leaf,
+    is_spelling,
+    leaves,
+    own_name,
+    slot_of,
+    spelled,
+    type_of,
+    types_of,
+)
 from msnb.formats import mindir
 from msnb.formats.reading import BadFileError
-from msnb.ir.anf import AnfNode, CNode, FuncGraph, ParameterNode, TensorType, ValueNode
+from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
 
 _MOST = 1_000_000  # nodes that are followed; functions that call each other can be more than any memory holds
-_DEEPEST = 100
-
-
-class Ref(NamedTuple):
-    """A result of a node."""
-
-    node: AnfNode
-    slot: int
-
-
-class Closure(NamedTuple):
-    """A function with its first arguments."""
-
-    function: str
-    values: tuple[Any, ...]
-
-
-class Choice(NamedTuple):
-    """One of two functions."""
-
-    predicate: Any
-    yes: Closure
-    no: Closure
-
-
-class Again(NamedTuple):
-    """The next round of a loop, or what follows both branches: a call that whoever looks for it makes."""
-
-    function: str
-    values: tuple[Any, ...]
-
-
-class _Order:
-    """What only says in which order something happens."""
-
-    def __repr__(self):
-        return "U"
-
-
-ORDER = _Order()
+_DEEPEST = 100  # functions that are followed within each other
 
 
 class Weights(Mapping[str, Any]):
@@ -73,7 +50,7 @@ class Weights(Mapping[str, Any]):
     """
 
     def __init__(self, messages: list[dict[str, Any]], folder: str) -> None:
-        self._messages = {_own(message.get("name", "")): message for message in messages}
+        self._messages = {own_name(message.get("name", "")): message for message in messages}
         self._folder = folder
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -122,7 +99,7 @@ def _read(path, strict):
         raise BadFileError(f"{path!r} is damaged: {type(error).__name__}: {error}") from error
 
 
-class Reader:
+class Reader(ControlFlow):
     """One file being read.
 
     Args:
@@ -161,7 +138,7 @@ class Reader:
         env = {message["name"]: Ref(node, 0) for message, node in zip(main.get("parameter", []), weights)}
         self.globals.update(env)
         result = self._call(main.get("name", ""), [Ref(node, 0) for node in inputs], inputs_are=True)
-        outputs = [(self._node_of(leaf), leaf.slot if isinstance(leaf, Ref) else 0) for leaf in _leaves(result)]
+        outputs = [(self._node_of(leaf), leaf.slot if isinstance(leaf, Ref) else 0) for leaf in leaves(result)]
         if self.unknown:
             told = "; ".join(f"{name} ({why})" for name, why in sorted(self.unknown.items()))
             raise NotImplementedError(f"{self.path!r} has operators that msnb cannot read: {told}.")
@@ -170,16 +147,16 @@ class Reader:
         close(made)
         _number(made)
         _frozen(made)
-        made.name = _shown(main.get("name", "main"))
+        made.name = class_name(main.get("name", "main"))
         return made
 
     def _parameter(self, message, weight):
         tensor = message if weight else (message.get("tensor") or [None])[0]
         if tensor is None:
             raise NotImplementedError(f"{self.path!r} takes an input that is no Tensor: {message.get('name')!r}.")
-        kind = _type(tensor)
+        kind = type_of(tensor)
         trained = weight and kind.dtype.startswith(("Float", "BFloat"))
-        return ParameterNode(_own(message.get("name", "")), (kind,), weight, trained)
+        return ParameterNode(own_name(message.get("name", "")), (kind,), weight, trained)
 
     def _constant(self, node):
         attributes = node.get("attribute", [])
@@ -266,197 +243,6 @@ class Reader:
             return self._branch(called.predicate, yes, no)
         raise BadFileError(f"{self.path!r} is damaged: it calls something that is no function.")
 
-    # ------------------------------------------------------------------ branches
-    def _branch(self, predicate, yes, no):
-        """A choice that is called."""
-        if not isinstance(predicate, Ref):
-            chosen = yes if bool(np.asarray(predicate)) else no
-            return self._call(chosen.function, chosen.values)
-        after = self._next(yes.function) & self._next(no.function)
-        active, outer = self.active, self.nodes
-        if after:
-            self.active = (*active, min(after))
-        results, parts = [], []
-        for closure in (no, yes):
-            self.nodes = []
-            results.append(self._call(closure.function, closure.values))
-            parts.append(self.nodes)
-        self.active, self.nodes = active, outer
-        pairs: list[tuple[Any, Any]] = []
-        merged = self._merged(*results, pairs)
-        if pairs:
-            graphs = [
-                FuncGraph(name, [], nodes, [(self._node_of(p[i]), _slot(p[i])) for p in pairs])
-                for i, (name, nodes) in enumerate(zip((no.function, yes.function), parts, strict=True))
-            ]
-            for graph in graphs:
-                graph.name = _shown(graph.name)
-            types = tuple(_type_of_either(p) for p in pairs)
-            node = self._add("Switch", [predicate], types, graphs=tuple(graphs))
-            merged = _filled(merged, [Ref(node, i) for i in range(len(pairs))])
-        if isinstance(merged, Again) and merged.function not in self.active:
-            return self._call(merged.function, merged.values)
-        return merged
-
-    def _merged(self, a, b, pairs):
-        """What two branches give as one value; `_Hole` stands where they differ, for the pair in `pairs`."""
-        if isinstance(a, Again) or isinstance(b, Again):
-            if not (isinstance(a, Again) and isinstance(b, Again) and a.function == b.function):
-                raise NotImplementedError(
-                    f"{self.path!r} has a branch that leaves a loop or a function early (break, return), which msnb "
-                    "does not read; write it as a condition."
-                )
-            return Again(a.function, tuple(self._merged(x, y, pairs) for x, y in zip(a.values, b.values, strict=True)))
-        if a is ORDER or b is ORDER:
-            return ORDER
-        if isinstance(a, (tuple, list)) and not isinstance(a, NamedTuples):
-            if not isinstance(b, (tuple, list)) or len(a) != len(b):
-                raise NotImplementedError(f"{self.path!r} has branches whose results are not alike.")
-            return tuple(self._merged(x, y, pairs) for x, y in zip(a, b))
-        if isinstance(a, (Closure, Choice)) or isinstance(b, (Closure, Choice)):
-            if isinstance(a, Closure) and isinstance(b, Closure) and a.function == b.function:
-                return Closure(a.function, self._merged(tuple(a.values), tuple(b.values), pairs))
-            raise NotImplementedError(f"{self.path!r} has branches that give functions, which msnb does not read.")
-        if _same(a, b):
-            return a
-        if not (_is_leaf(a) and _is_leaf(b)):
-            raise NotImplementedError(f"{self.path!r} has branches whose results are no Tensors.")
-        pairs.append((a, b))
-        return _Hole(len(pairs) - 1)
-
-    def _next(self, function, seen=frozenset()):
-        """The functions that a function ends with calling, whatever way it takes."""
-        if function in seen or function not in self.functions:
-            return frozenset()
-        node = self._last(function)
-        if node is None:
-            return frozenset()
-        target = node.get("op_type", "").removeprefix("REF::")
-        if target in self.functions:
-            return frozenset((target,))
-        choice = self._producer(function, target)
-        if choice is None:
-            return frozenset()
-        ways = [self._producer(function, name) for name in choice.get("input", [])[1:3]]
-        ends = [self._next(way["input"][0].removeprefix("REF::"), seen | {function}) for way in ways if way]
-        return ends[0] & ends[1] if len(ends) == 2 else frozenset()
-
-    def _producer(self, function, name):
-        return next((n for n in self.functions[function].get("node", []) if name in n.get("output", [])), None)
-
-    def _last(self, function):
-        """The node whose result a function gives, what orders side effects left out."""
-        outputs = self.functions[function].get("output", [])
-        node = self._producer(function, outputs[0].get("name", "")) if len(outputs) == 1 else None
-        for _ in range(_DEEPEST):
-            primitive = self.primitives.get((node or {}).get("op_type", "").removeprefix("REF::"), {})
-            if node is None or primitive.get("op_type") != "Depend" or not node.get("input"):
-                return node
-            node = self._producer(function, node["input"][0])
-        return None
-
-    # ------------------------------------------------------------------ loops
-    def _reached(self, name):
-        """Functions that a function leads to; a call of an active one is a round's end, and leads nowhere."""
-        key = (name, self.active)
-        if key not in self._reach:
-            found, todo = set(), [name]
-            while todo:
-                for node in self.functions[todo.pop()].get("node", []):
-                    for used in (node.get("op_type", ""), *node.get("input", [])):
-                        used = used.removeprefix("REF::")
-                        if used in self.functions and used not in found:
-                            found.add(used)
-                            if used not in self.active:
-                                todo.append(used)
-            self._reach[key] = frozenset(found)
-        return self._reach[key]
-
-    def _loop(self, name, values):
-        """A function that calls itself: a condition, rounds, and what comes after them."""
-        values = list(self._bound(name, values).values())
-        kinds = [(v.get("tensor") or [None])[0] for v in self.functions[name].get("input", [])]
-        names = [_own(v.get("name", "")) for v in self.functions[name].get("input", [])]
-        changing = [i for i, (v, k) in enumerate(zip(values, kinds, strict=True)) if _is_leaf(v) and k is not None]
-        while True:
-            own, made = self._round(name, values, kinds, names, changing)
-            body_nodes, results = made[1]
-            kept = [i for i in changing if results[i] == Ref(own[1][i], 0)]
-            if not kept:
-                break
-            changing = [i for i in changing if i not in kept]  # they are what they were, round for round
-        if not changing:
-            raise NotImplementedError(f"{self.path!r} has a loop in which nothing changes.")
-        (test_nodes, predicate), (body_nodes, results) = made
-        graphs = []
-        for title, nodes, outputs, parameters in (
-            ("condition", test_nodes, [predicate], own[0]),
-            ("body", body_nodes, [results[i] for i in changing], own[1]),
-        ):
-            ends = [(self._node_of(v), _slot(v)) for v in outputs]
-            graph = FuncGraph(title, [parameters[i] for i in changing], nodes, ends, tuple(range(len(changing))))
-            graphs.append(graph)
-        types = tuple(_type(kinds[i]) for i in changing)
-        node = self._add("While", [values[i] for i in changing], types, graphs=tuple(graphs))
-        last = list(values)
-        for slot, i in enumerate(changing):
-            last[i] = Ref(node, slot)
-        choice = self._header(name, last)
-        after = choice.no if self._goes_round(choice.yes.function, name) else choice.yes
-        return self._call(after.function, after.values)
-
-    def _goes_round(self, function, name):
-        return name in self._reached(function) or function == name
-
-    def _round(self, name, values, kinds, names, changing):
-        """One round, traced: its parameters, then (nodes, predicate) of the test and (nodes, results) of the body."""
-        outer, active = self.nodes, self.active
-        every, made = [], []
-        for part in range(2):
-            own = {i: ParameterNode(names[i], (_type(kinds[i]),)) for i in changing}
-            given = [Ref(own[i], 0) if i in own else v for i, v in enumerate(values)]
-            self.nodes = []
-            choice = self._header(name, given)
-            ways = [self._goes_round(way.function, name) for way in (choice.yes, choice.no)]
-            if ways[0] == ways[1]:
-                raise NotImplementedError(
-                    f"{self.path!r} has a loop that is left from within (break, return), which msnb does not read; "
-                    "write it as a condition."
-                )
-            predicate = choice.predicate
-            if part == 0:
-                if ways[1]:
-                    kind = predicate.node.types[predicate.slot]
-                    predicate = Ref(self._add("LogicalNot", [predicate], (kind,)), 0)
-                made.append((self.nodes, predicate))
-            else:
-                self.active = (*active, name)
-                way = choice.yes if ways[0] else choice.no
-                result = self._call(way.function, way.values)
-                if not isinstance(result, Again) or result.function != name:
-                    raise NotImplementedError(f"{self.path!r} has a function that calls itself and is no loop.")
-                results = list(self._bound(name, result.values).values())
-                made.append((self.nodes, results))
-            every.append(own)
-        self.nodes, self.active = outer, active
-        return every, made
-
-    def _header(self, name, values):
-        """The choice with which a loop's function ends."""
-        env, last = self._bound(name, values), self._last(name)
-        if last is None:
-            raise NotImplementedError(f"{self.path!r} has a function that calls itself and is no loop.")
-        for node in self.functions[name].get("node", []):
-            if node is last:
-                break
-            self._follow(node, env)
-        called = self._value(last.get("op_type", "").removeprefix("REF::"), env)
-        if not isinstance(called, Choice) or not isinstance(called.predicate, Ref):
-            raise NotImplementedError(f"{self.path!r} has a function that calls itself and is no loop.")
-        extra = tuple(self._value(given, env) for given in last.get("input", []))
-        yes, no = (Closure(c.function, (*c.values, *extra)) for c in (called.yes, called.no))
-        return Choice(called.predicate, yes, no)
-
     # ------------------------------------------------------------------ operators
     def _operator(self, primitive, values, node):
         op = primitive.get("op_type", "")
@@ -464,13 +250,13 @@ class Reader:
         if structural is not None:
             return structural(values)
         attributes = {
-            a.get("name", ""): mindir.value_of(a) for a in primitive.get("attribute", []) if not _is_spelling(a)
+            a.get("name", ""): mindir.value_of(a) for a in primitive.get("attribute", []) if not is_spelling(a)
         }
         abstract = next((a for a in node.get("attribute", []) if a.get("name") == "shape"), None)
         if abstract is None:
             raise BadFileError(f"{self.path!r} is damaged: a node {op!r} does not say what it gives.")
         values = [v for v in values if v is not ORDER]
-        types = tuple(_types(abstract))
+        types = tuple(types_of(abstract))
         try:
             name, given = call_of(op, primitive.get("prim_type", 1) == 2, values, attributes)
         except Unsayable as why:
@@ -481,7 +267,7 @@ class Reader:
         if name:
             made = self._made(name, given, types, scope)
         else:
-            shown = [leaf for leaf in _leaves(values) if _is_leaf(leaf)]
+            shown = [leaf for leaf in leaves(values) if is_leaf(leaf)]
             made = self._add(op, shown, types, scope, attributes)
         if abstract.get("type") == mindir.TUPLE:
             return tuple(Ref(made, i) for i in range(len(types)))
@@ -497,7 +283,7 @@ class Reader:
                 layout.append(-1)
                 attrs[inp.name] = _static(value, inp.name, name)
             elif inp.many:
-                items = _leaves(value)
+                items = leaves(value)
                 layout.append((len(items),))
                 inputs += items
             elif value is None:
@@ -512,7 +298,7 @@ class Reader:
 
     def _add(self, op, values, types, scope="Default", attrs=None, layout=None, graphs=()):
         inputs = tuple(self._node_of(value) for value in values)
-        slots = tuple(_slot(value) for value in values)
+        slots = tuple(slot_of(value) for value in values)
         self.made += 1
         node = CNode(op, inputs, slots, types, attrs=attrs, scope=scope, layout=layout, graphs=graphs, id=self.made)
         self.nodes.append(node)
@@ -522,60 +308,17 @@ class Reader:
         """The node of a value: a constant becomes one."""
         if isinstance(value, Ref):
             return value.node
-        if not _is_leaf(value):
+        if not is_leaf(value):
             raise BadFileError(f"{self.path!r} is damaged: {value!r:.80} stands where a Tensor should.")
         array = np.asarray(value)
-        return ValueNode(value, (TensorType(_spelled(array.dtype), array.shape, array.dtype.itemsize),))
-
-
-class _Hole(NamedTuple):
-    """Where the results of two branches differ."""
-
-    place: int
-
-
-NamedTuples = (Ref, Closure, Choice, Again, _Hole)
-
-
-def _filled(value, refs):
-    """A merged value with the results of the Switch in its holes."""
-    if isinstance(value, _Hole):
-        return refs[value.place]
-    if isinstance(value, (Again, Closure)):
-        return type(value)(value.function, _filled(tuple(value.values), refs))
-    if isinstance(value, (tuple, list)) and not isinstance(value, NamedTuples):
-        return tuple(_filled(item, refs) for item in value)
-    return value
-
-
-def _same(a, b):
-    if isinstance(a, Ref) or isinstance(b, Ref):
-        return isinstance(a, Ref) and isinstance(b, Ref) and a.node is b.node and a.slot == b.slot
-    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return a is b
-    return type(a) is type(b) and a == b
-
-
-def _is_leaf(value):
-    return isinstance(value, (Ref, bool, int, float, np.ndarray))
-
-
-def _leaves(value):
-    """The Tensors and constants of nested tuples in order."""
-    if isinstance(value, (tuple, list)) and not isinstance(value, NamedTuples):
-        return [leaf for item in value for leaf in _leaves(item)]
-    return [value]
-
-
-def _slot(value):
-    return value.slot if isinstance(value, Ref) else 0
+        return ValueNode(value, (TensorType(spelled(array.dtype), array.shape, array.dtype.itemsize),))
 
 
 def _static(value, what, op):
     """An attribute, which must not be computed."""
     if isinstance(value, np.ndarray):
         return value.tolist()
-    if any(isinstance(leaf, Ref) for leaf in _leaves(value)):
+    if any(isinstance(leaf, Ref) for leaf in leaves(value)):
         raise NotImplementedError(f"'{op}' in the file has a '{what}' that is computed, which msnb does not read.")
     return value
 
@@ -620,53 +363,6 @@ _STRUCTURE = {
     "Return": lambda values: values[0],
     "return": lambda values: values[0],
 }
-
-
-# ---------------------------------------------------------------------- names and types
-def _own(name):
-    """A name without the function that it stands in."""
-    return name.partition(":")[2] or name
-
-
-def _shown(name):
-    """The name of the class: ``70_1_net_LeNet_construct_14`` is LeNet."""
-    parts = name.split("_")
-    if "construct" in parts:
-        return parts[parts.index("construct") - 1] or name
-    return name
-
-
-def _is_spelling(attribute):
-    return attribute.get("name") in ("input_names", "output_names")
-
-
-def _spelled(dtype):
-    return str(mstype.pytype_to_dtype(np.dtype(dtype)))
-
-
-def _type(tensor):
-    dtype, shape = mindir.type_of(tensor)
-    if any(size < 0 for size in shape):
-        raise NotImplementedError("The file has Tensors of unknown shape, which msnb does not read yet.")
-    return TensorType(_spelled(dtype), shape, dtype.itemsize)
-
-
-def _types(abstract):
-    """What a node gives, Tensor by Tensor."""
-    kind = abstract.get("type")
-    if kind in (mindir.TUPLE, mindir.LIST):
-        return [t for item in abstract.get("values", []) for t in _types(item)]
-    if kind in (mindir.TENSORS, mindir.TENSOR):
-        return [_type(t) for t in abstract.get("tensors", [])]
-    return [TensorType("Int64", (), 8)]
-
-
-def _type_of_either(pair):
-    for value in pair:
-        if isinstance(value, Ref):
-            return value.node.types[value.slot]
-    array = np.asarray(pair[0])
-    return TensorType(_spelled(array.dtype), array.shape, array.dtype.itemsize)
 
 
 def _number(graph):
