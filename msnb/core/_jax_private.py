@@ -307,7 +307,7 @@ def scan_counts(eqn):
     return len(constants), len(carried)
 
 
-_GRAPHS = jex_core.ClosedJaxpr, jex_core.Jaxpr
+_GRAPHS = frozenset((jex_core.ClosedJaxpr, jex_core.Jaxpr))
 
 
 def other_graphs(params, change):
@@ -315,9 +315,10 @@ def other_graphs(params, change):
     some in a tuple. What it leaves alone it gives back as the same object."""
     new = {}
     for name, value in params.items():
-        if isinstance(value, _GRAPHS):
+        kind = type(value)
+        if kind in _GRAPHS:
             other = change(value)
-        elif type(value) is tuple and value and isinstance(value[0], _GRAPHS):
+        elif kind is tuple and value and type(value[0]) in _GRAPHS:
             other = tuple(map(change, value))
             other = value if all(map(operator.is_, other, value)) else other
         else:

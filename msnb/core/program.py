@@ -192,12 +192,14 @@ class Program:
             return self.name, inputs, list(note["frame"].missing.values())
 
         try:
-            closed = inlined(jax.make_jaxpr(unfinished.keeping(traced, described))(avals, 0, values))
+            closed = jax.make_jaxpr(unfinished.keeping(traced, described))(avals, 0, values)
         finally:
             self.settings: list[Any] = note["frame"].take_settings() if "frame" in note else []
         frame = note["frame"]
         if frame.missing:
             return list(frame.missing.values())
+        if frame.repeats is not None and frame.repeats.called:
+            closed = inlined(closed)
         self.cells: list[Any] = list(frame.cells.values())
         self.errors: list[Any] = frame.errors if frame.error is not None else []
         self.waits = not all(isinstance(e, Finding) and e.late for e, _ in self.errors)  # for its error

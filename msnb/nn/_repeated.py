@@ -35,7 +35,7 @@ _NEVER = object()  # in the table: its trace did more than compute
 class _Repeats:
     """What one trace knows of its Cells: kept with its root frame."""
 
-    __slots__ = ("classes", "first", "parts", "likes", "busy")
+    __slots__ = ("classes", "first", "parts", "likes", "busy", "called")
 
     def __init__(self, outermost):
         self.classes = {}  # class -> the Cells of it that the network holds
@@ -45,6 +45,7 @@ class _Repeats:
         self.parts = {}  # likeness and signature -> how many calls there were, _NEVER or a _Part
         self.likes = IdentityMap()  # Cell -> (when that was, what it is like)
         self.busy = False  # whether a part is being traced
+        self.called = False  # whether there is a call of one in the graph
 
 
 def call(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -53,7 +54,9 @@ def call(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     part = _part_for(cell, args, frame) if cell._cells and not kwargs else None  # a Cell of one operator costs little
     if part is None:
         return cell._run(args, kwargs)
-    return part(_likeness_now(cell, frame.root())[1], args, frame)
+    root = frame.root()
+    root.repeats.called = True
+    return part(_likeness_now(cell, root)[1], args, frame)
 
 
 def _part_for(cell, args, frame):
