@@ -27,7 +27,7 @@ from msnb.nn._tree import Tree
 
 _asked = events.asked
 _thread = trace.thread
-_PLAIN = (bool, int, str, type(None), mstype.Type)
+_PLAIN = frozenset((bool, int, str, type(None)))
 _FEW = 3  # so many like calls are traced as they stand: to make a part of one costs two more traces
 _NEVER = object()  # in the table: its trace did more than compute
 
@@ -113,7 +113,7 @@ def _signature(args):
             kind = jax.typeof(leaf._array)
             same = first.setdefault(id(leaf), len(first))  # one Tensor given twice may be asked for being one
             found.append((same, kind.shape, kind.dtype, kind.weak_type))
-        elif isinstance(leaf, _PLAIN):
+        elif type(leaf) in _PLAIN or isinstance(leaf, mstype.Type):
             found.append((type(leaf), leaf))
         elif type(leaf) is float:
             found.append((float, repr(leaf)))
@@ -164,7 +164,7 @@ def _likeness(cell):
 
     def of(value):
         kind = type(value)
-        if isinstance(value, _PLAIN):
+        if kind in _PLAIN:
             return kind, value
         if kind is float:
             return kind, repr(value)
@@ -179,6 +179,8 @@ def _likeness(cell):
             return kind, tuple([of(v) for v in value])
         if kind in (dict, OrderedDict):
             return kind, tuple([(Identity(k) if k.__hash__ is None else k, of(v)) for k, v in value.items()])
+        if isinstance(value, mstype.Type):
+            return kind, value
         if isinstance(value, DeclaredPrimitive):
             return kind, tuple([(k, of(v)) for k, v in settings_of(value)])
         return Identity(value)
