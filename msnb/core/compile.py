@@ -212,8 +212,12 @@ def find(
     kwargs: dict[str, Any],
     name: str,
     extra: tuple[Any, ...] = (),
+    looking: bool = False,
 ) -> tuple[Program, list[Any], list[Any]]:
-    """(program, arrays, boxes of the dynamic arguments) for a call; traces when there is none yet."""
+    """(program, arrays, boxes of the dynamic arguments) for a call; traces when there is none yet.
+
+    Who is `looking`, and does not run it, is not told how often it has been compiled.
+    """
     programs = root._programs if hasattr(root, "_programs") else None
     if programs is None:
         programs = programs_of(root)
@@ -237,7 +241,10 @@ def find(
         for entry in entries:
             if (entry.epoch == trace.epoch.value or entry.valid()) and (entry.same is None or entry.same()):
                 return entry.program, arrays, boxes
-    return _compile(programs, root, fn, args, kwargs, name, key), arrays, boxes
+    program = _compile(programs, root, fn, args, kwargs, name, key)
+    if not looking:
+        _say_how_often(programs, program, fn, args, kwargs)
+    return program, arrays, boxes
 
 
 def _compile(programs, root, fn, args, kwargs, name, key):
@@ -269,18 +276,22 @@ def _compile(programs, root, fn, args, kwargs, name, key):
     if len(programs.table) > _MOST_SIGNATURES:
         programs.table.pop(next(iter(programs.table)))
     entries.append(_Entry(program, reads, held))
-    programs.compiled += 1
-    _say_what_varies(programs, program, fn, args, kwargs)
     if (long := unrolled.sentence(program)) is not None:
         log.once(long)
+    return program
+
+
+def _say_how_often(programs, program, fn, args, kwargs):
+    """Count what was compiled for a call, and warn of a network that is compiled again and again."""
+    programs.compiled += 1
+    _say_what_varies(programs, program, fn, args, kwargs)
     if programs.compiled >= 12 and not programs.warned:
         programs.warned = True
         log.warning(
-            f"{name} has been compiled {programs.compiled} times, the last time because: {program.reason}. A "
+            f"{program.name} has been compiled {programs.compiled} times, the last time because: {program.reason}. A "
             f"Python number that changes in each call, or inputs of ever new shapes, cause this; pass changing "
             f"numbers as Tensors, or keep them as Parameters."
         )
-    return program
 
 
 def _say_what_varies(programs, program, fn, args, kwargs):
@@ -339,7 +350,7 @@ def program_of(root: Any, *args: Any, **kwargs: Any) -> Program:
         TypeError: If `root` is neither.
     """
     if hasattr(root, "_graph_call"):
-        return find(root, *root._graph_call(args, kwargs))[0]
+        return find(root, *root._graph_call(args, kwargs), looking=True)[0]
     if callable(root):
         return program_of(_compiled_by[0](root), *args, **kwargs)
     raise TypeError(f"A graph is made of a Cell or a function, but got {describe(root)}.")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import msnb as ms
-from msnb import Tensor, context, log, nn
+from msnb import Tensor, context, ir, log, nn
 
 
 @pytest.fixture
@@ -60,6 +60,13 @@ def test_a_python_number_that_changes(said):
         power(ones(2), k)
     (line,) = said()
     assert "power has been compiled 3 times: the Python number 'k' was 0, 1, 2. Pass it as a Tensor, Tensor(k)" in line
+
+
+def test_graphs_that_are_only_looked_at_are_no_news(said):
+    net = Scale()
+    for size in range(1, 20):
+        ir.graph(net, ones(size, 2))
+    assert not said()
 
 
 def test_two_sizes_and_switched_flags_are_no_news(said):

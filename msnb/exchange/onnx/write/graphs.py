@@ -9,6 +9,7 @@ from msnb.core.operator import REGISTRY
 from msnb.formats import onnx
 from msnb.ir import read
 from msnb.ir.anf import AnfNode, CNode, FuncGraph, ValueNode
+from msnb.ir.source import show
 
 from .builder import Builder, Refused, Value, lowerings, primitives, type_of
 from .symbolic import merged
@@ -24,8 +25,7 @@ class Missing:
 
     def add(self, node: CNode, why: str) -> None:
         """Note a call."""
-        place = f"{node.source[0]}:{node.source[1]}" if node.source else ""
-        where = " at ".join(part for part in (node.scope, place) if part)
+        where = " at ".join(part for part in (node.scope, show(node.source)) if part)
         self.found.setdefault((node.op, why), where)
 
     def raise_any(self, name: str) -> None:
@@ -113,7 +113,7 @@ def _written(b, node, inputs, env, missing, outer):
         return made if isinstance(made, (tuple, list)) else (made,)
     opened = opened_of(node)
     if opened is None:
-        missing.add(outer or node, "ONNX has no form for it" if outer is None else f"it needs {node.op}")
+        missing.add(outer or node, "ONNX has no form for it" if outer is None else f"its kernel uses {node.op}, for which there is none")
         return None
     within = dict(zip(opened.parameters, ((value,) for value in inputs), strict=True))
     return write_nodes(b, opened, within, missing, outer or node)
