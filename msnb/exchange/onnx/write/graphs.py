@@ -113,7 +113,10 @@ def _written(b, node, inputs, env, missing, outer):
         return made if isinstance(made, (tuple, list)) else (made,)
     opened = opened_of(node)
     if opened is None:
-        missing.add(outer or node, "ONNX has no form for it" if outer is None else f"its kernel uses {node.op}, for which there is none")
+        missing.add(
+            outer or node,
+            "ONNX has no form for it" if outer is None else f"its kernel uses {node.op}, for which there is none",
+        )
         return None
     within = dict(zip(opened.parameters, ((value,) for value in inputs), strict=True))
     return write_nodes(b, opened, within, missing, outer or node)
