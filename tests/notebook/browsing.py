@@ -201,19 +201,41 @@ def menu(page, *path):
     page.click(f'.lm-Menu-item:has-text("{path[-1]}")')
 
 
+def comes(wait, *arguments, **options):
+    """Whether what one of Playwright's methods waits for comes within five seconds; if not, ask for it again."""
+    try:
+        wait(*arguments, timeout=5000, **options)
+        return True
+    except Exception as error:  # Playwright's own, which is not imported where it is missing
+        if type(error).__name__ != "TimeoutError":
+            raise
+        return False
+
+
 def run_all(page):
     """Run every cell. A front end whose kernel is not connected yet takes the command and does nothing: ask again."""
+    begun = "() => /[0-9*]/.test(document.querySelector('.jp-CodeCell .jp-InputPrompt').innerText)"
     for _ in range(20):
         menu(page, "Run", "Run All Cells")
-        try:
-            page.wait_for_function(
-                "() => /[0-9*]/.test(document.querySelector('.jp-CodeCell .jp-InputPrompt').innerText)", timeout=5000
-            )
+        if comes(page.wait_for_function, begun):
             return
-        except Exception as error:  # Playwright's own, which is not imported where it is missing
-            if type(error).__name__ != "TimeoutError":
-                raise
     raise AssertionError("The cells do not run: the front end has no kernel.")
+
+
+def palette(page, words, label):
+    """The input of the command palette, once it lists the command `label` among what is found for `words`.
+
+    A busy front end takes the shortcut before it has one, or opens the palette and gives it the focus later.
+    """
+    field = page.locator(".lm-CommandPalette-input")
+    for _ in range(20):
+        if not field.is_visible():
+            page.keyboard.press("Control+Shift+C")
+        if comes(field.fill, words) and comes(
+            page.wait_for_selector, f'.lm-CommandPalette-itemLabel:has-text("{label}")'
+        ):
+            return field
+    raise AssertionError(f"The command palette does not list {label!r}.")
 
 
 def opened(browser, url, ready, height=1000):
@@ -227,6 +249,24 @@ def opened(browser, url, ready, height=1000):
     return page
 
 
-def line(page, text):
-    """The first line of a cell's editor that holds `text`."""
-    return page.locator(f'.jp-CodeCell .cm-line:has-text("{text}")').first
+def line(where, text):
+    """The first line of an editor that holds `text`, on a page or in a cell."""
+    return where.locator(f'.cm-line:has-text("{text}")').first
+
+
+# whether an editor has the focus, with its cursor behind the last character of a line that holds a text
+BEHIND = """text => { const at = getSelection(), here = at.focusNode, rest = document.createRange();
+    const line = (here?.nodeType === Node.TEXT_NODE ? here.parentElement : here)?.closest('.cm-line');
+    if (!line?.textContent.includes(text) || !document.activeElement.contains(line)) return false;
+    if (document.activeElement === document.body) return false;
+    rest.setStart(here, at.focusOffset); rest.setEndAfter(line); return rest.toString() === ''; }"""
+
+
+def behind(page, text, cell=None):
+    """Put the cursor behind the first line, of all or of one cell, that holds `text`; what is typed then goes there."""
+    for _ in range(20):
+        line(cell or page, text).click()
+        page.keyboard.press("End")
+        if comes(page.wait_for_function, BEHIND, arg=text):
+            return
+    raise AssertionError(f"The cursor does not come to the line {text!r}.")

@@ -4,7 +4,7 @@ import re
 
 import nbformat
 import pytest
-from browsing import TOKEN, chromium, frames, menu, serve, stop, until
+from browsing import TOKEN, behind, chromium, frames, menu, serve, stop, until
 from nbformat.v4 import new_markdown_cell
 
 pytestmark = pytest.mark.first
@@ -192,8 +192,7 @@ def test_the_graph_follows_a_changed_init(lab):
     lab.run(LAST)
     page, cell = lab.page, lab.cell(LAST)
     cell.locator('[aria-label^="ReLU"]').first.wait_for(state="attached")
-    cell.locator('.cm-line:has-text("self.act = nn.ReLU()")').click()
-    page.keyboard.press("End")
+    behind(page, "self.act = nn.ReLU()", cell)
     for _ in "ReLU()":
         page.keyboard.press("Backspace")
     page.keyboard.insert_text("Sigmoid()")

@@ -99,8 +99,7 @@ def test_the_slider_goes_through_the_steps_with_the_keyboard(show, recording):
     page.click("[data-tab=table]")
     root = page.locator(".msnb-grad")
     last = cells(page, "head.weight")
-    page.focus(".time input")
-    page.keyboard.press("Home")
+    page.press(".time input", "Home")
     assert root.get_attribute("data-step") == "1"
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
@@ -153,8 +152,7 @@ def test_the_graph_is_coloured_by_the_gradient_of_the_step(show, recording):
         return node.text_content()
 
     before = label()
-    page.focus(".time input")
-    page.keyboard.press("Home")
+    page.press(".time input", "Home")
     until(page, lambda: label() != before)
     assert page.locator(".msnb-graph").count() == 1
 
@@ -167,14 +165,14 @@ def test_a_tensor_is_a_slice_an_image_a_histogram_and_a_difference(show, recordi
     assert shown_number(corner.inner_text()) == pytest.approx(values[0, 0], rel=0.06)
     assert page.locator(".tensors canvas").bounding_box()["width"] > 100
     page.fill("[data-t=slice]", "2:5, -1")
-    page.keyboard.press("Enter")
+    page.press("[data-t=slice]", "Enter")
     assert page.locator(".tensors .grid td").count() == 3
     assert shown_number(corner.inner_text()) == pytest.approx(values[2, -1], rel=0.06)
     page.fill("[data-t=slice]", "9")
-    page.keyboard.press("Enter")
+    page.press("[data-t=slice]", "Enter")
     assert "out of range for axis 0" in page.inner_text(".main")
     page.fill("[data-t=slice]", "")
-    page.keyboard.press("Enter")
+    page.press("[data-t=slice]", "Enter")
     page.check("[data-t=difference]")
     steps = recording.numbers
     change = values - recording.tensor("parameter:layers.1.weight", steps[-2])
@@ -231,8 +229,7 @@ def test_a_live_widget_draws_tells_the_step_and_goes_away(show, recording):
     page, view = show(recording), GradientView(recording)
     live(page, view)
     assert page.evaluate("saved.step") == STEPS
-    page.focus("#live .time input")
-    page.keyboard.press("Home")
+    page.press("#live .time input", "Home")
     assert page.evaluate("saved.step") == 1
     page.evaluate("away()")
     assert page.locator(".msnb-grad").count() == 0 and page.evaluate("Object.keys(heard).length") == 0
@@ -300,8 +297,7 @@ def test_the_tabs_are_one_tab_stop_and_the_chart_itself_is_none(show, recording)
     page = show(recording)
     tabs = page.locator('[role="tab"]').evaluate_all("all => all.map(one => one.tabIndex)")
     assert sorted(tabs) == [-1, -1, -1, 0]
-    page.focus('[role="tab"][tabindex="0"]')
-    page.keyboard.press("ArrowRight")
+    page.press('[role="tab"][tabindex="0"]', "ArrowRight")
     assert page.evaluate("document.activeElement.dataset.tab") == "table"
     page.keyboard.press("ArrowLeft")
     reached = []

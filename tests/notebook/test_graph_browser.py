@@ -158,18 +158,17 @@ def test_search_finds_selects_and_opens_what_hides_it(show):
     page.wait_for_function("document.querySelectorAll('.open').length === 0")
     page.fill(".find input", "op:matmul scope:fc7")
     until(page, lambda: page.inner_text(".hits") == "2")
-    page.keyboard.press("Enter")
+    page.press(".find input", "Enter")
     until(page, lambda: "MatMul" in panel(page) and "fc7" in panel(page) and page.locator(".n.sel").count() == 1)
     page.fill(".find input", "no such thing")
     until(page, lambda: "nothing found" in page.inner_text(".results"))
-    page.keyboard.press("Escape")
+    page.press(".find input", "Escape")
     until(page, lambda: page.locator(".dim").count() == 0)
 
 
 def test_the_keyboard_reaches_everything(show):
     page = show(view("forward"))
-    page.focus(".stage > svg")
-    page.keyboard.press("Enter")
+    page.press(".stage > svg", "Enter")
     until(page, lambda: page.locator(".sel").count() == 1)
     for _ in range(3):
         page.keyboard.press("ArrowDown")
@@ -285,7 +284,7 @@ def test_nodes_are_filtered_by_type(show):
     } == {"MatMul", "gradMatMul"}
     page.fill(".find input", "scope:fc1")
     until(page, lambda: page.inner_text(".hits") == "2")
-    page.keyboard.press("Escape")
+    page.press(".find input", "Escape")
     page.select_option("select.types", "")
     page.wait_for_function("document.querySelectorAll('.n.dim').length === 0")
 
@@ -349,8 +348,7 @@ def test_buttons_of_a_group_links_of_the_panel_and_lines_of_the_source_are_one_t
         (".panel button[tabindex='0']", "ArrowDown", "this === document.querySelectorAll('.panel button')[1]"),
         (".code [data-line][tabindex='0']", "Home", "this === document.querySelector('[data-line]')"),
     ):
-        page.focus(first)
-        page.keyboard.press(key)
+        page.press(first, key)
         assert page.evaluate(f"(function () {{ return !!({then}) }}).call(document.activeElement)"), then
         assert stops(page, ".bar .group button") == groups and stops(page, ".panel button") == 1
     page.set_viewport_size({"width": 500, "height": 700})  # where some buttons are not drawn
@@ -386,7 +384,7 @@ def test_what_is_found_stands_in_the_middle_as_far_as_the_graph_fills_the_pane(s
     around = page.locator(".stage > svg").bounding_box()
     for name in ("fc0", "fc3", "fc5"):
         page.fill("input[type=search]", f"scope:{name} MatMul")
-        page.keyboard.press("Enter")
+        page.press("input[type=search]", "Enter")
         page.wait_for_selector(".n.sel")
         page.wait_for_timeout(60)
         found = page.locator(".n.sel").bounding_box()
@@ -400,7 +398,7 @@ def test_what_is_selected_stays_in_sight_when_the_window_gets_narrow(show):
     page = show(view("step", layers=6), width=1400, height=500)
     page.click("[data-do=open]")
     page.fill("input[type=search]", "scope:fc0 MatMul")
-    page.keyboard.press("Enter")
+    page.press("input[type=search]", "Enter")
     page.wait_for_selector(".n.sel")
     page.set_viewport_size({"width": 420, "height": 600})
     page.wait_for_selector(".msnb-graph.narrow")

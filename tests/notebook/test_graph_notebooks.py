@@ -5,7 +5,7 @@ import re
 
 import nbformat
 import pytest
-from browsing import TOKEN, chromium, frames, kernels, line, menu, picture, run_all, serve, stop, until
+from browsing import TOKEN, behind, chromium, frames, kernels, menu, picture, run_all, serve, stop, until
 
 pytestmark = pytest.mark.first
 browser = pytest.fixture(chromium, scope="module")
@@ -151,8 +151,7 @@ def every_view_follows_what_is_typed(notebook):
     page = notebook.page
     before = int(notebook.view(0).get_attribute("data-nodes"))
     assert before > 290 and notebook.view(1).get_attribute("data-nodes") == str(before)
-    line(page, "return self.norm(x + self.down").click()
-    page.keyboard.press("End")
+    behind(page, "return self.norm(x + self.down")
     page.keyboard.insert_text(" * 2")
     page.wait_for_function(FOLLOWED, arg=str(before + 42))
     assert notebook.cell("class Block").locator(".jp-InputPrompt").inner_text().strip("[]:• \n") == "2"  # not run
@@ -163,8 +162,7 @@ def every_view_follows_what_is_typed(notebook):
 
 def a_mistake_is_said_on_each_view(notebook):
     page = notebook.page
-    line(page, "self.norm(x + self.down").click()
-    page.keyboard.press("End")
+    behind(page, "self.norm(x + self.down")
     page.keyboard.insert_text(" + (")
     strip = notebook.view(0).locator(
         ".strip", has_text="Shows the last version that worked; line 11: '(' was never closed"
@@ -172,8 +170,7 @@ def a_mistake_is_said_on_each_view(notebook):
     strip.wait_for()
     assert page.locator(".msnb-graph.stale").count() == 3  # all but the difference of two networks
     notebook.picture(0, f"stale_{notebook.name}", docs=False)
-    line(page, "self.norm(x + self.down").click()
-    page.keyboard.press("End")
+    behind(page, "self.norm(x + self.down")
     for _ in " + (":
         page.keyboard.press("Backspace")
     page.wait_for_selector(".msnb-graph.stale", state="detached")
@@ -188,7 +185,7 @@ def a_column_comes_to_a_view_that_is_open(notebook):
     before, camera = view.locator(".n.sel").get_attribute("aria-label"), view.locator(".world")
     looked = camera.get_attribute("transform")
     page.evaluate(f"{VIEW}.dataset.before = 'true'")
-    line(page, "number = globals()").click()
+    behind(page, "number = globals()")
     page.keyboard.press("Control+Enter")
     # the message comes at once; when the cell is done its output is replaced, with what was open and selected
     page.wait_for_function(

@@ -6,7 +6,23 @@ import json
 import nbformat
 import numpy as np
 import pytest
-from browsing import EXTENSION, PYTHON, TOKEN, chromium, kernels, line, menu, opened, paper, picture, serve, stop, until
+from browsing import (
+    EXTENSION,
+    PYTHON,
+    TOKEN,
+    behind,
+    chromium,
+    kernels,
+    line,
+    menu,
+    opened,
+    palette,
+    paper,
+    picture,
+    serve,
+    stop,
+    until,
+)
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from msnb import Tensor, nn
@@ -77,16 +93,14 @@ def a_click_on_a_node_shows_its_line(page):
 
 
 def the_graph_follows_what_is_typed(page):
-    line(page, "return self.dense(x)").click()
-    page.keyboard.press("End")
+    behind(page, "return self.dense(x)")
     page.keyboard.insert_text(" + ops.Sigmoid()(x[:, :2])")
     page.wait_for_selector('[aria-label^="Sigmoid"]', state="attached")
     assert page.locator(".jp-InputPrompt").nth(1).inner_text().strip("[]:• \n") == "2"  # it has not been run
 
 
 def what_cannot_be_followed_is_said_above_the_graph_in_the_status_bar_and_at_its_line(page, folder):
-    line(page, "return self.dense(x)").click()
-    page.keyboard.press("End")
+    behind(page, "return self.dense(x)")
     page.keyboard.insert_text(" + (")
     page.wait_for_function("() => /line 10/.test(document.querySelector('.msnb-said').textContent)")
     strip = page.locator('.strip[role="status"]')
@@ -101,8 +115,7 @@ def what_cannot_be_followed_is_said_above_the_graph_in_the_status_bar_and_at_its
 
 
 def a_changed_constructor_is_followed(page):
-    line(page, "self.dense = nn.Dense(3, 2)").click()
-    page.keyboard.press("End")
+    behind(page, "self.dense = nn.Dense(3, 2)")
     page.keyboard.press("Backspace")
     page.keyboard.insert_text(", has_bias=False)")
     page.wait_for_selector('[aria-label^="BiasAdd"]', state="detached")
@@ -122,8 +135,7 @@ def the_cursor_selects_the_nodes_of_its_line(page):
 def options_are_coloured_and_completed(page):
     first = line(page, "%%mindspore")
     assert first.locator(".msnb-magic").count() == 1 and first.locator(".msnb-value").inner_text() == "graph"
-    first.click()
-    page.keyboard.press("End")
+    behind(page, "%%mindspore")
     page.keyboard.insert_text(" --wrong")
     page.wait_for_selector(".msnb-wrong")
     for _ in "wrong":
@@ -158,10 +170,7 @@ def the_panel_opens_a_graph_beside_the_notebook(page):
 
 
 def commands_are_in_the_palette(page):
-    page.keyboard.press("Control+Shift+C")
-    page.keyboard.type("msnb")
-    page.wait_for_selector('.lm-CommandPalette-itemLabel:has-text("Graphs follow typing")')
-    page.keyboard.press("Escape")
+    palette(page, "msnb", "Graphs follow typing").press("Escape")
 
 
 def the_dark_theme_reaches_panel_and_graph(page):
@@ -211,10 +220,7 @@ def a_fresh_clone_shows_pictures_and_trust_wakes_them(page, folder):
     assert "Run this cell, or trust the notebook" in page.locator(".msnb-view").inner_text()
     assert paper(still) < 40, "dark, as JupyterLab is"
     page.locator(".jp-Notebook .jp-InputPrompt").first.click()
-    page.keyboard.press("Control+Shift+C")
-    page.keyboard.type("trust notebook")
-    page.wait_for_selector('.lm-CommandPalette-itemLabel:has-text("Trust Notebook")')
-    page.keyboard.press("Enter")
+    palette(page, "trust notebook", "Trust Notebook").press("Enter")
     page.locator(".jp-Dialog .jp-mod-accept").click()
     page.wait_for_selector(".msnb-view.live")
     assert not still.is_visible() and page.locator(".msnb-view > iframe").bounding_box()["height"] == view.height

@@ -193,8 +193,7 @@ def test_every_tab_draws(show):
 
 def test_the_keyboard_goes_through_the_tabs(show):
     page = show()
-    page.focus('[data-tab="operators"]')
-    page.keyboard.press("ArrowRight")
+    page.press('[data-tab="operators"]', "ArrowRight")
     assert page.evaluate("document.activeElement.dataset.tab") == "cells"
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")
