@@ -6,7 +6,11 @@ from importlib import import_module
 from msnb.ir.anf import FuncGraph
 
 # Ending -> the module whose `look(path)` gives the graph; each is loaded when such a file is opened.
-READERS: dict[str, str] = {".mindir": "msnb.exchange.mindir.read", ".onnx": "msnb.exchange.onnx.read"}
+READERS: dict[str, str] = {
+    ".mindir": "msnb.exchange.mindir.read",
+    ".onnx": "msnb.exchange.onnx.read",
+    ".stablehlo": "msnb.exchange.stablehlo",
+}
 
 
 def graph_in(path: str | os.PathLike[str]) -> FuncGraph:
@@ -26,7 +30,7 @@ def graph_in(path: str | os.PathLike[str]) -> FuncGraph:
     path = os.fspath(path)
     ending = os.path.splitext(path)[1].lower()
     if ending not in READERS:
-        raise ValueError(f"A file whose name ends in {' or '.join(READERS)} can be looked at, but got {path!r}.")
+        raise ValueError(f"A file whose name ends in {', '.join(READERS)} can be looked at, but got {path!r}.")
     if not os.path.isfile(path):
         raise FileNotFoundError(f"The file {path!r} does not exist.")
     return import_module(READERS[ending]).look(path)  # spares its tables to those who open no such file

@@ -89,7 +89,7 @@ def _function(program: "Program") -> Any:
 
 
 # ---------------------------------------------------------------------- reading
-def read(file: str) -> FuncGraph:
+def look(file: str) -> FuncGraph:
     """The graph of a StableHLO artefact: its operations, each in the scope of the operator that it is part of.
 
     Raises:

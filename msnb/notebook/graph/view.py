@@ -53,7 +53,8 @@ def view(
     Args:
         net (Union[Cell, Callable, Program, FuncGraph, ClosedJaxpr, str]): what to look at. It is traced, neither run
             nor compiled (but for the stage "optimised"). A Program is what `msnb.core.events` tells of. A text is the
-            name of a file, ``"model.mindir"``, whose graph is read and not run.
+            name of a file, ``"model.mindir"``, ``"model.onnx"`` or ``"model.stablehlo"``, whose graph is read and not
+            run.
         inputs: the inputs `net` would be called with.
         stages (tuple[str]): which stages to put into the view: ``"traced"`` (MindSpore's operators),
             ``"differentiated"`` (with the gradient, where one is taken; "traced" is the forward program then),
