@@ -210,6 +210,18 @@ def run_lab(options: Namespace) -> int:
     os.execv(sys.executable, jupyter)  # the server is this process then: Ctrl-C and `kill` reach it and nobody else
 
 
+def run_check(options: Namespace) -> int:
+    """Print what a program uses that msnb lacks; 1 where that stops it."""
+    from msnb.check import check  # spares the other commands the rooms that a program may name
+
+    try:
+        report = check(options.path)
+    except (FileNotFoundError, ValueError) as error:
+        return _fail(str(error))
+    print(report)
+    return 1 if report else 0
+
+
 def run_stubs(options: Namespace) -> int:
     """Write stubs for `import mindspore`."""
     from msnb import stubs  # spares the other commands every declaration
@@ -273,6 +285,7 @@ RUN = {
     "run": _scripts.run,
     "graph": _scripts.graph,
     "profile": _scripts.profile,
+    "check": run_check,
     "stubs": run_stubs,
     "devices": run_devices,
     "version": run_version,

@@ -124,6 +124,14 @@ def _parser():
     html.add_argument("notebook", metavar="NOTEBOOK", help="a file that ends in .ipynb")
     html.add_argument("-o", "--output", metavar="PAGE", help="where to (default: beside the notebook)")
 
+    check = commands.add_parser(
+        "check",
+        help="say which names and arguments of a MindSpore program msnb lacks, without running it",
+        description="Read a program and say, with lines, which names and arguments of MindSpore it uses that msnb does "
+        "not have, which MindSpore it was written for, and what means another thing there. Nothing of it is run.",
+    )
+    check.add_argument("path", metavar="FILE", help="a Python file, a notebook, or a folder of them")
+
     stubs = commands.add_parser("stubs", help="make `import mindspore` resolve in an editor: write its type stubs")
     stubs.add_argument(
         "folder",

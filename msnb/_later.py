@@ -32,6 +32,7 @@ def placeholder(name, path, why):
         "__init_subclass__": classmethod(refuse),
         "__module__": path.replace("mindspore", "msnb", 1),
         "__doc__": f"{name}: not available yet, raises NotImplementedError.",
+        "_later": why.rstrip("."),  # for who asks without calling
     }
     return type(name, (), members)
 

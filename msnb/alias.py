@@ -8,7 +8,6 @@ Every module `mindspore.x` is the module `msnb.x`. Only `mindspore` itself is an
 has, but answers to its own name and to the version of MindSpore whose interface this is.
 """
 
-import difflib
 import importlib
 import importlib.metadata
 import importlib.util
@@ -18,7 +17,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 
 import msnb
 from msnb import _terminal, log
-from msnb.common import other_names
+from msnb.common.missing import missing as missing
 
 __all__ = ["install", "uninstall", "installed", "hidden", "mindspore"]
 
@@ -196,21 +195,6 @@ def explain(on: bool = True) -> None:
         sys.meta_path.append(_explainer)
     elif not on and _explainer in sys.meta_path:
         sys.meta_path.remove(_explainer)
-
-
-def missing(name: str) -> str:
-    """The sentence for a name such as "mindspore.nn.Foo" that msnb does not have; it may be another framework's."""
-    elsewhere = other_names.in_module(name[len(_THERE) + 1 :])
-    if elsewhere is not None:
-        return f"msnb has no {name}: in MindSpore it is {elsewhere}."
-    parent, _, child = name.rpartition(".")
-    module = sys.modules.get(_HERE + parent[len(_THERE) :])
-    if not isinstance(module, types.ModuleType):
-        return f"msnb has no {name}: there is no {parent} either."
-    names = [n for n in dir(module) if not n.startswith("_")]
-    near = difflib.get_close_matches(child, names, 3, 0.75)
-    where = f"Did you mean {' or '.join(near)}?" if near else f"dir({parent}) lists what is there."
-    return f"msnb has no {name}: it is misspelt, or belongs to a part of MindSpore that is not here yet. {where}"
 
 
 def _modules():

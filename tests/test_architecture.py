@@ -25,7 +25,7 @@ FLOOR = {
     **dict.fromkeys(("ops", "numpy", "nn"), 3),
     **dict.fromkeys(("formats", "mindrecord", "dataset"), 4),
     **dict.fromkeys(("communication", "parallel", "exchange", "train", "compression", "boost"), 5),
-    **dict.fromkeys(("insight", "profiler", "explainer"), 6),
+    **dict.fromkeys(("insight", "profiler", "explainer", "check"), 6),
     "notebook": 7,
 }
 BESIDE = {"alias", "_terminal", "_scripts", "__main__", "samples", "stubs"}

@@ -117,7 +117,13 @@ class _Signature:
 
     def __init__(self, op):
         parameters = op.signature.parameters.values()
-        self.of_class = inspect.Signature([p for p in parameters if p.kind is p.KEYWORD_ONLY])
+        attributes = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
+        required = [i for i, p in enumerate(attributes) if p.default is p.empty]
+        optional = [i for i, p in enumerate(attributes) if p.default is not p.empty]
+        # A constructor takes them in this order, too; with a required one behind others Python cannot say so.
+        if not (required and optional and required[-1] > optional[0]):
+            attributes = [p.replace(kind=p.POSITIONAL_OR_KEYWORD) for p in attributes]
+        self.of_class = inspect.Signature(attributes)
         self.of_instance = inspect.Signature([p for p in parameters if p.kind is not p.KEYWORD_ONLY])
 
     def __get__(self, instance, owner):

@@ -143,6 +143,23 @@ class MindSporeMagics(Magics):
         calls.show_expression(line, self.shell.user_ns)
 
     @line_magic
+    def ms_check(self, line: str) -> Any:
+        """`%ms_check` says which names and arguments of MindSpore the cells that were run here use and msnb lacks;
+        `%ms_check train.py` the same of a file, a notebook or a folder. Nothing of it is run."""
+        from msnb import check  # spares those who check nothing
+
+        if not line.strip():
+            ran = [(n, text) for n, text in enumerate(self.shell.history_manager.input_hist_raw) if text.strip()]
+            if not ran:
+                raise UsageError("No cell has been run here; %ms_check FILE reads a file.")
+            numbers, texts = zip(*ran, strict=True)
+            return check.Report([check.of_cells(list(texts), "this session", list(numbers))])
+        try:
+            return check.check(line.strip().strip("'\""))
+        except (FileNotFoundError, ValueError) as error:
+            raise UsageError(str(error)) from None
+
+    @line_magic
     def ms_traceback(self, line: str) -> None:
         """The last error with all frames, those inside msnb and JAX too."""
         error = errors.last()

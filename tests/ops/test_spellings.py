@@ -34,6 +34,15 @@ def test_inspect_finds_the_file_of_every_operator_and_spelling():
     assert not wrong
 
 
+def test_the_signature_of_an_operator_is_how_it_is_constructed():
+    assert str(inspect.signature(ops.Concat)) == "(axis=0)"
+    ops.Concat(*inspect.signature(ops.Concat).bind(1).args)
+    for name, op in REGISTRY.items():
+        taken = inspect.signature(op.primitive).parameters if op.primitive is not None else {}
+        ordered = list(taken) == list(op.attributes)
+        assert not taken or ordered, name
+
+
 def test_inspect_finds_the_written_function_of_every_operator():
     for name, op in REGISTRY.items():
         if inspect.isclass(op.primitive) and op.kernels is not None:

@@ -1,0 +1,109 @@
+"""The Python text in files, folders and notebooks, in pieces that are parsed one by one."""
+
+import ast
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+_LEFT_OUT = {"__pycache__", "node_modules", "site-packages", "build", "dist"}
+_MAGIC = re.compile(r"^(\s*)([%!?].*|.*\?\??\s*|\w+\s*=\s*[%!].*)$")
+_PYTHON_CELLS = re.compile(r"%%(mindspore|time|timeit|capture|prun)\b")
+
+
+class Piece(NamedTuple):
+    """Text whose names belong together: a file, or the cells of a notebook.
+
+    Attributes:
+        file (str): Where it stands, as it is shown.
+        tree (Union[ast.Module, None]): What Python makes of it; None for what Python does not understand.
+        error (str): Why it does not.
+        cells (list): Of a notebook (first line, number of the cell) of each, in order; empty for a file.
+    """
+
+    file: str
+    tree: ast.Module | None
+    error: str
+    cells: list[tuple[int, int]]
+
+    def place(self, line: int) -> str:
+        """``net.py:3`` or ``notes.ipynb, cell 4 line 2``."""
+        if not self.cells:
+            return f"{self.file}:{line}"
+        first, cell = next((entry for entry in reversed(self.cells) if entry[0] <= line), self.cells[0])
+        return f"{self.file}, cell {cell} line {line - first + 1}"
+
+
+def pieces(path: str | os.PathLike[str]) -> Iterator[Piece]:
+    """What is to be read of a path: the file itself, or every Python file and notebook below a folder.
+
+    Raises:
+        FileNotFoundError: If there is no such path.
+        ValueError: If a file is neither Python nor a notebook.
+    """
+    path = Path(path)
+    if path.is_dir():
+        for file in sorted(path.rglob("*")):
+            inner = file.relative_to(path).parts
+            hidden = any(part.startswith(".") or part in _LEFT_OUT for part in inner)
+            if file.suffix in (".py", ".ipynb") and file.is_file() and not hidden:
+                yield _piece(file, str(file.relative_to(path)))
+        return
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no file or folder {str(path)!r}.")
+    if path.suffix not in (".py", ".ipynb"):
+        raise ValueError(f"A Python file, a notebook or a folder can be checked, but got {str(path)!r}.")
+    yield _piece(path, path.name)
+
+
+def of_cells(sources: list[str], name: str, numbers: list[int] | None = None) -> Piece:
+    """The cells of a notebook as one piece; their `numbers` are what a reader calls them, 1, 2, ... by default."""
+    lines: list[str] = []
+    cells = []
+    for number, source in zip(numbers or range(1, len(sources) + 1), sources, strict=True):
+        cells.append((len(lines) + 1, number))
+        lines += _python_of(source)
+    return _parsed(name, "\n".join(lines), cells)
+
+
+def _piece(file, name):
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        return Piece(name, None, f"it cannot be read: {error}", [])
+    if file.suffix == ".py":
+        return _parsed(name, text, [])
+    try:
+        cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
+        sources = ["".join(cell["source"]) for cell in cells]
+    except (ValueError, KeyError, TypeError):
+        return Piece(name, None, "it is no notebook of version 4", [])
+    return of_cells(sources, name)
+
+
+def _parsed(name, text, cells):
+    try:
+        return Piece(name, ast.parse(text), "", cells)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", None)
+        broken = Piece(name, None, "", cells)
+        return broken._replace(error=f"{broken.place(line)}: {error.msg}" if line else str(error))
+
+
+def _python_of(source):
+    """The lines of a cell, what only IPython understands replaced by as many lines that do nothing."""
+    lines = source.splitlines()
+    if lines and lines[0].startswith("%%") and not _PYTHON_CELLS.match(lines[0]):
+        return ["" for _ in lines]  # a cell of another language
+    return [_MAGIC.sub(r"\1pass", line) if _is_magic(line) else line for line in lines]
+
+
+def _is_magic(line):
+    text = line.strip()
+    return (
+        text.startswith(("%", "!", "?"))
+        or (text.endswith("?") and not text.startswith("#"))
+        or bool(re.match(r"\w+\s*=\s*[%!]", text))
+    )

@@ -1,0 +1,237 @@
+"""Which names of MindSpore a program uses, where, and with which arguments: read from its syntax tree."""
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+ROOT = "mindspore"
+_CAUGHT = {"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException"}
+_ASKS = {"__version__", "hasattr", "version", "find_spec"}
+
+
+class Use(NamedTuple):
+    """That a program uses a name.
+
+    Attributes:
+        name (str): What it is called in MindSpore, ``"mindspore.nn.Dense"``; a method of what a call of a class gives
+            is ``"mindspore.Model().train"``.
+        line (int): Where, from 1.
+        guarded (bool): Whether the program is prepared for it not to be there.
+        called (bool): Whether it is called; then the next two say how.
+        given (Union[int, None]): How many arguments without a name, None where a ``*`` hides that.
+        keywords (tuple[str]): Names of arguments.
+    """
+
+    name: str
+    line: int
+    guarded: bool
+    called: bool = False
+    given: int | None = 0
+    keywords: tuple[str, ...] = ()
+
+
+def uses(tree: ast.Module) -> list[Use]:
+    """The uses in a module, in the order of its lines."""
+    reader = _Reader()
+    reader.scope = _Scope(tree, None)
+    for statement in tree.body:
+        reader.visit(statement)
+    return sorted(set(reader.found), key=lambda use: (use.line, use.name))
+
+
+class _Scope:
+    """What names mean in a function, a class or a module: a path in MindSpore, or None for anything else."""
+
+    def __init__(self, node, parent):
+        self.parent, self.is_class = parent, isinstance(node, ast.ClassDef)
+        self.names = {}
+        self.made = {}  # name -> the call whose result it is, if it is nothing else
+        counts = {}
+        for name, meaning, call in _bindings(node):
+            counts[name] = counts.get(name, 0) + 1
+            known = self.names.get(name, meaning)
+            self.names[name] = meaning if known == meaning else None
+            self.made[name] = call
+        self.made = {name: call for name, call in self.made.items() if call is not None and counts[name] == 1}
+
+    def path(self, name):
+        """The path that a name stands for, None where it is no name of MindSpore's."""
+        scope = self._of(name)
+        return scope.names[name] if scope is not None else None
+
+    def call(self, name):
+        """The call whose result a name is, None where it may be something else."""
+        scope = self._of(name)
+        return scope.made.get(name) if scope is not None else None
+
+    def _of(self, name):
+        scope, first = self, True
+        while scope is not None:
+            if name in scope.names and (first or not scope.is_class):
+                return scope
+            scope, first = scope.parent, False
+        return None
+
+
+def _bindings(node) -> Iterator[tuple[str, str | None, ast.Call | None]]:
+    """(name, path in MindSpore or None, call that makes it or None) for each place that gives a name a meaning."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        a = node.args
+        for arg in [*a.posonlyargs, *a.args, *a.kwonlyargs, *filter(None, (a.vararg, a.kwarg))]:
+            yield arg.arg, None, None
+    body = node.body if isinstance(node.body, list) else [node.body]
+    waiting = [*body]
+    while waiting:
+        inner = waiting.pop(0)
+        if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield inner.name, None, None
+            continue  # what is inside is another scope
+        if isinstance(inner, ast.Lambda):
+            continue
+        if isinstance(inner, ast.Import):
+            for alias in inner.names:
+                top = alias.name.partition(".")[0]
+                yield alias.asname or top, _ours(alias.name if alias.asname else top), None
+        elif isinstance(inner, ast.ImportFrom):
+            base = None if inner.level else _ours(inner.module or "")
+            for alias in inner.names:
+                yield alias.asname or alias.name, base and f"{base}.{alias.name}", None
+        elif isinstance(inner, ast.Assign) and len(inner.targets) == 1 and isinstance(inner.targets[0], ast.Name):
+            yield inner.targets[0].id, None, inner.value if isinstance(inner.value, ast.Call) else None
+            waiting.append(inner.value)
+            continue
+        elif isinstance(inner, ast.Name) and isinstance(inner.ctx, (ast.Store, ast.Del)):
+            yield inner.id, None, None
+        elif isinstance(inner, ast.ExceptHandler) and inner.name:
+            yield inner.name, None, None
+        elif isinstance(inner, (ast.Global, ast.Nonlocal)):
+            for name in inner.names:
+                yield name, None, None
+        waiting.extend(ast.iter_child_nodes(inner))
+
+
+def _ours(path):
+    return path if path == ROOT or path.startswith(ROOT + ".") else None
+
+
+class _Reader(ast.NodeVisitor):
+    """Walks a module and notes what it uses."""
+
+    def __init__(self):
+        self.found, self.scope, self.guards = [], None, 0
+
+    # ------------------------------------------------------------------ scopes
+    def visit_FunctionDef(self, node):
+        for outside in [*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults)]:
+            self.visit(outside)
+        for arg in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]:
+            if arg.annotation is not None:
+                self.visit(arg.annotation)
+        if node.returns is not None:
+            self.visit(node.returns)
+        self._within(node, node.body)
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_Lambda(self, node):
+        for outside in [*node.args.defaults, *filter(None, node.args.kw_defaults)]:
+            self.visit(outside)
+        self._within(node, [node.body])
+
+    def visit_ClassDef(self, node):
+        for outside in [*node.decorator_list, *node.bases, *node.keywords]:
+            self.visit(outside)
+        self._within(node, node.body)
+
+    def _within(self, node, body):
+        self.scope = _Scope(node, self.scope)
+        for inner in body:
+            self.visit(inner)
+        self.scope = self.scope.parent
+
+    # ------------------------------------------------------------------ what a program is prepared for
+    def visit_Try(self, node):
+        prepared = any(_catches(handler) for handler in node.handlers)
+        self.guards += prepared
+        for inner in node.body:
+            self.visit(inner)
+        self.guards -= prepared
+        for handler in node.handlers:  # what is tried instead may lack as well
+            self.guards += prepared
+            self.visit(handler)
+            self.guards -= prepared
+        for inner in [*node.orelse, *node.finalbody]:
+            self.visit(inner)
+
+    visit_TryStar = visit_Try
+
+    def visit_If(self, node):
+        asks = any(
+            (isinstance(n, ast.Name) and n.id in _ASKS) or (isinstance(n, ast.Attribute) and n.attr in _ASKS)
+            for n in ast.walk(node.test)
+        )
+        self.guards += asks
+        self.generic_visit(node)
+        self.guards -= asks
+
+    visit_IfExp = visit_If
+
+    # ------------------------------------------------------------------ names
+    def visit_Import(self, node):
+        for alias in node.names:
+            if _ours(alias.name):
+                self._note(alias.name, node)
+
+    def visit_ImportFrom(self, node):
+        base = None if node.level else _ours(node.module or "")
+        for alias in node.names if base else ():
+            self._note(base if alias.name == "*" else f"{base}.{alias.name}", node)
+
+    def visit_Call(self, node):
+        name = self._path(node.func)
+        if name is None or "()" in name:
+            self.visit(node.func)
+        if name is not None:
+            starred = any(isinstance(arg, ast.Starred) for arg in node.args)
+            keywords = tuple(k.arg for k in node.keywords if k.arg is not None)
+            self._note(name, node, True, None if starred else len(node.args), keywords)
+        for inner in [*node.args, *node.keywords]:
+            self.visit(inner)
+
+    def visit_Attribute(self, node):
+        name = self._path(node)
+        if name is not None and isinstance(node.ctx, ast.Load) and "()" not in name:
+            self._note(name, node)
+        elif name is None or "()" in name:
+            self.visit(node.value)
+
+    def visit_Name(self, node):
+        name = self.scope.path(node.id)
+        if name is not None and isinstance(node.ctx, ast.Load):
+            self._note(name, node)
+
+    def _note(self, name, node, *how):
+        self.found.append(Use(name, node.lineno, self.guards > 0, *how))
+
+    def _path(self, node):
+        """The path in MindSpore of an expression, None where it has none."""
+        attributes = []
+        while isinstance(node, ast.Attribute):
+            attributes.insert(0, node.attr)
+            node = node.value
+        call = node if isinstance(node, ast.Call) else None
+        base = None
+        if isinstance(node, ast.Name):
+            base = self.scope.path(node.id)
+            call = self.scope.call(node.id) if base is None else None
+        if call is not None and len(attributes) == 1:
+            made = self._path(call.func)
+            base = f"{made}()" if made is not None and "()" not in made else None
+        return ".".join([base, *attributes]) if base is not None else None
+
+
+def _catches(handler):
+    if handler.type is None:
+        return True
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(getattr(kind, "id", getattr(kind, "attr", None)) in _CAUGHT for kind in kinds)

@@ -1,0 +1,108 @@
+"""What a program lacks is told once, with its line; what it has is not told."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from msnb.check import check, of_cells
+from msnb.check.report import Report
+
+
+def report(tmp_path, text):
+    file = tmp_path / "program.py"
+    file.write_text(text)
+    return check(file)
+
+
+def test_names_and_arguments_that_are_not_there(tmp_path):
+    found = report(
+        tmp_path,
+        "from mindspore import nn, Model, Tensor\n"
+        "a = nn.Conv2dd(1)\n"
+        "b = nn.Conv2d(1, 2, 3, pad='same')\n"
+        "c = nn.ReLU(1, 2, 3)\n"
+        "Model(b).train(1, None, callback=[])\n"
+        "Tensor(1).no_such_method()\n"
+        "from mindspore.explainer import ImageClassificationRunner as R\n"
+        "from mindspore import nosuch\n",
+    )
+    told = [(line.place, line.kind) for line in found.lines]
+    assert told == [
+        (f"program.py:{n}", kind) for n, kind in zip(range(2, 9), ("name", *["argument"] * 3, "name", "later", "name"))
+    ]
+    assert "Did you mean Conv2d" in found.lines[0].text and "'pad'" in found.lines[1].text
+    assert "'callback'" in found.lines[3].text and "is not available in msnb yet" in found.lines[5].text
+    assert found and "4 names that msnb lacks, 3 calls with arguments" in str(found)
+
+
+def test_what_is_there_is_not_told(tmp_path):
+    found = report(
+        tmp_path,
+        "import mindspore as ms\nimport mindspore.ops.operations as P\nimport mindspore.dataset as ds\n"
+        "from mindspore import nn, context, Tensor\nfrom mindspore.train.callback import LossMonitor\n"
+        "context.set_context(mode=context.GRAPH_MODE)\nP.Concat(1)((1, 2))\nP.TopK(True)\n"
+        "class Net(nn.Cell):\n  def construct(self, x): return P.ReduceSum(True)(x, 1)\n"
+        "net = Net()\nnet.anything(1)\nnet.fc.weight\nTensor([1], ms.int32).asnumpy().any_of_numpy()\n"
+        "ds.GeneratorDataset(x, ['a'], shuffle=False)\nms.Model(net).eval(None)\nLossMonitor(1)\n",
+    )
+    assert not found.lines and not found, str(found)
+    assert str(found).endswith("msnb has every name and argument that can be seen.")
+
+
+def test_a_name_is_told_once_for_all_its_lines(tmp_path):
+    found = report(tmp_path, "from mindspore import nn\nnn.Nope\nnn.Nope\nnn.Nope(3)\n")
+    (line,) = found.lines
+    assert line.place == "program.py:2" and line.text.endswith("(and 2 more lines)")
+
+
+def test_the_generation_and_what_means_another_thing(tmp_path):
+    old = report(tmp_path, "from mindspore.ops import operations as P\nP.ControlDepend()\n")
+    assert old.generation == 1 and "It was written for r1.1: mindspore.ops.operations.ControlDepend." in str(old)
+    new = report(
+        tmp_path,
+        "import mindspore as ms\nfrom mindspore import nn\n"
+        "@ms.jit\ndef f(x): pass\nnn.Dropout(0.1)\nnn.Dropout(p=0.1)\n",
+    )
+    assert new.generation == 2 and not new  # it runs
+    (line,) = new.lines
+    assert line.place == "program.py:5" and "to drop it" in line.text
+    assert report(tmp_path, "from mindspore import nn\nnn.Dropout(0.1)\n").generation is None
+
+
+def test_notebooks_folders_and_broken_files(tmp_path):
+    cells = [
+        ("markdown", "nn.Nope"),
+        ("code", "%load_ext msnb\n!ls"),
+        ("code", "%%mindspore\nfrom mindspore import nn\nx?\nnn.Nope"),
+    ]
+    cells += [("code", "%%bash\nnn.Nope2")]
+    notebook = {"cells": [{"cell_type": kind, "source": text} for kind, text in cells], "nbformat": 4}
+    (tmp_path / "a.ipynb").write_text(json.dumps(notebook))
+    (tmp_path / "b.py").write_text("def f(:\n")
+    (tmp_path / ".hidden").mkdir()
+    (tmp_path / ".hidden" / "c.py").write_text("import mindspore.nope")
+    found = check(tmp_path)
+    assert [line.place for line in found.lines] == ["a.ipynb, cell 2 line 4", "b.py"]
+    assert "b.py:1: invalid syntax" in found.lines[1].text
+    with pytest.raises(FileNotFoundError):
+        check(tmp_path / "nothing.py")
+    with pytest.raises(ValueError, match="a notebook or a folder"):
+        (tmp_path / "a.txt").write_text("")
+        check(tmp_path / "a.txt")
+
+
+def test_a_session(tmp_path):
+    found = Report([of_cells(["import mindspore as ms", "ms.nope"], "this session", [1, 4])])
+    assert found.lines[0].place == "this session, cell 4 line 1"
+    assert "<table>" in found._repr_html_() and "nope" in found._repr_html_()
+
+
+def test_the_command(tmp_path):
+    (tmp_path / "a.py").write_text("from mindspore import nope\n")
+    command = [sys.executable, "-m", "msnb", "check"]
+    done = subprocess.run([*command, tmp_path / "a.py"], capture_output=True, text=True)
+    assert done.returncode == 1 and done.stdout.startswith("a.py:1: msnb has no mindspore.nope")
+    done = subprocess.run([*command, tmp_path / "b.py"], capture_output=True, text=True)
+    assert done.returncode == 1 and "There is no file or folder" in done.stderr

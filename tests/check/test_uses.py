@@ -1,0 +1,74 @@
+"""Names are followed as Python follows them, and no further than the text tells."""
+
+import ast
+import textwrap
+
+import pytest
+
+from msnb.check.uses import uses
+
+
+def names(text, **wanted):
+    found = uses(ast.parse(textwrap.dedent(text)))
+    return [
+        use.name.removeprefix("mindspore.") for use in found if all(getattr(use, k) == v for k, v in wanted.items())
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("import mindspore as ms\nms.nn.Dense", ["mindspore", "nn.Dense"]),
+        ("import mindspore.nn as nn\nnn.Dense", ["nn", "nn.Dense"]),
+        ("import mindspore.dataset.vision\nmindspore.Tensor", ["dataset.vision", "Tensor"]),
+        ("from mindspore import nn as layers\nlayers.Dense", ["nn", "nn.Dense"]),
+        ("from mindspore.ops import *\n", ["ops"]),
+        ("import numpy as np\nnp.zeros", []),
+        ("from .mindspore import nn\nnn.Dense", []),
+        ("from mindspore import nn\nnn = other()\nnn.Dense", ["nn"]),
+        ("from mindspore import nn\ndef f(nn): return nn.Dense", ["nn"]),
+        ("from mindspore import nn\ndef f():\n  nn = 1\n  return nn.Dense\nnn.ReLU", ["nn", "nn.ReLU"]),
+        ("def f():\n  from mindspore import nn\n  return nn.Dense\nnn.ReLU", ["nn", "nn.Dense"]),
+        ("from mindspore import nn\nclass A:\n  nn = 1\n  def f(self): return nn.Dense", ["nn", "nn.Dense"]),
+        ("from mindspore import nn\n[nn.Dense for nn in x]\n", ["nn"]),
+        ("from mindspore import nn\nclass Net(nn.Cell):\n  @nn.mark\n  def f(self, x: nn.Tensor): pass", None),
+        ("import mindspore as ms\nms.verbose = 1", ["mindspore"]),
+    ],
+)
+def test_what_a_name_stands_for(text, found):
+    if found is None:
+        found = ["nn", "nn.Cell", "nn.mark", "nn.Tensor"]
+    told = [name for name in names(text)]
+    assert told == found
+
+
+def test_the_result_of_a_class_has_its_methods():
+    text = """
+    from mindspore import Model, Tensor
+    model = Model(net)
+    model.train(3, data, dataset_sink_mode=False)
+    Tensor(1).foo()
+    other = Model(net) if x else None
+    other.train(1)
+    model_of(3).train()
+    """
+    assert names(text, called=True) == ["Model", "Model().train", "Tensor", "Tensor().foo", "Model"]
+
+
+def test_arguments_are_those_of_the_call():
+    (call,) = [u for u in uses(ast.parse("from mindspore import nn\nnn.Dense(1, *a, b=2, **c)\n")) if u.called]
+    assert (call.given, call.keywords, call.line) == (None, ("b",), 2)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "try:\n  from mindspore import jit\nexcept ImportError:\n  jit = None",
+        "try:\n  from mindspore import jit\nexcept (ValueError, AttributeError):\n  pass",
+        "import mindspore as ms\nif hasattr(ms, 'jit'):\n  ms.jit",
+        "import mindspore as ms\nif ms.__version__ >= '2':\n  ms.jit",
+    ],
+)
+def test_a_program_may_be_prepared(text):
+    (use,) = [u for u in uses(ast.parse(text)) if u.name == "mindspore.jit"]
+    assert use.guarded
