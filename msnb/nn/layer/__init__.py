@@ -14,6 +14,7 @@ from msnb.nn.layer import (
     padding,
     pooling,
     quant,
+    recurrent,
     transformer,
 )
 from msnb.nn.layer.activation import *  # noqa: F403
@@ -29,6 +30,7 @@ from msnb.nn.layer.normalization import *  # noqa: F403
 from msnb.nn.layer.padding import *  # noqa: F403
 from msnb.nn.layer.pooling import *  # noqa: F403
 from msnb.nn.layer.quant import *  # noqa: F403
+from msnb.nn.layer.recurrent import *  # noqa: F403
 from msnb.nn.layer.transformer import *  # noqa: F403
 
 __all__ = []
@@ -43,6 +45,7 @@ __all__ += padding.__all__
 __all__ += pooling.__all__
 __all__ += image.__all__
 __all__ += quant.__all__
+__all__ += recurrent.__all__
 __all__ += transformer.__all__
 __all__ += math.__all__
 __all__ += combined.__all__
