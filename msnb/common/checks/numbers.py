@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from msnb._checkparam.relations import Rel
-from msnb._checkparam.words import as_tuple, got, names_of
+from msnb.common.checks.relations import Rel
+from msnb.common.checks.words import as_tuple, got, names_of
 from msnb.common.kinds import refusal
 
 

@@ -1,6 +1,6 @@
 """Checks of what goes into a network and what comes out."""
 
-from msnb._checkparam.words import names_of
+from msnb.common.checks.words import names_of
 from msnb.common.kinds import refusal
 
 

@@ -1,15 +1,15 @@
 """`Validator`: the checks of numbers, values and types as networks for r1.1 call them."""
 
-from msnb._checkparam import dtypes, numbers, values
-from msnb._checkparam.numbers import (
+from msnb.common.checks import dtypes, numbers, values
+from msnb.common.checks.numbers import (
     check_finite,
     check_int,
     check_is_float,
     check_number_range,
     check_positive_float,
 )
-from msnb._checkparam.relations import Rel
-from msnb._checkparam.words import got
+from msnb.common.checks.relations import Rel
+from msnb.common.checks.words import got
 from msnb.common.kinds import refusal
 
 

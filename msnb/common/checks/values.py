@@ -5,7 +5,7 @@ import math
 import re
 from functools import wraps
 
-from msnb._checkparam.words import as_tuple, got, names_of
+from msnb.common.checks.words import as_tuple, got, names_of
 from msnb.common.kinds import refusal
 
 

@@ -1,7 +1,7 @@
 """Checks of MindSpore types: element types, families of types, and that they are the same."""
 
-from msnb._checkparam.words import as_tuple, names_of
 from msnb.common import dtype as mstype
+from msnb.common.checks.words import as_tuple, names_of
 from msnb.common.kinds import refusal
 
 

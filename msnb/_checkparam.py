@@ -4,7 +4,7 @@ Everything here runs when something is constructed, never per call of an operato
 """
 
 # ruff: noqa: F401 - networks for r1.1 import any of them
-from .dtypes import (
+from msnb.common.checks.dtypes import (
     check_scalar_or_tensor_types_same,
     check_subclass,
     check_tensor_dtype_valid,
@@ -12,8 +12,8 @@ from .dtypes import (
     check_type_name,
     check_types_same_and_valid,
 )
-from .network import check_input_data, check_input_format, check_output_data
-from .numbers import (
+from msnb.common.checks.network import check_input_data, check_input_format, check_output_data
+from msnb.common.checks.numbers import (
     check,
     check_equal_int,
     check_finite,
@@ -35,7 +35,7 @@ from .numbers import (
     check_positive_float,
     check_positive_int,
 )
-from .relations import (
+from msnb.common.checks.relations import (
     EQ,
     GE,
     GT,
@@ -52,8 +52,8 @@ from .relations import (
     rel_fns,
     rel_strs,
 )
-from .validator import Validator
-from .values import (
+from msnb.common.checks.validator import Validator
+from msnb.common.checks.values import (
     _check_3d_int_or_tuple,
     args_type_check,
     check_bool,
