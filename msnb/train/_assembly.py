@@ -54,7 +54,7 @@ class Assembly:
     """The steps in which `Model` makes what it calls of what it is given."""
 
     _network: "Cell"
-    _loss_fn: "Cell | None"
+    _loss_fn: Any
     _optimizer: "Optimizer | None"
     _amp_level: str
     _parallel_mode: str
