@@ -140,7 +140,7 @@ class _Ran:
 
     def views(self) -> dict[str, Any]:
         """{title: GraphView}, the largest first; of several with one title the largest."""
-        from msnb.notebook.graph.view import of_program  # spares the other commands the views
+        from msnb.notebook.graph.api import of_program  # spares the other commands the views
 
         drawn = [program.root() for _, program in self._programs]
         for net, args, kwargs in self._called:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from msnb._checkparam import check_finite
 from msnb.common import dtype as mstype
 from msnb.common.arguments import answered
+from msnb.common.checks.numbers import check_finite
 from msnb.common.dtype import np_dtype
 from msnb.common.seed import get_seed, on_seed
 

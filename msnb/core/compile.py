@@ -23,7 +23,8 @@ from msnb.core.by_values import ShapeByValues, can_run_plainly, say
 from msnb.core.errors import describe
 from msnb.core.identity import IdentityMap, attach, attached
 from msnb.core.parameter import Parameter
-from msnb.core.program import Program, dynamic
+from msnb.core.program import Program
+from msnb.core.staging import dynamic
 from msnb.core.tensor import Tensor
 from msnb.core.tree import flatten, structure
 

@@ -19,8 +19,9 @@ from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.core import trace
 from msnb.core._jax_private import strengthen
+from msnb.core.arrays import to_array
 from msnb.core.meta_tensor import MetaTensor
-from msnb.core.tensor import Tensor, to_array
+from msnb.core.tensor import Tensor
 
 _thread = trace.thread
 _numbers = itertools.count()

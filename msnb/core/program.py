@@ -1,64 +1,31 @@
 """One traced program of GRAPH mode: a `jax.jit` call over flat lists of arrays.
 
-Tracing Python once gives a jaxpr (`program.jaxpr`, which msnb.ir reads). Parameters that were written become a donated
-list in and a new list out; those that were only read are a second list. Running it hands these lists over without
-looking at any Parameter, and rebinds what was written.
+Parameters that were written become a donated list in and a new list out; those that were only read are a second list.
+Running it hands these lists over without looking at any Parameter, and rebinds what was written.
 """
 
 import copy
 import functools
-import inspect
-import operator
-import sys
 import time
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-import jax.extend
-import jax.numpy as jnp
 import numpy as np
 
 from msnb import context, log
-from msnb.core import (
-    compiled_files,
-    compiling,
-    events,
-    further_outputs,
-    garbage,
-    interrupts,
-    late,
-    random,
-    tape,
-    trace,
-    unfinished,
-)
-from msnb.core._jax_private import (
-    argument_like,
-    eval_jaxpr,
-    forget_compiled,
-    forget_effects,
-    restore_trace_state,
-    trace_state,
-    unnamed,
-    weak_float32,
-    without_prints,
-)
-from msnb.core.argument_names import argument_name
+from msnb.core import compiled_files, compiling, events, further_outputs, garbage, interrupts, late, random, tape, trace
+from msnb.core._jax_private import argument_like, forget_compiled, forget_effects, without_prints
 from msnb.core.checks import Finding
 from msnb.core.errors import place as show_place
-from msnb.core.errors import user_line
+from msnb.core.forms import flat, identifier, jitted
 from msnb.core.identity import weakly
-from msnb.core.inlining import inlined
-from msnb.core.keeping import keeping
 from msnb.core.kernel import Kernel
-from msnb.core.names import named
 from msnb.core.operator import own
-from msnb.core.parameter import Parameter, Store
-from msnb.core.script.merge import Undefined
+from msnb.core.staging import Staged
+from msnb.core.stores import Stores, same, unshared
 from msnb.core.tensor import Tensor, box
-from msnb.core.tree import flatten, structure
 
 _asked = events.asked
 _clock = time.perf_counter_ns
@@ -66,27 +33,17 @@ _lock = trace.taking.lock
 _thread = trace.thread
 _state = context._state
 _moves = trace.moves
-_MAX_DISCOVERY = 8
 
 context.on_change("mode", lambda _: _moves.bump() if trace.taking.contended else None)
 _GRAPH = context.GRAPH_MODE
 
 
-class Program:
-    """One traced function for one signature.
+class Program(Staged):
+    """A function staged for one signature, ready to run.
 
     Attributes:
-        name (str): Name of the Cell class or function.
-        jaxpr (ClosedJaxpr): The traced graph; inputs are described by `inputs`.
-        names (dict): What the names in `jaxpr` stand for: text -> `msnb.core.names.Meaning`, the operator with its
-            attributes, strategy and stage.
-        inputs (list): Per jaxpr input ("param", name, requires_grad), ("arg", name) or ("random", "number").
-        written (list): Parameters whose new values the graph returns, after the results.
-        prints (bool): Whether it prints, or calls Python otherwise, while it runs; a call then waits for that.
-        settings (list): (Cell, name, value) of the attributes that construct sets, which a call sets when it has run.
         reason (str): Why it was compiled.
-        first_line (Union[tuple, None]): (file, line, text) of the user's line that it was traced for.
-        device (jax.Device): Where it was traced for, None for JAX's default.
+        calls (int): How often it has run.
         frozen (Union[list, None]): Arrays of the Parameters that are only read, where they are constants of what XLA
             compiles; None where they are arguments, as usual.
         seconds (dict): "trace" and "compile" time; "observed" is that of compiling a form with further outputs.
@@ -101,16 +58,13 @@ class Program:
         kwargs: dict[str, Any],
         params: Sequence[Any],
     ) -> None:
-        self.name = name
         self.root: Callable[..., Any] = weakly(root)
         self.seconds: dict[Any, Any] = {}
         self.reason = "first call"
         self.calls: int = 0
-        self.first_line: tuple[str, int, str] | None = user_line()
-        self.device: Any = jax.config.jax_default_device
         self.frozen: list[Any] | None = [] if getattr(root, "_freezes", False) else None
         started = time.perf_counter()
-        interrupts.heard(lambda: self._trace(fn, args, kwargs, params))
+        super().__init__(name, fn, args, kwargs, params)
         self.seconds["trace"] = time.perf_counter() - started
         self._prepare()
 
@@ -120,153 +74,20 @@ class Program:
         say = getattr(type(self.root()), "_title", None)
         return self.name if say is None else say(self.root())
 
-    # ------------------------------------------------------------------ tracing
-    @garbage.later
-    def _trace(self, fn, args, kwargs, params):
-        leaves, rebuild = flatten((args, kwargs))
-        state, frame = trace_state(), _thread.frame
-        recording, dtype, forward = _thread.recording, _thread.compute_dtype, _thread.forward_mode
-        try:
-            for _ in range(_MAX_DISCOVERY):
-                found = self._trace_once(fn, leaves, rebuild, params)
-                if not found:
-                    return
-                params = params + found
-        except RecursionError:
-            raise RecursionError(
-                f"Building the graph of {self.name} needs more than Python's {sys.getrecursionlimit()} nested calls: "
-                f"its Cells stand too deep in one another, or one calls itself. Nest less, or raise the limit with "
-                f"sys.setrecursionlimit()."
-            ) from None
-        finally:  # a Stop may have come when a context manager was about to put back what it had set
-            _thread.frame, _thread.recording = frame, recording
-            _thread.compute_dtype, _thread.forward_mode = dtype, forward
-            trace.settle()
-            restore_trace_state(state)
-        raise RuntimeError(
-            f"Tracing {self.name} reads other Parameters each time; give it the Cell that holds them as an attribute."
-        )
-
-    def _trace_once(self, fn, leaves, rebuild, params):
-        """Trace; return Parameters that were read without being inputs yet (then trace again)."""
-        spots = [i for i, leaf in enumerate(leaves) if dynamic(leaf)]
-        note = {}
-
-        def traced(param_arrays, number, arrays):
-            full = list(leaves)
-            for i, array in zip(spots, arrays):
-                full[i] = box(weak_float32(array) if isinstance(leaves[i], float) else array)
-            call_args, call_kwargs = rebuild(full)
-            frame = trace.Frame(params, param_arrays, None)
-            frame.number = number
-            note["frame"] = frame
-            with frame, tape.paused():
-                out = fn(*call_args, **call_kwargs)
-                results, note["rebuild"] = flatten(tuple(out) if type(out) is list else out)
-                if frame.refused is not None:
-                    raise frame.refused
-                for result in results:
-                    if isinstance(result, Undefined):
-                        result.complain()
-                    if inspect.isgenerator(result) or inspect.isawaitable(result):
-                        raise TypeError(
-                            f"{self.name} is a generator or async: a graph returns its results at once. "
-                            f"Collect them in a list and return it."
-                        )
-                writes = frame.writes()
-                arrays = [r._array for r in results if isinstance(r, Tensor)]
-                written = [a for _, a in writes]
-                if frame.error is not None:
-                    arrays.append(frame.error)
-            note["static"] = [None if isinstance(r, Tensor) else (r,) for r in results]
-            note["written"] = [p for p, _ in writes]
-            return arrays, written
-
-        avals = [argument_like(p._stored()) for p in params]
-        values = [leaves[i]._array if isinstance(leaves[i], Tensor) else leaves[i] for i in spots]
-        arg_names = [argument_name(fn, rebuild, leaves, i) for i in spots]
-
-        def described():
-            inputs = [("param", p.name, p.requires_grad) for p in params]
-            inputs += [("random", "number"), *(("arg", n) for n in arg_names)]
-            return self.name, inputs, list(note["frame"].missing.values())
-
-        try:
-            closed = jax.make_jaxpr(unfinished.keeping(traced, described))(avals, 0, values)
-        finally:
-            self.settings: list[Any] = note["frame"].take_settings() if "frame" in note else []
-        frame = note["frame"]
-        if frame.missing:
-            return list(frame.missing.values())
-        if frame.repeats is not None and frame.repeats.called:
-            closed = inlined(closed)
-        self.cells: list[Any] = list(frame.cells.values())
-        self.errors: list[Any] = frame.errors if frame.error is not None else []
-        self.waits = not all(isinstance(e, Finding) and e.late for e, _ in self.errors)  # for its error
-        self.prints = bool(closed.effects)
-        self._ends = bool(self.errors) or self.prints
-        self._arguments = [argument_like(value) for value in values]
-        self._shape(closed, params, note, arg_names, frame.key_used)
-        return []
-
-    def _shape(self, closed, params, note, arg_names, random_used):
-        """Drop unused inputs and sort the rest into written, read and arguments."""
-        jaxpr = closed.jaxpr
-        used = {v for eqn in jaxpr.eqns for v in eqn.invars if isinstance(v, jax.extend.core.Var)}
-        used.update(v for v in jaxpr.outvars if isinstance(v, jax.extend.core.Var))
-        n_params, n_results = len(params), sum(s is None for s in note["static"]) + bool(self.errors)
-        written = note["written"]
-        own_input = {id(p): v for p, v in zip(params, jaxpr.invars)}
-        kept = [i for i, p in enumerate(written) if jaxpr.outvars[n_results + i] is not own_input.get(id(p))]
-        written_ids = {id(written[i]) for i in kept}
-        if self.errors:  # what a failed call leaves as it was goes in as well
-            used.update(own_input[i] for i in written_ids)
-        order = sorted(kept, key=lambda i: written[i].key)
-        self.written: list[Any] = [written[i] for i in order]
-        self.read: list[Any] = [p for p, v in zip(params, jaxpr.invars) if v in used and id(p) not in written_ids]
-        keep_params = [(p, v) for p, v in zip(params, jaxpr.invars) if v in used]
-        arg_vars = jaxpr.invars[n_params + 1 :]
-        self.random: bool = random_used
-        invars = [v for _, v in keep_params] + ([jaxpr.invars[n_params]] if random_used else []) + list(arg_vars)
-        outvars = list(jaxpr.outvars[:n_results]) + [jaxpr.outvars[n_results + i] for i in order]
-        self.jaxpr, self.names = named(
-            jax.extend.core.ClosedJaxpr(
-                jaxpr.replace(invars=invars, outvars=outvars, debug_info=unnamed(jaxpr)), closed.consts
-            )
-        )
-        self.params: list[Any] = [p for p, _ in keep_params]
-        self.inputs: list[tuple[Any, ...]] = (
-            [("param", p.name, p.requires_grad) for p in self.params]
-            + ([("random", "number")] if random_used else [])
-            + [("arg", n) for n in arg_names]
-        )
-        self.n_results = n_results
-        self.rebuild: Callable[[list[Any]], Any] = note["rebuild"]
-        self.static: list[Any] = note["static"]
-        self.single: bool = self.static == [None] and structure(self.rebuild([0])) == 0
-        made = {v for eqn in jaxpr.eqns for v in eqn.outvars}
-        seen, self.copied = set(), set()
-        for position, var in enumerate(outvars):
-            literal = not isinstance(var, jax.extend.core.Var)
-            fresh = not literal and var in made and var not in seen
-            if not fresh and (position >= n_results or literal or var not in arg_vars):
-                self.copied.add(position)  # nothing may be handed through that a Parameter holds
-            if not literal:
-                seen.add(var)
-
     # ------------------------------------------------------------------ preparing to run
     def _prepare(self):
-        self._moved = -1
+        self._stores, self._moved = Stores(self.written, self.read), -1
+        self._ends = bool(self.errors) or self.prints
         from_written = {id(p): i for i, p in enumerate(self.written)}
         from_read = {id(p): i for i, p in enumerate(self.read)}
         plan = [(0, from_written[id(p)]) if id(p) in from_written else (1, from_read[id(p)]) for p in self.params]
         if self.frozen is not None:
             self.frozen = [p._stored() for p in self.read]
-        self._jitted = functools.partial(_jitted, _safe(self.name), plan, self.random, self.frozen)
+        self._jitted = functools.partial(jitted, identifier(self.name), plan, self.random, self.frozen)
         self._inputs_of = lambda written, read, rest: [(written, read)[which][i] for which, i in plan] + rest
         place = {id(p): i for i, p in enumerate(self.params)}
         self._kept = [place[id(p)] for p in self.written] if self.errors else []  # by a call that fails
-        self._flat = _flat([self.jaxpr], self.n_results, self.copied, self._kept)
+        self._flat = flat([self.jaxpr], self.n_results, self.copied, self._kept)
         self.run = self._own_run = self._jitted(self._flat, donate=bool(self.written))
         self._careful = None  # the form that leaves the old arrays of Parameters alone, once threads contend for them
         self._ready = None  # what `run` was when it was last called: it is compiled
@@ -289,12 +110,12 @@ class Program:
         asked = [(o, graph) for o, graph in asked if graph is not None]
         own = len(self.jaxpr.jaxpr.outvars)
         self._observed = tuple((weakref.ref(o), len(graph.jaxpr.outvars) - own) for o, graph in asked)
-        if not _same(graphs, [graph for _, graph in asked]):  # who asks for the same finds it compiled
+        if not same(graphs, [graph for _, graph in asked]):  # who asks for the same finds it compiled
             graphs = [graph for _, graph in asked]
             self.run = (
                 self._own_run
                 if not graphs
-                else self._jitted(_flat(graphs, self.n_results, self.copied, self._kept, own))
+                else self._jitted(flat(graphs, self.n_results, self.copied, self._kept, own))
             )
         self._form = self._observers, graphs, self.run, self._observed
 
@@ -331,7 +152,7 @@ class Program:
         with _lock:
             if self._moved != _moves.value:
                 self._attach()
-            read = self._gather() if self.frozen is None else []
+            read = self._stores.arrays_read() if self.frozen is None else []
             before = [p._stored() for p in self.written] if self._observed else None
             first = not self.calls
             ready = self.run is self._ready
@@ -356,27 +177,28 @@ class Program:
         """
         if not self.written:
             return self.run([], read, *[r[0] for r in rest])[1]
-        if self._store is not None:
-            results = self._store.results
+        store = self._stores.shared
+        if store is not None:
+            results = store.results
             arrays = results[-1][0]
             if _state.mode != _GRAPH and self.run is self._own_run:
-                arrays = _unshared(arrays)
+                arrays = unshared(arrays)
             results.extend(map(self.run, (arrays,), (read,), *rest))
             outs = results[-1][1]  # type: ignore[misc] - a finished step is (arrays, results)
             results.append((results[-1][0],))
             return outs
-        arrays, taken = _unshared([p._stored() for p in self.written], 1), []
+        arrays, taken = unshared([p._stored() for p in self.written], 1), []
         try:
             taken.extend(map(self.run, (arrays,), (read,), *rest))
         finally:
             for new, _ in taken:
-                self._scatter(new)
+                self._stores.replace(new)
         return taken[0][1]
 
     def _freeze_anew(self):
         """Take the Parameters that are constants as they are now; XLA then compiles anew, which is said."""
         read = [p._stored() for p in self.read]
-        if self.frozen is not None and not _same(read, self.frozen):
+        if self.frozen is not None and not same(read, self.frozen):
             self.frozen[:] = read
             self.run = self._own_run = self._jitted(self._flat, donate=bool(self.written))
             self._ready = self._ran = None
@@ -449,56 +271,13 @@ class Program:
         return self.rebuild([box(next(outs)) if s is None else s[0] for s in self.static])
 
     def _attach(self):
-        """Bring the written Parameters together in one store, unless another program writes only part of them."""
+        """Find the form that observers and threads ask for now, and where the Parameters are."""
         if [observer() for observer in self._observers] != list(further_outputs.observers):
             self._follow(further_outputs.observers)
         if not self._observers:
             self.run = self._unobserved()
-        self._store = self._together()
-        by_store = {}
-        self._read_groups = None
-        for position, p in enumerate(self.read):
-            store, index = p._slot
-            by_store.setdefault(id(store), (store, [], []))
-            by_store[id(store)][1].append(index)
-            by_store[id(store)][2].append(position)
-        groups = list(by_store.values())
-        if len(groups) == 1 and len(self.read) > 1:
-            self._read_groups = groups[0][0], operator.itemgetter(*groups[0][1])
+        self._stores.find()
         self._moved = _moves.value
-
-    def _together(self):
-        if not self.written:
-            return None
-        stores = {id(p._slot[0]): p._slot[0] for p in self.written}
-        if len(stores) == 1:
-            store = next(iter(stores.values()))
-            if store.writer is not None and _same(store.writer, self.written):
-                return store
-        mine = {id(p) for p in self.written}
-        for store in stores.values():
-            if store.writer is not None and not all(id(p) in mine for p in store.writer):
-                return None
-        merged = Store([p._stored() for p in self.written], tuple(self.written))
-        for index, p in enumerate(self.written):
-            p._slot = (merged, index)
-        _moves.bump()
-        return merged
-
-    def _gather(self):
-        if self._read_groups is not None:
-            store, pick = self._read_groups
-            return list(pick(store.results[-1][0]))
-        return [p._stored() for p in self.read]
-
-    def _scatter(self, new):
-        try:
-            for p, array in zip(self.written, new):
-                p._assign(array)
-        except KeyboardInterrupt:
-            for p, array in zip(self.written, new):
-                p._assign(array)
-            raise
 
     def run_recorded(self, arrays: list[Any], boxes: list[Any]) -> Any:
         """In PYNATIVE mode under a gradient the whole program is one node on the tape; `boxes` hold the `arrays`."""
@@ -506,7 +285,7 @@ class Program:
             self._kernel = self._recorded(self._flat)
             if self.prints:
                 quiet = self.jaxpr.replace(jaxpr=without_prints(self.jaxpr.jaxpr))
-                self._kernel.quiet = self._recorded(_flat([quiet], self.n_results, self.copied, self._kept))
+                self._kernel.quiet = self._recorded(flat([quiet], self.n_results, self.copied, self._kept))
         number = [random.next_number()] if self.random else []
         boxes = self.params + [None] * len(number) + boxes
         with _lock:
@@ -522,17 +301,17 @@ class Program:
         results = iter(outs[: self.n_results])
         return self.rebuild([next(results) if s is None else s[0] for s in self.static])
 
-    def _recorded(self, flat):
-        """`flat` as a kernel of the Parameters, the random number and the arguments."""
+    def _recorded(self, form):
+        """`form` as a kernel of the Parameters, the random number and the arguments."""
         count, use_random = len(self.params), self.random
 
         def fn(*args):
             params, rest = args[:count], args[count:]
             extra, values = (rest[:1], rest[1:]) if use_random else ((), rest)
-            new, outs = flat(params, extra, values)
+            new, outs = form(params, extra, values)
             return tuple(outs) + tuple(new)
 
-        return Kernel(_safe(self.name), fn)
+        return Kernel(identifier(self.name), fn)
 
     def apply_settings(self) -> None:
         """Set what construct sets in Python."""
@@ -583,73 +362,5 @@ class Program:
             "temporary": stats.temp_size_in_bytes,
         }
 
-    @property
-    def outputs(self) -> list[tuple[str, Any]]:
-        """[("result", index)] then [("param", name)] for the written ones, one per jaxpr output."""
-        return [("result", i) for i in range(self.n_results)] + [("param", p.name) for p in self.written]
-
     def __repr__(self) -> str:
         return f"<Program {self.name}: {len(self.jaxpr.jaxpr.eqns)} nodes, {len(self.params)} Parameters>"
-
-
-def dynamic(leaf: Any) -> bool:
-    """Whether an argument is traced; the others are part of a program's signature."""
-    return type(leaf) is float or (isinstance(leaf, Tensor) and not isinstance(leaf, Parameter))
-
-
-def _flat(graphs, n_results, copied, kept, own=None):
-    """(parameters, random number, arguments) -> (new arrays of the written Parameters, results) of a graph.
-
-    Where the error, the last result, is not 0, the parameters at `kept` are the new arrays of the written ones.
-    Of several graphs, each with the same outputs and then further ones, the further outputs follow the results: they
-    compute the same things, which XLA finds out, and only the first may print.
-    """
-    graphs = [graphs[0], *(g.replace(jaxpr=without_prints(g.jaxpr)) for g in graphs[1:])]
-    if kept:
-        graphs = [keeping(g, n_results, kept) for g in graphs]
-
-    def flat(params, extra, arrays):
-        forms = [eval_jaxpr(g.jaxpr, g.consts, *params, *extra, *arrays) for g in graphs]
-        outs = [jnp.copy(o) if i in copied else o for i, o in enumerate(forms[0][:own])]
-        further = [] if own is None else [o for form in forms for o in form[own:]]
-        return outs[n_results:], (*outs[:n_results], *further)
-
-    return flat
-
-
-def _jitted(name, plan, use_random, frozen, flat, donate=False):
-    """`flat` as one compiled call over the list of written Parameters, that of the others, and the arguments.
-
-    A call that donates writes the new Parameters where the old ones were. Arrays that are `frozen` stand in the program
-    instead of the list of the others.
-    """
-
-    def step(written, read, *rest):
-        extra, arrays = (rest[:1], rest[1:]) if use_random else ((), rest)
-        lists = (written, read if frozen is None else frozen)
-        return flat([lists[which][i] for which, i in plan], extra, arrays)
-
-    step.__name__ = step.__qualname__ = name
-    return jax.jit(step, donate_argnums=(0,) if donate else ())
-
-
-_HELD = next(map(sys.getrefcount, [object()]))  # by a list alone
-
-
-def _unshared(arrays, held=0):
-    """`arrays`, with a copy in place of each that something beyond `held` lists still refers to: in PYNATIVE mode
-    another thread may be computing with it, or hold it for a gradient, and a donated array is gone."""
-    counts = list(map(sys.getrefcount, arrays))
-    if max(counts) <= _HELD + held:
-        return arrays
-    return [jnp.array(a, copy=True) if count > _HELD + held else a for a, count in zip(arrays, counts)]
-
-
-def _same(some, others):
-    """Whether two tuples hold the same objects."""
-    return len(some) == len(others) and all(map(operator.is_, some, others))
-
-
-@functools.lru_cache(maxsize=1024)
-def _safe(name):
-    return "".join(c if c.isalnum() or c == "_" else "_" for c in name) or "program"

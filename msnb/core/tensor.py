@@ -13,7 +13,8 @@ from msnb.common import shown
 from msnb.common.initializer import initializer, register_boxer
 from msnb.common.other_names import TENSOR, no_attribute
 from msnb.core import late, trace
-from msnb.core._jax_private import from_numpy, is_tracer, strengthen
+from msnb.core._jax_private import is_tracer, strengthen
+from msnb.core.arrays import Boxed, available, of_numpy, to_array
 from msnb.core.errors import place, user_line, why_python
 from msnb.core.open_shape import OpenShape, opened
 from msnb.core.printing import tensor_repr, traced_text
@@ -22,7 +23,7 @@ _thread = trace.thread
 _MS_DTYPE = mstype._BY_NUMPY
 
 
-class Tensor:
+class Tensor(Boxed):
     """An n-dimensional array with MindSpore's interface.
 
     Args:
@@ -425,88 +426,6 @@ def _meant(dtype):
         return ""
 
 
-def to_array(data: Any, dtype: Any = None) -> jax.Array:
-    """A jax.Array of `data` by the rules of `Tensor`; never shares memory with a numpy array or a Parameter."""
-    if isinstance(data, Tensor):
-        array = data._detached()
-    elif isinstance(data, jax.Array):
-        array = data
-    elif isinstance(data, (np.ndarray, np.generic)):
-        array = _from_numpy(data)
-    elif isinstance(data, (bool, int, float, complex)):
-        array = _from_numpy(_small(np.array(data)))
-    elif isinstance(data, (list, tuple)):
-        array = _from_list(data)
-    else:
-        raise TypeError(
-            f"For 'Tensor', 'input_data' should be a Tensor, numpy.ndarray, list, tuple, float, int or "
-            f"bool, but got {data!r} of type {type(data).__name__}."
-        )
-    if dtype is not None:
-        if isinstance(dtype, mstype.TensorType) and dtype.element is not None:
-            dtype = dtype.element
-        if not mstype.is_array_type(dtype):
-            try:
-                dtype = mstype.pytype_to_dtype(dtype)
-            except NotImplementedError:
-                raise TypeError(f"For 'Tensor', 'dtype' should be a mindspore dtype, but got {dtype!r}.") from None
-        array = jnp.asarray(array, available(mstype.np_dtype(dtype)))
-    return strengthen(array)
-
-
-_NARROWER = {
-    np.dtype(a): np.dtype(b)
-    for a, b in (("int64", "int32"), ("uint64", "uint32"), ("float64", "float32"), ("complex128", "complex64"))
-}
-
-
-def available(dtype: Any) -> Any:
-    """`dtype` (numpy), or its 32-bit counterpart where MSNB_X64=0 keeps 64 bits switched off."""
-    if jax.config.jax_enable_x64 or dtype not in _NARROWER:
-        return dtype
-    log.once("64-bit Tensors become 32-bit, because MSNB_X64=0 keeps jax_enable_x64 off.")
-    return _NARROWER[dtype]
-
-
-def _small(array):
-    """Python's floats count as float32."""
-    return array.astype(np.float32) if array.dtype == np.float64 else array
-
-
-def _from_numpy(array):
-    if array.dtype not in _MS_DTYPE:
-        raise TypeError(
-            f"For 'Tensor', numpy arrays of dtype {array.dtype} are not supported; "
-            f"use bool, int8-64, uint8-64, float16-64 or complex."
-        )
-    dtype = available(array.dtype)
-    return from_numpy(array) if dtype == array.dtype else jnp.array(array, dtype)
-
-
-def _from_list(data):
-    if any(isinstance(v, Tensor) for v in data):
-        return jnp.stack([to_array(v) for v in data])
-    try:
-        array = np.array(data)
-    except ValueError:
-        raise TypeError(
-            "For 'Tensor', the lists of 'input_data' are nested unevenly; all rows need the same length."
-        ) from None
-    if array.dtype == object:
-        raise TypeError("For 'Tensor', 'input_data' holds something other than numbers.")
-    if not _holds_numpy(data):
-        array = _small(array)
-    return _from_numpy(array)
-
-
-def _holds_numpy(data):
-    while isinstance(data, (list, tuple)):
-        if not data:
-            return False
-        data = data[0]
-    return isinstance(data, (np.ndarray, np.generic))
-
-
 _new = object.__new__
 
 
@@ -546,7 +465,7 @@ jax.tree_util.register_pytree_node(Tensor, lambda t: ((t._array,), None), lambda
 
 
 def _box_initial(array):
-    return box(_from_numpy(array))
+    return box(of_numpy(array))
 
 
 register_boxer(_box_initial)

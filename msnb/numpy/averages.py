@@ -16,8 +16,8 @@ from msnb.ops.array.reshape import Reshape, Squeeze
 from msnb.ops.array.transpose import Transpose
 from msnb.ops.array.triangle import DiagPart
 from msnb.ops.math.exponential import Sqrt
-from msnb.ops.math.extremes import Maximum, Minimum
 from msnb.ops.math.matmul import MatMul
+from msnb.ops.math.maximum import Maximum, Minimum
 from msnb.ops.math.sum import ReduceSum, _mean_of_numpy
 
 

@@ -15,7 +15,7 @@ from msnb import Parameter, Tensor, context, nn, ops
 from msnb.core import interrupts, trace
 from msnb.core._jax_private import trace_state
 from msnb.core.kernel import Kernel
-from msnb.core.program import _unshared
+from msnb.core.stores import unshared
 
 X = Tensor(np.float32([1.0, 2.0]))
 
@@ -194,9 +194,9 @@ def test_a_stop_at_the_end_of_a_trace_leaves_nothing_behind(graph_mode, monkeypa
 
 def test_arrays_that_something_else_holds_are_copied_before_they_are_given_away():
     arrays = [np.ones(2), np.ones(3)]
-    assert _unshared(arrays) is arrays
+    assert unshared(arrays) is arrays
     held = arrays[1]
-    copies = _unshared(arrays)
+    copies = unshared(arrays)
     assert copies[0] is arrays[0] and copies[1] is not held
 
 

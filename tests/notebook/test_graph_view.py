@@ -94,7 +94,7 @@ def test_values_to_colour_by_must_be_one_per_node():
 
 
 def test_a_view_needs_no_widgets(monkeypatch):
-    monkeypatch.setattr(sys.modules[GraphView.__module__], "_widget_class", lambda: None)
+    monkeypatch.setattr(sys.modules[GraphView.__module__], "widget_class", lambda: None)
     data, _ = view()._repr_mimebundle_()
     assert set(data) == {"text/plain", "text/html"}
 

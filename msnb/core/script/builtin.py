@@ -7,10 +7,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from msnb.core.arrays import to_array
 from msnb.core.errors import describe
 from msnb.core.errors import place as show_place
 from msnb.core.script.calls import call, replace_builtin
-from msnb.core.tensor import Tensor, box, to_array
+from msnb.core.tensor import Tensor, box
 from msnb.core.tensor import is_traced as dynamic
 
 

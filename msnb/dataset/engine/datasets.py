@@ -13,10 +13,11 @@ from msnb.dataset.engine.map import MapDataset
 from msnb.dataset.engine.nodes import BatchInfo
 from msnb.dataset.engine.schema import Schema
 from msnb.dataset.engine.selecting import FilterDataset, RepeatDataset, ShuffleDataset, SkipDataset, TakeDataset
-from msnb.dataset.engine.sources.base import MappableDataset, Shuffle, SourceDataset
+from msnb.dataset.engine.sources.base import Shuffle, SourceDataset
 from msnb.dataset.engine.sources.cifar import Cifar10Dataset, Cifar100Dataset
 from msnb.dataset.engine.sources.generator import GeneratorDataset, NumpySlicesDataset, PaddedDataset
 from msnb.dataset.engine.sources.image_folder import ImageFolderDataset
+from msnb.dataset.engine.sources.mappable import MappableDataset
 from msnb.dataset.engine.sources.mnist import MnistDataset
 from msnb.dataset.engine.sources.textfile import TextFileDataset
 from msnb.dataset.engine.sync import BlockReleasePair, SyncWaitDataset

@@ -9,7 +9,7 @@ from msnb.dataset.core.kinds import list_of, of_type
 from msnb.dataset.engine import ordering, samplers
 from msnb.dataset.engine.batch import BatchDataset
 from msnb.dataset.engine.dataset import Dataset, fluent
-from msnb.dataset.engine.sources.base import MappableDataset
+from msnb.dataset.engine.sources.mappable import MappableDataset
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.dataset.engine.samplers import DistributedSampler

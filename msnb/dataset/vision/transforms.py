@@ -10,7 +10,7 @@ import numpy as np
 from msnb.dataset.core.datatypes import numpy_type
 from msnb.dataset.core.optional import cv2
 from msnb.dataset.core.tensor_op import TensorOp, as_array
-from msnb.dataset.engine.sources.base import read_file as bytes_of
+from msnb.dataset.engine.sources.samples import read_file as bytes_of
 from msnb.dataset.vision import _augment, _crops, _geometry, _headers, _pixels
 from msnb.dataset.vision import py_transforms as py
 from msnb.dataset.vision import py_transforms_util as util

@@ -10,8 +10,8 @@ from msnb.notebook import cell_names, cell_views, page, still
 from msnb.notebook.gradients.payload import pack, tensor_of
 from msnb.notebook.gradients.picture import to_svg
 from msnb.notebook.gradients.text import to_text
-from msnb.notebook.graph.view import MODULE as GRAPH_MODULE
 from msnb.notebook.graph.view import GraphView
+from msnb.notebook.graph.widget import MODULE as GRAPH_MODULE
 
 _MODULE = pathlib.Path(__file__).with_name("widget.js")
 _STYLE = pathlib.Path(__file__).with_name("style.css")

@@ -3,7 +3,8 @@
 from msnb.notebook import cell_names, cell_views
 
 from . import anew
-from .view import GraphView, diff, view
+from .api import diff, view
+from .view import GraphView
 
 __all__ = ["GraphView", "diff", "view"]
 

@@ -14,7 +14,7 @@ from msnb.core import compile, events, unfinished
 from msnb.core.identity import IdentityMap
 from msnb.ir.api import name_of
 from msnb.notebook.graph import live
-from msnb.notebook.graph.view import of_program, show_before
+from msnb.notebook.graph.api import of_program, show_before
 from msnb.notebook.options import expression as parsed
 
 _MOST = 8  # views that one cell shows

@@ -1,157 +1,29 @@
 """The graph of a network as a notebook shows it: live widget, self-contained page, still picture, text."""
 
-import functools
-import os
-import pathlib
 import uuid
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import jax
-from jax.extend.core import ClosedJaxpr
 
-from msnb.core.compile import program_of
-from msnb.exchange.opening import graph_in
 from msnb.ir.anf import FuncGraph
-from msnb.ir.api import dot, graph, name_of, text
+from msnb.ir.api import dot, text
 from msnb.ir.compare import compare
 from msnb.ir.hierarchy import Hierarchy
 from msnb.ir.overlay import carried, checked, packed
 from msnb.ir.payload import difference, gzipped, listings, pack, stage
 from msnb.ir.picture import to_svg
-from msnb.ir.stages import Stages
 from msnb.ir.table import of_cells, of_nodes
-from msnb.ir.unfinished import graph_before
 from msnb.notebook import cell_names, cell_views, front_end, page, still
-from msnb.notebook.graph import live
 from msnb.notebook.graph.making import Making
+from msnb.notebook.graph.widget import HEIGHT, MODULE, widget_class
 from msnb.notebook.tensor_html import tensor_html
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.parameter import Parameter
-    from msnb.core.program import Program
-    from msnb.nn.cell import Cell
 
-MODULE = pathlib.Path(__file__).with_name("widget.js")
-_HEIGHT = 560
 _COLOURS = ("kind", "dtype", "flops", "bytes")
 _LARGE = 5000  # nodes; larger graphs are saved with their repeated blocks left out
-
-
-def view(
-    net: "Cell | Callable[..., Any] | Program | FuncGraph | ClosedJaxpr | str | os.PathLike[str]",
-    *inputs: Any,
-    stages: tuple[str, ...] | None = None,
-    height: int = _HEIGHT,
-) -> "GraphView":
-    """The graph of a Cell or a function, to look at in a notebook.
-
-    Shown as the last expression of a notebook cell it is interactive: open and close scopes, search, see each node's
-    attributes, shapes, costs and line of source. Where no widget can run it is a page of its own inside the notebook,
-    and where no script can run, a picture.
-
-    Args:
-        net (Union[Cell, Callable, Program, FuncGraph, ClosedJaxpr, str]): what to look at. It is traced, neither run
-            nor compiled (but for the stage "optimised"). A Program is what `msnb.core.events` tells of. A text is the
-            name of a file, ``"model.mindir"``, ``"model.onnx"`` or ``"model.stablehlo"``, whose graph is read and not
-            run.
-        inputs: the inputs `net` would be called with.
-        stages (tuple[str]): which stages to put into the view: ``"traced"`` (MindSpore's operators),
-            ``"differentiated"`` (with the gradient, where one is taken; "traced" is the forward program then),
-            ``"primitives"`` (JAX's), ``"StableHLO"`` (what is handed to XLA) and ``"optimised"`` (the kernels XLA makes
-            of it). With two or more the first two are shown side by side, with their differences. In a running
-            notebook the others are made when they are asked for. Default: None, the whole program in MindSpore's
-            operators.
-        height (int): height in pixels. Default: 560.
-
-    Returns:
-        GraphView.
-
-    Raises:
-        TypeError: If `net` is none of these.
-        FileNotFoundError: If there is no such file.
-        ValueError: If a file is none that can be read, `height` is not a positive int, or a stage is unknown.
-        Exception: What `net` raises while it is traced; a notebook shows the part before it, and what failed in red.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
-    Examples:
-        >>> import numpy as np
-        >>> from msnb import Tensor, nn
-        >>> from msnb.notebook import graph
-        >>> graph.view(nn.Dense(3, 4), Tensor(np.ones((2, 3), np.float32)))
-        GraphView(Dense: 2 nodes)
-    """
-    if isinstance(net, (str, os.PathLike)):
-        net = graph_in(net)
-    traced = hasattr(net, "jaxpr") and hasattr(net, "inputs")
-    if isinstance(net, FuncGraph) or not traced and (hasattr(net, "jaxpr") or not callable(net)):
-        return GraphView(graph(net, *inputs), height=height)
-    try:
-        program = net if traced else program_of(net, *inputs)
-    except Exception as error:
-        show_before(error, net, inputs, {}, height)
-        raise
-    made = of_program(program, net.name if traced else name_of(net), stages, height)
-    if not traced and cell_names.shell() is not None:
-        live.follow(made, net, inputs, {})
-    return made
-
-
-def of_program(program: Any, name: str | None, stages: Any = None, height: int = _HEIGHT) -> "GraphView":
-    """A view of a traced program of `msnb.core.compile`, which makes its other stages when they are asked for."""
-    every = Stages(program, name)
-    return GraphView(
-        {stage: every[stage] for stage in stages or (every.main,)},
-        height=height,
-        make=every.__getitem__,
-        offered=every.offered,
-        wait=every.wait,
-        weights=program.params,
-    )
-
-
-def show_before(error: BaseException, net: Any, args: Any, kwargs: Any, height: int = _HEIGHT) -> None:
-    """Show, in a notebook, the part of a network that was traced before `error`, with what failed marked. The view
-    follows the cell while that is mended."""
-    graph = graph_before(error, name_of(net)) if cell_names.shell() is not None else None
-    if graph is not None:
-        from IPython.display import display
-
-        made = GraphView(graph, height=height)
-        display(made)
-        live.follow(made, net, args, kwargs)
-
-
-def diff(
-    old: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr",
-    new: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr",
-    *inputs: Any,
-    names: tuple[str, ...] = ("old", "new"),
-    height: int = _HEIGHT,
-) -> "GraphView":
-    """Two networks, or two versions of one, side by side: what is the same, changed, removed and added.
-
-    Args:
-        old (Union[Cell, Callable, FuncGraph, ClosedJaxpr]): the one on the left.
-        new (Union[Cell, Callable, FuncGraph, ClosedJaxpr]): the one on the right.
-        inputs: the inputs both would be called with.
-        names (tuple[str]): what to call them. Default: ("old", "new").
-        height (int): height in pixels. Default: 560.
-
-    Returns:
-        GraphView, whose `comparison` counts the differences.
-
-    Raises:
-        ValueError: If `names` are not two different words.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    if len(names) != 2 or names[0] == names[1]:
-        raise ValueError(f"For 'diff', 'names' should be two different words, but got {names!r}.")
-    return GraphView(dict(zip(names, (graph(old, *inputs), graph(new, *inputs)), strict=True)), height=height)
 
 
 class GraphView:
@@ -172,7 +44,7 @@ class GraphView:
     def __init__(
         self,
         graphs: FuncGraph | dict[str, FuncGraph],
-        height: int = _HEIGHT,
+        height: int = HEIGHT,
         columns: dict[Any, Any] | None = None,
         colour: str = "kind",
         make: Callable[..., Any] | None = None,
@@ -348,7 +220,7 @@ class GraphView:
     def widget(self) -> Any:
         """The live widget (made when first asked for); None where anywidget is not installed."""
         if self._widget is None:
-            kind = _widget_class()
+            kind = widget_class()
             if kind is not None:
                 self._widget = kind(
                     payload=self.saved_payload,
@@ -573,26 +445,3 @@ class GraphView:
 
 def _page(payload, title):
     return page.Page(title, MODULE, {"data": payload}, "made.still(view,parts.data)")
-
-
-@functools.cache
-def _widget_class():
-    try:
-        import anywidget
-        import traitlets
-    except ImportError:  # a plain installation has no widgets; the page and the picture remain
-        return None
-
-    class GraphWidget(anywidget.AnyWidget):
-        _esm = page.text_of(MODULE)
-        payload = traitlets.Bytes().tag(sync=True)
-        wanted = traitlets.Unicode("").tag(sync=True)
-        columns = traitlets.Dict().tag(sync=True)
-        colour = traitlets.Unicode("").tag(sync=True)
-        selected = traitlets.Int(-1).tag(sync=True)
-        stale = traitlets.Unicode("").tag(sync=True)
-        waits = traitlets.Dict().tag(sync=True)
-        height = traitlets.Int(_HEIGHT).tag(sync=True)
-        cells = traitlets.Dict().tag(sync=True)
-
-    return GraphWidget

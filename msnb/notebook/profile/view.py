@@ -12,7 +12,7 @@ from msnb.insight.profile.payload import of_profile
 from msnb.insight.profile.text import markdown
 from msnb.notebook import cell_names, cell_views, page, still
 from msnb.notebook.graph import GraphView
-from msnb.notebook.graph.view import MODULE as GRAPH_MODULE
+from msnb.notebook.graph.widget import MODULE as GRAPH_MODULE
 
 from .picture import to_svg
 

@@ -10,7 +10,8 @@ from msnb.dataset.core.kinds import Flag, Folder, NumSamples, Whole, Workers, ch
 from msnb.dataset.engine import samplers
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
-from msnb.dataset.engine.sources.base import FileSamples, MappableDataset, Sampling, Shuffled, below
+from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
+from msnb.dataset.engine.sources.samples import FileSamples, below
 from msnb.formats import reading
 
 _ATTRIBUTES = "list_attr_celeba.txt"

@@ -10,7 +10,8 @@ from msnb.dataset.core.kinds import Folder, NumSamples, Whole, Workers, one_of
 from msnb.dataset.core.optional import cv2
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
-from msnb.dataset.engine.sources.base import ArraySamples, MappableDataset, Sampling, Shuffled
+from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
+from msnb.dataset.engine.sources.samples import ArraySamples
 
 
 class _CifarDataset(MappableDataset):

@@ -9,7 +9,8 @@ from msnb.dataset.core.kinds import File, Flag, Folder, NumSamples, Whole, Worke
 from msnb.dataset.engine import samplers
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
-from msnb.dataset.engine.sources.base import FileSamples, MappableDataset, Sampling, Shuffled, below
+from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
+from msnb.dataset.engine.sources.samples import FileSamples, below
 from msnb.formats import reading
 
 _COLUMNS = {

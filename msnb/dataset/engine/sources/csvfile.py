@@ -9,7 +9,8 @@ import numpy as np
 from msnb.common.kinds import Worded, checked
 from msnb.dataset.core.kinds import NumSamples, Whole, Workers, of_type
 from msnb.dataset.engine.cache_client import Cache
-from msnb.dataset.engine.sources.base import Files, RowStream, Shuffle, StreamDataset, StreamShuffled
+from msnb.dataset.engine.sources.base import Shuffle
+from msnb.dataset.engine.sources.streamed import Files, RowStream, StreamDataset, StreamShuffled
 from msnb.formats import reading
 
 _LINE_END = re.compile("\r\n?|\n")

@@ -13,8 +13,9 @@ from msnb.dataset.core.shares import say_undivided
 from msnb.dataset.core.tensor_op import as_array
 from msnb.dataset.engine import nodes, samplers
 from msnb.dataset.engine.schema import Schema
-from msnb.dataset.engine.sources.base import ArraySamples, MappableDataset, Shuffled
+from msnb.dataset.engine.sources.mappable import MappableDataset, Shuffled
 from msnb.dataset.engine.sources.python_rows import RowMaker, Sequence, SequenceSource, Stream
+from msnb.dataset.engine.sources.samples import ArraySamples
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.dataset.engine.samplers import RandomSampler, SequentialSampler

@@ -9,7 +9,8 @@ from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import Flag, Folder, NumSamples, Texts, Whole, Workers, of_type
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
-from msnb.dataset.engine.sources.base import FileSamples, MappableDataset, Sampling, Shuffled
+from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
+from msnb.dataset.engine.sources.samples import FileSamples
 
 
 class ImageFolderDataset(MappableDataset):

@@ -6,7 +6,8 @@ from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import File, Flag, NumSamples, Text, Whole, Workers
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
-from msnb.dataset.engine.sources.base import FileSamples, MappableDataset, Sampling, Shuffled
+from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
+from msnb.dataset.engine.sources.samples import FileSamples
 from msnb.formats import reading
 
 _MAGIC = (b"\xff\xd8\xff", b"\x89PNG", b"BM", b"GIF87a", b"GIF89a")

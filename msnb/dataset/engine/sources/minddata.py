@@ -9,7 +9,9 @@ from msnb.dataset.core.kinds import File, NumSamples, Text, Whole, Workers, of_t
 from msnb.dataset.engine import samplers
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.chunk import settle
-from msnb.dataset.engine.sources.base import MappableDataset, Samples, Sampling, Shuffle, Shuffled
+from msnb.dataset.engine.sources.base import Shuffle
+from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
+from msnb.dataset.engine.sources.samples import Samples
 from msnb.mindrecord._reader import Records
 from msnb.mindrecord.common.exceptions import MindRecordException
 

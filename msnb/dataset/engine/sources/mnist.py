@@ -9,7 +9,8 @@ from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import Folder, NumSamples, Whole, Workers, one_of
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
-from msnb.dataset.engine.sources.base import ArraySamples, MappableDataset, Sampling, Shuffled
+from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
+from msnb.dataset.engine.sources.samples import ArraySamples
 from msnb.formats import idx
 
 _PREFIX = {"train": "train", "test": "t10k", "all": ""}

@@ -10,7 +10,7 @@ from msnb.dataset.engine import nodes
 from msnb.dataset.engine.chunk import gathered, settle
 from msnb.dataset.engine.errors import located
 from msnb.dataset.engine.processes import ProcessPool
-from msnb.dataset.engine.sources.base import Samples
+from msnb.dataset.engine.sources.samples import Samples
 from msnb.dataset.engine.workers import parallel_map
 
 _NUMBERS = {bool, int, float, *np.sctypeDict.values()} - {np.bytes_, np.str_, np.void, np.object_}

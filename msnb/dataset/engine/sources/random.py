@@ -11,7 +11,8 @@ from msnb.dataset.core.kinds import NumSamples, Whole, Workers, of_type
 from msnb.dataset.core.streams import Mt32
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.schema import Schema
-from msnb.dataset.engine.sources.base import ArraySamples, MappableDataset, Samples, Shuffled
+from msnb.dataset.engine.sources.mappable import MappableDataset, Shuffled
+from msnb.dataset.engine.sources.samples import ArraySamples, Samples
 
 
 class _RandomSamples(Samples):

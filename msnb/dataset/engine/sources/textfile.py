@@ -8,7 +8,8 @@ from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import NumSamples, Whole, Workers
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.chunk import gathered
-from msnb.dataset.engine.sources.base import Files, RowStream, Shuffle, StreamDataset, StreamShuffled
+from msnb.dataset.engine.sources.base import Shuffle
+from msnb.dataset.engine.sources.streamed import Files, RowStream, StreamDataset, StreamShuffled
 from msnb.formats import reading
 
 

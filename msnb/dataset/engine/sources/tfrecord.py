@@ -11,7 +11,8 @@ from msnb.dataset.core.kinds import File, Flag, NumSamples, Whole, Workers, of_t
 from msnb.dataset.core.streams import Mt32
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.schema import Schema, load
-from msnb.dataset.engine.sources.base import RowStream, Shuffle, StreamDataset, StreamShuffled
+from msnb.dataset.engine.sources.base import Shuffle
+from msnb.dataset.engine.sources.streamed import RowStream, StreamDataset, StreamShuffled
 from msnb.formats.protobuf import WireError
 from msnb.formats.reading import BadFileError
 from msnb.mindrecord._example import count_records, examples, is_tfrecord, values_of

@@ -11,15 +11,8 @@ from msnb.dataset.core.kinds import File, Flag, Folder, NumSamples, Text, Whole,
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.chunk import settle
 from msnb.dataset.engine.errors import NoDataError
-from msnb.dataset.engine.sources.base import (
-    FileSamples,
-    MappableDataset,
-    Sampling,
-    Shuffled,
-    below,
-    decode_image,
-    read_file,
-)
+from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
+from msnb.dataset.engine.sources.samples import FileSamples, below, decode_image, read_file
 from msnb.formats import reading
 
 

@@ -11,8 +11,9 @@ import { Finder } from "./finder.js";
 import { Colouring } from "./colouring.js";
 import { copyLink } from "./links.js";
 import { Strip } from "./strip.js";
-import { CodePane } from "./code.js";
-import { asText, asDot, asJson, asSvg, asPng, toClipboard, download } from "./copy.js";
+import { Source } from "./source.js";
+import { Taking } from "./taking.js";
+import { Weights } from "./weights.js";
 import { became } from "./became.js";
 import { between, differencePanel } from "./difference.js";
 import { nodePanel, scopePanel, argumentPanel, graphPanel } from "./panel.js";
@@ -42,6 +43,9 @@ export class App {
     this.finder = new Finder(this);
     this.colouring = new Colouring(this);
     this.strip = new Strip(this);
+    this.source = new Source(this);
+    this.taking = new Taking(this);
+    this.weights = new Weights(this);
     this.wire();
     this.width = new ResizeObserver(() => this.sized());
     this.width.observe(root);
@@ -63,7 +67,7 @@ export class App {
     this.off.abort();
     this.width.disconnect();
     for (const p of this.panes) p.destroy();
-    this.code?.destroy();
+    this.source.close();
     this.panes = [];
     this.active = this.data = null;
     this.root.remove();
@@ -108,9 +112,9 @@ export class App {
       if (this.dead || turn !== this.turn) return;
       const kept = !this.started && this.host.kept;
       this.started = true;
-      if (kept && kept.code !== this.codeShown) this.codeShown = kept.code;
+      if (kept) this.source.shown = kept.code;
       this.choice.offer(kept);
-      this.root.querySelector("[data-do='code']").hidden = !Object.keys(data.files || {}).length;
+      this.source.offer();
       this.show();
       // what is saved leaves repeats out; a kernel that is there has them all
       if (data.folded) this.host.ask?.("whole");
@@ -133,7 +137,7 @@ export class App {
       this.host.set("selected", became(this.data, old, selected, first));
     }
     for (const p of this.panes) p.destroy();
-    this.code?.destroy();
+    this.source.close();
     this.panes = [];
     this.colouring.forget();
     this.diff = second ? between(this.data, first, second) : null;
@@ -148,7 +152,7 @@ export class App {
     }
     this.active = this.panes[0];
     this.colouring.offer(chosen);
-    if (this.codeShown) this.openCode();
+    if (this.source.shown) this.source.open();
     this.body.append(this.panel);
     const id = this.host.get("selected");
     if (id >= 0 && id < first.n) {
@@ -174,7 +178,7 @@ export class App {
       stage: this.choice.stageBox.value,
       other: this.choice.otherBox.value,
       colour: this.colouring.select.value,
-      code: this.codeShown,
+      code: this.source.shown,
     };
   }
   // a graph that is replaced (live edit, another stage) keeps what was open and where one was looking
@@ -201,7 +205,7 @@ export class App {
         this.mark(id);
         pane.uncover();
         if (pane === this.panes[0]) this.host.set("selected", id);
-        this.reveal(id);
+        this.source.reveal(id);
       },
       onActive: (pane) => this.activate(pane),
       onScene: (pane) => {
@@ -244,7 +248,7 @@ export class App {
         if (other !== this.active) other.showMates(ids.flatMap((i) => this.diff.get(stage).links.get(i) || []));
     if (this.diff && this.active.mates) this.active.showMates([]);
     const source = id >= 0 && !stage.isScope(id) ? stage.sourceOf(id) : null;
-    this.code?.mark(source);
+    this.source.mark(source);
   }
   details(stay = false) {
     if (!this.active) return;
@@ -269,78 +273,14 @@ export class App {
     return side ? differencePanel(this.stage, id, side, this.panes.find((p) => p.stage !== this.stage).stage) : "";
   }
 
-  // ---- the source
-  openCode() {
-    const app = this;
-    this.code = new CodePane(this.body, this.data.files, {
-      get stage() {
-        return app.panes[0].stage;
-      },
-      get scheme() {
-        return app.colouring.scheme(app.panes[0].stage);
-      },
-      get dark() {
-        return app.colouring.dark;
-      },
-      onLine: (ids, file, line) => {
-        app.activate(app.panes[0]);
-        app.code.mark([file, line]);
-        app.finder.light(ids);
-      },
-    });
-    this.body.prepend(this.code.el);
-    const id = this.panes[0].selected;
-    if (id >= 0 && id < this.panes[0].stage.n) this.code.mark(this.panes[0].stage.sourceOf(id));
-  }
-  toggleCode() {
-    this.codeShown = !this.codeShown;
-    this.root.querySelector("[data-do='code']").setAttribute("aria-pressed", String(this.codeShown));
-    if (this.codeShown) this.openCode();
-    else {
-      this.code.destroy();
-      this.code = null;
-    }
-    for (const p of this.panes) p.refit();
-  }
-  atCursor({ file, cell, line }) {
-    if (!this.stage || !this.root.isConnected) return;
-    const cells = this.host.get("cells") || {},
-      label = file || Object.keys(cells).find((k) => cells[k] === cell);
-    if (!label) return;
-    const found = [];
-    for (let i = 0; i < this.stage.n; i++) {
-      const s = this.stage.sourceOf(i);
-      if (s && s[0] === label && s[1] === line) found.push(i);
-    }
-    this.code?.mark([label, line]);
-    this.finder.light(found);
-  }
-  // tells the notebook's extension, where there is one, to show the line
-  reveal(id, asked = false) {
-    const source = id >= 0 && id < this.stage.n ? this.stage.sourceOf(id) : null;
-    if (!source) return;
-    window.dispatchEvent(
-      new CustomEvent("msnb:reveal", {
-        detail: { file: source[0], line: source[1], cell: this.host.get("cells")?.[source[0]] ?? null, asked },
-      }),
-    );
-  }
-
   // ---- what the reader does
   wire() {
     const { on } = this;
-    // the notebook's extension says where the cursor is; the nodes of that line light up
-    on(window, "msnb:cursor", (e) => this.atCursor(e.detail || {}));
     // a ring around the graph helps who uses the keyboard and disturbs who does not
     on(document, "keydown", (e) => {
       if (e.key === "Tab") this.root.classList.add("keys");
     });
     on(this.root, "pointerdown", () => this.root.classList.remove("keys"));
-    on(this.root.querySelector(".copy"), "change", (e) => {
-      const form = e.target.value;
-      e.target.value = "";
-      this.copy(form);
-    });
     on(this.root, "click", (e) => {
       const asked = e.target.closest("[data-do]")?.dataset;
       if (asked) this.act(asked.do, +asked.level);
@@ -365,33 +305,14 @@ export class App {
   // a link of the panel
   follow(link) {
     const { mate, go, reveal, find, link: named, weight } = link?.dataset || {};
-    if (weight !== undefined) this.askWeight(link);
+    if (weight !== undefined) this.weights.ask(link);
     else if (named) copyLink(this, +named);
     else if (mate) {
       this.active = this.panes.find((p) => p !== this.active);
       this.active.select(+mate, { show: true });
     } else if (go) this.pane.select(+go, { show: true });
-    else if (reveal) this.reveal(+reveal, true);
+    else if (reveal) this.source.reveal(+reveal, true);
     else if (find !== undefined) this.finder.ask(find);
-  }
-  // a Parameter opens to what it holds in the kernel, and closes again
-  askWeight(link) {
-    const open = link.closest("tr").nextElementSibling;
-    if (open?.matches(".held")) {
-      open.remove();
-      link.setAttribute("aria-expanded", "false");
-    } else this.host.ask("weight", { name: link.dataset.weight });
-  }
-  showWeight(name, html) {
-    const link = [...this.panel.querySelectorAll("[data-weight]")].find((one) => one.dataset.weight === name),
-      line = link?.closest("tr");
-    if (!line || line.nextElementSibling?.matches(".held")) return;
-    line.insertAdjacentHTML("afterend", `<tr class="held"><td colspan="2"><div>${html}</div></td></tr>`);
-    link.setAttribute("aria-expanded", "true");
-    const held = line.nextElementSibling,
-      [above, own, around] = [line, held, this.panel].map((one) => one.getBoundingClientRect());
-    this.panel.scrollTop += Math.max(0, Math.min(own.bottom - around.bottom, above.top - around.top));
-    this.said.textContent = held.innerText;
   }
   act(name, level) {
     const { pane } = this;
@@ -402,7 +323,7 @@ export class App {
     else if (name === "open") for (const p of this.panes) p.setLevel(Infinity);
     else if (name === "close") for (const p of this.panes) p.setLevel(0);
     else if (name === "level") for (const p of this.panes) p.setLevel(level);
-    else if (name === "code") this.toggleCode();
+    else if (name === "code") this.source.toggle();
     else if (name === "panel") {
       this.showPanel(this.panel.hidden);
       this.details(true);
@@ -411,39 +332,10 @@ export class App {
       else this.root.requestFullscreen?.().catch(() => pane.tell("full screen is not allowed here"));
     }
   }
-  async copy(form) {
-    const { pane, stage } = this;
-    try {
-      if (form === "png") {
-        download(await asPng(asSvg(pane, this.colouring.colours)), `${stage.graph}.png`);
-        this.announce("saved as PNG");
-        return;
-      }
-      // the kernel prints loops and branches as functions of their own; without one they are listed flat
-      const text =
-        form === "svg"
-          ? asSvg(pane, this.colouring.colours)
-          : form !== "json" && this.host.live
-            ? await this.printed(form, stage.name)
-            : { text: asText, dot: asDot, json: asJson }[form](stage);
-      const done = await toClipboard(text, this.root);
-      this.announce(done ? `copied ${text.length.toLocaleString("en")} characters` : "copying is not allowed here");
-      this.copied = text;
-    } catch (fault) {
-      this.announce(fault.message);
-    }
-  }
   // to the eye, and to the ear
   announce(text) {
     this.pane.tell(text);
     this.said.textContent = text;
-  }
-  printed(form, stage) {
-    return new Promise((done, fail) => {
-      this.print = done;
-      setTimeout(() => fail(new Error("the kernel is busy; try again when it is idle")), 4500);
-      this.host.ask("print", { form, stage });
-    });
   }
   tell(text) {
     this.busy.textContent = text;

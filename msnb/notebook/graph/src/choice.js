@@ -61,7 +61,7 @@ export class Choice {
       name = box.value;
     if (name === SOURCE) {
       box.value = "";
-      if (!app.codeShown) app.toggleCode();
+      if (!app.source.shown) app.source.toggle();
       if (app.diff) app.show();
       return;
     }

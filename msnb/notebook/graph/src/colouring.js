@@ -87,7 +87,7 @@ export class Colouring {
   }
   recolour() {
     for (const p of this.app.panes) p.restyle();
-    this.app.code?.draw();
+    this.app.source.draw();
     this.key();
     if (this.app.active) this.app.details(true);
   }

@@ -86,8 +86,8 @@ function render({ model, el }) {
   on("msg:custom", (message, buffers) => {
     if (message?.kind === "whole" && buffers?.length) app.load(bytesOf(buffers[0]));
     else if (message?.kind === "said") app.tell(message.text);
-    else if (message?.kind === "weight") app.showWeight(message.name, message.html);
-    else if (message?.kind === "printed") app.print?.(message.text);
+    else if (message?.kind === "weight") app.weights.show(message.name, message.html);
+    else if (message?.kind === "printed") app.taking.answer?.(message.text);
   });
   // the manager tells so when the kernel restarts; a view that is made later has the class from it
   on("comm_live_update", () => el.classList.add("jupyter-widgets-disconnected"));

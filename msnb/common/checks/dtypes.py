@@ -1,0 +1,61 @@
+"""Checks of MindSpore types: element types, families of types, and that they are the same."""
+
+from msnb.common import dtype as mstype
+from msnb.common.checks.words import as_tuple, names_of
+from msnb.common.kinds import refusal
+
+
+def check_subclass(arg_name, type_, template_types, prim_name, addition_error_info=None):
+    """Check that the type `type_` is, or belongs to the family of, one of `template_types`; TypeError otherwise."""
+    templates = as_tuple(template_types)
+    if not any(type_ is t or (isinstance(t, mstype.Type) and mstype.issubclass_(type_, t)) for t in templates):
+        family = f"of type {' or '.join(map(str, templates))}"
+        more = f". {addition_error_info}" if addition_error_info else ""
+        raise refusal(TypeError, prim_name, arg_name, family, f"{type_}{more}")
+
+
+def check_type_name(arg_name, arg_type, valid_types, prim_name):
+    """Element type of `arg_type`, when it is one of `valid_types`; TypeError otherwise."""
+    valid_types = as_tuple(valid_types)
+    arg_type = _element(arg_type)
+    if arg_type not in valid_types:
+        raise refusal(TypeError, prim_name, arg_name, names_of(valid_types), f"{names_of((arg_type,))}")
+    return arg_type
+
+
+def _element(type_):
+    return type_.element_type() if isinstance(type_, mstype.TensorType) else type_
+
+
+def check_types_same_and_valid(args, valid_values, prim_name):
+    """Check that the types in the dict `args` (name to type) are valid and all the same; TypeError otherwise."""
+    for name, type_ in args.items():
+        check_subclass(name, type_, valid_values, prim_name)
+    _check_same(args, prim_name)
+
+
+def _check_same(args, prim_name):
+    (first, expected), *rest = args.items()
+    for name, type_ in rest:
+        if type_ != expected:
+            raise TypeError(
+                f"For '{prim_name}', '{name}' should have the same type as '{first}', {expected}, but got {type_}."
+            )
+
+
+def check_tensors_dtypes_same_and_valid(args, valid_dtypes, prim_name):
+    """Check that the Tensor types in the dict `args` have valid element types, all the same; TypeError otherwise."""
+    check_types_same_and_valid(args, [mstype.tensor_type(t) for t in as_tuple(valid_dtypes)], prim_name)
+
+
+def check_tensor_dtype_valid(arg_name, arg_type, valid_dtypes, prim_name):
+    """Check that the Tensor type `arg_type` has a valid element type; TypeError otherwise."""
+    check_subclass(arg_name, arg_type, [mstype.tensor_type(t) for t in as_tuple(valid_dtypes)], prim_name)
+
+
+def check_scalar_or_tensor_types_same(args, valid_values, prim_name, allow_mix=False):
+    """Check that element types are valid and the same (Tensors beside scalars: `allow_mix`); TypeError otherwise."""
+    for name, type_ in args.items():
+        if _element(type_) not in valid_values:
+            raise refusal(TypeError, prim_name, name, " or ".join(map(str, valid_values)), str(type_))
+    _check_same({name: _element(type_) for name, type_ in args.items()} if allow_mix else args, prim_name)

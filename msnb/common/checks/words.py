@@ -1,0 +1,20 @@
+"""What messages say of values and types."""
+
+from collections.abc import Iterable
+
+from msnb.common.arguments import uncalled
+
+
+def got(value):
+    """A value, and its type."""
+    return uncalled(value) or f"{value!r} ({type(value).__name__})"
+
+
+def names_of(types):
+    """The names of some types, joined by "or"."""
+    return " or ".join(getattr(t, "__name__", str(t)) for t in types)
+
+
+def as_tuple(types):
+    """A tuple of types from one or several."""
+    return tuple(types) if isinstance(types, Iterable) else (types,)

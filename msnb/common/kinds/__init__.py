@@ -1,0 +1,82 @@
+"""What an argument may be: the face of Kinds. Each checks a value once and brings it to a hashable normal form.
+
+Kinds serve operators, layers, optimizers, datasets and settings. They stand in annotations, beside the Python type
+that an editor reads: ``PositiveInt`` is ``Annotated[int, Kind(...)]``, ``Bool | None`` allows None, and what is
+composed is written ``Annotated[str, OneOf("same", "valid")]``. `checked` makes a function or a constructor check what
+it is given; `check` checks one value.
+
+A number is traced: as an attribute of an operator it is an input of the operator's program, so that one program serves
+every value (`core.traced`), and the declared function gets a scalar without a value to branch on. `ConstantAt` and
+`Static` are the words for a number on which more depends than arithmetic.
+"""
+
+from .checked import checked
+from .composed import Between, ConstantAt, Each, Finite, Instance, OneOf, OneOrEach, Static
+from .kind import (
+    Kind,
+    Optional,
+    Worded,
+    accept_value,
+    check,
+    hashable,
+    is_constant,
+    kind_of,
+    python_type,
+    refusal,
+)
+from .plain import (
+    Axis,
+    Bool,
+    DType,
+    Float,
+    Int,
+    IntOrTuple,
+    Ints,
+    NonNegInt,
+    Number,
+    PositiveFloat,
+    PositiveInt,
+    Shape,
+    Str,
+    StrictFloat,
+    Tensors,
+    Value,
+)
+
+__all__ = [
+    "Axis",
+    "Between",
+    "Bool",
+    "ConstantAt",
+    "DType",
+    "Each",
+    "Finite",
+    "Float",
+    "Instance",
+    "Int",
+    "IntOrTuple",
+    "Ints",
+    "Kind",
+    "NonNegInt",
+    "Number",
+    "OneOf",
+    "OneOrEach",
+    "Optional",
+    "PositiveFloat",
+    "PositiveInt",
+    "Shape",
+    "Static",
+    "Str",
+    "StrictFloat",
+    "Tensors",
+    "Value",
+    "Worded",
+    "accept_value",
+    "check",
+    "checked",
+    "hashable",
+    "is_constant",
+    "kind_of",
+    "python_type",
+    "refusal",
+]

@@ -1,0 +1,160 @@
+"""Kinds made of others, or of values: one of a few, between two numbers, a tuple of them, a constant of the program."""
+
+import functools
+import math
+from typing import Any, Literal
+
+import numpy as np
+
+from msnb import log
+from msnb.common.kinds.kind import Kind, accept_value, python_type, required
+from msnb.common.kinds.plain import Bool, Float, Int, Str
+
+_OF_TYPE = {bool: Bool, int: Int, float: Float, str: Str}
+
+
+def OneOf(*choices: Any, fold: bool = False, otherwise: str | None = None, among: Any = None) -> Kind:
+    """One of a few values; with `fold`, strings are compared without regard to case.
+
+    A single value with `otherwise` declares an argument that has no effect here: other values of its type (or those
+    of the Kind `among`) are taken, and the reason `otherwise` is said once when the operator is made with one.
+    """
+    if otherwise is not None:
+        (meant,) = choices
+        return _OneMeant(required(among or _OF_TYPE[type(meant)]), meant, otherwise)
+
+    def accept(value):
+        if isinstance(value, str) and fold:
+            for choice in choices:
+                if isinstance(choice, str) and choice.lower() == value.lower():
+                    return choice
+        elif any(type(value) is type(c) and value == c for c in choices):
+            return value
+        if not any(isinstance(value, type(c)) and isinstance(value, bool) == isinstance(c, bool) for c in choices):
+            raise TypeError
+        raise ValueError
+
+    return Kind(
+        f"{'one of ' if len(choices) > 1 else ''}{', '.join(map(repr, choices))}",
+        accept,
+        python=_literal(choices),
+        examples=choices,
+    )
+
+
+class _OneMeant(Kind):
+    """A Kind of which a single value has a meaning here: another is taken, and said to have no effect, once."""
+
+    __slots__ = ("meant", "otherwise")
+
+    def __init__(self, kind, meant, otherwise):
+        super().__init__(
+            kind.expects,
+            kind.accept,
+            traced=kind.traced,
+            constants=kind.constants,
+            python=kind.python,
+            examples=(meant,),
+        )
+        self.meant = meant
+        self.otherwise = otherwise
+
+    def __call__(self, value, argument, op):
+        value = super().__call__(value, argument, op)
+        log.unused(op, self.otherwise, **{argument: getattr(value, "_array", None) is not None or value != self.meant})
+        return value
+
+
+def _literal(choices):
+    """The type of one of `choices`; a float is none that a Literal takes."""
+    if all(type(c) in (str, int, bool, type(None)) for c in choices):
+        return Literal[tuple(choices)]
+    return type(choices[0]) if len({type(c) for c in choices}) == 1 else Any
+
+
+def Between(kind: Any, low: float, high: float, low_in: bool = True, high_in: bool = True) -> Kind:
+    """`kind` between two numbers, which belong to it unless `low_in` or `high_in` says otherwise; `low` or `high` may
+    be None, where there is no such end."""
+    python, kind = python_type(kind), required(kind)
+
+    def accept(value):
+        value = kind.accept(value)
+        if low is not None and not (low <= value if low_in else low < value):
+            raise ValueError
+        if high is not None and not (value <= high if high_in else value < high):
+            raise ValueError
+        return value
+
+    if high is None:
+        where = f"of at least {low}" if low_in else f"above {low}"
+    elif low is None:
+        where = f"of at most {high}" if high_in else f"below {high}"
+    else:
+        where = f"in {'[' if low_in else '('}{low}, {high}{']' if high_in else ')'}"
+    return Kind(f"{kind.expects} {where}", accept, traced=kind.traced, constants=kind.constants, python=python)
+
+
+def Finite(kind: Any) -> Kind:
+    """`kind`, neither infinite nor NaN."""
+    kind = required(kind)
+
+    def accept(value):
+        value = kind.accept(value)
+        if not math.isfinite(value):
+            raise ValueError
+        return value
+
+    return Kind(kind.expects.replace("a ", "a finite ", 1), accept, traced=kind.traced, constants=kind.constants)
+
+
+def ConstantAt(kind: Any, *values: float) -> Kind:
+    """`kind`, traced, but a constant of the program where it is one of `values`: where the mathematics is another (no
+    smoothing, nothing dropped), or much cheaper (a power of one half). The function asks `is_constant` first."""
+    python, kind = python_type(kind), required(kind)
+    return Kind(kind.expects, kind.accept, traced=True, constants=(*kind.constants, *values), python=python)
+
+
+def Static(kind: Any) -> Kind:
+    """`kind`, a constant of the program whatever its value: one program for each. The declaration says why."""
+    python, kind = python_type(kind), required(kind)
+    return Kind(kind.expects, kind.accept, python=python)
+
+
+def Each(kind: Any, length: int | None = None) -> Kind:
+    """A tuple or list whose members are each of `kind`, `length` of them unless that is None."""
+    kind = required(kind)
+
+    def accept(value):
+        if isinstance(value, np.ndarray):
+            value = value.tolist()
+        if not isinstance(value, (tuple, list)):
+            raise TypeError
+        if length is not None and len(value) != length:
+            raise ValueError
+        return tuple(accept_value(kind, v) for v in value)
+
+    many = "" if length is None else f" of {length}"
+    return Kind(f"a tuple or list{many}, each {kind.expects}", accept, python=tuple | list)
+
+
+def OneOrEach(kind: Any, length: int | None = None) -> Kind:
+    """`kind`, or a tuple or list of it; a single value stays single."""
+    python, kind, many = python_type(kind), required(kind), Each(kind, length)
+
+    def accept(value):
+        return many.accept(value) if isinstance(value, (tuple, list)) else accept_value(kind, value)
+
+    python = Any if python is Any else python | tuple | list
+    return Kind(f"{kind.expects} or {many.expects}", accept, python=python, whole=kind.whole)
+
+
+def Instance(*classes: type) -> Kind:
+    """An object of one of `classes`, as it is."""
+
+    def accept(value):
+        if not isinstance(value, classes):
+            raise TypeError
+        return value
+
+    expects = " or ".join(f"{'an' if c.__name__[0] in 'AEIO' else 'a'} {c.__name__}" for c in classes)
+    return Kind(expects, accept, python=functools.reduce(lambda a, b: a | b, classes), whole=True)

@@ -1,0 +1,225 @@
+"""A Kind: a named check, which brings a value to a hashable normal form; and the annotations that declare one."""
+
+import types
+from collections.abc import Callable
+from typing import Annotated, Any, Union, get_args, get_origin
+
+import numpy as np
+
+from msnb.common import dtype as mstype
+from msnb.common.arguments import uncalled
+
+# What a Kind's example is looked for among.
+_PLAIN = (1, 1.0, -0.5, True, 2, (1,), (1, 1), ((1, 1), (1, 1)), (1.0,) * 4, "name", mstype.int32)
+_ATOMS = frozenset((int, bool, str, type(None)))
+
+
+class Kind:
+    """A named check. `accept(value)` returns the normal form, or raises TypeError / ValueError with no message.
+
+    Args:
+        expects (str): What is accepted, in words.
+        accept (Callable): The check.
+        many (bool): Whether it holds Tensors and is not static. Default: False.
+        traced (bool): Whether, as an attribute, it is an input of the operator's program. Default: False.
+        constants (tuple): Values for which it is none although it is traced. Default: ().
+        python (type): What an editor shows for it. Default: Any.
+        whole (bool): Whether `accept` gets a Tensor itself rather than its value. Default: False.
+        examples (tuple): Values that it accepts, where no plain one is; see `example`. Default: ().
+    """
+
+    __slots__ = ("expects", "accept", "many", "traced", "constants", "python", "whole", "examples")
+
+    def __init__(
+        self,
+        expects: str,
+        accept: Callable[[Any], Any],
+        many: bool = False,
+        traced: bool = False,
+        constants: tuple[float, ...] = (),
+        python: Any = Any,
+        whole: bool = False,
+        examples: tuple[Any, ...] = (),
+    ) -> None:
+        self.expects: str = expects
+        self.accept: Callable[..., Any] = accept
+        self.many: bool = many
+        self.traced: bool = traced
+        self.constants: tuple[float, ...] = constants
+        self.python: Any = python
+        self.whole: bool = whole
+        self.examples: tuple[Any, ...] = examples
+
+    @property
+    def example(self) -> Any:
+        """A value in normal form, for who needs one and does not care which: of plain values the first that fits.
+
+        Raises:
+            ValueError: If none fits; then the Kind has to name `examples`.
+        """
+        for value in (*self.examples, *_PLAIN):
+            try:
+                return self.accept(value)
+            except (TypeError, ValueError, KeyError, AttributeError):
+                continue
+        raise ValueError(f"{self!r} accepts no plain value; give it `examples`.")
+
+    def __call__(self, value: Any, argument: str, op: str) -> Any:
+        """Normal form of `value`, given for `argument` of operator `op`; of a Tensor its number, but for a traced
+        attribute whose number is not known yet or is to get a gradient: that stays a Tensor."""
+        stays = self.traced and _varies(value)
+        if stays and _traced(value._array):
+            return value
+        try:
+            number = self.accept(value if self.whole else concrete(value))
+        except (TypeError, ValueError) as problem:
+            detail = f" ({problem})" if problem.args else ""
+            raise refusal(type(problem), op, argument, self.expects, f"{_show(value)}{detail}") from None
+        return value if stays else number
+
+    def __repr__(self) -> str:
+        return f"Kind({self.expects})"
+
+
+class Worded(Kind):
+    """A Kind that refuses in sentences of its own: those that programs written for MindSpore match on.
+
+    Args:
+        expects (str): What is accepted, in words.
+        judge (Callable): Takes the value and the argument's name. Returns the normal form, or raises TypeError or
+            ValueError with the sentence.
+    """
+
+    __slots__ = ("judge",)
+
+    def __init__(self, expects: str, judge: Callable[[Any, str], Any]) -> None:
+        super().__init__(expects, lambda value: judge(value, "the argument"))
+        self.judge: Callable[..., Any] = judge
+
+    def __call__(self, value: Any, argument: str, op: str | None = None) -> Any:
+        return self.judge(value, argument)
+
+
+def _traced(array):
+    from jax.core import Tracer  # spares jax at start-up: settings are checked by Kinds, and stand below it
+
+    return isinstance(array, Tracer)
+
+
+def _varies(value):
+    """Whether `value` is a Tensor of one real number that the number cannot replace."""
+    array = getattr(value, "_array", None)
+    return (
+        array is not None
+        and array.ndim == 0
+        and array.dtype.kind in "iufV"  # V: bfloat16
+        and (_traced(array) or value._node is not None)
+    )
+
+
+def _show(value):
+    if said := uncalled(value):
+        return said
+    text = repr(value)
+    text = text if len(text) < 80 else text[:77] + "..."
+    return f"{text} of type {type(value).__name__}"
+
+
+def concrete(value: Any) -> Any:
+    """A Tensor given where a Python value is meant becomes that value."""
+    array = getattr(value, "_array", None)
+    if array is None:
+        return value.item() if isinstance(value, np.generic) else value
+    try:
+        return np.asarray(array).tolist()
+    except Exception:
+        raise ValueError("its value is not known while the graph is being compiled") from None
+
+
+def refusal(error: type[Exception], op: str | None, argument: str, expects: str, got: object) -> Exception:
+    """The error that says what an argument should be; `op` and `argument` may be None, where there is no name."""
+    subject = f"'{argument}'" if argument else "the argument"
+    subject = f"For '{op}', {subject}" if op else subject[:1].upper() + subject[1:]
+    return error(f"{subject} should be {expects}, but got {got}.")
+
+
+def hashable(value: Any) -> Any:
+    """`value` with lists turned into tuples, dicts into sorted items, arrays into (dtype, shape, bytes), and the two
+    zeros, which are equal, into two."""
+    kind = type(value)
+    if kind is float:
+        return value or str(value)
+    if kind in _ATOMS:
+        return value
+    if isinstance(value, (list, tuple)):
+        return tuple(hashable(v) for v in value)
+    if isinstance(value, dict):
+        return tuple(sorted((k, hashable(v)) for k, v in value.items()))
+    if isinstance(value, np.ndarray):
+        return (str(value.dtype), value.shape, value.tobytes())
+    return value
+
+
+def is_constant(value: Any, number: float) -> bool:
+    """Whether `value`, an attribute that `ConstantAt` declares, is known to be `number`."""
+    return isinstance(value, (int, float)) and value == number
+
+
+def kind_of(annotation: Any) -> "Kind | None":
+    """The Kind that an annotation declares, None where it declares none."""
+    if isinstance(annotation, Kind):
+        return annotation
+    if get_origin(annotation) is Annotated:
+        return next((m for m in annotation.__metadata__ if isinstance(m, Kind)), None)
+    if get_origin(annotation) in (Union, types.UnionType):
+        rest = [a for a in get_args(annotation) if a is not types.NoneType]
+        kind = kind_of(rest[0]) if len(rest) == 1 else None
+        return Optional(kind) if kind is not None else None
+    return None
+
+
+def required(annotation: Any) -> "Kind":
+    """The Kind that an annotation declares; TypeError where it declares none."""
+    kind = kind_of(annotation)
+    if kind is None:
+        raise TypeError(f"{annotation!r} declares no Kind.")
+    return kind
+
+
+def python_type(annotation: Any) -> Any:
+    """What an editor shows for an annotation or a Kind."""
+    if isinstance(annotation, Kind):
+        return annotation.python
+    return annotation.__origin__ if get_origin(annotation) is Annotated else annotation
+
+
+def Optional(kind: Any) -> Kind:
+    """`kind`, or None."""
+    python, kind = python_type(kind), required(kind)
+    if isinstance(kind, Worded):
+        return Worded(f"{kind.expects} or None", lambda value, name: None if value is None else kind(value, name))
+    return Kind(
+        f"{kind.expects} or None",
+        lambda value: None if value is None else kind.accept(value),
+        traced=kind.traced,
+        constants=(None, *kind.constants),
+        python=Any if python is Any else python | None,
+        whole=kind.whole,
+        examples=kind.examples,
+    )
+
+
+def check(kind: Any, value: Any, argument: str, op: str) -> Any:
+    """Normal form of `value`, given for `argument` of `op`, by a Kind or an annotation that declares one.
+
+    Raises:
+        TypeError: If it is of another type.
+        ValueError: If it is out of range.
+    """
+    return required(kind)(value, argument, op)
+
+
+def accept_value(kind: Any, value: Any) -> Any:
+    """Normal form of a part of an argument, for a Kind's own `accept`: it raises with no message, as that does."""
+    kind = required(kind)
+    return kind.accept(value if kind.whole else concrete(value))

@@ -1,0 +1,66 @@
+"""A graph as one compiled call over lists of arrays: a `jax.jit` that may donate what it replaces.
+
+The same graph is called in several forms: one that donates the arrays of Parameters, one that leaves them alone, one
+with further outputs, one whose Parameters are constants.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from msnb.core._jax_private import eval_jaxpr, without_prints
+from msnb.core.keeping import keeping
+
+
+def flat(
+    graphs: list[Any], n_results: int, copied: set[int], kept: list[int], own: int | None = None
+) -> Callable[..., Any]:
+    """(parameters, random number, arguments) -> (new arrays of the written Parameters, results) of a graph.
+
+    Where the error, the last result, is not 0, the parameters at `kept` are the new arrays of the written ones.
+    Of several graphs, each with the same outputs and then further ones, the further outputs follow the results: they
+    compute the same things, which XLA finds out, and only the first may print.
+    """
+    graphs = [graphs[0], *(g.replace(jaxpr=without_prints(g.jaxpr)) for g in graphs[1:])]
+    if kept:
+        graphs = [keeping(g, n_results, kept) for g in graphs]
+
+    def run(params, extra, arrays):
+        forms = [eval_jaxpr(g.jaxpr, g.consts, *params, *extra, *arrays) for g in graphs]
+        outs = [jnp.copy(o) if i in copied else o for i, o in enumerate(forms[0][:own])]
+        further = [] if own is None else [o for form in forms for o in form[own:]]
+        return outs[n_results:], (*outs[:n_results], *further)
+
+    return run
+
+
+def jitted(
+    name: str,
+    plan: list[tuple[int, int]],
+    use_random: bool,
+    frozen: list[Any] | None,
+    flat: Callable[..., Any],
+    donate: bool = False,
+) -> Callable[..., Any]:
+    """`flat` as one compiled call over the list of written Parameters, that of the others, and the arguments.
+
+    A call that donates writes the new Parameters where the old ones were. Arrays that are `frozen` stand in the program
+    instead of the list of the others.
+    """
+
+    def step(written, read, *rest):
+        extra, arrays = (rest[:1], rest[1:]) if use_random else ((), rest)
+        lists = (written, read if frozen is None else frozen)
+        return flat([lists[which][i] for which, i in plan], extra, arrays)
+
+    step.__name__ = step.__qualname__ = name
+    return jax.jit(step, donate_argnums=(0,) if donate else ())
+
+
+@functools.lru_cache(maxsize=1024)
+def identifier(name: str) -> str:
+    """`name` with what no name in Python holds replaced: what XLA and JAX call a program by."""
+    return "".join(c if c.isalnum() or c == "_" else "_" for c in name) or "program"

@@ -1,0 +1,211 @@
+"""A Python function as a graph: traced, until each Parameter that it reads is an input, and sorted out.
+
+Tracing Python once gives a jaxpr (`jaxpr`, which msnb.ir reads). Parameters that were written become results beside
+the function's own, inputs that nothing uses go, and what the function did in Python stands beside the graph: which of
+its results are no Tensors, and which attributes of Cells it set.
+"""
+
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.extend
+
+from msnb.core import garbage, interrupts, tape, trace, unfinished
+from msnb.core._jax_private import argument_like, restore_trace_state, trace_state, unnamed, weak_float32
+from msnb.core.argument_names import argument_name
+from msnb.core.checks import Finding
+from msnb.core.errors import user_line
+from msnb.core.inlining import inlined
+from msnb.core.names import named
+from msnb.core.parameter import Parameter
+from msnb.core.script.merge import Undefined
+from msnb.core.tensor import Tensor, box
+from msnb.core.tree import flatten, structure
+
+_thread = trace.thread
+_MAX_DISCOVERY = 8
+
+
+class Staged:
+    """One traced function for one signature.
+
+    Args:
+        name (str): Name of the Cell class or function.
+        fn (Callable): What is traced.
+        args (tuple), kwargs (dict): What it is called with; Tensors and floats among them become inputs.
+        params (Sequence): Parameters that it is known to read; others are found.
+
+    Attributes:
+        jaxpr (ClosedJaxpr): The traced graph; inputs are described by `inputs`.
+        names (dict): What the names in `jaxpr` stand for: text -> `msnb.core.names.Meaning`, the operator with its
+            attributes, strategy and stage.
+        inputs (list): Per jaxpr input ("param", name, requires_grad), ("arg", name) or ("random", "number").
+        params (list): Parameters among the inputs; of them `written` have new values, which the graph returns after
+            the results, and `read` have none.
+        cells (list): Cells that took part.
+        prints (bool): Whether it prints, or calls Python otherwise, while it runs; a call then waits for that.
+        settings (list): (Cell, name, value) of the attributes that construct sets, which a call sets when it has run.
+        errors (list): (error, place) of what may go wrong while it runs; the last result says which did, by number.
+        n_results (int): How many results there are, the one for `errors` included.
+        copied (set): Places of outputs that have to be copies, as they are arrays that somebody holds.
+        first_line (Union[tuple, None]): (file, line, text) of the user's line that it was traced for.
+        device (jax.Device): Where it was traced for, None for JAX's default.
+
+    Raises:
+        RecursionError: If Cells stand too deep in one another.
+        RuntimeError: If each trace reads Parameters that the one before did not.
+        Exception: What `fn` raises.
+    """
+
+    def __init__(
+        self, name: str, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], params: Sequence[Any]
+    ) -> None:
+        self.name = name
+        self.first_line: tuple[str, int, str] | None = user_line()
+        self.device: Any = jax.config.jax_default_device
+        interrupts.heard(lambda: self._trace(fn, args, kwargs, params))
+
+    @property
+    def outputs(self) -> list[tuple[str, Any]]:
+        """[("result", index)] then [("param", name)] for the written ones, one per jaxpr output."""
+        return [("result", i) for i in range(self.n_results)] + [("param", p.name) for p in self.written]
+
+    @garbage.later
+    def _trace(self, fn, args, kwargs, params):
+        leaves, rebuild = flatten((args, kwargs))
+        state, frame = trace_state(), _thread.frame
+        recording, dtype, forward = _thread.recording, _thread.compute_dtype, _thread.forward_mode
+        try:
+            for _ in range(_MAX_DISCOVERY):
+                found = self._trace_once(fn, leaves, rebuild, params)
+                if not found:
+                    return
+                params = params + found
+        except RecursionError:
+            raise RecursionError(
+                f"Building the graph of {self.name} needs more than Python's {sys.getrecursionlimit()} nested calls: "
+                f"its Cells stand too deep in one another, or one calls itself. Nest less, or raise the limit with "
+                f"sys.setrecursionlimit()."
+            ) from None
+        finally:  # a Stop may have come when a context manager was about to put back what it had set
+            _thread.frame, _thread.recording = frame, recording
+            _thread.compute_dtype, _thread.forward_mode = dtype, forward
+            trace.settle()
+            restore_trace_state(state)
+        raise RuntimeError(
+            f"Tracing {self.name} reads other Parameters each time; give it the Cell that holds them as an attribute."
+        )
+
+    def _trace_once(self, fn, leaves, rebuild, params):
+        """Trace; return Parameters that were read without being inputs yet (then trace again)."""
+        spots = [i for i, leaf in enumerate(leaves) if dynamic(leaf)]
+        note = {}
+
+        def traced(param_arrays, number, arrays):
+            full = list(leaves)
+            for i, array in zip(spots, arrays):
+                full[i] = box(weak_float32(array) if isinstance(leaves[i], float) else array)
+            call_args, call_kwargs = rebuild(full)
+            frame = trace.Frame(params, param_arrays, None)
+            frame.number = number
+            note["frame"] = frame
+            with frame, tape.paused():
+                out = fn(*call_args, **call_kwargs)
+                results, note["rebuild"] = flatten(tuple(out) if type(out) is list else out)
+                if frame.refused is not None:
+                    raise frame.refused
+                for result in results:
+                    if isinstance(result, Undefined):
+                        result.complain()
+                    if inspect.isgenerator(result) or inspect.isawaitable(result):
+                        raise TypeError(
+                            f"{self.name} is a generator or async: a graph returns its results at once. "
+                            f"Collect them in a list and return it."
+                        )
+                writes = frame.writes()
+                arrays = [r._array for r in results if isinstance(r, Tensor)]
+                written = [a for _, a in writes]
+                if frame.error is not None:
+                    arrays.append(frame.error)
+            note["static"] = [None if isinstance(r, Tensor) else (r,) for r in results]
+            note["written"] = [p for p, _ in writes]
+            return arrays, written
+
+        avals = [argument_like(p._stored()) for p in params]
+        values = [leaves[i]._array if isinstance(leaves[i], Tensor) else leaves[i] for i in spots]
+        arg_names = [argument_name(fn, rebuild, leaves, i) for i in spots]
+
+        def described():
+            inputs = [("param", p.name, p.requires_grad) for p in params]
+            inputs += [("random", "number"), *(("arg", n) for n in arg_names)]
+            return self.name, inputs, list(note["frame"].missing.values())
+
+        try:
+            closed = jax.make_jaxpr(unfinished.keeping(traced, described))(avals, 0, values)
+        finally:
+            self.settings: list[Any] = note["frame"].take_settings() if "frame" in note else []
+        frame = note["frame"]
+        if frame.missing:
+            return list(frame.missing.values())
+        if frame.repeats is not None and frame.repeats.called:
+            closed = inlined(closed)
+        self.cells: list[Any] = list(frame.cells.values())
+        self.errors: list[Any] = frame.errors if frame.error is not None else []
+        self.waits = not all(isinstance(e, Finding) and e.late for e, _ in self.errors)  # for its error
+        self.prints = bool(closed.effects)
+        self._arguments = [argument_like(value) for value in values]
+        self._shape(closed, params, note, arg_names, frame.key_used)
+        return []
+
+    def _shape(self, closed, params, note, arg_names, random_used):
+        """Drop unused inputs and sort the rest into written, read and arguments."""
+        jaxpr = closed.jaxpr
+        used = {v for eqn in jaxpr.eqns for v in eqn.invars if isinstance(v, jax.extend.core.Var)}
+        used.update(v for v in jaxpr.outvars if isinstance(v, jax.extend.core.Var))
+        n_params, n_results = len(params), sum(s is None for s in note["static"]) + bool(self.errors)
+        written = note["written"]
+        own_input = {id(p): v for p, v in zip(params, jaxpr.invars)}
+        kept = [i for i, p in enumerate(written) if jaxpr.outvars[n_results + i] is not own_input.get(id(p))]
+        written_ids = {id(written[i]) for i in kept}
+        if self.errors:  # what a failed call leaves as it was goes in as well
+            used.update(own_input[i] for i in written_ids)
+        order = sorted(kept, key=lambda i: written[i].key)
+        self.written: list[Any] = [written[i] for i in order]
+        self.read: list[Any] = [p for p, v in zip(params, jaxpr.invars) if v in used and id(p) not in written_ids]
+        keep_params = [(p, v) for p, v in zip(params, jaxpr.invars) if v in used]
+        arg_vars = jaxpr.invars[n_params + 1 :]
+        self.random: bool = random_used
+        invars = [v for _, v in keep_params] + ([jaxpr.invars[n_params]] if random_used else []) + list(arg_vars)
+        outvars = list(jaxpr.outvars[:n_results]) + [jaxpr.outvars[n_results + i] for i in order]
+        self.jaxpr, self.names = named(
+            jax.extend.core.ClosedJaxpr(
+                jaxpr.replace(invars=invars, outvars=outvars, debug_info=unnamed(jaxpr)), closed.consts
+            )
+        )
+        self.params: list[Any] = [p for p, _ in keep_params]
+        self.inputs: list[tuple[Any, ...]] = (
+            [("param", p.name, p.requires_grad) for p in self.params]
+            + ([("random", "number")] if random_used else [])
+            + [("arg", n) for n in arg_names]
+        )
+        self.n_results = n_results
+        self.rebuild: Callable[[list[Any]], Any] = note["rebuild"]
+        self.static: list[Any] = note["static"]
+        self.single: bool = self.static == [None] and structure(self.rebuild([0])) == 0
+        made = {v for eqn in jaxpr.eqns for v in eqn.outvars}
+        seen, self.copied = set(), set()
+        for position, var in enumerate(outvars):
+            literal = not isinstance(var, jax.extend.core.Var)
+            fresh = not literal and var in made and var not in seen
+            if not fresh and (position >= n_results or literal or var not in arg_vars):
+                self.copied.add(position)  # nothing may be handed through that a Parameter holds
+            if not literal:
+                seen.add(var)
+
+
+def dynamic(leaf: Any) -> bool:
+    """Whether an argument is traced; the others are part of a program's signature."""
+    return type(leaf) is float or (isinstance(leaf, Tensor) and not isinstance(leaf, Parameter))

@@ -1,0 +1,213 @@
+"""`StreamDataset`: a source that reads rows from files, one after the other; a `RowStream` says which."""
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Any
+
+from msnb.common.kinds import Worded
+from msnb.dataset.core.config import fresh_seed, settings
+from msnb.dataset.core.kinds import NumSamples, Whole, Workers, of_type
+from msnb.dataset.core.shares import share
+from msnb.dataset.core.streams import Mt32
+from msnb.dataset.engine import nodes, ordering
+from msnb.dataset.engine.cache_client import Cache
+from msnb.dataset.engine.chunk import gathered, settle
+from msnb.dataset.engine.errors import NoDataError
+from msnb.dataset.engine.sources.base import Shuffle, SourceDataset, check_sharing
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.dataset.engine.chunk import Chunk, Hint
+
+
+def _stream_shuffled(shuffle, name):
+    if isinstance(shuffle, bool | Shuffle):
+        return shuffle
+    raise TypeError(
+        f"{name} must be of boolean or enum of 'Shuffle' values like 'Shuffle.GLOBAL' or 'Shuffle.FILES', but got "
+        f"{shuffle!r}."
+    )
+
+
+StreamShuffled = Annotated[bool | Shuffle, Worded("a bool or a Shuffle", _stream_shuffled)]
+
+
+def _files(files, name):
+    return of_type(str, list)(files, name.replace("_", " "))
+
+
+Files = Annotated[str | list[str], Worded("a file or a list of files", _files)]
+
+
+class RowStream:
+    """Rows from files.
+
+    Args:
+        name (str): Of the data set.
+        files (list[str]): The files.
+        read (Callable): Path to an iterator over rows (tuples of arrays).
+        count (Callable): Path to number of rows.
+        shuffle_files (bool): Whether each epoch takes the files in another order.
+        num_shards, shard_id (int): Which share of the rows.
+        num_samples (int): At most so many rows; 0 for all.
+    """
+
+    workers = 1  # how many files are read by turns
+
+    def __init__(
+        self,
+        name: str,
+        files: list[str],
+        read: Callable[..., Any],
+        count: Callable[..., Any],
+        shuffle_files: bool = False,
+        num_shards: int | None = None,
+        shard_id: int | None = None,
+        num_samples: int = 0,
+    ) -> None:
+        self.name = name
+        self.files = files
+        self.read = read
+        self.counter = count
+        self.shuffle_files = shuffle_files
+        self.num_shards: int = num_shards or 1
+        self.shard_id: int = shard_id or 0
+        self.num_samples: int = num_samples or 0
+        self.order: list[int] = list(range(len(files)))
+        self.epoch: int = 0
+        self._counts = None
+
+    @property
+    def counts(self) -> list[int]:
+        """Rows of each file."""
+        if self._counts is None:
+            self._counts = [self.counter(f) for f in self.files]
+            if not sum(self._counts):
+                raise NoDataError(self.name, f"there is no row in {', '.join(map(repr, self.files[:3]))}.")
+        return self._counts
+
+    def share(self) -> int:
+        """Rows of this shard."""
+        return -(-sum(self.counts) // self.num_shards)
+
+    def size(self) -> int:
+        """Rows per epoch."""
+        rows = self.share()
+        return min(rows, self.num_samples) if self.num_samples else rows
+
+    def pieces(self) -> Iterator[Any]:
+        """Yield (file, rows to skip, rows to read) of the next epoch; None for all rows."""
+        self.epoch += 1
+        if self.shuffle_files:
+            Mt32(fresh_seed() if self.num_shards == 1 else self.epoch).shuffle(self.order)
+        if self.num_shards == 1:
+            yield from ((self.files[number], 0, None) for number in self.order)
+            return
+        want, skip = self.share(), self.shard_id * self.share()
+        while want:  # the first rows are used again where shares would not be equal
+            for number in self.order:
+                here = self.counts[number]
+                if skip >= here:
+                    skip -= here
+                    continue
+                take = min(here - skip, want)
+                yield self.files[number], skip, take
+                want -= take
+                skip = 0
+                if not want:
+                    return
+
+    def rows(self) -> Iterator[Any]:
+        """Yield the rows of the next epoch: several files take turns, row by row, as many as there are workers."""
+        pieces = list(self.pieces())
+        turns = min(self.workers, len(pieces))
+        if turns <= 1:
+            yield from self._chain(pieces)
+            return
+        readers = [self._chain(pieces[i::turns]) for i in range(turns)]
+        while readers:
+            left = []
+            for reader in readers:
+                for row in reader:
+                    yield row
+                    left.append(reader)
+                    break
+            readers = left
+
+    def _chain(self, pieces):
+        for file, skip, take in pieces:
+            reader = iter(self.read(file))
+            if take is not None:
+                reader = islice(reader, skip, skip + take)
+            yield from reader
+
+    def stream(self, hint: "Hint") -> "Iterator[Chunk]":
+        """Yield (columns, number of rows)."""
+        for group in gathered(islice(self.rows(), self.num_samples or None), hint):
+            yield [settle(list(c)) for c in zip(*group, strict=True)], len(group)
+
+    def describe(self) -> str:
+        """One line for plans."""
+        return f"{self.name} ({len(self.files)} file(s))"
+
+
+class StreamDataset(SourceDataset):
+    """Base of the sources that stream rows from files."""
+
+    columns: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        dataset_files: Files,
+        num_samples: NumSamples | None = None,
+        num_parallel_workers: Workers | None = None,
+        shuffle: StreamShuffled = Shuffle.GLOBAL,
+        num_shards: Whole | None = None,
+        shard_id: Whole | None = None,
+        cache: Cache | None = None,
+    ):
+        super().__init__(num_parallel_workers=num_parallel_workers, cache=cache)
+        check_sharing(None, None, num_shards, shard_id)
+        self.dataset_files: list[Any] = sorted(self._find_files(dataset_files))
+        self.num_samples = num_samples
+        self.num_shards, self.shard_id = share(num_shards, shard_id)
+        self._divided = num_shards is None and self.num_shards is not None
+        self.shuffle_level: Shuffle | None = (
+            shuffle if isinstance(shuffle, Shuffle) else Shuffle.GLOBAL if shuffle else None
+        )
+        self.shuffle_files: bool = self.shuffle_level is not None
+        self._shared = {}
+
+    def _stream(self):
+        """The RowStream of these files."""
+        raise NotImplementedError
+
+    def _names(self):
+        return list(self.columns)
+
+    def _node(self, children):
+        stream = self._stream()
+        stream.workers = self.num_parallel_workers or settings.workers
+        if "counts" in self._shared:
+            stream._counts = self._shared["counts"]
+        node = nodes.StreamSource(stream, self._names())
+        if self.cache is not None:
+            node = self.cache.node(self, node)
+        if self.shuffle_level == Shuffle.GLOBAL:
+            self._shared["counts"] = stream.counts
+            node = ordering.Shuffle(node, self._buffer_size(sum(stream.counts)))
+        return node
+
+    def _buffer_size(self, rows):
+        """Four average files, at least 10000 rows, as MindSpore has it."""
+        rows = -(-rows // (self.num_shards or 1))
+        if self.num_samples:
+            rows = min(rows, self.num_samples)
+        return max(4 * -(-rows // len(self.dataset_files)), 10000)
+
+    def is_shuffled(self) -> bool:
+        """Whether the order is random."""
+        return self.shuffle_files
+
+    def is_sharded(self) -> bool:
+        """Whether it is a share of the data."""
+        return self.num_shards is not None and self.num_shards > 1

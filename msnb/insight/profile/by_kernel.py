@@ -1,0 +1,179 @@
+"""GRAPH mode: the time of each kernel is given to the operators that XLA made it of."""
+
+from typing import TYPE_CHECKING
+
+from msnb.core.operator import REGISTRY
+from msnb.core.paths import attribute_path
+from msnb.ir.hlo import work_inside
+from msnb.nn.optim import Optimizer
+
+from . import attribute, ends, shares
+from .rows import Row, work
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.insight.profile.result import Profile
+
+_NS = 1e-9
+
+
+def choose_program(profile: "Profile") -> None:
+    """Join traced modules with the programs that were called; the longest is the step's."""
+    if profile.mode == "PYNATIVE":
+        return
+    window, _ = profile._window()
+    busy = {}
+    for kernel in profile._kernels(window):
+        entry = busy.setdefault(kernel.run[:2], [kernel.module, set(), 0])
+        entry[1].add(kernel.op)
+        entry[2] += kernel.end - kernel.start
+    for key, (module, ops, _) in busy.items():
+        for program in profile.recording.programs:
+            if module == f"jit_{program.run.__name__}" and ops <= _compiled_ops(profile, program):
+                profile._modules[key] = program
+    known = {}
+    for key, program in profile._modules.items():
+        known[program] = known.get(program, 0) + busy[key][2]
+    if known:
+        profile.program = max(known, key=known.get)
+    elif profile.mode == "GRAPH" and profile.recording.programs:
+        profile.program = next(reversed(profile.recording.programs))
+    if profile.program is not None:
+        profile.graph = profile._stages_of(profile.program).whole
+        profile.times = [None] * len(profile.graph)
+
+
+def _compiled_ops(profile, program):
+    return {node.instruction for node in profile._stages_of(program)["optimised"].all_nodes()}
+
+
+def measure(profile: "Profile", compiling: list[tuple[int, int]]) -> None:
+    """Set the parts, the rows and the times of a profile from the kernels of its traced steps."""
+    window, count = profile._window()
+    kernels = profile._kernels(window)
+    if not kernels:
+        if profile.program is None:
+            profile.notes.append("No compiled Cell or function ran while this was recorded.")
+        else:
+            profile.notes.append(
+                "No steady step was traced, so that nothing is known about single operators. Run three steps or more."
+            )
+        profile.parts = profile._parts(profile._steps, len(profile._steps), [], compiling)
+        profile.parts["unknown"] = profile.parts.pop("host")
+        profile.parts.update(compute=0.0, host=0.0)
+        return
+    if any(kernel.device for kernel in kernels):
+        profile.notes.append(
+            "Kernels of a GPU that run inside a command buffer are traced as one: if few operators "
+            "show, start Python with XLA_FLAGS=--xla_gpu_enable_command_buffer= and profile again."
+        )
+    owners, opcodes, inside = {}, {}, {}
+    for key, program in profile._modules.items():
+        stages = profile._stages_of(program)
+        owners[key] = attribute.owners(stages.whole, stages["optimised"])
+        inside[key] = work_inside(program.compiled().as_text())
+        opcodes[key] = {node.instruction: node for node in stages["optimised"].all_nodes()}
+    profile._owners = {program: owners[key] for key, program in profile._modules.items()}
+    runs = ends.settle(kernels, {key: profile._stages_of(p)["optimised"] for key, p in profile._modules.items()})
+    low, high = window[0][0], window[-1][1]
+    spans = [(max(kernel.start, low), min(kernel.end, high)) for kernel in kernels]
+    busy = shares.union(spans)
+    running = [(min(k.start for k in mine), max(k.end for k in mine)) for mine in runs.values()]
+    profile.parts = profile._parts(window, count, busy, compiling, running)
+    if len(profile.steps) > count > 0:
+        profile._compare_traced(count)
+    outer = [
+        index
+        for index, kernel in enumerate(kernels)
+        if kernel.run[:2] in opcodes and opcodes[kernel.run[:2]][kernel.op].op in attribute.CONTAINERS
+    ]
+    wall = shares.shares(spans, outer)
+    taken = {}
+    for kernel, share in zip(kernels, wall, strict=True):
+        key = (kernel.run[:2], kernel.op) if kernel.run[:2] in owners else (None, kernel.module)
+        taken[key] = taken.get(key, 0.0) + share * _NS / count
+    profile.kernel_seconds = {
+        op: seconds
+        for (key, op), seconds in taken.items()
+        if key is not None and profile._modules[key] is profile.program
+    }
+    rows = {}
+    for (key, op), seconds in taken.items():
+        if key is None:  # a module that is no program of msnb's: an operator outside the graph, a conversion
+            name = op.removeprefix("jit_")  # JAX writes "_" for the brackets of LayerNorm[epsilon=1e-05]
+            head = name.partition("_")[0]
+            _add(
+                rows,
+                (None, op),
+                Row(head if head in REGISTRY else name, name, "", "forward", None),
+                seconds,
+                "measured",
+            )
+        else:
+            _spread(profile, rows, profile._modules[key], owners[key][op], seconds, inside[key].get(op, {}))
+    _count_work(profile, rows)
+    profile.rows = list(rows.values())
+
+
+def _spread(profile, rows, program, owner, seconds, inside):
+    """Give the time of one kernel to the operators in it, by the work of each."""
+    if not owner.nodes:
+        key = (program, owner.note)
+        row = rows.get(key) or Row(
+            "copy" if owner.how == attribute.XLA else "unknown", owner.note, "", "forward", None, program.name
+        )
+        _add(rows, key, row, seconds, owner.how)
+        return
+    parts = work(owner.nodes, inside)
+    total = sum(parts)
+    places = {(node.scope, node.op, node.direction, node.source) for node in owner.nodes}
+    how = owner.how if owner.how != attribute.MEASURED or len(places) == 1 else "fused"
+    for node, part in zip(owner.nodes, parts, strict=True):
+        line = node.source[:2] if node.source else None
+        key = (program, node.scope, node.op, node.direction, line)
+        source = node.source or _made_at(node, program)
+        row = rows.get(key) or Row(node.op, node.name, node.scope, node.direction, source, program.name)
+        if node.id not in row.nodes:
+            row.nodes.append(node.id)
+        _add(rows, key, row, seconds * part / total, how, 1 if part else 0)
+        row.mates.update(
+            f"{other.name} of {attribute_path(other.scope, program.name) or program.name}"
+            for other in owner.nodes
+            if (other.scope, other.op, other.direction) != (node.scope, node.op, node.direction)
+        )
+        if program is profile.program:
+            profile.times[node.id] = (profile.times[node.id] or 0.0) + seconds * part / total
+
+
+def _made_at(node, program):
+    """Where the optimizer of an update was made: what it computes stands in no line of the user's."""
+    if node.direction != "update":
+        return None
+    made = {cell._made_at for cell in program.cells if isinstance(cell, Optimizer)}
+    return made.pop() if len(made) == 1 else None
+
+
+def _add(rows, key, row, seconds, how, kernels=1):
+    rows[key] = row
+    row.seconds += seconds
+    row.kernels += kernels
+    if how in ("measured", attribute.XLA):
+        row.measured += seconds
+    elif how == "fused":
+        row.fused += seconds
+    else:
+        row.inferred += seconds
+    parts = {"measured": row.measured, "fused": row.fused, "inferred": row.inferred}
+    row.how = "xla" if how == attribute.XLA else max(parts, key=parts.get)
+
+
+def _count_work(profile, rows):
+    by_program = {}
+    for program, stages in profile._stages.items():
+        by_program[program.name] = {node.id: node for node in stages.whole.all_nodes()}
+    for row in rows.values():
+        known = by_program.get(row.program, {})
+        for ident in row.nodes:
+            node = known[ident]
+            row.flops += node.flops
+            row.nbytes += node.nbytes
+        row.calls = len(row.nodes)

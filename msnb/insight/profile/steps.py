@@ -1,0 +1,59 @@
+"""Which stretches of a recording are the steps of a training, and which of them are steady."""
+
+import statistics
+from typing import TYPE_CHECKING
+
+from . import shares
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.insight.profile.record import Recording
+
+Span = tuple[int, int]  # (start, end), nanoseconds
+
+
+def find(recording: "Recording", compiling: list[Span]) -> tuple[list[Span], list[Span], list[str]]:
+    """(steps in which nothing was compiled, steps in which something was, what a reader should know about them).
+
+    Where nobody said what a step is, it goes from one call of the network that took longest to the next.
+    """
+    notes = []
+    steps = list(recording.steps)
+    if not steps:
+        longest = {}
+        for net, start, end in recording.calls:
+            longest[id(net)] = longest.get(id(net), 0) + end - start
+        if longest:
+            main = max(longest, key=longest.get)
+            starts = [start for net, start, _ in recording.calls if id(net) == main]
+            last = max(end for net, _, end in recording.calls if id(net) == main)
+            ready = max([kernel.end for kernel in recording.kernels if kernel.end < recording.end] or [0])
+            steps = list(zip(starts, [*starts[1:], max(last, min(ready, recording.end))], strict=True))
+        else:
+            steps = [(recording.start, recording.end)]
+    clean, first = [], []
+    for start, end in steps:
+        (first if shares.clip(compiling, start, end) else clean).append((start, end))
+    if not clean:
+        notes.append(
+            "Every step compiled something: times hold no compiling, but the step is not a steady one. Run more steps."
+        )
+        clean = steps
+    elif len(clean) > 2 and not recording.steps:
+        middle = statistics.median(end - start for start, end in clean)
+        if clean[-1] == steps[-1] and clean[-1][1] - clean[-1][0] > 3 * middle:
+            # the calls came back before their work was done, and the last one holds what was still waiting
+            begin, width = clean[0][0], (clean[-1][1] - clean[0][0]) / len(clean)
+            clean = [(int(begin + at * width), int(begin + (at + 1) * width)) for at in range(len(clean))]
+            middle = width
+            notes.append("The calls returned before their work was done: each step is told as the mean.")
+        # between two epochs an evaluation or a callback may stand: such a gap is no step, but a dataset's is
+        waits = shares.union(recording.waits)
+        kept = [
+            (start, end)
+            for start, end in clean
+            if end - start < 20 * middle or 2 * shares.length(shares.clip(waits, start, end)) > end - start
+        ]
+        if len(kept) < len(clean):
+            notes.append(f"{len(clean) - len(kept)} pauses of more than 20 steps are left out.")
+        clean = kept
+    return clean, first, notes

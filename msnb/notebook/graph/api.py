@@ -1,0 +1,137 @@
+"""Views of what a user has: a Cell, a function, a program or a file; two networks side by side; what an error left."""
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from jax.extend.core import ClosedJaxpr
+
+from msnb.core.compile import program_of
+from msnb.exchange.opening import graph_in
+from msnb.ir.anf import FuncGraph
+from msnb.ir.api import graph, name_of
+from msnb.ir.stages import Stages
+from msnb.ir.unfinished import graph_before
+from msnb.notebook import cell_names
+from msnb.notebook.graph import live
+from msnb.notebook.graph.view import HEIGHT, GraphView
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.program import Program
+    from msnb.nn.cell import Cell
+
+
+def view(
+    net: "Cell | Callable[..., Any] | Program | FuncGraph | ClosedJaxpr | str | os.PathLike[str]",
+    *inputs: Any,
+    stages: tuple[str, ...] | None = None,
+    height: int = HEIGHT,
+) -> GraphView:
+    """The graph of a Cell or a function, to look at in a notebook.
+
+    Shown as the last expression of a notebook cell it is interactive: open and close scopes, search, see each node's
+    attributes, shapes, costs and line of source. Where no widget can run it is a page of its own inside the notebook,
+    and where no script can run, a picture.
+
+    Args:
+        net (Union[Cell, Callable, Program, FuncGraph, ClosedJaxpr, str]): what to look at. It is traced, neither run
+            nor compiled (but for the stage "optimised"). A Program is what `msnb.core.events` tells of. A text is the
+            name of a file, ``"model.mindir"``, ``"model.onnx"`` or ``"model.stablehlo"``, whose graph is read and not
+            run.
+        inputs: the inputs `net` would be called with.
+        stages (tuple[str]): which stages to put into the view: ``"traced"`` (MindSpore's operators),
+            ``"differentiated"`` (with the gradient, where one is taken; "traced" is the forward program then),
+            ``"primitives"`` (JAX's), ``"StableHLO"`` (what is handed to XLA) and ``"optimised"`` (the kernels XLA makes
+            of it). With two or more the first two are shown side by side, with their differences. In a running
+            notebook the others are made when they are asked for. Default: None, the whole program in MindSpore's
+            operators.
+        height (int): height in pixels. Default: 560.
+
+    Returns:
+        GraphView.
+
+    Raises:
+        TypeError: If `net` is none of these.
+        FileNotFoundError: If there is no such file.
+        ValueError: If a file is none that can be read, `height` is not a positive int, or a stage is unknown.
+        Exception: What `net` raises while it is traced; a notebook shows the part before it, and what failed in red.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> import numpy as np
+        >>> from msnb import Tensor, nn
+        >>> from msnb.notebook import graph
+        >>> graph.view(nn.Dense(3, 4), Tensor(np.ones((2, 3), np.float32)))
+        GraphView(Dense: 2 nodes)
+    """
+    if isinstance(net, (str, os.PathLike)):
+        net = graph_in(net)
+    traced = hasattr(net, "jaxpr") and hasattr(net, "inputs")
+    if isinstance(net, FuncGraph) or not traced and (hasattr(net, "jaxpr") or not callable(net)):
+        return GraphView(graph(net, *inputs), height=height)
+    try:
+        program = net if traced else program_of(net, *inputs)
+    except Exception as error:
+        show_before(error, net, inputs, {}, height)
+        raise
+    made = of_program(program, net.name if traced else name_of(net), stages, height)
+    if not traced and cell_names.shell() is not None:
+        live.follow(made, net, inputs, {})
+    return made
+
+
+def of_program(program: Any, name: str | None, stages: Any = None, height: int = HEIGHT) -> GraphView:
+    """A view of a traced program of `msnb.core.compile`, which makes its other stages when they are asked for."""
+    every = Stages(program, name)
+    return GraphView(
+        {stage: every[stage] for stage in stages or (every.main,)},
+        height=height,
+        make=every.__getitem__,
+        offered=every.offered,
+        wait=every.wait,
+        weights=program.params,
+    )
+
+
+def show_before(error: BaseException, net: Any, args: Any, kwargs: Any, height: int = HEIGHT) -> None:
+    """Show, in a notebook, the part of a network that was traced before `error`, with what failed marked. The view
+    follows the cell while that is mended."""
+    graph = graph_before(error, name_of(net)) if cell_names.shell() is not None else None
+    if graph is not None:
+        from IPython.display import display
+
+        made = GraphView(graph, height=height)
+        display(made)
+        live.follow(made, net, args, kwargs)
+
+
+def diff(
+    old: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr",
+    new: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr",
+    *inputs: Any,
+    names: tuple[str, ...] = ("old", "new"),
+    height: int = HEIGHT,
+) -> GraphView:
+    """Two networks, or two versions of one, side by side: what is the same, changed, removed and added.
+
+    Args:
+        old (Union[Cell, Callable, FuncGraph, ClosedJaxpr]): the one on the left.
+        new (Union[Cell, Callable, FuncGraph, ClosedJaxpr]): the one on the right.
+        inputs: the inputs both would be called with.
+        names (tuple[str]): what to call them. Default: ("old", "new").
+        height (int): height in pixels. Default: 560.
+
+    Returns:
+        GraphView, whose `comparison` counts the differences.
+
+    Raises:
+        ValueError: If `names` are not two different words.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if len(names) != 2 or names[0] == names[1]:
+        raise ValueError(f"For 'diff', 'names' should be two different words, but got {names!r}.")
+    return GraphView(dict(zip(names, (graph(old, *inputs), graph(new, *inputs)), strict=True)), height=height)

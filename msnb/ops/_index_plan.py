@@ -1,0 +1,151 @@
+"""The plan of an index: what stands in each of its places, apart from the numbers and Tensors that stand there.
+
+``x[i, 2:5]`` and ``x[j, 3:6]`` have one plan, so that one compiled kernel serves both.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from msnb.core._jax_private import is_tracer
+from msnb.core.by_values import ShapeByValues
+from msnb.core.errors import describe
+from msnb.core.tensor import Tensor, box
+
+# Entries of a plan. A slice is (length, step), its start is a number; the others are these marks.
+ALL, NUMBER, NEW, ARRAY = ":", "i", "new", "array"
+
+
+def plan_of(index, shape):
+    """(numbers, index Tensors, plan) of an index into a Tensor of shape `shape`.
+
+    Raises:
+        IndexError: If a number is out of range, or the index has too many places or a place of an unknown kind.
+        ValueError: If a mask is not known, or does not fit.
+    """
+    items = [entry_of(i) for i in (index if isinstance(index, tuple) else (index,))]
+    if sum(i is Ellipsis for i in items) > 1:
+        raise IndexError("An index holds at most one ellipsis (...).")
+    missing = len(shape) - sum(map(_width, items))
+    if missing < 0:
+        raise IndexError(
+            f"The index has {len(shape) - missing} places for a Tensor of {len(shape)} dimensions, "
+            f"shape {tuple(shape)}."
+        )
+    for place, item in enumerate(items):
+        if item is Ellipsis:
+            items[place : place + 1] = [slice(None)] * missing
+            break
+    else:
+        items += [slice(None)] * missing
+    gather = any(isinstance(i, Tensor) for i in items)
+    numbers, tensors, plan, dimension = [], [], [], 0
+    for item in items:
+        if item is None:
+            plan.append(NEW)
+        elif isinstance(item, bool):
+            if not item:
+                raise IndexError("Of the two bools only True indexes a Tensor: it adds a dimension, as None does.")
+            plan.append(NEW)
+        elif isinstance(item, Tensor):
+            found = [item]
+            if item._array.dtype == bool:
+                wanted = shape[dimension : dimension + item.ndim]
+                if item.shape != tuple(wanted):
+                    raise IndexError(
+                        f"A mask of shape {item.shape} does not fit dimensions of lengths {tuple(wanted)}."
+                    )
+                if not item.ndim:
+                    plan.append(NEW)
+                found = _mask_positions(item)
+            elif item._array.dtype.kind not in "iu":
+                raise IndexError(f"A Tensor that indexes another is of int or bool, but got {item.dtype}.")
+            tensors += found
+            plan += [ARRAY] * len(found)
+            dimension += len(found)
+        else:
+            length = shape[dimension]
+            dimension += 1
+            if isinstance(item, int):
+                if not -length <= item < length:
+                    raise IndexError(
+                        f"The index {item} is out of range for dimension {dimension - 1} of length "
+                        f"{length}, shape {tuple(shape)}."
+                    )
+                item = item + length if item < 0 else item
+                (tensors if gather else numbers).append(item)
+                plan.append(ARRAY if gather else NUMBER)
+                continue
+            plan.append(_slice(item, length, numbers, gather))
+    return numbers, tensors, tuple(plan)
+
+
+def _slice(item, length, numbers, gather):
+    if item.start is None and item.stop is None and item.step is None:
+        return ALL
+    step = _bound(item.step)
+    if step == 0:
+        raise ValueError("The step of a slice should not be 0.")
+    start, stop, step = slice(_bound(item.start), _bound(item.stop), step).indices(length)
+    count = len(range(start, stop, step))
+    if count == length and step == 1:
+        return ALL
+    if gather:
+        return start, None if stop < 0 else stop, step
+    numbers.append(0 if not count else start if step > 0 else start + (count - 1) * step)
+    return count, step
+
+
+# ---------------------------------------------------------------------- from an index to a plan
+def entry_of(item):
+    """One place of an index in a normal form: int, bool, slice, None, Ellipsis or Tensor."""
+    if item is None or item is Ellipsis or isinstance(item, (int, slice, Tensor)):
+        return item
+    if isinstance(item, np.bool_):
+        return bool(item)
+    if isinstance(item, np.integer):
+        return int(item)
+    if isinstance(item, (list, tuple, range)):
+        return _listed(item)
+    if isinstance(item, np.ndarray) and item.dtype.kind in "iub":
+        return box(item)
+    if isinstance(item, jax.Array):
+        return box(item)
+    raise IndexError(
+        f"A Tensor is indexed by int, slice, ..., None, bool, Tensor, or lists and tuples of them, "
+        f"but got {describe(item)}."
+    )
+
+
+def _listed(items):
+    """A Tensor of the positions in a list; it holds a numpy array, a constant also while a graph is traced."""
+    if any(isinstance(v, Tensor) for v in items):
+        return box(jnp.stack([jnp.asarray(v._array if isinstance(v, Tensor) else v) for v in items]))
+    array = np.array(list(items), dtype=None if len(items) else np.int64)
+    if array.dtype.kind not in "iub":
+        raise IndexError(f"A list that indexes a Tensor holds int or bool, but got {items!r}.")
+    return box(array)
+
+
+def _mask_positions(mask):
+    """Index Tensors of the True places of a mask."""
+    if is_tracer(mask._array):
+        raise ShapeByValues(
+            "x[mask]",
+            "the number of elements",
+            "write ops.select(mask, x, other) to keep the shape, or x[mask] = value to assign",
+        )
+    return [box(places) for places in np.nonzero(np.asarray(mask._array))]
+
+
+def _bound(value):
+    return value if value is None or isinstance(value, int) else value.__index__()
+
+
+def _width(item):
+    """How many dimensions of the Tensor one place of an index takes."""
+    if item is None or item is Ellipsis or isinstance(item, bool):
+        return 0
+    if isinstance(item, Tensor) and item._array.dtype == bool:
+        return item.ndim
+    return 1

@@ -1,0 +1,105 @@
+"""How often each of the numbers from 0 occurs in a vector."""
+
+import jax.numpy as jnp
+import numpy as np
+
+from msnb.common.kinds import NonNegInt, check
+from msnb.core._jax_private import is_tracer
+from msnb.core.by_values import ShapeByValues
+from msnb.core.cases import F, Values, case
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
+from msnb.ops._check import INT, dtype_in, rank, same_shape
+from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
+from msnb.ops.array.nonzero import known
+
+
+@spelling(function="bincount", method="bincount")
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+    """How often each of the numbers from 0 occurs in a vector. Never in a compiled graph: the length depends on values.
+
+    Args:
+        input (Tensor): Integers, not negative, a vector.
+        weights (Tensor): What each element counts. Default: None, 1.
+        minlength (int): The result has at least this length. Default: 0.
+
+    Returns:
+        Tensor.
+
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    values = known("bincount", input)
+    counts = np.bincount(values, None if weights is None else known("bincount", weights), minlength)
+    return Tensor(counts.astype(values.dtype if weights is None else np.float32))
+
+
+@operator
+def _BinCount(x, weights=None, *, length: NonNegInt):
+    """How often each of the numbers from 0 to `length` - 1 occurs, or the sum of the weights of its occurrences.
+
+    Args:
+        length (int): How many numbers are counted; larger ones are left out.
+
+    Inputs:
+        - **x** (Tensor) - Integers, a vector; what is below 0 counts as 0.
+        - **weights** (Tensor) - What each element counts, of the shape of `x`. Default: None, 1.
+
+    Outputs:
+        Tensor of float32, of shape (length,).
+
+    Raises:
+        TypeError: If `x` is not made of integers.
+        ValueError: If `x` is no vector, or the shapes differ.
+    """
+    dtype_in("bincount", "x", x, INT)
+    rank("bincount", "x", x, 1)
+    if weights is not None:
+        same_shape("bincount", x=x, weights=weights)
+    counted = jnp.ones(x.shape, jnp.float32) if weights is None else weights.astype(jnp.float32)
+    return jnp.zeros(length, jnp.float32).at[jnp.maximum(x, 0)].add(counted, mode="drop")
+
+
+@spelling(_BinCount, numpy="bincount")
+def _bincount_of_numpy(
+    x: ArrayLike, weights: ArrayLike | None = None, minlength: NonNegInt = 0, length: NonNegInt | None = None
+) -> Tensor:
+    """How often each of the numbers from 0 occurs in a vector. In a graph it needs `length`.
+
+    Args:
+        x (Union[Tensor, list, tuple]): Integers, a vector; what is below 0 counts as 0.
+        weights (Union[Tensor, list, tuple]): What each element counts, of the shape of `x`. Default: None, 1.
+        minlength (int): The result has at least this length. Default: 0.
+        length (int): The length of the result; larger numbers are left out. Default: None, as long as the largest
+            number wants, which only PYNATIVE mode knows.
+
+    Returns:
+        Tensor of float32, a vector.
+
+    Raises:
+        TypeError: If `x` is not made of integers, or an argument has the wrong type.
+        ValueError: If `x` is no vector, or the shapes differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.bincount([0, 1, 1, 3], length=3))
+        [1. 2. 0.]
+    """
+    x = as_tensor(x, "bincount", "x")
+    if length is None:
+        if is_tracer(x._array):
+            raise ShapeByValues("bincount", "the length of the result", "give it 'length'")
+        values = known("bincount", x)
+        wanted = max(int(values.max()), 0) + 1 if values.size else 0
+        length = max(check(NonNegInt, minlength, "minlength", "bincount"), wanted)
+    return _BinCount(length)(x, None if weights is None else as_tensor(weights, "bincount", "weights"))
+
+
+CASES = [
+    case(_BinCount, Values([1, 3, 1, 0, 7]), F(5), length=4)
+    .without("mindspore", NUMPYS)
+    .without("differences", "it adds in float32"),
+]

@@ -1,0 +1,100 @@
+"""Masks: elements filled in or taken out where one is True, and masks that say how long something is."""
+
+import jax.numpy as jnp
+import numpy as np
+
+from msnb.common.kinds import PositiveInt
+from msnb.core.cases import F, Flags, Values, case
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor, box
+from msnb.ops._check import BOOL, INDEX, dtype_in, rank, tensor_only
+from msnb.ops.array.broadcast import BroadcastTo
+from msnb.ops.array.nonzero import known
+
+
+@operator(functional="masked_fill", methods=("masked_fill",))
+def MaskedFill(input_x, mask, value):
+    """A copy of a Tensor with one value where a mask is True.
+
+    Inputs:
+        - **input_x** (Tensor) - Numbers or bool.
+        - **mask** (Tensor) - Of bool, of a shape that broadcasts with that of `input_x`.
+        - **value** (Union[Tensor, Number]) - The value, a scalar.
+
+    Outputs:
+        Tensor of the broadcast shape and the element type of `input_x`.
+
+    Raises:
+        TypeError: If `mask` is not bool.
+        ValueError: If `value` is not a scalar.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.masked_fill(Tensor([1., 2.], mindspore.float32), Tensor([True, False]), 0.5))
+        [0.5 2. ]
+    """
+    tensor_only("MaskedFill", "input_x", input_x)
+    dtype_in("MaskedFill", "mask", mask, BOOL)
+    rank("MaskedFill", "value", value, 0)
+    return jnp.where(mask, value.astype(input_x.dtype), input_x)
+
+
+@spelling(function="masked_select", method="masked_select")
+def masked_select(input: Tensor, mask: Tensor) -> Tensor:
+    """The elements of a Tensor where a mask is True, as a vector; its length depends on values, no graph can hold it.
+
+    Args:
+        input (Tensor): The elements.
+        mask (Tensor): Of bool, of a shape that broadcasts with that of `input`.
+
+    Returns:
+        Tensor of 1 dimension.
+
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.masked_select(Tensor([1, 2, 3]), Tensor([True, False, True])))
+        [1 3]
+    """
+    chosen = known("masked_select", mask)
+    shape = np.broadcast_shapes(input.shape, chosen.shape)
+    if input.shape != shape:
+        input = BroadcastTo.functional(input, shape)
+    return input[box(jnp.asarray(np.broadcast_to(chosen, shape)))]
+
+
+@operator(functional="sequence_mask")
+def SequenceMask(lengths, maxlen: PositiveInt):
+    """For each length, that many True and False up to `maxlen`.
+
+    Args:
+        lengths (Tensor): Integers, of any shape but a scalar.
+        maxlen (int): Length of the mask, positive.
+
+    Returns:
+        Tensor of bool, of shape (*lengths.shape, maxlen).
+
+    Raises:
+        TypeError: If `lengths` are not integers.
+        ValueError: If `maxlen` is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.sequence_mask(Tensor([1, 3], mindspore.int32), 3))
+        [[ True False False]
+         [ True  True  True]]
+    """
+    dtype_in("sequence_mask", "lengths", lengths, INDEX)
+    return jnp.arange(maxlen) < lengths[..., None]
+
+
+CASES = [
+    case(MaskedFill, F(2, 3), Flags(3), F()),
+    case(SequenceMask, Values([1, 3]), 4),
+]

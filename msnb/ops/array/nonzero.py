@@ -1,0 +1,78 @@
+"""Places of the elements that are not 0. How many there are depends on values, so that no graph can hold them."""
+
+import numpy as np
+
+from msnb.core._jax_private import is_tracer
+from msnb.core.by_values import ShapeByValues
+from msnb.core.declare import spelling
+from msnb.core.errors import describe
+from msnb.core.tensor import Tensor
+from msnb.ops._numpy import ArrayLike, as_tensor
+
+
+def known(op, x):
+    """The numpy array of a Tensor whose values decide about the shape of the result.
+
+    Raises:
+        TypeError: If `x` is no Tensor.
+        ShapeByValues: If it is being traced.
+    """
+    if not isinstance(x, Tensor):
+        raise TypeError(f"For '{op}', the input should be a Tensor, but got {describe(x)}.")
+    if is_tracer(x._array):
+        raise ShapeByValues(op, "the shape of the result", "use ops.select or ops.where")
+    return np.asarray(x._array)
+
+
+@spelling(function="nonzero", method="nonzero")
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
+    """Places of the elements that are not 0. Never in a compiled graph: how many there are depends on values.
+
+    Args:
+        input (Tensor): Numbers or bool.
+        as_tuple (bool): Whether to return a vector for each dimension instead of one matrix. Default: False.
+
+    Returns:
+        Tensor of int64, of shape (count, input.ndim), or a tuple of vectors.
+
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    places = np.nonzero(known("nonzero", input))
+    if as_tuple:
+        return tuple(Tensor(p.astype(np.int64)) for p in places)
+    return Tensor(np.stack(places, axis=1).astype(np.int64) if places else np.zeros((0, 0), np.int64))
+
+
+@spelling(function="argwhere", method="argwhere")
+def argwhere(input: Tensor) -> Tensor:
+    """Places of the elements that are not 0; the same as `nonzero`.
+
+    Args:
+        input (Tensor): Numbers or bool.
+
+    Returns:
+        Tensor of int64, of shape (count, input.ndim).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return nonzero(input)
+
+
+@spelling(numpy="argwhere")
+def _numpy_argwhere(a: ArrayLike) -> Tensor:
+    """Places of the elements that are not 0. Never in a compiled graph: how many there are depends on values.
+
+    Args:
+        a (Union[Tensor, list, tuple]): Numbers or bool.
+
+    Returns:
+        Tensor of int64, of shape (count, a.ndim).
+
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return nonzero(as_tensor(a, "argwhere", "a"))

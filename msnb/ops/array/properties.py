@@ -1,0 +1,264 @@
+"""What a Tensor is, read off as Python values: its shape, size and type, and whether a type is of a family."""
+
+from typing import Any
+
+import numpy as np
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Int, check
+from msnb.core.cases import refused
+from msnb.core.declare import spelling
+from msnb.core.errors import describe
+from msnb.core.tensor import Tensor
+from msnb.ops._check import axis_in, tensor_argument
+from msnb.ops._host import HostPrimitive, host_operator
+from msnb.ops._numpy import ArrayLike, as_tensor
+
+
+@host_operator("shape")
+class Shape(HostPrimitive):
+    """Shape of a Tensor.
+
+    Inputs:
+        - **input_x** (Tensor) - Of any shape and type.
+
+    Outputs:
+        tuple[int].
+
+    Raises:
+        TypeError: If `input_x` is not a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.Shape()(Tensor(np.ones((3, 2, 1)), mindspore.float32)))
+        (3, 2, 1)
+    """
+
+    def __call__(self, input_x: Any) -> Any:
+        return tensor_argument("Shape", "input_x", input_x).shape
+
+
+@host_operator()
+class DynamicShape(HostPrimitive):
+    """Shape of a Tensor, as a Tensor.
+
+    Inputs:
+        - **input_x** (Tensor) - Of any shape and type.
+
+    Outputs:
+        Tensor of int64, of shape (input_x.ndim,).
+
+    Raises:
+        TypeError: If `input_x` is not a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.DynamicShape()(Tensor(np.ones((3, 2, 1)), mindspore.float32)))
+        [3 2 1]
+    """
+
+    def __call__(self, input_x: Any) -> Any:
+        return Tensor(np.array(tensor_argument("DynamicShape", "input_x", input_x).shape, np.int64))
+
+
+@host_operator("dtype")
+class DType(HostPrimitive):
+    """Element type of a Tensor.
+
+    Inputs:
+        - **input_x** (Tensor) - Of any shape and type.
+
+    Outputs:
+        mindspore.dtype.
+
+    Raises:
+        TypeError: If `input_x` is not a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.DType()(Tensor([1., 2.], mindspore.float32)))
+        Float32
+    """
+
+    def __call__(self, input_x: Any) -> Any:
+        return tensor_argument("DType", "input_x", input_x).dtype
+
+
+@host_operator("rank")
+class Rank(HostPrimitive):
+    """Number of dimensions of a Tensor.
+
+    Inputs:
+        - **input_x** (Tensor) - Of any shape and type.
+
+    Outputs:
+        int.
+
+    Raises:
+        TypeError: If `input_x` is not a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.Rank()(Tensor([[2, 2], [2, 2]], mindspore.float32)))
+        2
+    """
+
+    def __call__(self, input_x: Any) -> Any:
+        return tensor_argument("Rank", "input_x", input_x).ndim
+
+
+@host_operator("size")
+class Size(HostPrimitive):
+    """Number of elements of a Tensor.
+
+    Inputs:
+        - **input_x** (Tensor) - Of any shape and type.
+
+    Outputs:
+        int.
+
+    Raises:
+        TypeError: If `input_x` is not a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.Size()(Tensor([[2, 2], [2, 2]], mindspore.float32)))
+        4
+    """
+
+    def __call__(self, input_x: Any) -> Any:
+        return tensor_argument("Size", "input_x", input_x).size
+
+
+@spelling(Size, numpy="size")
+def size(a: ArrayLike, axis: int | None = None) -> int:
+    """Number of elements of a Tensor, or its length along an axis.
+
+    Args:
+        a (Union[Tensor, list, tuple, Number]): Any Tensor.
+        axis (int): The axis. Default: None, all elements are counted.
+
+    Returns:
+        int.
+
+    Raises:
+        TypeError: If `axis` is not an int.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    a = as_tensor(a, "size", "a")
+    return a.size if axis is None else a.shape[axis_in("size", check(Int, axis, "axis", "size"), a.ndim)]
+
+
+@host_operator("same_type_shape")
+class SameTypeShape(HostPrimitive):
+    """The first of two Tensors, after checking that they agree in shape and element type.
+
+    Inputs:
+        - **input_x** (Tensor) - Of any shape and type.
+        - **input_y** (Tensor) - Of the shape and type of `input_x`.
+
+    Outputs:
+        Tensor, `input_x` itself.
+
+    Raises:
+        TypeError: If an input is not a Tensor or the element types differ.
+        ValueError: If the shapes differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    def __call__(self, input_x: Any, input_y: Any) -> Any:
+        tensor_argument("SameTypeShape", "input_x", input_x)
+        tensor_argument("SameTypeShape", "input_y", input_y)
+        if input_x.dtype != input_y.dtype:
+            raise TypeError(
+                f"For 'SameTypeShape', the inputs should have one element type, but got "
+                f"{input_x.dtype} and {input_y.dtype}."
+            )
+        if input_x.shape != input_y.shape:
+            raise ValueError(
+                f"For 'SameTypeShape', the inputs should have one shape, but got {input_x.shape} and {input_y.shape}."
+            )
+        return input_x
+
+
+@host_operator("issubclass_")
+class IsSubClass(HostPrimitive):
+    """Whether a type is another or belongs to its family.
+
+    Inputs:
+        - **sub_type** (mindspore.dtype) - The type in question.
+        - **type_** (mindspore.dtype) - A type, or a family such as mindspore.int_.
+
+    Outputs:
+        bool.
+
+    Raises:
+        TypeError: If an input is not a type.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.IsSubClass()(mindspore.int32, mindspore.int_))
+        True
+    """
+
+    def __call__(self, sub_type: Any, type_: Any) -> Any:
+        for argument, value in (("sub_type", sub_type), ("type_", type_)):
+            if not isinstance(value, mstype.Type):
+                raise TypeError(
+                    f"For 'IsSubClass', '{argument}' should be a mindspore type, but got {describe(value)}."
+                )
+        return mstype.issubclass_(sub_type, type_)
+
+
+@host_operator("isinstance_")
+class IsInstance(HostPrimitive):
+    """Whether a value is of a type or of a family of types.
+
+    Inputs:
+        - **inst** (Any) - The value in question.
+        - **type_** (mindspore.dtype) - A type, or a family such as mindspore.int_ or mindspore.tensor.
+
+    Outputs:
+        bool.
+
+    Raises:
+        TypeError: If `type_` is not a type.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.IsInstance()(1, mindspore.int_))
+        True
+    """
+
+    def __call__(self, inst: Any, type_: Any) -> Any:
+        if not isinstance(type_, mstype.Type):
+            raise TypeError(f"For 'IsInstance', 'type_' should be a mindspore type, but got {describe(type_)}.")
+        if type_ == mstype.list_:
+            return isinstance(inst, list)
+        if type_ == mstype.tuple_:
+            return isinstance(inst, tuple)
+        return mstype.issubclass_(mstype.get_py_obj_dtype(inst), type_)
+
+
+CASES = [
+    refused(TypeError, Shape, 3),
+]

@@ -1,0 +1,226 @@
+"""A part cut out of a Tensor: a block, a stretch along an axis, or by begin, end and step in each dimension."""
+
+import jax
+import jax.numpy as jnp
+
+from msnb.common.kinds import Int, Ints, NonNegInt, Shape
+from msnb.core.cases import F, case, refused
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
+from msnb.ops._check import axis_in, tensor_only
+
+
+@operator(functional="slice")
+def Slice(x, begin: Ints, size: Ints):
+    """A block cut out of a Tensor.
+
+    Inputs:
+        - **x** (Tensor) - Of at least 1 dimension.
+        - **begin** (Union[tuple, list]) - First index in each dimension.
+        - **size** (Union[tuple, list]) - Length in each dimension; -1 goes to the end.
+
+    Outputs:
+        Tensor of shape `size`.
+
+    Raises:
+        TypeError: If `begin` or `size` is not made of int.
+        ValueError: If there is not one entry for each dimension, or the block does not lie within `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.Slice()(Tensor([[1, 2, 3], [4, 5, 6]], mindspore.int32), (1, 0), (1, 2)))
+        [[4 5]]
+    """
+    tensor_only("Slice", "x", x)
+    if len(begin) != x.ndim or len(size) != x.ndim:
+        raise ValueError(
+            f"For 'Slice', 'begin' and 'size' should have {x.ndim} entries, one for each dimension of "
+            f"'x', but got {begin} and {size}."
+        )
+    ends = []
+    for low, length, limit in zip(begin, size, x.shape, strict=True):
+        high = limit if length == -1 else low + length
+        if low < 0 or length == 0 or length < -1 or high > limit:
+            raise ValueError(
+                f"For 'Slice', the block from {begin} of size {size} should lie within the shape "
+                f"{x.shape} and not be empty."
+            )
+        ends.append(high)
+    return x[tuple(slice(low, high) for low, high in zip(begin, ends, strict=True))]
+
+
+@operator
+def SliceGrad(dy, x, begin: Shape, size: Shape):
+    """Gradient of Slice: the cotangent within zeros of the input's shape."""
+    if tuple(dy.shape) != size or len(begin) != x.ndim:
+        raise ValueError(
+            f"For 'SliceGrad', 'dy' should have shape {size} and 'begin' {x.ndim} entries, but got "
+            f"{dy.shape} and {begin}."
+        )
+    return jnp.pad(dy, [(b, n - b - s) for b, n, s in zip(begin, x.shape, size, strict=True)])
+
+
+@spelling(Slice, function="narrow", method="narrow")
+def narrow(input: Tensor, axis: int, start: int, length: int) -> Tensor:
+    """A stretch of a Tensor along an axis.
+
+    Args:
+        input (Tensor): Any Tensor.
+        axis (int): The axis.
+        start (int): Where the stretch begins.
+        length (int): How long it is.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        ValueError: If the stretch does not lie within the Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    axis = axis_in("narrow", axis, input.ndim)
+    if start < 0 or length < 0 or start + length > input.shape[axis]:
+        raise ValueError(
+            f"For 'narrow', the stretch from {start} of length {length} should lie within axis {axis} of "
+            f"shape {input.shape}."
+        )
+    return input[(slice(None),) * axis + (slice(start, start + length),)]
+
+
+def _bits(mask, length):
+    return [bool(mask >> i & 1) for i in range(length)]
+
+
+@operator(functional="strided_slice")
+def StridedSlice(
+    x,
+    begin: Ints,
+    end: Ints,
+    strides: Ints,
+    *,
+    begin_mask: NonNegInt = 0,
+    end_mask: NonNegInt = 0,
+    ellipsis_mask: NonNegInt = 0,
+    new_axis_mask: NonNegInt = 0,
+    shrink_axis_mask: NonNegInt = 0,
+):
+    """A part of a Tensor, given by begin, end and step in each dimension.
+
+    Bit i of a mask says something about entry i: in `begin_mask` and `end_mask` that the entry counts as left out, in
+    `ellipsis_mask` that it stands for all dimensions not named, in `new_axis_mask` that it adds a dimension of
+    length 1, in `shrink_axis_mask` that it picks the one element at `begin` and drops the dimension.
+
+    Args:
+        begin_mask (int): Entries that begin at the start. Default: 0.
+        end_mask (int): Entries that go to the end. Default: 0.
+        ellipsis_mask (int): The entry that is an ellipsis, at most one bit. Default: 0.
+        new_axis_mask (int): Entries that are new dimensions. Default: 0.
+        shrink_axis_mask (int): Entries that are single indices. Default: 0.
+
+    Inputs:
+        - **x** (Tensor) - Of any shape.
+        - **begin** (tuple[int]) - Where each entry begins.
+        - **end** (tuple[int]) - Where each entry ends, not included.
+        - **strides** (tuple[int]) - Step of each entry, not 0.
+
+    Outputs:
+        Tensor of the element type of `x`.
+
+    Raises:
+        TypeError: If a mask is not an int or an input is not made of int.
+        ValueError: If a mask is negative, there is more than one ellipsis, the inputs differ in length, a stride is 0,
+            or a single index is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[[1, 1, 1], [2, 2, 2]], [[3, 3, 3], [4, 4, 4]]], mindspore.float32)
+        >>> print(ops.StridedSlice()(x, (1, 0, 2), (2, 2, 3), (1, 1, 1)))
+        [[[3.]
+          [4.]]]
+    """
+    op = "StridedSlice"
+    tensor_only(op, "x", x)
+    count = len(begin)
+    if len(end) != count or len(strides) != count:
+        raise ValueError(
+            f"For '{op}', 'begin', 'end' and 'strides' should have one length, but got {begin}, {end} and {strides}."
+        )
+    if 0 in strides:
+        raise ValueError(f"For '{op}', 'strides' should not contain 0, but got {strides}.")
+    ellipsis, new_axis, shrink = (_bits(m, count) for m in (ellipsis_mask, new_axis_mask, shrink_axis_mask))
+    begins, ends = _bits(begin_mask, count), _bits(end_mask, count)
+    if bin(ellipsis_mask).count("1") > 1:
+        raise ValueError(f"For '{op}', 'ellipsis_mask' should have at most one bit set, but got {ellipsis_mask}.")
+    named = sum(not (e or n) for e, n in zip(ellipsis, new_axis, strict=True))
+    if named > x.ndim:
+        raise ValueError(f"For '{op}', there are {named} entries for a Tensor of {x.ndim} dimensions.")
+    index, dimension = [], 0
+    for i in range(count):
+        if ellipsis[i]:
+            index.append(Ellipsis)
+            dimension = x.ndim - sum(not n for n in new_axis[i + 1 :])
+        elif new_axis[i]:
+            index.append(None)
+        elif shrink[i]:
+            if not -x.shape[dimension] <= begin[i] < x.shape[dimension] or strides[i] < 0:
+                raise ValueError(
+                    f"For '{op}', a single index should be in [{-x.shape[dimension]}, "
+                    f"{x.shape[dimension]}) with a positive stride, but got {begin[i]} and {strides[i]}."
+                )
+            index.append(begin[i])
+            dimension += 1
+        else:
+            index.append(slice(None if begins[i] else begin[i], None if ends[i] else end[i], strides[i]))
+            dimension += 1
+    return x[tuple(index)]
+
+
+@operator
+def StridedSliceGrad(
+    dy,
+    shapex: Shape,
+    begin: Shape,
+    end: Shape,
+    strides: Shape,
+    *,
+    begin_mask: Int = 0,
+    end_mask: Int = 0,
+    ellipsis_mask: Int = 0,
+    new_axis_mask: Int = 0,
+    shrink_axis_mask: Int = 0,
+):
+    """Gradient of StridedSlice with respect to an input of shape `shapex`."""
+
+    def cut(x):
+        return StridedSlice.kernel(
+            x,
+            begin,
+            end,
+            strides,
+            begin_mask=begin_mask,
+            end_mask=end_mask,
+            ellipsis_mask=ellipsis_mask,
+            new_axis_mask=new_axis_mask,
+            shrink_axis_mask=shrink_axis_mask,
+        )
+
+    return jax.linear_transpose(cut, jax.ShapeDtypeStruct(shapex, dy.dtype))(dy)[0]
+
+
+CASES = [
+    case(Slice, F(3, 4), (1, 0), (2, 3)),
+    case(SliceGrad, F(2), F(4), (1,), (2,)),
+    case(StridedSlice, F(3, 4, 5), (0, 1, 4), (2, 3, 0), (1, 1, -2)).without("gradient", "MindSpore gives zeros"),
+    case(
+        StridedSlice, F(3, 4, 5), (0, 1, 4), (2, 3, 0), (1, 1, 1), begin_mask=2, end_mask=4, shrink_axis_mask=1
+    ).without("gradient", "MindSpore gives zeros"),
+    case(StridedSlice, F(3, 4, 5), (1, 0, 1), (2, 0, 3), (1, 1, 1), ellipsis_mask=2),
+    case(StridedSlice, F(3, 4), (0, 0, 1), (2, 0, 3), (1, 1, 1), new_axis_mask=2),
+    case(StridedSliceGrad, F(2), (4,), (0,), (2,), (1,)),
+    refused(ValueError, StridedSlice, F(2, 3), (0, 0), (1, 1), (1, 0)),
+]

@@ -1,0 +1,159 @@
+"""The larger and the smaller of two Tensors, element by element; both at once bring a Tensor between two bounds."""
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from msnb.common.kinds import OneOf
+from msnb.core.cases import F16, F, I, case
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
+from msnb.core.ufunc import of_array
+from msnb.ops._check import BOOL, NUMBER
+from msnb.ops._kinks import larger, smaller
+from msnb.ops._numpy import ArrayLike, array_type, as_tensor, in_type
+from msnb.ops.math._elementwise import of_two
+
+BOTH_GRADIENTS = "both gradients are returned; XLA leaves out the one that nobody uses"
+
+
+@of_two(
+    x="[1., 5., 3.]",
+    y="[4., 2., 6.]",
+    shown="[4. 5. 6.]",
+    functional="maximum",
+    methods=("maximum",),
+    generation=2,
+    allowed=NUMBER | BOOL,
+    numpy=of_array("maximum"),
+)
+def Maximum(x, y):
+    """The larger of the operands."""
+    return larger(x, y)
+
+
+@of_two(
+    x="[1., 5., 3.]",
+    y="[4., 2., 6.]",
+    shown="[1. 2. 3.]",
+    functional="minimum",
+    methods=("minimum",),
+    generation=2,
+    allowed=NUMBER | BOOL,
+    numpy=of_array("minimum"),
+)
+def Minimum(x, y):
+    """The smaller of the operands."""
+    return smaller(x, y)
+
+
+@operator
+def MaximumGrad(
+    x,
+    y,
+    dout,
+    *,
+    grad_x: OneOf(True, otherwise=BOTH_GRADIENTS) = True,
+    grad_y: OneOf(True, otherwise=BOTH_GRADIENTS) = True,
+):
+    """Gradients of Maximum; where both are equal the first takes it."""
+    return _choice_grad(x >= y, x, y, dout)
+
+
+@operator
+def MinimumGrad(
+    x,
+    y,
+    dout,
+    *,
+    grad_x: OneOf(True, otherwise=BOTH_GRADIENTS) = True,
+    grad_y: OneOf(True, otherwise=BOTH_GRADIENTS) = True,
+):
+    """Gradients of Minimum; where both are equal the first takes it."""
+    return _choice_grad(x <= y, x, y, dout)
+
+
+def _choice_grad(first, x, y, dout):
+    none = jnp.zeros_like(dout)
+    return _sum_to(jnp.where(first, dout, none), x.shape), _sum_to(jnp.where(first, none, dout), y.shape)
+
+
+def _sum_to(x, shape):
+    """`x` summed over the axes along which `shape` was broadcast."""
+    x = x.sum(tuple(range(x.ndim - len(shape)))) if x.ndim > len(shape) else x
+    axes = tuple(i for i, n in enumerate(shape) if n == 1 and x.shape[i] != 1)
+    return x.sum(axes, keepdims=True) if axes else x
+
+
+@spelling(Maximum, Minimum, function=("clamp", "clip"), method=("clamp", "clip"))
+def clamp(input: Tensor, min: Tensor | float | None = None, max: Tensor | float | None = None) -> Tensor:
+    """Every element brought into [min, max].
+
+    Args:
+        input (Tensor): Numbers.
+        min (Union[Tensor, Number]): Lower bound. Default: None, there is none.
+        max (Union[Tensor, Number]): Upper bound. Default: None, there is none.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        ValueError: If there is no bound at all.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.clamp(Tensor([1., 5., 9.]), 2., 6.))
+        [2. 5. 6.]
+    """
+    if min is None and max is None:
+        raise ValueError("For 'clamp', at least one of 'min' and 'max' should be given.")
+    if min is not None:
+        input = Maximum.functional(input, min)
+    return input if max is None else Minimum.functional(input, max)
+
+
+@spelling(Maximum, Minimum, numpy="clip")
+def _clip_of_numpy(x: ArrayLike, xmin: ArrayLike | None, xmax: ArrayLike | None, dtype: Any = None) -> Tensor:
+    """Every element brought into [xmin, xmax].
+
+    Args:
+        x (Union[Tensor, list, tuple, int, float, bool]): Numbers.
+        xmin (Union[Tensor, list, tuple, int, float, None]): Lower bound; None is none.
+        xmax (Union[Tensor, list, tuple, int, float, None]): Upper bound; None is none.
+        dtype (mindspore.dtype): Element type of the result. Default: None, that of `x`, or where a bound has a shape
+            that in which they meet.
+
+    Returns:
+        Tensor of the shape in which the arguments meet.
+
+    Raises:
+        TypeError: If an argument is none of these.
+        ValueError: If there is no bound at all, or the shapes do not broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if xmin is None and xmax is None:
+        raise ValueError("For 'clip', at least one of 'xmin' and 'xmax' should be given.")
+    x = as_tensor(x, "clip", "x")
+    for bound, argument, bounded in ((xmin, "xmin", Maximum), (xmax, "xmax", Minimum)):
+        if bound is not None:
+            x = bounded.functional(*array_type(x, as_tensor(bound, "clip", argument)))
+    return in_type(x, dtype, "clip")
+
+
+CASES = [
+    case(op, x, y)
+    for op in (Maximum, Minimum)
+    for x, y in (
+        (F(2, 3), F(2, 3)),
+        (F(2, 1, 3), F(4, 1)),
+        (I(2, 3), I(2, 3)),
+        (I(3), F(3)),
+        (F16(3), F(3)),
+        (I(3, dtype="uint8"), I(3, dtype="int8")),
+        (I(3), 1.5),
+    )
+]
