@@ -3,6 +3,7 @@
 from msnb.nn.layer import (
     activation,
     basic,
+    channel_dropout,
     combined,
     container,
     conv,
@@ -16,9 +17,11 @@ from msnb.nn.layer import (
     quant,
     recurrent,
     transformer,
+    upsample,
 )
 from msnb.nn.layer.activation import *  # noqa: F403
 from msnb.nn.layer.basic import *  # noqa: F403
+from msnb.nn.layer.channel_dropout import *  # noqa: F403
 from msnb.nn.layer.combined import *  # noqa: F403
 from msnb.nn.layer.container import *  # noqa: F403
 from msnb.nn.layer.conv import *  # noqa: F403
@@ -32,6 +35,7 @@ from msnb.nn.layer.pooling import *  # noqa: F403
 from msnb.nn.layer.quant import *  # noqa: F403
 from msnb.nn.layer.recurrent import *  # noqa: F403
 from msnb.nn.layer.transformer import *  # noqa: F403
+from msnb.nn.layer.upsample import *  # noqa: F403
 
 __all__ = []
 __all__ += activation.__all__
@@ -49,3 +53,5 @@ __all__ += recurrent.__all__
 __all__ += transformer.__all__
 __all__ += math.__all__
 __all__ += combined.__all__
+__all__ += channel_dropout.__all__
+__all__ += upsample.__all__

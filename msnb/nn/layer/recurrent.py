@@ -48,9 +48,7 @@ class _OverTime(Cell):
                     setattr(self, name, _drawn(name, shape, hidden_size))
                 self._names.append(tuple(shapes))
 
-    def construct(
-        self, x: Tensor, hx: Tensor | None = None, seq_length: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
+    def construct(self, x: Tensor, hx: Tensor | None = None, seq_length: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """(results, last states)."""
         if self.batch_first:
             x = self._transpose(x, (1, 0, 2))
@@ -127,9 +125,7 @@ class RNN(_OverTime):
     ) -> None:
         super().__init__()
         self.nonlinearity = nonlinearity
-        self._build(
-            nonlinearity, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional
-        )
+        self._build(nonlinearity, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional)
 
 
 class GRU(_OverTime):
