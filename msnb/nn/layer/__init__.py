@@ -3,6 +3,7 @@
 from msnb.nn.layer import (
     activation,
     basic,
+    channel_dropout,
     combined,
     container,
     conv,
@@ -14,10 +15,13 @@ from msnb.nn.layer import (
     padding,
     pooling,
     quant,
+    recurrent,
     transformer,
+    upsample,
 )
 from msnb.nn.layer.activation import *  # noqa: F403
 from msnb.nn.layer.basic import *  # noqa: F403
+from msnb.nn.layer.channel_dropout import *  # noqa: F403
 from msnb.nn.layer.combined import *  # noqa: F403
 from msnb.nn.layer.container import *  # noqa: F403
 from msnb.nn.layer.conv import *  # noqa: F403
@@ -29,7 +33,9 @@ from msnb.nn.layer.normalization import *  # noqa: F403
 from msnb.nn.layer.padding import *  # noqa: F403
 from msnb.nn.layer.pooling import *  # noqa: F403
 from msnb.nn.layer.quant import *  # noqa: F403
+from msnb.nn.layer.recurrent import *  # noqa: F403
 from msnb.nn.layer.transformer import *  # noqa: F403
+from msnb.nn.layer.upsample import *  # noqa: F403
 
 __all__ = []
 __all__ += activation.__all__
@@ -43,6 +49,9 @@ __all__ += padding.__all__
 __all__ += pooling.__all__
 __all__ += image.__all__
 __all__ += quant.__all__
+__all__ += recurrent.__all__
 __all__ += transformer.__all__
 __all__ += math.__all__
 __all__ += combined.__all__
+__all__ += channel_dropout.__all__
+__all__ += upsample.__all__

@@ -6,13 +6,31 @@ from msnb.common.kinds import Bool, Kind, NonNegInt, OneOf, Optional, PositiveIn
 from msnb.core.tensor import Tensor
 from msnb.nn._kinds import Layout, TwoOffsets, TwoSizes
 from msnb.nn.cell import Cell
-from msnb.nn.layer._adaptive_pool import AdaptiveAvgPool2d, AdaptiveMaxPool2d
+from msnb.nn.layer._adaptive_pool import (
+    AdaptiveAvgPool1d,
+    AdaptiveAvgPool2d,
+    AdaptiveAvgPool3d,
+    AdaptiveMaxPool1d,
+    AdaptiveMaxPool2d,
+    AdaptiveMaxPool3d,
+)
 from msnb.nn.layer._one_operator import OneOperator
 from msnb.ops import operations as P
 from msnb.ops.nn.avg_pool import AvgPool2D
 from msnb.ops.nn.max_pool import MaxPoolWithArgmaxV2, _MaxPool2D
 
-__all__ = ["AvgPool2d", "MaxPool2d", "AvgPool1d", "MaxPool1d", "AdaptiveAvgPool2d", "AdaptiveMaxPool2d"]
+__all__ = [
+    "AvgPool2d",
+    "MaxPool2d",
+    "AvgPool1d",
+    "MaxPool1d",
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d",
+]
 
 
 def _window(value):

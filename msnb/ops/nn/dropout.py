@@ -9,6 +9,7 @@ from msnb.common.kinds import Bool, Int, Shape, check, is_constant
 from msnb.core._jax_private import is_tracer
 from msnb.core.cases import F, Flags, I, Values, case, refused
 from msnb.core.declare import operator, spelling
+from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops.nn._kinds import KeepProb, Probability
@@ -146,6 +147,37 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     return input * 0 if is_constant(keep, 0.0) else Dropout2D.functional(input, keep)[0]
 
 
+@spelling(Dropout2D)
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
+    """Sets whole channels of sequences to 0 with probability `p` and scales the others by 1 / (1 - p).
+
+    Args:
+        input (Tensor): Sequences (N, C, L), or one (C, L).
+        p (float): Probability of dropping, in [0, 1]. Default: 0.5.
+        training (bool): False returns `input` as it is. Default: True.
+
+    Returns:
+        Tensor, shape and type of `input`.
+
+    Raises:
+        ValueError: If `input` has other dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if not isinstance(input, Tensor) or input.ndim not in (2, 3):
+        raise ValueError(
+            f"For 'dropout1d', 'input' should be a Tensor of 2 or 3 dimensions, but got {describe(input)}."
+        )
+    keep = _kept("dropout1d", p, training)
+    if is_constant(keep, 1.0):
+        return input
+    if is_constant(keep, 0.0):
+        return input * 0
+    shape = (*input.shape, 1) if input.ndim == 3 else (1, *input.shape, 1)
+    return Dropout2D.functional(input.reshape(shape), keep)[0].reshape(input.shape)
+
+
 @operator(random=True)
 def Dropout3D(key, x, *, keep_prob: KeepProb = 0.5):
     """Dropout of whole channels of volumes.
@@ -250,4 +282,5 @@ CASES = [
     refused(ValueError, Dropout, keep_prob=1.5),
     refused(ValueError, Dropout, keep_prob=0.0),
     refused(ValueError, dropout, F(2, 3), p=1.5),
+    refused(ValueError, dropout1d, F(2, 3, 4, 5)),
 ]

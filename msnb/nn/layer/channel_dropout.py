@@ -1,0 +1,116 @@
+"""Dropout of whole channels."""
+
+from msnb.common.kinds import checked
+from msnb.core.tensor import Tensor
+from msnb.nn._kinds import Share
+from msnb.nn.cell import Cell
+from msnb.ops import functional as F
+
+__all__ = ["Dropout1d", "Dropout2d", "Dropout3d"]
+
+
+class _ChannelDropout(Cell):
+    @checked
+    def __init__(self, p: Share = 0.5) -> None:
+        super().__init__()
+        self.p = float(p)
+
+    def extend_repr(self) -> str:
+        """The probability."""
+        return f"p={self.p}"
+
+
+class Dropout1d(_ChannelDropout):
+    """
+    In training, random channels of sequences become 0 and the others larger, so that the sum stays the same in the mean
+    (Tompson et al., 2015). Otherwise the input stays as it is, and a new layer is not in training.
+
+    Args:
+        p (float): How probable it is that a channel becomes 0, in [0, 1]. Default: 0.5.
+
+    Inputs:
+        - **x** (Tensor) - float, of shape (N, C, L) or (C, L).
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Raises:
+        TypeError: If `p` is no number.
+        ValueError: If `p` is not in [0, 1], or `x` has other dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.Dropout1d(0.2).set_train()
+        >>> print(net(Tensor(np.ones((2, 3, 4)), mindspore.float32)).shape)
+        (2, 3, 4)
+    """
+
+    def construct(self, x: Tensor) -> Tensor:
+        """What stays."""
+        return F.dropout1d(x, self.p, self.training)
+
+
+class Dropout2d(_ChannelDropout):
+    """
+    In training, random channels of images become 0 and the others larger, so that the sum stays the same in the mean
+    (Tompson et al., 2015). Otherwise the input stays as it is, and a new layer is not in training.
+
+    Args:
+        p (float): How probable it is that a channel becomes 0, in [0, 1]. Default: 0.5.
+
+    Inputs:
+        - **x** (Tensor) - float, of shape (N, C, H, W).
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Raises:
+        TypeError: If `p` is no number.
+        ValueError: If `p` is not in [0, 1], or `x` has other dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.Dropout2d(0.2).set_train()
+        >>> print(net(Tensor(np.ones((2, 3, 4, 4)), mindspore.float32)).shape)
+        (2, 3, 4, 4)
+    """
+
+    def construct(self, x: Tensor) -> Tensor:
+        """What stays."""
+        return F.dropout2d(x, self.p, self.training)
+
+
+class Dropout3d(_ChannelDropout):
+    """
+    In training, random channels of volumes become 0 and the others larger, so that the sum stays the same in the mean
+    (Tompson et al., 2015). Otherwise the input stays as it is, and a new layer is not in training.
+
+    Args:
+        p (float): How probable it is that a channel becomes 0, in [0, 1]. Default: 0.5.
+
+    Inputs:
+        - **x** (Tensor) - float, of shape (N, C, D, H, W).
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Raises:
+        TypeError: If `p` is no number.
+        ValueError: If `p` is not in [0, 1], or `x` has other dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.Dropout3d(0.2).set_train()
+        >>> print(net(Tensor(np.ones((2, 3, 4, 4, 4)), mindspore.float32)).shape)
+        (2, 3, 4, 4, 4)
+    """
+
+    def construct(self, x: Tensor) -> Tensor:
+        """What stays."""
+        return F.dropout3d(x, self.p, self.training)

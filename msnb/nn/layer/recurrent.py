@@ -1,0 +1,286 @@
+"""Recurrent layers with Parameters of their own for each layer and direction: RNN and GRU, and one step of them."""
+
+import math
+
+import numpy as np
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, OneOf, PositiveInt, checked
+from msnb.core.parameter import Parameter
+from msnb.core.tensor import Tensor
+from msnb.nn._kinds import Share
+from msnb.nn.cell import Cell
+from msnb.nn.layer.basic import Dropout
+from msnb.ops import operations as P
+from msnb.ops.nn.recurrent import GATES, _Recurrent
+
+__all__ = ["RNN", "GRU", "RNNCell", "GRUCell"]
+
+
+def _drawn(name, shape, hidden_size):
+    """A Parameter of numbers in (-1/sqrt(hidden_size), 1/sqrt(hidden_size))."""
+    reach = 1 / math.sqrt(hidden_size)
+    return Parameter(Tensor(np.random.uniform(-reach, reach, shape), mstype.float32), name)
+
+
+class _OverTime(Cell):
+    """Layers and directions of a cell over a sequence; each has Parameters ``weight_ih_l0``, ``weight_hh_l0``,
+    ``bias_ih_l0``, ``bias_hh_l0``, with ``_reverse`` behind them for the way back."""
+
+    def _build(self, cell, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional):
+        self.batch_first, self.num_layers, self.hidden_size = batch_first, num_layers, hidden_size
+        self.bidirectional, self.has_bias, self.dropout = bidirectional, has_bias, dropout
+        ways = ("", "_reverse")[: 1 + bidirectional]
+        self._ways = len(ways)
+        self._runs = [_Recurrent(cell=cell, reverse=bool(way)) for way in ways]
+        self._drop = Dropout(p=float(dropout)) if dropout else None
+        self._transpose, self._concat, self._stack = P.Transpose(), P.Concat(2), P.Stack()
+        rows = GATES[cell] * hidden_size
+        self._names = []
+        for layer in range(num_layers):
+            taken = input_size if layer == 0 else hidden_size * self._ways
+            for way in ways:
+                end = f"l{layer}{way}"
+                shapes = {f"weight_ih_{end}": (rows, taken), f"weight_hh_{end}": (rows, hidden_size)}
+                if has_bias:
+                    shapes |= {f"bias_ih_{end}": (rows,), f"bias_hh_{end}": (rows,)}
+                for name, shape in shapes.items():
+                    setattr(self, name, _drawn(name, shape, hidden_size))
+                self._names.append(tuple(shapes))
+
+    def construct(self, x: Tensor, hx: Tensor | None = None, seq_length: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """(results, last states)."""
+        if self.batch_first:
+            x = self._transpose(x, (1, 0, 2))
+        if hx is None:
+            hx = P.Zeros()((self.num_layers * self._ways, x.shape[1], self.hidden_size), x.dtype)
+        last = []
+        for layer in range(self.num_layers):
+            if layer > 0 and self._drop is not None:
+                x = self._drop(x)
+            found = []
+            for way in range(self._ways):
+                spot = layer * self._ways + way
+                weights = [getattr(self, name) for name in self._names[spot]] + [None] * (0 if self.has_bias else 2)
+                results, state = self._runs[way](x, hx[spot], *weights, seq_length)
+                found.append(results)
+                last.append(state)
+            x = self._concat(tuple(found)) if self._ways == 2 else found[0]
+        return (self._transpose(x, (1, 0, 2)) if self.batch_first else x), self._stack(tuple(last))
+
+
+class RNN(_OverTime):
+    r"""
+    Layers of the plain recurrent network (Elman, 1990) over a sequence:
+    :math:`h_t = \tanh(W_{ih} x_t + b_{ih} + W_{hh} h_{t-1} + b_{hh})`, or ReLU in the place of tanh.
+
+    Args:
+        input_size (int): How many features come in.
+        hidden_size (int): How many a result has.
+        num_layers (int): How many layers there are. Default: 1.
+        has_bias (bool): Whether there are biases. Default: True.
+        batch_first (bool): Whether axis 0 of `x` and of the output is the batch, not the time. Default: False.
+        dropout (Union[float, int]): How probable it is in training that what one layer hands to the next becomes 0.
+            Default: 0.
+        bidirectional (bool): Whether each layer also runs backwards. Default: False.
+        nonlinearity (str): "tanh" or "relu". Default: "tanh".
+
+    Inputs:
+        - **x** (Tensor) - of shape (seq_len, batch_size, input_size), by `batch_first` with the first two exchanged.
+        - **hx** (Tensor, optional) - the first states, of shape (layers * directions, batch_size, hidden_size).
+          Default: None, zeros.
+        - **seq_length** (Tensor, optional) - int, of shape (batch_size,): how long each sequence is. Results behind its
+          end are 0. Default: None, all are of length seq_len.
+
+    Outputs:
+        Tuple (output, hx_n): all results of the last layer, laid out as `x`, with directions * hidden_size features;
+        the last state of each layer and direction.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If a size is less than 1, `dropout` not in [0, 1], or `nonlinearity` unknown.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.RNN(10, 16, 2, batch_first=True, bidirectional=True)
+        >>> output, hx = net(Tensor(np.ones((3, 5, 10)), mindspore.float32))
+        >>> print(output.shape, hx.shape)
+        (3, 5, 32) (4, 3, 16)
+    """
+
+    @checked
+    def __init__(
+        self,
+        input_size: PositiveInt,
+        hidden_size: PositiveInt,
+        num_layers: PositiveInt = 1,
+        has_bias: Bool = True,
+        batch_first: Bool = False,
+        dropout: Share = 0,
+        bidirectional: Bool = False,
+        *,
+        nonlinearity: OneOf("tanh", "relu") = "tanh",
+    ) -> None:
+        super().__init__()
+        self.nonlinearity = nonlinearity
+        self._build(nonlinearity, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional)
+
+
+class GRU(_OverTime):
+    r"""
+    Layers of gated recurrent units (Cho et al., 2014) over a sequence:
+
+    .. math::
+        r, z = \sigma(W_{ih} x_t + b_{ih} + W_{hh} h_{t-1} + b_{hh}), \quad
+        n = \tanh(W_{in} x_t + b_{in} + r \cdot (W_{hn} h_{t-1} + b_{hn}))
+
+        h_t = (1 - z) \cdot n + z \cdot h_{t-1}
+
+    The rows of weights and biases come in the order r, z, n.
+
+    Args:
+        input_size (int): How many features come in.
+        hidden_size (int): How many a result has.
+        num_layers (int): How many layers there are. Default: 1.
+        has_bias (bool): Whether there are biases. Default: True.
+        batch_first (bool): Whether axis 0 of `x` and of the output is the batch, not the time. Default: False.
+        dropout (Union[float, int]): How probable it is in training that what one layer hands to the next becomes 0.
+            Default: 0.
+        bidirectional (bool): Whether each layer also runs backwards. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - of shape (seq_len, batch_size, input_size), by `batch_first` with the first two exchanged.
+        - **hx** (Tensor, optional) - the first states, of shape (layers * directions, batch_size, hidden_size).
+          Default: None, zeros.
+        - **seq_length** (Tensor, optional) - int, of shape (batch_size,): how long each sequence is. Results behind its
+          end are 0. Default: None, all are of length seq_len.
+
+    Outputs:
+        Tuple (output, hx_n): all results of the last layer, laid out as `x`, with directions * hidden_size features;
+        the last state of each layer and direction.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If a size is less than 1, or `dropout` not in [0, 1].
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.GRU(10, 16)
+        >>> output, hx = net(Tensor(np.ones((5, 3, 10)), mindspore.float32))
+        >>> print(output.shape, hx.shape)
+        (5, 3, 16) (1, 3, 16)
+    """
+
+    @checked
+    def __init__(
+        self,
+        input_size: PositiveInt,
+        hidden_size: PositiveInt,
+        num_layers: PositiveInt = 1,
+        has_bias: Bool = True,
+        batch_first: Bool = False,
+        dropout: Share = 0,
+        bidirectional: Bool = False,
+    ) -> None:
+        super().__init__()
+        self._build("gru", input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional)
+
+
+class _OneStep(Cell):
+    """One step of a cell, with its own weights."""
+
+    def _build(self, cell, input_size, hidden_size, has_bias):
+        self.input_size, self.hidden_size, self.has_bias = input_size, hidden_size, has_bias
+        self._run_once, self._expand = _Recurrent(cell=cell), P.ExpandDims()
+        rows = GATES[cell] * hidden_size
+        self.weight_ih: Parameter = _drawn("weight_ih", (rows, input_size), hidden_size)
+        self.weight_hh: Parameter = _drawn("weight_hh", (rows, hidden_size), hidden_size)
+        self.bias_ih: Parameter | None = _drawn("bias_ih", (rows,), hidden_size) if has_bias else None
+        self.bias_hh: Parameter | None = _drawn("bias_hh", (rows,), hidden_size) if has_bias else None
+
+    def construct(self, x: Tensor, hx: Tensor) -> Tensor:
+        """The next state."""
+        weights = self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
+        return self._run_once(self._expand(x, 0), hx, *weights)[1]
+
+
+class RNNCell(_OneStep):
+    """
+    One step of the plain recurrent network, see `RNN`.
+
+    Args:
+        input_size (int): How many features come in.
+        hidden_size (int): How many the state has.
+        has_bias (bool): Whether there are biases. Default: True.
+        nonlinearity (str): "tanh" or "relu". Default: "tanh".
+
+    Inputs:
+        - **x** (Tensor) - of shape (batch_size, input_size).
+        - **hx** (Tensor) - the state, of shape (batch_size, hidden_size).
+
+    Outputs:
+        Tensor, the next state, of the shape of `hx`.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If a size is less than 1, or `nonlinearity` unknown.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.RNNCell(10, 16)
+        >>> print(net(Tensor(np.ones((5, 10)), mindspore.float32), Tensor(np.ones((5, 16)), mindspore.float32)).shape)
+        (5, 16)
+    """
+
+    @checked
+    def __init__(
+        self,
+        input_size: PositiveInt,
+        hidden_size: PositiveInt,
+        has_bias: Bool = True,
+        nonlinearity: OneOf("tanh", "relu") = "tanh",
+    ) -> None:
+        super().__init__()
+        self.nonlinearity = nonlinearity
+        self._build(nonlinearity, input_size, hidden_size, has_bias)
+
+
+class GRUCell(_OneStep):
+    """
+    One step of a gated recurrent unit, see `GRU`.
+
+    Args:
+        input_size (int): How many features come in.
+        hidden_size (int): How many the state has.
+        has_bias (bool): Whether there are biases. Default: True.
+
+    Inputs:
+        - **x** (Tensor) - of shape (batch_size, input_size).
+        - **hx** (Tensor) - the state, of shape (batch_size, hidden_size).
+
+    Outputs:
+        Tensor, the next state, of the shape of `hx`.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If a size is less than 1.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.GRUCell(10, 16)
+        >>> print(net(Tensor(np.ones((5, 10)), mindspore.float32), Tensor(np.ones((5, 16)), mindspore.float32)).shape)
+        (5, 16)
+    """
+
+    @checked
+    def __init__(self, input_size: PositiveInt, hidden_size: PositiveInt, has_bias: Bool = True) -> None:
+        super().__init__()
+        self._build("gru", input_size, hidden_size, has_bias)

@@ -1,0 +1,61 @@
+"""Sequences, images and volumes of another size."""
+
+from typing import Any
+
+from msnb.core.tensor import Tensor
+from msnb.nn.cell import Cell
+from msnb.ops import functional as F
+
+__all__ = ["Upsample"]
+
+
+class Upsample(Cell):
+    """
+    Sequences, images or volumes resized, see `ops.interpolate`.
+
+    Args:
+        size (Union[int, tuple[int]]): New lengths. Default: None.
+        scale_factor (Union[float, tuple[float]]): New lengths as multiples. Default: None.
+        mode (str): "nearest", "linear", "bilinear", "trilinear" or "area". Default: "nearest".
+        align_corners (bool): Whether the centres of the corner pixels stay where they are. Default: None, False.
+        recompute_scale_factor (bool): Whether pixels lie old length / new length apart. Default: None, False.
+
+    Inputs:
+        - **x** (Tensor) - of shape (N, C, L), (N, C, H, W) or (N, C, D, H, W).
+
+    Outputs:
+        Tensor of the new size.
+
+    Raises:
+        TypeError: If an argument has a wrong type.
+        ValueError: If `size` and `scale_factor` are both given or both missing, or `mode` does not fit the input.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.Upsample(scale_factor=2.0, recompute_scale_factor=True)(Tensor([[[1, 2]]], mindspore.float32)))
+        [[[1. 1. 2. 2.]]]
+    """
+
+    def __init__(
+        self,
+        size: int | tuple[int, ...] | None = None,
+        scale_factor: float | tuple[float, ...] | None = None,
+        mode: str = "nearest",
+        align_corners: bool | None = None,
+        recompute_scale_factor: bool | None = None,
+    ) -> None:
+        super().__init__()
+        self.size, self.scale_factor, self.mode = size, scale_factor, mode
+        self.align_corners, self.recompute_scale_factor = align_corners, recompute_scale_factor
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The input in its new size."""
+        how: dict[str, Any] = {"mode": self.mode, "align_corners": self.align_corners}
+        return F.interpolate(x, self.size, self.scale_factor, recompute_scale_factor=self.recompute_scale_factor, **how)
+
+    def extend_repr(self) -> str:
+        """What it was given."""
+        given = ("size", "scale_factor", "mode", "align_corners", "recompute_scale_factor")
+        return ", ".join(f"{name}={getattr(self, name)}" for name in given)
