@@ -3,8 +3,8 @@ integer's type at each operator. An operator that takes no real number there, an
 
 On the tape a Tensor of whole numbers has its node like any other, and `Kernel.pullback` does what is said above. JAX
 gives an integer no derivative; in a graph each whole number that a gradient is taken by, and each that Cast makes of a
-real one, goes about with a carrier, a float64 zero of its shape, through which its gradient flows. What a loop, a
-branch or another part of the graph that JAX differentiates by itself makes of whole numbers has none, and so no slope.
+real one, goes about with a carrier, a float64 zero of its shape, through which its gradient flows; loops and
+branches pass the carriers on. Where a loop or branch makes whole numbers of real ones itself there is none.
 """
 
 import itertools
@@ -138,6 +138,17 @@ def new_carrier(array: Any) -> jax.Array:
     return jnp.zeros(array.shape, np.float64)
 
 
+def is_carried(array: Any) -> bool:
+    """Whether `array` holds whole numbers where some of the graph have carriers."""
+    return is_whole(array.dtype) and _thread.carriers is not None and _thread.carriers.active
+
+
+def carrier_or_new(array: Any) -> Any:
+    """The carrier of `array`, a new one where it has none."""
+    found = carrier(array)
+    return new_carrier(array) if found is None else found
+
+
 def adopt(array: jax.Array, found: jax.Array) -> None:
     """Let `found` carry the gradient of `array`."""
     carriers = _thread.carriers
@@ -153,7 +164,7 @@ def carry(kernel: "Kernel", arrays: Sequence[Any], results: Sequence[Any]) -> No
     held = {i: found for i, a in enumerate(arrays) if (found := carrier(a)) is not None}
     if kernel.real is not None:
         held.update({i: a for i, a in enumerate(arrays) if is_differentiated(a) and is_inexact(a.dtype)})
-    if not held or _thread.forward_mode or _thread.frame.conditional():
+    if not held or _thread.forward_mode:
         return
     spots, reals = as_reals((kernel.real or kernel).call, arrays, list(held))
     become = [i for i, (array, other) in enumerate(zip(arrays, reals)) if other is not array]

@@ -192,3 +192,36 @@ def test_a_loop_of_python_unrolls_whole_numbers_too():
         return result
 
     assert grad(cube)(whole(2, 3)).asnumpy().tolist() == [12, 27]
+
+
+def rounds(x, n):
+    while x.sum() < 100:
+        x = x * n
+    return x
+
+
+def chosen(x, n):
+    if x.sum() > 0:
+        x = x * n
+    else:
+        x = x + 1
+    return x * 2
+
+
+def counted(x, n):
+    i = 0
+    total = x
+    while i < n.sum():
+        if i % 2 == 0:
+            total = total * x
+        i = i + 1
+    return total + n
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32"])
+def test_loops_and_branches_that_depend_on_values_pass_it_on(dtype):
+    x, n = whole(1, 2, dtype=dtype), whole(2, 3)
+    assert numbers(grad_all(rounds)(x, n)) == [[16, 81], [32, 216]]
+    assert numbers(grad_all(chosen)(x, n)) == [[4, 6], [2, 4]]
+    assert numbers(grad_all(chosen)(-x, n)) == [[2, 2], [0, 0]]
+    assert numbers(grad_all(counted)(x, n)) == [[4, 32], [1, 1]]
