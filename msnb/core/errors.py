@@ -88,8 +88,6 @@ def describe(value: Any) -> str:
 
 _SHAPES = (  # what Python says where the shape of an input is not what a kernel takes for granted, and what it means
     (IndexError, "tuple index out of range", "one of them has too few dimensions"),
-    (IndexError, "list index out of range", "one of them has too few dimensions"),
-    (IndexError, "list assignment index out of range", "one of them has too few dimensions"),
     (ValueError, "not enough values to unpack", "one of them has too few dimensions"),
     (ValueError, "too many values to unpack", "one of them has too many dimensions"),
     (ZeroDivisionError, "", "one of them has a dimension of length 0"),
