@@ -252,6 +252,12 @@ def is_tracer(value):
     return isinstance(value, jax.core.Tracer)
 
 
+def is_differentiated(value):
+    """Whether `value` is the stand-in of an array in a function that is being differentiated, and depends on what it is
+    differentiated by."""
+    return is_tracer(value) and hasattr(value, "tangent")
+
+
 def at_hand(value):
     """Whether a look at `value` costs neither waiting for it nor a copy from a device."""
     return not isinstance(value, jax.Array) or value.platform() == "cpu" and value.is_ready()

@@ -1,6 +1,6 @@
 """Derivatives: one front over the tape (PYNATIVE) and `jax.vjp` (inside a graph)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -8,17 +8,16 @@ import jax.numpy as jnp
 import numpy as np
 from jax.ad_checkpoint import checkpoint_name
 
-from msnb import context
-from msnb.core import events, float_status, script, tape, trace
+from msnb.core import events, float_status, script, tape, trace, whole
 from msnb.core._jax_private import weak_float32
 from msnb.core.dtype import is_inexact
 from msnb.core.errors import describe
-from msnb.core.kernel import Kernel
 from msnb.core.parameter import Parameter
 from msnb.core.rows import Tables
 from msnb.core.sparse_tensor import RowTensor
 from msnb.core.tensor import Tensor, box
 from msnb.core.tree import flatten
+from msnb.core.whole import has_gradient, is_whole
 
 _thread = trace.thread
 
@@ -73,7 +72,7 @@ def _variables(args, positions):
     A float is a variable, an int where there is no Tensor beside it: elsewhere an int is an axis, a size or a flag.
     """
     picked, rebuild = flatten([args[p] for p in positions])
-    numbers = (float,) if any(isinstance(leaf, Tensor) for leaf in picked) else (float, int)
+    numbers = (float,) if any(isinstance(leaf, Tensor) and not _is_number(leaf) for leaf in picked) else (float, int)
     picked = [box(_number(leaf)) if type(leaf) in numbers else leaf for leaf in picked]
     tensors = [leaf for leaf in picked if isinstance(leaf, Tensor)]
 
@@ -86,7 +85,7 @@ def _variables(args, positions):
         return full
 
     def gradients(grads):
-        """Gradients in the structure of the arguments: zeros for integers, None for what is no Tensor."""
+        """Gradients in the structure of the arguments: zeros for bools and sizes, None for what is no Tensor."""
         grads = iter(grads)
         out = []
         for leaf in picked:
@@ -99,6 +98,11 @@ def _variables(args, positions):
         return tuple(rebuild(out))
 
     return tensors, replace, gradients
+
+
+def _is_number(tensor):
+    """Whether a Tensor stands for a Python number: in a graph floats are inputs."""
+    return tensor._array.weak_type and not tensor._array.shape
 
 
 def _number(value):
@@ -139,7 +143,7 @@ def _cotangents(outputs, sens):
             )
         if cotangent._array.dtype != tensor._array.dtype:
             fitted = box(cotangent._array.astype(tensor._array.dtype))
-            fitted._node = cotangent._node if is_inexact(tensor._array.dtype) else None
+            fitted._node = cotangent._node if has_gradient(tensor._array.dtype) else None
             cotangent = fitted
         checked.append(cotangent)
     return tensors, checked
@@ -156,7 +160,7 @@ def _taped(fn, args, kwargs, positions, weights, sens, has_aux):
         variables = []
         for tensor in tensors:
             twin = box(tensor._array)
-            if is_inexact(twin._array.dtype):
+            if has_gradient(twin._array.dtype):
                 twin._node = (tape.leaf(tensor), 0)
             variables.append(twin)
         for weight in weights:
@@ -205,14 +209,23 @@ def _untrack(out):
 def _traced(fn, args, kwargs, positions, weights, sens, has_aux):
     tensors, replace, gradients = _variables(args, positions)
     smooth = [i for i, t in enumerate(tensors) if is_inexact(t._array.dtype)]
+    wholes = [i for i, t in enumerate(tensors) if is_whole(t._array.dtype)]
+    whole_weights = [i for i, w in enumerate(weights) if is_whole(w._array.dtype)]
     outer = _thread.frame
     shape = {}
 
-    def pure(arrays, weight_arrays):
+    def pure(arrays, weight_arrays, carried):
         boxes = [box(t._array) for t in tensors]
         for i, array in zip(smooth, arrays):
             boxes[i] = box(array)
-        with trace.Frame(weights, weight_arrays, outer) as frame:
+        for i in wholes:  # a Tensor given twice is two variables, and neither is that of a gradient around this one
+            array = tensors[i]._array
+            if _thread.carriers is not None or any(b._array is array for b in boxes[:i]):
+                boxes[i] = box(jnp.array(array, copy=True))
+        with trace.Frame(weights, weight_arrays, outer) as frame, whole.Carriers():
+            variables = [*[boxes[i]._array for i in wholes], *[weight_arrays[i] for i in whole_weights]]
+            for array, carrier in zip(variables, carried):
+                whole.adopt(array, carrier)
             frame.tables = shape["tables"] = Tables(weights, weight_arrays)
             out = script.call(fn)(*replace(boxes), **kwargs)
             leaves, shape["rebuild"] = flatten(out)
@@ -229,28 +242,38 @@ def _traced(fn, args, kwargs, positions, weights, sens, has_aux):
                 [a for _, a in writes],
                 frame.hidden_arrays(shape["hidden"]),
             )
-            return tuple(leaf._array for leaf in picked), aux  # here: the frame's end undoes what was set in place
+            results = tuple(leaf._array for leaf in picked)
+            carriers = {i: c for i, a in enumerate(results) if (c := whole.carrier(a)) is not None}
+            return (results, carriers), aux  # here: the frame's end undoes what was set in place
 
     weight_arrays = [w._array for w in weights]
     arrays = [tensors[i]._array for i in smooth]
-    out, vjp, (values, written, hidden) = jax.vjp(pure, arrays, weight_arrays, has_aux=True)
+    carried = [*[tensors[i]._array for i in wholes], *[weight_arrays[i] for i in whole_weights]]
+    carried = [whole.new_carrier(a) if (c := whole.carrier(a)) is None else c for a in carried]
+    (out, carriers), vjp, (values, written, hidden) = jax.vjp(pure, arrays, weight_arrays, carried, has_aux=True)
     for param, array in zip(shape["written"], written):
         param._assign(array)
     outer.adopt_hidden(shape["hidden"], hidden)
     values = iter(values)
     result = shape["rebuild"]([box(next(values)) if s is None else s[0] for s in shape["static"]])
     outputs, cotangents = _cotangents([box(o) for o in out], sens)
-    cotangents = tuple(
-        c._array if is_inexact(o._array.dtype) else np.zeros(o._array.shape, jax.dtypes.float0)
+    cotangents = [c._array for c in cotangents]
+    smooth_cotangents = tuple(
+        c if is_inexact(o._array.dtype) else np.zeros(o._array.shape, jax.dtypes.float0)
         for c, o in zip(cotangents, outputs)
     )
-    array_grads, weight_grads = vjp(cotangents)
-    weight_grads = [shape["tables"].gradient(w, g) for w, g in zip(weights, weight_grads)]
-    if _thread.looking:
-        float_status.note([*array_grads, *map(_numbers, weight_grads)])
+    whole_cotangents = {i: cotangents[i].astype(c.dtype) for i, c in carriers.items()}
+    array_grads, weight_grads, carried_grads = vjp((smooth_cotangents, whole_cotangents))
     found: list[Any] = [None] * len(tensors)
     for i, grad in zip(smooth, array_grads):
         found[i] = box(grad)
+    for i, grad in zip(wholes, carried_grads):
+        found[i] = _whole_gradient(grad, tensors[i])
+    for i, grad in zip(whole_weights, carried_grads[len(wholes) :]):
+        weight_grads[i] = _whole_gradient(grad, weights[i])._array
+    weight_grads = [shape["tables"].gradient(w, g) for w, g in zip(weights, weight_grads)]
+    if _thread.looking:
+        float_status.note([*array_grads, *map(_numbers, weight_grads)])
     # named, so that tools find the gradient of a Parameter in the jaxpr of any train step
     for gradient, weight in zip(weight_grads, weights):
         label = gradient.values if isinstance(gradient, RowTensor) else gradient
@@ -258,167 +281,8 @@ def _traced(fn, args, kwargs, positions, weights, sens, has_aux):
     return result, gradients(found), tuple(weight_grads)
 
 
-# ---------------------------------------------------------------------- gradients that users write
-def call_with_bprop(cell: Any, args: tuple[Any, ...]) -> Any:
-    """Run `cell.construct` with `cell.bprop(*inputs, out, dout)` as its gradient."""
-    if _thread.frame is not None:
-        return _bprop_traced(cell, args)
-    if not _thread.recording:
-        return cell._construct(args, {})
-    with tape.paused():
-        out = cell._construct(args, {})
-    leaves, rebuild = flatten(out)
-    boxes = [box(leaf._array) for leaf in leaves if isinstance(leaf, Tensor)]
-    out = rebuild([boxes.pop(0) if isinstance(leaf, Tensor) else leaf for leaf in leaves])
-    results = [leaf for leaf in flatten(out)[0] if isinstance(leaf, Tensor)]
-
-    def backward(cotangents):
-        dout = cotangents[0] if len(cotangents) == 1 else tuple(cotangents)
-        return _checked_bprop(cell, args, out, dout)
-
-    inputs = tuple(a._node if isinstance(a, Tensor) else None for a in args)
-    if any(i is not None for i in inputs):
-        node = tape.Custom(backward, inputs, tuple((r._array.shape, r._array.dtype) for r in results))
-        for index, result in enumerate(results):
-            result._node = (node, index)
-    return out
-
-
-def _checked_bprop(cell, args, out, dout):
-    """The cell's own gradients, one per input, of the right shape and cast to the right type. ``check_bprop`` refuses
-    another type, and Parameters of which bprop says nothing."""
-    bprop = cell.bprop if _thread.frame is None else script.call(cell.bprop)
-    grads = bprop(*args, out, dout)
-    grads = tuple(map(tape.dense, grads if isinstance(grads, tuple) else (grads,)))
-    if len(grads) != len(args):
-        raise ValueError(
-            f"For user define net bprop, the gradients number: {len(grads)} is not equal to the args number: "
-            f"{len(args)}. The bprop of {type(cell).__name__} should return one gradient per input."
-        )
-    strict = context.get_context("check_bprop")
-    if strict and (learnt := cell.trainable_params()):
-        raise RuntimeError(
-            f"When user defines the net bprop, there are {len(learnt)} parameters that is not supported in the net. "
-            f"The bprop of {type(cell).__name__} gives gradients of inputs alone, so that "
-            f"{', '.join(p.name for p in learnt[:3])} would learn nothing; write it in a Cell without Parameters."
-        )
-    fitted = []
-    for grad, arg in zip(grads, args):
-        if isinstance(grad, Tensor) and isinstance(arg, Tensor) and is_inexact(arg._array.dtype):
-            if grad.shape != arg.shape:
-                raise ValueError(
-                    f"bprop of {type(cell).__name__} returned a gradient of shape {grad.shape} for an "
-                    f"input of shape {arg.shape}."
-                )
-            if grad._array.dtype != arg._array.dtype:
-                if strict:
-                    raise TypeError(
-                        f"bprop of {type(cell).__name__} returned a {grad.dtype} gradient for a {arg.dtype} input."
-                    )
-                grad = _cast(grad, arg._array.dtype)
-        fitted.append(grad if isinstance(grad, Tensor) else None)
-    return fitted
-
-
-def _cast(grad, dtype):
-    """A gradient in another type, recorded where its derivative is asked for."""
-    kernel = _casts.get(dtype) or _casts.setdefault(dtype, Kernel("Cast", lambda x: x.astype(dtype)))
-    array = grad._array
-    result = box(kernel.call(array))
-    if _thread.recording:
-        tape.record(kernel, [grad._node], [array], [result])
-    return result
-
-
-_casts: dict[Any, Kernel] = {}  # dtype -> the kernel that makes it
-
-
-def _bprop_traced(cell, args):
-    """`jax.custom_vjp` around construct; the Parameters it reads enter as inputs, so that none is closed over."""
-    tensors = [a for a in args if isinstance(a, Tensor)]
-    params = list(cell.get_parameters())
-    outer = _thread.frame
-    shape = {}
-
-    def fill(arrays):
-        arrays = iter(arrays)
-        return [box(next(arrays)) if isinstance(a, Tensor) else a for a in args]
-
-    def construct(param_arrays, arrays):
-        with trace.Frame(params, param_arrays, outer) as frame:
-            out = cell._construct(fill(arrays), {})
-            leaves, shape["rebuild"] = flatten(out)
-            writes = frame.writes()
-            shape["written"] = [p for p, _ in writes]
-            shape["leaves"] = [None if isinstance(leaf, Tensor) else (leaf,) for leaf in leaves]
-            shape["hidden"] = frame.hidden_names()
-            return (
-                tuple(leaf._array for leaf in leaves if isinstance(leaf, Tensor)),
-                tuple(a for _, a in writes),
-                frame.hidden_arrays(shape["hidden"]),
-            )
-
-    @jax.custom_vjp
-    def run(param_arrays, arrays):
-        return construct(param_arrays, arrays)
-
-    def forward(param_arrays, arrays):
-        out = construct(param_arrays, arrays)
-        return out, (param_arrays, arrays, out[0])
-
-    def back(saved, cotangents):
-        param_arrays, arrays, out = saved
-        with trace.Frame(params, param_arrays, outer):
-            boxes = [box(o) for o in out]
-            filled = iter(boxes)
-            result = shape["rebuild"]([next(filled) if s is None else s[0] for s in shape["leaves"]])
-            dout = [box(c) for c in cotangents[0]]
-            dout = dout[0] if len(dout) == 1 else tuple(dout)
-            grads = _checked_bprop(cell, fill(arrays), result, dout)
-        by_tensor = [g for g, a in zip(grads, args) if isinstance(a, Tensor)]
-        return (
-            [jnp.zeros(p.shape, p.dtype) for p in param_arrays],
-            tuple(_as_cotangent(g, a) for g, a in zip(by_tensor, arrays)),
-        )
-
-    run.defvjp(forward, back)
-    outs, written, hidden = run([p._array for p in params], tuple(t._array for t in tensors))
-    for param, array in zip(shape["written"], written):
-        param._assign(array)
-    outer.adopt_hidden(shape["hidden"], hidden)
-    outs = iter(outs)
-    return shape["rebuild"]([box(next(outs)) if s is None else s[0] for s in shape["leaves"]])
-
-
-def _as_cotangent(grad, array):
-    if not is_inexact(array.dtype):
-        return np.zeros(array.shape, jax.dtypes.float0)
-    return jnp.zeros(array.shape, array.dtype) if grad is None else grad._array
-
-
-def with_backward_hook(tensors: Sequence[Tensor], hook: Callable[..., Any]) -> list[Tensor]:
-    """The same Tensors; on the way back their cotangents (a list) pass through `hook`, which returns a list of Tensors
-    and None."""
-    if _thread.frame is not None:
-
-        @jax.custom_vjp
-        def identity(*arrays):
-            return arrays
-
-        def back(_, cotangents):
-            found = hook([box(c) for c in cotangents])
-            return tuple(c if f is None else f._array for c, f in zip(cotangents, found))
-
-        identity.defvjp(lambda *arrays: (arrays, None), back)
-        return [box(a) for a in identity(*[t._array for t in tensors])]
-    twins = [box(t._array) for t in tensors]
-    inputs = tuple(t._node for t in tensors)
-    if _thread.recording and any(i is not None for i in inputs):
-
-        def backward(cotangents):
-            return [c if f is None else f for c, f in zip(cotangents, hook(cotangents))]
-
-        node = tape.Custom(backward, inputs, tuple((t._array.shape, t._array.dtype) for t in twins))
-        for index, twin in enumerate(twins):
-            twin._node = (node, index)
-    return twins
+def _whole_gradient(carried, tensor):
+    """The gradient by a Tensor of whole numbers, where its carrier's is `carried`."""
+    gradient = box(whole.cut(carried, tensor._array.dtype))
+    whole.adopt(gradient._array, carried)
+    return gradient

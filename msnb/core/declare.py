@@ -141,6 +141,7 @@ def operator(
     random: bool = False,
     checks: "Sequence[Check]" = (),
     rows: Callable[..., Any] | None = None,
+    real: Callable[..., Any] | None = None,
     refuses: Callable[[dict[str, Any]], None] | None = None,
     generation: int = 1,
     numpy: str | Ufunc | None = None,
@@ -162,6 +163,8 @@ def operator(
         checks (Sequence[checks.Check]): What indices and labels among the inputs have to keep to.
         rows (Callable): Of the static inputs, where the first input is a table whose gradient falls into rows: how,
             see `core.rows.LooksUp`.
+        real (Callable): Of the static inputs: the function whose gradient is taken where this one's results are whole
+            numbers, None where that is this one; see `core.whole`.
         refuses (Callable): Of the dict of attributes: raises where one forbids another.
         generation (int): Of the functional form and the methods, see `Spelling`. Default: 1.
         numpy (Union[str, Ufunc]): Name of the form in `mindspore.numpy`, for an operator that works element by element;
@@ -174,7 +177,7 @@ def operator(
         return operator()(kernel)
 
     def declare(fn):
-        cls = _class_of(fn, writes, returns, random, checks, rows, refuses)
+        cls = _class_of(fn, writes, returns, random, checks, rows, real, refuses)
         op = cls.operator
         for key in (cls.__name__, *aliases):
             if key in REGISTRY:
@@ -198,10 +201,10 @@ def operator(
     return declare
 
 
-def _class_of(fn, writes, returns, random, checks, rows, refuses):
+def _class_of(fn, writes, returns, random, checks, rows, real, refuses):
     name = fn.__name__
     op = declared(fn, name.lstrip("_"), writes, returns, random, checks=checks, rows=rows)
-    op.refuses = refuses
+    op.refuses, op.real = refuses, real
     members = {
         "operator": op,
         "kernel": staticmethod(fn),

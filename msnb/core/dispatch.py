@@ -100,7 +100,7 @@ def _static_call(op):
     remembered."""
     takes = tuple([_MANY if i.many else _BOX if i.kind is None else _STATIC for i in op.inputs])
     defaults, required = op.defaults, len(op.inputs) - len(op.defaults)
-    count, traced = len(op.inputs), isinstance(op, TracedOperator)
+    count, traced, makes_whole = len(op.inputs), isinstance(op, TracedOperator), op.real is not None
 
     def call(self, *args, **kwargs):
         given = len(args)
@@ -111,6 +111,8 @@ def _static_call(op):
             or _thread.compute_dtype is not None
             or traced
             and _thread.frame is not None
+            or makes_whole
+            and _thread.carriers is not None
         ):
             return self._operator(self._attributes, args, kwargs)
         if given < count:

@@ -86,6 +86,20 @@ def describe(value: Any) -> str:
     return type(value).__name__
 
 
+_SHAPES = (  # what Python says where the shape of an input is not what a kernel takes for granted, and what it means
+    (IndexError, "tuple index out of range", "one of them has too few dimensions"),
+    (ValueError, "not enough values to unpack", "one of them has too few dimensions"),
+    (ValueError, "too many values to unpack", "one of them has too many dimensions"),
+    (ZeroDivisionError, "", "one of them has a dimension of length 0"),
+)
+
+
+def _about_shapes(error):
+    """What an error of Python's own says of the inputs' shapes; None for others."""
+    text = str(error)
+    return next((what for kind, words, what in _SHAPES if isinstance(error, kind) and text.startswith(words)), None)
+
+
 def explain_kernel_error(error: BaseException, op: str, args: Sequence[Any]) -> BaseException:
     """The error of an operator's kernel as MindSpore's users know it: class by cause, the operator, its inputs."""
     if isinstance(error, KeyboardInterrupt):
@@ -99,6 +113,8 @@ def explain_kernel_error(error: BaseException, op: str, args: Sequence[Any]) -> 
         if isinstance(getattr(arg, "_array", None), OpenShape):
             return TypeError(f"For '{op}', {arg._array.refusal}")
     given = ", ".join(describe(a) for a in args)
+    if what := _about_shapes(error):
+        return ValueError(f"For '{op}', the inputs ({given}) do not fit: {what}.")
     first = text.split("\n")[0]
     about_shape = any(w in first for w in ("shape", "dimension", "rank", "ndim", "axis", "reshape", "concatenate"))
     kind = ValueError if about_shape and not isinstance(error, IndexError) else type(error)

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.core import events, interrupts, trace
+from msnb.core import events, interrupts, trace, whole
 from msnb.core._jax_private import forget_compiled, is_tracer, strengthen
 from msnb.core.dtype import is_inexact
 from msnb.core.names import GraphName
@@ -32,7 +32,7 @@ class Kernel:
         fn (Callable): Takes arrays and Python scalars, returns an array or a tuple of arrays.
     """
 
-    __slots__ = ("name", "fn", "run", "checked", "quiet", "rows", "_pullbacks", "__weakref__")
+    __slots__ = ("name", "fn", "run", "checked", "quiet", "real", "rows", "_pullbacks", "__weakref__")
 
     def __init__(self, name: str, fn: Callable[..., Any]) -> None:
         def kernel(*arrays):
@@ -50,6 +50,7 @@ class Kernel:
             if events.asked.dispatched:
                 self.run = _Telling(self)
         self.quiet: Kernel | None = None  # the same without prints, of one that prints: its pullback runs it once more
+        self.real: Kernel | None = None  # what is differentiated in its place, see core.whole
         self.checked: Any = None  # of an operator with checks: what is static, and where the inputs stand
         self.rows: Kernel | None = None  # of a look-up: how its gradient by the table falls into rows, see core.rows
         self._pullbacks = {}
@@ -85,22 +86,26 @@ class Kernel:
         wanted = [i for i, need in enumerate(needs) if need]
 
         def pull(*args):
-            arrays, cotangents = list(args[:count]), args[count:]
+            cotangents = args[count:]
+            # `call`, since a Stop within this trace must not leave it half traced for all others
+            call = (self.real or self.quiet or self).call
+            variables, arrays = whole.as_reals(call, args[:count], wanted)
 
-            def part(*variables):
-                for i, variable in zip(wanted, variables):
-                    arrays[i] = variable
-                return (self.quiet or self).call(
-                    *arrays
-                )  # a Stop within this trace must not leave it half traced for all others
+            def part(*values):
+                for i, value in zip(variables, values):
+                    arrays[i] = value
+                return call(*arrays)
 
-            out, vjp = jax.vjp(part, *[arrays[i] for i in wanted])
+            out, vjp = jax.vjp(part, *[arrays[i] for i in variables])
             outs = out if type(out) is tuple else (out,)
             cotangents = tuple(
                 c.astype(o.dtype) if is_inexact(o.dtype) else np.zeros(o.shape, jax.dtypes.float0)
                 for c, o in zip(cotangents, outs)
             )
-            return tuple(vjp(cotangents if type(out) is tuple else cotangents[0]))
+            found = dict(zip(variables, vjp(cotangents if type(out) is tuple else cotangents[0])))
+            return tuple(
+                [whole.cut(found[i], args[i].dtype) if i in found else jnp.zeros_like(args[i]) for i in wanted]
+            )
 
         return lambda *args: interrupts.heard(lambda: pull(*args))  # it runs while it is traced, and then no more
 

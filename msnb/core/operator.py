@@ -14,7 +14,7 @@ import numpy as np
 
 from msnb.common.arguments import unknown
 from msnb.common.kinds import Tensors, hashable, kind_of
-from msnb.core import float_status, random, tape, trace, unfinished
+from msnb.core import float_status, random, tape, trace, unfinished, whole
 from msnb.core._jax_private import is_tracer
 from msnb.core.errors import describe, explain_kernel_error
 from msnb.core.kernel import Kernel
@@ -88,6 +88,7 @@ class Operator:
         self.kernels: Recent = Recent()
         self.variant: Any = None  # (another Operator, when it is taken instead), see core.declare.variant
         self.rows: Any = None  # of an operator that looks up rows, see core.rows
+        self.real: Any = None  # of an operator that makes whole numbers of others, see core.whole
         self.refuses: Any = None  # of the attributes: raises where one forbids another
         self.defaults: tuple[Any, ...] = self._trailing_defaults()
         self.signature = inspect.Signature([p.replace(annotation=p.empty) for p in parameters])
@@ -148,6 +149,8 @@ class Operator:
         kernel = self.kernels.get(key)
         if kernel is None:
             kernel = self.kernels.recall(key) or self.kernels.keep(key, self._build(attributes, layout, statics))
+            if self.real is not None and (real := self.real(*statics)) is not None:
+                kernel.real = Kernel(kernel.name, real)
         return kernel
 
     def ready(self, attributes: dict[str, Any]) -> Kernel | None:
@@ -295,6 +298,8 @@ class Operator:
             if _thread.recording:
                 tape.record(kernel, [b._node if isinstance(b, Tensor) else None for b in boxes], arrays, results)
             float_status.note([r._array for r in results])
+        if _thread.carriers is not None and (_thread.looking or kernel.real is not None):
+            whole.carry(kernel, arrays, results)
         if not targets:
             return result
         for target, new in zip(targets, results):

@@ -125,6 +125,7 @@ class _RowsAside:
     def __init__(self, kernel, tables, param):
         self.kernel, self.tables, self.param = kernel, tables, param
         self.name, self.checked = kernel.name, kernel.checked
+        self.call, self.pullback, self.real = kernel.call, kernel.pullback, kernel.real
 
     def recover(self, error):
         self.kernel.recover(error)

@@ -18,6 +18,7 @@ from msnb.core.dtype import is_inexact
 from msnb.core.kernel import Kernel
 from msnb.core.sparse_tensor import RowTensor, add_rows
 from msnb.core.tensor import box
+from msnb.core.whole import is_whole
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.tensor import Tensor
@@ -114,10 +115,16 @@ def record(kernel: Kernel, inputs: Sequence[Any], arrays: Sequence[Any], boxes: 
         kind = Node if kernel.rows is None or inputs[0] is None else LookUp
         node = kind(kernel, tuple(inputs), tuple(arrays), tuple((b._array.shape, b._array.dtype) for b in boxes))
         for index, tensor in enumerate(boxes):
-            if is_inexact(tensor._array.dtype):
+            dtype = tensor._array.dtype
+            if is_inexact(dtype) or is_whole(dtype) and (kernel.real is not None or _by_whole(inputs, arrays)):
                 tensor._node = (node, index)
         if _asked.recorded:
             events.tell("recorded", node, boxes)
+
+
+def _by_whole(inputs, arrays):
+    """Whether a whole number among the inputs is tracked: of others, such as Argmax's, whole results have no slope."""
+    return any(i is not None and is_whole(a.dtype) for i, a in zip(inputs, arrays))
 
 
 @contextlib.contextmanager

@@ -26,6 +26,7 @@ class _Thread(threading.local):
     nodes: Any = None  # Parameter id -> tape node, while recording
     compute_dtype: Any = None  # numpy dtype that Cell.to_float asks for
     forward_mode: bool = False  # whether loops are traced for forward-mode derivatives
+    carriers: Any = None  # of whole numbers that a gradient in a graph is taken by, see core.whole
     late: Any = ()  # verdicts that nobody waits for, see core.late
 
 
@@ -328,9 +329,11 @@ constants: IdentityMap = IdentityMap()  # plain Tensor that a program holds as a
 
 
 def settle() -> None:
-    """Bring `thread.looking` in line with what it stands for: a gradient is recorded, or the float status watched."""
+    """Bring `thread.looking` in line with what it stands for: a gradient is recorded, whole numbers carry theirs
+    through a graph, or the float status is watched."""
     watched = thread if thread.frame is None else thread.frame.root()
-    thread.looking = bool(thread.recording) or watched.checking
+    carries = thread.carriers is not None and thread.carriers.active
+    thread.looking = bool(thread.recording) or carries or watched.checking
 
 
 def tracing() -> bool:

@@ -34,7 +34,7 @@ def _take(value, leaves):
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return kind, [_take(v, leaves) for v in value]
     if kind is RowTensor or kind is SparseTensor:
-        return kind, [_take(v, leaves) for v in (value.indices, value.values, value.dense_shape)]
+        return (kind, value.dense_shape), [_take(v, leaves) for v in (value.indices, value.values)]
     leaves.append(value)
     return _LEAF
 
@@ -48,7 +48,10 @@ def _put(spec, leaves):
     if kind is dict or kind is OrderedDict:
         return kind([(k, _put(c, leaves)) for k, c in children])
     parts = [_put(c, leaves) for c in children]
-    return kind._of(*parts) if kind is RowTensor or kind is SparseTensor else kind(*parts)
+    if type(kind) is tuple:  # a sparse Tensor, whose shape is no value of the graph
+        kind, dense_shape = kind
+        return kind._of(*parts, dense_shape)
+    return kind(*parts)
 
 
 def _freeze(spec):

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import hashable
-from msnb.core import float_status, tape, trace
+from msnb.core import float_status, tape, trace, whole
 from msnb.core.bprops import with_bprop
 from msnb.core.errors import describe, explain_kernel_error
 from msnb.core.kernel import Kernel
@@ -133,6 +133,8 @@ class PrimitiveWithInfer(Primitive):
             if _thread.recording:
                 tape.record(kernel, [a._node if isinstance(a, Tensor) else None for a in args], arrays, boxes)
             float_status.note([b._array for b in boxes])
+            if _thread.carriers is not None:
+                whole.carry(kernel, arrays, boxes)
         return boxes if type(out) is tuple else boxes[0]
 
     def _kernel_for(self):

@@ -14,6 +14,13 @@ def check_dims(layer: str, x: Tensor, *dims: int, name: str = "the input") -> No
         raise ValueError(f"For '{layer}', {name} should have {expected} dims, but got shape {tuple(x.shape)}.")
 
 
+def check_least_dims(layer: str, x: Tensor, least: int, name: str = "the input") -> None:
+    """Raise ValueError if `x` has fewer dimensions."""
+    if x.ndim < least:
+        dims = "1 dim" if least == 1 else f"{least} dims"
+        raise ValueError(f"For '{layer}', {name} should have at least {dims}, but got shape {tuple(x.shape)}.")
+
+
 def check_dtypes(layer: str, allowed: tuple, **tensors: Tensor) -> None:
     """Raise TypeError unless each Tensor's element type is one of `allowed`, and all have the same."""
     for name, x in tensors.items():

@@ -65,7 +65,9 @@ def _part_for(cell, args, frame):
     if root.repeats is None:
         root.repeats = _Repeats(next(iter(root.cells.values()), None))
     repeats = root.repeats
-    signature = None if repeats.busy or root.checking or _asked.entered else _signature(args)
+    carries = _thread.carriers is not None and _thread.carriers.active
+    alone = repeats.busy or root.checking or _asked.entered or carries
+    signature = None if alone else _signature(args)
     if signature is None:
         return None
     signature += _thread.compute_dtype, _thread.forward_mode

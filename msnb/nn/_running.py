@@ -6,7 +6,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 import jax
 
 from msnb import context
-from msnb.core import autodiff, compile, events, script, trace, unfinished
+from msnb.core import compile, events, script, trace, unfinished, written_gradients
 from msnb.core.by_values import runs_plainly
 from msnb.core.paths import held_as
 from msnb.core.precision import cast_tensor
@@ -147,7 +147,7 @@ class Running:
         if self._has_bprop and (_thread.recording or _thread.frame is not None):
             if kwargs:
                 args, _ = self._positional(args, kwargs)
-            return autodiff.call_with_bprop(self, args)
+            return written_gradients.call_with_bprop(self, args)
         return self._construct(args, kwargs)
 
     def _construct(self, args, kwargs):
@@ -175,10 +175,10 @@ class Running:
             return [None] * len(grads)
 
         args = list(args)
-        for i, twin in zip(spots, autodiff.with_backward_hook([args[i] for i in spots], at_inputs)):
+        for i, twin in zip(spots, written_gradients.with_backward_hook([args[i] for i in spots], at_inputs)):
             args[i] = twin
         leaves, rebuild = flatten(self._construct(tuple(args), kwargs))
-        tensors = iter(autodiff.with_backward_hook([v for v in leaves if isinstance(v, Tensor)], at_outputs))
+        tensors = iter(written_gradients.with_backward_hook([v for v in leaves if isinstance(v, Tensor)], at_outputs))
         return rebuild([next(tensors) if isinstance(v, Tensor) else v for v in leaves])
 
     def _positional(self, args, kwargs):

@@ -8,10 +8,10 @@ import numpy as np
 from msnb import log
 from msnb.core import print_target, trace
 from msnb.core._jax_private import is_tracer
-from msnb.core.autodiff import with_backward_hook
 from msnb.core.errors import describe
 from msnb.core.script.texts import many_devices
 from msnb.core.tensor import Tensor
+from msnb.core.written_gradients import with_backward_hook
 from msnb.ops._check import tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator
 

@@ -396,3 +396,29 @@ def test_an_operator_says_what_to_do_with_rows():
     rows = RowTensor(of_numbers(2), Tensor([[1.0, 0.0]]), (6, 2))
     with pytest.raises(TypeError, match=r"\.values"):
         ops.ReLU()(rows)
+
+
+@pytest.mark.parametrize("kind", [ms.RowTensor, ms.SparseTensor])
+def test_a_loop_of_the_graph_changes_the_values_of_a_sparse_tensor(kind):
+    class Doubled(nn.Cell):
+        def construct(self, sparse):
+            return kind(sparse.indices, sparse.values * 2, sparse.dense_shape)
+
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.doubled = Doubled()
+
+        def construct(self, rounds, indices, values):
+            sparse = kind(indices, values, (5, 2))
+            while rounds > 0:
+                sparse = self.doubled(sparse)
+                rounds = rounds - 1
+            return sparse.values, sparse.dense_shape
+
+    ms.context.set_context(mode=ms.context.GRAPH_MODE)
+    rows = kind is ms.RowTensor
+    indices = Tensor([0, 2] if rows else [[0, 1], [2, 0]], ms.int32)
+    values = Tensor(np.ones((2, 2) if rows else 2, np.float32))
+    found, shape = Net()(Tensor(3, ms.int32), indices, values)
+    assert (found.asnumpy() == 8).all() and tuple(shape) == (5, 2)

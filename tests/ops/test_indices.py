@@ -162,6 +162,7 @@ WITHOUT = {
     "SoftmaxCrossEntropyWithLogits": "labels are probabilities",
     "SmoothL1Loss": "the target is a value",
     "SmoothL1LossGrad": "the target is a value",
+    "SearchCacheIdx": "they are keys, and one that is not in the table is missing",
     "MSELossExt": "the target is a value",
     "L1LossExt": "the target is a value",
     "HuberLoss": "the target is a value",

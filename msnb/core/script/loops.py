@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.core import trace
+from msnb.core import trace, whole
 from msnb.core._jax_private import strengthen
 from msnb.core.dtype import name as dtype_name
 from msnb.core.errors import describe
@@ -176,6 +176,13 @@ class _Loop:
         self.init += [strengthen(p._array) for p in self.params]
         self.hidden = self._hint("hidden", None) or ()
         self.init += self.outer.hidden_arrays(self.hidden)
+        leaves = [self.parts[v][0][k] for v, k in self.spots]
+        self.carriers = [p for p, x in enumerate(leaves) if isinstance(x, Tensor) and whole.is_carried(x._array)]
+        self.init += self._carriers_of(self.init)
+
+    def _carriers_of(self, arrays):
+        """The carriers of whole numbers among the arrays, see core.whole."""
+        return [whole.carrier_or_new(arrays[p]) for p in self.carriers]
 
     def _carried_names(self, most=12):
         """Names of what is carried, for who reads the graph: the first `most`."""
@@ -201,7 +208,12 @@ class _Loop:
         frame = trace.Frame(self.params, rest[: len(self.params)], self.outer)
         frame.branch = True
         frame.adopt_hidden(self.hidden, rest[len(self.params) :])
+        self._adopt_carriers(carry)
         return frame
+
+    def _adopt_carriers(self, carry):
+        for position, carrier in zip(self.carriers, carry[len(carry) - len(self.carriers) :]):
+            whole.adopt(carry[position], carrier)
 
     # ------------------------------------------------------------------ tracing
     def _trace_body(self):
@@ -226,7 +238,7 @@ class _Loop:
                 outs += [
                     strengthen(p._array.astype(i.dtype)) for p, i in zip(self.params, self.init[len(self.spots) :])
                 ]
-                return outs + frame.hidden_arrays(self.hidden)
+                return outs + frame.hidden_arrays(self.hidden) + self._carriers_of(outs)
 
         jaxpr = jax.make_jaxpr(step)(*self.init)
         again = bool(note.get("again"))
@@ -341,6 +353,7 @@ class _Loop:
                     self.place,
                 )
         self.write(tuple(values))
+        self._adopt_carriers(results)
         rest = results[len(self.spots) :]
         for p in self.params:
             p._assign(rest.pop(0))

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.core import trace
+from msnb.core import trace, whole
 from msnb.core._jax_private import eval_jaxpr, strengthen
 from msnb.core.dtype import name as dtype_name
 from msnb.core.errors import describe, raise_at
@@ -107,6 +107,7 @@ class Branch:
         self.raised = False
         self.leaves: list[Any] = []
         self.rebuild: Any = None
+        self.carried: list[int] = []  # positions of leaves that have a carrier, see core.whole
 
         def traced():
             with trace.Frame((), (), outer) as frame:
@@ -119,8 +120,10 @@ class Branch:
                 writes = frame.writes()
                 self.hidden = frame.hidden_names()
                 hidden = frame.hidden_arrays(self.hidden)
+                found = [whole.carrier(leaf._array) if isinstance(leaf, Tensor) else None for leaf in self.leaves]
             self.boxes = [p for p, _ in writes]
-            return arrays, [a for _, a in writes], hidden
+            self.carried = [i for i, carrier in enumerate(found) if carrier is not None]
+            return arrays, [a for _, a in writes], hidden, [found[i] for i in self.carried]
 
         self.jaxpr: Any = jax.make_jaxpr(traced)()
         spots = [i for i, leaf in enumerate(self.leaves) if isinstance(leaf, Tensor)]
@@ -140,7 +143,9 @@ class Branch:
         tensors, rest = outs[: self.count], outs[self.count :]
         values = {leaf: tensors[i] for leaf, i in self.spot.items()}
         written = {id(p): a for p, a in zip(self.boxes, rest)}
-        return values, written, dict(zip(self.hidden, rest[len(self.boxes) :]))
+        hidden, carriers = rest[len(self.boxes) :][: len(self.hidden)], rest[len(self.boxes) + len(self.hidden) :]
+        values.update({("carrier", i): c for i, c in zip(self.carried, carriers)})
+        return values, written, dict(zip(self.hidden, hidden))
 
 
 class _Out:
@@ -173,11 +178,28 @@ def select(
         plan, outs = _plan_one(no if yes.raised else yes, alive)
     else:
         plan, outs = _plan(predicate, yes, no, names, place)
+    carriers = _carriers(yes, no, outs)
     results = _run(predicate, yes, no, outs)
+    for out, carrier in carriers.items():
+        whole.adopt(results[out], results[carrier])
     found = []
     for rebuild, entries in plan:
         found.append(rebuild([box(results[e]) if type(e) is int else e[0] for e in entries]))
     return tuple(found)
+
+
+def _carriers(yes, no, outs):
+    """{output: that of its carrier}; the carriers of whole numbers are added to the outputs, see core.whole."""
+    found = {}
+    for i, out in enumerate(list(outs)):
+        sides = [
+            ("leaf", ("carrier", what)) if kind == "leaf" and what in branch.carried else ("zero", None)
+            for branch, (kind, what) in zip((yes, no), out.sides)
+        ]
+        if any(kind == "leaf" for kind, _ in sides):
+            found[i] = len(outs)
+            outs.append(_Out(sides, out.shape, np.dtype(np.float64)))
+    return found
 
 
 def _plan_one(branch, side):

@@ -10,6 +10,7 @@ from msnb.common.initializer import initializer
 from msnb.common.kinds import Bool, Kind, NonNegInt, OneOf, PositiveInt, accept_value, checked
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
+from msnb.nn._inputs import check_dims
 from msnb.nn._kinds import Initial, Layout, TwoSizes
 from msnb.nn.cell import Cell
 from msnb.ops import operations as P
@@ -157,6 +158,7 @@ class Convolution(Filtered):
 
     def _convolve(self, x):
         if self._transposed:
+            check_dims(self.cls_name, x, 4)
             image = self.conv2d_transpose(x, self.weight, self._shape_from(x.shape))
         else:
             image = self.conv2d(x, self.weight)

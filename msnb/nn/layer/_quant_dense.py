@@ -4,6 +4,7 @@ from msnb.common.arguments import answered
 from msnb.common.kinds import Bool, PositiveInt
 from msnb.common.quant_dtype import QuantDtype
 from msnb.core.tensor import Tensor
+from msnb.nn._inputs import check_least_dims
 from msnb.nn._kinds import Initial
 from msnb.nn.cell import Cell
 from msnb.nn.layer._quant_observer import IntegerType, QuantConfig, quant_config_default, weight_observer
@@ -63,6 +64,7 @@ class DenseQuant(Dense):
 
     def construct(self, x: Tensor) -> Tensor:
         """The features that go out."""
+        check_least_dims(self.cls_name, x, 1)
         is_matrix = x.ndim == 2
         rows = x if is_matrix else self.reshape(x, (-1, x.shape[-1]))
         y = self.matmul(rows, self.fake_quant_weight(self.weight))

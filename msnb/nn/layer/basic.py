@@ -24,6 +24,7 @@ from msnb.core.errors import describe
 from msnb.core.parameter import Parameter
 from msnb.core.primitive import Primitive
 from msnb.core.tensor import Tensor
+from msnb.nn._inputs import check_least_dims
 from msnb.nn._kinds import Initial, NumberType
 from msnb.nn.cell import Cell
 from msnb.nn.layer._diagonal import MatrixDiag, MatrixDiagPart, MatrixSetDiag, Tril, Triu
@@ -129,6 +130,7 @@ class Dense(Cell):
 
     def construct(self, x: Tensor) -> Tensor:
         """The features that go out."""
+        check_least_dims(self.cls_name, x, 1)
         is_matrix = x.ndim == 2
         y = self.matmul(x if is_matrix else self.reshape(x, (-1, x.shape[-1])), self.weight)
         if self.has_bias:
@@ -239,6 +241,7 @@ class Flatten(Cell):
         """The matrix."""
         if not isinstance(x, Tensor):
             raise TypeError(f"For '{self.cls_name}', the input should be a Tensor, but got {describe(x)}.")
+        check_least_dims(self.cls_name, x, 1)
         samples, *rest = x.shape
         return self.reshape(x, (samples, math.prod(rest)))
 

@@ -6,6 +6,7 @@ from msnb.common import dtype as mstype
 from msnb.common.kinds import Between, Bool, Int, Kind, StrictFloat, accept_value, checked
 from msnb.core.tensor import Tensor
 from msnb.nn._half import beside, rounded, widened
+from msnb.nn._inputs import check_least_dims
 from msnb.nn._kinds import KnownNumber, OptionalTensor, Reduction
 from msnb.nn.loss._base import LossBase
 from msnb.ops import functional as F
@@ -70,6 +71,7 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
         if self.sparse and self.reduction == "mean":
             return self.sparse_softmax_cross_entropy(logits, labels)
         if self.sparse:
+            check_least_dims(self.cls_name, logits, 1, "'logits'")
             classes = logits.shape[-1]
             check_labels(self.cls_name, labels, classes)
             labels = self.one_hot(labels, classes, self.on_value, self.off_value)
@@ -206,6 +208,7 @@ class FocalLoss(LossBase):
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
+        check_least_dims(self.cls_name, logits, 2, "'logits'")
         check_labels(self.cls_name, labels, logits.shape[1])
         true = F.reshape(labels, (-1,))
         known = F.reshape(F.gather_d(F.log_softmax(logits, 1), 1, F.expand_dims(true, 1)), (-1,))

@@ -5,7 +5,7 @@ from typing import Annotated
 from msnb.common.kinds import Between, StrictFloat, checked
 from msnb.core.tensor import Tensor
 from msnb.nn._half import rounded, widened
-from msnb.nn._inputs import check_alike
+from msnb.nn._inputs import check_alike, check_least_dims
 from msnb.nn._kinds import Reduction
 from msnb.nn._numbers import PositiveFloat
 from msnb.nn.loss._base import LossBase
@@ -55,6 +55,7 @@ class CosineEmbeddingLoss(LossBase):
     def construct(self, x1: Tensor, x2: Tensor, y: Tensor) -> Tensor:
         """The loss."""
         check_alike(self.cls_name, x1=x1, x2=x2)
+        check_least_dims(self.cls_name, x1, 1, "'x1'")
         pairs = (x1.shape[0], *x1.shape[2:])
         if tuple(y.shape) != pairs:
             raise ValueError(f"For '{self.cls_name}', 'y' should be of shape {pairs}, but got {tuple(y.shape)}.")

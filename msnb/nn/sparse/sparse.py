@@ -1,14 +1,11 @@
 """Layers on sparse Tensors."""
 
-from typing import TYPE_CHECKING
-
 from msnb.common.arguments import answered
+from msnb.core.errors import describe
+from msnb.core.sparse_tensor import SparseTensor
 from msnb.core.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.ops import operations as P
-
-if TYPE_CHECKING:  # named in annotations alone
-    from msnb.core.sparse_tensor import SparseTensor
 
 __all__ = ["SparseToDense"]
 
@@ -22,6 +19,9 @@ class SparseToDense(Cell):
 
     Outputs:
         Tensor of the shape `dense_shape`.
+
+    Raises:
+        TypeError: If the input is no SparseTensor.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -39,6 +39,9 @@ class SparseToDense(Cell):
         super().__init__()
         self.sparse_to_dense: P.SparseToDense = P.SparseToDense()
 
-    def construct(self, sparse_tensor: "SparseTensor") -> Tensor:
+    def construct(self, sparse_tensor: SparseTensor) -> Tensor:
         """The dense Tensor."""
+        if not isinstance(sparse_tensor, SparseTensor):
+            given = describe(sparse_tensor)
+            raise TypeError(f"For '{self.cls_name}', the input should be a SparseTensor, but got {given}.")
         return self.sparse_to_dense(sparse_tensor.indices, sparse_tensor.values, sparse_tensor.dense_shape)

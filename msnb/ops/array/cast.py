@@ -39,7 +39,13 @@ def cast_array(x, target):
     return x.astype(target)
 
 
-@operator(functional="cast")
+def _uncut(type):
+    """What is differentiated where numbers become whole: their gradient passes."""
+    target = np_dtype(type)
+    return (lambda x: x.astype(jnp.float64)) if jnp.issubdtype(target, jnp.integer) else None
+
+
+@operator(functional="cast", real=_uncut)
 def Cast(x, type: DType):
     """A Tensor with another element type.
 

@@ -16,7 +16,7 @@ from msnb.core.cases import F, Values, case, refused
 from msnb.core.checks import Check, Range, index, position
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
-from msnb.ops._check import INDEX, INT, axis_in, dtype_in, rank, tensor_only, wide
+from msnb.ops._check import INDEX, INT, axis_in, dtype_in, rank, same_shape, tensor_only, wide
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
 
 
@@ -159,6 +159,9 @@ def _along_dim(given):
 def GatherDGrad(index, grad, *, dim: Int = 0, shape: Shape):
     """Gradient of GatherD with respect to its input, of shape `shape`."""
     dim = axis_in("GatherDGrad", dim, len(shape), "dim")
+    dtype_in("GatherDGrad", "index", index, INT)
+    rank("GatherDGrad", "index", index, len(shape))
+    same_shape("GatherDGrad", index=index, grad=grad)
     place = list(jnp.indices(index.shape, sparse=True))
     place[dim] = index
     return jnp.zeros(shape, grad.dtype).at[tuple(place)].add(grad)

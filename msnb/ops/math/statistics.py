@@ -201,6 +201,8 @@ def HistogramFixedWidth(x, range, *, nbins: PositiveInt, dtype: OneOf("int32", "
     """
     dtype_in("HistogramFixedWidth", "x", x, NUMBER)
     dtype_in("HistogramFixedWidth", "range", range, NUMBER)
+    if range.shape != (2,):
+        raise ValueError(f"For 'HistogramFixedWidth', 'range' should have shape (2,), but got shape {range.shape}.")
     low, high = range[0].astype(jnp.float32), range[1].astype(jnp.float32)
     place = jnp.floor((x.reshape(-1).astype(jnp.float32) - low) / (high - low) * nbins)
     place = jnp.clip(place, 0, nbins - 1).astype(jnp.int32)

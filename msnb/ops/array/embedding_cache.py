@@ -1,0 +1,164 @@
+"""The table of a cache of embeddings: which rows of a large table lie in the cache, and where.
+
+It is a Parameter of integers with a row (key, value, step, tag) for each entry, found by linear probing: `key` is a row
+of the large table, `value` its row in the cache, `step` when it was last asked for, and `tag` how many places were
+looked at until it was found, 0 for an empty entry.
+"""
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from msnb.common.kinds import Int
+from msnb.core.cases import Values, case, refused
+from msnb.core.declare import operator
+from msnb.ops._check import INDEX, dtype_in, rank, same_dtype
+
+_KEY, _VALUE, _STEP, _TAG = range(4)
+_MULTIPLIER = 0.6180339
+# Two keys that begin at entry 1 of a table of 10, the second one place further, and one at entry 8.
+_TABLE = (
+    (0, 0, 0, 0),
+    (10, 5, -5, 1),
+    (2, 1, -5, 1),
+    (15, 7, -5, 2),
+    *((0, 0, 0, 0),) * 4,
+    (3, 3, -5, 1),
+    (21, 9, -5, 1),
+)
+
+
+def _check_table(op, hashmap, **keys):
+    rank(op, "hashmap", hashmap, 2)
+    for name, value in keys.items():
+        dtype_in(op, name, value, INDEX)
+    same_dtype(op, hashmap=hashmap, **keys)
+    if hashmap.shape[0] < 1 or hashmap.shape[1] != 4:
+        raise ValueError(f"For '{op}', 'hashmap' should have rows of 4 numbers, but got shape {hashmap.shape}.")
+
+
+def _first_place(key, length):
+    """Where the search for `key` begins in a table of `length` entries."""
+    part = _MULTIPLIER * key.astype(jnp.float64)
+    return ((part - jnp.floor(part)) * length).astype(key.dtype)
+
+
+def _look(stops, place):
+    """The first entry from `place` on where `stops(entry)` holds, and the number of those looked at; all of them if
+    there is none."""
+    length, holds = stops
+
+    def further(state):
+        entry, count = state
+        return ~holds(entry) & (count < length)
+
+    return lax.while_loop(further, lambda s: ((s[0] + 1) % length, s[1] + 1), (place % length, jnp.ones_like(place)))
+
+
+@operator(writes=("hashmap",))
+def SearchCacheIdx(hashmap, indices, step: Int, emb_max_num: Int, cache_max_num: Int):
+    """Rows of a large table looked up in the table of its cache.
+
+    Inputs:
+        - **hashmap** (Parameter) - (n, 4), int32 or int64: key, value, step and tag of each entry. The step of what is
+          found is written.
+        - **indices** (Tensor) - The rows asked for, of the type of `hashmap`.
+        - **step** (int) - The step of the training.
+        - **emb_max_num** (int) - A row that is not looked for, and stands at `cache_max_num`.
+        - **cache_max_num** (int) - How many rows the cache has.
+
+    Outputs:
+        Tuple of three Tensors of the shape of `indices`: rows in the cache, -1 where there is none; places in
+        `indices` of what is missing, -1 for the others; and the missing rows themselves, -1 for the others.
+
+    Raises:
+        TypeError: If the types are not int32 or int64, or not the same.
+        ValueError: If `hashmap` does not have the shape (n, 4).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check_table("SearchCacheIdx", hashmap, indices=indices)
+    length, kind = hashmap.shape[0], hashmap.dtype
+    keys, tags = hashmap[:, _KEY], hashmap[:, _TAG]
+
+    def search(key):
+        place, _ = _look((length, lambda e: (tags[e] == 0) | (keys[e] == key)), _first_place(key, length))
+        return place, (tags[place] != 0) & (keys[place] == key) & (key != emb_max_num)
+
+    flat = indices.reshape(-1)
+    places, found = jax.vmap(search)(flat)
+    hashmap = hashmap.at[jnp.where(found, places, length), _STEP].set(step, mode="drop")
+    left_out = flat == emb_max_num
+    missing = ~found & ~left_out
+    cached = jnp.where(left_out, cache_max_num, jnp.where(found, hashmap[places, _VALUE], -1))
+    results = cached, jnp.where(missing, jnp.arange(flat.size), -1), jnp.where(missing, flat, -1)
+    return hashmap, *[r.astype(kind).reshape(indices.shape) for r in results]
+
+
+@operator(writes=("hashmap",))
+def CacheSwapHashmap(hashmap, miss_emb_idx, step: Int):
+    """Missing rows put into the table of a cache, each in place of one that neither this step nor the last used.
+
+    Inputs:
+        - **hashmap** (Parameter) - (n, 4), as `SearchCacheIdx` has it; it is written.
+        - **miss_emb_idx** (Tensor) - The rows that are missing, of the type of `hashmap`; -1 is left out.
+        - **step** (int) - The step of the training.
+
+    Outputs:
+        Tuple of two Tensors of the shape of `miss_emb_idx`: rows of the cache that become free, and the rows of the
+        large table that stood there; -1 where nothing was missing.
+
+    Raises:
+        TypeError: If the types are not int32 or int64, or not the same.
+        ValueError: If `hashmap` does not have the shape (n, 4).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check_table("CacheSwapHashmap", hashmap, miss_emb_idx=miss_emb_idx)
+    length, kind = hashmap.shape[0], hashmap.dtype
+    flat = miss_emb_idx.reshape(-1)
+
+    def swap(table, key):
+        free, tag = _look((length, lambda e: table[e, _TAG] == 0), _first_place(key, length))
+        table = table.at[free].set(jnp.stack([key, table[free, _VALUE], jnp.asarray(step, kind), tag]))
+        unused = lambda e: (table[e, _TAG] != 0) & (table[e, _STEP] < step - 1)  # noqa: E731
+        old, _ = _look((length, unused), free + 1)
+        gone, value = table[old, _KEY], table[old, _VALUE]
+        table = table.at[free, _VALUE].set(value).at[old, _TAG].set(0)
+        return _closed(table, old), (value, gone)
+
+    def step_of(table, key):
+        none = jnp.full_like(key, -1)
+        return lax.cond(key < 0, lambda t: (t, (none, none)), lambda t: swap(t, key), table)
+
+    hashmap, results = lax.scan(step_of, hashmap, flat)
+    return hashmap, *[r.reshape(miss_emb_idx.shape) for r in results]
+
+
+def _closed(table, hole):
+    """The table after an entry has become empty: entries that a search would not find any more move up."""
+    length = table.shape[0]
+
+    def goes_on(state):
+        table, _, entry, off = state
+        return (table[entry, _TAG] != 0) & (off <= length)
+
+    def move(state):
+        table, hole, entry, off = state
+        tag = table[entry, _TAG]
+        moved = table.at[hole].set(table[entry].at[_TAG].set(tag - off)).at[entry, _TAG].set(0)
+        moves = tag > off
+        table = jnp.where(moves, moved, table)
+        return table, jnp.where(moves, entry, hole), (entry + 1) % length, jnp.where(moves, 0, off) + 1
+
+    return lax.while_loop(goes_on, move, (table, hole, (hole + 1) % length, jnp.ones_like(hole)))[0]
+
+
+CASES = [
+    case(SearchCacheIdx, Values(_TABLE), Values([10, 2, 25, 5, 3]), 0, 25, 10).results(),
+    case(CacheSwapHashmap, Values(_TABLE), Values([-1, 20, 5]), 0).results(),
+    refused(ValueError, SearchCacheIdx, Values([[1, 2]]), Values([1]), 0, 25, 10),
+    refused(TypeError, CacheSwapHashmap, Values(_TABLE), Values([1.5]), 0),
+]

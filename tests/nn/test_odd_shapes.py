@@ -1,0 +1,115 @@
+"""Layers and operators answer inputs of any rank with a result or a sentence of their own, never with words of Python's
+or JAX's alone."""
+
+import ast
+import doctest
+import functools
+import inspect
+
+import jax
+import numpy as np
+import pytest
+
+import msnb
+from msnb import Parameter, Tensor, context, ir, nn, ops
+from msnb.core import trace
+from msnb.core.errors import explain_kernel_error
+from msnb.core.operator import _ABSENT, REGISTRY, Operator
+from msnb.core.tensor import box
+
+SHAPES = [(), (2,), (2, 3), (2, 3, 4, 4, 2, 2), (0,), (0, 3)]
+NAMES = {"nn": nn, "ops": ops, "ir": ir, "np": np, "Tensor": Tensor, "Parameter": Parameter, "mindspore": msnb}
+UNMADE = {"Cell", "GraphKernel", "LossBase"}  # bases: what they compute is the user's
+NOT_CALLED = {"CellList"}  # says so
+
+
+def example(cls):
+    """The first object of a layer's class that its documentation makes; None where it makes none."""
+    names = {**NAMES, "x": Tensor(np.ones((2, 3), np.float32))}
+    for shown in doctest.DocTestParser().get_examples(inspect.getdoc(cls) or ""):
+        tree = ast.parse(shown.source.replace("from mindspore ", "from msnb "))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == cls.__name__:
+                return eval(ast.unparse(node), names)
+        exec(compile(tree, cls.__name__, "exec"), names)
+    return None
+
+
+def layers():
+    wrappers = ("msnb.nn.optim", "msnb.nn.wrap")
+    found = {v.__name__: v for v in vars(nn).values() if isinstance(v, type) and issubclass(v, nn.Cell)}
+    return [found[n] for n in sorted(found) if not found[n].__module__.startswith(wrappers)]
+
+
+def test_there_are_layers_and_their_documentation_makes_them():
+    assert len(layers()) > 100
+    assert {cls.__name__ for cls in layers() if example(cls) is None} == UNMADE
+
+
+@pytest.mark.parametrize(
+    "cls", [c for c in layers() if c.__name__ not in UNMADE | NOT_CALLED], ids=lambda c: c.__name__
+)
+def test_a_layer_takes_any_rank_or_says_what_it_takes(cls):
+    context.set_context(mode=context.PYNATIVE_MODE)
+    net = example(cls)
+    required = [p for p in inspect.signature(net.construct).parameters.values() if p.default is p.empty]
+    count = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in required)
+
+    def run(*arrays):
+        with trace.Frame() as frame:
+            frame.number = 0
+            return _arrays(net._run(tuple(map(box, arrays)), {}))
+
+    for shape in SHAPES:
+        try:
+            jax.eval_shape(run, *[np.ones(shape, np.float32)] * count)
+        except Exception as error:
+            assert str(error).startswith(("For '", "for '", "The graph takes")), (shape, repr(error))
+
+
+def _arrays(out):
+    return [v._array for v in (out if isinstance(out, tuple) else (out,)) if isinstance(v, Tensor)]
+
+
+def public_operators():
+    found = {op.name: op for op in REGISTRY.values() if isinstance(op, Operator)}
+    return [found[n] for n in sorted(found) if not found[n].primitive.__name__.startswith("_")]
+
+
+def call(op, array):
+    """What an operator makes of the same Tensor for each of its inputs."""
+    attributes = {k: kind.example for k, (kind, default) in op.attributes.items() if default is _ABSENT}
+    x = box(array)
+    inputs = [(x, x) if i.many else x if i.kind is None else i.kind.example for i in op.inputs if i.default is _ABSENT]
+    with trace.Frame() as frame:
+        frame.number = 0
+        return _arrays(op.primitive(**attributes)(*inputs))
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_an_operator_takes_any_rank_or_says_so_itself(part):
+    wrong = []
+    for op in public_operators()[part::8]:
+        for shape in SHAPES:
+            try:
+                jax.eval_shape(functools.partial(call, op), np.ones(shape, np.float32))
+            except Exception as error:
+                said = str(error)
+                own = said.startswith(("For '", "for '")) and type(error) is not IndexError
+                if not own or "unpack" in said or "tuple index" in said:
+                    wrong.append((op.name, shape, repr(error)))
+    assert wrong == []
+
+
+def test_what_python_says_of_shapes_is_said_in_words():
+    x = Tensor(np.ones((2, 3), np.float32))
+    for error in (
+        IndexError("tuple index out of range"),
+        ValueError("not enough values to unpack (expected 4, got 2)"),
+    ):
+        told = explain_kernel_error(error, "Some", [x])
+        assert type(told) is ValueError
+        assert (
+            str(told)
+            == "For 'Some', the inputs (Tensor[Float32](2, 3)) do not fit: one of them has too few dimensions."
+        )
