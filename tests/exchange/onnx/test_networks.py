@@ -1,5 +1,7 @@
 """Networks as ONNX models: onnxruntime computes what they compute, and so does the Cell that is read from the file."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from runtime import model_of, needed, run
@@ -134,6 +136,48 @@ def test_names_in_a_model_are_those_of_the_cells_and_of_the_parameters():
     names = [node["name"] for node in graph["node"]]
     assert "/conv/Conv2D" in names and "/norm/BatchNorm" in names
     assert [info["name"] for info in graph["input"]] == ["x"]
+
+
+def operators(model):
+    """How many nodes of each operator there are, constants left out."""
+    return Counter(node["op_type"] for node in model["graph"]["node"] if node["op_type"] != "Constant")
+
+
+def test_a_layer_with_a_bias_is_one_node():
+    _, _, model, _ = made("image")
+    found = operators(model)
+    assert found["BatchNormalization"] == 1 and found["Gemm"] == 1 and found["Conv"] == 2 and not found["Add"]
+    inputs = {node["name"]: node["input"] for node in model["graph"]["node"]}
+    assert inputs["/conv/Conv2D"][1:] == ["conv.weight", "conv.bias"] and len(inputs["/deep/Conv2D"]) == 2
+    assert inputs["/out/MatMul"][1:] == ["out.weight", "out.bias"]
+
+
+class Biases(nn.Cell):
+    """Sums that look like a layer's bias: some are, and some are not."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 3, 3)
+        self.up = nn.Conv2dTranspose(3, 2, 2, stride=2, has_bias=True)
+        self.one = ms.Parameter(Tensor(np.array([2.0], np.float32)), name="one")
+        self.bias = ms.Parameter(Tensor(np.array([1.0, 2.0, 3.0], np.float32)), name="bias")
+        self.weight = ms.Parameter(Tensor(randoms(4, 3)), name="weight")
+        self.add = ops.BiasAdd()
+
+    def construct(self, x, y):
+        seen = self.conv(x)
+        whole = self.add(seen, self.bias * 2)  # is one, made after the convolution
+        wide = self.conv(x) + self.one  # one number is none
+        return self.up(whole), seen, wide, ops.matmul(y, self.weight) + self.bias, ops.matmul(y, self.weight) + self.one
+
+
+def test_what_only_looks_like_a_bias_is_added():
+    needed()
+    net, x, y = Biases().set_train(False), randoms(1, 2, 4, 4), randoms(5, 4)
+    model = model_of(net, Tensor(x), Tensor(y))
+    close(run(model, x, y), [v.asnumpy() for v in net(Tensor(x), Tensor(y))])
+    found = operators(model)
+    assert found["Gemm"] == 1 and found["MatMul"] == 1 and found["Add"] >= 3
 
 
 def test_the_cell_of_a_model_has_the_parameters_of_the_network_and_trains():

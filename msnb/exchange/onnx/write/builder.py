@@ -103,11 +103,13 @@ class File:
 
     Attributes:
         constants (dict): {name: array}.
-        axes (dict): {(input, axis): name of its length}.
+        values (dict): {name: Value} of Parameters and results.
+        inputs (dict): {name in the graph: name in the file}.
     """
 
     def __init__(self) -> None:
         self.constants: dict[str, np.ndarray] = {}
+        self.values: dict[str, Value] = {}
         self.inputs: dict[str, str] = {}
         self._taken: set[str] = set()
         self._by_bytes: dict[Any, str] = {}
@@ -186,6 +188,7 @@ class Builder:
         for number in range(count):
             made = name if not number else self.file.name(f"{name}.{number}")
             results.append(Value(made if dtypes[number] else "", dtypes[number] or "", shapes[number]))
+        self.file.values.update((r.name, r) for r in results)
         node = {"input": given, "output": [r.name for r in results], "name": name, "op_type": op}
         node["attribute"] = [onnx.attribute(key, value) for key, value in attrs.items() if value is not None]
         self.nodes.append(node)
@@ -204,7 +207,9 @@ class Builder:
         made = np.asarray(value, numpy_type(dtype) if dtype else None)
         if made.dtype.name not in onnx.NUMBERS:
             raise Refused(f"ONNX has no constants of {made.dtype.name}")
-        return Value(self.file.constant(made), made.dtype.name, made.shape, made)
+        name = self.file.constant(made)
+        self.file.values[name] = value = Value(name, made.dtype.name, made.shape, made)
+        return value
 
     def like(self, number: float, value: Value) -> Value:
         """A number in the element type of a value."""
