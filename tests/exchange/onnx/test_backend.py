@@ -9,11 +9,13 @@ import pytest
 from msnb import Tensor, log
 
 # Operators whose first test is about texts, sequences or types that msnb does not have are left out by what they take.
-OPERATORS = """Add And ArgMax Attention AveragePool BatchNormalization Cast Clip Concat Conv ConvTranspose CumSum Einsum
-Expand Flatten GRU Gather GatherElements GatherND Gelu Gemm GroupNormalization HardSigmoid If InstanceNormalization LRN
-LSTM LayerNormalization LeakyRelu LogSoftmax MatMul MaxPool Mod OneHot Pad Pow QuantizeLinear RNN Range ReduceL2
-ReduceLogSumExp ReduceSum Reshape Resize RotaryEmbedding ScatterElements ScatterND Shape Slice Softmax SpaceToDepth
-Split Squeeze Tile TopK Transpose Trilu Unsqueeze Where""".split()
+OPERATORS = """Add And ArgMax Attention AveragePool BatchNormalization Cast CausalConvWithState Clip Col2Im Concat Conv
+ConvInteger ConvTranspose CumProd CumSum DFT Einsum Expand Flatten GRU Gather GatherElements GatherND Gelu
+Gemm GridSample GroupNormalization HardSigmoid If InstanceNormalization LRN LSTM LayerNormalization
+LeakyRelu LinearAttention LogSoftmax MatMul MatMulInteger MaxPool MaxUnpool MelWeightMatrix Mod
+NonMaxSuppression OneHot Pad Pow QLinearConv QLinearMatMul QuantizeLinear RNN Range ReduceL2
+ReduceLogSumExp ReduceSum Reshape Resize RotaryEmbedding STFT ScatterElements ScatterND Shape Slice
+Softmax SpaceToDepth Split Squeeze SwiGLU TensorScatter Tile TopK Transpose Trilu Unique Unsqueeze Where""".split()
 
 
 def needs_onnx():

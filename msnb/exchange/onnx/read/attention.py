@@ -5,8 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from .arithmetic import matmul
-from .reader import Node, Reader, Ref, Unread, handles
+from msnb.formats import onnx
+
+from .products import matmul
+from .reader import Reader
+from .values import Node, Ref, Unread, handles
 
 _KNOWN = {
     "is_causal",
@@ -19,7 +22,7 @@ _KNOWN = {
 }
 
 
-def _split(r: Reader, x: Ref, heads: int | None) -> Ref:
+def split_heads(r: Reader, x: Ref, heads: int | None) -> Ref:
     """(batch, tokens, heads * size) as (batch, heads, tokens, size)."""
     if x.rank == 4:
         return x
@@ -29,7 +32,7 @@ def _split(r: Reader, x: Ref, heads: int | None) -> Ref:
     return r.transpose(lined, (0, 2, 1, 3))
 
 
-def _repeated(r: Reader, x: Ref, times: int) -> Ref:
+def repeated(r: Reader, x: Ref, times: int) -> Ref:
     """Each head as many times as queries share it."""
     if times == 1:
         return x
@@ -47,7 +50,7 @@ def _attention(r: Reader, node: Node) -> Any:
     q, k, v = node.inputs[:3]
     three = q.rank == 3
     q, k, v = (
-        _split(r, x, node.attr(name)) for x, name in ((q, "q_num_heads"), (k, "kv_num_heads"), (v, "kv_num_heads"))
+        split_heads(r, x, node.attr(name)) for x, name in ((q, "q_num_heads"), (k, "kv_num_heads"), (v, "kv_num_heads"))
     )
     mask, past_k, past_v, counts = (node.input(place) for place in (3, 4, 5, 6))
     before = 0
@@ -56,7 +59,7 @@ def _attention(r: Reader, node: Node) -> Any:
         k, v = r("Concat", [past_k, k], axis=2), r("Concat", [past_v, v], axis=2)
     scale = float(node.attr("scale") or 1 / math.sqrt(q.shape[3]))
     times = q.shape[1] // k.shape[1]
-    keys, values = _repeated(r, k, times), _repeated(r, v, times)
+    keys, values = repeated(r, k, times), repeated(r, v, times)
     factor = r.like(math.sqrt(scale), q)
     scores = matmul(r, r("Mul", q, factor), r.transpose(r("Mul", keys, factor), (0, 1, 3, 2)))
     tried = [scores]
@@ -82,6 +85,24 @@ def _attention(r: Reader, node: Node) -> Any:
     return y, k, v, tried[node.attr("qk_matmul_output_mode", 0)]
 
 
+@handles("ai.onnx.preview.FlexAttention")
+def _flex_attention(r: Reader, node: Node) -> Ref:
+    """softmax(scale * Q K') V, with graphs of the model's own that change the scores, or the weights."""
+    q, k, v = node.inputs
+    times = q.shape[1] // k.shape[1]
+    factor = r.like(math.sqrt(float(node.attr("scale") or 1 / math.sqrt(q.shape[3]))), q)
+    keys = r.transpose(r("Mul", repeated(r, k, times), factor), (0, 1, 3, 2))
+    scores = matmul(r, r("Mul", q, factor), keys)
+    wide = node.attr("softmax_precision", 0) or (1 if scores.dtype.itemsize < 4 else onnx.NUMBERS[scores.dtype.name])
+    scores = r.cast(scores, onnx.DTYPES[wide])
+    if node.attr("score_mod") is not None:
+        (scores,) = r.inline(node.attr("score_mod"), [scores])
+    weights = r("Softmax", scores, axis=-1)
+    if node.attr("prob_mod") is not None:
+        (weights,) = r.inline(node.attr("prob_mod"), [weights])
+    return r.cast(matmul(r, weights, r.cast(repeated(r, v, times), weights.dtype)), v.dtype)
+
+
 def _bias(r, node, scores, mask, counts, before):
     """What is added to the scores: 0 where a key is seen, minus infinity where it is not, or what is given."""
     low = r.like(-np.inf, scores)
@@ -90,10 +111,11 @@ def _bias(r, node, scores, mask, counts, before):
     if mask is not None:
         if mask.shape[-1] < total:
             rest = [*mask.shape[:-1], total - mask.shape[-1]]
-            fill = np.zeros(rest, bool) if mask.dtype == bool else np.full(rest, -np.inf, mask.dtype)
-            mask = r("Concat", [mask, r.const(fill)], axis=-1)
+            fill = r.filled(rest, False if mask.dtype == bool else -np.inf, mask.dtype)
+            mask = r("Concat", [mask, fill], axis=-1)
         found = r("Where", mask, r.like(0, scores), low) if mask.dtype == bool else r.cast(mask, scores.dtype)
     seen = None
+    r.room(tokens, total)
     if node.attr("is_causal", 0):
         row = np.arange(tokens)[:, None]
         column = np.arange(total)[None, :]

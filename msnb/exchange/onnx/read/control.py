@@ -4,7 +4,8 @@ import numpy as np
 
 from msnb.ir.anf import FuncGraph, ParameterNode
 
-from .reader import Reader, Ref, Unread, handles, type_of
+from .reader import Reader
+from .values import Ref, Unread, handles, type_of
 
 _LONGEST = 1024  # rounds that are written out
 
@@ -38,9 +39,12 @@ def _loop(r, node):
     rounds, going, state = node.input(0), node.input(1), list(node.inputs[2:])
     body = node.attr("body")
     scans = len(body.get("output", [])) - 1 - len(state)
-    known = rounds is not None and _known(r, rounds) is not None
-    if known and int(_known(r, rounds)) <= _LONGEST and (going is None or going.value is not None):
-        made = _written_out(r, body, int(_known(r, rounds)), going, state, scans)
+    limit = None if rounds is None else _known(r, rounds)
+    if scans and rounds is not None:  # as many results as rounds: their shape needs the number
+        limit = r.static(rounds) if limit is None else limit
+        going = going if going is None or going.value is not None else r.const(r.static(going))
+    if limit is not None and int(np.asarray(limit).flat[0]) <= _LONGEST and (going is None or going.value is not None):
+        made = _written_out(r, body, int(np.asarray(limit).flat[0]), going, state, scans)
         if made is not None:
             return made
     if scans:
