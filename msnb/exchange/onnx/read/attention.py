@@ -14,8 +14,10 @@ from .values import Node, Ref, Unread, handles
 _KNOWN = {
     "is_causal",
     "kv_num_heads",
+    "left_window_size",
     "q_num_heads",
     "qk_matmul_output_mode",
+    "right_window_size",
     "scale",
     "softcap",
     "softmax_precision",
@@ -45,7 +47,8 @@ def repeated(r: Reader, x: Ref, times: int) -> Ref:
 def _attention(r: Reader, node: Node) -> Any:
     """softmax(scale * Q K' + mask) V, with heads of keys that queries share, and keys of earlier calls."""
     unknown = sorted(set(node.attrs) - _KNOWN)
-    if unknown or node.attr("softmax_precision") not in (None, 0, 1):
+    precision = onnx.DTYPES.get(node.attr("softmax_precision") or 1)
+    if unknown or precision is None:
         raise Unread(f"it has the attributes {', '.join(unknown) or 'softmax_precision'}")
     q, k, v = node.inputs[:3]
     three = q.rank == 3
@@ -71,7 +74,8 @@ def _attention(r: Reader, node: Node) -> Any:
     scores = scores if bias is None else r("Add", scores, bias)
     tried.append(scores)
     kind = scores.dtype
-    wide = scores if kind.itemsize > 2 else r.cast(scores, np.float32)
+    told = node.attr("softmax_precision")
+    wide = r.cast(scores, precision) if told or kind.itemsize < 4 else scores
     if bias is not None:  # a row of which all is masked has no weights
         open_ = r("Greater", r("ReduceMax", wide, (3,), keep_dims=True), r.like(-np.inf, wide))
         weights = r("Where", open_, r("Softmax", r("Where", open_, wide, r.like(0, wide)), axis=-1), r.like(0, wide))
@@ -116,14 +120,19 @@ def _bias(r, node, scores, mask, counts, before):
         found = r("Where", mask, r.like(0, scores), low) if mask.dtype == bool else r.cast(mask, scores.dtype)
     seen = None
     r.room(tokens, total)
-    if node.attr("is_causal", 0):
-        row = np.arange(tokens)[:, None]
-        column = np.arange(total)[None, :]
-        if counts is None:
-            seen = r.const(column <= row + before)
-        else:
-            start = r("Sub", r.reshape(counts, (counts.shape[0], 1, 1, 1)), r.like(tokens, counts))
-            seen = r("LessEqual", r.const(column, np.int64), r("Add", r.const(row, np.int64), start))
+    start = r.const(np.int64(before))  # how many keys stand before the first query
+    if counts is not None and not before:
+        start = r("Sub", r.reshape(counts, (counts.shape[0], 1, 1, 1)), r.like(tokens, counts))
+    place = r("Add", r.const(np.arange(tokens)[:, None]), start)
+    left, right = node.attr("left_window_size", -1), node.attr("right_window_size", -1)
+    for limited, op, shift in (
+        (node.attr("is_causal", 0), "LessEqual", 0),
+        (right >= 0, "LessEqual", right),
+        (left >= 0, "GreaterEqual", -left),
+    ):
+        if limited:
+            inside = r(op, r.const(np.arange(total)[None, :]), r("Add", place, r.like(shift, place)))
+            seen = inside if seen is None else r("LogicalAnd", seen, inside)
     if counts is not None:
         inside = r("Less", r.const(np.arange(total)), r.reshape(counts, (counts.shape[0], 1, 1, 1)))
         seen = inside if seen is None else r("LogicalAnd", seen, inside)

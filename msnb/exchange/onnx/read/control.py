@@ -12,10 +12,10 @@ _LONGEST = 1024  # rounds that are written out
 
 @handles("If")
 def _if(r, node):
-    test = node.inputs[0]
+    test, graphs = node.inputs[0], [node.attr(name) for name in ("else_branch", "then_branch")]
     if test.value is not None:
-        return r.inline(node.attr("then_branch" if np.all(test.value) else "else_branch"), [])
-    branches = [r.inner(node.attr(name), []) for name in ("else_branch", "then_branch")]
+        return r.inline(graphs[bool(np.all(test.value))], [])
+    branches = [r.inner(graph, []) for graph in graphs]
     types = [ref.node.types[ref.slot] for ref in branches[1][1]]
     if types != [ref.node.types[ref.slot] for ref in branches[0][1]]:
         raise Unread("its branches give results of different shapes or types")

@@ -20,8 +20,8 @@ from .values import HANDLERS, Attributes, NeedsValue, Node, Ref, Unfit, Unread, 
 _FOLDED = 1 << 16  # elements of a constant that is computed when the model is read
 _SMALL = 64  # elements of inputs of which the results are small, too, but for
 _WIDENING = frozenset(("BroadcastTo", "OneHot", "Pad", "Tile"))
-# Attributes that say again what the inputs do, or what inference does not ask.
-_IMPLIED = frozenset(("kernel_shape", "hidden_size", "ratio", "seed", "sorted", "training_mode"))
+# Attributes that say again what the inputs do, or what inference or the types that msnb has do not ask.
+_IMPLIED = frozenset(("kernel_shape", "hidden_size", "ratio", "saturate", "seed", "sorted", "training_mode"))
 
 
 class Reader:

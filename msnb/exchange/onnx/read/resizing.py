@@ -85,7 +85,8 @@ def positions(n: int, size: int, scale: float, mode: str, ends: tuple[float, flo
     if mode == "asymmetric":
         return at / scale
     if mode == "align_corners":
-        return at * (n - 1) / (size - 1) if size > 1 else at * 0
+        whole = n * scale  # which need not be a whole number
+        return at * (n - 1) / (whole - 1) if size > 1 else at * 0
     if mode == "tf_crop_and_resize":
         start, end = ends
         return (
