@@ -37,36 +37,36 @@ def resnet(batch):
 
 
 def timed(call):
-    """Seconds of a call."""
-    start = time.perf_counter()
+    """Seconds of a call, and of CPU."""
+    wall, cpu = time.perf_counter(), time.process_time()
     call()
-    return time.perf_counter() - start
+    return time.perf_counter() - wall, time.process_time() - cpu
 
 
 def export(folder, kind):
-    """Seconds to export ResNet-50, a batch of one; its Parameters are there."""
+    """`timed` of exporting ResNet-50, a batch of one; its Parameters are there."""
     net, x = resnet(1)
     return timed(lambda: ms.export(net, x, file_name=str(folder / "resnet"), file_format=kind))
 
 
 def view(folder, ending):
-    """Seconds until the page of a file's graph, which needs nothing else, is saved."""
+    """`timed` until the page of a file's graph, which needs nothing else, is saved."""
     return timed(lambda: ms.view(str(folder / f"resnet.{ending}")).save(str(folder / "page.html")))
 
 
 def load(folder, ending):
-    """Seconds until a file is a Cell that could be called."""
+    """`timed` until a file is a Cell that could be called."""
     path = str(folder / f"resnet.{ending}")
     return timed(lambda: ms.load_onnx(path) if ending == "onnx" else nn.GraphCell(ms.load(path)))
 
 
 def alone(folder, name, argument):
-    """The median of what a function of this file returns, called in fresh processes."""
+    """The median seconds, and those of CPU, of a function of this file that is called in fresh processes, as text."""
     command = [sys.executable, __file__, "--folder", str(folder), "--only", name, argument]
-    found = [float(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[-1])]
-    while len(found) < TRIES:
-        found.append(float(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[-1]))
-    return statistics.median(found)
+    runs = [subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(TRIES)]
+    found = [[float(number) for number in run.split()[-2:]] for run in runs]
+    wall, cpu = (statistics.median(column) for column in zip(*found, strict=True))
+    return f"{wall:7.2f} s   {cpu:6.2f} s of CPU"
 
 
 def side_by_side(folder, batch, rounds):
@@ -79,7 +79,7 @@ def side_by_side(folder, batch, rounds):
     times = []
     for number in range(rounds):
         order = (0, 1) if number % 2 else (1, 0)
-        found = {i: timed(lambda i=i: cells[i](x).asnumpy()) for i in order}
+        found = {i: timed(lambda i=i: cells[i](x).asnumpy())[0] for i in order}
         times.append((found[0], found[1]))
     hand, read = (statistics.median(column) for column in zip(*times, strict=True))
     return hand, read, statistics.median(b / a for a, b in times)
@@ -91,11 +91,10 @@ def main(options):
         folder = pathlib.Path(name)
         for kind in FORMATS:
             seconds = alone(folder, "export", kind)
-            size = os.path.getsize(folder / f"resnet.{kind.lower()}") / 1e6
-            print(f"export to {kind:22} {seconds:7.2f} s   {size:6.1f} MB")
+            print(f"export to {kind:22} {seconds}   {os.path.getsize(folder / f'resnet.{kind.lower()}') / 1e6:6.1f} MB")
         for ending in ("onnx", "mindir"):
-            print(f"view of the {ending:20} {alone(folder, 'view', ending):7.2f} s")
-            print(f"Cell of the {ending:20} {alone(folder, 'load', ending):7.2f} s")
+            print(f"view of the {ending:20} {alone(folder, 'view', ending)}")
+            print(f"Cell of the {ending:20} {alone(folder, 'load', ending)}")
         hand, read, ratio = side_by_side(folder, options.batch, options.rounds)
         print(f"one call by hand, batch {options.batch:8} {hand * 1e3:7.1f} ms")
         print(f"one call of the ONNX file        {read * 1e3:7.1f} ms   {ratio:.3f}x")
@@ -110,6 +109,6 @@ if __name__ == "__main__":
     chosen = parser.parse_args()
     if chosen.only:
         function = {"export": export, "view": view, "load": load}[chosen.only[0]]
-        print(function(chosen.folder, chosen.only[1]))
+        print(*function(chosen.folder, chosen.only[1]))
     else:
         main(chosen)

@@ -1,9 +1,10 @@
 """Damaged MINDIR and ONNX files: every one is read or refused with a sentence.
 
-    python benchmarks/fuzz_files.py onnx|mindir [--files 20000] [--first 0] [--room 1024] [--seconds 30]
+    python benchmarks/fuzz_files.py onnx|mindir [--files 20000] [--first 0] [--seeds FOLDER] [--room 1024] [--seconds 30]
 
-File number n is the same each time. A child opens them with no more address space than it has when it starts and --room
-MB; it begins anew every 1000 files, after a crash, and after a file that took longer than --seconds.
+File number n is the same each time; what is damaged is kept in FOLDER, if one is given. A child opens them with no more
+address space than it has when it starts and --room MB; it begins anew every 1000 files, after a crash, and after a file
+that took longer than --seconds.
 """
 
 import argparse
@@ -47,9 +48,13 @@ def seeds(kind, folder):
         from onnx.backend.test.case.node import collect_testcases
 
         for case in collect_testcases(""):
-            data = case.model.SerializeToString()
+            data, path = case.model.SerializeToString(), folder / f"{case.name}.onnx"
             if len(data) < 1 << 16:
-                (folder / f"{case.name}.onnx").write_bytes(data)
+                path.write_bytes(data)
+                try:
+                    opened(str(path), kind)
+                except (ValueError, NotImplementedError):  # nothing would be learnt of a damaged one
+                    path.unlink()
 
 
 def opened(path, kind):
@@ -65,7 +70,7 @@ def opened(path, kind):
 def child(kind, folder, first, count, room):
     """Open files number `first` on; a line of JSON before each, and after it what came of it."""
     paths = sorted(pathlib.Path(folder).glob(f"*.{kind}"))
-    path = pathlib.Path(folder, f"damaged-{os.getpid()}.{kind}")
+    path = pathlib.Path(tempfile.gettempdir(), f"damaged-{os.getpid()}.{kind}")
     for seed in paths[:3]:  # what is loaded once is loaded
         try:
             opened(str(seed), kind)
@@ -98,8 +103,10 @@ def line(process, seconds):
 def main(options):
     """Open the files in children; prints what came of them."""
     counts, wrong, slowest = {"read": 0, "refused": 0}, [], (0.0, None)
-    with tempfile.TemporaryDirectory() as folder:
-        seeds(options.kind, pathlib.Path(folder))
+    with tempfile.TemporaryDirectory() as made:
+        folder = options.seeds or made
+        if not any(pathlib.Path(folder).glob(f"*.{options.kind}")):
+            seeds(options.kind, pathlib.Path(folder))
         number, end = options.first, options.first + options.files
         while number < end:
             command = [sys.executable, __file__, options.kind, "--child", folder, "--first", str(number)]
@@ -134,6 +141,7 @@ if __name__ == "__main__":
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--room", type=int, default=1024)
     parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--seeds")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.child:

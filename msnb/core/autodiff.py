@@ -13,8 +13,8 @@ from msnb.core import events, float_status, script, tape, trace
 from msnb.core._jax_private import weak_float32
 from msnb.core.dtype import is_inexact
 from msnb.core.errors import describe
-from msnb.core.kernel import Kernel
 from msnb.core.parameter import Parameter
+from msnb.core.precision import casting
 from msnb.core.rows import Tables
 from msnb.core.sparse_tensor import RowTensor
 from msnb.core.tensor import Tensor, box
@@ -322,15 +322,12 @@ def _checked_bprop(cell, args, out, dout):
 
 def _cast(grad, dtype):
     """A gradient in another type, recorded where its derivative is asked for."""
-    kernel = _casts.get(dtype) or _casts.setdefault(dtype, Kernel("Cast", lambda x: x.astype(dtype)))
+    kernel = casting(dtype)
     array = grad._array
     result = box(kernel.call(array))
     if _thread.recording:
         tape.record(kernel, [grad._node], [array], [result])
     return result
-
-
-_casts: dict[Any, Kernel] = {}  # dtype -> the kernel that makes it
 
 
 def _bprop_traced(cell, args):

@@ -63,6 +63,20 @@ class Rounds(nn.Cell):
         return y, x[1, ::-1]
 
 
+class Half(nn.Cell):
+    """Layers that compute in float16, and a sequence turned round."""
+
+    def __init__(self):
+        super().__init__()
+        self.out, self.cast = nn.Dense(4, 3).to_float(ms.float16), ops.Cast()
+        self.turn = ops.ReverseSequence(seq_dim=1, batch_dim=0)
+        self.back = ops.ReverseSequence(seq_dim=2, batch_dim=1)
+
+    def construct(self, x, lengths):
+        x = self.back(self.turn(x, lengths), lengths)
+        return self.cast(self.out(x), ms.float32)
+
+
 class Attention(nn.Cell):
     """Heads of attention, as Transformers have them."""
 
@@ -82,6 +96,7 @@ NETWORKS = {
     "words": (Words, [np.array([[1, 2, 9], [0, 4, 4]], np.int32)]),
     "rounds": (Rounds, [randoms(2, 3), np.array(5, np.int32)]),
     "no round": (Rounds, [randoms(2, 3) - 3, np.array(0, np.int32)]),
+    "half": (Half, [(randoms(3, 3, 4) * 8).round() / 8, np.array([2, 3, 1], np.int32)]),
     "attention": (Attention, [randoms(2, 5, 8)]),
 }
 

@@ -26,6 +26,16 @@ def _kept_inside(b, index, count):
     return b.squeeze(found, [0]) if hasattr(found, "name") else b.const(np.int64(found))
 
 
+@lowerings.register(ops.ReverseSequence)
+def _reverse_sequence(b, x, seq_lengths, *, seq_dim, batch_dim):
+    time, batch = seq_dim % x.rank, batch_dim % x.rank
+    if {time, batch} != {0, 1}:
+        return NotImplemented
+    kind = b.computing(x.dtype)
+    lengths = b.cast(seq_lengths, "int64")
+    return b.op("ReverseSequence", b.cast(x, kind), lengths, time_axis=time, batch_axis=batch)
+
+
 @lowerings.register(_TensorGetItem)
 def _item(b, x, starts, tensors, *, plan):
     """Slices and numbers; index Tensors are left to what the kernel does."""
