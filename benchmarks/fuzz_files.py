@@ -1,6 +1,7 @@
 """Damaged MINDIR and ONNX files: every one is read or refused with a sentence.
 
-    python benchmarks/fuzz_files.py onnx|mindir [--files 20000] [--first 0] [--seeds FOLDER] [--room 1024] [--seconds 30]
+    python benchmarks/fuzz_files.py onnx|mindir [--files 20000] [--first 0] [--seeds FOLDER] [--room 1024]
+        [--seconds 30]
 
 File number n is the same each time; what is damaged is kept in FOLDER, if one is given. A child opens them with no more
 address space than it has when it starts and --room MB; it begins anew every 1000 files, after a crash, and after a file
