@@ -153,6 +153,13 @@ def test_names_in_a_model_are_those_of_the_cells_and_of_the_parameters():
     assert [info["name"] for info in graph["input"]] == ["x"]
 
 
+def test_a_call_of_several_nodes_is_a_scope_of_them_and_a_constant_says_what_it_is():
+    graph = made("attention")[2]["graph"]
+    names = [node["name"] for node in graph["node"]]
+    assert {"/gelu/GeLU/Tanh", "/gelu/GeLU/Mul", "/softmax/Softmax", "float32(0.5)", "int64[2,5,8]"} <= set(names)
+    assert len(set(names)) == len(names)
+
+
 def operators(model):
     """How many nodes of each operator there are, constants left out."""
     return Counter(node["op_type"] for node in model["graph"]["node"] if node["op_type"] != "Constant")
@@ -163,7 +170,8 @@ def test_a_layer_with_a_bias_is_one_node():
     found = operators(model)
     assert found["BatchNormalization"] == 1 and found["Gemm"] == 1 and found["Conv"] == 2 and not found["Add"]
     inputs = {node["name"]: node["input"] for node in model["graph"]["node"]}
-    assert inputs["/conv/Conv2D"][1:] == ["conv.weight", "conv.bias"] and len(inputs["/deep/Conv2D"]) == 2
+    assert inputs["/conv/Conv2D"][1:] == ["conv.weight", "conv.bias"]
+    assert inputs["/deep/Conv2D"] == ["/conv/Conv2D", "deep.weight"]
     assert inputs["/out/MatMul"][1:] == ["out.weight", "out.bias"]
 
 

@@ -16,7 +16,7 @@ from . import activations, arithmetic, convolutions, indexing, norms, recurrent,
 from .builder import IR_VERSION, OPSET, Builder, Extent, File, Refused, Value, lowerings, primitives, type_of
 from .graphs import Missing, write_nodes
 from .symbolic import merged, sizes_of
-from .tidy import read_of, tidied
+from .tidy import named, read_of, tidied
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.nn.cell import Cell
@@ -94,6 +94,7 @@ def model_of(graph: FuncGraph) -> dict[str, Any]:
         b.nodes.append({"input": [value.name], "output": [name], "name": name, "op_type": "Identity", "attribute": []})
         outputs.append(Value(name, *(kind or (value.dtype, value.shape))))
     nodes = tidied(b.nodes, {v.name for v in outputs}, file.values)
+    named(nodes, {v.name for v in outputs}, file.calls)
     needed = read_of(nodes)
     constants = {name: value for name, value in file.constants.items() if name in needed}
     fixed = [  # nodes, so that what is an initializer is a Parameter

@@ -1,4 +1,4 @@
-"""What is done to the nodes of a graph when all are written: unused ones go, a bias goes into what it is added to."""
+"""What is done to the nodes of a graph when all are written: unused ones go, biases go into layers, names get short."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -144,3 +144,37 @@ def _shape(values, name):
     """Dimensions of a value; None where they are not known."""
     value = values.get(name)
     return None if value is None else value.shape
+
+
+# ---------------------------------------------------------------------- names
+def named(nodes: list[Message], kept: set[str], calls: Mapping[str, str]) -> None:
+    """Call a node that is the only one of an operator's call as the call, and results as their nodes.
+
+    Args:
+        nodes (list[dict]): Node messages; they get their names.
+        kept (set[str]): Results that have a name already.
+        calls (dict): {name of a node: name of the call}.
+    """
+    every = list(_every(nodes))
+    counts = Counter(calls.get(node["name"]) for node in every)
+    new = {}
+    for node in every:
+        call = calls.get(node["name"])
+        node["name"] = call if call and counts[call] == 1 else node["name"]
+        for number, name in enumerate(node["output"]):
+            if name and name not in kept:
+                new[name] = f"{node['name']}.{number}" if number else node["name"]
+    for node in every:
+        node["input"] = [new.get(name, name) for name in node["input"]]
+        node["output"] = [new.get(name, name) for name in node["output"]]
+        for graph in _graphs(node):
+            for value in graph["output"]:
+                value["name"] = new.get(value["name"], value["name"])
+
+
+def _every(nodes):
+    """The nodes, and those of graphs within."""
+    for node in nodes:
+        yield node
+        for graph in _graphs(node):
+            yield from _every(graph["node"])
