@@ -60,6 +60,11 @@ CLAIMS = {
     "Pad": [constant("p", [0, 0, 1 << 40, 0]), node("Pad", ["x", "p"], mode="reflect")],
     "Resize": [constant("s", [1 << 20, 1 << 20]), node("Resize", ["x", "", "", "s"])],
     "Split": [node("Split", ["x"], num_outputs=1 << 40)],
+    "AveragePool": [
+        constant("s", [1, 1, 2, 3]),
+        node("Reshape", ["x", "s"], "z"),
+        node("AveragePool", ["z"], kernel_shape=[1 << 40, 1], ceil_mode=1),
+    ],
     "product": [constant("c", np.ones((1 << 15, 1))), constant("r", np.ones((1, 1 << 15))), node("Add", ["c", "r"])],
 }
 

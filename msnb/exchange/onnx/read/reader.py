@@ -83,7 +83,7 @@ class Reader:
         Raises:
             Unread: If the constants of the model get too large: a file of a few bytes can ask for any number.
         """
-        self.model.make(math.prod(lengths))
+        self.model.make(math.prod(max(n, 1) for n in lengths))  # one that is none spares none of the others
 
     def like(self, number: float, x: Ref) -> Ref:
         """A number in the element type of a value."""
