@@ -3,25 +3,30 @@
 from typing import Any
 
 import jax
+import numpy as np
 
+from msnb.common.dtype import pytype_to_dtype
 from msnb.core import float_status, tape
 from msnb.core.kernel import Kernel
+from msnb.core.names import graph_name
 from msnb.core.tensor import Tensor, box
 from msnb.core.trace import thread
 
-_casts = {}
+_casts: dict[Any, Kernel] = {}
 
 
-def _kernel(dtype):
+def casting(dtype: Any) -> Kernel:
+    """The kernel that makes an array one of `dtype` (numpy), shown in the graph as the Cast that it is."""
     kernel = _casts.get(dtype)
     if kernel is None:
-        kernel = _casts[dtype] = Kernel("Cast", lambda x: x.astype(dtype))
+        name = graph_name("Cast", {"type": pytype_to_dtype(np.dtype(dtype))}, layout=(1, -1))
+        kernel = _casts[dtype] = Kernel(name, lambda x: x.astype(dtype))
     return kernel
 
 
 def cast(array: jax.Array, dtype: Any) -> jax.Array:
     """`array` as `dtype` (numpy), shown as Cast in the graph."""
-    return _kernel(dtype).run(array)
+    return casting(dtype).run(array)
 
 
 def cast_tensor(value: Any, dtype: Any) -> Any:
@@ -33,7 +38,7 @@ def cast_tensor(value: Any, dtype: Any) -> Any:
     array = value._array
     if array.dtype.kind != "f" or array.dtype == dtype:
         return value
-    kernel = _kernel(dtype)
+    kernel = casting(dtype)
     result = box(kernel.run(array))
     if thread.looking:
         if thread.recording:

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 from msnb.core import events, trace
 from msnb.core.dtype import is_inexact
 from msnb.core.kernel import Kernel
+from msnb.core.names import graph_name
 from msnb.core.sparse_tensor import RowTensor, add_rows
 from msnb.core.tensor import box
 from msnb.core.whole import is_whole
@@ -140,8 +141,8 @@ def paused():
 
 
 _identity = Kernel("Identity", lambda x: x)
-_add_n = Kernel("AddN", lambda x, y: x + y)
-_concat = Kernel("Concat", lambda x, y: jnp.concatenate((x, y)))
+_add_n = Kernel(graph_name("AddN", {}, layout=((2,),)), lambda x, y: x + y)
+_concat = Kernel(graph_name("Concat", {"axis": 0}, {"axis": 0}, layout=((2,),)), lambda x, y: jnp.concatenate((x, y)))
 _add_rows = Kernel("ScatterAdd", add_rows)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from msnb import context
 from msnb.core import script, tape, trace, whole
 from msnb.core.dtype import is_inexact
-from msnb.core.kernel import Kernel
+from msnb.core.precision import casting
 from msnb.core.tensor import Tensor, box
 from msnb.core.tree import flatten
 from msnb.core.whole import has_gradient, is_whole
@@ -95,15 +95,12 @@ def _fitted(cell, grad, arg, strict):
 
 def _cast(grad, dtype):
     """A gradient in another type, recorded where its derivative is asked for."""
-    kernel = _casts.get(dtype) or _casts.setdefault(dtype, Kernel("Cast", lambda x: x.astype(dtype)))
+    kernel = casting(dtype)
     array = grad._array
     result = box(kernel.call(array))
     if _thread.recording:
         tape.record(kernel, [grad._node], [array], [result])
     return result
-
-
-_casts: dict[Any, Kernel] = {}  # dtype -> the kernel that makes it
 
 
 def _bprop_traced(cell, args):

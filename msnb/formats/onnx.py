@@ -226,17 +226,19 @@ def _external(tensor, size, folder):
     if folder is None:
         raise ValueError(f"The ONNX tensor {name!r} is kept in the file {location!r}; load the model by its path.")
     root = Path(folder).resolve()
-    path = (root / location).resolve()
-    if not location or root not in path.parents:
+    try:
+        path = (root / location).resolve()  # where links lead to
+    except (OSError, RuntimeError, ValueError):  # links in a circle, a name with a zero byte
+        path = root
+    if root not in path.parents:
         raise ValueError(f"The ONNX tensor {name!r} is kept in {location!r}, which is not below the model's folder.")
     try:
         offset, length = int(said.get("offset") or 0), int(said.get("length") or size)
     except ValueError:
         raise ValueError(f"The ONNX tensor {name!r} has an offset or a length that is no number.") from None
-    try:
-        available = path.stat().st_size
-    except OSError:
-        raise ValueError(f"The ONNX tensor {name!r} is kept in {location!r}, which cannot be read.") from None
+    available = path.stat().st_size if path.is_file() else -1  # a pipe would be waited for
+    if available < 0 or not os.access(path, os.R_OK):
+        raise ValueError(f"The ONNX tensor {name!r} is kept in {location!r}, which is no file that can be read.")
     if length != size or offset < 0 or offset + size > available:
         raise ValueError(f"The ONNX tensor {name!r} needs {size} bytes, which {location!r} does not have at {offset}.")
     return memoryview(np.memmap(path, np.uint8, "r", offset, (size,)) if size else b"")

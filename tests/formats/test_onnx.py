@@ -1,5 +1,7 @@
 """ONNX files: what is written is read again, weights stay in the file until asked for, and damage is told as such."""
 
+import os
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -74,6 +76,35 @@ def test_weights_are_read_from_files_below_the_model_only(tmp_path, location):
     kept = {"dims": [4], "data_type": 1, "name": "w", "data_location": 1}
     with pytest.raises(ValueError, match="'w'"):
         onnx.array({**kept, "external_data": [{"key": "location", "value": location}]}, folder)
+
+
+@pytest.mark.parametrize("target", ["../w.bin", "{folder}/../w.bin", "itself", ".", "pipe"])
+def test_a_link_leads_to_no_other_folder_and_to_nothing_but_a_file(tmp_path, target):
+    """Where a link leads to is what counts, and a pipe would be waited for."""
+    (tmp_path / "w.bin").write_bytes(bytes(100))
+    folder = tmp_path / "model"
+    folder.mkdir()
+    os.mkfifo(folder / "pipe")
+    (folder / "itself").symlink_to(target.format(folder=folder))
+    kept = {"dims": [4], "data_type": 1, "name": "w", "data_location": 1}
+    with pytest.raises(ValueError, match="'w'"):
+        onnx.array({**kept, "external_data": [{"key": "location", "value": "itself"}]}, folder)
+
+
+@pytest.mark.parametrize("told", [{"offset": "9" * 5000}, {"offset": "-4"}, {"length": "x"}, {"location": "a\0b"}])
+def test_a_place_in_a_file_that_is_none_is_told(tmp_path, told):
+    (tmp_path / "w.bin").write_bytes(bytes(100))
+    pairs = [{"key": key, "value": value} for key, value in {"location": "w.bin", **told}.items()]
+    with pytest.raises(ValueError, match="'w'"):
+        onnx.array({"dims": [4], "data_type": 1, "name": "w", "data_location": 1, "external_data": pairs}, tmp_path)
+
+
+def test_a_link_within_the_folder_is_followed(tmp_path):
+    (tmp_path / "real.bin").write_bytes(np.arange(4, dtype=np.float32).tobytes())
+    (tmp_path / "w.bin").symlink_to("real.bin")
+    pairs = [{"key": "location", "value": "w.bin"}]
+    tensor = {"dims": [4], "data_type": 1, "name": "w", "data_location": 1, "external_data": pairs}
+    np.testing.assert_array_equal(onnx.array(tensor, tmp_path), np.arange(4))
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 
 import msnb as ms
 from msnb import Tensor, context, ir, nn, ops
+from msnb.nn.graph_cell import operator_of
 
 
 def randoms(*shape):
@@ -45,7 +46,20 @@ class Branches(nn.Cell):
         return self.out(ops.layer_norm(y, (10,)))[:, -1], ops.Concat(1)((y, y, y))
 
 
+class Half(nn.Cell):
+    """Layers that compute in another type than that of their inputs."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3, has_bias=True).to_float(ms.float16)
+        self.out, self.cast = nn.Dense(4, 3).to_float(ms.float16), ops.Cast()
+
+    def construct(self, x):
+        return self.cast(self.out(self.conv(x).mean((2, 3))), ms.float32) + x.mean()
+
+
 NETWORKS = {
+    "half": (Half, (randoms(2, 3, 4, 4),)),
     "convolutions": (Convolutions, (randoms(2, 3, 4, 4),)),
     "branches": (Branches, (randoms(2, 3, 4), Tensor(3, ms.int32))),
     "branches, no round": (Branches, (randoms(2, 3, 4), Tensor(0, ms.int32))),
@@ -93,6 +107,19 @@ def test_the_graph_of_the_cell_is_the_graph():
     assert [(n.op, n.attrs, n.scope, n.types) for n in again.all_nodes()] == [
         (n.op, n.attrs, n.scope, n.types) for n in graph.all_nodes()
     ]
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_call_says_what_each_input_of_its_operator_was_given(name):
+    for node in made(name)[2].all_nodes():
+        op = operator_of(node)
+        if op is None or node.direction != "forward":
+            continue
+        layout = node.layout or (1,) * len(op.inputs)
+        assert len(layout) == len(op.inputs)
+        assert sum(e[0] if isinstance(e, tuple) else e == 1 for e in layout) == len(node.inputs)
+        static = [given.name for given, entry in zip(op.inputs, layout, strict=True) if entry == -1]
+        assert set(static) <= set(node.attrs)
 
 
 def test_a_pickled_graph_runs():

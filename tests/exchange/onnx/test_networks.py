@@ -1,5 +1,7 @@
 """Networks as ONNX models: onnxruntime computes what they compute, and so does the Cell that is read from the file."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from runtime import model_of, needed, run
@@ -61,6 +63,20 @@ class Rounds(nn.Cell):
         return y, x[1, ::-1]
 
 
+class Half(nn.Cell):
+    """Layers that compute in float16, and a sequence turned round."""
+
+    def __init__(self):
+        super().__init__()
+        self.out, self.cast = nn.Dense(4, 3).to_float(ms.float16), ops.Cast()
+        self.turn = ops.ReverseSequence(seq_dim=1, batch_dim=0)
+        self.back = ops.ReverseSequence(seq_dim=2, batch_dim=1)
+
+    def construct(self, x, lengths):
+        x = self.back(self.turn(x, lengths), lengths)
+        return self.cast(self.out(x), ms.float32)
+
+
 class Attention(nn.Cell):
     """Heads of attention, as Transformers have them."""
 
@@ -80,6 +96,7 @@ NETWORKS = {
     "words": (Words, [np.array([[1, 2, 9], [0, 4, 4]], np.int32)]),
     "rounds": (Rounds, [randoms(2, 3), np.array(5, np.int32)]),
     "no round": (Rounds, [randoms(2, 3) - 3, np.array(0, np.int32)]),
+    "half": (Half, [(randoms(3, 3, 4) * 8).round() / 8, np.array([2, 3, 1], np.int32)]),
     "attention": (Attention, [randoms(2, 5, 8)]),
 }
 
@@ -134,6 +151,56 @@ def test_names_in_a_model_are_those_of_the_cells_and_of_the_parameters():
     names = [node["name"] for node in graph["node"]]
     assert "/conv/Conv2D" in names and "/norm/BatchNorm" in names
     assert [info["name"] for info in graph["input"]] == ["x"]
+
+
+def test_a_call_of_several_nodes_is_a_scope_of_them_and_a_constant_says_what_it_is():
+    graph = made("attention")[2]["graph"]
+    names = [node["name"] for node in graph["node"]]
+    assert {"/gelu/GeLU/Tanh", "/gelu/GeLU/Mul", "/softmax/Softmax", "float32(0.5)", "int64[2,5,8]"} <= set(names)
+    assert len(set(names)) == len(names)
+
+
+def operators(model):
+    """How many nodes of each operator there are, constants left out."""
+    return Counter(node["op_type"] for node in model["graph"]["node"] if node["op_type"] != "Constant")
+
+
+def test_a_layer_with_a_bias_is_one_node():
+    _, _, model, _ = made("image")
+    found = operators(model)
+    assert found["BatchNormalization"] == 1 and found["Gemm"] == 1 and found["Conv"] == 2 and not found["Add"]
+    inputs = {node["name"]: node["input"] for node in model["graph"]["node"]}
+    assert inputs["/conv/Conv2D"][1:] == ["conv.weight", "conv.bias"]
+    assert inputs["/deep/Conv2D"] == ["/conv/Conv2D", "deep.weight"]
+    assert inputs["/out/MatMul"][1:] == ["out.weight", "out.bias"]
+
+
+class Biases(nn.Cell):
+    """Sums that look like a layer's bias: some are, and some are not."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 3, 3)
+        self.up = nn.Conv2dTranspose(3, 2, 2, stride=2, has_bias=True)
+        self.one = ms.Parameter(Tensor(np.array([2.0], np.float32)), name="one")
+        self.bias = ms.Parameter(Tensor(np.array([1.0, 2.0, 3.0], np.float32)), name="bias")
+        self.weight = ms.Parameter(Tensor(randoms(4, 3)), name="weight")
+        self.add = ops.BiasAdd()
+
+    def construct(self, x, y):
+        seen = self.conv(x)
+        whole = self.add(seen, self.bias * 2)  # is one, made after the convolution
+        wide = self.conv(x) + self.one  # one number is none
+        return self.up(whole), seen, wide, ops.matmul(y, self.weight) + self.bias, ops.matmul(y, self.weight) + self.one
+
+
+def test_what_only_looks_like_a_bias_is_added():
+    needed()
+    net, x, y = Biases().set_train(False), randoms(1, 2, 4, 4), randoms(5, 4)
+    model = model_of(net, Tensor(x), Tensor(y))
+    close(run(model, x, y), [v.asnumpy() for v in net(Tensor(x), Tensor(y))])
+    found = operators(model)
+    assert found["Gemm"] == 1 and found["MatMul"] == 1 and found["Add"] >= 3
 
 
 def test_the_cell_of_a_model_has_the_parameters_of_the_network_and_trains():

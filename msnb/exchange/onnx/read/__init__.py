@@ -9,10 +9,30 @@ import numpy as np
 from msnb.formats import onnx
 from msnb.ir.anf import FuncGraph, ParameterNode, TensorType
 
-from . import arithmetic, attention, control, images, normal, recurrent  # noqa: F401 - their handlers register
+from . import (  # noqa: F401 - their handlers register
+    activations,
+    attention,
+    chosen,
+    control,
+    convolutions,
+    elements,
+    indexing,
+    normal,
+    pooling,
+    products,
+    quantised,
+    recurrent,
+    reductions,
+    resizing,
+    sampling,
+    spectra,
+    state,
+)
 from . import shapes as _shapes  # noqa: F401 - so do these
 from .cell import OnnxCell
-from .reader import HANDLERS, NeedsValue, Reader, Ref, Shared, Stop, Unread, type_of
+from .reader import Reader, Stop
+from .shared import Shared
+from .values import HANDLERS, NeedsValue, Ref, Unread, type_of
 
 __all__ = ["HANDLERS", "NeedsValue", "OnnxCell", "Unread", "cell_of", "graph_of", "load_onnx", "look"]
 

@@ -5,21 +5,26 @@ from typing import Any
 
 import numpy as np
 
-from .arithmetic import matmul
-from .reader import Node, Reader, Ref, Unread, handles
+from msnb.formats import onnx
+
+from .products import matmul
+from .reader import Reader
+from .values import Node, Ref, Unread, handles
 
 _KNOWN = {
     "is_causal",
     "kv_num_heads",
+    "left_window_size",
     "q_num_heads",
     "qk_matmul_output_mode",
+    "right_window_size",
     "scale",
     "softcap",
     "softmax_precision",
 }
 
 
-def _split(r: Reader, x: Ref, heads: int | None) -> Ref:
+def split_heads(r: Reader, x: Ref, heads: int | None) -> Ref:
     """(batch, tokens, heads * size) as (batch, heads, tokens, size)."""
     if x.rank == 4:
         return x
@@ -29,7 +34,7 @@ def _split(r: Reader, x: Ref, heads: int | None) -> Ref:
     return r.transpose(lined, (0, 2, 1, 3))
 
 
-def _repeated(r: Reader, x: Ref, times: int) -> Ref:
+def repeated(r: Reader, x: Ref, times: int) -> Ref:
     """Each head as many times as queries share it."""
     if times == 1:
         return x
@@ -42,12 +47,13 @@ def _repeated(r: Reader, x: Ref, times: int) -> Ref:
 def _attention(r: Reader, node: Node) -> Any:
     """softmax(scale * Q K' + mask) V, with heads of keys that queries share, and keys of earlier calls."""
     unknown = sorted(set(node.attrs) - _KNOWN)
-    if unknown or node.attr("softmax_precision") not in (None, 0, 1):
+    precision = onnx.DTYPES.get(node.attr("softmax_precision") or 1)
+    if unknown or precision is None:
         raise Unread(f"it has the attributes {', '.join(unknown) or 'softmax_precision'}")
     q, k, v = node.inputs[:3]
     three = q.rank == 3
     q, k, v = (
-        _split(r, x, node.attr(name)) for x, name in ((q, "q_num_heads"), (k, "kv_num_heads"), (v, "kv_num_heads"))
+        split_heads(r, x, node.attr(name)) for x, name in ((q, "q_num_heads"), (k, "kv_num_heads"), (v, "kv_num_heads"))
     )
     mask, past_k, past_v, counts = (node.input(place) for place in (3, 4, 5, 6))
     before = 0
@@ -56,7 +62,7 @@ def _attention(r: Reader, node: Node) -> Any:
         k, v = r("Concat", [past_k, k], axis=2), r("Concat", [past_v, v], axis=2)
     scale = float(node.attr("scale") or 1 / math.sqrt(q.shape[3]))
     times = q.shape[1] // k.shape[1]
-    keys, values = _repeated(r, k, times), _repeated(r, v, times)
+    keys, values = repeated(r, k, times), repeated(r, v, times)
     factor = r.like(math.sqrt(scale), q)
     scores = matmul(r, r("Mul", q, factor), r.transpose(r("Mul", keys, factor), (0, 1, 3, 2)))
     tried = [scores]
@@ -68,7 +74,8 @@ def _attention(r: Reader, node: Node) -> Any:
     scores = scores if bias is None else r("Add", scores, bias)
     tried.append(scores)
     kind = scores.dtype
-    wide = scores if kind.itemsize > 2 else r.cast(scores, np.float32)
+    told = node.attr("softmax_precision")
+    wide = r.cast(scores, precision) if told or kind.itemsize < 4 else scores
     if bias is not None:  # a row of which all is masked has no weights
         open_ = r("Greater", r("ReduceMax", wide, (3,), keep_dims=True), r.like(-np.inf, wide))
         weights = r("Where", open_, r("Softmax", r("Where", open_, wide, r.like(0, wide)), axis=-1), r.like(0, wide))
@@ -82,6 +89,24 @@ def _attention(r: Reader, node: Node) -> Any:
     return y, k, v, tried[node.attr("qk_matmul_output_mode", 0)]
 
 
+@handles("ai.onnx.preview.FlexAttention")
+def _flex_attention(r: Reader, node: Node) -> Ref:
+    """softmax(scale * Q K') V, with graphs of the model's own that change the scores, or the weights."""
+    q, k, v = node.inputs
+    times = q.shape[1] // k.shape[1]
+    factor = r.like(math.sqrt(float(node.attr("scale") or 1 / math.sqrt(q.shape[3]))), q)
+    keys = r.transpose(r("Mul", repeated(r, k, times), factor), (0, 1, 3, 2))
+    scores = matmul(r, r("Mul", q, factor), keys)
+    wide = node.attr("softmax_precision", 0) or (1 if scores.dtype.itemsize < 4 else onnx.NUMBERS[scores.dtype.name])
+    scores = r.cast(scores, onnx.DTYPES[wide])
+    if node.attr("score_mod") is not None:
+        (scores,) = r.inline(node.attr("score_mod"), [scores])
+    weights = r("Softmax", scores, axis=-1)
+    if node.attr("prob_mod") is not None:
+        (weights,) = r.inline(node.attr("prob_mod"), [weights])
+    return r.cast(matmul(r, weights, r.cast(repeated(r, v, times), weights.dtype)), v.dtype)
+
+
 def _bias(r, node, scores, mask, counts, before):
     """What is added to the scores: 0 where a key is seen, minus infinity where it is not, or what is given."""
     low = r.like(-np.inf, scores)
@@ -90,18 +115,24 @@ def _bias(r, node, scores, mask, counts, before):
     if mask is not None:
         if mask.shape[-1] < total:
             rest = [*mask.shape[:-1], total - mask.shape[-1]]
-            fill = np.zeros(rest, bool) if mask.dtype == bool else np.full(rest, -np.inf, mask.dtype)
-            mask = r("Concat", [mask, r.const(fill)], axis=-1)
+            fill = r.filled(rest, False if mask.dtype == bool else -np.inf, mask.dtype)
+            mask = r("Concat", [mask, fill], axis=-1)
         found = r("Where", mask, r.like(0, scores), low) if mask.dtype == bool else r.cast(mask, scores.dtype)
     seen = None
-    if node.attr("is_causal", 0):
-        row = np.arange(tokens)[:, None]
-        column = np.arange(total)[None, :]
-        if counts is None:
-            seen = r.const(column <= row + before)
-        else:
-            start = r("Sub", r.reshape(counts, (counts.shape[0], 1, 1, 1)), r.like(tokens, counts))
-            seen = r("LessEqual", r.const(column, np.int64), r("Add", r.const(row, np.int64), start))
+    r.room(tokens, total)
+    start = r.const(np.int64(before))  # how many keys stand before the first query
+    if counts is not None and not before:
+        start = r("Sub", r.reshape(counts, (counts.shape[0], 1, 1, 1)), r.like(tokens, counts))
+    place = r("Add", r.const(np.arange(tokens)[:, None]), start)
+    left, right = node.attr("left_window_size", -1), node.attr("right_window_size", -1)
+    for limited, op, shift in (
+        (node.attr("is_causal", 0), "LessEqual", 0),
+        (right >= 0, "LessEqual", right),
+        (left >= 0, "GreaterEqual", -left),
+    ):
+        if limited:
+            inside = r(op, r.const(np.arange(total)[None, :]), r("Add", place, r.like(shift, place)))
+            seen = inside if seen is None else r("LogicalAnd", seen, inside)
     if counts is not None:
         inside = r("Less", r.const(np.arange(total)), r.reshape(counts, (counts.shape[0], 1, 1, 1)))
         seen = inside if seen is None else r("LogicalAnd", seen, inside)

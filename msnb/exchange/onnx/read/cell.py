@@ -10,7 +10,7 @@ from msnb.core.tensor import Tensor
 from msnb.ir.anf import FuncGraph, TensorType
 from msnb.nn.graph_cell import GraphCell
 
-from .reader import NeedsValue, type_of
+from .values import NeedsValue, type_of
 
 Build = Callable[[Mapping[str, TensorType], Mapping[str, np.ndarray]], FuncGraph]
 

@@ -4,17 +4,18 @@ import numpy as np
 
 from msnb.ir.anf import FuncGraph, ParameterNode
 
-from .reader import Reader, Ref, Unread, handles, type_of
+from .reader import Reader
+from .values import Ref, Unread, handles, type_of
 
 _LONGEST = 1024  # rounds that are written out
 
 
 @handles("If")
 def _if(r, node):
-    test = node.inputs[0]
+    test, graphs = node.inputs[0], [node.attr(name) for name in ("else_branch", "then_branch")]
     if test.value is not None:
-        return r.inline(node.attr("then_branch" if np.all(test.value) else "else_branch"), [])
-    branches = [r.inner(node.attr(name), []) for name in ("else_branch", "then_branch")]
+        return r.inline(graphs[bool(np.all(test.value))], [])
+    branches = [r.inner(graph, []) for graph in graphs]
     types = [ref.node.types[ref.slot] for ref in branches[1][1]]
     if types != [ref.node.types[ref.slot] for ref in branches[0][1]]:
         raise Unread("its branches give results of different shapes or types")
@@ -38,9 +39,12 @@ def _loop(r, node):
     rounds, going, state = node.input(0), node.input(1), list(node.inputs[2:])
     body = node.attr("body")
     scans = len(body.get("output", [])) - 1 - len(state)
-    known = rounds is not None and _known(r, rounds) is not None
-    if known and int(_known(r, rounds)) <= _LONGEST and (going is None or going.value is not None):
-        made = _written_out(r, body, int(_known(r, rounds)), going, state, scans)
+    limit = None if rounds is None else _known(r, rounds)
+    if scans and rounds is not None:  # as many results as rounds: their shape needs the number
+        limit = r.static(rounds) if limit is None else limit
+        going = going if going is None or going.value is not None else r.const(r.static(going))
+    if limit is not None and int(np.asarray(limit).flat[0]) <= _LONGEST and (going is None or going.value is not None):
+        made = _written_out(r, body, int(np.asarray(limit).flat[0]), going, state, scans)
         if made is not None:
             return made
     if scans:

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from .reader import Reader, Ref, Unread, handles
+from .reader import Reader
+from .values import Ref, Unread, handles
 
 
 def standardised(r: Reader, x: Ref, axes: tuple[int, ...], epsilon: float) -> tuple[Ref, Ref, Ref]:
@@ -57,7 +58,7 @@ def _instance_norm(r, node):
 def _layer_norm(r, node):
     x, scale, bias = node.inputs[0], node.inputs[1], node.input(2)
     axis, epsilon = node.attr("axis", -1) % x.rank, float(node.attr("epsilon", 1e-5))
-    bias = r.const(np.zeros(scale.shape, scale.dtype)) if bias is None else bias
+    bias = r.filled(scale.shape, 0, scale.dtype) if bias is None else bias
     if scale.shape == bias.shape == x.shape[axis:] and scale.dtype == x.dtype:
         made, mean, variance = r(
             "LayerNorm", x, scale, bias, begin_norm_axis=axis, begin_params_axis=axis, epsilon=epsilon
@@ -116,6 +117,7 @@ def _lrn(r, node):
     alpha, beta, bias = node.attr("alpha", 1e-4), node.attr("beta", 0.75), node.attr("bias", 1.0)
     low, high = (size - 1) // 2, size - 1 - (size - 1) // 2
     channels = x.shape[1]
+    r.room(channels, channels)
     offset = np.arange(channels)[None, :] - np.arange(channels)[:, None]
     band = r.const(((offset >= -low) & (offset <= high)).astype(x.dtype))
     flat = r.reshape(r("Square", x), (x.shape[0], channels, math.prod(x.shape[2:])))

@@ -1,10 +1,10 @@
 """From the messages of a model to a graph of MindSpore's operators: names, shapes, constants, and graphs within."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import jax
-import ml_dtypes
 import numpy as np
 
 from msnb import log
@@ -12,167 +12,16 @@ from msnb.common import dtype as mstype
 from msnb.core.operator import _ABSENT, REGISTRY
 from msnb.core.tensor import Tensor, box
 from msnb.formats import onnx
-from msnb.ir.anf import AnfNode, CNode, FuncGraph, ParameterNode, TensorType, ValueNode
-from msnb.ir.read import dtype_name
+from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
 
-Handler = Callable[..., Any]
-HANDLERS: dict[str, Handler] = {}  # "Conv", or "com.microsoft.Gelu" -> what makes our nodes of such a node
+from .shared import Shared
+from .values import HANDLERS, Attributes, NeedsValue, Node, Ref, Unfit, Unread, type_of
 
-# Attributes that say again what the inputs do, or what inference does not ask.
-_IMPLIED = frozenset(("kernel_shape", "hidden_size", "ratio", "seed", "sorted", "training_mode"))
-_NEWEST = 26  # of the opsets that the handlers were written after
-
-
-class Unread(NotImplementedError):
-    """msnb has nothing for an operator of a model, or not with these attributes."""
-
-
-class NeedsValue(Exception):
-    """An input of the model decides on shapes: the graph is another one for other values.
-
-    Attributes:
-        name (str): The input.
-    """
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"the input '{name}' decides on shapes")
-        self.name: str = name
-
-
-class Ref(NamedTuple):
-    """A result of a node.
-
-    Attributes:
-        node (AnfNode): The node.
-        slot (int): Which of its results.
-    """
-
-    node: AnfNode
-    slot: int = 0
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Its dimensions."""
-        return self.node.types[self.slot].shape
-
-    @property
-    def rank(self) -> int:
-        """How many it has."""
-        return len(self.shape)
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Its element type."""
-        return numpy_type(self.node.types[self.slot].dtype)
-
-    @property
-    def is_float(self) -> bool:
-        """Whether that is one of floating point."""
-        return "float" in self.dtype.name
-
-    @property
-    def value(self) -> np.ndarray | None:
-        """The array of a constant, else None."""
-        return self.node.value if isinstance(self.node, ValueNode) else None
-
-
-class Attributes(dict[str, Any]):
-    """Attributes of a node by name, which remember those that somebody has asked for."""
-
-    def __init__(self, given: Mapping[str, Any]) -> None:
-        super().__init__(given)
-        self._asked: set[str] = set()
-
-    def __getitem__(self, name: str) -> Any:
-        self._asked.add(name)
-        return super().__getitem__(name)
-
-    def __contains__(self, name: object) -> bool:
-        self._asked.add(str(name))
-        return super().__contains__(name)
-
-    def __iter__(self) -> Iterator[str]:
-        self._asked.update(super().keys())
-        return super().__iter__()
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """An attribute, `default` where there is none."""
-        self._asked.add(name)
-        return super().get(name, default)
-
-    def unasked(self) -> list[str]:
-        """Names of those that nobody has asked for."""
-        return [name for name in super().keys() if name not in self._asked]
-
-
-class Node(NamedTuple):
-    """A node of the model.
-
-    Attributes:
-        op (str): Its operator.
-        inputs (list): What it takes, None for what is left out.
-        attrs (Attributes): Its attributes, see `formats.onnx.attributes`.
-        outputs (list[str]): Names of its results, "" for one that nobody wants.
-        version (int): Of the set of operators.
-    """
-
-    op: str
-    inputs: list[Ref | None]
-    attrs: Attributes
-    outputs: list[str]
-    version: int
-
-    def attr(self, name: str, default: Any = None) -> Any:
-        """An attribute."""
-        return self.attrs.get(name, default)
-
-    def input(self, place: int) -> Ref | None:
-        """What it takes at a place, None where that is left out."""
-        return self.inputs[place] if place < len(self.inputs) else None
-
-
-def handles(*names: str) -> Callable[[Handler], Handler]:
-    """Decorator: what makes our nodes of ONNX's of these names, called as ``handler(r, node)``."""
-
-    def enter(handler):
-        for name in names:
-            HANDLERS[name] = handler
-        return handler
-
-    return enter
-
-
-def numpy_type(name: str) -> np.dtype:
-    """The numpy dtype that MindSpore spells so."""
-    name = name.lower()
-    return np.dtype(ml_dtypes.bfloat16) if name == "bfloat16" else np.dtype(name)
-
-
-def type_of(shape: Iterable[int], dtype: Any) -> TensorType:
-    """The TensorType of an array."""
-    dtype = np.dtype(dtype)
-    return TensorType(dtype_name(dtype), tuple(int(n) for n in shape), dtype.itemsize)
-
-
-class Weights(Mapping[str, np.ndarray]):
-    """The initializers of a model by name; each is read when it is asked for."""
-
-    def __init__(self, tensors: Iterable[dict[str, Any]], folder: Any) -> None:
-        self._tensors: dict[str, dict[str, Any]] = {tensor.get("name", ""): tensor for tensor in tensors}
-        self._folder = folder
-
-    def __getitem__(self, name: str) -> np.ndarray:
-        return onnx.array(self._tensors[name], self._folder)
-
-    def __iter__(self):
-        return iter(self._tensors)
-
-    def __len__(self) -> int:
-        return len(self._tensors)
-
-    def message(self, name: str) -> dict[str, Any]:
-        """The Tensor message."""
-        return self._tensors[name]
+_FOLDED = 1 << 16  # elements of a constant that is computed when the model is read
+_SMALL = 64  # elements of inputs of which the results are small, too, but for
+_WIDENING = frozenset(("BroadcastTo", "OneHot", "Pad", "Tile"))
+# Attributes that say again what the inputs do, or what inference or the types that msnb has do not ask.
+_IMPLIED = frozenset(("kernel_shape", "hidden_size", "ratio", "saturate", "seed", "sorted", "training_mode"))
 
 
 class Reader:
@@ -220,6 +69,21 @@ class Reader:
         """A constant."""
         value = np.asarray(value, dtype)
         return Ref(ValueNode(value, (type_of(value.shape, value.dtype),)))
+
+    def filled(self, shape: Iterable[int], value: Any, dtype: Any) -> Ref:
+        """An array of one number; a large one is made when the network runs."""
+        shape = tuple(int(n) for n in shape)
+        if math.prod(shape) <= _FOLDED:
+            return self.const(np.full(shape, value, dtype))
+        return self("BroadcastTo", self.const(value, dtype), shape=shape)
+
+    def room(self, *lengths: int) -> None:
+        """Take note of a constant of so many elements that is about to be made.
+
+        Raises:
+            Unread: If the constants of the model get too large: a file of a few bytes can ask for any number.
+        """
+        self.model.make(math.prod(max(n, 1) for n in lengths))  # one that is none spares none of the others
 
     def like(self, number: float, x: Ref) -> Ref:
         """A number in the element type of a value."""
@@ -289,12 +153,14 @@ class Reader:
                 layout.append(1)
                 tensors.append(arg if isinstance(arg, Ref) else self.const(arg))
         layout = None if all(entry == 1 for entry in layout) else tuple(layout)
-        if all(t.value is not None for t in tensors) and sum(t.value.size for t in tensors) < 1 << 16:
-            out = op.again(settings, layout, [Tensor(t.value) for t in tensors])
-            many = isinstance(out, (tuple, list))
-            made = tuple(self.const(v.asnumpy()) for v in (out if many else (out,)))
-            return made if many else made[0]
-        many, types = _abstract(op, settings, layout, tensors)
+        types = None
+        if all(t.value is not None for t in tensors) and sum(t.value.size for t in tensors) < _FOLDED:
+            if sum(t.value.size for t in tensors) > _SMALL or op.name in _WIDENING:
+                many, types = _abstract(op, settings, layout, tensors)
+            if types is None or all(math.prod(kind.shape) <= _FOLDED for kind in types):
+                return self._folded(op, settings, layout, tensors)
+        if types is None:
+            many, types = _abstract(op, settings, layout, tensors)
         node = CNode(
             op.name.removeprefix("_"),
             tuple(t.node for t in tensors),
@@ -308,6 +174,13 @@ class Reader:
         self.nodes.append(node)
         made = tuple(Ref(node, slot) for slot in range(len(types)))
         return made if many else made[0]
+
+    def _folded(self, op, settings, layout, tensors):
+        """The value of a call of constants."""
+        out = op.again(settings, layout, [Tensor(t.value) for t in tensors])
+        if isinstance(out, (tuple, list)):
+            return tuple(self.const(v.asnumpy()) for v in out)
+        return self.const(out.asnumpy())
 
     def control(self, op: str, inputs: Sequence[Ref], types: Sequence[TensorType], graphs: Sequence[FuncGraph]) -> Any:
         """Add a branch or a loop; its results."""
@@ -368,6 +241,11 @@ class Reader:
             except Unread as error:
                 self.model.missing.setdefault((key, str(error)), message.get("name") or self.scope)
                 results = ()
+            except (NeedsValue, Stop, Unfit, MemoryError):
+                raise
+            except Exception as error:  # what an operator says of types and shapes that are not its own
+                name = message.get("name") or (message.get("output") or [""])[0]
+                raise Unfit(f"The node '{name}' ({key}) of the model cannot be read: {error}") from error
             finally:
                 self.scope = scope
             results = (results,) if isinstance(results, Ref) else tuple(results or ())
@@ -377,10 +255,10 @@ class Reader:
                 if number < len(results) and results[number] is not None:
                     self.names[name] = results[number]
                 elif self.model.missing:  # goes on, to find what else is missing
-                    raise _Stop
+                    raise Stop
                 else:
                     self.model.missing.setdefault((key, f"msnb does not compute its result {number}"), name)
-                    raise _Stop
+                    raise Stop
 
     def _scope_of(self, message):
         """A scope of a node's name: ``/layer1/conv/Conv`` stands in ``Default/layer1/conv``."""
@@ -389,6 +267,7 @@ class Reader:
 
     def call_function(self, function: dict[str, Any], message: dict[str, Any]) -> list[Ref | None]:
         """The results of a function of the model's own: its nodes are read in its place."""
+        self.model.enter(function)
         inner = dict(zip(function.get("input", []), message.get("input", []), strict=False))
         around, version = self.names, self.version
         values = {name: self.find(outer) for name, outer in inner.items() if outer}
@@ -403,6 +282,7 @@ class Reader:
             results = [self.names.get(name) for name in function.get("output", [])]
         finally:
             self.names, self.version = around, version
+            self.model.leave()
         return results
 
     def inner(self, message: dict[str, Any], inputs: Sequence[tuple[Any, TensorType]]) -> tuple["Reader", list[Ref]]:
@@ -429,6 +309,7 @@ class Reader:
 
     def inline(self, message: dict[str, Any], inputs: Sequence[Ref]) -> list[Ref]:
         """Read a graph within in place of the node that has it."""
+        self.model.begin_round()
         around = dict(self.names)
         for info, value in zip(message.get("input", []), inputs, strict=False):
             self.names[info.get("name", "")] = value
@@ -446,7 +327,7 @@ class Reader:
     parameters: list[ParameterNode]
 
 
-class _Stop(Exception):
+class Stop(Exception):
     """Nothing that follows can be read."""
 
 
@@ -477,40 +358,3 @@ def _abstract(op, settings, layout, tensors):
 
     outs = jax.eval_shape(run, *[jax.ShapeDtypeStruct(t.shape, t.dtype) for t in tensors])
     return shape[-1], tuple(type_of(o.shape, o.dtype) for o in outs)
-
-
-class Shared:
-    """What all graphs of a model share.
-
-    Attributes:
-        weights (Weights): Its initializers.
-        functions (dict): Functions of its own, by domain and name.
-        samples (dict): Arrays for inputs that decide on shapes.
-        used (set): Those of them that were asked for.
-        missing (dict): (operator, why) -> name of the first node that cannot be read.
-    """
-
-    def __init__(self, message: dict[str, Any], folder: Any, samples: Mapping[str, np.ndarray] | None = None) -> None:
-        self.folder = folder
-        self.message: dict[str, Any] = message
-        self.weights: Weights = Weights(message["graph"].get("initializer", []), folder)
-        self.functions: dict[Any, dict[str, Any]] = {
-            (f.get("domain", ""), f.get("name", "")): f for f in message.get("functions", [])
-        }
-        self.samples: Mapping[str, np.ndarray] = samples or {}
-        self.used: set[str] = set()
-        self.missing: dict[tuple[str, str], str] = {}
-        self.version: int = 1
-        self._count = 0
-        for opset in message.get("opset_import", []):
-            if opset.get("domain", "") in ("", "ai.onnx"):
-                self.version = opset.get("version", 1)
-
-    def count(self) -> int:
-        """The number of the next node."""
-        self._count += 1
-        return self._count - 1
-
-
-Stop = _Stop
-NEWEST = _NEWEST

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from .reader import Node, Reader, Ref, Unread, handles
+from .reader import Reader
 from .shapes import part
+from .values import Node, Ref, Unread, handles
 
 _LONGEST = 1024
 
@@ -67,7 +68,7 @@ class _Layer:
         """The first state of a direction, zeros where none is given."""
         x = self.state(place)
         if x is None:
-            return self.r.const(np.zeros((self.batch, self.hidden), self.x.dtype))
+            return self.r.filled((self.batch, self.hidden), 0, self.x.dtype)
         return self.r.reshape(part(self.r, x, 0, direction, direction + 1), (self.batch, self.hidden))
 
     def activation(self, direction: int, number: int, x: Ref, usual: str) -> Ref:
@@ -86,7 +87,7 @@ class _Layer:
         """Part of the biases of a direction, zeros where there are none."""
         found = self.of(3, direction)
         if found is None:
-            return self.r.const(np.zeros(count * self.hidden, self.x.dtype))
+            return self.r.filled((count * self.hidden,), 0, self.x.dtype)
         return part(self.r, found, 0, start * self.hidden, (start + count) * self.hidden)
 
     def run(self, step, states: list[int]) -> list[Ref]:
@@ -214,8 +215,8 @@ def _whole_lstm(r, layer, n):
             biases += [ordered(bias), ordered(bias, 4)]
     flat = r("Concat", flat + biases, axis=0)
     w = r.reshape(flat, (flat.shape[0], 1, 1))
-    zeros = np.zeros((directions, layer.batch, n), layer.x.dtype)
-    h, c = (layer.state(place) or r.const(zeros) for place in (5, 6))
+    zeros = r.filled((directions, layer.batch, n), 0, layer.x.dtype)
+    h, c = (layer.state(place) or zeros for place in (5, 6))
     y, h, c, *_ = r(
         "LSTM",
         layer.x,

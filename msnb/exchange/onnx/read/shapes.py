@@ -1,4 +1,4 @@
-"""Readers of what changes shapes, takes parts by index and makes arrays."""
+"""Readers of what changes shapes, makes arrays and repeats them."""
 
 import math
 
@@ -6,7 +6,8 @@ import numpy as np
 
 from msnb.formats import onnx
 
-from .reader import Node, Reader, Ref, Unread, handles
+from .reader import Reader
+from .values import Ref, handles
 
 
 @handles("Shape")
@@ -88,6 +89,8 @@ def _split(r, node):
     count = node.attr("num_outputs", len(node.outputs))
     sizes = node.attr("split") if node.version < 13 else node.input(1) and r.ints(node.input(1))
     if not sizes:
+        if count > len(node.outputs):
+            raise ValueError(f"{count} parts for {len(node.outputs)} results")
         each = -(-x.shape[axis] // count)
         sizes = [min(each, max(x.shape[axis] - i * each, 0)) for i in range(count)]
     if len(set(sizes)) == 1 and sizes[0]:
@@ -110,7 +113,7 @@ def part(r: Reader, x: Ref, axis: int, begin: int, end: int) -> Ref:
 
 
 def _empty(r, x, shape):
-    return r.const(np.zeros(shape, x.dtype))
+    return r.filled(shape, 0, x.dtype)
 
 
 @handles("Slice")
@@ -146,120 +149,6 @@ def _slice(r, node):
     return r("StridedSlice", x, begin, end, step)
 
 
-# ---------------------------------------------------------------------- by index
-def _counted(r, indices, count):
-    """Indices with those that count from the end turned into places."""
-    if indices.value is not None:
-        return r.const(np.where(indices.value < 0, indices.value + count, indices.value))
-    return r("Where", r("Less", indices, r.like(0, indices)), r("Add", indices, r.like(count, indices)), indices)
-
-
-@handles("Gather")
-def _gather(r, node):
-    x, indices = node.inputs
-    axis = node.attr("axis", 0) % x.rank
-    return r("Gather", x, _counted(r, indices, x.shape[axis]), axis)
-
-
-@handles("GatherElements")
-def _gather_elements(r, node):
-    x, indices = node.inputs
-    axis = node.attr("axis", 0) % x.rank
-    indices = _counted(r, indices, x.shape[axis])
-    rest = [indices.shape[i] if i != axis else n for i, n in enumerate(x.shape)]
-    if tuple(rest) != x.shape:  # MindSpore wants all other axes as long as those of the indices
-        x = r("Slice", x, (0,) * x.rank, tuple(rest))
-    return r("GatherD", x, axis, indices)
-
-
-@handles("GatherND")
-def _gather_nd(r, node):
-    x, indices = node.inputs
-    batch = node.attr("batch_dims", 0)
-    depth = indices.shape[-1]
-    if not batch:
-        return r("GatherNd", x, _counted_nd(r, indices, x.shape[:depth]))
-    grids = [
-        np.broadcast_to(
-            np.arange(n).reshape([-1 if i == j else 1 for j in range(indices.rank)]), (*indices.shape[:-1], 1)
-        )
-        for i, n in enumerate(indices.shape[:batch])
-    ]
-    before = r.const(np.concatenate(grids, -1).astype(indices.dtype))
-    full = r("Concat", [before, indices], axis=-1)
-    return r("GatherNd", x, _counted_nd(r, full, x.shape[: batch + depth]))
-
-
-def _counted_nd(r, indices, shape):
-    counts = r.const(np.array(shape, indices.dtype))
-    if indices.value is not None:
-        return r.const(np.where(indices.value < 0, indices.value + counts.value, indices.value))
-    return r("Where", r("Less", indices, r.like(0, indices)), r("Add", indices, counts), indices)
-
-
-@handles("ScatterND")
-def _scatter_nd(r, node):
-    x, indices, updates = node.inputs
-    ours = {"none": "Update", "add": "Add", "mul": "Mul", "max": "Max", "min": "Min"}[node.attr("reduction", "none")]
-    return r(f"TensorScatter{ours}", x, _counted_nd(r, indices, x.shape[: indices.shape[-1]]), updates)
-
-
-@handles("Scatter", "ScatterElements")
-def _scatter_elements(r, node):
-    x, indices, updates = node.inputs
-    reduction, axis = node.attr("reduction", "none"), node.attr("axis", 0) % x.rank
-    indices = _counted(r, indices, x.shape[axis])
-    if reduction in ("none", "add"):
-        return r("TensorScatterElements", x, indices, updates, axis=axis, reduction=reduction)
-    places = []
-    for i in range(x.rank):
-        if i == axis:
-            places.append(indices)
-        else:
-            line = np.arange(indices.shape[i]).reshape([-1 if j == i else 1 for j in range(x.rank)])
-            places.append(r.const(np.broadcast_to(line, indices.shape).astype(indices.dtype)))
-    ours = {"mul": "Mul", "max": "Max", "min": "Min"}[reduction]
-    return r(f"TensorScatter{ours}", x, r("Stack", places, axis=-1), updates)
-
-
-@handles("Compress")
-def _compress(r, node):
-    x, chosen = node.inputs[0], np.flatnonzero(r.static(node.inputs[1]))
-    axis = node.attr("axis")
-    if axis is None:
-        x, axis = r.reshape(x, (math.prod(x.shape),)), 0
-    return r("Gather", x, r.const(chosen), axis % x.rank)
-
-
-@handles("NonZero")
-def _non_zero(r, node):
-    return r.const(np.stack(np.nonzero(np.atleast_1d(r.static(node.inputs[0])))).astype(np.int64))
-
-
-@handles("TopK")
-def _top_k(r, node):
-    x = node.inputs[0]
-    axis = node.attr("axis", -1) % x.rank
-    k = node.attr("k") if node.version < 10 else r.ints(node.inputs[1])[0]
-    turned = axis != x.rank - 1
-    perm = [i for i in range(x.rank) if i != axis] + [axis]
-    y = r.transpose(x, perm) if turned else x
-    if node.attr("largest", 1):
-        values, places = r("TopK", y, int(k), sorted=True)
-    else:
-        values, places = r("Sort", y, axis=-1, descending=False)
-        values, places = part(r, values, x.rank - 1, 0, int(k)), part(r, places, x.rank - 1, 0, int(k))
-    places = r.cast(places, np.int64)
-    back = [int(i) for i in np.argsort(perm)]
-    return (r.transpose(values, back), r.transpose(places, back)) if turned else (values, places)
-
-
-@handles("ReverseSequence")
-def _reverse_sequence(r, node):
-    batch, time = node.attr("batch_axis", 1), node.attr("time_axis", 0)
-    return r("ReverseSequence", node.inputs[0], node.inputs[1], seq_dim=time, batch_dim=batch)
-
-
 # ---------------------------------------------------------------------- making and repeating
 @handles("Expand")
 def _expand(r, node):
@@ -277,31 +166,22 @@ def _tile(r, node):
 def _constant_of_shape(r, node):
     value = node.attr("value")
     value = np.zeros(1, np.float32) if value is None else onnx.array(value)
-    return r.const(np.full(r.ints(node.inputs[0]), value.reshape(-1)[0], value.dtype))
+    return r.filled(r.ints(node.inputs[0]), value.reshape(-1)[0], value.dtype)
 
 
 @handles("Range")
 def _range(r, node):
     start, limit, delta = (r.static(x).reshape(()) for x in node.inputs)
     count = max(math.ceil((float(limit) - float(start)) / float(delta)), 0)
+    r.room(count)
     return r.const((start + np.arange(count) * delta).astype(start.dtype))
-
-
-@handles("OneHot")
-def _one_hot(r, node):
-    indices, depth, values = node.inputs
-    depth = int(r.ints(depth)[0])
-    if indices.is_float:
-        indices = r.cast(indices, np.int64)
-    off, on = (r.reshape(part(r, values, 0, i, i + 1), ()) for i in (0, 1))
-    indices = r.cast(indices, np.int64)
-    return r("OneHot", _counted(r, indices, depth), depth, on, off, axis=node.attr("axis", -1))
 
 
 @handles("EyeLike")
 def _eye_like(r, node):
     x = node.inputs[0]
     dtype = onnx.DTYPES.get(node.attr("dtype", 0), x.dtype)
+    r.room(*x.shape)
     return r.const(np.eye(*x.shape, k=node.attr("k", 0)).astype(dtype))
 
 
@@ -309,6 +189,7 @@ def _eye_like(r, node):
 def _trilu(r, node):
     x = node.inputs[0]
     k = int(r.ints(node.input(1))[0]) if node.input(1) is not None else 0
+    r.room(*x.shape[-2:])
     keep = np.triu(np.ones(x.shape[-2:], bool), k) if node.attr("upper", 1) else np.tril(np.ones(x.shape[-2:], bool), k)
     if 0 in x.shape:
         return x
@@ -338,9 +219,11 @@ def _pad(r, node):
             return r("Pad", x, paddings=tuple(zip(before, after, strict=True)))
         wide = tuple(p + n + q for p, n, q in zip(before, x.shape, after, strict=True))
         whole = r("BroadcastTo", r.cast(value, x.dtype), shape=wide)
+        r.room(x.rank, *x.shape)
         index = np.stack(np.meshgrid(*[np.arange(n) + p for n, p in zip(x.shape, before)], indexing="ij"), -1)
         return r("TensorScatterUpdate", whole, r.const(index), x)
     for axis in range(x.rank):
+        r.room(before[axis] + x.shape[axis] + after[axis])
         places = np.arange(-before[axis], x.shape[axis] + after[axis])
         n = x.shape[axis]
         if mode == "edge":
@@ -387,20 +270,3 @@ def _space_to_depth(r, node):
     order = (0, 1, 3, 5, 2, 4) if node.attr("mode", "DCR") == "CRD" else (0, 3, 5, 1, 2, 4)
     parts = r.transpose(r.reshape(x, (n, c, h // size, size, w // size, size)), order)
     return r.reshape(parts, (n, c * size**2, h // size, w // size))
-
-
-def _window(name, make):
-    @handles(name)
-    def read(r: Reader, node: Node) -> Ref:
-        count = int(r.ints(node.inputs[0])[0])
-        whole = count if node.attr("periodic", 1) else count - 1
-        angle = 2 * np.pi * np.arange(count) / whole
-        dtype = onnx.DTYPES.get(node.attr("output_datatype", 1))
-        if dtype is None:
-            raise Unread("its element type is none that msnb has")
-        return r.const(make(angle).astype(dtype))
-
-
-_window("HannWindow", lambda a: 0.5 - 0.5 * np.cos(a))
-_window("HammingWindow", lambda a: 25 / 46 - 21 / 46 * np.cos(a))
-_window("BlackmanWindow", lambda a: 0.42 - 0.5 * np.cos(a) + 0.08 * np.cos(2 * a))

@@ -16,6 +16,7 @@ from . import activations, arithmetic, convolutions, indexing, norms, recurrent,
 from .builder import IR_VERSION, OPSET, Builder, Extent, File, Refused, Value, lowerings, primitives, type_of
 from .graphs import Missing, write_nodes
 from .symbolic import merged, sizes_of
+from .tidy import named, read_of, tidied
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.nn.cell import Cell
@@ -76,7 +77,7 @@ def model_of(graph: FuncGraph) -> dict[str, Any]:
     env, inputs, weights = {}, [], []
     for node in graph.parameters:
         name = file.name(node.name)
-        value = Value(name, *type_of(node.types[0]))
+        value = file.values[name] = Value(name, *type_of(node.types[0]))
         env[node] = (value,)
         if node.is_weight:
             weights.append((node.name, value))
@@ -92,8 +93,9 @@ def model_of(graph: FuncGraph) -> dict[str, Any]:
         name = file.name("output" if count == 1 else f"output_{number}")
         b.nodes.append({"input": [value.name], "output": [name], "name": name, "op_type": "Identity", "attribute": []})
         outputs.append(Value(name, *(kind or (value.dtype, value.shape))))
-    nodes = _joined(_used(b.nodes, {v.name for v in outputs}), {v.name for v in outputs})
-    needed = _needed(nodes)
+    nodes = tidied(b.nodes, {v.name for v in outputs}, file.values)
+    named(nodes, {v.name for v in outputs}, file.calls)
+    needed = read_of(nodes)
     constants = {name: value for name, value in file.constants.items() if name in needed}
     fixed = [  # nodes, so that what is an initializer is a Parameter
         {"input": [], "output": [name], "name": name, "op_type": "Constant", "attribute": [onnx.attribute("value", v)]}
@@ -121,54 +123,3 @@ def model_of(graph: FuncGraph) -> dict[str, Any]:
 def _told(value):
     shape = [str(n) if isinstance(n, Extent) else n for n in value.shape]
     return onnx.value_info(value.name, value.dtype, shape)
-
-
-def _inner(node):
-    return [a["g"] for a in node["attribute"] if "g" in a]
-
-
-def _needed(nodes):
-    """Names that nodes read, those within included."""
-    found = set()
-    for node in nodes:
-        found.update(node["input"])
-        for graph in _inner(node):
-            found |= _needed(graph["node"]) | {value["name"] for value in graph["output"]}
-    return found
-
-
-def _used(nodes, wanted):
-    """The nodes that something depends on."""
-    kept = []
-    for node in reversed(nodes):
-        if wanted.isdisjoint(node["output"]):
-            continue
-        for graph in _inner(node):
-            graph["node"] = _used(graph["node"], {value["name"] for value in graph["output"]})
-        wanted = wanted | _needed([node])
-        kept.append(node)
-    return kept[::-1]
-
-
-def _joined(nodes, outputs):
-    """The nodes with what only renames a result left out: it has the output's name at once."""
-    by_result = {name: node for node in nodes for name in node["output"]}
-    readers: dict[str, int] = {}
-    for name in (name for node in nodes for name in (*node["input"], *_needed_within(node))):
-        readers[name] = readers.get(name, 0) + 1
-    kept = []
-    for node in nodes:
-        kept.append(node)
-        if node["op_type"] != "Identity" or node["output"][0] not in outputs:
-            continue
-        source = node["input"][0]
-        made = by_result.get(source)
-        if made is None or readers[source] != 1:
-            continue
-        made["output"] = [node["output"][0] if name == source else name for name in made["output"]]
-        kept.pop()
-    return kept
-
-
-def _needed_within(node):
-    return [name for graph in _inner(node) for name in _needed(graph["node"])]

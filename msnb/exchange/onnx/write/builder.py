@@ -20,6 +20,7 @@ lowerings = Facet(
 )
 primitives = Facet("a lowering to ONNX", "Express it with operators of msnb.ops.", key=str)
 
+_FEW = 8  # numbers that are told in the name of a constant
 _TITLES = {"bool": np.dtype("bool"), "bfloat16": np.dtype(ml_dtypes.bfloat16)}
 # what runtimes compute with: narrow types are widened, and cast back
 _COMPUTED = {"int8": "int32", "uint8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64"}
@@ -103,12 +104,16 @@ class File:
 
     Attributes:
         constants (dict): {name: array}.
-        axes (dict): {(input, axis): name of its length}.
+        values (dict): {name: Value} of Parameters and results.
+        inputs (dict): {name in the graph: name in the file}.
+        calls (dict): {name of a node: name of the call that it was written for}.
     """
 
     def __init__(self) -> None:
         self.constants: dict[str, np.ndarray] = {}
+        self.values: dict[str, Value] = {}
         self.inputs: dict[str, str] = {}
+        self.calls: dict[str, str] = {}
         self._taken: set[str] = set()
         self._by_bytes: dict[Any, str] = {}
 
@@ -120,12 +125,12 @@ class File:
         self._taken.add(found)
         return found
 
-    def constant(self, value: np.ndarray, wanted: str = "constant") -> str:
-        """The name of a constant; equal small ones share one."""
+    def constant(self, value: np.ndarray) -> str:
+        """The name of a constant, which says what it is; equal small ones share one."""
         key = (value.dtype.name, value.shape, value.tobytes()) if value.size <= 64 else None
         found = self._by_bytes.get(key) if key else None
         if found is None:
-            found = self.name(wanted)
+            found = self.name(_told(value))
             self.constants[found] = value
             if key:
                 self._by_bytes[key] = found
@@ -179,13 +184,15 @@ class Builder:
         given = [value.name if value is not None else "" for value in inputs]
         while given and not given[-1]:
             given.pop()
-        name = self.file.name(self.place or op)
+        name = self.file.name(f"{self.place}/{op}" if self.place else op)
+        self.file.calls[name] = self.place
         dtypes = dtypes or [inputs[0].dtype] * count
         shapes = shapes or [None] * count
         results = []
         for number in range(count):
             made = name if not number else self.file.name(f"{name}.{number}")
             results.append(Value(made if dtypes[number] else "", dtypes[number] or "", shapes[number]))
+        self.file.values.update((r.name, r) for r in results)
         node = {"input": given, "output": [r.name for r in results], "name": name, "op_type": op}
         node["attribute"] = [onnx.attribute(key, value) for key, value in attrs.items() if value is not None]
         self.nodes.append(node)
@@ -204,7 +211,9 @@ class Builder:
         made = np.asarray(value, numpy_type(dtype) if dtype else None)
         if made.dtype.name not in onnx.NUMBERS:
             raise Refused(f"ONNX has no constants of {made.dtype.name}")
-        return Value(self.file.constant(made), made.dtype.name, made.shape, made)
+        name = self.file.constant(made)
+        self.file.values[name] = value = Value(name, made.dtype.name, made.shape, made)
+        return value
 
     def like(self, number: float, value: Value) -> Value:
         """A number in the element type of a value."""
@@ -286,6 +295,14 @@ class Builder:
         if found == "bool" and any(v.weak and not isinstance(v.known, bool) for v in values):
             found = "int64"
         return [self.cast(v, found) for v in values]
+
+
+def _told(value):
+    """A constant as a name: ``float32(0.5)``, ``int64[2,-1]``, and of more than a few numbers the shape."""
+    if value.size <= _FEW and value.ndim <= 1:
+        numbers = ",".join(f"{number:g}" if value.dtype.kind == "f" else str(number) for number in value.reshape(-1))
+        return f"{value.dtype.name}[{numbers}]" if value.ndim else f"{value.dtype.name}({numbers})"
+    return f"{value.dtype.name}_{'x'.join(map(str, value.shape))}"
 
 
 def promoted(a: str, b: str) -> str:

@@ -45,7 +45,7 @@ def write_nodes(b: Builder, graph: FuncGraph, env: Env, missing: Missing, outer:
         inputs = [value_of(b, source, slot, env) for source, slot in node.uses]
         place, types = b.place, b.types
         if outer is None:
-            b.place = place_of(node)
+            b.place = b.file.name(place_of(node))
         b.types = tuple(type_of(kind) for kind in node.types)
         try:
             if b.types and all(0 in shape for _, shape in b.types):  # there is nothing to compute

@@ -26,6 +26,36 @@ def _kept_inside(b, index, count):
     return b.squeeze(found, [0]) if hasattr(found, "name") else b.const(np.int64(found))
 
 
+def _index(b, indices):
+    return indices if indices.dtype in ("int32", "int64") else b.cast(indices, "int64")
+
+
+@lowerings.register(ops.Gather, ops.SparseGatherV2)
+def _gather(b, params, indices, *, axis):
+    """One node, as models have it; an index beyond the end is an error there, too."""
+    return b.op("Gather", params, _index(b, indices), axis=axis)
+
+
+@lowerings.register(ops.GatherD)
+def _gather_d(b, x, index, *, dim):
+    return b.op("GatherElements", x, _index(b, index), axis=dim)
+
+
+@lowerings.register(ops.GatherNd)
+def _gather_nd(b, input_x, indices):
+    return b.op("GatherND", input_x, b.cast(indices, "int64"))
+
+
+@lowerings.register(ops.ReverseSequence)
+def _reverse_sequence(b, x, seq_lengths, *, seq_dim, batch_dim):
+    time, batch = seq_dim % x.rank, batch_dim % x.rank
+    if {time, batch} != {0, 1}:
+        return NotImplemented
+    kind = b.computing(x.dtype)
+    lengths = b.cast(seq_lengths, "int64")
+    return b.op("ReverseSequence", b.cast(x, kind), lengths, time_axis=time, batch_axis=batch)
+
+
 @lowerings.register(_TensorGetItem)
 def _item(b, x, starts, tensors, *, plan):
     """Slices and numbers; index Tensors are left to what the kernel does."""
@@ -77,18 +107,6 @@ def _slice(b, x, *, begin, size):
         chosen = list(range(x.rank))
     end = [2**62 if size[i] == -1 else begin[i] + size[i] for i in chosen]
     return b.slice(x, [begin[i] for i in chosen], end, chosen) if chosen else x
-
-
-@lowerings.register(ops.Gather, ops.SparseGatherV2)
-def _gather(b, x, indices, *, axis):
-    """The kernel says what becomes of an index that lies outside; one that is known to lie within needs only Gather."""
-    count = x.shape[axis] if x.rank else None
-    if indices.known is None or isinstance(count, Extent):
-        return NotImplemented
-    known = np.asarray(indices.known)
-    if known.size and (known.min() < 0 or known.max() >= count):
-        return NotImplemented
-    return b.op("Gather", x, b.const(known.astype(np.int64)), axis=axis)
 
 
 @lowerings.register(ops.TopK)

@@ -92,14 +92,12 @@ def _gather(b, x, indices, dimension_numbers, slice_sizes, mode=None, fill_value
     single = all(slice_sizes[i] == 1 for i in taken)
     if not whole or not single or tuple(collapsed) != tuple(sorted(taken)):
         raise Refused("it takes windows by index, which ONNX does not")
-    indices = b.cast(indices, "int64")
+    turn = [*batch_i, *(i for i in range(last) if i not in batch_i)]  # GatherND has the batch in front
+    indices = b.transpose(b.cast(indices, "int64"), [*turn, last])
     lengths = [x.shape[i] for i in taken]
     highest = b.op("Sub", b.ints(lengths), b.ints([1] * len(lengths)))
     clipped = b.op("Max", b.op("Min", indices, highest), b.const(np.zeros(1, np.int64)))
     clipped.shape = indices.shape
-    if batch_x:
-        if tuple(batch_x) != tuple(range(len(batch_x))) or tuple(batch_i) != tuple(range(len(batch_i))):
-            raise Refused("it takes by index in a batch that is not the first axes")
     rest = [i for i in range(rank) if i not in taken and i not in batch_x]
     perm = [*batch_x, *taken, *rest]
     turned = b.transpose(x, perm)
@@ -119,7 +117,7 @@ def _gather(b, x, indices, dimension_numbers, slice_sizes, mode=None, fill_value
                 fill_value = True
         made = b.op("Where", within, made, b.const(np.asarray(fill_value), made.dtype), dtype=made.dtype)
     places = [i for i in range(len(b.shape)) if i not in offsets]
-    order = [*places, *offsets]
+    order = [*(places[i] for i in turn), *offsets]
     return b.transpose(made, [int(i) for i in np.argsort(order)])
 
 

@@ -1,0 +1,151 @@
+"""Damaged MINDIR and ONNX files: every one is read or refused with a sentence.
+
+    python benchmarks/fuzz_files.py onnx|mindir [--files 20000] [--first 0] [--seeds FOLDER] [--room 1024]
+        [--seconds 30]
+
+File number n is the same each time; what is damaged is kept in FOLDER, if one is given. A child opens them with no more
+address space than it has when it starts and --room MB; it begins anew every 1000 files, after a crash, and after a file
+that took longer than --seconds.
+"""
+
+import argparse
+import importlib.util
+import json
+import os
+import pathlib
+import random
+import resource
+import select
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "tests" / "exchange"), str(ROOT / "tests" / "exchange" / "onnx")]
+
+from damage import mutated  # noqa: E402
+
+import msnb as ms  # noqa: E402
+from msnb import ir  # noqa: E402
+from msnb.formats import mindir, onnx, protobuf  # noqa: E402
+
+SCHEMAS = {"onnx": onnx.SCHEMA, "mindir": mindir.SCHEMA}
+ONCE = 1000
+
+
+def seeds(kind, folder):
+    """Write the files that are damaged: MindSpore's golden ones; networks as ONNX, and onnx's own tests of nodes."""
+    if kind == "mindir":
+        for path in sorted((ROOT / "tests" / "golden" / "mindir").glob("*.mindir")):
+            (folder / path.name).write_bytes(path.read_bytes())
+        return
+    from test_networks import NETWORKS, made
+
+    for name in NETWORKS:
+        data = protobuf.encode(onnx.SCHEMA, "Model", made(name)[2])
+        (folder / f"{name.replace(' ', '_')}.onnx").write_bytes(data)
+    if importlib.util.find_spec("onnx"):
+        from onnx.backend.test.case.node import collect_testcases
+
+        for case in collect_testcases(""):
+            data, path = case.model.SerializeToString(), folder / f"{case.name}.onnx"
+            if len(data) < 1 << 16:
+                path.write_bytes(data)
+                try:
+                    opened(str(path), kind)
+                except (ValueError, NotImplementedError):  # nothing would be learnt of a damaged one
+                    path.unlink()
+
+
+def opened(path, kind):
+    """Open a file as its reader does, its weights included."""
+    if kind == "onnx":
+        graph = ms.load_onnx(path).graph
+    else:
+        graph = ms.load(path)
+    ir.text(graph)
+    dict(graph.weights)
+
+
+def child(kind, folder, first, count, room):
+    """Open files number `first` on; a line of JSON before each, and after it what came of it."""
+    paths = sorted(pathlib.Path(folder).glob(f"*.{kind}"))
+    path = pathlib.Path(tempfile.gettempdir(), f"damaged-{os.getpid()}.{kind}")
+    for seed in paths[:3]:  # what is loaded once is loaded
+        try:
+            opened(str(seed), kind)
+        except NotImplementedError:
+            pass
+    size = int(pathlib.Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (size + (room << 20),) * 2)
+    for number in range(first, first + count):
+        rng = random.Random(f"{kind} {number}")
+        seed = rng.choice(paths)
+        path.write_bytes(mutated(seed.read_bytes(), rng, SCHEMAS[kind]))
+        print(json.dumps([number, seed.name]), flush=True)
+        try:
+            opened(str(path), kind)
+            told = "read"
+        except (ValueError, NotImplementedError) as error:
+            told = "refused" if str(error) else "refused without a sentence"
+        except BaseException as error:  # noqa: BLE001 - whatever it is, it is what is looked for
+            told = f"{type(error).__name__}: {error}"[:300]
+        print(json.dumps(told), flush=True)
+    path.unlink()
+
+
+def line(process, seconds):
+    """The next line of the child; None when it is late, "" when it has ended."""
+    ready, _, _ = select.select([process.stdout], [], [], seconds)
+    return process.stdout.readline() if ready else None
+
+
+def main(options):
+    """Open the files in children; prints what came of them."""
+    counts, wrong, slowest = {"read": 0, "refused": 0}, [], (0.0, None)
+    with tempfile.TemporaryDirectory() as made:
+        folder = options.seeds or made
+        if not any(pathlib.Path(folder).glob(f"*.{options.kind}")):
+            seeds(options.kind, pathlib.Path(folder))
+        number, end = options.first, options.first + options.files
+        while number < end:
+            command = [sys.executable, __file__, options.kind, "--child", folder, "--first", str(number)]
+            command += ["--files", str(min(ONCE, end - number)), "--room", str(options.room)]
+            with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
+                while begun := line(process, 300):
+                    number, seed = json.loads(begun)
+                    start = time.perf_counter()
+                    told = line(process, options.seconds)
+                    slowest = max(slowest, (time.perf_counter() - start, number))
+                    told = "hangs" if told is None else json.loads(told) if told else "crashes"
+                    if told in counts:
+                        counts[told] += 1
+                    else:
+                        wrong.append((number, seed, told))
+                        print(*wrong[-1], flush=True)
+                    number += 1
+                    if told in ("hangs", "crashes"):
+                        break
+                process.kill()
+            print(f"... {number - options.first}", file=sys.stderr, flush=True)
+    print(
+        f"{options.files} damaged {options.kind} files: {counts['read']} read, {counts['refused']} refused, "
+        f"{len(wrong)} neither; the slowest, {slowest[1]}, in {slowest[0]:.2f} s"
+    )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kind", choices=list(SCHEMAS))
+    parser.add_argument("--files", type=int, default=20000)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--room", type=int, default=1024)
+    parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--seeds")
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.child:
+        child(chosen.kind, chosen.child, chosen.first, chosen.files, chosen.room)
+    else:
+        main(chosen)

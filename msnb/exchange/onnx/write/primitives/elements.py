@@ -1,0 +1,261 @@
+"""Primitives that work element by element: functions, comparisons, logic and casts."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..builder import Builder, Value, primitives
+
+
+def _unary(name, op, real=False):
+    @primitives.register(name)
+    def lower(b: Builder, x: Value, **_: Any) -> Value:
+        kind = b.computing(x.dtype)
+        return b.op(op, b.cast(x, kind))
+
+
+for _name, _op in {
+    "exp": "Exp",
+    "log": "Log",
+    "sqrt": "Sqrt",
+    "sin": "Sin",
+    "cos": "Cos",
+    "tan": "Tan",
+    "asin": "Asin",
+    "acos": "Acos",
+    "atan": "Atan",
+    "sinh": "Sinh",
+    "cosh": "Cosh",
+    "tanh": "Tanh",
+    "asinh": "Asinh",
+    "acosh": "Acosh",
+    "atanh": "Atanh",
+    "logistic": "Sigmoid",
+    "floor": "Floor",
+    "ceil": "Ceil",
+    "erf": "Erf",
+    "neg": "Neg",
+    "abs": "Abs",
+    "sign": "Sign",
+}.items():
+    _unary(_name, _op)
+
+
+@primitives.register(
+    "copy", "copy_p", "stop_gradient", "reduce_precision", "optimization_barrier", "sharding_constraint"
+)
+def _same(b, *values, **_):
+    return values
+
+
+@primitives.register("square")
+def _square(b, x, **_):
+    return b.op("Mul", x, x)
+
+
+@primitives.register("integer_pow")
+def _integer_pow(b, x, y, **_):
+    return b.op("Pow", x, b.like(y, x))
+
+
+@primitives.register("pow")
+def _pow(b, x, y, **_):
+    return b.op("Pow", x, b.cast(y, x.dtype))
+
+
+@primitives.register("rsqrt")
+def _rsqrt(b, x, **_):
+    return b.op("Reciprocal", b.op("Sqrt", x))
+
+
+@primitives.register("cbrt")
+def _cbrt(b, x, **_):
+    return b.op("Mul", b.op("Sign", x), b.op("Pow", b.op("Abs", x), b.like(1 / 3, x)))
+
+
+@primitives.register("exp2")
+def _exp2(b, x, **_):
+    return b.op("Exp", b.op("Mul", x, b.like(float(np.log(2)), x)))
+
+
+@primitives.register("log1p")
+def _log1p(b, x, **_):
+    """log(1 + x) loses the digits of a small x; x * log(u) / (u - 1) with u = 1 + x, which rounds alike, does not."""
+    one = b.like(1, x)
+    u = b.op("Add", one, x)
+    less = b.op("Sub", u, one)
+    exact = b.op("Equal", less, b.like(0, x), dtype="bool")
+    infinite = b.op("Equal", u, x, dtype="bool")
+    safe = b.op("Where", exact, one, less, dtype=x.dtype)
+    ratio = b.op("Div", b.op("Mul", x, b.op("Log", u)), safe)
+    return b.op("Where", exact, x, b.op("Where", infinite, b.op("Log", u), ratio, dtype=x.dtype), dtype=x.dtype)
+
+
+@primitives.register("expm1")
+def _expm1(b, x, **_):
+    """exp(x) - 1 without the loss of digits near 0: tanh(x / 2) * (exp(x) + 1)."""
+    small = b.op("Less", b.op("Abs", x), b.like(1, x), dtype="bool")
+    near = b.op("Mul", b.op("Tanh", b.op("Mul", x, b.like(0.5, x))), b.op("Add", b.op("Exp", x), b.like(1, x)))
+    return b.op("Where", small, near, b.op("Sub", b.op("Exp", x), b.like(1, x)), dtype=x.dtype)
+
+
+@primitives.register("erfc")
+def _erfc(b, x, **_):
+    return b.op("Sub", b.like(1, x), b.op("Erf", x))
+
+
+@primitives.register("round")
+def _round(b, x, rounding_method=1, **_):
+    if int(rounding_method) == 1:  # to even
+        return b.op("Round", x)
+    up = b.op("Floor", b.op("Add", b.op("Abs", x), b.like(0.5, x)))
+    return b.op("Mul", b.op("Sign", x), up)
+
+
+@primitives.register("is_finite")
+def _is_finite(b, x, **_):
+    x = b.cast(x, "float32") if x.dtype in ("float16", "bfloat16") else x
+    bad = b.op("Or", b.op("IsNaN", x, dtype="bool"), b.op("IsInf", x, dtype="bool"), dtype="bool")
+    return b.op("Not", bad)
+
+
+def _binary(name, op):
+    @primitives.register(name)
+    def lower(b: Builder, *values: Value, **_: Any) -> Value:
+        return arithmetic(b, op, values)
+
+
+def arithmetic(b: Builder, op: str, values: Sequence[Value]) -> Value:
+    """An operation on values of the type of the result."""
+    kind = b.computing(b.dtype)
+    made = b.cast(values[0], kind)
+    for value in values[1:]:
+        made = b.op(op, made, b.cast(value, kind))
+    return made
+
+
+for _name, _op in {"add": "Add", "sub": "Sub", "mul": "Mul", "AddN": "Add"}.items():
+    _binary(_name, _op)
+
+
+@primitives.register("div")
+def _div(b, x, y, **_):
+    return arithmetic(b, "Div", (x, y))
+
+
+@primitives.register("rem")
+def _rem(b, x, y, **_):
+    """The rest has the sign of the dividend, as C's fmod."""
+    kind = b.computing(x.dtype)
+    return b.op("Mod", b.cast(x, kind), b.cast(y, kind), fmod=1)
+
+
+def _extreme(name, op, logic):
+    @primitives.register(name)
+    def lower(b: Builder, x: Value, y: Value, **_: Any) -> Value:
+        if x.dtype == "bool":
+            return b.op(logic, x, y)
+        return arithmetic(b, op, (x, y))
+
+
+_extreme("max", "Max", "Or")
+_extreme("min", "Min", "And")
+
+
+@primitives.register("clamp")
+def _clamp(b, low, x, high, **_):
+    return arithmetic(b, "Min", (b.op("Max", b.cast(x, b.computing(x.dtype)), b.cast(low, b.computing(x.dtype))), high))
+
+
+@primitives.register("atan2")
+def _atan2(b, y, x, **_):
+    """The angle of a point, by quadrant."""
+    zero, pi = b.like(0, x), b.like(float(np.pi), x)
+    flat = b.op("Equal", x, zero, dtype="bool")
+    base = b.op("Atan", b.op("Div", y, b.op("Where", flat, b.like(1, x), x, dtype=x.dtype)))
+    below = b.op("Less", y, zero, dtype="bool")
+    turned = b.op("Where", below, b.op("Sub", base, pi), b.op("Add", base, pi), dtype=x.dtype)
+    left = b.op("Where", b.op("Less", x, zero, dtype="bool"), turned, base, dtype=x.dtype)
+    upright = b.op("Mul", b.op("Sign", y), b.like(float(np.pi / 2), x))
+    return b.op("Where", flat, upright, left, dtype=x.dtype)
+
+
+# ---------------------------------------------------------------------- comparisons and logic
+def compare(b: Builder, op: str, x: Value, y: Value) -> Value:
+    """A comparison of two values of one type; `NotEqual` is none of ONNX's."""
+    x, y = b.common(x, y)
+    if x.dtype == "bool" and op not in ("Equal", "NotEqual"):
+        x, y = b.cast(x, "int32"), b.cast(y, "int32")
+    kind = b.computing(x.dtype)
+    made = b.op("Equal" if op == "NotEqual" else op, b.cast(x, kind), b.cast(y, kind), dtype="bool")
+    return b.op("Not", made) if op == "NotEqual" else made
+
+
+def _comparison(name, op):
+    @primitives.register(name)
+    def lower(b: Builder, x: Value, y: Value, **_: Any) -> Value:
+        return compare(b, op, x, y)
+
+
+for _name, _op in {
+    "eq": "Equal",
+    "ne": "NotEqual",
+    "lt": "Less",
+    "le": "LessOrEqual",
+    "gt": "Greater",
+    "ge": "GreaterOrEqual",
+}.items():
+    _comparison(_name, _op)
+
+
+def _logic(name, op, bits):
+    @primitives.register(name)
+    def lower(b: Builder, *values: Value, **_: Any) -> Value:
+        return b.op(op if values[0].dtype == "bool" else bits, *values)
+
+
+_logic("and", "And", "BitwiseAnd")
+_logic("or", "Or", "BitwiseOr")
+_logic("xor", "Xor", "BitwiseXor")
+_logic("not", "Not", "BitwiseNot")
+
+
+@primitives.register("shift_left")
+def _shift_left(b, x, y, **_):
+    power = b.cast(b.op("Pow", b.const(2.0, "float64"), b.cast(y, "float64")), b.computing(x.dtype))
+    return b.op("Mul", b.cast(x, b.computing(x.dtype)), power)
+
+
+@primitives.register("shift_right_logical", "shift_right_arithmetic")
+def _shift_right(b, x, y, **_):
+    """Floor of x / 2 ** y, for numbers that are not negative; a logical shift of others has no form."""
+    if x.dtype == "bool":
+        return NotImplemented
+    power = b.cast(b.op("Pow", b.const(2.0, "float64"), b.cast(y, "float64")), "float64")
+    return b.cast(b.op("Floor", b.op("Div", b.cast(x, "float64"), power)), x.dtype)
+
+
+@primitives.register("select_n")
+def _select_n(b, which, *cases, **_):
+    if which.dtype != "bool" and len(cases) > 2:
+        made = cases[-1]
+        for number in range(len(cases) - 2, -1, -1):
+            chosen = b.op("LessOrEqual", which, b.like(number, which), dtype="bool")
+            made = b.op("Where", chosen, cases[number], made, dtype=made.dtype)
+        return made
+    kind = b.computing(cases[0].dtype) if cases[0].dtype != "uint8" else "uint8"
+    first, second = (b.cast(c, kind) for c in cases)
+    return b.op("Where", b.cast(which, "bool"), second, first, dtype=kind)
+
+
+@primitives.register("convert_element_type")
+def _convert(b, x, **_):
+    return cast_as_xla(b, x, b.dtype)
+
+
+def cast_as_xla(b: Builder, x: Value, dtype: str) -> Value:
+    """A cast; to whole numbers by way of int64, since what does not fit wraps."""
+    if x.is_float and dtype.startswith(("int", "uint")) and dtype not in ("int32", "int64"):
+        x = b.op("Cast", x, dtype="int64", shape=x.shape, to=7)
+    return b.cast(x, dtype)
