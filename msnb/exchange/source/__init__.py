@@ -56,12 +56,16 @@ def to_source(
     Examples:
         >>> text = mindspore.to_source(nn.ReLU(), Tensor([1.0], mindspore.float32))
         >>> print("\\n".join(text.splitlines()[2:]))
-        from mindspore import nn, ops
+        from mindspore import nn
         <BLANKLINE>
         <BLANKLINE>
         class ReLU(nn.Cell):
+            def __init__(self):
+                super().__init__()
+                self.relu = nn.ReLU()
+        <BLANKLINE>
             def construct(self, x):
-                return ops.ReLU()(x)
+                return self.relu(x)
     """
     if isinstance(net, (FuncGraph, GraphCell)):
         if inputs:
