@@ -97,8 +97,11 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
         set_auto_parallel_context,
         set_ps_context,
     )
+    from msnb.core.custom import custom_operator, pallas_operator
+    from msnb.core.custom.checking import check_operator
     from msnb.core.transforms import jacfwd, jacrev, jvp, vjp, vmap
     from msnb.exchange.onnx.read import load_onnx
+    from msnb.exchange.source import to_source
     from msnb.exchange.stablehlo import load_stablehlo
     from msnb.nn.frozen import frozen
     from msnb.notebook.gradients import GradientMonitor, inspect_gradients
@@ -166,6 +169,9 @@ _LATER = {
     "frozen": "msnb.nn.frozen",
     "load_onnx": "msnb.exchange.onnx.read",
     "load_stablehlo": "msnb.exchange.stablehlo",
+    "to_source": "msnb.exchange.source",
+    **dict.fromkeys(("custom_operator", "pallas_operator"), "msnb.core.custom"),
+    "check_operator": "msnb.core.custom.checking",
     **dict.fromkeys(
         (
             "Callback",

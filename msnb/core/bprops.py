@@ -56,7 +56,7 @@ def with_bprop(prim: Primitive, kernel: Callable[..., Any]) -> Callable[..., Any
 
     A getter takes the operator and gives ``bprop(*inputs, out, dout)``, which returns a gradient for each input.
     """
-    getter = bprop_getters.get(prim)
+    getter = getattr(prim, "bprop_getter", None) or bprop_getters.get(prim)
     if getter is None:
         return kernel
     run = jax.custom_vjp(kernel)

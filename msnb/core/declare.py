@@ -177,7 +177,7 @@ def operator(
         return operator()(kernel)
 
     def declare(fn):
-        cls = _class_of(fn, writes, returns, random, checks, rows, real, refuses)
+        cls = class_of(fn, writes, returns, random, checks, rows, refuses, real)
         op = cls.operator
         for key in (cls.__name__, *aliases):
             if key in REGISTRY:
@@ -201,7 +201,17 @@ def operator(
     return declare
 
 
-def _class_of(fn, writes, returns, random, checks, rows, real, refuses):
+def class_of(
+    fn: Callable[..., Any],
+    writes: tuple[str, ...] = (),
+    returns: str = "results",
+    random: bool = False,
+    checks: "Sequence[Check]" = (),
+    rows: Callable[..., Any] | None = None,
+    refuses: Callable[[dict[str, Any]], None] | None = None,
+    real: Callable[..., Any] | None = None,
+) -> Any:
+    """The class of the operator that `fn` declares, which nothing lists; the arguments are those of `operator`."""
     name = fn.__name__
     op = declared(fn, name.lstrip("_"), writes, returns, random, checks=checks, rows=rows)
     op.refuses, op.real = refuses, real

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from msnb.core.identity import IdentityMap
-from msnb.core.operator import REGISTRY
+from msnb.core.operator import OF_USERS, REGISTRY
 
 _ABSENT = object()
 
@@ -89,8 +89,8 @@ class Facet:
         return self._entries.get(self._key(operator), default)
 
     def named(self, name: str, default: Any = None) -> Any:
-        """The same for the name of an operator, which is what a node of a graph has; users' own have no entry here."""
-        op = REGISTRY.get(name)
+        """The same for the name of an operator, which is what a node of a graph has."""
+        op = REGISTRY.get(name) or OF_USERS.get(name)
         return default if op is None else self.get(op, default)
 
     def __getitem__(self, operator: Any) -> Any:

@@ -6,6 +6,7 @@ input given at the call, keyword-only with a `Kind` an attribute given to the cl
 """
 
 import inspect
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.names import GraphName
 
 REGISTRY: dict[str, Any] = {}  # class name -> Operator, aliases included
+# name -> Operator or class of what users have declared, while somebody holds it; the last one of each name
+OF_USERS: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 FUNCTIONAL: dict[str, Any] = {}  # functional name -> function
 
 _thread = trace.thread

@@ -17,7 +17,7 @@ from msnb.core.errors import describe, explain_kernel_error
 from msnb.core.kernel import Kernel
 from msnb.core.marks import changed
 from msnb.core.names import graph_name
-from msnb.core.operator import in_precision, operand, own
+from msnb.core.operator import OF_USERS, in_precision, operand, own
 from msnb.core.primitive import Primitive
 from msnb.core.recent import Recent
 from msnb.core.tensor import Tensor, box
@@ -140,6 +140,7 @@ class PrimitiveWithInfer(Primitive):
     def _kernel_for(self):
         cls = type(self)
         self.__dict__["_called"] = True
+        OF_USERS[self.name] = cls
         if "_kernels" not in cls.__dict__:
             cls._kernels = Recent()
         settings = {k: v for k, v in self.attrs.items() if k not in ("input_names", "output_names")}

@@ -1,6 +1,7 @@
 """What two graphs have in common: two stages of a program, two networks, two versions of a cell."""
 
 import difflib
+import re
 from typing import TYPE_CHECKING, Any
 
 from .hierarchy import Hierarchy, signature
@@ -8,6 +9,8 @@ from .hierarchy import Hierarchy, signature
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.ir.anf import FuncGraph
 
+_CLASS = re.compile(r"(?<=.)-\w+")
+_OF_BOTH = frozenset(("Switch", "While", "Scan", "AddN"))  # names that graphs of primitives have as well
 SAME, CHANGED, ONLY, FUSED = "same", "changed", "only", "fused"
 
 
@@ -72,19 +75,24 @@ def _lowered(node):
 
 
 def _opened(graph):
-    """Whether operators of this graph were opened up into primitives: then none of its nodes is one."""
-    return len(graph) > 0 and not any(node.kernel is not None for node in graph.all_nodes())
+    """Whether operators of this graph were opened up into primitives: then none of its nodes is one. Those of a file
+    have no kernels, and are called as operators are."""
+    return len(graph) > 0 and not any(
+        node.kernel is not None or node.op[:1].isupper() and node.op not in _OF_BOTH for node in graph.all_nodes()
+    )
 
 
 def _turned(comparison):
     return Comparison([(b, a) for a, b in comparison.links], comparison.second, comparison.first)
 
 
-def _keys(graph):
-    """Per node id, a name that stays the same when something elsewhere in the graph changes."""
+def _keys(graph, classes):
+    """Per node id, a name that stays the same when something elsewhere in the graph changes; scopes with the classes of
+    Cells or without them."""
     tree, counts, keys = Hierarchy(graph, fold=False), {}, []
     for node in tree.nodes:
-        path = "/".join(scope.name for scope in tree.home[node.id].ancestors()[1:])
+        names = [scope.name for scope in tree.home[node.id].ancestors()[1:]]
+        path = "/".join(names if classes else (_CLASS.sub("", name) for name in names))
         key = (path, node.origins[0][1] if _lowered(node) else node.op)
         counts[key] = counts.get(key, 0) + 1
         keys.append((*key, counts[key]))
@@ -92,7 +100,9 @@ def _keys(graph):
 
 
 def _alike(first, second, old, new):
-    old_keys, new_keys = _keys(first), _keys(second)
+    # a file of another framework has the attributes that hold Cells, and not their classes
+    classes = [any("-" in node.scope for node in nodes) for nodes in (old, new)]
+    old_keys, new_keys = (_keys(graph, all(classes) or not any(classes)) for graph in (first, second))
     place = {key: number for number, key in enumerate(new_keys)}
     links, partner = {}, {}
     for number, key in enumerate(old_keys):

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 
 from msnb.core.errors import describe
-from msnb.core.operator import REGISTRY, Operator
+from msnb.core.operator import OF_USERS, REGISTRY, Operator
 from msnb.core.parameter import Parameter
 from msnb.core.script import runtime
 from msnb.core.tensor import Tensor
@@ -123,7 +123,8 @@ def _parameter(node, value):
 # ---------------------------------------------------------------------- running
 def operator_of(node: CNode) -> Operator | None:
     """The operator that a node of a graph calls, None where msnb has none of that name."""
-    return REGISTRY.get(node.op) or REGISTRY.get(f"_{node.op}")
+    found = REGISTRY.get(node.op) or REGISTRY.get(f"_{node.op}") or OF_USERS.get(node.op)
+    return found if isinstance(found, Operator) else None
 
 
 def _check_runs(graph):

@@ -34,6 +34,7 @@ from msnb.ops import (
 )
 from msnb.ops import function as function
 from msnb.ops.composite import *  # noqa: F403
+from msnb.ops.custom import Custom
 from msnb.ops.functional import *  # noqa: F403
 from msnb.ops.op_info_register import (
     AiCPURegOp,
@@ -60,6 +61,7 @@ __all__ = [
     "AiCPURegOp",
     "AkgAscendRegOp",
     "AkgGpuRegOp",
+    "Custom",
     "DataType",
     "TBERegOp",
     "op_info_register",

@@ -7,9 +7,11 @@ import sys
 import threading
 import weakref
 
+import numpy as np
 import pytest
 
-from msnb import ir
+import msnb as ms
+from msnb import ir, nn, ops
 from msnb.notebook import graph as graph_view
 from msnb.notebook.graph import GraphView
 
@@ -129,6 +131,31 @@ def test_two_graphs_are_compared_and_names_must_differ():
     assert made.comparison.counts() == {"same": 6, "changed": 0, "fused": 0, "removed": 0, "added": 2}
     with pytest.raises(ValueError, match="two different words"):
         graph_view.diff(old, new, names=("net", "net"))
+
+
+def test_a_file_is_compared_with_a_file_and_with_a_network(tmp_path):
+    class Net(nn.Cell):
+        def __init__(self, *more):
+            super().__init__()
+            self.first, self.drop, self.more = nn.Dense(3, 4), nn.Dropout(0.5), nn.SequentialCell(list(more))
+
+        def construct(self, x):
+            return self.more(ops.tanh(self.drop(self.first(x))))
+
+    x = ms.Tensor(np.ones((2, 3), np.float32))
+    same, longer = Net(nn.ReLU()).set_train(), Net(nn.ReLU(), nn.Sigmoid())
+    paths = {form: str(tmp_path / f"net.{form.lower()}") for form in ("ONNX", "MINDIR")}
+    for form, path in paths.items():
+        ms.export(same, x, file_name=path, file_format=form)
+    found = graph_view.diff(paths["MINDIR"], same, x, names=("file", "network")).comparison.counts()
+    assert found == {"same": 4, "changed": 0, "fused": 0, "removed": 0, "added": 0}
+    found = graph_view.diff(paths["ONNX"], same, x).comparison.counts()  # ONNX adds where MindSpore adds a bias
+    assert found == {"same": 3, "changed": 0, "fused": 0, "removed": 1, "added": 1}
+    assert same.training  # it was looked at in evaluation
+    assert graph_view.diff(longer, paths["MINDIR"], x).comparison.counts()["removed"] == 1
+    assert graph_view.diff(pathlib.Path(paths["MINDIR"]), paths["MINDIR"]).comparison.counts()["removed"] == 0
+    with pytest.raises(FileNotFoundError):
+        graph_view.diff(same, str(tmp_path / "no.mindir"), x)
 
 
 def test_a_stage_that_is_asked_for_is_made_and_added():

@@ -1,5 +1,6 @@
 """Views of what a user has: a Cell, a function, a program or a file; two networks side by side; what an error left."""
 
+import contextlib
 import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -8,6 +9,7 @@ from jax.extend.core import ClosedJaxpr
 
 from msnb.core.compile import program_of
 from msnb.exchange.opening import graph_in
+from msnb.exchange.tracing import evaluating
 from msnb.ir.anf import FuncGraph
 from msnb.ir.api import graph, name_of
 from msnb.ir.stages import Stages
@@ -108,18 +110,19 @@ def show_before(error: BaseException, net: Any, args: Any, kwargs: Any, height: 
 
 
 def diff(
-    old: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr",
-    new: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr",
+    old: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr | str | os.PathLike[str]",
+    new: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr | str | os.PathLike[str]",
     *inputs: Any,
     names: tuple[str, ...] = ("old", "new"),
     height: int = HEIGHT,
 ) -> GraphView:
-    """Two networks, or two versions of one, side by side: what is the same, changed, removed and added.
+    """Two networks, or two versions of one, side by side: what is the same, changed, removed and added. Each may be the
+    name of a file; a network beside a file is looked at in evaluation, as files have it.
 
     Args:
-        old (Union[Cell, Callable, FuncGraph, ClosedJaxpr]): the one on the left.
-        new (Union[Cell, Callable, FuncGraph, ClosedJaxpr]): the one on the right.
-        inputs: the inputs both would be called with.
+        old (Union[Cell, Callable, FuncGraph, ClosedJaxpr, str]): the one on the left.
+        new (Union[Cell, Callable, FuncGraph, ClosedJaxpr, str]): the one on the right.
+        inputs: the inputs that those of them which are no files would be called with.
         names (tuple[str]): what to call them. Default: ("old", "new").
         height (int): height in pixels. Default: 560.
 
@@ -127,11 +130,18 @@ def diff(
         GraphView, whose `comparison` counts the differences.
 
     Raises:
-        ValueError: If `names` are not two different words.
+        ValueError: If `names` are not two different words, or a file is none that can be read.
+        FileNotFoundError: If there is no such file.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
     if len(names) != 2 or names[0] == names[1]:
         raise ValueError(f"For 'diff', 'names' should be two different words, but got {names!r}.")
-    return GraphView(dict(zip(names, (graph(old, *inputs), graph(new, *inputs)), strict=True)), height=height)
+    both = old, new
+    files = [isinstance(one, (str, os.PathLike)) for one in both]
+    graphs = []
+    for one, is_file in zip(both, files, strict=True):
+        with evaluating(one) if any(files) else contextlib.nullcontext():
+            graphs.append(graph_in(one) if is_file else graph(one, *inputs))
+    return GraphView(dict(zip(names, graphs, strict=True)), height=height)

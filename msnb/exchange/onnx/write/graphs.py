@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from msnb.core.operator import REGISTRY
+from msnb.core.operator import OF_USERS, REGISTRY, Operator
 from msnb.formats import onnx
 from msnb.ir import read
 from msnb.ir.anf import AnfNode, CNode, FuncGraph, ValueNode
@@ -124,7 +124,9 @@ def _written(b, node, inputs, env, missing, outer):
 
 def arguments(node: CNode, inputs: list[Value]) -> tuple[list[Any], dict[str, Any]]:
     """What a lowering is called with: the Tensors as the operator declares them, and its attributes by name."""
-    op = REGISTRY.get(node.op) or REGISTRY[f"_{node.op}"]
+    op = REGISTRY.get(node.op) or REGISTRY.get(f"_{node.op}") or OF_USERS[node.op]
+    if not isinstance(op, Operator):  # a class that a user has derived
+        return list(inputs), dict(node.attrs)
     given, args = iter(inputs), []
     settings = {key: node.attrs[key] for key in op.attributes if key in node.attrs}
     settings = {**{k: default for k, (_, default) in op.attributes.items() if k not in settings}, **settings}

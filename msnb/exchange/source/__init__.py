@@ -1,0 +1,107 @@
+"""Networks as Python: a graph as classes of Cells that somebody could have written.
+
+msnb.to_source(net, x, path="net.py")              # a Cell and what it is called with
+msnb.to_source(msnb.load_onnx("net.onnx"))         # a network that was read from a file
+"""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from msnb._atomic import writing
+from msnb.core.errors import describe
+from msnb.exchange.tracing import traced
+from msnb.formats import checkpoint
+from msnb.ir.anf import FuncGraph
+from msnb.ir.source import show
+from msnb.nn.cell import Cell
+from msnb.nn.graph_cell import GraphCell
+
+from .blocks import Blocks
+from .classes import Text
+from .words import Unwritten
+
+__all__ = ["to_source"]
+
+
+def to_source(
+    net: "Cell | Callable[..., Any] | FuncGraph", *inputs: Any, path: str | os.PathLike[str] | None = None
+) -> str:
+    """A network as Python: classes of Cells with `__init__` and `construct`, for reading and for changing.
+
+    What stands in one scope is a class, and equal ones share it; operators that are a layer of `mindspore.nn` are
+    written as that layer. The text imports `mindspore` alone. Its Parameters have the names and shapes of those of the
+    network, so that a checkpoint of the network is loaded into it. It computes what the network does in evaluation.
+    Constants of more than 64 elements are Parameters as well, which only the checkpoint beside `path` has.
+
+    Args:
+        net (Union[Cell, Callable, FuncGraph]): A Cell or a function; or a graph, or the Cell of a graph, as `load` and
+            `msnb.load_onnx` make it.
+        inputs: What a Cell or a function would be called with. For a graph there are none.
+        path (str): A file to write the text to; beside it, under the same name with the ending ``.ckpt``, stand the
+            values of all Parameters, for `load_checkpoint`. Default: None, nothing is written.
+
+    Returns:
+        str, the text.
+
+    Raises:
+        TypeError: If `net` is none of these, or there are inputs for a graph.
+        ValueError: If there are constants of more than 64 elements and no `path`.
+        NotImplementedError: If operators have no form in Python; all of them are named.
+        OSError: If the file cannot be written.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> text = mindspore.to_source(nn.ReLU(), Tensor([1.0], mindspore.float32))
+        >>> print("\\n".join(text.splitlines()[2:]))
+        from mindspore import nn
+        <BLANKLINE>
+        <BLANKLINE>
+        class ReLU(nn.Cell):
+            def __init__(self):
+                super().__init__()
+                self.relu = nn.ReLU()
+        <BLANKLINE>
+            def construct(self, x):
+                return self.relu(x)
+    """
+    if isinstance(net, (FuncGraph, GraphCell)):
+        if inputs:
+            raise TypeError("For 'to_source', a graph has its inputs already; give them with a Cell.")
+        graph = net if isinstance(net, FuncGraph) else net.graph
+    elif callable(net):
+        graph = traced(net, *inputs)
+    else:
+        raise TypeError(f"For 'to_source', 'net' should be a Cell or a graph, but got {describe(net)}.")
+    blocks = Blocks(graph)
+    text = Text(blocks)
+    if blocks.missing:
+        raise Unwritten(_told(graph.name, blocks.missing))
+    if text.constants and path is None:
+        raise ValueError(
+            f"For 'to_source', {graph.name} has {len(text.constants)} constants that are too large for a text; give a "
+            "'path', and they are written to a checkpoint beside it."
+        )
+    whole = "\n".join([*text.lines(), ""])
+    if path is not None:
+        path = os.fspath(path)
+        with writing(path, "w") as file:
+            file.write(whole)
+        values = {
+            **{name: graph.weights[name] for name in text.names.values() if name in graph.weights},
+            **text.constants,
+        }
+        if values:
+            checkpoint.write(f"{os.path.splitext(path)[0]}.ckpt", values)
+    return whole
+
+
+def _told(name, missing):
+    """The one error of what has no form, each operator with the place of its first call."""
+    told = []
+    for (op, why), node in missing.items():
+        where = ", ".join(part for part in (node.scope, show(node.source)) if part)
+        told.append(f"  {op} in {where}: {why}" if where else f"  {op}: {why}")
+    return f"'{name}' has {len(told)} operator(s) that have no form in Python:\n" + "\n".join(told)

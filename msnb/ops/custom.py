@@ -1,0 +1,153 @@
+"""`Custom`: MindSpore 2's operator of a user's own function, here of a Python function over numpy arrays."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from msnb import log
+from msnb.common import dtype as mstype
+from msnb.core.errors import describe
+from msnb.core.user_primitive import PrimitiveWithInfer
+
+__all__ = ["Custom"]
+
+_COMPILED = ("hybrid", "akg", "tbe", "aot", "aicpu", "julia")
+
+
+class Custom(PrimitiveWithInfer):
+    """An operator that calls a Python function with numpy arrays; MindSpore 2's.
+
+    The function runs on the host, also within a compiled program, which waits for it. A function of JAX arrays becomes
+    an operator that runs on the device by `mindspore.custom_operator`, a Pallas kernel by `mindspore.pallas_operator`.
+
+    Args:
+        func (Callable): The function: it takes a numpy array for each Tensor and returns one, or a tuple of them.
+        out_shape (Union[Callable, tuple]): Shape of the result, or a function of the inputs' shapes that returns it; a
+            tuple of shapes for several results.
+        out_dtype (Union[Callable, mindspore.dtype, tuple]): Its element type, or a function of the inputs' types; a
+            tuple of them for several results.
+        func_type (str): ``"pyfunc"``. The others that MindSpore has are compiled for its own devices, and are refused
+            with what to write instead. Default: "hybrid".
+        bprop (Callable): The gradient: a function of the inputs, the result and its gradient, all Tensors, that returns
+            one for each input. Default: None, there is none.
+        reg_info (Union[str, dict, list, tuple]): How MindSpore registers the function; no effect here. Default: None.
+
+    Inputs:
+        - **inputs** (Tensor) - What the function takes.
+
+    Outputs:
+        Tensor, or a tuple of them.
+
+    Raises:
+        NotImplementedError: If `func_type` is another one, or a gradient is asked for and there is no `bprop`.
+        TypeError: If `func` cannot be called, or the function returns something of another type.
+        ValueError: If `func_type` is unknown, `out_shape` or `out_dtype` is missing, or a result has another shape.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> import numpy as np
+        >>> op = ops.Custom(lambda x: np.sin(x), lambda x: x, lambda x: x, "pyfunc")
+        >>> print(op(Tensor([0.0], mindspore.float32)))
+        [0.]
+    """
+
+    def __init__(
+        self,
+        func: Callable[..., Any],
+        out_shape: Any = None,
+        out_dtype: Any = None,
+        func_type: str = "hybrid",
+        bprop: Callable[..., Any] | None = None,
+        reg_info: Any = None,
+    ) -> None:
+        super().__init__("Custom")
+        if func_type in _COMPILED:
+            raise NotImplementedError(
+                f"For 'Custom', func_type='{func_type}' is compiled for MindSpore's own devices and does not run here. "
+                "Write the function over JAX arrays and put @mindspore.custom_operator above it, or a Pallas kernel "
+                "with @mindspore.pallas_operator; a function over numpy arrays is func_type='pyfunc'."
+            )
+        if func_type != "pyfunc":
+            raise ValueError(
+                f"For 'Custom', 'func_type' should be one of pyfunc, {', '.join(_COMPILED)}, but got {func_type!r}."
+            )
+        if not callable(func):
+            raise TypeError(f"For 'Custom', 'func' should be a function, but got {describe(func)}.")
+        if bprop is not None and not callable(bprop):
+            raise TypeError(f"For 'Custom', 'bprop' should be a function, but got {describe(bprop)}.")
+        for name, value in (("out_shape", out_shape), ("out_dtype", out_dtype)):
+            if value is None:
+                raise ValueError(f"For 'Custom', '{name}' is needed for func_type='pyfunc'; give it, or a function.")
+        if reg_info is not None:
+            log.unused("Custom", "a function of numpy arrays is not registered anywhere", reg_info=True)
+        self.func, self.out_shape, self.out_dtype, self._bprop = func, out_shape, out_dtype, bprop
+        for name, value in (("func", func), ("func_type", func_type)):
+            self.attrs[name] = value
+        # they decide about what is computed, as well
+        self.attrs.update(out_shape=out_shape, out_dtype=out_dtype, bprop=bprop)
+
+    def bprop_getter(self, prim: Any) -> Callable[..., Any]:
+        """The gradient of a call."""
+        if self._bprop is None:
+            raise NotImplementedError(
+                f"The operator 'Custom' of {_named(self.func)} has no gradient; give one: Custom(..., bprop=function)."
+            )
+        return self._bprop
+
+    def _results(self, arrays):
+        """What the results are."""
+        shapes, kinds = self.out_shape, self.out_dtype
+        if callable(shapes):
+            shapes = shapes(*[tuple(a.shape) for a in arrays])
+        if callable(kinds) and not isinstance(kinds, mstype.Type):
+            kinds = kinds(*[mstype.from_numpy_dtype(a.dtype) for a in arrays])
+        several = isinstance(kinds, (tuple, list))
+        kinds = list(kinds) if several else [kinds]
+        shapes = list(shapes) if several else [shapes]
+        if len(kinds) != len(shapes):
+            raise ValueError(f"For 'Custom', there are {len(shapes)} shapes, but {len(kinds)} types of results.")
+        made = [
+            jax.ShapeDtypeStruct(tuple(s), mstype.np_dtype(k) if isinstance(k, mstype.Type) else np.dtype(k))
+            for s, k in zip(shapes, kinds, strict=True)
+        ]
+        return made, several
+
+    def kernel(self, *arrays: Any) -> Any:
+        """The call of the function, out of the program that runs."""
+        results, several = self._results(arrays)
+
+        def run(*given: Any) -> list[np.ndarray]:
+            out = self.func(*[np.asarray(x) for x in given])
+            outs = list(out) if isinstance(out, (tuple, list)) else [out]
+            return _checked(self.func, outs, results)
+
+        found = jax.pure_callback(run, results, *arrays, vmap_method="sequential")
+        return tuple(found) if several else found[0]
+
+
+def _named(function):
+    return getattr(function, "__name__", type(function).__name__)
+
+
+def _checked(function: Callable[..., Any], outs: list[Any], results: Sequence[Any]) -> list[np.ndarray]:
+    if len(outs) != len(results):
+        raise ValueError(
+            f"For 'Custom', {_named(function)} should return {len(results)} arrays, but returned {len(outs)}."
+        )
+    made = []
+    for out, result in zip(outs, results, strict=True):
+        out = np.asarray(out)
+        if out.shape != result.shape:
+            raise ValueError(
+                f"For 'Custom', out_shape says {result.shape}, but {_named(function)} returned {out.shape}."
+            )
+        if out.dtype != result.dtype:
+            raise TypeError(
+                f"For 'Custom', out_dtype says {result.dtype}, but {_named(function)} returned {out.dtype}."
+            )
+        made.append(out)
+    return made

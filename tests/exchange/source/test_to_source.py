@@ -1,0 +1,217 @@
+"""Networks as Python: the text is a network of its own, with the Parameters of the first, and computes the same."""
+
+import ast
+import importlib.util
+import sys
+
+import numpy as np
+import pytest
+from source_networks import NETWORKS, Block, randoms
+
+import msnb as ms
+from msnb import Tensor, alias, ir, nn, ops
+from msnb.exchange.onnx import read, write
+from msnb.exchange.tracing import traced
+
+FORMS = ("traced", "onnx")
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Runs a text as a module of its own; gives the Cell that it ends with, its Parameters loaded."""
+    count = 0
+    was = alias.installed()
+    alias.install(warn=False)
+
+    def load(net, *inputs):
+        nonlocal count
+        count += 1
+        path = tmp_path / f"made{count}.py"
+        text = ms.to_source(net, *inputs, path=path)
+        assert path.read_text() == text
+        made = module(path)
+        (cls,) = [v for v in vars(made).values() if isinstance(v, type) and v.__module__ == path.stem][-1:]
+        cell, weights = cls().set_train(False), path.with_suffix(".ckpt")
+        if weights.exists():
+            assert ms.load_param_into_net(cell, ms.load_checkpoint(str(weights))) == []
+        return text, cell
+
+    def module(path):
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        made = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(made)
+        return made
+
+    yield load
+    for number in range(1, count + 1):
+        sys.modules.pop(f"made{number}", None)
+    if not was:
+        alias.uninstall()
+
+
+def arrays(out):
+    return [x.asnumpy() for x in (out if isinstance(out, tuple) else (out,))]
+
+
+def close(found, expected):
+    assert [(a.shape, a.dtype) for a in found] == [(b.shape, b.dtype) for b in expected]
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=2e-6, atol=1e-6)
+
+
+def network(name, form="traced"):
+    """(the Cell or the graph, its inputs, its results)."""
+    kind, values = NETWORKS[name]
+    net, inputs = kind().set_train(False), [Tensor(v) for v in values]
+    results = arrays(net(*inputs))
+    if form == "onnx":
+        return read.cell_of(write.model_of(traced(net, *inputs))), inputs, results
+    return traced(net, *inputs), inputs, results
+
+
+@pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", NETWORKS)
+def test_the_text_computes_what_the_network_computes(run, name, form, mode):
+    net, inputs, results = network(name, form)
+    _, cell = run(net)
+    ms.set_context(mode=mode)
+    close(arrays(cell(*inputs)), results)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", NETWORKS)
+def test_the_parameters_have_the_names_of_the_network(run, name, form):
+    graph = network(name, form)[0]
+    graph = getattr(graph, "graph", graph)
+    _, cell = run(graph)
+    wanted = {p.name for p in graph.parameters if p.is_weight}
+    assert {p.name for p in cell.get_parameters() if not p.name.startswith("constant_")} == wanted
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_equal_graphs_give_equal_texts(name, tmp_path):
+    texts = {ms.to_source(network(name)[0], path=tmp_path / "net.py") for _ in range(2)}
+    assert len(texts) == 1
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", NETWORKS)
+def test_the_text_imports_mindspore_alone_and_nothing_that_it_does_not_use(name, form, tmp_path):
+    tree = ast.parse(ms.to_source(network(name, form)[0], path=tmp_path / "net.py"))
+    imported = set()
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            imported.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.module == "mindspore"
+            imported.update(alias.name for alias in node.names)
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    assert imported <= used and imported <= {"mindspore", "Parameter", "Tensor", "nn", "ops"}
+
+
+def test_a_network_of_layers_is_written_as_one_would():
+    text = ms.to_source(network("lenet")[0])
+    wanted = """
+class LeNet(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(1, 6, 5, pad_mode="valid")
+        self.relu = nn.ReLU()
+        self.pool = nn.MaxPool2d(2, stride=2)
+        self.conv2 = nn.Conv2d(6, 16, 5, pad_mode="valid")
+        self.flatten = nn.Flatten()
+        self.fc1 = nn.Dense(64, 12)
+        self.fc2 = nn.Dense(12, 8)
+        self.fc3 = nn.Dense(8, 10)
+
+    def construct(self, x):
+        x = self.conv1(x)
+        x = self.relu(x)
+        x = self.pool(x)
+        x = self.conv2(x)
+        x = self.relu(x)
+        x = self.pool(x)
+        x = self.flatten(x)
+        x = self.fc1(x)
+        x = self.relu(x)
+        x = self.fc2(x)
+        x = self.relu(x)
+        return self.fc3(x)
+"""
+    assert text.endswith(f"from mindspore import nn\n\n{wanted}")
+
+
+def test_blocks_that_differ_in_numbers_are_one_class_with_arguments():
+    text = ms.to_source(network("residual")[0])
+    assert text.count("class ") == 3  # with a layer beside, without, and the whole
+    assert "[Block(4), Block(4)]" in text and "def __init__(self, in_channels):" in text
+    assert "def __init__(self, in_channels, out_channels):" in text and "self.blocks = nn.CellList(" in text
+
+
+def test_a_loop_and_its_branch_are_written_as_such():
+    text = ms.to_source(network("rounds")[0])
+    assert "while turn < rounds:" in text and text.count("if ") == 2 and text.count("else:") == 1
+
+
+def test_what_two_cells_share_stands_in_the_cell_around_them(run):
+    text, cell = run(network("transformer")[0])
+    assert cell.parameters_dict().keys() >= {"words", "places"} and text.count('name="words"') == 1
+    assert not cell.parameters_dict()["places"].requires_grad
+
+
+def test_one_cell_that_is_called_twice_is_written_once():
+    text = ms.to_source(network("shared")[0])
+    assert text.count("nn.SequentialCell(") == 1 and text.count("self.body(") == 2
+
+
+def test_large_constants_are_parameters_of_the_checkpoint(tmp_path):
+    table = Tensor(randoms(9, 9))
+    with pytest.raises(ValueError, match="1 constants that are too large for a text; give a 'path'"):
+        ms.to_source(lambda x: x + table, Tensor(randoms(9, 9)))
+    ms.to_source(lambda x: x + table, Tensor(randoms(9, 9)), path=tmp_path / "net.py")
+    (stored,) = ms.load_checkpoint(str(tmp_path / "net.ckpt")).values()
+    np.testing.assert_array_equal(stored.asnumpy(), table.asnumpy())
+
+
+def test_a_batch_of_another_size_fits(run):
+    _, cell = run(network("attention")[0])
+    assert cell(Tensor(randoms(7, 5, 8))).shape == (7, 5, 8)
+
+
+def test_layers_that_are_not_trained_stay_so(run):
+    net = Block(3, 3, 1).set_train(False)
+    net.conv2.weight.requires_grad = False
+    text, cell = run(net, Tensor(randoms(1, 3, 4, 4)))
+    assert "FROZEN" in text and not cell.parameters_dict()["conv2.weight"].requires_grad
+    assert {p.name for p in cell.trainable_params()} == {p.name for p in net.trainable_params()}
+
+
+def test_all_that_has_no_form_is_named_at_once():
+    counter = ms.Parameter(Tensor(np.zeros(3, np.float32)), name="counter")
+    graph = ir.graph(lambda x: ops.assign_add(counter, x) + ms.numpy.unwrap(x), Tensor(randoms(3)))
+    with pytest.raises(NotImplementedError, match="2 operator.s. that have no form in Python") as raised:
+        ms.to_source(graph)
+    assert "AssignAdd in Default, test_to_source.py" in str(raised.value) and "it changes a Parameter" in str(
+        raised.value
+    )
+    assert "Unwrap in Default" in str(raised.value) and "no public name" in str(raised.value)
+
+
+def test_wrong_arguments_are_refused(tmp_path):
+    graph = network("shared")[0]
+    with pytest.raises(TypeError, match="a graph has its inputs already"):
+        ms.to_source(graph, Tensor(randoms(2, 3)))
+    with pytest.raises(TypeError, match="'net' should be a Cell or a graph"):
+        ms.to_source(3)
+    with pytest.raises(OSError):
+        ms.to_source(graph, path=tmp_path / "nowhere" / "net.py")
+
+
+def test_names_that_python_has_are_not_taken(run):
+    class Odd(nn.Cell):
+        def construct(self, ops, nn):
+            return ops - nn
+
+    _, cell = run(Odd(), Tensor(randoms(2)), Tensor(randoms(2) + 1))
+    close(arrays(cell(Tensor(randoms(2)), Tensor(randoms(2)))), [np.zeros(2, np.float32)])
