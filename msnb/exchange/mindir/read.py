@@ -34,6 +34,7 @@ from msnb.exchange.mindir.values import (
     types_of,
 )
 from msnb.formats import mindir
+from msnb.formats.encryption import Cipher, Own
 from msnb.formats.reading import BadFileError
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
 
@@ -46,15 +47,15 @@ class Weights(Mapping[str, Any]):
 
     Args:
         messages (list[dict]): Tensors of the file.
-        folder (str): Where the file lies.
+        beside (Beside): Where they stand that are not in the file.
     """
 
-    def __init__(self, messages: list[dict[str, Any]], folder: str) -> None:
+    def __init__(self, messages: list[dict[str, Any]], beside: mindir.Beside) -> None:
         self._messages = {own_name(message.get("name", "")): message for message in messages}
-        self._folder = folder
+        self._beside = beside
 
     def __getitem__(self, name: str) -> np.ndarray:
-        return mindir.array(self._messages[name], self._folder)
+        return mindir.array(self._messages[name], self._beside)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._messages)
@@ -63,11 +64,12 @@ class Weights(Mapping[str, Any]):
         return len(self._messages)
 
 
-def read(path: str) -> FuncGraph:
+def read(path: str, cipher: Cipher | Own | None = None) -> FuncGraph:
     """The graph in a MINDIR file.
 
     Args:
         path (str): The file.
+        cipher (Cipher): What it was encrypted with. Default: None, it is not.
 
     Returns:
         FuncGraph, with the values of its Parameters.
@@ -77,7 +79,7 @@ def read(path: str) -> FuncGraph:
         NotImplementedError: If it is built in a way that msnb does not read.
         OSError: If it cannot be read.
     """
-    return _read(path, True)
+    return _read(path, True, cipher)
 
 
 def look(path: str) -> FuncGraph:
@@ -85,11 +87,13 @@ def look(path: str) -> FuncGraph:
     return _read(path, False)
 
 
-def _read(path, strict):
-    model = mindir.opened(path)
+def _read(path, strict, cipher=None):
+    model = mindir.opened(path, cipher)
     try:
         graph = Reader(model, path, strict).graph()
-        graph.weights = Weights(model["graph"].get("parameter", []), os.path.dirname(os.path.abspath(path)))
+        graph.weights = Weights(
+            model["graph"].get("parameter", []), mindir.Beside(os.path.dirname(os.path.abspath(path)), cipher)
+        )
         return graph
     except (BadFileError, NotImplementedError):
         raise

@@ -13,6 +13,7 @@ from msnb.exchange.mindir.operators import Unsayable, forms
 from msnb.exchange.missing import refusal
 from msnb.exchange.tracing import traced
 from msnb.formats import mindir
+from msnb.formats.encryption import Cipher, Own
 from msnb.ir.anf import AnfNode, CNode, FuncGraph, TensorType, ValueNode
 
 _PRIMITIVE, _FUNCTION = 1, 2
@@ -28,14 +29,14 @@ class Name(str):
     """The name of a value in a file, as against a text that is a constant."""
 
 
-def write(net: Callable[..., Any], inputs: tuple[Any, ...], path: str) -> None:
-    """Write `net`, traced with `inputs`, to the file `path`.
+def write(net: Callable[..., Any], inputs: tuple[Any, ...], path: str, cipher: Cipher | Own | None = None) -> None:
+    """Write `net`, traced with `inputs`, to the file `path`, encrypted where there is a `cipher`.
 
     Raises:
         NotImplementedError: If MINDIR has no form for an operator; all of them are listed.
         OSError: If the file cannot be written.
     """
-    mindir.save(path, model_of(traced(net, *inputs)))
+    mindir.save(path, model_of(traced(net, *inputs)), cipher)
 
 
 def model_of(graph: FuncGraph) -> dict[str, Any]:
