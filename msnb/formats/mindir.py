@@ -67,7 +67,7 @@ SCHEMA: dict[str, Any] = {
 ENDING = ".mindir"
 FLOAT, INT64, STRING, BOOL, DOUBLE, TENSOR, TENSORS = 1, 7, 8, 9, 11, 17, 19  # kinds of attributes
 TUPLE, LIST, UMONAD, IOMONAD, NONE = 20, 21, 23, 24, 25
-GRAPH_CLOSURE, PARTIAL_CLOSURE, ANY_CLOSURE = 27, 28, 29
+GRAPH_CLOSURE, PARTIAL_CLOSURE, ANY_CLOSURE, SCALAR = 27, 28, 29, 39
 _WHOLE = frozenset((2, 3, 4, 5, 6, INT64, 12, 13))
 TYPES: dict[int, Any] = {  # code of an element type -> its dtype
     code: np.dtype(kind)

@@ -18,6 +18,7 @@ from msnb.exchange.mindir.values import (
     same,
     slot_of,
     type_of,
+    type_of_either,
 )
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode
 
@@ -149,6 +150,12 @@ class ControlFlow(Leaving):
         changing = [i for i, (v, k) in enumerate(zip(values, kinds, strict=True)) if is_leaf(v) and k is not None]
         return values, kinds, names, changing
 
+    @staticmethod
+    def _kind(value, tensor):
+        """The type that a loop's value keeps: as the file says, but for lengths that it leaves open."""
+        told = type_of(tensor)
+        return type_of_either((value,)) if any(size < 0 for size in told.shape) else told
+
     def _simple_loop(self, name, values, around):
         """A condition, rounds, and what comes after them."""
         values, kinds, names, changing = self._changing(name, values)
@@ -170,7 +177,7 @@ class ControlFlow(Leaving):
             ends = [(self._node_of(v), slot_of(v)) for v in outputs]
             graph = FuncGraph(title, [parameters[i] for i in changing], nodes, ends, tuple(range(len(changing))))
             graphs.append(graph)
-        types = tuple(type_of(kinds[i]) for i in changing)
+        types = tuple(parameter.types[0] for parameter in (own[1][i] for i in changing))
         node = self._add("While", [values[i] for i in changing], types, graphs=tuple(graphs))
         last = list(values)
         for slot, i in enumerate(changing):
@@ -187,7 +194,7 @@ class ControlFlow(Leaving):
         outer, active = self.nodes, self.active
         every, made = [], []
         for part in range(2):
-            own = {i: ParameterNode(names[i], (type_of(kinds[i]),)) for i in changing}
+            own = {i: ParameterNode(names[i], (self._kind(values[i], kinds[i]),)) for i in changing}
             given = [Ref(own[i], 0) if i in own else v for i, v in enumerate(values)]
             self.nodes = []
             choice = self._header(name, given)

@@ -20,7 +20,6 @@ from msnb.exchange.mindir.values import (
     filled,
     same,
     slot_of,
-    type_of,
     type_of_either,
 )
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType
@@ -79,6 +78,7 @@ class Leaving:
     _merged: Any
     _node_of: Any
     _changing: Any
+    _kind: Any
     _producer: Any
 
     def _left_within(self, name, values, around):
@@ -88,7 +88,7 @@ class Leaving:
         self.active = (*active, name)
         after = self._after(name)
         while True:
-            own = {i: ParameterNode(names[i], (type_of(kinds[i]),)) for i in changing}
+            own = {i: ParameterNode(names[i], (self._kind(values[i], kinds[i]),)) for i in changing}
             loop = Loop(name, after, tuple(Ref(own[i], 0) if i in own else v for i, v in enumerate(values)))
             self.nodes = []
             ways = self._inside(name, loop.state, loop)

@@ -7,16 +7,20 @@ comes a Switch, and of a function that calls itself a While.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from msnb.core.operator import REGISTRY
+from msnb.core.tensor import Tensor, box
 from msnb.exchange.mindir import forms as _forms  # noqa: F401 - fills the table
 from msnb.exchange.mindir.closing import close, prune
 from msnb.exchange.mindir.control import ControlFlow
+from msnb.exchange.mindir.host import SHAPES, folded, is_folded, is_of_shapes, shape_of
 from msnb.exchange.mindir.operators import Unsayable, call_of
+from msnb.exchange.mindir.spelling import dtype_of
 from msnb.exchange.mindir.values import (
     ORDER,
     Again,
@@ -33,10 +37,10 @@ from msnb.exchange.mindir.values import (
     type_of,
     types_of,
 )
-from msnb.formats import mindir
+from msnb.formats import mindir, mindir_first
 from msnb.formats.encryption import Cipher, Own
 from msnb.formats.reading import BadFileError
-from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
+from msnb.ir.anf import CNode, FuncGraph, OpenGraph, ParameterNode, TensorType, ValueNode
 
 _MOST = 1_000_000  # nodes that are followed; functions that call each other can be more than any memory holds
 _DEEPEST = 100  # functions that are followed within each other
@@ -89,13 +93,27 @@ def look(path: str) -> FuncGraph:
 
 def _read(path, strict, cipher=None):
     model = mindir.opened(path, cipher)
-    try:
-        graph = Reader(model, path, strict).graph()
-        graph.weights = Weights(
-            model["graph"].get("parameter", []), mindir.Beside(os.path.dirname(os.path.abspath(path)), cipher)
-        )
+    if model.get("ir_version") == mindir_first.VERSION:
+        model = mindir_first.renewed(model, path)
+    weights = model["graph"].get("parameter", [])
+    beside = Weights(weights, mindir.Beside(os.path.dirname(os.path.abspath(path)), cipher))
+
+    def build(shapes):
+        graph = _followed(model, path, True, shapes)
+        graph.weights = beside
         return graph
-    except (BadFileError, NotImplementedError):
+
+    graph = _followed(model, path, strict)
+    graph.weights = beside
+    if isinstance(graph, OpenGraph):
+        graph.build = build
+    return graph
+
+
+def _followed(model, path, strict, shapes=None):
+    try:
+        return Reader(model, path, strict, shapes).graph()
+    except (BadFileError, NotImplementedError, ShapeError):
         raise
     except RecursionError:
         raise BadFileError(f"{path!r} is damaged: its functions are nested without end.") from None
@@ -110,11 +128,22 @@ class Reader(ControlFlow):
         model (dict): What `msnb.formats.mindir.opened` gives.
         path (str): The file, for messages.
         strict (bool): Whether an operator that cannot run is refused, rather than shown as it is. Default: True.
+        shapes (list[tuple]): Shapes of the inputs, of a file that leaves some of their axes open. Default: None: what
+            depends on such axes is shown as it stands in the file.
     """
 
-    def __init__(self, model: dict[str, Any], path: str, strict: bool = True) -> None:
+    def __init__(
+        self, model: dict[str, Any], path: str, strict: bool = True, shapes: Sequence[tuple[int, ...]] | None = None
+    ) -> None:
         self.path = path
         self.strict = strict
+        self.shapes = shapes
+        self.is_open = shapes is None and any(
+            size < 0
+            for value in model["graph"].get("input", [])
+            for t in value.get("tensor", [])
+            for size in t.get("dims", ())
+        )
         self.main = model["graph"]
         self.functions = {g.get("name", ""): g for g in [self.main, *model.get("functions", [])]}
         self.primitives = {p.get("name", ""): p for p in model.get("primitives", [])}
@@ -139,6 +168,8 @@ class Reader(ControlFlow):
         if main.get("map_parameter"):
             raise NotImplementedError(f"{self.path!r} holds hash tables (MapParameter), which msnb does not have.")
         inputs = [self._parameter(value, False) for value in main.get("input", [])]
+        if self.shapes is not None:
+            self._shape(inputs)
         env = {message["name"]: Ref(node, 0) for message, node in zip(main.get("parameter", []), weights)}
         self.globals.update(env)
         result = self._call(main.get("name", ""), [Ref(node, 0) for node in inputs], inputs_are=True)
@@ -146,7 +177,8 @@ class Reader(ControlFlow):
         if self.unknown:
             told = "; ".join(f"{name} ({why})" for name, why in sorted(self.unknown.items()))
             raise NotImplementedError(f"{self.path!r} has operators that msnb cannot read: {told}.")
-        made = FuncGraph(main.get("name", "main"), [*weights, *inputs], self.nodes, outputs)
+        kind = OpenGraph if self.is_open else FuncGraph
+        made = kind(main.get("name", "main"), [*weights, *inputs], self.nodes, outputs)
         prune(made)
         close(made)
         _number(made)
@@ -161,6 +193,16 @@ class Reader(ControlFlow):
         kind = type_of(tensor)
         trained = weight and kind.dtype.startswith(("Float", "BFloat"))
         return ParameterNode(own_name(message.get("name", "")), (kind,), weight, trained)
+
+    def _shape(self, inputs):
+        """Give the inputs their shapes; ValueError where the file does not take them."""
+        for node, shape in zip(inputs, self.shapes, strict=True):
+            (known,) = node.types
+            fits = len(shape) == len(known.shape) and all(n in (-1, m) for n, m in zip(known.shape, shape))
+            if not fits and known.shape != (-2,):
+                told = ", ".join("any" if n == -1 else str(n) for n in known.shape)
+                raise ShapeError(f"The input '{node.name}' of {self.path!r} has the shape ({told}), but got {shape}.")
+            node.types = (TensorType(known.dtype, shape, known.itemsize),)
 
     def _constant(self, node):
         attributes = node.get("attribute", [])
@@ -251,8 +293,11 @@ class Reader(ControlFlow):
     def _operator(self, primitive, values, node):
         op = primitive.get("op_type", "")
         structural = _STRUCTURE.get(op)
-        if structural is not None:
+        if structural is not None and not (self.is_open and op in _ITEMS and isinstance(values[0], Ref)):
             return structural(values)
+        if op in SHAPES and values and shape_of(values[0]) is not None:
+            found = shape_of(values[0])
+            return found if op == "Shape" else np.array(found)
         attributes = {
             a.get("name", ""): mindir.value_of(a) for a in primitive.get("attribute", []) if not is_spelling(a)
         }
@@ -260,21 +305,31 @@ class Reader(ControlFlow):
         if abstract is None:
             raise BadFileError(f"{self.path!r} is damaged: a node {op!r} does not say what it gives.")
         values = [v for v in values if v is not ORDER]
+        if is_folded(op, values):
+            try:
+                return folded(op, values)
+            except Unsayable as why:
+                raise BadFileError(f"{self.path!r} is damaged: '{op}' gives {why}.") from None
         types = tuple(types_of(abstract))
         try:
             name, given = call_of(op, primitive.get("prim_type", 1) == 2, values, attributes)
         except Unsayable as why:
-            if self.strict:
+            if self.strict and not (self.is_open and is_of_shapes(op)):
                 self.unknown.setdefault(op, str(why))
             name, given = "", {}
         scope = node.get("domain", "").rpartition("/")[0]
+        made = None
         if name:
-            made = self._made(name, given, types, scope)
-        else:
+            try:
+                made = self._made(name, given, types, scope)
+            except Computed:
+                if not self.is_open:
+                    raise
+        if made is None:
             shown = [leaf for leaf in leaves(values) if is_leaf(leaf)]
             made = self._add(op, shown, types, scope, attributes)
         if abstract.get("type") == mindir.TUPLE:
-            return tuple(Ref(made, i) for i in range(len(types)))
+            return tuple(Ref(made, i) for i in range(len(made.types)))
         return Ref(made, 0)
 
     def _made(self, name, given, types, scope):
@@ -298,7 +353,22 @@ class Reader(ControlFlow):
         for key, value in attrs.items():
             attrs[key] = _static(value, key, name)
         plain = all(entry == 1 for entry in layout)
+        if self.shapes is not None:
+            types = self._types(op, attrs, None if plain else tuple(layout), inputs)
         return self._add(name.lstrip("_"), inputs, types, scope, attrs, None if plain else tuple(layout))
+
+    def _types(self, op, attrs, layout, inputs):
+        """What a call gives for the shapes at hand."""
+        known = [None if isinstance(value, Ref) else _boxed(value) for value in inputs]
+
+        def run(*arrays):
+            given = iter(arrays)
+            out = op.again(attrs, layout, [box(next(given)) if value is None else value for value in known])
+            return [o._array for o in (out if isinstance(out, (tuple, list)) else (out,))]
+
+        kinds = [value.node.types[value.slot] for value in inputs if isinstance(value, Ref)]
+        outs = jax.eval_shape(run, *[jax.ShapeDtypeStruct(kind.shape, dtype_of(kind.dtype)) for kind in kinds])
+        return tuple(TensorType(spelled(o.dtype), o.shape, o.dtype.itemsize) for o in outs)
 
     def _add(self, op, values, types, scope="Default", attrs=None, layout=None, graphs=()):
         inputs = tuple(self._node_of(value) for value in values)
@@ -318,12 +388,25 @@ class Reader(ControlFlow):
         return ValueNode(value, (TensorType(spelled(array.dtype), array.shape, array.dtype.itemsize),))
 
 
+class Computed(NotImplementedError):
+    """An attribute is computed."""
+
+
+class ShapeError(ValueError):
+    """The file is not for inputs of these shapes."""
+
+
+def _boxed(value):
+    """A constant as an operator takes it: a number stays one, since it widens nothing."""
+    return Tensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
+
+
 def _static(value, what, op):
     """An attribute, which must not be computed."""
     if isinstance(value, np.ndarray):
         return value.tolist()
     if any(isinstance(leaf, Ref) for leaf in leaves(value)):
-        raise NotImplementedError(f"'{op}' in the file has a '{what}' that is computed, which msnb does not read.")
+        raise Computed(f"'{op}' in the file has a '{what}' that is computed, which msnb does not read.")
     return value
 
 
@@ -348,6 +431,7 @@ def _choice(values):
     return Choice(predicate, yes, no)
 
 
+_ITEMS = frozenset(("TupleGetItem", "tuple_getitem", "ListGetItem"))
 _STRUCTURE = {
     "Load": lambda values: values[0],
     "Depend": lambda values: values[0],

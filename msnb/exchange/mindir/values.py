@@ -106,7 +106,7 @@ def class_name(name):
 
 
 def is_spelling(attribute):
-    return attribute.get("name") in ("input_names", "output_names")
+    return attribute.get("name") in ("input_names", "output_names", "shape")
 
 
 def spelled(dtype):
@@ -115,8 +115,6 @@ def spelled(dtype):
 
 def type_of(tensor):
     dtype, shape = mindir.type_of(tensor)
-    if any(size < 0 for size in shape):
-        raise NotImplementedError("The file has Tensors of unknown shape, which msnb does not read yet.")
     return TensorType(spelled(dtype), shape, dtype.itemsize)
 
 
