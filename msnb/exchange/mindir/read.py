@@ -138,13 +138,9 @@ class Reader(ControlFlow):
         self.path = path
         self.strict = strict
         self.shapes = shapes
-        self.is_open = shapes is None and any(
-            size < 0
-            for value in model["graph"].get("input", [])
-            for t in value.get("tensor", [])
-            for size in t.get("dims", ())
-        )
         self.main = model["graph"]
+        taken = [tensor for value in self.main.get("input", []) for tensor in value.get("tensor", [])]
+        self.is_open = shapes is None and any(size < 0 for tensor in taken for size in tensor.get("dims", ()))
         self.functions = {g.get("name", ""): g for g in [self.main, *model.get("functions", [])]}
         self.primitives = {p.get("name", ""): p for p in model.get("primitives", [])}
         self.followed = 0

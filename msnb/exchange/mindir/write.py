@@ -81,6 +81,7 @@ class Writer(ControlWriter):
         self.primitives: dict[Any, dict[str, Any]] = {}
         self.functions: list[dict[str, Any]] = []
         self.missing: list[CNode] = []
+        self.is_open = any(is_length(size) for node in graph.parameters for size in node.types[0].shape)
         self.lengths: dict[Any, Name] = {}  # dimensions of inputs, and what is made of them
         self.count = 0
         self.nodes: list[dict[str, Any]] = []  # of the function in the making
@@ -164,6 +165,10 @@ class Writer(ControlWriter):
                 made = control(node, env) if control else self._lowered(node, env)
             except (Unsayable, NotImplementedError):
                 made = None
+            except TypeError:
+                if not self.is_open:
+                    raise
+                made = None  # it counts with lengths that are not known
             if made is None:
                 self.missing.append(node)
                 made = Name("")
