@@ -5,9 +5,12 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from msnb import log
 from msnb._checkparam import Validator, check_input_data
 from msnb._later import not_yet
+from msnb.common import dtype as mstype
 from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
 from msnb.formats.encryption import Cipher, Own
@@ -234,6 +237,20 @@ def load_mindir(file_name: str) -> Any:
     from msnb.formats import mindir  # spares its schema to those who load no file
 
     return mindir.read(path)
+
+
+def mindir_inputs(file_name: str) -> Tensor | list[Tensor]:
+    """What a MINDIR file takes: a Tensor for its input, or a list of several, with None for axes of any length."""
+    from msnb.formats import mindir
+
+    given = [mindir.type_of(v.tensor[0]._fields) for v in load_mindir(file_name).graph.input]
+    made = [
+        Tensor(np.zeros(shape, dtype))
+        if all(n >= 0 for n in shape)
+        else Tensor(shape=[None if n < 0 else n for n in shape], dtype=mstype.pytype_to_dtype(dtype))
+        for dtype, shape in given
+    ]
+    return made[0] if len(made) == 1 else made
 
 
 def _existing(file_name, function):

@@ -129,6 +129,8 @@ def _parameter(node, value):
     made = Tensor(value.asnumpy() if isinstance(value, Tensor) else np.asarray(value))
     if node.types and made.shape != node.types[0].shape:
         raise ValueError(f"The Parameter '{node.name}' has shape {node.types[0].shape}, but got {made.shape}.")
+    if node.types and str(made.dtype) != node.types[0].dtype:
+        raise ValueError(f"The Parameter '{node.name}' is {node.types[0].dtype}, but got {made.dtype}.")
     return Parameter(made, name=node.name, requires_grad=node.requires_grad)
 
 

@@ -10,6 +10,7 @@ from msnb.common import dtype as mstype
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.exchange.api import export, load, load_mindir
+from msnb.exchange.api import mindir_inputs as _get_mindir_inputs  # noqa: F401
 from msnb.formats import printed
 from msnb.train._background import writer
 from msnb.train._converting import ckpt_to_safetensors, safetensors_to_ckpt

@@ -50,9 +50,26 @@ def _cast(writer, node, values, op):
     return writer.cast(values[0], node.types[0].dtype, node.inputs[0].types[node.slots[0]])
 
 
+def _reshape(writer, node, values, op):
+    return writer.call("Reshape", [values[0], node.types[0].shape], node)
+
+
+def _transpose(writer, node, values, op):
+    return writer.call("Transpose", [values[0], tuple(node.attrs["permutation"])], node)
+
+
+def _slice(writer, node, values, op):
+    begin, end = node.attrs["start_indices"], node.attrs["limit_indices"]
+    steps = node.attrs.get("strides") or (1,) * len(begin)
+    return writer.call("StridedSlice", [values[0], *map(tuple, (begin, end, steps)), 0, 0, 0, 0, 0], node)
+
+
 primitives: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(_SAME, _same),
     "broadcast_in_dim": _broadcast,
+    **dict.fromkeys(("reshape", "squeeze", "expand_dims"), _reshape),
+    "transpose": _transpose,
+    "slice": _slice,
     "select_n": _select,
     "convert_element_type": _cast,
     "copy": lambda writer, node, values, op: values[0],

@@ -378,6 +378,8 @@ class Reader(ControlFlow):
         """The node of a value: a constant becomes one."""
         if isinstance(value, Ref):
             return value.node
+        if value is None:
+            return ValueNode(None, ())
         if not is_leaf(value):
             raise BadFileError(f"{self.path!r} is damaged: {value!r:.80} stands where a Tensor should.")
         array = np.asarray(value)

@@ -76,6 +76,8 @@ def numbers(count):
 
 def abstract(name, types):
     """What a node gives, as an attribute."""
+    if len(types) == 1 and types[0] is None:
+        return {"name": name, "type": mindir.NONE}
     if len(types) == 1:
         return {"name": name, "type": mindir.TENSORS, "tensors": [described(types[0])]}
     return {"name": name, "type": mindir.TUPLE, "values": [abstract("", (kind,)) for kind in types]}

@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from msnb import log
 from msnb._version import __version__
 from msnb.core.operator import REGISTRY
 from msnb.exchange.mindir import forms as _forms  # noqa: F401 - fills the table
+from msnb.exchange.mindir.choices import in_twos
 from msnb.exchange.mindir.operators import Unsayable, forms
 from msnb.exchange.mindir.primitives import primitives
 from msnb.exchange.mindir.spelling import (
@@ -66,6 +68,7 @@ def model_of(graph: FuncGraph) -> dict[str, Any]:
     Returns:
         dict, for `msnb.formats.mindir.save`.
     """
+    in_twos(graph)
     return Writer(graph).model()
 
 
@@ -138,8 +141,11 @@ class Writer(ControlWriter):
 
     def _results(self, results, types):
         """(name, description) of one result, or of the tuple of several."""
-        results = [self._tensor(result, kind) for result, kind in zip(results, types, strict=True)]
-        if len(results) == 1:
+        results = [
+            self._constant(None) if result is None else self._tensor(result, kind)
+            for result, kind in zip(results, types, strict=True)
+        ]
+        if len(results) == 1 and types[0] is not None:
             return results[0], {"tensor": [described(types[0])]}
         made = self._node("MakeTuple", results, types, {})
         return made, {"attr_info": abstract("", types)}
@@ -152,6 +158,8 @@ class Writer(ControlWriter):
     def _type(node, slot):
         if node.types:
             return node.types[slot]
+        if node.value is None:
+            return None
         value = np.asarray(node.value)  # a result that was known while tracing
         value = value.astype({"float64": np.float32}.get(value.dtype.name, value.dtype))
         return TensorType(spelled(value.dtype), value.shape, value.dtype.itemsize)
@@ -159,7 +167,13 @@ class Writer(ControlWriter):
     def _run(self, graph, env):
         """Write the nodes of a graph; its results."""
         for node in graph.nodes:
+            if not node.types:
+                log.once(f"export: {node.op} gives nothing that the network goes on with, and is not in the file.")
+                continue
             self.scope = node.scope or "Default"
+            if node.direction == "backward":
+                self.missing.append(node)  # it is not the operator that it is called after
+                continue
             control = {"Switch": self._switch, "While": self._while}.get(node.op)
             try:
                 made = control(node, env) if control else self._lowered(node, env)
@@ -184,7 +198,7 @@ class Writer(ControlWriter):
         """The name or the constant that a result is."""
         if isinstance(node, ValueNode):
             value = node.value
-            return value if isinstance(value, (bool, int, float)) else np.asarray(value)
+            return value if value is None or isinstance(value, (bool, int, float)) else np.asarray(value)
         if (node, slot) not in env:
             env[node, slot] = self._node("TupleGetItem", [env[node, None], slot], [node.types[slot]], {})
         return env[node, slot]

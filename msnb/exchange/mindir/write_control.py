@@ -50,8 +50,6 @@ class ControlWriter:
         return [self._tensor(v, k) for v, k in zip(values, kinds, strict=True)]
 
     def _switch(self, node, env):
-        if len(node.graphs) != 2:
-            return None
         names, parts = [], []
         predicate = self._tensor(self._of(env, node.inputs[0], node.slots[0]), None)
         if self._known[predicate].dtype != "Bool":
