@@ -241,7 +241,7 @@ def load_mindir(file_name: str) -> Any:
 
 def mindir_inputs(file_name: str) -> Tensor | list[Tensor]:
     """What a MINDIR file takes: a Tensor for its input, or a list of several, with None for axes of any length."""
-    from msnb.formats import mindir
+    from msnb.formats import mindir  # spares its schema to those who load no file
 
     given = [mindir.type_of(v.tensor[0]._fields) for v in load_mindir(file_name).graph.input]
     made = [

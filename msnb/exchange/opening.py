@@ -58,7 +58,7 @@ def _ending(path):
 
 
 def _reader(path, readers):
-    """(the path as a str, the module that reads such a file, which spares its tables to those who open none)."""
+    """(the path as a str, the module that reads such a file)."""
     path = os.fspath(path)
     if _ending(path) not in readers:
         raise ValueError(
@@ -66,4 +66,4 @@ def _reader(path, readers):
         )
     if not os.path.isfile(path):
         raise FileNotFoundError(f"The file {path!r} does not exist.")
-    return path, import_module(readers[_ending(path)])
+    return path, import_module(readers[_ending(path)])  # spares its tables to those who open no such file

@@ -282,6 +282,11 @@ class OpenGraph(FuncGraph):
         super().__init__(*args, **kwargs)
         self.build: Callable[[list[tuple[int, ...]]], FuncGraph] | None = None
 
+    def built_by(self, build: Callable[[list[tuple[int, ...]]], FuncGraph]) -> "OpenGraph":
+        """The graph itself, with the function that makes graphs for shapes of inputs."""
+        self.build = build
+        return self
+
 
 def show_constant(node: "ValueNode") -> str:
     """Short text of a ValueNode: scalars and small tensors by value, others by type."""

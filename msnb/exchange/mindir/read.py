@@ -105,9 +105,7 @@ def _read(path, strict, cipher=None):
 
     graph = _followed(model, path, strict)
     graph.weights = beside
-    if isinstance(graph, OpenGraph):
-        graph.build = build
-    return graph
+    return graph.built_by(build) if isinstance(graph, OpenGraph) else graph
 
 
 def _followed(model, path, strict, shapes=None):
