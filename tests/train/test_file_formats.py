@@ -1,4 +1,4 @@
-"""`save_checkpoint` and `load_checkpoint` in all their forms: encrypted, as safetensors, with further values, in a thread."""
+"""`save_checkpoint` and `load_checkpoint` in all forms: encrypted, as safetensors, with further values, in threads."""
 
 import os
 import sys
