@@ -17,6 +17,7 @@ from msnb.train._converting import ckpt_to_safetensors, safetensors_to_ckpt
 from msnb.train._into_net import _fill_param_into_net, load_param_into_net  # noqa: F401
 from msnb.train._loading import _check_param_prefix, load_checkpoint, load_checkpoint_async  # noqa: F401
 from msnb.train._saving import _exec_save, save_checkpoint  # noqa: F401
+from msnb.train._saving import save_graph as _save_graph  # noqa: F401
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.nn.cell import Cell
