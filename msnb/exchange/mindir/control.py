@@ -20,7 +20,7 @@ from msnb.exchange.mindir.values import (
     type_of,
     type_of_either,
 )
-from msnb.ir.anf import CNode, FuncGraph, ParameterNode
+from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType
 
 _DEEPEST = 100  # of what only orders side effects, behind each other
 
@@ -61,6 +61,27 @@ class ControlFlow(Leaving):
         if isinstance(merged, Again) and merged.function not in self.active:
             return self._call(merged.function, merged.values)
         return merged
+
+    def _one_of(self, index, ways):
+        """One of several functions is called; a number below 0 counts from the last one."""
+        if not isinstance(index, Ref):
+            way = ways[int(index)]
+            return self._call(way.function, way.values)
+        kind = index.node.types[index.slot]
+        place = Ref(self._add("FloorMod", [index, len(ways)], (kind,)), 0)
+        return self._first_of(place, ways, 0)
+
+    def _first_of(self, place, ways, number):
+        way, *others = ways
+        if not others:
+            return self._call(way.function, way.values)
+        asked = Ref(self._add("Equal", [place, number], (TensorType("Bool", (), 1),)), 0)
+        return self._either(
+            asked,
+            lambda: self._call(way.function, way.values),
+            lambda: self._first_of(place, others, number + 1),
+            ("others", way.function),
+        )
 
     def _merged(self, a, b, pairs):
         """What two branches give as one value; `Hole` stands where they differ, for the pair in `pairs`."""

@@ -26,6 +26,7 @@ from msnb.exchange.mindir.values import (
     Again,
     Choice,
     Closure,
+    Layers,
     Ref,
     class_name,
     is_leaf,
@@ -281,6 +282,8 @@ class Reader(ControlFlow):
         if isinstance(called, Choice):
             yes, no = (Closure(c.function, (*c.values, *values)) for c in (called.yes, called.no))
             return self._branch(called.predicate, yes, no)
+        if isinstance(called, Layers):
+            return self._one_of(called.index, [Closure(w.function, (*w.values, *values)) for w in called.ways])
         raise BadFileError(f"{self.path!r} is damaged: it calls something that is no function.")
 
     # ------------------------------------------------------------------ operators
@@ -427,6 +430,13 @@ def _choice(values):
     return Choice(predicate, yes, no)
 
 
+def _layers(values):
+    index, ways = values
+    if not isinstance(ways, tuple) or not ways or not all(isinstance(way, Closure) for way in ways):
+        raise NotImplementedError("The file has a choice among values that are no functions, which msnb does not read.")
+    return Layers(index, ways)
+
+
 _ITEMS = frozenset(("TupleGetItem", "tuple_getitem", "ListGetItem"))
 _STRUCTURE = {
     "Load": lambda values: values[0],
@@ -442,6 +452,8 @@ _STRUCTURE = {
     "partial": _partial,
     "Switch": _choice,
     "switch": _choice,
+    "switch_layer": _layers,
+    "SwitchLayer": _layers,
     "load": lambda values: values[0],
     "depend": lambda values: values[0],
     "Return": lambda values: values[0],

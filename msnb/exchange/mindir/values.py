@@ -31,6 +31,13 @@ class Choice(NamedTuple):
     no: Closure
 
 
+class Layers(NamedTuple):
+    """One of several functions."""
+
+    index: Any
+    ways: tuple[Closure, ...]
+
+
 class Again(NamedTuple):
     """The next round of a loop, or what follows both branches: a call that whoever looks for it makes."""
 
@@ -54,7 +61,7 @@ class Hole(NamedTuple):
     place: int
 
 
-NamedTuples = (Ref, Closure, Choice, Again, Hole)
+NamedTuples = (Ref, Closure, Choice, Layers, Again, Hole)
 
 
 def filled(value, refs):
