@@ -61,7 +61,13 @@ class Tensors(Mapping[str, np.ndarray]):
         return len(self._entries)
 
 
-def write(path: str | Path, items: dict[str, Any], crc_check: bool = False, permissions: int = 0o666) -> None:
+def write(
+    path: str | Path,
+    items: dict[str, Any],
+    crc_check: bool = False,
+    permissions: int = 0o666,
+    further: dict[str, str] | None = None,
+) -> None:
     """Write a file. It appears under its name only when it is complete.
 
     Args:
@@ -69,13 +75,14 @@ def write(path: str | Path, items: dict[str, Any], crc_check: bool = False, perm
         items (dict): Names to arrays.
         crc_check (bool): Whether to add a checksum. Default: False.
         permissions (int): Of the file; the umask is taken off. Default: 0o666.
+        further (dict): Texts that go with the arrays. Default: None.
 
     Raises:
         TypeError: If an array has a type that the format cannot hold, or a value is a text.
         OSError: If the file cannot be written.
     """
     made = {name: _storable(name, value) for name, value in items.items()}
-    texts = {"format": "ms"}
+    texts = {"format": "ms", **(further or {})}
     if crc_check:
         texts[_CHECKSUM] = str(_checksum(made))
     header: dict[str, Any] = {_TEXTS: texts}

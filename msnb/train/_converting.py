@@ -34,6 +34,7 @@ def ckpt_to_safetensors(
         ``CPU`` ``GPU`` ``TPU``
 
     Examples:
+        >>> from msnb import save_checkpoint
         >>> save_checkpoint(net, "lenet.ckpt")
         >>> ckpt_to_safetensors("lenet.ckpt")
     """
@@ -67,6 +68,7 @@ def safetensors_to_ckpt(
         ``CPU`` ``GPU`` ``TPU``
 
     Examples:
+        >>> from msnb import save_checkpoint
         >>> save_checkpoint(net, "lenet.safetensors", format="safetensors")
         >>> safetensors_to_ckpt("lenet.safetensors")
     """

@@ -32,6 +32,8 @@ def load_param_into_net(net: "Cell", parameter_dict: dict[Any, Any], strict_load
         ``CPU`` ``GPU`` ``TPU``
 
     Examples:
+        >>> from msnb import load_checkpoint, save_checkpoint
+        >>> save_checkpoint(net, "lenet.ckpt")
         >>> param_dict = load_checkpoint("lenet.ckpt")
         >>> not_loaded = load_param_into_net(net, param_dict)
     """

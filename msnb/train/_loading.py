@@ -59,8 +59,10 @@ def load_checkpoint(
         ``CPU`` ``GPU`` ``TPU``
 
     Examples:
-        >>> param_dict = load_checkpoint("lenet.ckpt", filter_prefix="conv1")
-        >>> load_param_into_net(net, param_dict)
+        >>> from msnb import save_checkpoint
+        >>> save_checkpoint(net, "lenet.ckpt")
+        >>> param_dict = load_checkpoint("lenet.ckpt", choice_func=lambda name: name.endswith("weight"))
+        >>> not_loaded = load_param_into_net(net, param_dict)
     """
     Validator.check_string(format, FORMATS, "format", "load_checkpoint")
     path = _existing(ckpt_file_name, format)
@@ -125,6 +127,7 @@ def load_checkpoint_async(
         Future, whose `result()` is what :func:`load_checkpoint` returns or raises.
 
     Examples:
+        >>> from msnb import save_checkpoint
         >>> save_checkpoint(net, "lenet.ckpt")
         >>> param_dict = load_checkpoint_async("lenet.ckpt").result()
     """

@@ -243,6 +243,18 @@ def test_a_loop_that_is_left_ends_as_it_does_in_the_network(name, networks):
         agree(results(cell, given), results(net, given))
 
 
+def test_a_cell_is_chosen_among_many_as_in_the_network(networks):
+    make, (x, _, _) = networks["layers"]
+    net = make()
+    graph = ms.load(str(GOLDEN / "mindir" / "layers.mindir"))
+    for p in net.get_parameters():
+        p.set_data(Tensor(np.array(graph.weights[p.name])))
+    cell = nn.GraphCell(graph)
+    for which, act in ((0, 0), (0, 3), (1, 1), (1, 2)):
+        given = [x, np.array(which, np.int32), np.array(act, np.int32)]
+        agree(results(cell, given), results(net, given))
+
+
 @pytest.fixture
 def lengths(networks):
     """(network, its shapes, inputs of two sizes) with axes of any length."""
@@ -263,6 +275,13 @@ def test_a_file_with_axes_of_any_length_is_written_and_runs_for_each(lengths, tm
     assert repr(ms.view(graph)) and "Shape" in ir.text(graph) and pickle.loads(pickle.dumps(graph)) == graph
     with pytest.raises(ValueError, match=r"'x' of '.*net.mindir' has the shape \(any, any, 4\), but got \(2, 4\)"):
         cell(Tensor(np.ones((2, 4), np.float32)), Tensor(sizes[0][1]))
+    ms.export(
+        lambda x, y: x + y, *[Tensor(shape=[None], dtype=ms.float32)] * 2, file_name=str(tmp_path / "sum"),
+        file_format="MINDIR",
+    )  # fmt: skip
+    total = nn.GraphCell(ms.load(str(tmp_path / "sum.mindir")))
+    with pytest.raises(ValueError, match=r"does not take inputs of the shapes \(2,\), \(3,\): For 'Add'"):
+        total(Tensor(np.ones(2, np.float32)), Tensor(np.ones(3, np.float32)))
 
 
 def test_a_file_of_mindspore_with_axes_of_any_length_runs_for_each(lengths):
@@ -369,6 +388,20 @@ def test_all_operators_without_a_form_are_listed_with_their_places(tmp_path):
         ms.export(Net(), Tensor(np.ones(3, np.float32)), file_name=str(tmp_path / "net"), file_format="MINDIR")
     assert "Kron" in str(error.value) and "test_mindir.py" in str(error.value)
     assert not os.listdir(tmp_path)
+
+
+def test_what_of_an_operator_has_no_form_is_told(tmp_path):
+    net = nn.MaxPool2d(2, 2, data_format="NHWC")
+    ones = Tensor(np.ones((1, 4, 4, 3), np.float32))
+    with pytest.raises(NotImplementedError, match=r"MaxPool in .*: data_format='NHWC'"):
+        ms.export(net, ones, file_name=str(tmp_path / "net"), file_format="MINDIR")
+    assert not os.listdir(tmp_path)
+
+
+def test_a_gradient_is_not_taken_for_its_operator(tmp_path):
+    with pytest.raises(NotImplementedError, match="gradTanh"):
+        slope = ms.grad(lambda x: ops.tanh(x).sum())
+        ms.export(slope, Tensor(X), file_name=str(tmp_path / "net"), file_format="MINDIR")
 
 
 @pytest.mark.parametrize(

@@ -203,6 +203,18 @@ class Nested(nn.Cell):
         return -x
 
 
+class Layers(nn.Cell):
+    """One of several Cells, as inputs say."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Dense(3, 3), nn.Dense(3, 3)
+        self.dense, self.acts = (self.first, self.second), (nn.ReLU(), nn.Tanh(), nn.Softmax(), nn.Sigmoid())
+
+    def construct(self, x, which, act):
+        return self.acts[act](self.dense[which](x))
+
+
 class Lengths(nn.Cell):
     """Shapes that are computed of the inputs' axes."""
 
@@ -233,6 +245,7 @@ NETWORKS = {
     "slices": (Slices, [_floats(7, 3, 4)]),
     "left": (Left, [_floats(8, 2, 3), np.array(40, np.int32)]),
     "nested": (Nested, [_floats(9, 2, 3), np.array(5, np.int32)]),
+    "layers": (Layers, [_floats(12, 2, 3), np.array(1, np.int32), np.array(2, np.int32)]),
     "lengths": (Lengths, [_floats(10, 3, 2, 4), _floats(11, 2, 2, 6, 4)]),
 }
 # Those that are written for inputs with axes of any length: name -> shapes.

@@ -364,7 +364,11 @@ class Reader(ControlFlow):
             return [o._array for o in (out if isinstance(out, (tuple, list)) else (out,))]
 
         kinds = [value.node.types[value.slot] for value in inputs if isinstance(value, Ref)]
-        outs = jax.eval_shape(run, *[jax.ShapeDtypeStruct(kind.shape, dtype_of(kind.dtype)) for kind in kinds])
+        try:
+            outs = jax.eval_shape(run, *[jax.ShapeDtypeStruct(kind.shape, dtype_of(kind.dtype)) for kind in kinds])
+        except (ValueError, TypeError) as error:
+            told = ", ".join(map(str, self.shapes))
+            raise ShapeError(f"{self.path!r} does not take inputs of the shapes {told}: {error}") from None
         return tuple(TensorType(spelled(o.dtype), o.shape, o.dtype.itemsize) for o in outs)
 
     def _add(self, op, values, types, scope="Default", attrs=None, layout=None, graphs=()):

@@ -84,6 +84,7 @@ class Writer(ControlWriter):
         self.primitives: dict[Any, dict[str, Any]] = {}
         self.functions: list[dict[str, Any]] = []
         self.missing: list[CNode] = []
+        self.reasons: dict[CNode, str] = {}
         self.is_open = any(is_length(size) for node in graph.parameters for size in node.types[0].shape)
         self.lengths: dict[Any, Name] = {}  # dimensions of inputs, and what is made of them
         self.count = 0
@@ -100,7 +101,7 @@ class Writer(ControlWriter):
         """
         made = self._main()
         if self.missing:
-            raise refusal(self.graph, self.missing, "MINDIR")
+            raise refusal(self.graph, self.missing, "MINDIR", self.reasons)
         return {
             "ir_version": "0.1.1",
             "producer_name": "MindSpore",
@@ -171,18 +172,16 @@ class Writer(ControlWriter):
                 log.once(f"export: {node.op} gives nothing that the network goes on with, and is not in the file.")
                 continue
             self.scope = node.scope or "Default"
-            if node.direction == "backward":
-                self.missing.append(node)  # it is not the operator that it is called after
-                continue
             control = {"Switch": self._switch, "While": self._while}.get(node.op)
+            made = None
             try:
-                made = control(node, env) if control else self._lowered(node, env)
-            except (Unsayable, NotImplementedError):
-                made = None
+                if node.direction != "backward":  # a gradient is not the operator that it is called after
+                    made = control(node, env) if control else self._lowered(node, env)
+            except (Unsayable, NotImplementedError) as why:
+                self.reasons[node] = str(why)
             except TypeError:
                 if not self.is_open:
-                    raise
-                made = None  # it counts with lengths that are not known
+                    raise  # otherwise it counts with lengths that are not known
             if made is None:
                 self.missing.append(node)
                 made = Name("")
