@@ -57,7 +57,8 @@ def save_checkpoint(
         crc_check (bool): Whether the file gets a checksum, which r1.1 cannot read; not together with `enc_key`.
             Default: False.
         format (str): "ckpt" or "safetensors", which holds arrays alone and is not encrypted. Default: "ckpt".
-        kwargs (dict): `incremental`, `global_step_num` and `remove_redundancy`, which have no effect here.
+        kwargs (dict): `remove_redundancy` (bool), which a file of the format "safetensors" says of itself; `incremental`
+            and `global_step_num`, which have no effect here.
 
     Raises:
         TypeError: If an argument is of another type, or the format cannot hold a value.
@@ -89,6 +90,10 @@ def save_checkpoint(
     for name in kwargs:
         if name not in ("incremental", "global_step_num", "remove_redundancy"):
             raise TypeError(f"For 'save_checkpoint', there is no argument '{name}'.")
+    lone = kwargs.pop("remove_redundancy", None)
+    if lone is not None:
+        Validator.check_bool(lone, "remove_redundancy", "save_checkpoint")
+    log.unused("save_checkpoint", "a checkpoint does not tell it", remove_redundancy=lone and format == "ckpt")
     log.unused("save_checkpoint", "one device holds all Parameters, and none is a hash table", **kwargs)
     path = os.fspath(ckpt_file_name)
     if format == "safetensors":
@@ -100,7 +105,8 @@ def save_checkpoint(
         raise ValueError(
             "For 'save_checkpoint', a file has a checksum or is encrypted, not both: leave one of them out."
         )
-    save(save_obj, path, bool(async_save), append_dict, choice_func, crc_check, cipher=cipher, form=format)
+    texts = {} if lone is None else {"remove_redundancy": str(lone)}
+    save(save_obj, path, bool(async_save), append_dict, choice_func, crc_check, None, cipher, format, texts)
 
 
 def save(
@@ -113,6 +119,7 @@ def save(
     after: Callable[[], Any] | None = None,
     cipher: Any = None,
     form: str = "ckpt",
+    texts: dict[str, str] | None = None,
 ) -> None:
     """`save_checkpoint` without its checks.
 
@@ -126,6 +133,7 @@ def save(
         after (Callable): Called when the file is complete, where it was written. Default: None.
         cipher (Cipher): What the file is encrypted with. Default: None.
         form (str): "ckpt" or "safetensors". Default: "ckpt".
+        texts (dict): What a safetensors file says of itself. Default: None.
     """
     values = _by_name(save_obj)
     if choice_func is not None:
@@ -135,13 +143,13 @@ def save(
     def prepared():
         # Copies on the device: the next training step may overwrite the Parameters, and nothing waits for it here.
         copies = {name: Tensor(value) if isinstance(value, Tensor) else value for name, value in values.items()}
-        return path, lambda: _exec_save(path, copies, crc_check, after, cipher, form)
+        return path, lambda: _exec_save(path, copies, crc_check, after, cipher, form, texts)
 
     if in_thread:
         writer.submit(prepared)
     else:
         writer.wait()  # what was asked for before is written before
-        _exec_save(path, values, crc_check, after, cipher, form)
+        _exec_save(path, values, crc_check, after, cipher, form, texts)
 
 
 def _by_name(save_obj):
@@ -204,14 +212,14 @@ def _appended(append_dict):
     return {name: value if isinstance(value, (str, Tensor)) else Tensor(value) for name, value in append_dict.items()}
 
 
-def _exec_save(ckpt_file_name, values, crc_check=False, after=None, cipher=None, form="ckpt"):
+def _exec_save(ckpt_file_name, values, crc_check=False, after=None, cipher=None, form="ckpt", texts=None):
     """Write Tensors by name to a file."""
     folder = os.path.dirname(ckpt_file_name)
     if folder:
         os.makedirs(folder, exist_ok=True)
     arrays = {k: np.asarray(v._array) if isinstance(v, Tensor) else v for k, v in values.items()}
     if form == "safetensors":
-        safetensors.write(ckpt_file_name, arrays, crc_check, permissions=stat.S_IRUSR)
+        safetensors.write(ckpt_file_name, arrays, crc_check, permissions=stat.S_IRUSR, further=texts)
     else:
         checkpoint.write(ckpt_file_name, arrays, crc_check, permissions=stat.S_IRUSR, cipher=cipher)
     if after is not None:

@@ -70,6 +70,11 @@ def test_safetensors_are_written_read_and_used(crc, make_net, tmp_path):
     )
 
 
+def test_a_file_says_of_itself_what_programs_for_several_devices_ask(make_net, tmp_path):
+    ms.save_checkpoint(make_net(), str(tmp_path / "a"), format="safetensors", remove_redundancy=False)
+    assert safetensors.read(tmp_path / "a.safetensors").texts == {"format": "ms", "remove_redundancy": "False"}
+
+
 def test_files_that_hold_no_graph_are_viewed_as_tables(make_net, tmp_path):
     for name, form in (("net.ckpt", "ckpt"), ("net.safetensors", "safetensors")):
         further = {"note": "three epochs"} if form == "ckpt" else {}
