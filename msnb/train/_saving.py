@@ -57,7 +57,7 @@ def save_checkpoint(
         crc_check (bool): Whether the file gets a checksum, which r1.1 cannot read; not together with `enc_key`.
             Default: False.
         format (str): "ckpt" or "safetensors", which holds arrays alone and is not encrypted. Default: "ckpt".
-        kwargs (dict): `remove_redundancy` (bool), which a file of the format "safetensors" says of itself; `incremental`
+        kwargs (dict): `remove_redundancy` (bool), which a "safetensors" file says of itself; `incremental`
             and `global_step_num`, which have no effect here.
 
     Raises:
