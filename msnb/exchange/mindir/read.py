@@ -16,11 +16,12 @@ import numpy as np
 from msnb.core.operator import REGISTRY
 from msnb.core.tensor import Tensor, box
 from msnb.exchange.mindir import forms as _forms  # noqa: F401 - fills the table
-from msnb.exchange.mindir.closing import close, prune
+from msnb.exchange.mindir.closing import close, freeze, number, prune
 from msnb.exchange.mindir.control import ControlFlow
 from msnb.exchange.mindir.host import SHAPES, folded, is_folded, is_of_shapes, shape_of
 from msnb.exchange.mindir.operators import Unsayable, call_of
 from msnb.exchange.mindir.spelling import dtype_of
+from msnb.exchange.mindir.structure import ITEMS, STRUCTURE
 from msnb.exchange.mindir.values import (
     ORDER,
     Again,
@@ -176,8 +177,8 @@ class Reader(ControlFlow):
         made = kind(main.get("name", "main"), [*weights, *inputs], self.nodes, outputs)
         prune(made)
         close(made)
-        _number(made)
-        _frozen(made)
+        number(made)
+        freeze(made)
         made.name = class_name(main.get("name", "main"))
         return made
 
@@ -289,8 +290,8 @@ class Reader(ControlFlow):
     # ------------------------------------------------------------------ operators
     def _operator(self, primitive, values, node):
         op = primitive.get("op_type", "")
-        structural = _STRUCTURE.get(op)
-        if structural is not None and not (self.is_open and op in _ITEMS and isinstance(values[0], Ref)):
+        structural = STRUCTURE.get(op)
+        if structural is not None and not (self.is_open and op in ITEMS and isinstance(values[0], Ref)):
             return structural(values)
         if op in SHAPES and values and shape_of(values[0]) is not None:
             found = shape_of(values[0])
@@ -411,70 +412,3 @@ def _static(value, what, op):
     if any(isinstance(leaf, Ref) for leaf in leaves(value)):
         raise Computed(f"'{op}' in the file has a '{what}' that is computed, which msnb does not read.")
     return value
-
-
-def _item(values):
-    sequence, place = values[:2]
-    if not isinstance(sequence, (tuple, list)) or not isinstance(place, int):
-        raise BadFileError("The file is damaged: an item is taken of what is no tuple.")
-    return sequence[place]
-
-
-def _partial(values):
-    function = values[0]
-    if not isinstance(function, Closure):
-        raise BadFileError("The file is damaged: arguments are given to what is no function.")
-    return Closure(function.function, (*function.values, *values[1:]))
-
-
-def _choice(values):
-    predicate, yes, no = values
-    if not isinstance(yes, Closure) or not isinstance(no, Closure):
-        raise NotImplementedError("The file has a choice among values that are no functions, which msnb does not read.")
-    return Choice(predicate, yes, no)
-
-
-def _layers(values):
-    index, ways = values
-    if not isinstance(ways, tuple) or not ways or not all(isinstance(way, Closure) for way in ways):
-        raise NotImplementedError("The file has a choice among values that are no functions, which msnb does not read.")
-    return Layers(index, ways)
-
-
-_ITEMS = frozenset(("TupleGetItem", "tuple_getitem", "ListGetItem"))
-_STRUCTURE = {
-    "Load": lambda values: values[0],
-    "Depend": lambda values: values[0],
-    "UpdateState": lambda values: ORDER,
-    "MakeTuple": lambda values: tuple(v for v in values if v is not ORDER),
-    "MakeList": lambda values: tuple(v for v in values if v is not ORDER),
-    "make_tuple": lambda values: tuple(v for v in values if v is not ORDER),
-    "TupleGetItem": _item,
-    "tuple_getitem": _item,
-    "ListGetItem": _item,
-    "Partial": _partial,
-    "partial": _partial,
-    "Switch": _choice,
-    "switch": _choice,
-    "switch_layer": _layers,
-    "SwitchLayer": _layers,
-    "load": lambda values: values[0],
-    "depend": lambda values: values[0],
-    "Return": lambda values: values[0],
-    "return": lambda values: values[0],
-}
-
-
-def _number(graph):
-    """Give the nodes their places in the order of execution."""
-    for place, node in enumerate(graph.all_nodes()):
-        node.id = place
-
-
-def _frozen(graph):
-    """Parameters that an operator only measures with, such as the mean of BatchNorm, have no gradient."""
-    for node in graph.all_nodes():
-        if node.op == "BatchNorm":
-            for source in node.inputs[3:5]:
-                if isinstance(source, ParameterNode):
-                    source.requires_grad = False

@@ -20,11 +20,11 @@ from msnb.exchange.mindir.spelling import (
     described,
     dtype_of,
     is_length,
-    numbers,
     plain,
     spelled,
 )
 from msnb.exchange.mindir.write_control import ControlWriter
+from msnb.exchange.mindir.write_lengths import LengthWriter
 from msnb.exchange.missing import refusal
 from msnb.exchange.tracing import traced
 from msnb.formats import mindir
@@ -72,7 +72,7 @@ def model_of(graph: FuncGraph) -> dict[str, Any]:
     return Writer(graph).model()
 
 
-class Writer(ControlWriter):
+class Writer(ControlWriter, LengthWriter):
     """One file in the making.
 
     Args:
@@ -334,48 +334,6 @@ class Writer(ControlWriter):
         value = mindir.attribute("value", plain(value))
         self.nodes.append({"output": [name], "name": name, "op_type": "Constant", "attribute": [value]})
         return name
-
-    # ------------------------------------------------------------------ lengths that are not known
-    def _lengths(self, sizes):
-        """A tuple of numbers, some of which are known when the network runs."""
-        parts = [self._length(size) if is_length(size) else self._constant(int(size)) for size in sizes]
-        made = self._primitive("MakeTuple", {})
-        return self._emit(f"REF::{made}", parts, (), "MakeTuple", numbers(len(parts)))
-
-    def _length(self, size):
-        """The number that a dimension has when the network runs: a factor times dimensions of inputs."""
-        if self.within:
-            raise Unsayable("a length that is not known, in a branch or a loop")
-        if not hasattr(size, "axes"):
-            raise Unsayable("a length that is no product of those of the inputs")
-        if size in self.lengths:
-            return self.lengths[size]
-        made = None
-        for name, axis in size.axes:
-            each = self._dimension(name, axis)
-            made = each if made is None else self._times(made, each)
-        if size.factor != 1:
-            made = self._times(made, self._constant(size.factor))
-        self.lengths[size] = made
-        return made
-
-    def _dimension(self, name, axis):
-        """A dimension of an input of the network."""
-        if (name, axis) not in self.lengths:
-            whole = self.lengths.get(name)
-            if whole is None:
-                rank = len(self._known[Name(f"{self.name}:{name}")].shape)
-                shape = self._primitive("Shape", None)
-                whole = self._emit(f"REF::{shape}", [Name(f"{self.name}:{name}")], (), "Shape", numbers(rank))
-                self.lengths[name] = whole
-            item = self._primitive("TupleGetItem", {})
-            given = [whole, self._constant(axis)]
-            self.lengths[name, axis] = self._emit(f"REF::{item}", given, (), "TupleGetItem", numbers(None))
-        return self.lengths[name, axis]
-
-    def _times(self, a, b):
-        made = self._primitive("ScalarMul", None)
-        return self._emit(f"REF::{made}", [a, b], (), "ScalarMul", numbers(None))
 
     def constant(self, value: np.ndarray) -> Name:
         """The name of an array as a constant."""
