@@ -1,4 +1,4 @@
-"""Graphs within graphs, when all of them are there: what nobody uses goes, what comes from outside becomes a parameter."""
+"""Graphs within graphs, once all are there: what nobody uses goes, what comes from outside becomes a parameter."""
 
 from msnb.ir.anf import AnfNode, CNode, FuncGraph, ParameterNode, ValueNode
 
