@@ -5,11 +5,15 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from msnb import log
 from msnb._checkparam import Validator, check_input_data
 from msnb._later import not_yet
+from msnb.common import dtype as mstype
 from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
+from msnb.formats.encryption import Cipher, Own
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.ir.anf import FuncGraph
@@ -24,6 +28,7 @@ WRITERS: dict[str, str] = {
     "ONNX": "msnb.exchange.onnx.write",
     "STABLEHLO": "msnb.exchange.stablehlo",
 }
+ENCRYPTED = ("MINDIR", "ONNX")  # formats whose `write` takes a `cipher`
 _QUANT = ("quant_mode", "mean", "std_dev")
 _OPTIONS = (*_QUANT, "enc_key", "enc_mode", "dataset", "incremental", "custom_func", "obf_config")
 
@@ -44,12 +49,17 @@ def export(
             which `jax.export` runs; ``"AIR"``, Ascend's own, is refused. Default: "AIR".
         kwargs (dict): Further options.
 
+            - enc_key (bytes): Key of 16, 24 or 32 bytes (16 for SM4) with which the file is encrypted.
+            - enc_mode (Union[str, Callable]): ``"AES-GCM"``, ``"AES-CBC"``, ``"SM4-CBC"``, or a function of the bytes
+              of the model and the key that returns the bytes of the file; ONNX takes a function alone. Default:
+              "AES-GCM".
             - quant_mode (str): ``"AUTO"`` or ``"MANUAL"`` for a network that was trained to be quantised: what is
               written is the network that `ExportToQuantInferNetwork` or `ExportManualQuantNetwork` makes of it.
             - mean (float), std_dev (float): How its data are quantised, see there. Default: 127.5.
 
     Raises:
         ValueError: If an input is no Tensor, or the name, the format or an option is invalid.
+        ImportError: If the file is to be encrypted and the package `cryptography` is not installed.
         NotImplementedError: If the format has no form for an operator of the network: all of them are listed with
             their lines. Or for AIR, and for options of MindSpore that msnb does not have.
         OSError: If the file cannot be written.
@@ -76,13 +86,15 @@ def export(
     if not callable(net):
         raise ValueError(f"For 'export', 'net' should be a Cell or a function, but got {describe(net)}.")
     _check_options(kwargs)
+    cipher = _cipher_of(file_format, **{name: kwargs.get(name) for name in ("enc_key", "enc_mode")})
     module = WRITERS[file_format]
     ending = f".{file_format.lower()}"
     path = file_name if file_name.endswith(ending) else file_name + ending
     folder = os.path.dirname(path)
     if folder:
         os.makedirs(folder, exist_ok=True)
-    import_module(module).write(_deployed(net, inputs, kwargs), inputs, path)  # spares its tables to all others
+    made = _deployed(net, inputs, kwargs)
+    import_module(module).write(made, inputs, path, **cipher)  # spares its tables to all others
 
 
 def _check_options(options):
@@ -90,7 +102,7 @@ def _check_options(options):
     for name in options:
         if name not in _OPTIONS:
             raise ValueError(f"For 'export', there is no option '{name}'; it knows {', '.join(_OPTIONS)}.")
-    for name in ("enc_key", "enc_mode", "dataset", "custom_func", "obf_config"):
+    for name in ("dataset", "custom_func", "obf_config"):
         if options.get(name) is not None:
             raise not_yet(f"The option '{name}' of export", "export without it")
     log.unused("export", "there are no hash tables of Parameters", incremental=options.get("incremental"))
@@ -102,6 +114,46 @@ def _check_options(options):
         "without a 'quant_mode' nothing is quantised",
         **{name: mode in (None, "NONQUANT") and options.get(name) is not None for name in ("mean", "std_dev")},
     )
+
+
+def _cipher_of(file_format, enc_key, enc_mode):
+    """What the file is encrypted with, as the writer of its format takes it: {} where it is not."""
+    if enc_key is None:
+        log.unused("export", "without an 'enc_key' nothing is encrypted", enc_mode=enc_mode)
+        return {}
+    if file_format not in ENCRYPTED:
+        raise ValueError(f"For 'export', a file of the format {file_format} is not encrypted; leave 'enc_key' out.")
+    if callable(enc_mode):
+        return {"cipher": cipher_of("export", enc_key, None, encrypt=enc_mode)}
+    if file_format != "MINDIR":
+        raise ValueError(
+            f"For 'export', the format {file_format} has no encryption of its own; 'enc_mode' should be a function of "
+            f"the bytes of the model and the key, but got {enc_mode!r}."
+        )
+    return {"cipher": cipher_of("export", enc_key, enc_mode)}
+
+
+def cipher_of(function: str, key: Any, mode: Any, encrypt: Any = None, decrypt: Any = None) -> Cipher | Own | None:
+    """What a file is encrypted with; None without a key.
+
+    Args:
+        function (str): Who asks, for messages.
+        key (bytes): The key. None: there is no encryption.
+        mode (str): Name of the mode. None: AES-GCM.
+        encrypt (Callable), decrypt (Callable): A user's own functions instead of a mode. Default: None.
+
+    Raises:
+        ValueError: If key or mode are none that there are.
+        ImportError: If the package `cryptography` is not installed.
+    """
+    if key is None:
+        return None
+    try:
+        if encrypt is not None or decrypt is not None:
+            return Own(key, encrypt, decrypt)
+        return Cipher(key, "AES-GCM" if mode is None else mode)
+    except ValueError as error:
+        raise ValueError(f"For '{function}': {error}") from None
 
 
 def _deployed(net, inputs, options):
@@ -123,14 +175,20 @@ def load(file_name: str, **kwargs: Any) -> "FuncGraph":
 
     Args:
         file_name (str): The file, ending in ".mindir".
-        kwargs (dict): `dec_key` and `dec_mode` of encrypted files, which msnb does not read yet.
+        kwargs (dict): Of encrypted files.
+
+            - dec_key (bytes): The key.
+            - dec_mode (Union[str, Callable]): ``"AES-GCM"``, ``"AES-CBC"``, ``"SM4-CBC"``, or a function of the name of
+              the file and the key that returns the bytes of the model. Default: "AES-GCM".
 
     Returns:
         FuncGraph, with the values of its Parameters.
 
     Raises:
-        ValueError: If `file_name` is no name of a MINDIR file, the file does not exist, or is damaged.
-        NotImplementedError: If the file is encrypted or obfuscated, or is built in a way that msnb does not read.
+        ValueError: If `file_name` is no name of a MINDIR file, the file does not exist, is damaged, or encrypted with
+            another key or in another mode.
+        NotImplementedError: If the file is obfuscated, or is built in a way that msnb does not read.
+        ImportError: If the file is encrypted and the package `cryptography` is not installed.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -143,12 +201,16 @@ def load(file_name: str, **kwargs: Any) -> "FuncGraph":
     for name in kwargs:
         if name not in ("dec_key", "dec_mode", "obf_func"):
             raise ValueError(f"For 'load', there is no option '{name}'; it knows dec_key and dec_mode.")
-        if kwargs[name] is not None:
-            raise not_yet(f"The option '{name}' of load", "export the network without encryption")
+    if kwargs.get("obf_func") is not None:
+        raise not_yet("The option 'obf_func' of load", "export the network without obfuscation")
+    key, mode = kwargs.get("dec_key"), kwargs.get("dec_mode")
     path = _existing(file_name, "load")
+    log.unused("load", "without a 'dec_key' nothing is decrypted", dec_mode=key is None and mode is not None)
+    own = mode if callable(mode) else None
+    cipher = cipher_of("load", key, mode, decrypt=own)
     from msnb.exchange.mindir import read  # spares its tables of operators to those who load no file
 
-    return read.read(path)
+    return read.read(path, cipher)
 
 
 def load_mindir(file_name: str) -> Any:
@@ -175,6 +237,20 @@ def load_mindir(file_name: str) -> Any:
     from msnb.formats import mindir  # spares its schema to those who load no file
 
     return mindir.read(path)
+
+
+def mindir_inputs(file_name: str) -> Tensor | list[Tensor]:
+    """What a MINDIR file takes: a Tensor for its input, or a list of several, with None for axes of any length."""
+    from msnb.formats import mindir  # spares its schema to those who load no file
+
+    given = [mindir.type_of(v.tensor[0]._fields) for v in load_mindir(file_name).graph.input]
+    made = [
+        Tensor(np.zeros(shape, dtype))
+        if all(n >= 0 for n in shape)
+        else Tensor(shape=[None if n < 0 else n for n in shape], dtype=mstype.pytype_to_dtype(dtype))
+        for dtype, shape in given
+    ]
+    return made[0] if len(made) == 1 else made
 
 
 def _existing(file_name, function):

@@ -2,23 +2,22 @@
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from msnb.core.compile import program_of
+from msnb.core.parameter import Parameter
+from msnb.core.tensor import Tensor
 from msnb.ir.anf import FuncGraph
 from msnb.ir.api import name_of, of_program
 from msnb.nn.cell import Cell
-
-if TYPE_CHECKING:  # named in annotations alone
-    from msnb.core.parameter import Parameter
 
 
 class Values(Mapping[str, Any]):
     """The values of Parameters by name, as arrays that are fetched from the device when they are asked for."""
 
-    def __init__(self, parameters: "dict[str, Parameter]") -> None:
+    def __init__(self, parameters: dict[str, Parameter]) -> None:
         self._parameters = parameters
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -59,11 +58,24 @@ def traced(net: Cell | Callable[..., Any], *inputs: Any) -> FuncGraph:
     Returns:
         FuncGraph, the new values of Parameters that evaluation may write left out.
     """
+    # A Parameter that is given as an input is one: it is not a weight of the network.
+    given = [Tensor(x) if isinstance(x, Parameter) else x for x in inputs]
     with evaluating(net):
-        program = program_of(net, *inputs)
+        program = program_of(net, *given)
         graph = of_program(program, name_of(net))
-    graph.weights = Values({p.name: p for p in program.params})
+    graph.weights = Values(_by_name(program.params))
     if graph.written:
         del graph.outputs[len(graph.outputs) - graph.written :]
         graph.written = 0
     return graph
+
+
+def _by_name(parameters):
+    found = {}
+    for p in parameters:
+        if found.setdefault(p.name, p) is not p:
+            raise ValueError(
+                f"For 'export', two Parameters are named '{p.name}', of which a file could hold one only. Keep their "
+                "Cells in attributes or a CellList, or rename one of them."
+            )
+    return found

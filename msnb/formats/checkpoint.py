@@ -7,8 +7,6 @@ A file is ``repeated Value value = 1`` with ``Value {string tag = 1; TensorProto
 ends in ``crc_num`` and the CRC-32 of all before it, ten bytes big-endian.
 """
 
-import math
-import mmap
 import os
 import zlib
 from collections.abc import Callable
@@ -19,7 +17,8 @@ import ml_dtypes
 import numpy as np
 
 from msnb._atomic import writing
-from msnb.formats import protobuf
+from msnb.formats import arrays, encryption, protobuf
+from msnb.formats.encryption import Cipher
 from msnb.formats.protobuf import LENGTH, VARINT, key, varint
 from msnb.formats.reading import BadFileError
 
@@ -46,10 +45,8 @@ _DTYPE_OF.update({f"Uint{bits}": np.dtype(f"uint{bits}") for bits in (8, 16, 32,
 _STRING = "str"  # content is UTF-32
 
 _SLICE = 512 * 1024 * 1024
-_MOST_AXES, _LONGEST_AXIS = 32, 1 << 56
 _CRC_MARK = b"crc_num"
 _TRAILER = len(_CRC_MARK) + 10
-_ENCRYPTED = {bytes.fromhex(h) for h in ("d85e3a7f", "d95e3a7f", "da5e3a7f")}  # AES-GCM, AES-CBC, SM4-CBC blocks
 
 
 class CheckpointError(BadFileError):
@@ -62,6 +59,7 @@ def write(
     crc_check: bool = False,
     progress: Callable[[], Any] | None = None,
     permissions: int = 0o666,
+    cipher: Cipher | None = None,
 ) -> None:
     """Write a checkpoint. The file appears under its name only when it is complete.
 
@@ -71,13 +69,17 @@ def write(
         crc_check (bool): Whether to add a checksum. Default: False.
         progress (Callable): Called with each name when it has been written. Default: None.
         permissions (int): Of the file; the umask is taken off. Default: 0o666.
+        cipher (Cipher): What it is encrypted with; such a file has no checksum. Default: None.
 
     Raises:
+        ValueError: If it is to be encrypted and to have a checksum.
         TypeError: If an array has a type that checkpoints cannot hold.
         OSError: If the file cannot be written.
     """
+    if crc_check and cipher is not None:
+        raise ValueError("A checkpoint that is encrypted has no checksum; AES-GCM notices by itself what was changed.")
     checksum = 0
-    with writing(path, permissions=permissions) as file:
+    with writing(path, permissions=permissions) as target, encryption.sealing(target, cipher) as file:
         for name, value in items.items():
             for chunk in _encode(name, value):
                 if crc_check:
@@ -94,8 +96,7 @@ def _encode(name, value):
     if isinstance(value, str):
         array, dims, type_name = np.array(value), (0,), _STRING
     else:
-        array = np.asarray(value)
-        array = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        array = arrays.little_endian(value)
         if array.dtype not in _NAME_OF:
             raise TypeError(
                 f"A checkpoint cannot hold {name!r}: elements of type {array.dtype} have no place in the format."
@@ -105,7 +106,7 @@ def _encode(name, value):
     tag_field = key(1, LENGTH) + varint(len(tag)) + tag
     type_field = key(2, LENGTH) + varint(len(type_name)) + type_name.encode()
     about = b"".join(key(1, VARINT) + varint(size) for size in dims) + type_field
-    content = memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8)) if array.nbytes else memoryview(b"")
+    content = arrays.content(array)
     step = _SLICE // max(1, array.dtype.itemsize) * max(1, array.dtype.itemsize)
     for start in range(0, max(1, content.nbytes), step):
         piece = content[start : start + step]
@@ -115,45 +116,40 @@ def _encode(name, value):
         yield piece
 
 
-def read(path: str | Path, crc_check: bool = False) -> dict[str, Any]:
+def read(path: str | Path, crc_check: bool = False, cipher: Cipher | None = None) -> dict[str, Any]:
     """Read a checkpoint of any MindSpore. Arrays are read-only views of the mapped file: what is not used is not read.
 
-    So the file must not become shorter while they are used: the system ends a process (SIGBUS) that touches mapped
-    bytes which are gone. A file that is replaced as a whole, as :func:`write` does it, stays what it was; copy what is
-    to outlive another kind of writer, as ``load_checkpoint`` does.
+    See :func:`msnb.formats.arrays.mapped` for what that asks of the file; copy what is to outlive another kind of
+    writer than :func:`write`, as ``load_checkpoint`` does. An encrypted file is decrypted as a whole.
 
     Args:
         path (str): File to read.
         crc_check (bool): Whether to compare the checksum, when the file has one. Default: False.
+        cipher (Cipher): What the file was encrypted with. Default: None, it is not.
 
     Returns:
         dict, names to numpy arrays (bfloat16 as ml_dtypes has it) or to str, in the order of the file.
 
     Raises:
         FileNotFoundError: If there is no such file.
-        CheckpointError: If the file is no checkpoint, encrypted, cut off or damaged.
+        CheckpointError: If the file is no checkpoint, encrypted with something else, cut off or damaged.
     """
     path = os.fspath(path)
-    with open(path, "rb") as file:
-        if os.fstat(file.fileno()).st_size == 0:
-            return {}
-        if os.name == "nt":  # a mapped file cannot be replaced there, and a checkpoint often is
-            data = memoryview(file.read())
-        else:
-            data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    data = arrays.mapped(path)
+    if not len(data):
+        return {}
     try:
-        return _decode(data, crc_check)
+        return _decode(encryption.plain(data, cipher, path), crc_check)
     except protobuf.WireError as error:
-        raise CheckpointError(f"{path!r} is no MindSpore checkpoint, or a damaged one: {error}.") from None
+        other = ", or the key is another one" if cipher is not None else ""
+        raise CheckpointError(f"{path!r} is no MindSpore checkpoint, or a damaged one{other}: {error}.") from None
     except CheckpointError as error:
         raise CheckpointError(f"{path!r}: {error}") from None
+    except BadFileError as error:
+        raise CheckpointError(str(error)) from None
 
 
 def _decode(data, crc_check):
-    if bytes(data[:4]) in _ENCRYPTED:
-        raise CheckpointError(
-            "the checkpoint is encrypted, which msnb cannot read yet; decrypt it with MindSpore first."
-        )
     end = len(data)
     if end >= _TRAILER and bytes(data[end - _TRAILER : end - 10]) == _CRC_MARK:
         end -= _TRAILER
@@ -219,11 +215,7 @@ def _to_value(tag, dims, type_name, pieces):
         raise CheckpointError(f"{tag!r} has elements of the unknown type {type_name!r}.")
     dtype = _DTYPE_OF[type_name]
     shape = () if dims == (0,) and len(raw) == dtype.itemsize else dims
-    expected = math.prod(shape) * dtype.itemsize
-    if len(shape) > _MOST_AXES or max(shape, default=0) > _LONGEST_AXIS:
-        raise CheckpointError(f"{tag!r} has a shape of {len(shape)} axes up to {max(shape)} long, which no array has.")
-    if len(raw) != expected:
-        raise CheckpointError(
-            f"{tag!r} of shape {shape} and type {type_name} should have {expected} bytes, but has {len(raw)}."
-        )
-    return np.frombuffer(raw, dtype).reshape(shape)
+    try:
+        return arrays.view(raw, dtype, shape, repr(tag))
+    except BadFileError as error:
+        raise CheckpointError(str(error)) from None

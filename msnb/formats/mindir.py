@@ -5,7 +5,6 @@ attributes. The bytes of a tensor stay where they are in the file, as a view of 
 for.
 """
 
-import mmap
 import os
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -14,7 +13,8 @@ import ml_dtypes
 import numpy as np
 
 from msnb._atomic import writing
-from msnb.formats import protobuf
+from msnb.formats import arrays, encryption, protobuf
+from msnb.formats.encryption import Cipher, Own
 from msnb.formats.reading import BadFileError
 
 SCHEMA: dict[str, Any] = {
@@ -67,7 +67,7 @@ SCHEMA: dict[str, Any] = {
 ENDING = ".mindir"
 FLOAT, INT64, STRING, BOOL, DOUBLE, TENSOR, TENSORS = 1, 7, 8, 9, 11, 17, 19  # kinds of attributes
 TUPLE, LIST, UMONAD, IOMONAD, NONE = 20, 21, 23, 24, 25
-GRAPH_CLOSURE, PARTIAL_CLOSURE, ANY_CLOSURE = 27, 28, 29
+GRAPH_CLOSURE, PARTIAL_CLOSURE, ANY_CLOSURE, SCALAR = 27, 28, 29, 39
 _WHOLE = frozenset((2, 3, 4, 5, 6, INT64, 12, 13))
 TYPES: dict[int, Any] = {  # code of an element type -> its dtype
     code: np.dtype(kind)
@@ -83,47 +83,55 @@ _ALIGNED = 64  # where a weight begins in such a file, and how long its head is
 
 
 # ---------------------------------------------------------------------- files
-def opened(path: str) -> dict[str, Any]:
+def opened(path: str, cipher: Cipher | Own | None = None) -> dict[str, Any]:
     """The model in a file, its tensors views of the mapped file.
 
+    Args:
+        path (str): The file.
+        cipher (Cipher): What it was encrypted with. Default: None, it is not.
+
     Raises:
-        BadFileError: If the file is no MINDIR file, or damaged.
+        BadFileError: If the file is no MINDIR file, encrypted with something else, or damaged.
         OSError: If it cannot be read.
     """
-    with open(path, "rb") as file:
-        if not os.fstat(file.fileno()).st_size:
-            raise BadFileError(f"The MINDIR file {path!r} is empty.")
-        data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    data = arrays.mapped(path)
+    if not len(data):
+        raise BadFileError(f"The MINDIR file {path!r} is empty.")
+    other = "damaged, or encrypted in a way of its own" if cipher is None else "damaged, or the key is another one"
     try:
-        model = protobuf.decode(SCHEMA, "Model", data)
+        model = protobuf.decode(SCHEMA, "Model", encryption.plain(data, cipher, path))
     except protobuf.WireError as error:
-        raise BadFileError(
-            f"{path!r} is no MINDIR file, or it is damaged or encrypted: {error}. Export it once more."
-        ) from None
+        raise BadFileError(f"{path!r} is no MINDIR file, or it is {other}: {error}. Export it once more.") from None
     if "graph" not in model:
-        raise BadFileError(f"{path!r} holds no graph: it is no MINDIR file, or it is damaged or encrypted.")
+        raise BadFileError(f"{path!r} holds no graph: it is no MINDIR file, or it is {other}.")
     if model.get("little_endian", 1) != 1:
         raise BadFileError(f"{path!r} was written on a big-endian machine; export it on a little-endian one.")
     return model
 
 
-def save(path: str, model: dict[str, Any]) -> None:
-    """Write a model; weights of a gigabyte and more stand beside it in a folder of their own, as MindSpore has it."""
+def save(path: str, model: dict[str, Any], cipher: Cipher | Own | None = None) -> None:
+    """Write a model; weights of a gigabyte and more stand beside it in a folder of their own, as MindSpore has it.
+
+    Args:
+        path (str): The file.
+        model (dict): The messages.
+        cipher (Cipher): What the files are encrypted with. Default: None.
+    """
     weights = model["graph"].get("parameter", ())
     if sum(len(weight["raw_data"]) for weight in weights) > SPLIT:
-        path, model = _beside(path, model)
-    with writing(path) as file:
+        path, model = _beside(path, model, cipher)
+    with writing(path) as target, encryption.sealing(target, cipher) as file:
         file.write(protobuf.encode(SCHEMA, "Model", model))
 
 
-def _beside(path, model):
+def _beside(path, model, cipher):
     """Write the weights to NAME_variables/data_0; (path of the graph, model that says where they are)."""
     name = path.removesuffix(ENDING)
     location = os.path.join(os.path.basename(name) + "_variables", "data_0")
     target = os.path.join(os.path.dirname(path), location)
     os.makedirs(os.path.dirname(target), exist_ok=True)
     told, offset = [], _ALIGNED
-    with writing(target) as file:
+    with writing(target) as plain, encryption.sealing(plain, cipher) as file:
         file.write(b"\x01".ljust(_ALIGNED, b"\0"))  # little-endian
         for weight in sorted(model["graph"]["parameter"], key=lambda w: w["name"]):
             data = weight["raw_data"]
@@ -134,6 +142,50 @@ def _beside(path, model):
             told.append({**{k: v for k, v in weight.items() if k != "raw_data"}, "external_data": place})
             offset += len(data) + padding
     return f"{name}_graph{ENDING}", {**model, "graph": {**model["graph"], "parameter": told}}
+
+
+class Beside:
+    """The files of weights that stand beside a model, each mapped, or decrypted, when it is first asked for.
+
+    Args:
+        folder (str): Where the model lies; names that lead out of it are refused.
+        cipher (Cipher): What the files were encrypted with. Default: None, they are not.
+    """
+
+    def __init__(self, folder: str, cipher: Cipher | Own | None = None) -> None:
+        self._root, self._cipher = os.path.realpath(folder), cipher
+        self._files: dict[str, Any] = {}
+
+    def bytes_at(self, place: dict[str, Any]) -> Any:
+        """The bytes that a message of the kind External tells of.
+
+        Raises:
+            BadFileError: If there is no such file in the folder, or it is too short.
+        """
+        location, offset, length = place.get("location", ""), place.get("offset", 0), place.get("length", 0)
+        data = self._file(location)
+        if offset < 0 or length < 0 or offset + length > len(data):
+            raise BadFileError(
+                f"The file is damaged: {location!r} has {len(data)} bytes, and a weight reaches beyond them."
+            )
+        return data[offset : offset + length]
+
+    def _file(self, location):
+        if location not in self._files:
+            path = os.path.realpath(os.path.join(self._root, location.replace("\0", "")))
+            if (
+                not location
+                or "\0" in location
+                or os.path.commonpath((self._root, path)) != self._root
+                or path == self._root
+            ):
+                raise BadFileError(
+                    f"The weights are said to be in {location!r}, which is not in the folder of the file."
+                )
+            if not os.path.isfile(path):
+                raise BadFileError(f"The weights are said to be in {location!r}, which is missing beside the file.")
+            self._files[location] = encryption.plain(arrays.mapped(path), self._cipher, path)
+        return self._files[location]
 
 
 # ---------------------------------------------------------------------- tensors
@@ -152,48 +204,26 @@ def type_of(tensor: dict[str, Any]) -> tuple[Any, tuple[int, ...]]:
     return TYPES[code], shape
 
 
-def array(tensor: dict[str, Any], folder: str | None = None) -> np.ndarray:
+def array(tensor: dict[str, Any], beside: Beside | None = None) -> np.ndarray:
     """The value of a tensor, as a view of the file that it stands in.
 
     Args:
         tensor (dict): The message.
-        folder (str): Where the file lies that the message is of; weights beside it are below this folder.
-            Default: None, there are none.
+        beside (Beside): Files of weights of the model that the message is of. Default: None, there are none.
 
     Raises:
         BadFileError: If there are too few or too many bytes, or a name leads out of the folder.
     """
     kind, shape = type_of(tensor)
+    name = f"The file is damaged: the tensor {tensor.get('name', '')!r}"
     if tensor.get("compression_type"):
         raise BadFileError("A weight of the file is compressed, which msnb does not read; export it uncompressed.")
     data = tensor.get("raw_data", b"")
     if "external_data" in tensor:
-        data = _external(tensor["external_data"], folder)
-    count = 1
-    for size in shape:
-        count *= size
-    if count < 0 or len(data) != count * kind.itemsize:
-        raise BadFileError(
-            f"The file is damaged: the tensor {tensor.get('name', '')!r} of shape {shape} has {len(data)} bytes."
-        )
-    return np.frombuffer(data, kind).reshape(shape)
-
-
-def _external(place, folder):
-    """The bytes that stand in another file below the folder."""
-    location, offset, length = place.get("location", ""), place.get("offset", 0), place.get("length", 0)
-    root = os.path.realpath(folder or os.curdir)
-    path = os.path.realpath(os.path.join(root, location))
-    if folder is None or not location or os.path.commonpath((root, path)) != root or path == root:
-        raise BadFileError(f"The weights are said to be in {location!r}, which is not in the folder of the file.")
-    if not os.path.isfile(path):
-        raise BadFileError(f"The weights are said to be in {location!r}, which is missing beside the file.")
-    size = os.path.getsize(path)
-    if offset < 0 or length < 0 or offset + length > size:
-        raise BadFileError(f"The file is damaged: {location!r} has {size} bytes, and a weight reaches beyond them.")
-    if not length:
-        return b""
-    return memoryview(np.memmap(path, np.uint8, "r", offset, (length,)))
+        if beside is None:
+            raise BadFileError(f"{name} is said to be in another file, where none can be.")
+        data = beside.bytes_at(tensor["external_data"])
+    return arrays.view(data, kind, shape, name)
 
 
 def tensor(value: Any, name: str | None = None) -> dict[str, Any]:
@@ -202,7 +232,7 @@ def tensor(value: Any, name: str | None = None) -> dict[str, Any]:
     if value.dtype not in CODES:
         raise ValueError(f"MINDIR has no element type for {value.dtype}.")
     message = {"dims": list(value.shape), "data_type": CODES[value.dtype]}
-    message["raw_data"] = memoryview(np.ascontiguousarray(value).reshape(-1).view(np.uint8))
+    message["raw_data"] = arrays.content(value)
     return message if name is None else {**message, "name": name}
 
 

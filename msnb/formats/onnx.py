@@ -16,7 +16,7 @@ import numpy as np
 
 from msnb._atomic import writing
 
-from . import protobuf
+from . import encryption, protobuf
 from .reading import BadFileError
 
 _STRING_PAIR = {"key": (1, "str", False), "value": (2, "str", False)}
@@ -309,8 +309,14 @@ def value_info(name: str, dtype: str, shape: Iterable[Any] | None) -> dict[str, 
     return {"name": name, "type": {"tensor_type": made}}
 
 
-def save(model: dict[str, Any], path: str | os.PathLike[str]) -> list[str]:
+def save(model: dict[str, Any], path: str | os.PathLike[str], cipher: Any = None) -> list[str]:
     """Write a model; with more than 2 GB of weights, these go to a file beside it, ``NAME.data``.
+
+    Args:
+        model (dict): The messages.
+        path (str): The file.
+        cipher (Own): A user's functions, which the model is encrypted with and its file of weights is not; so a model
+            with such a file is refused. Default: None.
 
     Returns:
         list, the names of the files.
@@ -319,11 +325,13 @@ def save(model: dict[str, Any], path: str | os.PathLike[str]) -> list[str]:
     weights = model["graph"].get("initializer", [])
     written = [str(path)]
     if sum(len(w.get("raw_data", b"")) for w in weights) > LARGEST:
+        if cipher is not None:
+            raise ValueError(f"{str(path)!r} has its weights in a file of their own, which would not be encrypted.")
         beside = path.with_name(path.name + ".data")
         model = {**model, "graph": {**model["graph"], "initializer": _moved(weights, beside)}}
         written.append(str(beside))
     data = protobuf.encode(SCHEMA, "Model", model)
-    with writing(path) as file:
+    with writing(path) as target, encryption.sealing(target, cipher) as file:
         file.write(data)
     return written
 

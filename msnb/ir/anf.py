@@ -1,7 +1,7 @@
 """The functional graph: parameters, constants and calls, under MindSpore's names for them."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from jax.extend.core import ClosedJaxpr
@@ -264,6 +264,28 @@ class FuncGraph:
 
     def __repr__(self) -> str:
         return f"FuncGraph({self.name}: {len(self.parameters)} parameters, {len(self)} nodes)"
+
+
+class OpenGraph(FuncGraph):
+    """A graph whose inputs have axes of any length, which are -1 in their shapes, or -2 for any number of axes.
+
+    What depends on such lengths is shown as it stands in the file that the graph was read from; what runs is a graph
+    for the shapes of the inputs. A pickle holds what is shown.
+
+    Attributes:
+        build (Callable): Makes the graph for the shapes of inputs, a list of tuples. None: there is none.
+    """
+
+    __slots__ = ("build",)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.build: Callable[[list[tuple[int, ...]]], FuncGraph] | None = None
+
+    def built_by(self, build: Callable[[list[tuple[int, ...]]], FuncGraph]) -> "OpenGraph":
+        """The graph itself, with the function that makes graphs for shapes of inputs."""
+        self.build = build
+        return self
 
 
 def show_constant(node: "ValueNode") -> str:

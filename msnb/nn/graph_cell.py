@@ -12,7 +12,7 @@ from msnb.core.operator import OF_USERS, REGISTRY, Operator
 from msnb.core.parameter import Parameter
 from msnb.core.script import runtime
 from msnb.core.tensor import Tensor
-from msnb.ir.anf import AnfNode, CNode, FuncGraph, ValueNode
+from msnb.ir.anf import AnfNode, CNode, FuncGraph, OpenGraph, ValueNode
 from msnb.nn.cell import Cell
 
 __all__ = ["GraphCell"]
@@ -67,8 +67,10 @@ class GraphCell(Cell):
                 "For 'GraphCell', 'obf_random_seed' is not available: msnb does not read obfuscated graphs; export the "
                 "network without obfuscation."
             )
-        _check_runs(graph)
+        if not isinstance(graph, OpenGraph) or graph.build is None:
+            _check_runs(graph)
         self.graph = graph
+        self._built: dict[Any, FuncGraph] = {}
         given = _checked(params_init, graph)
         for node in graph.parameters:
             if node.is_weight:
@@ -84,11 +86,21 @@ class GraphCell(Cell):
         names = self.argument_names
         if len(inputs) != len(names):
             raise TypeError(f"The graph takes {len(names)} inputs ({', '.join(names)}), but got {len(inputs)}.")
-        given, values = iter(inputs), []
-        for node in self.graph.parameters:
+        graph, given, values = self._graph_for(inputs), iter(inputs), []
+        for node in graph.parameters:
             values.append(self._params[node.name] if node.is_weight else next(given))
-        results = _run(self.graph, values, {})[: len(self.graph.outputs) - self.graph.written]
+        results = _run(graph, values, {})[: len(graph.outputs) - graph.written]
         return results[0] if len(results) == 1 else tuple(results)
+
+    def _graph_for(self, inputs):
+        """The graph that runs: of one with open axes, the one for the shapes of the inputs."""
+        if not isinstance(self.graph, OpenGraph) or self.graph.build is None:
+            return self.graph
+        shapes = tuple(np.shape(x) if not isinstance(x, Tensor) else x.shape for x in inputs)
+        if shapes not in self._built:
+            self._built[shapes] = self.graph.build(list(shapes))
+            _check_runs(self._built[shapes])
+        return self._built[shapes]
 
 
 def _checked(params_init, graph):
@@ -117,6 +129,8 @@ def _parameter(node, value):
     made = Tensor(value.asnumpy() if isinstance(value, Tensor) else np.asarray(value))
     if node.types and made.shape != node.types[0].shape:
         raise ValueError(f"The Parameter '{node.name}' has shape {node.types[0].shape}, but got {made.shape}.")
+    if node.types and str(made.dtype) != node.types[0].dtype:
+        raise ValueError(f"The Parameter '{node.name}' is {node.types[0].dtype}, but got {made.dtype}.")
     return Parameter(made, name=node.name, requires_grad=node.requires_grad)
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from msnb.common import dtype as mstype
+from msnb.exchange.opening import weights_in
 from msnb.notebook.html import count, escape, framed, number, size
 from msnb.notebook.table_css import STYLE
 
@@ -19,7 +21,8 @@ class Contents:
     """The Parameters of a checkpoint, one row each.
 
     Args:
-        parameters (Mapping[str, Parameter]): by name, as `load_checkpoint` returns them.
+        parameters (Mapping[str, Union[Parameter, array, str]]): by name, as `load_checkpoint` returns them or a file
+            holds them.
         title (str): what they come from.
 
     Attributes:
@@ -30,9 +33,10 @@ class Contents:
     def __init__(self, parameters: Mapping[str, Any], title: str) -> None:
         self.parameters: dict[str, Any] = dict(parameters)
         self.title: str = title
-        self.numbers: int = sum(p.size for p in self.parameters.values())
-        self.nbytes: int = sum(p.nbytes for p in self.parameters.values())
-        self._rows = [_row(name, np.asarray(p.asnumpy()), p.dtype) for name, p in self.parameters.items()]
+        held = [p for p in self.parameters.values() if not isinstance(p, str)]
+        self.numbers: int = sum(p.size for p in held)
+        self.nbytes: int = sum(p.nbytes for p in held)
+        self._rows = [_row(name, p) for name, p in self.parameters.items()]
 
     def totals(self) -> str:
         """In words, how much there is."""
@@ -68,27 +72,33 @@ def contents(source: Any) -> Contents:
     """The table of a checkpoint file, or of Parameters by name.
 
     Args:
-        source (Union[str, Path, Mapping[str, Parameter]]): the file, or what `load_checkpoint` returns.
+        source (Union[str, Path, Mapping[str, Parameter]]): the file, of which what a row shows is read; or what
+            `load_checkpoint` returns.
 
     Raises:
-        ValueError: If the file is no checkpoint.
+        ValueError: If the file is no checkpoint, encrypted or damaged.
+        FileNotFoundError: If there is no such file.
         TypeError: If a value of the mapping is no Tensor.
     """
     if isinstance(source, Mapping):
-        wrong = next((name for name, value in source.items() if not hasattr(value, "asnumpy")), None)
+        wrong = next(
+            (n for n, value in source.items() if not (hasattr(value, "asnumpy") or isinstance(value, str))), None
+        )
         if wrong is not None:
             raise TypeError(
                 f"For 'summary', a dict should hold Parameters by name, as load_checkpoint gives it, but '{wrong}' is "
                 f"{type(source[wrong]).__name__}."
             )
         return Contents(source, "a dict")
-    from msnb.train.serialization import load_checkpoint  # spares it to who looks at networks alone
-
-    return Contents(load_checkpoint(str(source)), Path(source).name)
+    return Contents(weights_in(source), Path(source).name)
 
 
-def _row(name, values, dtype):
-    """(cells, what is wrong in words, the histogram) of one Parameter."""
+def _row(name, value):
+    """(cells, what is wrong in words, the histogram) of one Parameter; of a text, the text."""
+    if isinstance(value, str):
+        return (name, "", "str", *[""] * (len(_HEADS) - _NUMBERS)), value if len(value) < 80 else f"{value[:77]}...", ""
+    values = np.asarray(value.asnumpy() if hasattr(value, "asnumpy") else value)
+    dtype = mstype.pytype_to_dtype(values.dtype)
     flat = values.reshape(-1)
     flat = flat[:: max(1, -(-flat.size // _SAMPLE))]
     wide = flat.astype(np.float64) if flat.dtype.kind != "c" else np.abs(flat)

@@ -33,14 +33,17 @@ from msnb.train.model import Model
 from msnb.train.serialization import (
     async_ckpt_thread_status,
     build_searched_strategy,
+    ckpt_to_safetensors,
     export,
     load,
     load_checkpoint,
+    load_checkpoint_async,
     load_distributed_checkpoint,
     load_mindir,
     load_param_into_net,
     merge_sliced_parameter,
     parse_print,
+    safetensors_to_ckpt,
     save_checkpoint,
 )
 from msnb.train.summary import SummaryRecord
@@ -56,6 +59,9 @@ __all__ = [
     "DynamicLossScaleManager",
     "save_checkpoint",
     "load_checkpoint",
+    "load_checkpoint_async",
+    "ckpt_to_safetensors",
+    "safetensors_to_ckpt",
     "load_param_into_net",
     "export",
     "load",

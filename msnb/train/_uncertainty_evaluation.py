@@ -17,9 +17,10 @@ from msnb.nn.loss.regression import MSELoss
 from msnb.nn.optim.adam import Adam
 from msnb.ops import functional as F
 from msnb.ops.random.normal import StandardNormal
+from msnb.train._into_net import load_param_into_net
+from msnb.train._loading import load_checkpoint
 from msnb.train.callback import CheckpointConfig, LossMonitor, ModelCheckpoint
 from msnb.train.model import Model
-from msnb.train.serialization import load_checkpoint, load_param_into_net
 
 __all__ = ["UncertaintyEvaluation"]
 

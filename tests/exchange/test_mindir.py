@@ -19,6 +19,9 @@ from msnb.formats import mindir, protobuf
 from msnb.formats.reading import BadFileError
 
 GOLDEN = Path(__file__).parents[1] / "golden"
+sys.path.insert(0, str(GOLDEN))
+from make_files import KEY, MODES, X, values  # noqa: E402
+
 FILES = sorted((GOLDEN / "mindir").glob("*.mindir"))
 
 
@@ -176,14 +179,175 @@ def test_indices_of_all_plain_kinds_are_written(tmp_path):
     agree(results(cell, inputs), [o.asnumpy() for o in pieces(*map(Tensor, inputs))])
 
 
-def test_weights_of_a_gigabyte_stand_beside_the_graph(tmp_path, monkeypatch):
+@pytest.mark.parametrize("mode", [None, "AES-GCM", "SM4-CBC"])
+def test_weights_of_a_gigabyte_stand_beside_the_graph(mode, tmp_path, monkeypatch):
     monkeypatch.setattr(mindir, "SPLIT", 64)
     net = nn.Dense(7, 5)
     x = np.ones((2, 7), np.float32)
-    ms.export(net, Tensor(x), file_name=str(tmp_path / "net"), file_format="MINDIR")
+    written = {} if mode is None else {"enc_key": b"0" * 16, "enc_mode": mode}
+    ms.export(net, Tensor(x), file_name=str(tmp_path / "net"), file_format="MINDIR", **written)
     assert sorted(os.listdir(tmp_path)) == ["net_graph.mindir", "net_variables"]
     assert os.listdir(tmp_path / "net_variables") == ["data_0"]
-    agree(results(nn.GraphCell(ms.load(str(tmp_path / "net_graph.mindir"))), [x]), results(net, [x]))
+    key = {} if mode is None else {"dec_key": b"0" * 16, "dec_mode": mode}
+    graph = ms.load(str(tmp_path / "net_graph.mindir"), **key)
+    agree(results(nn.GraphCell(graph), [x]), results(net, [x]))
+    assert (net.weight.asnumpy().tobytes() in (tmp_path / "net_variables" / "data_0").read_bytes()) == (mode is None)
+
+
+# ---------------------------------------------------------------------- encryption
+@pytest.mark.parametrize("mode", MODES)
+def test_what_mindspore_encrypted_computes_the_same(mode):
+    graph = ms.load(str(GOLDEN / "files" / f"{mode}.mindir"), dec_key=KEY[: MODES[mode]], dec_mode=mode)
+    agree(results(nn.GraphCell(graph), [X]), [X @ values()["weight"].T + values()["bias"]])
+
+
+def test_an_encrypted_file_says_that_it_is_and_with_what(tmp_path):
+    path = str(tmp_path / "net.mindir")
+    ms.export(nn.Dense(3, 4), Tensor(X), file_name=path, file_format="MINDIR", enc_key=b"0" * 16)
+    with pytest.raises(ValueError, match="encrypted with AES-GCM; pass its key as dec_key"):
+        ms.load(path)
+    with pytest.raises(ValueError, match="the key is another one"):
+        ms.load(path, dec_key=b"1" * 16)
+    with pytest.raises(ValueError, match="'load': A key should be bytes, but got str"):
+        ms.load(path, dec_key="0" * 16)
+    with pytest.raises(ValueError, match="no option 'key'"):
+        ms.load(path, key=b"0" * 16)
+
+
+@pytest.mark.parametrize("form", ["MINDIR", "ONNX"])
+def test_functions_of_the_user_encrypt_and_decrypt(form, tmp_path):
+    def turned(data, key):
+        return bytes(byte ^ key[0] for byte in data)
+
+    path = str(tmp_path / f"net.{form.lower()}")
+    net = nn.Dense(3, 4)
+    ms.export(net, Tensor(X), file_name=path, file_format=form, enc_key=b"k", enc_mode=turned)
+    ms.export(net, Tensor(X), file_name=str(tmp_path / "plain"), file_format=form)
+    plain = (tmp_path / f"plain.{form.lower()}").read_bytes()
+    assert turned(Path(path).read_bytes(), b"k") == plain
+    if form == "MINDIR":
+        graph = ms.load(path, dec_key=b"k", dec_mode=lambda name, key: turned(Path(name).read_bytes(), key))
+        agree(results(nn.GraphCell(graph), [X]), results(net, [X]))
+
+
+# ---------------------------------------------------------------------- loops that are left, axes of any length
+@pytest.mark.parametrize("name", ["left", "nested"])
+def test_a_loop_that_is_left_ends_as_it_does_in_the_network(name, networks):
+    make, (x, _) = networks[name]
+    net = make()
+    graph = ms.load(str(GOLDEN / "mindir" / f"{name}.mindir"))
+    for p in net.get_parameters():
+        p.set_data(Tensor(np.array(graph.weights[p.name])))
+    cell = nn.GraphCell(graph)
+    for scale, rounds in ((0, 0), (0, 1), (1, 5), (4, 9), (0, 30), (-300, 6)):
+        given = [x * np.float32(scale), np.array(rounds, np.int32)]
+        agree(results(cell, given), results(net, given))
+
+
+def test_a_cell_is_chosen_among_many_as_in_the_network(networks):
+    make, (x, _, _) = networks["layers"]
+    net = make()
+    graph = ms.load(str(GOLDEN / "mindir" / "layers.mindir"))
+    for p in net.get_parameters():
+        p.set_data(Tensor(np.array(graph.weights[p.name])))
+    cell = nn.GraphCell(graph)
+    for which, act in ((0, 0), (0, 3), (1, 1), (1, 2)):
+        given = [x, np.array(which, np.int32), np.array(act, np.int32)]
+        agree(results(cell, given), results(net, given))
+
+
+@pytest.fixture
+def lengths(networks):
+    """(network, its shapes, inputs of two sizes) with axes of any length."""
+    make, inputs = networks["lengths"]
+    other = [np.ones((5, 3, 4), np.float32), np.ones((1, 2, 9, 4), np.float32)]
+    return make(), sys.modules["mindir_networks"].OPEN["lengths"], [inputs, other]
+
+
+def test_a_file_with_axes_of_any_length_is_written_and_runs_for_each(lengths, tmp_path):
+    net, shapes, sizes = lengths
+    given = [Tensor(shape=list(shape), dtype=ms.float32) for shape in shapes]
+    ms.export(net, *given, file_name=str(tmp_path / "net"), file_format="MINDIR")
+    graph = ms.load(str(tmp_path / "net.mindir"))
+    cell = nn.GraphCell(graph)
+    for inputs in sizes:
+        agree(results(cell, inputs), results(net, inputs))
+    assert [p.types[0].shape for p in graph.parameters if not p.is_weight] == [(-1, -1, 4), (-1, 2, -1, 4)]
+    assert repr(ms.view(graph)) and "Shape" in ir.text(graph) and pickle.loads(pickle.dumps(graph)) == graph
+    with pytest.raises(ValueError, match=r"'x' of '.*net.mindir' has the shape \(any, any, 4\), but got \(2, 4\)"):
+        cell(Tensor(np.ones((2, 4), np.float32)), Tensor(sizes[0][1]))
+    ms.export(
+        lambda x, y: x + y, *[Tensor(shape=[None], dtype=ms.float32)] * 2, file_name=str(tmp_path / "sum"),
+        file_format="MINDIR",
+    )  # fmt: skip
+    total = nn.GraphCell(ms.load(str(tmp_path / "sum.mindir")))
+    with pytest.raises(ValueError, match=r"does not take inputs of the shapes \(2,\), \(3,\): For 'Add'"):
+        total(Tensor(np.ones(2, np.float32)), Tensor(np.ones(3, np.float32)))
+
+
+def test_a_file_of_mindspore_with_axes_of_any_length_runs_for_each(lengths):
+    net, _, sizes = lengths
+    graph = ms.load(str(GOLDEN / "mindir" / "lengths.mindir"))
+    for p in net.get_parameters():
+        p.set_data(Tensor(np.array(graph.weights[p.name])))
+    cell = nn.GraphCell(graph)
+    for inputs in sizes:
+        agree(results(cell, inputs), results(net, inputs))
+
+
+def test_a_length_that_cannot_be_computed_is_refused_where_it_is_needed(tmp_path):
+    class Net(nn.Cell):
+        def construct(self, x):
+            return ops.tile(x[:1], (ops.concat((x, x[:1])).shape[0], 1))
+
+    with pytest.raises(NotImplementedError, match="Tile"):
+        x = Tensor(shape=[None, 3], dtype=ms.float32)
+        ms.export(Net(), x, file_name=str(tmp_path / "net"), file_format="MINDIR")
+    assert not os.listdir(tmp_path)
+
+
+# ---------------------------------------------------------------------- the first versions
+def test_a_file_of_the_first_versions_is_read(tmp_path):
+    """As r1.1 wrote them: attributes are told by a text, operators stand in the nodes."""
+    kind = {"dims": [2, 3], "data_type": 1, "name": "shape1"}
+    gives = {"tensors": [kind], "ref_attr_name": "shape:shape1,"}
+    turned = {"tensors": [{**kind, "dims": [3, 2]}], "ref_attr_name": "shape:shape1,"}
+    names = {"name": "input_names", "strings": [b"x", b"y"], "ref_attr_name": "scalar:List[value1,value2,],", "type": 8}
+    order = {"name": "value", "ints": [1, 0], "ref_attr_name": "scalar:Tuple[value1,value2,],", "type": 7}
+    two = np.float32(2).reshape(()).tobytes()
+    number = {"name": "value", "tensors": [{"data_type": 1, "raw_data": two}], "ref_attr_name": "tensor:value0"}
+    axis = {"name": "axis", "i": 1, "ref_attr_name": "scalar:value0", "type": 7}
+    nodes = [
+        {"output": ["perm"], "op_type": "Constant", "attribute": [order]},
+        {"output": ["two"], "op_type": "Constant", "attribute": [number]},
+        {"output": ["u"], "op_type": "Constant", "attribute": [{"name": "value", "ref_attr_name": "Monad:UMonad"}]},
+        {"input": ["g:w", "u"], "output": ["g:l"], "op_type": "Load", "attribute": [gives]},
+        {"input": ["g:x", "g:l"], "output": ["g:a"], "op_type": "TensorAdd", "attribute": [gives, names]},
+        {"input": ["g:a", "two"], "output": ["g:m"], "op_type": "Mul", "attribute": [gives, names]},
+        {"input": ["g:m", "g:x"], "output": ["g:c"], "op_type": "Concat", "attribute": [
+            {"tensors": [{**kind, "dims": [2, 6]}], "ref_attr_name": "shape:shape1,"}, axis]},
+        {"input": ["g:m", "perm"], "output": ["g:t"], "op_type": "Transpose", "attribute": [turned]},
+    ]  # fmt: skip
+    nodes[6]["input"] = ["g:both"]
+    both = {"tensors": [kind, {**kind, "name": "shape2"}], "ref_attr_name": "shape:Tuple[shape1,shape2,],"}
+    nodes.insert(6, {"input": ["g:m", "g:x"], "output": ["g:both"], "op_type": "MakeTuple", "attribute": [both]})
+    nodes.append({"input": ["g:t", "g:c"], "output": ["g:r"], "op_type": "MakeTuple", "attribute": [both]})
+    weight = {"name": "g:w", "dims": [2, 3], "data_type": 1, "raw_data": np.arange(6, dtype=np.float32).tobytes()}
+    graph = {
+        "node": nodes, "name": "g", "parameter": [weight], "output": [{"name": "g:r"}],
+        "input": [{"name": "g:x", "tensor": [{"dims": [2, 3], "data_type": 1}]}],
+    }  # fmt: skip
+    model = {"ir_version": "0.1.0", "producer_name": "MindSpore", "model_version": "1.1.0", "graph": graph}
+    (tmp_path / "a.mindir").write_bytes(protobuf.encode(mindir.SCHEMA, "Model", model))
+    total = (X + np.arange(6, dtype=np.float32).reshape(2, 3)) * 2
+    agree(
+        results(nn.GraphCell(ms.load(str(tmp_path / "a.mindir"))), [X]),
+        [total.T, np.concatenate([total, X], 1)],
+    )
+    axis["ref_attr_name"] = "riddle:value0"
+    (tmp_path / "a.mindir").write_bytes(protobuf.encode(mindir.SCHEMA, "Model", model))
+    with pytest.raises(BadFileError, match="an attribute is a 'riddle'"):
+        ms.load(str(tmp_path / "a.mindir"))
 
 
 def test_a_file_is_viewed_without_running_even_with_operators_that_are_not_there(tmp_path):
@@ -227,13 +391,29 @@ def test_all_operators_without_a_form_are_listed_with_their_places(tmp_path):
     assert not os.listdir(tmp_path)
 
 
+def test_what_of_an_operator_has_no_form_is_told(tmp_path):
+    net = nn.MaxPool2d(2, 2, data_format="NHWC")
+    ones = Tensor(np.ones((1, 4, 4, 3), np.float32))
+    with pytest.raises(NotImplementedError, match=r"MaxPool in .*: data_format='NHWC'"):
+        ms.export(net, ones, file_name=str(tmp_path / "net"), file_format="MINDIR")
+    assert not os.listdir(tmp_path)
+
+
+def test_a_gradient_is_not_taken_for_its_operator(tmp_path):
+    with pytest.raises(NotImplementedError, match="gradTanh"):
+        slope = ms.grad(lambda x: ops.tanh(x).sum())
+        ms.export(slope, Tensor(X), file_name=str(tmp_path / "net"), file_format="MINDIR")
+
+
 @pytest.mark.parametrize(
     ("error", "message", "options"),
     [
         (NotImplementedError, "Ascend's own", {"file_format": "AIR"}),
         (ValueError, "'file_format' should be", {"file_format": "PB"}),
         (ValueError, "no option 'enc_kye'", {"file_format": "MINDIR", "enc_kye": b"0" * 16}),
-        (NotImplementedError, "'enc_key'", {"file_format": "MINDIR", "enc_key": b"0" * 16}),
+        (ValueError, "should be bytes, but got str", {"file_format": "MINDIR", "enc_key": "0" * 16}),
+        (ValueError, "has no encryption of its own", {"file_format": "ONNX", "enc_key": b"0" * 16}),
+        (ValueError, "STABLEHLO is not encrypted", {"file_format": "STABLEHLO", "enc_key": b"0" * 16}),
         (ValueError, "'quant_mode' should be", {"file_format": "MINDIR", "quant_mode": "auto"}),
     ],
 )

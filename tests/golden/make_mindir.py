@@ -19,12 +19,20 @@ import numpy as np
 HERE = Path(__file__).parent
 FOLDER = HERE / "mindir"
 sys.path.insert(0, str(HERE))
+OPEN = {}
 
 
 def flat(results):
     """The results of a network as numpy arrays."""
     results = results if isinstance(results, (tuple, list)) else (results,)
     return [r.asnumpy() for r in results]
+
+
+def described(ms, name, given):
+    """What a network is exported with: inputs, some of them without their lengths."""
+    if name not in OPEN:
+        return given
+    return [ms.Tensor(shape=list(shape), dtype=x.dtype) for shape, x in zip(OPEN[name], given)]
 
 
 def make(ms, name, make_net, inputs):
@@ -37,7 +45,7 @@ def make(ms, name, make_net, inputs):
         p.set_data(ms.Tensor((np.abs(value) if p.name.endswith("variance") else value).astype(np.float32)))
     given = [ms.Tensor(x) for x in inputs]
     path = FOLDER / f"{name}.mindir"
-    ms.export(net, *given, file_name=str(path), file_format="MINDIR")
+    ms.export(net, *described(ms, name, given), file_name=str(path), file_format="MINDIR")
     os.chmod(path, stat.S_IRUSR | stat.S_IWUSR | stat.S_IRGRP | stat.S_IROTH)
     values = {f"x{i}": x for i, x in enumerate(inputs)}
     results = flat(net(*given))
@@ -73,10 +81,13 @@ def main(arguments):
         import msnb.alias
 
         msnb.alias.install()
-    from mindir_networks import NETWORKS
+    import mindir_networks
 
     import mindspore as ms
     from mindspore import nn
+
+    OPEN.update(mindir_networks.OPEN)
+    NETWORKS = mindir_networks.NETWORKS
 
     ms.set_context(mode=ms.GRAPH_MODE)
     if arguments[:1] == ["--ours"]:
@@ -84,7 +95,8 @@ def main(arguments):
             try:
                 net = make_net()
                 fill(net, ms.load(str(FOLDER / f"{name}.mindir")).weights)
-                ms.export(net, *map(ms.Tensor, inputs), file_name=f"{arguments[1]}/{name}", file_format="MINDIR")
+                given = described(ms, name, [ms.Tensor(x) for x in inputs])
+                ms.export(net, *given, file_name=f"{arguments[1]}/{name}", file_format="MINDIR")
             except Exception as error:
                 print(name, "not written:", f"{type(error).__name__}: {error}"[:600])
         return

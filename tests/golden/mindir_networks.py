@@ -162,6 +162,72 @@ class Slices(nn.Cell):
         return ops.Squeeze(0)(y[:1]), z, ops.Transpose()(x, (1, 0)), ops.exp(-x) / 3
 
 
+class Left(nn.Cell):
+    """A loop with `return`, `continue` and `break` in it."""
+
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Dense(3, 3)
+
+    def construct(self, x, rounds):
+        turn = rounds - rounds
+        while turn < rounds:
+            turn = turn + 1
+            if x.sum() > 20.0:
+                return x * 10
+            if x.sum() > 10.0:
+                x = x + 0.5
+                continue
+            if x.mean() < -50.0:
+                break
+            x = self.dense(x) + 1
+        return x * 3
+
+
+class Nested(nn.Cell):
+    """A loop in a loop, each with a way out."""
+
+    def construct(self, x, rounds):
+        turn = rounds - rounds
+        while turn < rounds:
+            inner = rounds - rounds
+            while inner < rounds:
+                x = x + 1
+                if x.sum() > 25.0:
+                    break
+                inner = inner + 1
+            if x.sum() > 40.0:
+                return x
+            x = x * 1.5
+            turn = turn + 1
+        return -x
+
+
+class Layers(nn.Cell):
+    """One of several Cells, as inputs say."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Dense(3, 3), nn.Dense(3, 3)
+        self.dense, self.acts = (self.first, self.second), (nn.ReLU(), nn.Tanh(), nn.Softmax(), nn.Sigmoid())
+
+    def construct(self, x, which, act):
+        return self.acts[act](self.dense[which](x))
+
+
+class Lengths(nn.Cell):
+    """Shapes that are computed of the inputs' axes."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.pool = nn.Conv2d(2, 3, 3, has_bias=True), nn.MaxPool2d(2, 2)
+
+    def construct(self, x, image):
+        batch, steps, width = x.shape
+        y = ops.transpose(ops.reshape(x, (batch * steps, 2, width // 2)), (0, 2, 1))
+        return ops.reshape(y, (batch, steps, width)) + x[:, :1], ops.relu(self.pool(self.conv(image)))
+
+
 def _floats(seed, *shape):
     return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
@@ -177,4 +243,10 @@ NETWORKS = {
     "loop": (Loop, [_floats(6, 2, 3), np.array(2, np.int32)]),
     "whole": (Whole, [np.array([1, -5, 7], np.int32), np.array([1, 2, 3], np.int32), np.array([True, True, False])]),
     "slices": (Slices, [_floats(7, 3, 4)]),
+    "left": (Left, [_floats(8, 2, 3), np.array(40, np.int32)]),
+    "nested": (Nested, [_floats(9, 2, 3), np.array(5, np.int32)]),
+    "layers": (Layers, [_floats(12, 2, 3), np.array(1, np.int32), np.array(2, np.int32)]),
+    "lengths": (Lengths, [_floats(10, 3, 2, 4), _floats(11, 2, 2, 6, 4)]),
 }
+# Those that are written for inputs with axes of any length: name -> shapes.
+OPEN = {"lengths": [(None, None, 4), (None, 2, None, 4)]}

@@ -1,4 +1,4 @@
-"""Graphs within graphs: what nobody uses is left out, and what comes from outside becomes a parameter."""
+"""Graphs within graphs, once all are there: what nobody uses goes, what comes from outside becomes a parameter."""
 
 from msnb.ir.anf import AnfNode, CNode, FuncGraph, ParameterNode, ValueNode
 
@@ -63,3 +63,18 @@ def _take(node: CNode) -> None:
         graph.feeds = (*feeds, *graph.feeds)
         graph.free = len(found)
     node.inputs, node.slots = tuple(inputs), tuple(slots)
+
+
+def number(graph: FuncGraph) -> None:
+    """Give the nodes their places in the order of execution."""
+    for place, node in enumerate(graph.all_nodes()):
+        node.id = place
+
+
+def freeze(graph: FuncGraph) -> None:
+    """Parameters that an operator only measures with, such as the mean of BatchNorm, have no gradient."""
+    for node in graph.all_nodes():
+        if node.op == "BatchNorm":
+            for source in node.inputs[3:5]:
+                if isinstance(source, ParameterNode):
+                    source.requires_grad = False

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from msnb.exchange.mindir.leaving import Leaving, LeftWithin
 from msnb.exchange.mindir.values import (
     ORDER,
     Again,
@@ -12,8 +13,6 @@ from msnb.exchange.mindir.values import (
     Hole,
     NamedTuples,
     Ref,
-    class_name,
-    filled,
     is_leaf,
     own_name,
     same,
@@ -21,12 +20,12 @@ from msnb.exchange.mindir.values import (
     type_of,
     type_of_either,
 )
-from msnb.ir.anf import CNode, FuncGraph, ParameterNode
+from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType
 
 _DEEPEST = 100  # of what only orders side effects, behind each other
 
 
-class ControlFlow:
+class ControlFlow(Leaving):
     """What of a `Reader` follows branches and loops."""
 
     path: str
@@ -49,39 +48,46 @@ class ControlFlow:
             chosen = yes if bool(np.asarray(predicate)) else no
             return self._call(chosen.function, chosen.values)
         after = self._next(yes.function) & self._next(no.function)
-        active, outer = self.active, self.nodes
+        active = self.active
         if after:
             self.active = (*active, min(after))
-        results, parts = [], []
-        for closure in (no, yes):
-            self.nodes = []
-            results.append(self._call(closure.function, closure.values))
-            parts.append(self.nodes)
-        self.active, self.nodes = active, outer
-        pairs: list[tuple[Any, Any]] = []
-        merged = self._merged(*results, pairs)
-        if pairs:
-            graphs = [
-                FuncGraph(name, [], nodes, [(self._node_of(p[i]), slot_of(p[i])) for p in pairs])
-                for i, (name, nodes) in enumerate(zip((no.function, yes.function), parts, strict=True))
-            ]
-            for graph in graphs:
-                graph.name = class_name(graph.name)
-            types = tuple(type_of_either(p) for p in pairs)
-            node = self._add("Switch", [predicate], types, graphs=tuple(graphs))
-            merged = filled(merged, [Ref(node, i) for i in range(len(pairs))])
+        merged = self._either(
+            predicate,
+            lambda: self._call(yes.function, yes.values),
+            lambda: self._call(no.function, no.values),
+            (no.function, yes.function),
+        )
+        self.active = active
         if isinstance(merged, Again) and merged.function not in self.active:
             return self._call(merged.function, merged.values)
         return merged
+
+    def _one_of(self, index, ways):
+        """One of several functions is called; a number below 0 counts from the last one."""
+        if not isinstance(index, Ref):
+            way = ways[int(index)]
+            return self._call(way.function, way.values)
+        kind = index.node.types[index.slot]
+        place = Ref(self._add("FloorMod", [index, len(ways)], (kind,)), 0)
+        return self._first_of(place, ways, 0)
+
+    def _first_of(self, place, ways, number):
+        way, *others = ways
+        if not others:
+            return self._call(way.function, way.values)
+        asked = Ref(self._add("Equal", [place, number], (TensorType("Bool", (), 1),)), 0)
+        return self._either(
+            asked,
+            lambda: self._call(way.function, way.values),
+            lambda: self._first_of(place, others, number + 1),
+            ("others", way.function),
+        )
 
     def _merged(self, a, b, pairs):
         """What two branches give as one value; `Hole` stands where they differ, for the pair in `pairs`."""
         if isinstance(a, Again) or isinstance(b, Again):
             if not (isinstance(a, Again) and isinstance(b, Again) and a.function == b.function):
-                raise NotImplementedError(
-                    f"{self.path!r} has a branch that leaves a loop or a function early (break, return), which msnb "
-                    "does not read; write it as a condition."
-                )
+                raise LeftWithin(f"{self.path!r} has a branch that leaves a function in a way that msnb does not read.")
             return Again(a.function, tuple(self._merged(x, y, pairs) for x, y in zip(a.values, b.values, strict=True)))
         if a is ORDER or b is ORDER:
             return ORDER
@@ -148,12 +154,32 @@ class ControlFlow:
             self._reach[key] = frozenset(found)
         return self._reach[key]
 
-    def _loop(self, name, values):
-        """A function that calls itself: a condition, rounds, and what comes after them."""
+    def _loop(self, name, values, around=None):
+        """A function that calls itself, in a round of the loop `around` or in none."""
+        before = self.nodes, self.active, self.depth
+        try:
+            return self._simple_loop(name, values, around)
+        except LeftWithin:
+            self.nodes, self.active, self.depth = before
+            return self._left_within(name, values, around)
+
+    def _changing(self, name, values):
+        """(values, tensors, names, places of those that may change) of what a loop's function takes."""
         values = list(self._bound(name, values).values())
         kinds = [(v.get("tensor") or [None])[0] for v in self.functions[name].get("input", [])]
         names = [own_name(v.get("name", "")) for v in self.functions[name].get("input", [])]
         changing = [i for i, (v, k) in enumerate(zip(values, kinds, strict=True)) if is_leaf(v) and k is not None]
+        return values, kinds, names, changing
+
+    @staticmethod
+    def _kind(value, tensor):
+        """The type that a loop's value keeps: as the file says, but for lengths that it leaves open."""
+        told = type_of(tensor)
+        return type_of_either((value,)) if any(size < 0 for size in told.shape) else told
+
+    def _simple_loop(self, name, values, around):
+        """A condition, rounds, and what comes after them."""
+        values, kinds, names, changing = self._changing(name, values)
         while True:
             own, made = self._round(name, values, kinds, names, changing)
             body_nodes, results = made[1]
@@ -172,14 +198,14 @@ class ControlFlow:
             ends = [(self._node_of(v), slot_of(v)) for v in outputs]
             graph = FuncGraph(title, [parameters[i] for i in changing], nodes, ends, tuple(range(len(changing))))
             graphs.append(graph)
-        types = tuple(type_of(kinds[i]) for i in changing)
+        types = tuple(parameter.types[0] for parameter in (own[1][i] for i in changing))
         node = self._add("While", [values[i] for i in changing], types, graphs=tuple(graphs))
         last = list(values)
         for slot, i in enumerate(changing):
             last[i] = Ref(node, slot)
         choice = self._header(name, last)
         after = choice.no if self._goes_round(choice.yes.function, name) else choice.yes
-        return self._call(after.function, after.values)
+        return self._finished(after.function, after.values, around)
 
     def _goes_round(self, function, name):
         return name in self._reached(function) or function == name
@@ -189,16 +215,13 @@ class ControlFlow:
         outer, active = self.nodes, self.active
         every, made = [], []
         for part in range(2):
-            own = {i: ParameterNode(names[i], (type_of(kinds[i]),)) for i in changing}
+            own = {i: ParameterNode(names[i], (self._kind(values[i], kinds[i]),)) for i in changing}
             given = [Ref(own[i], 0) if i in own else v for i, v in enumerate(values)]
             self.nodes = []
             choice = self._header(name, given)
             ways = [self._goes_round(way.function, name) for way in (choice.yes, choice.no)]
             if ways[0] == ways[1]:
-                raise NotImplementedError(
-                    f"{self.path!r} has a loop that is left from within (break, return), which msnb does not read; "
-                    "write it as a condition."
-                )
+                raise LeftWithin(f"{self.path!r} has a loop whose condition does not end it.")
             predicate = choice.predicate
             if part == 0:
                 if ways[1]:
@@ -210,7 +233,7 @@ class ControlFlow:
                 way = choice.yes if ways[0] else choice.no
                 result = self._call(way.function, way.values)
                 if not isinstance(result, Again) or result.function != name:
-                    raise NotImplementedError(f"{self.path!r} has a function that calls itself and is no loop.")
+                    raise LeftWithin(f"{self.path!r} has a function that calls itself and is no loop.")
                 results = list(self._bound(name, result.values).values())
                 made.append((self.nodes, results))
             every.append(own)
@@ -221,14 +244,14 @@ class ControlFlow:
         """The choice with which a loop's function ends."""
         env, last = self._bound(name, values), self._last(name)
         if last is None:
-            raise NotImplementedError(f"{self.path!r} has a function that calls itself and is no loop.")
+            raise LeftWithin(f"{self.path!r} has a function that calls itself and is no loop.")
         for node in self.functions[name].get("node", []):
             if node is last:
                 break
             self._follow(node, env)
         called = self._value(last.get("op_type", "").removeprefix("REF::"), env)
         if not isinstance(called, Choice) or not isinstance(called.predicate, Ref):
-            raise NotImplementedError(f"{self.path!r} has a function that calls itself and is no loop.")
+            raise LeftWithin(f"{self.path!r} has a function that calls itself and is no loop.")
         extra = tuple(self._value(given, env) for given in last.get("input", []))
         yes, no = (Closure(c.function, (*c.values, *extra)) for c in (called.yes, called.no))
         return Choice(called.predicate, yes, no)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from msnb.exchange.mindir.operators import Unsayable, forms, reads
+from msnb.exchange.mindir.spelling import is_length
 from msnb.ir.anf import ValueNode
 from msnb.ops import operations as P
 from msnb.ops.index import ALL, ARRAY, NEW, NUMBER, _TensorGetItem, _TensorGetRow
@@ -62,6 +63,9 @@ def _pads(given, sizes):
     for size, kernel, stride, dilation in zip(
         sizes, given["kernel_size"], _two(given["stride"]), _two(given["dilation"]), strict=True
     ):
+        if is_length(size):
+            found += [-1, -1]  # as MindSpore has it
+            continue
         total = max((-(-size // stride) - 1) * stride + dilation * (kernel - 1) + 1 - size, 0)
         found += [total // 2, total - total // 2]
     return tuple(found)
@@ -162,7 +166,7 @@ def _stack(writer, node, given):
 def _get_item(writer, node, given):
     """Slices and whole numbers are one StridedSlice."""
     starts, begin, end, step = list(given["starts"]), [], [], []
-    new, shrunk, dimension = False, 0, 0
+    new, shrunk, whole, dimension = False, 0, 0, 0
     shape = node.inputs[0].types[node.slots[0]].shape
     for entry in given["plan"]:
         place = len(begin)
@@ -172,7 +176,9 @@ def _get_item(writer, node, given):
             new = True
             continue
         if entry == ALL:
-            begin, end, step = [*begin, 0], [*end, shape[dimension]], [*step, 1]
+            if is_length(shape[dimension]):
+                whole |= 1 << place  # from its beginning to its end, whatever these are
+            begin, end, step = [*begin, 0], [*end, 0 if is_length(shape[dimension]) else shape[dimension]], [*step, 1]
         else:
             start = plain(starts.pop(0))
             if not isinstance(start, int):
@@ -184,9 +190,11 @@ def _get_item(writer, node, given):
                 length, stride = entry
                 if stride < 0:
                     raise Unsayable("a slice backwards")
+                if is_length(length):
+                    raise Unsayable("a part of an axis of any length")
                 begin, end, step = [*begin, start], [*end, start + (length - 1) * stride + 1], [*step, stride]
         dimension += 1
-    values = [given["x"], tuple(begin), tuple(end), tuple(step), 0, 0, 0, 0, shrunk]
+    values = [given["x"], tuple(begin), tuple(end), tuple(step), whole, whole, 0, 0, shrunk]
     if not new:
         return writer.call("StridedSlice", values, node)
     kind, inside = node.types[0], [e for e in given["plan"] if e not in (NEW, NUMBER)]
@@ -204,8 +212,9 @@ def _get_row(writer, node, given):
         return writer.call("Gather", [given["x"], given["index"], 0, 0], node)
     index = int(node.inputs[1].value)
     shape = node.inputs[0].types[node.slots[0]].shape
-    begin, end = (index,) + (0,) * (len(shape) - 1), (index + 1, *shape[1:])
-    return writer.call("StridedSlice", [given["x"], begin, end, (1,) * len(shape), 0, 0, 0, 0, 1], node)
+    begin, end = (index,) + (0,) * (len(shape) - 1), (index + 1, *(0 if is_length(n) else n for n in shape[1:]))
+    whole = sum(1 << place for place, n in enumerate(shape) if place and is_length(n))
+    return writer.call("StridedSlice", [given["x"], begin, end, (1,) * len(shape), whole, whole, 0, 0, 1], node)
 
 
 # ---------------------------------------------------------------------- other spellings
@@ -225,6 +234,11 @@ def _matmul(writer, node, given):
     if len(y.shape) > 2 and x.shape[:-2] != y.shape[:-2]:
         raise Unsayable("a product that broadcasts its batches")
     return writer.call("BatchMatMul", [given["x1"], given["x2"], False, False], node)
+
+
+@reads("MatMulExt")
+def _read_matmul(values, attributes):
+    return "_MatMulBroadcast", dict(zip(("x1", "x2"), values, strict=True))
 
 
 @forms.register(P.StopGradient)

@@ -10,9 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from msnb.common import dtype as mstype
 from msnb.core.facets import Facet
 from msnb.core.operator import REGISTRY, Operator
+from msnb.exchange.mindir.spelling import is_length
 from msnb.ops import operations  # noqa: F401 - declares the operators
 
 forms = Facet("a form in MINDIR", "Write it with other operators, or leave it out of what is exported.")
@@ -78,6 +81,8 @@ class Function:
         """Write the call."""
         if self.op.name == "StridedSlice" and len(given["begin"]) > len(node.inputs[0].types[node.slots[0]].shape):
             raise Unsayable("a new axis")  # MindSpore's own check counts it as one too many
+        if self.op.name == "Reshape":
+            given = {**given, "shape": _with_one_open(given["shape"])}
         values = [always if name is None else _there(kind, given[name]) for name, kind, always in self.arguments]
         return writer.call(self.op.name, values, node)
 
@@ -92,6 +97,12 @@ class Function:
             elif value != always:
                 raise Unsayable(f"an argument that is {value!r}, where only {always!r} is known")
         return given
+
+
+def _with_one_open(shape):
+    """A shape with -1 for the one length that cannot be computed."""
+    places = [i for i, size in enumerate(shape) if is_length(size) and not hasattr(size, "axes")]
+    return tuple(-1 if [i] == places else size for i, size in enumerate(shape))
 
 
 def _there(kind, value):
@@ -123,6 +134,17 @@ def _here(kind, value):
             raise Unsayable(f"element type number {value}")
         return _TYPES[value]
     return value
+
+
+def dtype_numbered(number: int) -> np.dtype[Any]:
+    """The dtype of MindSpore's number of an element type.
+
+    Raises:
+        Unsayable: If there is none.
+    """
+    if number not in _TYPES:
+        raise Unsayable(f"element type number {number}")
+    return np.dtype(mstype.dtype_to_nptype(_TYPES[number]))
 
 
 FUNCTIONS: dict[str, str] = json.loads(Path(__file__).with_name("functions.json").read_text(encoding="utf-8"))
@@ -198,4 +220,8 @@ def call_of(name: str, function: bool, values: list[Any], attributes: dict[str, 
     inputs = [inp.name for inp in op.inputs]
     if len(values) > len(inputs):
         raise Unsayable(f"{len(values)} inputs, where {len(inputs)} are known")
-    return op.name, {**{k: v for k, v in attributes.items() if k in op.attributes}, **dict(zip(inputs, values))}
+    given = {**{k: v for k, v in attributes.items() if k in op.attributes}, **dict(zip(inputs, values))}
+    for own, kind, _ in table[op.name].arguments if op.name in table else ():
+        if own in given:
+            given[own] = _here(kind, given[own])
+    return op.name, given

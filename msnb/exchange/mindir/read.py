@@ -7,21 +7,27 @@ comes a Switch, and of a function that calls itself a While.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from msnb.core.operator import REGISTRY
+from msnb.core.tensor import Tensor, box
 from msnb.exchange.mindir import forms as _forms  # noqa: F401 - fills the table
-from msnb.exchange.mindir.closing import close, prune
+from msnb.exchange.mindir.closing import close, freeze, number, prune
 from msnb.exchange.mindir.control import ControlFlow
+from msnb.exchange.mindir.host import SHAPES, folded, is_folded, is_of_shapes, shape_of
 from msnb.exchange.mindir.operators import Unsayable, call_of
+from msnb.exchange.mindir.spelling import dtype_of
+from msnb.exchange.mindir.structure import ITEMS, STRUCTURE
 from msnb.exchange.mindir.values import (
     ORDER,
     Again,
     Choice,
     Closure,
+    Layers,
     Ref,
     class_name,
     is_leaf,
@@ -33,9 +39,10 @@ from msnb.exchange.mindir.values import (
     type_of,
     types_of,
 )
-from msnb.formats import mindir
+from msnb.formats import mindir, mindir_first
+from msnb.formats.encryption import Cipher, Own
 from msnb.formats.reading import BadFileError
-from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
+from msnb.ir.anf import CNode, FuncGraph, OpenGraph, ParameterNode, TensorType, ValueNode
 
 _MOST = 1_000_000  # nodes that are followed; functions that call each other can be more than any memory holds
 _DEEPEST = 100  # functions that are followed within each other
@@ -46,15 +53,15 @@ class Weights(Mapping[str, Any]):
 
     Args:
         messages (list[dict]): Tensors of the file.
-        folder (str): Where the file lies.
+        beside (Beside): Where they stand that are not in the file.
     """
 
-    def __init__(self, messages: list[dict[str, Any]], folder: str) -> None:
+    def __init__(self, messages: list[dict[str, Any]], beside: mindir.Beside) -> None:
         self._messages = {own_name(message.get("name", "")): message for message in messages}
-        self._folder = folder
+        self._beside = beside
 
     def __getitem__(self, name: str) -> np.ndarray:
-        return mindir.array(self._messages[name], self._folder)
+        return mindir.array(self._messages[name], self._beside)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._messages)
@@ -63,11 +70,12 @@ class Weights(Mapping[str, Any]):
         return len(self._messages)
 
 
-def read(path: str) -> FuncGraph:
+def read(path: str, cipher: Cipher | Own | None = None) -> FuncGraph:
     """The graph in a MINDIR file.
 
     Args:
         path (str): The file.
+        cipher (Cipher): What it was encrypted with. Default: None, it is not.
 
     Returns:
         FuncGraph, with the values of its Parameters.
@@ -77,7 +85,7 @@ def read(path: str) -> FuncGraph:
         NotImplementedError: If it is built in a way that msnb does not read.
         OSError: If it cannot be read.
     """
-    return _read(path, True)
+    return _read(path, True, cipher)
 
 
 def look(path: str) -> FuncGraph:
@@ -85,13 +93,27 @@ def look(path: str) -> FuncGraph:
     return _read(path, False)
 
 
-def _read(path, strict):
-    model = mindir.opened(path)
-    try:
-        graph = Reader(model, path, strict).graph()
-        graph.weights = Weights(model["graph"].get("parameter", []), os.path.dirname(os.path.abspath(path)))
+def _read(path, strict, cipher=None):
+    model = mindir.opened(path, cipher)
+    if model.get("ir_version") == mindir_first.VERSION:
+        model = mindir_first.renewed(model, path)
+    weights = model["graph"].get("parameter", [])
+    beside = Weights(weights, mindir.Beside(os.path.dirname(os.path.abspath(path)), cipher))
+
+    def build(shapes):
+        graph = _followed(model, path, True, shapes)
+        graph.weights = beside
         return graph
-    except (BadFileError, NotImplementedError):
+
+    graph = _followed(model, path, strict)
+    graph.weights = beside
+    return graph.built_by(build) if isinstance(graph, OpenGraph) else graph
+
+
+def _followed(model, path, strict, shapes=None):
+    try:
+        return Reader(model, path, strict, shapes).graph()
+    except (BadFileError, NotImplementedError, ShapeError):
         raise
     except RecursionError:
         raise BadFileError(f"{path!r} is damaged: its functions are nested without end.") from None
@@ -106,12 +128,19 @@ class Reader(ControlFlow):
         model (dict): What `msnb.formats.mindir.opened` gives.
         path (str): The file, for messages.
         strict (bool): Whether an operator that cannot run is refused, rather than shown as it is. Default: True.
+        shapes (list[tuple]): Shapes of the inputs, of a file that leaves some of their axes open. Default: None: what
+            depends on such axes is shown as it stands in the file.
     """
 
-    def __init__(self, model: dict[str, Any], path: str, strict: bool = True) -> None:
+    def __init__(
+        self, model: dict[str, Any], path: str, strict: bool = True, shapes: Sequence[tuple[int, ...]] | None = None
+    ) -> None:
         self.path = path
         self.strict = strict
+        self.shapes = shapes
         self.main = model["graph"]
+        taken = [tensor for value in self.main.get("input", []) for tensor in value.get("tensor", [])]
+        self.is_open = shapes is None and any(size < 0 for tensor in taken for size in tensor.get("dims", ()))
         self.functions = {g.get("name", ""): g for g in [self.main, *model.get("functions", [])]}
         self.primitives = {p.get("name", ""): p for p in model.get("primitives", [])}
         self.followed = 0
@@ -135,6 +164,8 @@ class Reader(ControlFlow):
         if main.get("map_parameter"):
             raise NotImplementedError(f"{self.path!r} holds hash tables (MapParameter), which msnb does not have.")
         inputs = [self._parameter(value, False) for value in main.get("input", [])]
+        if self.shapes is not None:
+            self._shape(inputs)
         env = {message["name"]: Ref(node, 0) for message, node in zip(main.get("parameter", []), weights)}
         self.globals.update(env)
         result = self._call(main.get("name", ""), [Ref(node, 0) for node in inputs], inputs_are=True)
@@ -142,11 +173,12 @@ class Reader(ControlFlow):
         if self.unknown:
             told = "; ".join(f"{name} ({why})" for name, why in sorted(self.unknown.items()))
             raise NotImplementedError(f"{self.path!r} has operators that msnb cannot read: {told}.")
-        made = FuncGraph(main.get("name", "main"), [*weights, *inputs], self.nodes, outputs)
+        kind = OpenGraph if self.is_open else FuncGraph
+        made = kind(main.get("name", "main"), [*weights, *inputs], self.nodes, outputs)
         prune(made)
         close(made)
-        _number(made)
-        _frozen(made)
+        number(made)
+        freeze(made)
         made.name = class_name(main.get("name", "main"))
         return made
 
@@ -157,6 +189,16 @@ class Reader(ControlFlow):
         kind = type_of(tensor)
         trained = weight and kind.dtype.startswith(("Float", "BFloat"))
         return ParameterNode(own_name(message.get("name", "")), (kind,), weight, trained)
+
+    def _shape(self, inputs):
+        """Give the inputs their shapes; ValueError where the file does not take them."""
+        for node, shape in zip(inputs, self.shapes, strict=True):
+            (known,) = node.types
+            fits = len(shape) == len(known.shape) and all(n in (-1, m) for n, m in zip(known.shape, shape))
+            if not fits and known.shape != (-2,):
+                told = ", ".join("any" if n == -1 else str(n) for n in known.shape)
+                raise ShapeError(f"The input '{node.name}' of {self.path!r} has the shape ({told}), but got {shape}.")
+            node.types = (TensorType(known.dtype, shape, known.itemsize),)
 
     def _constant(self, node):
         attributes = node.get("attribute", [])
@@ -241,14 +283,19 @@ class Reader(ControlFlow):
         if isinstance(called, Choice):
             yes, no = (Closure(c.function, (*c.values, *values)) for c in (called.yes, called.no))
             return self._branch(called.predicate, yes, no)
+        if isinstance(called, Layers):
+            return self._one_of(called.index, [Closure(w.function, (*w.values, *values)) for w in called.ways])
         raise BadFileError(f"{self.path!r} is damaged: it calls something that is no function.")
 
     # ------------------------------------------------------------------ operators
     def _operator(self, primitive, values, node):
         op = primitive.get("op_type", "")
-        structural = _STRUCTURE.get(op)
-        if structural is not None:
+        structural = STRUCTURE.get(op)
+        if structural is not None and not (self.is_open and op in ITEMS and isinstance(values[0], Ref)):
             return structural(values)
+        if op in SHAPES and values and shape_of(values[0]) is not None:
+            found = shape_of(values[0])
+            return found if op == "Shape" else np.array(found)
         attributes = {
             a.get("name", ""): mindir.value_of(a) for a in primitive.get("attribute", []) if not is_spelling(a)
         }
@@ -256,21 +303,31 @@ class Reader(ControlFlow):
         if abstract is None:
             raise BadFileError(f"{self.path!r} is damaged: a node {op!r} does not say what it gives.")
         values = [v for v in values if v is not ORDER]
+        if is_folded(op, values):
+            try:
+                return folded(op, values)
+            except Unsayable as why:
+                raise BadFileError(f"{self.path!r} is damaged: '{op}' gives {why}.") from None
         types = tuple(types_of(abstract))
         try:
             name, given = call_of(op, primitive.get("prim_type", 1) == 2, values, attributes)
         except Unsayable as why:
-            if self.strict:
+            if self.strict and not (self.is_open and is_of_shapes(op)):
                 self.unknown.setdefault(op, str(why))
             name, given = "", {}
         scope = node.get("domain", "").rpartition("/")[0]
+        made = None
         if name:
-            made = self._made(name, given, types, scope)
-        else:
+            try:
+                made = self._made(name, given, types, scope)
+            except Computed:
+                if not self.is_open:
+                    raise
+        if made is None:
             shown = [leaf for leaf in leaves(values) if is_leaf(leaf)]
             made = self._add(op, shown, types, scope, attributes)
         if abstract.get("type") == mindir.TUPLE:
-            return tuple(Ref(made, i) for i in range(len(types)))
+            return tuple(Ref(made, i) for i in range(len(made.types)))
         return Ref(made, 0)
 
     def _made(self, name, given, types, scope):
@@ -294,7 +351,26 @@ class Reader(ControlFlow):
         for key, value in attrs.items():
             attrs[key] = _static(value, key, name)
         plain = all(entry == 1 for entry in layout)
+        if self.shapes is not None:
+            types = self._types(op, attrs, None if plain else tuple(layout), inputs)
         return self._add(name.lstrip("_"), inputs, types, scope, attrs, None if plain else tuple(layout))
+
+    def _types(self, op, attrs, layout, inputs):
+        """What a call gives for the shapes at hand."""
+        known = [None if isinstance(value, Ref) else _boxed(value) for value in inputs]
+
+        def run(*arrays):
+            given = iter(arrays)
+            out = op.again(attrs, layout, [box(next(given)) if value is None else value for value in known])
+            return [o._array for o in (out if isinstance(out, (tuple, list)) else (out,))]
+
+        kinds = [value.node.types[value.slot] for value in inputs if isinstance(value, Ref)]
+        try:
+            outs = jax.eval_shape(run, *[jax.ShapeDtypeStruct(kind.shape, dtype_of(kind.dtype)) for kind in kinds])
+        except (ValueError, TypeError) as error:
+            told = ", ".join(map(str, self.shapes))
+            raise ShapeError(f"{self.path!r} does not take inputs of the shapes {told}: {error}") from None
+        return tuple(TensorType(spelled(o.dtype), o.shape, o.dtype.itemsize) for o in outs)
 
     def _add(self, op, values, types, scope="Default", attrs=None, layout=None, graphs=()):
         inputs = tuple(self._node_of(value) for value in values)
@@ -308,10 +384,25 @@ class Reader(ControlFlow):
         """The node of a value: a constant becomes one."""
         if isinstance(value, Ref):
             return value.node
+        if value is None:
+            return ValueNode(None, ())
         if not is_leaf(value):
             raise BadFileError(f"{self.path!r} is damaged: {value!r:.80} stands where a Tensor should.")
         array = np.asarray(value)
         return ValueNode(value, (TensorType(spelled(array.dtype), array.shape, array.dtype.itemsize),))
+
+
+class Computed(NotImplementedError):
+    """An attribute is computed."""
+
+
+class ShapeError(ValueError):
+    """The file is not for inputs of these shapes."""
+
+
+def _boxed(value):
+    """A constant as an operator takes it: a number stays one, since it widens nothing."""
+    return Tensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
 
 
 def _static(value, what, op):
@@ -319,62 +410,5 @@ def _static(value, what, op):
     if isinstance(value, np.ndarray):
         return value.tolist()
     if any(isinstance(leaf, Ref) for leaf in leaves(value)):
-        raise NotImplementedError(f"'{op}' in the file has a '{what}' that is computed, which msnb does not read.")
+        raise Computed(f"'{op}' in the file has a '{what}' that is computed, which msnb does not read.")
     return value
-
-
-def _item(values):
-    sequence, place = values[:2]
-    if not isinstance(sequence, (tuple, list)) or not isinstance(place, int):
-        raise BadFileError("The file is damaged: an item is taken of what is no tuple.")
-    return sequence[place]
-
-
-def _partial(values):
-    function = values[0]
-    if not isinstance(function, Closure):
-        raise BadFileError("The file is damaged: arguments are given to what is no function.")
-    return Closure(function.function, (*function.values, *values[1:]))
-
-
-def _choice(values):
-    predicate, yes, no = values
-    if not isinstance(yes, Closure) or not isinstance(no, Closure):
-        raise NotImplementedError("The file has a choice among values that are no functions, which msnb does not read.")
-    return Choice(predicate, yes, no)
-
-
-_STRUCTURE = {
-    "Load": lambda values: values[0],
-    "Depend": lambda values: values[0],
-    "UpdateState": lambda values: ORDER,
-    "MakeTuple": lambda values: tuple(v for v in values if v is not ORDER),
-    "MakeList": lambda values: tuple(v for v in values if v is not ORDER),
-    "make_tuple": lambda values: tuple(v for v in values if v is not ORDER),
-    "TupleGetItem": _item,
-    "tuple_getitem": _item,
-    "ListGetItem": _item,
-    "Partial": _partial,
-    "partial": _partial,
-    "Switch": _choice,
-    "switch": _choice,
-    "load": lambda values: values[0],
-    "depend": lambda values: values[0],
-    "Return": lambda values: values[0],
-    "return": lambda values: values[0],
-}
-
-
-def _number(graph):
-    """Give the nodes their places in the order of execution."""
-    for place, node in enumerate(graph.all_nodes()):
-        node.id = place
-
-
-def _frozen(graph):
-    """Parameters that an operator only measures with, such as the mean of BatchNorm, have no gradient."""
-    for node in graph.all_nodes():
-        if node.op == "BatchNorm":
-            for source in node.inputs[3:5]:
-                if isinstance(source, ParameterNode):
-                    source.requires_grad = False

@@ -31,6 +31,13 @@ class Choice(NamedTuple):
     no: Closure
 
 
+class Layers(NamedTuple):
+    """One of several functions."""
+
+    index: Any
+    ways: tuple[Closure, ...]
+
+
 class Again(NamedTuple):
     """The next round of a loop, or what follows both branches: a call that whoever looks for it makes."""
 
@@ -54,7 +61,7 @@ class Hole(NamedTuple):
     place: int
 
 
-NamedTuples = (Ref, Closure, Choice, Again, Hole)
+NamedTuples = (Ref, Closure, Choice, Layers, Again, Hole)
 
 
 def filled(value, refs):
@@ -106,7 +113,7 @@ def class_name(name):
 
 
 def is_spelling(attribute):
-    return attribute.get("name") in ("input_names", "output_names")
+    return attribute.get("name") in ("input_names", "output_names", "shape")
 
 
 def spelled(dtype):
@@ -115,8 +122,6 @@ def spelled(dtype):
 
 def type_of(tensor):
     dtype, shape = mindir.type_of(tensor)
-    if any(size < 0 for size in shape):
-        raise NotImplementedError("The file has Tensors of unknown shape, which msnb does not read yet.")
     return TensorType(spelled(dtype), shape, dtype.itemsize)
 
 

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 from jax.extend.core import ClosedJaxpr
 
 from msnb.core.compile import program_of
-from msnb.exchange.opening import graph_in
+from msnb.exchange.opening import graph_in, holds_weights
 from msnb.exchange.tracing import evaluating
 from msnb.ir.anf import FuncGraph
 from msnb.ir.api import graph, name_of
 from msnb.ir.stages import Stages
 from msnb.ir.unfinished import graph_before
 from msnb.notebook import cell_names
+from msnb.notebook.contents import Contents, contents
 from msnb.notebook.graph import live
 from msnb.notebook.graph.view import HEIGHT, GraphView
 
@@ -28,7 +29,7 @@ def view(
     *inputs: Any,
     stages: tuple[str, ...] | None = None,
     height: int = HEIGHT,
-) -> GraphView:
+) -> GraphView | Contents:
     """The graph of a Cell or a function, to look at in a notebook.
 
     Shown as the last expression of a notebook cell it is interactive: open and close scopes, search, see each node's
@@ -39,7 +40,7 @@ def view(
         net (Union[Cell, Callable, Program, FuncGraph, ClosedJaxpr, str]): what to look at. It is traced, neither run
             nor compiled (but for the stage "optimised"). A Program is what `msnb.core.events` tells of. A text is the
             name of a file, ``"model.mindir"``, ``"model.onnx"`` or ``"model.stablehlo"``, whose graph is read and not
-            run.
+            run; of ``"net.ckpt"`` or ``"net.safetensors"``, which hold no graph, the Parameters are listed.
         inputs: the inputs `net` would be called with.
         stages (tuple[str]): which stages to put into the view: ``"traced"`` (MindSpore's operators),
             ``"differentiated"`` (with the gradient, where one is taken; "traced" is the forward program then),
@@ -50,7 +51,7 @@ def view(
         height (int): height in pixels. Default: 560.
 
     Returns:
-        GraphView.
+        GraphView, or Contents of a file that holds no graph.
 
     Raises:
         TypeError: If `net` is none of these.
@@ -69,6 +70,8 @@ def view(
         GraphView(Dense: 2 nodes)
     """
     if isinstance(net, (str, os.PathLike)):
+        if holds_weights(net):
+            return contents(net)
         net = graph_in(net)
     traced = hasattr(net, "jaxpr") and hasattr(net, "inputs")
     if isinstance(net, FuncGraph) or not traced and (hasattr(net, "jaxpr") or not callable(net)):

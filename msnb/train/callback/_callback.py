@@ -7,7 +7,7 @@ from msnb import log
 from msnb._checkparam import Validator
 from msnb.common.arguments import uncalled
 from msnb.common.callback import MOMENTS, Callback
-from msnb.train.serialization import _fill_param_into_net
+from msnb.train._into_net import _fill_param_into_net
 
 _cur_net = None
 

@@ -12,9 +12,9 @@ from msnb import log, nn
 from msnb._checkparam import Validator
 from msnb.common.arguments import answered
 from msnb.train._background import writer
+from msnb.train._saving import save, save_graph
 from msnb.train._utils import _make_directory
 from msnb.train.callback._callback import Callback
-from msnb.train.serialization import _save, _save_graph
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.nn.cell import Cell
@@ -193,7 +193,7 @@ class ModelCheckpoint(Callback):
         if not self._graph_saved:
             self._graph_saved = True
             _make_directory(self._directory)
-            self._save_graph(cb_params.train_network)
+            self.save_graph(cb_params.train_network)
         if self._is_due(cb_params.cur_step_num):
             self._save_ckpt(cb_params)
 
@@ -210,9 +210,9 @@ class ModelCheckpoint(Callback):
             self._save_ckpt(run_context.original_args())
         writer.wait()
 
-    def _save_graph(self, network):
+    def save_graph(self, network):
         try:
-            _save_graph(network, os.path.join(self._directory, f"{self._prefix}-graph.meta"))
+            save_graph(network, os.path.join(self._directory, f"{self._prefix}-graph.meta"))
         except Exception as error:  # a graph that cannot be drawn is no reason to stop training
             log.warning("The graph of the network could not be saved: %s", error)
 
@@ -229,7 +229,7 @@ class ModelCheckpoint(Callback):
         name = f"{self._prefix}-{cb_params.cur_epoch_num}_{(step - 1) % cb_params.batch_num + 1}.ckpt"
         path = os.path.join(self._directory, name)
         network = cb_params.train_network if config.saved_network is None else config.saved_network
-        _save(network, path, config.async_save, after=functools.partial(self._written, path, self._prefix))
+        save(network, path, config.async_save, after=functools.partial(self._written, path, self._prefix))
         self._last_triggered_step, self._last_time = step, time.monotonic()
         self._latest_ckpt_file_name = path
 

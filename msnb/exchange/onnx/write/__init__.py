@@ -10,6 +10,7 @@ from msnb._version import __version__
 from msnb.core.tensor import Tensor
 from msnb.exchange.tracing import traced
 from msnb.formats import onnx
+from msnb.formats.encryption import Cipher, Own
 from msnb.ir.anf import FuncGraph
 
 from . import activations, arithmetic, convolutions, indexing, norms, recurrent, selections, shapes  # noqa: F401 - register
@@ -24,7 +25,12 @@ if TYPE_CHECKING:  # named in annotations alone
 __all__ = ["OPSET", "Builder", "Refused", "lowerings", "model_of", "primitives", "write"]
 
 
-def write(net: "Cell | Callable[..., Any]", inputs: Sequence[Any], path: str | os.PathLike[str]) -> None:
+def write(
+    net: "Cell | Callable[..., Any]",
+    inputs: Sequence[Any],
+    path: str | os.PathLike[str],
+    cipher: Cipher | Own | None = None,
+) -> None:
     """Write a network as an ONNX model.
 
     Args:
@@ -32,11 +38,12 @@ def write(net: "Cell | Callable[..., Any]", inputs: Sequence[Any], path: str | o
         inputs (Sequence): What it is called with. An axis of a Tensor that is None, as of
             ``Tensor(shape=[None, 3], dtype=mindspore.float32)``, is of any length.
         path (str): The file. Weights of more than 2 GB stand beside it.
+        cipher (Own): What it is encrypted with. Default: None.
 
     Raises:
         NotImplementedError: If operators of the network have no form in ONNX; all of them are named.
     """
-    onnx.save(model_of(graph_of(net, inputs)), path)
+    onnx.save(model_of(graph_of(net, inputs)), path, cipher)
 
 
 def graph_of(net: Any, inputs: Sequence[Any]) -> FuncGraph:

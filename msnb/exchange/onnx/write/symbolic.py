@@ -34,10 +34,16 @@ def merged(graphs: Sequence[FuncGraph], sizes: Sizes) -> FuncGraph:
     Raises:
         Refused: If the traces differ in more than lengths.
     """
-    return _Merge(sizes).graph(*graphs)
+    return Merge(sizes).graph(*graphs)
 
 
-class _Merge:
+class Merge:
+    """Two traces of a network becoming one graph.
+
+    Args:
+        sizes (dict): The lengths that the open axes were traced with.
+    """
+
     def __init__(self, sizes: Sizes) -> None:
         self.sizes = sizes
         self.known: dict[Any, Any] = {}
@@ -110,6 +116,7 @@ class _Merge:
         return a
 
     def number(self, a: int, b: int) -> Any:
+        """A number of both traces; an `Extent` where they differ."""
         if a == b:
             return a
         for count in (1, 2, 3):

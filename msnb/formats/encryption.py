@@ -1,0 +1,266 @@
+"""MindSpore's encrypted files: blocks of AES-GCM, AES-CBC or SM4-CBC behind each other, each of at most 64 MiB of text.
+
+A block is, little-endian: a number that names the cipher (4 bytes), for GCM the tag (16), the length of what follows
+(4), the length of the initial vector (4) and the vector (16), the length of the encrypted bytes (4) and these. GCM's
+nonce is the first 12 bytes of the vector; MindSpore's newest source takes all 16. Its first versions wrote no tag. CBC
+fills up its last 16 bytes as PKCS #7 has it. The ciphers themselves are the package `cryptography`'s.
+"""
+
+import contextlib
+import os
+import struct
+from collections.abc import Callable, Iterator
+from typing import IO, Any, NamedTuple
+
+from msnb.formats.reading import BadFileError
+
+BLOCK = 64 << 20  # bytes of plain text in a block
+MODES: dict[str, int] = {"AES-GCM": 0x7F3A5ED8, "AES-CBC": 0x7F3A5ED9, "SM4-CBC": 0x7F3A5EDA}
+_NAMES = {number: mode for mode, number in MODES.items()}
+_KEYS = {"AES-GCM": (16, 24, 32), "AES-CBC": (16, 24, 32), "SM4-CBC": (16,)}  # bytes
+_VECTOR, _NONCE, _TAG = 16, 12, 16
+_NUMBER = struct.Struct("<I")
+
+
+class _Block(NamedTuple):
+    """One block of a file, its parts as views."""
+
+    tag: Any
+    vector: Any
+    text: Any
+
+
+class Cipher:
+    """A way to encrypt, with its key.
+
+    Args:
+        key (bytes): 16, 24 or 32 bytes; 16 for SM4.
+        mode (str): "AES-GCM", which also tells whether a file was changed, "AES-CBC" or "SM4-CBC". Default: "AES-GCM".
+
+    Raises:
+        ValueError: If the key is no bytes, there is no such mode, or it takes no key of this length.
+        ImportError: If the package `cryptography` is not installed.
+    """
+
+    def __init__(self, key: bytes, mode: str = "AES-GCM") -> None:
+        if not isinstance(key, bytes):
+            raise ValueError(f"A key should be bytes, but got {type(key).__name__}.")
+        if not isinstance(mode, str):
+            raise ValueError(f"A mode of encryption should be a str, but got {type(mode).__name__}.")
+        if mode not in MODES:
+            raise ValueError(f"A mode of encryption should be {', '.join(map(repr, MODES))}, but got {mode!r}.")
+        if len(key) not in _KEYS[mode]:
+            lengths = " or ".join(map(str, _KEYS[mode]))
+            raise ValueError(f"{mode} takes a key of {lengths} bytes, but got one of {len(key)}.")
+        self.mode = mode
+        self._key = key
+        _library()
+
+    def __repr__(self) -> str:
+        return f"Cipher({self.mode})"  # the key is nobody's business
+
+    def sealed(self, plain: Any) -> bytes:
+        """The block of at most `BLOCK` bytes of plain text."""
+        library, vector = _library(), os.urandom(_VECTOR)
+        tag = b""
+        if self.mode == "AES-GCM":
+            encryptor = self._made(library.modes.GCM(vector[:_NONCE])).encryptor()
+            text = encryptor.update(plain) + encryptor.finalize()
+            tag = encryptor.tag
+        else:
+            encryptor = self._made(library.modes.CBC(vector)).encryptor()
+            missing = 16 - len(plain) % 16
+            text = encryptor.update(plain) + encryptor.update(bytes((missing,)) * missing) + encryptor.finalize()
+        inside = _NUMBER.pack(_VECTOR) + vector + _NUMBER.pack(len(text))
+        head = _NUMBER.pack(MODES[self.mode]) + tag + _NUMBER.pack(len(inside) + len(text))
+        return b"".join((head, inside, text))
+
+    def opened(self, data: Any, path: str) -> bytes:
+        """The plain text of a file.
+
+        Args:
+            data (Union[bytes, memoryview]): All of its bytes.
+            path (str): The file, for messages.
+
+        Raises:
+            BadFileError: If it is not encrypted, in another mode, with another key, or damaged.
+        """
+        parts, data = [], memoryview(data)
+        wrong = BadFileError(f"{path!r} cannot be decrypted: the key is another one, or the file is damaged.")
+        for mode, block in _blocks(data, path):
+            if mode != self.mode:
+                raise BadFileError(f"{path!r} is encrypted with {mode}, and was to be decrypted with {self.mode}.")
+            plain = self._plain(block)
+            if plain is None:
+                raise wrong
+            parts.append(plain)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _plain(self, block):
+        """What a block says; None where the key is wrong."""
+        modes = _library().modes
+        if self.mode != "AES-GCM":
+            if not len(block.text) or len(block.text) % 16:
+                return None
+            decryptor = self._made(modes.CBC(bytes(block.vector))).decryptor()
+            text = decryptor.update(block.text) + decryptor.finalize()
+            filled = text[-1]
+            return text[:-filled] if 0 < filled <= 16 and text.endswith(bytes((filled,)) * filled) else None
+        if block.tag is None:
+            return self._made(modes.GCM(bytes(block.vector[:_NONCE]))).decryptor().update(block.text)
+        for nonce in (_NONCE, _VECTOR):
+            decryptor = self._made(modes.GCM(bytes(block.vector[:nonce]), bytes(block.tag))).decryptor()
+            with contextlib.suppress(_library().InvalidTag):
+                return decryptor.update(block.text) + decryptor.finalize()
+        return None
+
+    def _made(self, mode):
+        library = _library()
+        return library.Cipher((library.SM4 if self.mode == "SM4-CBC" else library.AES)(self._key), mode)
+
+
+class Own:
+    """A user's own functions, as `export` and `load` take them for a mode.
+
+    Args:
+        key (bytes): What they are given.
+        encrypt (Callable): Of the bytes of a model and the key; gives the bytes of the file. Default: None.
+        decrypt (Callable): Of the name of a file and the key; gives the bytes of the model. Default: None.
+    """
+
+    def __init__(
+        self,
+        key: bytes,
+        encrypt: Callable[[bytes, bytes], bytes] | None = None,
+        decrypt: Callable[[str, bytes], bytes] | None = None,
+    ) -> None:
+        if not isinstance(key, bytes):
+            raise ValueError(f"A key should be bytes, but got {type(key).__name__}.")
+        self._key, self._encrypt, self._decrypt = key, encrypt, decrypt
+
+    def sealed(self, plain: Any) -> bytes:
+        """What is written instead of the plain text."""
+        return _bytes(self._encrypt(bytes(plain), self._key), "enc_mode")
+
+    def opened(self, data: Any, path: str) -> bytes:
+        """The plain text of the file `path`."""
+        return _bytes(self._decrypt(path, self._key), "dec_mode")
+
+
+def _bytes(value, name):
+    if not isinstance(value, (bytes, bytearray, memoryview)):
+        raise TypeError(f"The function '{name}' should return bytes, but it returned {type(value).__name__}.")
+    return bytes(value)
+
+
+def is_encrypted(data: Any) -> bool:
+    """Whether a file that begins with these bytes is one of MindSpore's encrypted ones."""
+    return len(data) >= 4 and _NUMBER.unpack_from(data)[0] in _NAMES
+
+
+def plain(data: Any, cipher: Cipher | Own | None, path: str) -> Any:
+    """The bytes of a file that may be encrypted: decrypted where there is a cipher, else as they are.
+
+    Args:
+        data (Union[bytes, memoryview]): All bytes of the file.
+        cipher (Cipher): What it was encrypted with. None: it is not.
+        path (str): The file, for messages.
+
+    Raises:
+        BadFileError: If the file and the cipher do not fit together.
+    """
+    if cipher is not None:
+        return memoryview(cipher.opened(data, path))
+    if is_encrypted(data):
+        mode = _NAMES[_NUMBER.unpack_from(data)[0]]
+        raise BadFileError(f"{path!r} is encrypted with {mode}; pass its key as dec_key, and dec_mode={mode!r}.")
+    return data
+
+
+def _blocks(data, path):
+    """Yield (mode, block) of an encrypted file."""
+    at = 0
+    if not is_encrypted(data):
+        raise BadFileError(f"{path!r} is not encrypted; read it without a key.")
+    while at < len(data):
+        mode = _NAMES.get(_NUMBER.unpack_from(data, at)[0]) if at + 4 <= len(data) else None
+        tags = (_TAG, 0) if mode == "AES-GCM" else (0,)
+        found = next((b for tag in tags if (b := _block(data, at + 4, tag)) is not None), None)
+        if mode is None or found is None:
+            raise BadFileError(f"{path!r} is damaged or cut off: the encrypted block at byte {at} is not whole.")
+        block, at = found
+        yield mode, block
+
+
+def _block(data, start, tag):
+    """(block, its end) of what begins behind a cipher's number; None where the lengths do not fit together."""
+    at = start + tag
+    if at + 8 > len(data):
+        return None
+    length, vector = _NUMBER.unpack_from(data, at)[0], _NUMBER.unpack_from(data, at + 4)[0]
+    text, end = at + 8 + vector + 4, at + 4 + length
+    if vector != _VECTOR or end > len(data) or text > end or _NUMBER.unpack_from(data, text - 4)[0] != end - text:
+        return None
+    return _Block(data[start:at] if tag else None, data[at + 8 : at + 8 + vector], data[text:end]), end
+
+
+# ---------------------------------------------------------------------- writing
+class _Sealing:
+    """A file that encrypts what is written to it, a block at a time."""
+
+    def __init__(self, file, cipher):
+        self._file, self._cipher, self._pending = file, cipher, bytearray()
+        self._block = BLOCK if isinstance(cipher, Cipher) else None  # a user's function gets all at once
+
+    def write(self, data):
+        """Take bytes."""
+        data, step = memoryview(data), self._block or max(1, len(data))
+        for start in range(0, len(data), step):
+            self._pending += data[start : start + step]
+            if self._block and len(self._pending) >= self._block:
+                self._file.write(self._cipher.sealed(bytes(self._pending[: self._block])))
+                del self._pending[: self._block]
+
+    def finish(self):
+        """Write what is left."""
+        if self._pending:
+            self._file.write(self._cipher.sealed(bytes(self._pending)))
+
+
+@contextlib.contextmanager
+def sealing(file: IO[bytes], cipher: Cipher | Own | None) -> Iterator[Any]:
+    """What is written to the yielded object goes to `file` encrypted; without a cipher, it is the file itself."""
+    if cipher is None:
+        yield file
+        return
+    made = _Sealing(file, cipher)
+    yield made
+    made.finish()
+
+
+def _library():
+    """The names of `cryptography` that are used here; an optional package."""
+    global _loaded
+    if _loaded is None:
+        try:
+            from cryptography.exceptions import InvalidTag
+            from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+        except ImportError:
+            raise ImportError(
+                "Encrypted files need the package 'cryptography', which is not installed: pip install 'msnb[crypto]'."
+            ) from None
+        _loaded = _Library(Cipher, algorithms.AES, algorithms.SM4, modes, InvalidTag)
+    return _loaded
+
+
+class _Library(NamedTuple):
+    """What is used of the package."""
+
+    Cipher: Any
+    AES: Any
+    SM4: Any
+    modes: Any
+    InvalidTag: Any
+
+
+_loaded: _Library | None = None

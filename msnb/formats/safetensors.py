@@ -1,0 +1,191 @@
+"""Safetensors: names and arrays behind a header of JSON, in both directions.
+
+A file is the length of the header (8 bytes, little-endian), the header, and the bytes of all tensors. The header has
+for each name its ``dtype``, ``shape`` and ``data_offsets``, the span of its bytes behind the header; and under
+``__metadata__`` texts by name. The spans cover everything, without gaps and without overlaps. MindSpore (2.4 and newer)
+writes ``format: ms`` into the texts and, where a checksum is asked for, ``crc_num``: the CRC-32 of each name and its
+bytes, in the order of the names.
+"""
+
+import json
+import math
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from msnb._atomic import writing
+from msnb.formats import arrays
+from msnb.formats.reading import BadFileError, parse_json
+
+_DTYPES = {
+    name: np.dtype(kind)
+    for name, kind in {
+        "BOOL": np.bool_, "U8": np.uint8, "I8": np.int8, "I16": np.int16, "U16": np.uint16, "I32": np.int32,
+        "U32": np.uint32, "I64": np.int64, "U64": np.uint64, "F16": np.float16, "F32": np.float32, "F64": np.float64,
+        "BF16": ml_dtypes.bfloat16, "F8_E4M3": ml_dtypes.float8_e4m3fn, "F8_E5M2": ml_dtypes.float8_e5m2,
+        "C64": np.complex64,
+    }.items()
+}  # fmt: skip
+_NAMES = {dtype: name for name, dtype in _DTYPES.items()}
+_TEXTS, _CHECKSUM = "__metadata__", "crc_num"
+_LONGEST = 100_000_000  # bytes of a header that anybody's reader takes
+_ALIGNED = 8  # where the first tensor begins, and with it all that come in the order of their elements' sizes
+
+
+class Tensors(Mapping[str, np.ndarray]):
+    """The arrays of a file by name, each a read-only view that is made when it is asked for.
+
+    Args:
+        data (memoryview): Bytes behind the header.
+        entries (dict): Name -> (dtype, shape, start, end), checked already.
+        texts (dict): What stands under ``__metadata__``.
+        path (str): The file, for messages.
+    """
+
+    def __init__(self, data: memoryview, entries: dict[str, Any], texts: dict[str, str], path: str) -> None:
+        self._data, self._entries, self._path = data, entries, path
+        self.texts = texts
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        dtype, shape, start, end = self._entries[name]
+        return arrays.view(self._data[start:end], dtype, shape, f"{self._path!r}: {name!r}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+def write(
+    path: str | Path,
+    items: dict[str, Any],
+    crc_check: bool = False,
+    permissions: int = 0o666,
+    further: dict[str, str] | None = None,
+) -> None:
+    """Write a file. It appears under its name only when it is complete.
+
+    Args:
+        path (str): File to write; its folder has to exist.
+        items (dict): Names to arrays.
+        crc_check (bool): Whether to add a checksum. Default: False.
+        permissions (int): Of the file; the umask is taken off. Default: 0o666.
+        further (dict): Texts that go with the arrays. Default: None.
+
+    Raises:
+        TypeError: If an array has a type that the format cannot hold, or a value is a text.
+        OSError: If the file cannot be written.
+    """
+    made = {name: _storable(name, value) for name, value in items.items()}
+    texts = {"format": "ms", **(further or {})}
+    if crc_check:
+        texts[_CHECKSUM] = str(_checksum(made))
+    header: dict[str, Any] = {_TEXTS: texts}
+    # Those of wide elements come first, so that all are aligned.
+    order = sorted(made, key=lambda name: (-made[name].dtype.itemsize, name))
+    at = 0
+    for name in order:
+        array = made[name]
+        span = [at, at + array.nbytes]
+        header[name] = {"dtype": _NAMES[array.dtype], "shape": list(array.shape), "data_offsets": span}
+        at += array.nbytes
+    told = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    told += b" " * (-len(told) % _ALIGNED)
+    with writing(path, permissions=permissions) as file:
+        file.write(len(told).to_bytes(8, "little"))
+        file.write(told)
+        for name in order:
+            file.write(arrays.content(made[name]))
+
+
+def _storable(name, value):
+    array = arrays.little_endian(value)
+    if array.dtype not in _NAMES:
+        kind = "a text" if isinstance(value, str) else f"elements of type {array.dtype}"
+        raise TypeError(f"A safetensors file cannot hold {name!r}: {kind} has no place in the format.")
+    if name == _TEXTS:
+        raise TypeError(f"A safetensors file cannot hold an array that is called {name!r}.")
+    return array
+
+
+def _checksum(items):
+    value = 0
+    for name in sorted(items):
+        value = zlib.crc32(arrays.content(items[name]), zlib.crc32(name.encode(), value))
+    return value
+
+
+def read(path: str | Path, crc_check: bool = False) -> Tensors:
+    """The arrays in a file. They are views of the mapped file: what is not used is not read.
+
+    Args:
+        path (str): File to read.
+        crc_check (bool): Whether to compare the checksum of the file. Default: False.
+
+    Raises:
+        FileNotFoundError: If there is no such file.
+        BadFileError: If the file is no such file, cut off or damaged.
+    """
+    data, path = arrays.mapped(path), str(path)
+    length = int.from_bytes(data[:8], "little")
+    if len(data) < 8 or not 2 <= length <= min(len(data) - 8, _LONGEST):
+        raise BadFileError(f"{path!r} is no safetensors file, or it is cut off: its header cannot have {length} bytes.")
+    try:
+        header = parse_json(bytes(data[8 : 8 + length]).decode(), path)
+    except UnicodeDecodeError:
+        raise BadFileError(f"{path!r} is no safetensors file, or it is damaged: its header is not UTF-8.") from None
+    if not isinstance(header, dict):
+        raise BadFileError(f"{path!r} is no safetensors file: its header is no JSON object.")
+    texts = header.pop(_TEXTS, None) or {}
+    if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
+        raise BadFileError(f"{path!r} is damaged: its metadata are not texts.")
+    body = data[8 + length :]
+    entries = {name: _entry(path, name, told, len(body)) for name, told in header.items()}
+    found = Tensors(body, entries, texts, path)
+    _check_cover(path, entries, len(body))
+    if crc_check:
+        if _CHECKSUM not in texts:
+            raise BadFileError(f"{path!r} has no checksum; read it with crc_check=False.")
+        if texts[_CHECKSUM] != str(_checksum(found)):
+            raise BadFileError(f"{path!r}: the checksum does not match; the file was damaged after it was written.")
+    return found
+
+
+def _entry(path, name, told, size):
+    """(dtype, shape, start, end) of one entry of the header."""
+    if not isinstance(told, dict):
+        raise BadFileError(f"{path!r} is damaged: the entry of {name!r} is no object.")
+    shape, span = told.get("shape"), told.get("data_offsets")
+    if not (_whole(shape) and _whole(span) and len(span) == 2):
+        raise BadFileError(f"{path!r} is damaged: shape or place of {name!r} are no whole numbers.")
+    arrays.check_shape(shape, f"{path!r} is damaged: {name!r}")
+    if span[1] > size:
+        raise BadFileError(f"{path!r} is cut off or damaged: {name!r} reaches beyond its end.")
+    kind = told.get("dtype")
+    if not isinstance(kind, str) or kind not in _DTYPES:
+        raise BadFileError(f"{path!r} holds {name!r} of the element type {kind!r:.40}, which msnb does not have.")
+    return _DTYPES[kind], tuple(shape), *span
+
+
+def _whole(values):
+    return isinstance(values, list) and all(type(value) is int and value >= 0 for value in values)
+
+
+def _check_cover(path, entries, size):
+    """Refuse spans that are not one behind the other up to the end, or are not what the shape takes."""
+    at = 0
+    for name, (dtype, shape, start, end) in sorted(entries.items(), key=lambda item: item[1][2:]):
+        count = math.prod(shape) * dtype.itemsize
+        if start != at or end - start != count:
+            raise BadFileError(
+                f"{path!r} is damaged: {name!r} of shape {shape} should have {count} bytes from byte {at} on, and "
+                f"is said to have {end - start} from byte {start} on."
+            )
+        at = end
+    if at != size:
+        raise BadFileError(f"{path!r} is cut off or damaged: {size} bytes follow its header, which tells of {at}.")
