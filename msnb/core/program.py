@@ -36,6 +36,7 @@ from msnb.core import (
 )
 from msnb.core._jax_private import (
     argument_like,
+    copied,
     eval_jaxpr,
     forget_compiled,
     forget_effects,
@@ -640,7 +641,7 @@ def _unshared(arrays, held=0):
     counts = list(map(sys.getrefcount, arrays))
     if max(counts) <= _HELD + held:
         return arrays
-    return [jnp.array(a, copy=True) if count > _HELD + held else a for a, count in zip(arrays, counts)]
+    return [copied(a) if count > _HELD + held else a for a, count in zip(arrays, counts)]
 
 
 def _same(some, others):
