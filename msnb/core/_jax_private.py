@@ -74,6 +74,13 @@ def from_numpy(array):
     )
 
 
+def copied(array):
+    """A copy of an array as `jnp.array` makes it, without a program that has to be compiled for each new shape."""
+    if _put is None or not _outside_of_traces() or jax.config.jax_default_device is not None:
+        return jnp.array(array, copy=True)
+    return jax.device_put(array, may_alias=False)
+
+
 _shaped = functools.lru_cache(maxsize=1024)(jax.core.ShapedArray)
 _only_on = functools.lru_cache(maxsize=64)(jax.sharding.SingleDeviceSharding)
 

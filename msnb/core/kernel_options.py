@@ -9,10 +9,11 @@ import jaxlib.version
 
 from msnb.core import _jax_compiling, compiled_files, kernel
 
-# Loops written by XLA's older emitter are there in half the time, and as fast while there is little to compute: from
-# some thousand elements on they take up to twice as long. An expression that is used several times it computes, and
-# compiles, as often: in large programs, and where functions are dear, it takes up to eight times as long to compile.
-# Later versions of jaxlib do not have it, and refuse what they do not know.
+# Loops written by XLA's older emitter are there in half the time, and as fast while there is little to compute. On
+# larger arrays it depends on what is computed: what goes through its inputs in order is as fast, a transposition takes
+# seven times as long, a flattening five. An expression that is used several times it computes, and compiles, as often:
+# in large programs, and where functions are dear, it takes up to eight times as long to compile. Later versions of
+# jaxlib do not have it, and refuse what they do not know.
 _LOOPS = {"xla_cpu_use_fusion_emitters": False} if jaxlib.version.__version__.startswith("0.10.") else {}
 # Hardly any optimization: with so few elements, computing them is lost in the price of the call.
 _SMALL = {**_LOOPS, "xla_backend_optimization_level": 0, "xla_cpu_parallel_codegen_split_count": 1}
@@ -22,6 +23,11 @@ _PROGRAM = {"xla_backend_optimization_level": 2}
 _QUICKLY = {**_PROGRAM, **_LOOPS}
 _MOST_ELEMENTS, _MOST_OPERATIONS, _MOST_CALLS, _MOST_DEAR = 1024, 1500, 100, 4  # for the older emitter; by measurement
 _CALL = "func.call"  # of an operator
+# Of a kernel that goes through its inputs in order; beyond so many elements its loops were up to twice as long as well.
+_STRAIGHT = "abs add and broadcast_in_dim compare constant convert divide maximum minimum multiply negate not or select"
+_STRAIGHT = {f"stablehlo.{n}" for n in [*_STRAIGHT.split(), "slice", "subtract", "xor"]}
+_STRAIGHT |= {"builtin.module", "func.func", "func.return", _CALL}
+_MOST_STRAIGHT, _MOST_IN_A_KERNEL = 1 << 18, 60
 _DEAR = [f"stablehlo.{n}" for n in "exponential tanh logistic log rsqrt sqrt power sine cosine custom_call".split()]
 _REPEATS = "stablehlo.while"  # computes for long with few elements
 _REWRITTEN = re.compile(r"[^\w.-]")  # what JAX replaces by "_" in the names that it gives XLA
@@ -40,7 +46,13 @@ def _options(name, about):
         return _PROGRAM
     if seen[1] <= _SMALL_ELEMENTS and _REPEATS not in seen[0]:
         return _SMALL
-    return _QUICKLY if seen[1] <= _MOST_ELEMENTS else _PROGRAM
+    return _QUICKLY if seen[1] <= _MOST_ELEMENTS or _is_straight(*seen) else _PROGRAM
+
+
+def _is_straight(operations, elements):
+    """Whether the older emitter's loops for a kernel are as fast as the newer one's on larger arrays too."""
+    short = operations.total() <= _MOST_IN_A_KERNEL and elements <= _MOST_STRAIGHT
+    return short and _STRAIGHT.issuperset(operations)
 
 
 def _is_little(operations, elements):

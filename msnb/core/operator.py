@@ -16,7 +16,7 @@ import numpy as np
 from msnb.common.arguments import unknown
 from msnb.common.kinds import Tensors, hashable, kind_of
 from msnb.core import float_status, random, tape, trace, unfinished, whole
-from msnb.core._jax_private import is_tracer
+from msnb.core._jax_private import copied, is_tracer
 from msnb.core.errors import describe, explain_kernel_error
 from msnb.core.kernel import Kernel
 from msnb.core.names import attributes_of as attributes_of  # known by this path as well
@@ -412,7 +412,7 @@ def own(array: jax.Array, arrays: Sequence[Any]) -> jax.Array:
     """`array`, copied if JAX handed one of the inputs through: what a Parameter holds must not be held elsewhere."""
     for given in arrays:
         if array is given:
-            return jax.numpy.array(array, copy=True)
+            return copied(array)
     return array
 
 

@@ -18,7 +18,7 @@ from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.core import trace
-from msnb.core._jax_private import strengthen
+from msnb.core._jax_private import copied, strengthen
 from msnb.core.arrays import to_array
 from msnb.core.meta_tensor import MetaTensor
 from msnb.core.tensor import Tensor
@@ -87,7 +87,7 @@ class Parameter(Tensor):
         dtype = mstype.int32 if type(default_input) is int else None
         array = to_array(default_input, dtype)
         if isinstance(default_input, (Tensor, jax.Array)):
-            array = jnp.array(array, copy=True)
+            array = copied(array)
         self._slot = (Store([array]), 0)
         self._name = "Parameter"
         if name is not None:
@@ -172,7 +172,7 @@ class Parameter(Tensor):
 
     def _detached(self):
         with trace.taking.lock:  # another thread may be training
-            return jnp.array(self._array, copy=True)
+            return copied(self._array)
 
     def _known(self, what):
         with trace.taking.lock:
@@ -286,7 +286,7 @@ class Parameter(Tensor):
                 check_not_narrowed(current.dtype, array.dtype, self._name)
             array = array.astype(current.dtype)
         if _thread.frame is None:
-            array = jnp.array(array, copy=True)
+            array = copied(array)
         self._assign(strengthen(array))
         self._node = None
         return self
@@ -296,7 +296,7 @@ class Parameter(Tensor):
         if not isinstance(value, Tensor):
             raise TypeError(f"For 'assign_value', 'value' should be a Tensor, but got {type(value).__name__}.")
         array = value._array
-        self._assign(array if _thread.frame is not None else jnp.array(array, copy=True))
+        self._assign(array if _thread.frame is not None else copied(array))
         return self
 
     def set_dtype(self, dtype: mstype.Type) -> Self:

@@ -10,9 +10,9 @@ import sys
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 
 from msnb.core import trace
+from msnb.core._jax_private import copied
 from msnb.core.parameter import Parameter, Store
 
 _moves = trace.moves
@@ -90,7 +90,7 @@ def unshared(arrays: list[Any], held: int = 0) -> list[Any]:
     counts = list(map(sys.getrefcount, arrays))
     if max(counts) <= _HELD + held:
         return arrays
-    return [jnp.array(a, copy=True) if count > _HELD + held else a for a, count in zip(arrays, counts)]
+    return [copied(a) if count > _HELD + held else a for a, count in zip(arrays, counts)]
 
 
 def same(some: Any, others: Any) -> bool:

@@ -196,6 +196,8 @@ def backward(outputs: Sequence[Any], cotangents: Sequence[Any], sources: Sequenc
         for link, need, cotangent in zip(node.inputs, needs, node.pull(slots, needs, again)):
             if need and cotangent is not None:
                 send(link, cotangent)
+        if not again:  # nobody goes back this way a second time: what was computed is let go as the way is gone
+            node.arrays = ()
     return [grads.get(id(s)) for s in sources]
 
 

@@ -42,6 +42,24 @@ def test_the_more_elements_a_kernel_has_the_more_it_is_optimized(compiled):
     assert _options_of(compiled, "Erfc") == known
 
 
+def test_a_kernel_that_goes_through_its_inputs_in_order_is_compiled_quickly_up_to_a_quarter_of_a_million_elements(
+    compiled,
+):
+    context.set_context(mode=context.PYNATIVE_MODE)
+    few, many = _tensor(3, 5, 101, 9), _tensor(3, 5, 1001, 19)
+    for x in (few, many):
+        ops.ReLU()(x)
+        ops.Transpose()(x, (1, 0, 3, 2))
+        ops.Reshape()(x, (-1,))
+    assert _options_of(compiled, "ReLU") == [kernel_options._QUICKLY, kernel_options._PROGRAM]
+    assert _options_of(compiled, "Transpose") == [kernel_options._PROGRAM] * 2
+    assert _options_of(compiled, "Reshape") == [kernel_options._PROGRAM] * 2
+    ops.grad(ops.ReLU())(_tensor(3, 5, 101, 11))
+    ops.MaxPool(kernel_size=2, strides=2)(_tensor(3, 5, 100, 12))
+    assert _options_of(compiled, "ReLUGrad") == [kernel_options._QUICKLY]
+    assert _options_of(compiled, "MaxPool") == [kernel_options._QUICKLY]
+
+
 def test_a_kernel_that_repeats_itself_is_optimized_however_few_its_elements(compiled):
     context.set_context(mode=context.PYNATIVE_MODE)
     ops.Igamma()(_tensor(2, 3, 1, 1, 2), _tensor(2, 3, 1, 1, 2))
