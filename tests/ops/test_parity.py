@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from operator_rows import GOLDEN, REFUSALS, ROWS, answers, boxed, declared, names_of, stored
 from oracle import cotangent, placed, selected, variables
-from sweeps import split
 
 import msnb as ms
 from msnb import Tensor, context, ops
@@ -17,8 +16,6 @@ from msnb import Tensor, context, ops
 UNANSWERED = json.loads((GOLDEN / "unanswered.json").read_text())
 # Where MindSpore 2.7.1, which gave the answers, and r1.1, which decides, differ in the element type of a result.
 R11_DTYPE = {("ArgMaxWithValue", "out0"): np.int32, ("ArgMinWithValue", "out0"): np.int32}
-# The first row of each class or function, and those that try other attributes, types or shapes of it.
-FIRST, FURTHER = split(ROWS, lambda row: row.case.target)
 TOGETHER = 8  # rows that are one program: to compile each alone takes longer
 RANDOM = """
     _Beta Dropout Dropout2D Dropout3D DropoutGenMask Gamma LogUniformCandidateSampler Multinomial
@@ -89,7 +86,7 @@ def compiled(rows):
 
 def companies():
     """{name of a row: the rows that are compiled with it}, eight at a time; one that writes Parameters is alone."""
-    rows = [row for row in FIRST + FURTHER if "graph" not in row.case.left_out]
+    rows = [row for row in ROWS if "graph" not in row.case.left_out]
     alone = [row for row in rows if row.parameters]
     others = [row for row in rows if not row.parameters]
     parts = [others[i : i + TOGETHER] for i in range(0, len(others), TOGETHER)] + [[row] for row in alone]
@@ -118,26 +115,14 @@ def in_a_graph(row):
     return found[name_of(row)] if found else compiled([row])[0]
 
 
-def gives_what_mindspore_gives(row):
-    """What a row gives in PYNATIVE mode, which is the same."""
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.key)
+def test_an_operator_gives_what_mindspore_gives_in_both_modes(row):
+    want = answers(row)
     context.set_context(mode=context.PYNATIVE_MODE)
     plain = ran(row)
-    for name, array in answers(row).items():
+    for name, array in want.items():
         if not name.startswith("grad"):
             compare(row, name, plain[name], array)
-    return plain
-
-
-@pytest.mark.parametrize("row", FURTHER, ids=lambda row: row.key)
-def test_further_rows_of_an_operator_give_what_mindspore_gives(row):
-    gives_what_mindspore_gives(row)
-
-
-@pytest.mark.parametrize(
-    "row", [*FIRST, *(pytest.param(row, marks=pytest.mark.slow) for row in FURTHER)], ids=lambda row: row.key
-)
-def test_an_operator_gives_what_mindspore_gives_in_both_modes_and_its_gradient(row):
-    plain, want = gives_what_mindspore_gives(row), answers(row)
     if "graph" in row.case.left_out:
         return
     context.set_context(mode=context.GRAPH_MODE)
