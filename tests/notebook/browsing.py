@@ -32,7 +32,6 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--disable-features=IsolateSandboxedIframes",  # else each of the many frames that hold a view gets a process
 ]
 MISSING = "no chromium found: the tests in a browser did not run (apt-get install chromium)"
 TOKEN = "msnb"
