@@ -1,5 +1,5 @@
 # make demo   trains the quick start without a browser      make lab    opens JupyterLab on it
-# make test   runs the tests and every notebook             make bench  measures
+# make test   runs the tests and every notebook             make bench  measures, and runs the sweeps in full
 # make lint   looks at the code without running it          make bundles  builds the JavaScript that is committed
 # make newest runs the unit tests on Python 3.13 with the newest JAX, where there is a Python 3.13
 # All of them need Python 3.11, 3.12 or 3.13 and nothing else: the first one makes .venv and installs into it. Node comes
@@ -54,7 +54,8 @@ unit: $(TEST)
 	XLA_FLAGS= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" --ignore=tests/notebook $(READ:%=--ignore=%) tests
 
 bench: $(TEST)
-	MSNB_PROGRAMS=500 $(BIN)/python -m pytest -n $(WORKERS) tests/script
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m slow tests
+	MSNB_PROGRAMS=500 MSNB_DRAWN=12 $(BIN)/python -m pytest -n $(WORKERS) tests/script/test_properties.py tests/np_face
 	@for file in $(filter-out benchmarks/compare.py benchmarks/networks%.py benchmarks/peers.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 lint: lint-python lint-javascript

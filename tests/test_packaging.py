@@ -174,6 +174,11 @@ def test_what_is_left_out_of_the_tests_is_run_by_lint():
     assert re.findall(r"--ignore=(?!%)(\S+)", recipe("test") + recipe("unit")) == ["tests/notebook"]
 
 
+def test_what_is_slow_is_left_out_of_the_tests_and_run_by_bench():
+    assert all('-m "not slow"' in recipe(target) for target in ("test", "unit"))
+    assert re.search(r"-m pytest .*-m slow tests\n", recipe("bench"))
+
+
 def test_ci_runs_the_tests_that_a_contributor_runs():
     script = (ROOT / ".ci" / "run").read_text()
     assert all(f"make {target}" in script for target in ("lint", "bundles", "test"))

@@ -37,21 +37,31 @@ import os, sys, pytest
 file = sys.argv[1]
 open(file, "w").write(sys.argv[2])
 plugins = ["-p", "no:msnb", "-p", "_msnb_pytest", "-p", "no:cacheprovider"]  # installed or not, once
-sys.exit(pytest.main([*plugins, "-c", os.devnull, "--color=no", *sys.argv[3:], file]))
+for style in sys.argv[3:]:
+    print("of", style)
+    pytest.main([*plugins, "-c", os.devnull, "--color=no", style, file])
 """
 
 
 @pytest.fixture
-def session(fresh, tmp_path):
+def sessions(fresh, tmp_path):
+    """What sessions show, one after the other in one process, each with one option."""
+
     def run(*options, environment=None):
-        return fresh.run(PROGRAM, tmp_path, tmp_path / "test_net.py", SUITE, *options, environment=environment).out
+        done = fresh.run(PROGRAM, tmp_path, tmp_path / "test_net.py", SUITE, *options, environment=environment)
+        shown = re.split(r"^of --.*\n", done.out, flags=re.MULTILINE)[1:]
+        assert len(shown) == len(options), done
+        return shown
 
     return run
 
 
-@pytest.mark.parametrize("style", ["auto", "long", "short", "native"])
-def test_a_failing_network_is_the_lines_of_the_test_and_one_sentence(session, style):
-    shown = session(f"--tb={style}")
+def test_a_failing_network_is_the_lines_of_the_test_and_one_sentence(sessions):
+    for shown in sessions("--tb=auto", "--tb=long", "--tb=short", "--tb=native"):
+        shows_the_lines_and_the_sentence(shown)
+
+
+def shows_the_lines_and_the_sentence(shown):
     assert "3 failed" in shown
     assert not re.search(r"msnb/(nn|core|ops)/|jax/_src|JAX_TRACEBACK", shown), shown
     for words in ("return self.dense(x)", "Dense(4, 4) takes a last axis of 4", "frames inside msnb and JAX left out"):
@@ -59,9 +69,9 @@ def test_a_failing_network_is_the_lines_of_the_test_and_one_sentence(session, st
     assert "[1] == [2]" in shown
 
 
-@pytest.mark.parametrize("options, environment", [(["--full-trace"], {}), ([], {"MSNB_TRACEBACK": "full"})])
-def test_all_frames_can_be_had(session, options, environment):
-    shown = session(*options, environment=environment)
+@pytest.mark.parametrize("option, environment", [("--full-trace", {}), ("--tb=auto", {"MSNB_TRACEBACK": "full"})])
+def test_all_frames_can_be_had(sessions, option, environment):
+    (shown,) = sessions(option, environment=environment)
     assert "msnb/nn/" in shown and "left out" not in shown
 
 

@@ -1,6 +1,7 @@
 """LeNet on handwritten digits, quantised to 8 bits, is within a point of its accuracy in floating point."""
 
 import numpy as np
+import pytest
 
 import msnb as ms
 import msnb.dataset as ds
@@ -31,6 +32,7 @@ def _load(folder, part, prefix):
     return (images[:, None] / 127.5 - 1).astype(np.float32), labels.astype(np.int32)
 
 
+@pytest.mark.slow  # a measurement; what the integers compute is what test_quant_export.py holds
 def test_lenet_of_eight_bits_is_within_a_point_of_its_accuracy(tmp_path):
     context.set_context(mode=context.GRAPH_MODE)
     ms.set_seed(1)

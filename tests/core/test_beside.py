@@ -5,6 +5,7 @@ import operator
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 import msnb as ms
 from msnb import Tensor, context, nn, ops
@@ -64,9 +65,19 @@ def same(mine, plain, x, wanted):
         np.testing.assert_array_equal(grad(mine)(x).asnumpy(), grad(plain)(x).asnumpy())
 
 
-@pytest.mark.parametrize("other", named(SCALARS + ARRAYS))
-@pytest.mark.parametrize("op", ARITHMETIC + COMPARISONS, ids=lambda op: op.__name__)
-def test_numpy_on_either_side_counts_as_the_number_or_tensor_that_it_is(op, other):
+def kind_of(case):
+    """An operator with a scalar or an array of some kind of number; its width and its shape are the Tensor's matter."""
+    op, other = case
+    return op, type(other) is np.ndarray, other.dtype.kind
+
+
+@pytest.mark.parametrize(
+    "case",
+    swept([(op, other) for op in ARITHMETIC + COMPARISONS for other in SCALARS + ARRAYS], kind_of),
+    ids=lambda case: f"{case[0].__name__}-{type(case[1]).__name__}-{case[1].dtype}-{case[1].shape}",
+)
+def test_numpy_on_either_side_counts_as_the_number_or_tensor_that_it_is(case):
+    op, other = case
     for dtype in (ms.float32, ms.int32):
         x = Tensor(VALUES, dtype)
         for mine, plain, wanted in each_way(op, x, other):

@@ -121,6 +121,18 @@ def test_what_is_no_artefact_is_refused(artefact, tmp_path):
         ms.load_stablehlo(3)
 
 
+def test_what_was_found_sound_is_not_looked_at_again_and_what_has_changed_is(artefact, tmp_path, monkeypatch):
+    looked, file = [], str(tmp_path / "net.stablehlo")
+    monkeypatch.setattr(stablehlo, "_sound", set())
+    monkeypatch.setattr(stablehlo, "_look_at", lambda file, data: looked.append(data))
+    for path in (artefact[1], artefact[1]):
+        ms.load_stablehlo(path)
+    for layer in (nn.ReLU(), nn.Sigmoid()):
+        stablehlo.write(layer, (Tensor(X),), file)
+        ms.load_stablehlo(file)
+    assert len(looked) == len(set(looked)) == 3
+
+
 def test_an_artefact_of_another_platform_says_which(tmp_path):
     stablehlo.write(nn.ReLU(), (Tensor(X),), str(tmp_path / "tpu.stablehlo"), platforms=("tpu",))
     with pytest.raises(ValueError, match="was exported for tpu, and this is cpu"):

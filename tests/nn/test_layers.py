@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 import msnb as ms
 from msnb import context
@@ -41,8 +42,14 @@ def test_a_layer_gives_what_mindspore_gives(name):
         np.testing.assert_allclose(got[key], value, rtol=1e-4, atol=5e-6, err_msg=key)
 
 
+def made_of(name):
+    """The class of a layer and whether it is trained, for which its `construct` may branch."""
+    expression, _, *kind = golden.CASES[name]
+    return expression.partition("(")[0], *kind
+
+
 # Up to "dense" stand activations of one operator, which is the same program in both modes.
-@pytest.mark.parametrize("name", list(golden.CASES)[list(golden.CASES).index("dense") :])
+@pytest.mark.parametrize("name", swept(list(golden.CASES)[list(golden.CASES).index("dense") :], made_of))
 def test_both_modes_agree(name):
     pynative, graph = _run(name, context.PYNATIVE_MODE), _run(name, context.GRAPH_MODE)
     assert pynative.keys() == graph.keys()

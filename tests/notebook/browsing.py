@@ -1,5 +1,7 @@
 """What tests in a browser share: chromium, Jupyter servers with the extension, screenshots for the documentation."""
 
+import contextlib
+import functools
 import importlib.util
 import inspect
 import io
@@ -127,70 +129,110 @@ def needs(module):
         missing(f"{module} is not installed: its tests did not run (pip install {module})")
 
 
-def serve(folder, module, notebooks):
-    """(process, address) of a Jupyter server that has the extension; `notebooks` are {file name: [text of a cell]}."""
-    needs(module)
-    (folder / "share" / "labextensions").mkdir(parents=True)
-    (folder / "share" / "labextensions" / "jupyterlab-msnb").symlink_to(EXTENSION / "labextension")
-    kernel = folder / "share" / "kernels" / "python3"
-    kernel.mkdir(parents=True)
-    argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    (kernel / "kernel.json").write_text(json.dumps({"argv": argv, "display_name": "Python 3", "language": "python"}))
-    work = folder / "work"
-    work.mkdir()
-    for name, cells in notebooks.items():
-        nbformat.write(new_notebook(cells=[new_code_cell(text) for text in cells], metadata=PYTHON), work / name)
-    quiet = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
-    (folder / "config" / "labconfig").mkdir(parents=True)
-    (folder / "config" / "labconfig" / "default_setting_overrides.json").write_text(json.dumps(quiet))
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "JUPYTER_PATH": str(folder / "share"),
-        "JUPYTER_CONFIG_DIR": str(folder / "config"),
-        "IPYTHONDIR": str(folder / "ipython"),
-        "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
-    }
-    options = [
-        "--no-browser",
-        "--allow-root",
-        f"--port={port}",
-        "--ServerApp.ip=127.0.0.1",
-        f"--IdentityProvider.token={TOKEN}",
-        f"--ServerApp.root_dir={work}",
-        "--LabApp.news_url=",
-    ]
-    with open(folder / "log", "w") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", module, *options], env=environment, stdout=log, stderr=log, cwd=folder
+class Jupyter:
+    """A server of JupyterLab and Notebook 7 with the extension; to start one takes five seconds, and tests share it.
+
+    Args:
+        home (Path): An empty folder.
+
+    Attributes:
+        address (str): Where it is.
+    """
+
+    def __init__(self, home):
+        self.home = home
+        (home / "share" / "labextensions").mkdir(parents=True)
+        (home / "share" / "labextensions" / "jupyterlab-msnb").symlink_to(EXTENSION / "labextension")
+        kernel = home / "share" / "kernels" / "python3"
+        kernel.mkdir(parents=True)
+        argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        (kernel / "kernel.json").write_text(
+            json.dumps({"argv": argv, "display_name": "Python 3", "language": "python"})
         )
-    address = f"http://127.0.0.1:{port}"
-    for _ in range(900):  # three minutes at least
+        quiet = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
+        (home / "config" / "labconfig").mkdir(parents=True)
+        (home / "config" / "labconfig" / "default_setting_overrides.json").write_text(json.dumps(quiet))
+        (home / "work").mkdir()
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        self.address = f"http://127.0.0.1:{port}"
+        self.process = self._started(port)
+        self._wait()
+
+    def _started(self, port):
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "JUPYTER_PATH": str(self.home / "share"),
+            "JUPYTER_CONFIG_DIR": str(self.home / "config"),
+            "IPYTHONDIR": str(self.home / "ipython"),
+            "JUPYTER_RUNTIME_DIR": str(self.home / "runtime"),
+        }
+        options = [
+            "--no-browser",
+            "--allow-root",
+            f"--port={port}",
+            "--ServerApp.ip=127.0.0.1",
+            f"--IdentityProvider.token={TOKEN}",
+            f"--ServerApp.root_dir={self.home / 'work'}",
+            "--LabApp.news_url=",
+        ]
+        with open(self.home / "log", "w") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", "jupyterlab", *options], env=environment, stdout=log, stderr=log, cwd=self.home
+            )
+
+    def _wait(self):
+        for _ in range(900):  # three minutes at least
+            try:
+                self._ask("")
+                return
+            except OSError:
+                time.sleep(0.2)
+        self.process.terminate()
+        pytest.fail((self.home / "log").read_text()[-2000:])
+
+    def _ask(self, what, method="GET"):
+        """What the server answers under /api, as text."""
+        asked = urllib.request.Request(
+            f"{self.address}/api{what}", method=method, headers={"Authorization": f"token {TOKEN}"}
+        )
+        return urllib.request.urlopen(asked, timeout=60).read().decode()
+
+    @contextlib.contextmanager
+    def project(self, folder, name, notebooks):
+        """A folder `name` of the server with notebooks, {file name: [text of a cell]}; `folder / "work"` leads to it.
+
+        Within, nothing else is there: no kernel of another test, and no setting that one has changed.
+        """
+        place = self.home / "work" / name
+        place.mkdir()
+        (folder / "work").symlink_to(place)
+        for file, cells in notebooks.items():
+            nbformat.write(new_notebook(cells=[new_code_cell(text) for text in cells], metadata=PYTHON), place / file)
         try:
-            urllib.request.urlopen(f"{address}/api?token={TOKEN}", timeout=2)
-            return process, address
-        except OSError:
-            time.sleep(0.2)
-    process.terminate()
-    pytest.fail((folder / "log").read_text()[-2000:])
+            yield
+        finally:
+            for kind in ("sessions", "kernels"):
+                for one in json.loads(self._ask(f"/{kind}")):
+                    self._ask(f"/{kind}/{one['id']}", "DELETE")
+            for changed in ("user-settings", "workspaces"):
+                shutil.rmtree(self.home / "config" / "lab" / changed, ignore_errors=True)
+
+    def close(self):
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:  # its kernels take their time on a busy machine
+            self.process.kill()
+            self.process.wait()
 
 
 def kernels(page):
     """States of the kernels that the server of a page has."""
     server = "/".join(page.url.split("/")[:3])
     return [k["execution_state"] for k in json.load(urllib.request.urlopen(f"{server}/api/kernels?token={TOKEN}"))]
-
-
-def stop(process):
-    process.terminate()
-    try:
-        process.wait(20)
-    except subprocess.TimeoutExpired:  # its kernels take their time on a busy machine
-        process.kill()
-        process.wait()
 
 
 def menu(page, *path):
@@ -238,10 +280,17 @@ def palette(page, words, label):
     raise AssertionError(f"The command palette does not list {label!r}.")
 
 
+def large_page(browser, height=1000):
+    """A page that a front end fits on. It is looked at ten times a second; by default each look draws a frame."""
+    page = browser.new_page(viewport={"width": 1500, "height": height})
+    page.set_default_timeout(90000)
+    page.wait_for_function = functools.partial(page.wait_for_function, polling=100)
+    return page
+
+
 def opened(browser, url, ready, height=1000):
     """A page with a notebook in JupyterLab whose cells have run; `ready` is the selector of what they show."""
-    page = browser.new_page(viewport={"width": 1500, "height": height})
-    page.set_default_timeout(60000)
+    page = large_page(browser, height)
     page.goto(url)
     page.locator(".jp-Notebook .jp-CodeCell").first.click()
     run_all(page)

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from browsing import Jupyter, needs
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
@@ -54,6 +55,15 @@ def notebook(plain):
     plain.ok("%load_ext msnb")
     yield plain
     plain.shell.run_line_magic("unload_ext", "msnb")
+
+
+@pytest.fixture(scope="session")
+def jupyter(tmp_path_factory):
+    """A server for all tests; see `Jupyter.project`."""
+    needs("jupyterlab")
+    server = Jupyter(tmp_path_factory.mktemp("jupyter"))
+    yield server
+    server.close()
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -4,7 +4,7 @@ import re
 
 import nbformat
 import pytest
-from browsing import TOKEN, behind, chromium, frames, menu, serve, stop, until
+from browsing import TOKEN, behind, chromium, frames, large_page, menu, until
 from nbformat.v4 import new_markdown_cell
 
 pytestmark = pytest.mark.first
@@ -122,7 +122,8 @@ class Lab:
 
 
 LAST = 6 + len(MISTAKES)  # the number of the first cell after the mistakes
-DEEP = 180  # Blocks: XLA is to be at work for longer than nothing is said, with the cheap flags of tests as well
+DEEP = 60  # Blocks: XLA is to be at work for longer than nothing is said
+SOON = "from msnb.core import compiling\ncompiling.SILENT = 0.4\n"  # here; a network for two seconds has 180 Blocks
 CELLS = [
     BEGIN,
     NET,
@@ -139,18 +140,20 @@ CELLS = [
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
+def server(jupyter, tmp_path_factory):
     folder = tmp_path_factory.mktemp("hour")
-    process, address = serve(folder, "jupyterlab", {"hour.ipynb": CELLS})
-    yield address, folder
-    stop(process)
+    startup = jupyter.home / "ipython" / "profile_default" / "startup"
+    startup.mkdir(parents=True, exist_ok=True)
+    (startup / "soon.py").write_text(SOON)
+    with jupyter.project(folder, "hour", {"hour.ipynb": CELLS}):
+        yield f"{jupyter.address}/lab/tree/hour", folder
+    (startup / "soon.py").unlink()
 
 
 @pytest.fixture(scope="module")
 def lab(browser, server):
-    page = browser.new_page(viewport={"width": 1500, "height": 1000})
-    page.set_default_timeout(90000)
-    page.goto(f"{server[0]}/lab/tree/hour.ipynb?token={TOKEN}")
+    page = large_page(browser)
+    page.goto(f"{server[0]}/hour.ipynb?token={TOKEN}")
     page.wait_for_function("() => /Idle/.test(document.querySelector('#jp-main-statusbar')?.innerText ?? '')")
     lab = Lab(page)
     assert "Error" not in lab.run(0) and "Error" not in lab.run(1)
@@ -222,7 +225,7 @@ def test_reopened_elsewhere_each_view_is_a_picture_and_exports_hold_it(lab, serv
     book = nbformat.read(path, 4)
     book.cells.append(new_markdown_cell("another text, which nobody here has signed"))
     nbformat.write(book, folder / "work" / "other.ipynb")
-    page.goto(f"{address}/lab/tree/other.ipynb?token={TOKEN}&reset")
+    page.goto(f"{address}/other.ipynb?token={TOKEN}&reset")
     picture = page.locator('.jp-OutputArea-output img[src^="data:image/svg"]').first
     picture.scroll_into_view_if_needed()
     assert picture.bounding_box()["height"] > 100

@@ -5,7 +5,7 @@ import re
 
 import nbformat
 import pytest
-from browsing import TOKEN, behind, chromium, frames, kernels, menu, picture, run_all, serve, stop, until
+from browsing import TOKEN, behind, chromium, frames, kernels, large_page, menu, needs, picture, run_all, until
 
 pytestmark = pytest.mark.first
 browser = pytest.fixture(chromium, scope="module")
@@ -61,27 +61,29 @@ class Notebook:
         return self.page.locator(".jp-CodeCell", has=self.page.locator(f'.cm-line:has-text("{text}")')).first
 
     def picture(self, number, name, docs=True):
+        if self.name != "lab":  # a picture takes as long as what it shows, and these are in no document
+            return
         self.view(number).scroll_into_view_if_needed()
         self.page.mouse.move(2, 2)
         self.page.wait_for_timeout(150)
-        picture(self.view(number), name, self.folder, docs=docs and self.name == "lab")
+        picture(self.view(number), name, self.folder, docs=docs)
 
 
 @pytest.fixture(params=["lab", "notebook"])
-def notebook(request, browser, tmp_path):
+def notebook(request, browser, jupyter, tmp_path):
     """All cells have run; at the end nothing may have been asked of the network or gone wrong in a view."""
-    lab = request.param == "lab"
-    process, address = serve(tmp_path, "jupyterlab" if lab else "notebook", {"views.ipynb": CELLS})
+    lab, address = request.param == "lab", jupyter.address
+    if not lab:
+        needs("notebook")
     path = "lab/tree" if lab else "notebooks"
     asked, faults = [], []
-    page = browser.new_page(viewport={"width": 1500, "height": 1100})
-    page.set_default_timeout(60000)
+    page = large_page(browser, 1100)
     page.on("request", lambda request: asked.append(request.url))
     page.on("pageerror", lambda error: faults.append(str(error)))
-    page.goto(f"{address}/{path}/views.ipynb?token={TOKEN}")
-    page.locator(".jp-Notebook .jp-CodeCell").first.click()
-    run_all(page)
-    try:
+    with jupyter.project(tmp_path, request.param, {"views.ipynb": CELLS}):
+        page.goto(f"{address}/{path}/{request.param}/views.ipynb?token={TOKEN}")
+        page.locator(".jp-Notebook .jp-CodeCell").first.click()
+        run_all(page)
         try:
             page.wait_for_function(
                 "() => document.querySelectorAll('.msnb-graph[data-ready]').length === 4", timeout=90000
@@ -97,8 +99,6 @@ def notebook(request, browser, tmp_path):
         page.wait_for_timeout(1000)  # the last cell is done, and its view has been replaced by a newer one
         yield Notebook(page, tmp_path, request.param)
         page.close()
-    finally:
-        stop(process)
     assert not [url for url in asked if not url.startswith((address, "ws", "data:", "blob:"))]
     assert not [fault for fault in faults if "msnb" in fault]
 

@@ -19,8 +19,6 @@ from browsing import (
     palette,
     paper,
     picture,
-    serve,
-    stop,
     until,
 )
 from nbformat.v4 import new_code_cell, new_notebook, new_output
@@ -66,19 +64,20 @@ def test_the_built_extension_is_small_and_asks_for_jupyterlab_4_2():
     assert "[1,4,2,0]" in text and "http://" not in text and "https://" not in text
 
 
-@pytest.fixture
-def server(tmp_path):
-    """Address of a JupyterLab that has the extension."""
-    process, address = serve(tmp_path, "jupyterlab", {"live.ipynb": CELLS})
-    yield address
-    stop(process)
+def address(server, name):
+    return f"{server}/lab/tree/live/{name}?token={TOKEN}"
 
 
 @pytest.fixture
-def page(browser, server):
+def page(browser, jupyter, tmp_path):
     """The notebook in JupyterLab; in the end nothing may have been asked of the network."""
+    with jupyter.project(tmp_path, "live", {"live.ipynb": CELLS}):
+        yield from shown(browser, jupyter.address)
+
+
+def shown(browser, server):
     asked = []
-    page = opened(browser, f"{server}/lab/tree/live.ipynb?token={TOKEN}", ".msnb-graph[data-ready]")
+    page = opened(browser, address(server, "live.ipynb"), ".msnb-graph[data-ready]")
     page.on("request", lambda request: asked.append(request.url))
     page.wait_for_function("() => document.querySelector('.msnb-Status select')?.value")
     yield page
@@ -202,7 +201,7 @@ def a_notebook_that_is_opened_again_shows_its_graph_without_a_kernel(page, folde
     until(page, lambda: "Idle" in page.inner_text("#jp-main-statusbar"))  # it was restarted, and takes no other order
     menu(page, "Kernel", "Shut Down Kernel")
     until(page, lambda: kernels(page) == [])
-    page.goto(page.url.partition("/lab")[0] + f"/lab/tree/live.ipynb?token={TOKEN}&reset")
+    page.goto(address(page.url.partition("/lab")[0], "live.ipynb") + "&reset")
     frame = page.frame_locator(".jp-OutputArea iframe[srcdoc]").first
     frame.locator(".msnb-graph[data-ready]").wait_for()
     assert "model not found" not in page.locator(".jp-Notebook").inner_text()
@@ -213,7 +212,7 @@ def a_fresh_clone_shows_pictures_and_trust_wakes_them(page, folder):
     output = new_output("display_data", view._repr_mimebundle_()[0])
     clone = new_notebook(cells=[new_code_cell("view", outputs=[output])], metadata=PYTHON)
     nbformat.write(clone, folder / "work" / "clone.ipynb")
-    page.goto(page.url.partition("/lab")[0] + f"/lab/tree/clone.ipynb?token={TOKEN}&reset")
+    page.goto(address(page.url.partition("/lab")[0], "clone.ipynb") + "&reset")
     still = page.locator(".msnb-view > img")
     still.wait_for()
     assert still.bounding_box()["height"] > 150 and page.locator(".jp-OutputArea iframe").count() == 0
@@ -232,7 +231,7 @@ def a_notebook_whose_kernel_never_starts_shows_its_graph(page, folder):
     cell = new_code_cell("view", outputs=[new_output("display_data", data)])
     kernel = {"kernelspec": {"name": "of-another-machine", "display_name": "Elsewhere", "language": "python"}}
     nbformat.write(new_notebook(cells=[cell], metadata=kernel), folder / "work" / "elsewhere.ipynb")
-    page.goto(page.url.partition("/lab")[0] + f"/lab/tree/elsewhere.ipynb?token={TOKEN}&reset")
+    page.goto(address(page.url.partition("/lab")[0], "elsewhere.ipynb") + "&reset")
     page.locator(".jp-Dialog .jp-mod-reject").click()  # no kernel
     page.locator(".jp-OutputArea .msnb-view > img").wait_for(state="attached")
     assert "Loading widget" not in page.locator(".jp-Notebook").inner_text()

@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
-from browsing import TOKEN, Window, chromium, opened, picture, serve, stop
+from browsing import TOKEN, Window, chromium, opened, picture
 
 from msnb import Tensor, context, nn
 from msnb.insight.profile import Machine, profile
@@ -361,10 +361,10 @@ y = Tensor(np.arange(64, dtype=np.int32) % 10)""",
 
 
 @pytest.mark.first
-def test_in_jupyterlab_the_widget_is_live_and_a_line_is_shown_in_its_cell(browser, tmp_path):
-    process, address = serve(tmp_path, "jupyterlab", {"profile.ipynb": LAB})
-    try:
-        page = opened(browser, f"{address}/lab/tree/profile.ipynb?token={TOKEN}", ".msnb-profile[data-ready]", 1250)
+def test_in_jupyterlab_the_widget_is_live_and_a_line_is_shown_in_its_cell(browser, jupyter, tmp_path):
+    with jupyter.project(tmp_path, "profile", {"profile.ipynb": LAB}):
+        address = f"{jupyter.address}/lab/tree/profile/profile.ipynb?token={TOKEN}"
+        page = opened(browser, address, ".msnb-profile[data-ready]", 1250)
         picture(page.locator(".msnb-profile"), "profile", tmp_path)
         page.locator(".msnb-profile .at").first.click()
         page.wait_for_selector(".cm-line.msnb-revealed")
@@ -372,5 +372,3 @@ def test_in_jupyterlab_the_widget_is_live_and_a_line_is_shown_in_its_cell(browse
         page.click('.msnb-profile [data-tab="graph"]')
         page.wait_for_selector(".msnb-profile .msnb-graph[data-ready]")
         page.close()
-    finally:
-        stop(process)

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from np_face.arrays import arrays, boxed, narrow, numbers, same
+from np_face.arrays import DRAWN, arrays, boxed, narrow, numbers, same
 
 import msnb as ms
 from msnb import Tensor
 from msnb import numpy as mnp
 
-few = settings(max_examples=9, deadline=None, derandomize=True)
+few = settings(max_examples=DRAWN, deadline=None, derandomize=True)
 REAL = ("float32", "int32", "float16", "int8")
 rows = arrays((3,), (2, 3), dtypes=REAL)
 

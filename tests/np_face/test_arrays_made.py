@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from np_face.arrays import arrays, boxed, narrow, numbers, same
+from np_face.arrays import DRAWN, arrays, boxed, narrow, numbers, same
 
 import msnb as ms
 from msnb import Tensor, context
 from msnb import numpy as mnp
 
-few = settings(max_examples=10, deadline=None, derandomize=True)
+few = settings(max_examples=DRAWN, deadline=None, derandomize=True)
 TYPES = ("float32", "int32", "bool", "uint8", "float16")
 shapes = st.sampled_from([3, (), (2, 3), [2, 1], 0, (0, 2)])
 types = st.sampled_from([*TYPES, mnp.float64, int, float, bool])

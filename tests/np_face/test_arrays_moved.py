@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from np_face.arrays import arrays, boxed, numbers, same
+from np_face.arrays import DRAWN, arrays, boxed, numbers, same
 
 from msnb import numpy as mnp
 
-few = settings(max_examples=9, deadline=None, derandomize=True)
+few = settings(max_examples=DRAWN, deadline=None, derandomize=True)
 maybe = st.none
 
 

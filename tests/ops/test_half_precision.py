@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from operator_rows import ROWS, boxed
+from sweeps import split
 
 import msnb as ms
 from msnb import Parameter, Tensor
@@ -139,23 +140,18 @@ FLOAT32 = {"layer/multi_field_sum", "layer/multi_field_mean", "layer/multi_field
 
 
 def kind_of(key):
-    """What a row has in common with others of its class or function: element types and dimensions of its inputs."""
+    """The file of a row with the element types of its inputs: operators of a file share how they add up. Of a layer its
+    class."""
     row = CASES[key][1]
     if isinstance(row, str):
-        return key  # a layer
+        return LAYERS.CASES[row][0].partition("(")[0]
     leaves = [getattr(value, "value", value) for value in flatten(row.inputs())[0]]
-    arrays = [(value.dtype.name, value.ndim) for value in leaves if isinstance(value, np.ndarray)]
-    return row.case.target, *arrays
+    return row.file, *sorted({value.dtype.name for value in leaves if isinstance(value, np.ndarray)})
 
 
 def groups():
-    """Keys of CASES that are compiled together. Rows that differ in attributes alone are slow but for the first one;
-    their numbers are what test_parity.py compares."""
-    kinds = {}
-    for key in CASES:
-        if key not in FLOAT32:
-            kinds.setdefault(kind_of(key), []).append(key)
-    first, further = [keys[0] for keys in kinds.values()], [key for keys in kinds.values() for key in keys[1:]]
+    """Keys of CASES that are compiled together: the first of each kind, and the others, which are slow."""
+    first, further = split([key for key in CASES if key not in FLOAT32], kind_of)
     for keys, marks in ((first, ()), (further, pytest.mark.slow)):
         for i in range(0, len(keys), TOGETHER):
             yield pytest.param(keys[i : i + TOGETHER], id=keys[i], marks=marks)

@@ -10,6 +10,7 @@ import weakref
 import jax
 import numpy as np
 import pytest
+from sweeps import swept
 
 import msnb as ms
 import msnb.numpy  # its rooms have operators, too
@@ -247,7 +248,12 @@ def both(name, which, dtype):
     )
 
 
-@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def of_files():
+    """The first operator of each file; how a number gets into a program is the same for the others, which are slow."""
+    return swept(sorted(EXAMPLES), lambda name: REGISTRY[name].fn.__module__)
+
+
+@pytest.mark.parametrize("name", of_files())
 def test_a_number_computes_the_same_as_an_input_and_as_a_constant(name):
     traced, given, constant, arrays = both(name, 0, np.float64)
     for got, want in zip(jax.tree.leaves(traced.run(*given)), jax.tree.leaves(constant.run(*arrays)), strict=True):
@@ -265,7 +271,7 @@ def test_a_number_that_is_an_input_widens_no_result(name):
         assert jax.eval_shape(traced.run, *given) == want
 
 
-@pytest.mark.parametrize("name", sorted(EXAMPLES))
+@pytest.mark.parametrize("name", of_files())
 def test_a_second_value_runs_the_program_of_the_first(name):
     context.set_context(mode=context.PYNATIVE_MODE)
 

@@ -72,17 +72,27 @@ def _expected(family):
     return [np.asarray(f, np.float64) for f in found]
 
 
-@pytest.mark.parametrize("name", FAMILIES)
-def test_every_method_gives_what_scipy_gives(name):
+MODES = (ms.PYNATIVE_MODE, ms.GRAPH_MODE)
+ALTERNATING = [*zip(FAMILIES, itertools.cycle(MODES))]
+
+
+# Families take turns with the modes, which differ in nothing that belongs to one of them; the other half is slow.
+@pytest.mark.parametrize(
+    ("name", "mode"),
+    [
+        pytest.param(*case, marks=[] if case in ALTERNATING else [pytest.mark.slow])
+        for case in itertools.product(FAMILIES, MODES)
+    ],
+)
+def test_every_method_gives_what_scipy_gives(name, mode):
     family = FAMILIES[name]
     net = _All(family)
     inputs = _t(family.values), tuple(_t(p) for p in family.a), tuple(_t(p) for p in family.b)
     methods = net.at_value + net.moments + net.two
     expected = _expected(family)
-    for mode in (ms.PYNATIVE_MODE, ms.GRAPH_MODE):
-        ms.set_context(mode=mode)
-        for method, got, want in zip(methods, net(*inputs), expected, strict=True):
-            np.testing.assert_allclose(got.asnumpy(), want, rtol=2e-5, atol=2e-6, err_msg=f"{name}.{method} in {mode}")
+    ms.set_context(mode=mode)
+    for method, got, want in zip(methods, net(*inputs), expected, strict=True):
+        np.testing.assert_allclose(got.asnumpy(), want, rtol=2e-5, atol=2e-6, err_msg=f"{name}.{method}")
     # ... and so it does of the parameters that the constructor was given
     np.testing.assert_allclose(net.dist.cdf(inputs[0]).asnumpy(), expected[methods.index("cdf")], rtol=2e-5, atol=2e-6)
 
@@ -129,7 +139,7 @@ def test_gradients_are_those_of_finite_differences(name):
             np.testing.assert_allclose(got[place].asnumpy()[i], differences, rtol=1e-5, atol=1e-6, err_msg=where)
 
 
-@pytest.mark.parametrize(("name", "mode"), [*zip(FAMILIES, itertools.cycle((ms.PYNATIVE_MODE, ms.GRAPH_MODE)))])
+@pytest.mark.parametrize(("name", "mode"), ALTERNATING)
 def test_samples_are_of_the_distribution(name, mode):
     family = FAMILIES[name]
     ms.set_context(mode=mode)
