@@ -71,6 +71,7 @@ def alone(folder, name, argument):
 
 def side_by_side(folder, batch, rounds):
     """(seconds by hand, seconds of the Cell of the file, the ratio of these, the ratio of seconds of CPU)."""
+    ms.set_context(mode=ms.GRAPH_MODE)
     net, x = resnet(batch)
     ms.export(net, x, file_name=str(folder / "batch"), file_format="ONNX")
     cells = [net, ms.load_onnx(str(folder / "batch.onnx")).set_train(False)]
