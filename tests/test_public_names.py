@@ -18,6 +18,7 @@ ALLOWED = {
     "ops.operations": {
         "AvgPoolGradCpu": "in _grad_ops of 1.2, one class per device",
         "AvgPoolGradGpu": "in _grad_ops of 1.2, one class per device",
+        "CacheSwapHashmap": "in _cache_ops of r1.1, whose private modules are not listed",
         "Conv3DBackpropInput": "in 1.x, what Conv3DTranspose grew out of",
         "FusedBatchNormGrad": "in _grad_ops of r1.1, whose private modules are not listed",
         "FusedBatchNormGradCPU": "in _grad_ops of r1.1, whose private modules are not listed",
@@ -25,6 +26,7 @@ ALLOWED = {
         "GatherDGrad": "in _grad_ops of r1.1, whose private modules are not listed",
         "InstanceNorm": "in nn_ops of 1.2, beneath nn.InstanceNorm2d",
         "ReluGradV2": "in _grad_ops of r1.1, whose private modules are not listed",
+        "SearchCacheIdx": "in _cache_ops of r1.1, whose private modules are not listed",
         "TransShape": "in array_ops of r1.1",
         "UpdateCache": "in _cache_ops of r1.1, whose private modules are not listed",
     },

@@ -90,7 +90,7 @@ class Custom(PrimitiveWithInfer):
         # they decide about what is computed, as well
         self.attrs.update(out_shape=out_shape, out_dtype=out_dtype, bprop=bprop)
 
-    def bprop_getter(self, prim: Any) -> Callable[..., Any]:
+    def bprop_getter(self, _: Any) -> Callable[..., Any]:
         """The gradient of a call."""
         if self._bprop is None:
             raise NotImplementedError(

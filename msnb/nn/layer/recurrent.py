@@ -8,6 +8,7 @@ from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, OneOf, PositiveInt, checked
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
+from msnb.nn._inputs import check_dims
 from msnb.nn._kinds import Share
 from msnb.nn.cell import Cell
 from msnb.nn.layer.basic import Dropout
@@ -50,6 +51,9 @@ class _OverTime(Cell):
 
     def construct(self, x: Tensor, hx: Tensor | None = None, seq_length: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """(results, last states)."""
+        check_dims(type(self).__name__, x, 3, name="'x'")
+        if hx is not None:
+            check_dims(type(self).__name__, hx, 3, name="'hx'")
         if self.batch_first:
             x = self._transpose(x, (1, 0, 2))
         if hx is None:
@@ -204,6 +208,8 @@ class _OneStep(Cell):
 
     def construct(self, x: Tensor, hx: Tensor) -> Tensor:
         """The next state."""
+        check_dims(type(self).__name__, x, 2, name="'x'")
+        check_dims(type(self).__name__, hx, 2, name="'hx'")
         weights = self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
         return self._run_once(self._expand(x, 0), hx, *weights)[1]
 
