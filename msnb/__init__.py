@@ -232,9 +232,14 @@ _SUBMODULES = frozenset(
 )
 
 
+# of msnb itself: `from mindspore import *` does not bring them
+_VIEWS = {"view": "msnb.notebook.graph", "summary": "msnb.notebook.summary"}
+
+
 def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        value = globals()[name] = getattr(_import_module(_LATER[name]), name)  # spares what is not asked for
+    if name in _LATER or name in _VIEWS:
+        module = _import_module(_VIEWS.get(name) or _LATER[name])  # spares what is not asked for
+        value = globals()[name] = getattr(module, name)
         return value
     if name in _SUBMODULES:
         try:
@@ -244,10 +249,6 @@ def __getattr__(name: str) -> Any:
                 raise
     if name == "dtype":
         return _dtype
-    if name == "view":
-        return _import_module("msnb.notebook.graph").view  # spares the views to who looks at none
-    if name == "summary":
-        return _import_module("msnb.notebook.summary").summary  # spares it: see above
     known = _in_module(name)
     why = f"in MindSpore it is {known}" if known else "it is unknown here, or comes in a later version of msnb"
     raise AttributeError(f"module 'mindspore' has no attribute '{name}' in msnb: {why}.")
@@ -259,12 +260,16 @@ def __dir__() -> list[str]:
 
 def load_ipython_extension(ipython: Any) -> None:
     """What `%load_ext msnb` runs."""
-    _import_module("msnb.notebook").load_ipython_extension(ipython)  # spares it to plain Python
+    _notebook().load_ipython_extension(ipython)
 
 
 def unload_ipython_extension(ipython: Any) -> None:
     """What `%unload_ext msnb` runs."""
-    _import_module("msnb.notebook").unload_ipython_extension(ipython)  # spares it to plain Python
+    _notebook().unload_ipython_extension(ipython)
+
+
+def _notebook():
+    return _import_module("msnb.notebook")  # spares it to plain Python
 
 
 __all__ = ["__version__", *(n for n in globals() if not n.startswith("_")), *_LATER]

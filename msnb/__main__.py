@@ -15,6 +15,7 @@ from pathlib import Path
 
 from msnb import _commands, _scripts, context
 from msnb._atomic import writing
+from msnb.ir.overlay import human
 
 PACKAGE = Path(__file__).resolve().parent
 QUICK_START = "01_quick_start.ipynb"
@@ -244,8 +245,7 @@ def run_devices(options: Namespace) -> int:
 
 def _equipment(device, count):
     """What a device of `count` has, in words: cores, which a CPU's devices share, and memory."""
-    from msnb.dataset.engine.workers import processors  # spares the other commands this and the next
-    from msnb.ir.overlay import human  # spares: see above
+    from msnb.dataset.engine.workers import processors  # spares the other commands the data engine
 
     if device.platform != "cpu":
         memory = (device.memory_stats() or {}).get("bytes_limit")

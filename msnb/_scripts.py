@@ -55,8 +55,7 @@ def profile(options: Namespace) -> int:
     page = _page(options, "profile", _PROFILE_FORMS)
     if page is None:
         return 1
-    from msnb.insight.profile import Profile, Recorder, machine  # spares the other commands the profiler
-    from msnb.insight.profile.text import headline  # spares: see above
+    from msnb.insight.profile import Profile, Recorder, machine, text  # spares the other commands the profiler
     from msnb.notebook.profile import view  # spares: see above
 
     machine()
@@ -72,7 +71,7 @@ def profile(options: Namespace) -> int:
     made = Profile(recorder.recording, Path(options.script).name)
     if not _written(view(made), page):
         return 1
-    print(f"{headline(made)}\nWrote {page}.")
+    print(f"{text.headline(made)}\nWrote {page}.")
     return 0
 
 

@@ -9,6 +9,8 @@ import sys
 import traceback
 from typing import Any
 
+from msnb.core import compiling
+
 
 def install() -> None:
     """Have Python show the errors in which msnb has a part without msnb's own frames and JAX's."""
@@ -26,8 +28,7 @@ def show(kind: type[BaseException], error: BaseException, tb: Any) -> None:
     """Print an error to standard error; this is a `sys.excepthook`."""
     if os.environ.get("MSNB_TRACEBACK") == "full":
         return sys.__excepthook__(kind, error, tb)
-    from msnb.insight import short_traceback  # spares programs that do not fail what names their lines
-
+    short_traceback = _short_traceback()
     if not short_traceback.concerns(error, tb):
         return sys.__excepthook__(kind, error, tb)
     with short_traceback.shortened(error, tb) as (short, left_out):
@@ -46,12 +47,16 @@ def show(kind: type[BaseException], error: BaseException, tb: Any) -> None:
 
 def interrupted(error: KeyboardInterrupt) -> None:
     """Print in one line where Ctrl-C has stopped a script; the next Ctrl-C ends Python without waiting for threads."""
-    from msnb.core import compiling  # spares programs that are not stopped this and the next
-    from msnb.insight import short_traceback  # spares: see above
-
+    short_traceback = _short_traceback()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     where = short_traceback.last_line(error)
     line = f"\nInterrupted{f' at {where}' if where else ''}."
     if compiling.going_on():
         line += " XLA finishes what it is compiling first; Ctrl-C again does not wait for that."
     print(line, file=sys.stderr, flush=True)
+
+
+def _short_traceback():
+    from msnb.insight import short_traceback  # spares programs that do not fail what names their lines
+
+    return short_traceback

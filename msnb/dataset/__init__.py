@@ -95,9 +95,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        module = import_module(f"msnb.dataset.{_LATER[name]}")  # spares what few programs use
-        return getattr(module, name)
-    if name in _MODULES:
-        return import_module(f"msnb.dataset.{name}")  # spares what a program does not use
+    if name in _LATER or name in _MODULES:
+        module = import_module(f"msnb.dataset.{_LATER.get(name, name)}")  # spares what a program does not use
+        return getattr(module, name) if name in _LATER else module
     raise AttributeError(f"module 'mindspore.dataset' has no attribute {name!r}")

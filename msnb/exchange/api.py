@@ -213,6 +213,12 @@ def load(file_name: str, **kwargs: Any) -> "FuncGraph":
     return read.read(path, cipher)
 
 
+def _codec():
+    from msnb.formats import mindir  # spares its schema to those who load no file
+
+    return mindir
+
+
 def load_mindir(file_name: str) -> Any:
     """The messages of a MINDIR file as they stand there, for looking.
 
@@ -234,16 +240,12 @@ def load_mindir(file_name: str) -> Any:
         MindSpore
     """
     path = _existing(file_name, "load_mindir")
-    from msnb.formats import mindir  # spares its schema to those who load no file
-
-    return mindir.read(path)
+    return _codec().read(path)
 
 
 def mindir_inputs(file_name: str) -> Tensor | list[Tensor]:
     """What a MINDIR file takes: a Tensor for its input, or a list of several, with None for axes of any length."""
-    from msnb.formats import mindir  # spares its schema to those who load no file
-
-    given = [mindir.type_of(v.tensor[0]._fields) for v in load_mindir(file_name).graph.input]
+    given = [_codec().type_of(v.tensor[0]._fields) for v in load_mindir(file_name).graph.input]
     made = [
         Tensor(np.zeros(shape, dtype))
         if all(n >= 0 for n in shape)

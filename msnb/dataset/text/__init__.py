@@ -50,9 +50,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return import_module(f"{__name__}.{name}")  # spares what a program does not use
-    if name in __all__:
-        transforms = import_module(f"{__name__}.transforms")  # spares its tokenizers to programs without text
-        return getattr(transforms, name)
+    if name in _MODULES or name in __all__:
+        part = name if name in _MODULES else "transforms"
+        found = import_module(f"{__name__}.{part}")  # spares its tokenizers to programs without text
+        return found if name in _MODULES else getattr(found, name)
     raise AttributeError(f"module 'mindspore.dataset.text' has no attribute {name!r}")

@@ -3,17 +3,19 @@
 from importlib import import_module
 from typing import Any
 
-_LATER = ("c_transforms", "py_transforms", "py_transforms_util", "transforms", "validators")
+_LATER = {
+    **{name: f"{__name__}.{name}" for name in ("c_transforms", "py_transforms", "py_transforms_util", "validators")},
+    "transforms": "msnb.dataset.transforms.transforms",  # what 2.x has in one, and what any other name is looked up in
+    "vision": "msnb.dataset.vision",  # the older path of mindspore.dataset.vision
+}
 __all__ = ["c_transforms", "py_transforms"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        return import_module(f"{__name__}.{name}")  # spares what a program does not use
-    if name == "vision":  # the older path of mindspore.dataset.vision
-        return import_module("msnb.dataset.vision")  # spares what a program does not use
-    if name[0].isupper():
-        unified = import_module(f"{__name__}.transforms")  # spares it to programs of r1.1
-        if hasattr(unified, name):
-            return getattr(unified, name)
+    if name in _LATER or name[0].isupper():
+        found = import_module(_LATER.get(name, _LATER["transforms"]))  # spares what a program does not use
+        if name in _LATER:
+            return found
+        if hasattr(found, name):
+            return getattr(found, name)
     raise AttributeError(f"module 'mindspore.dataset.transforms' has no attribute {name!r}")

@@ -12,10 +12,11 @@ __all__ = ["Border", "ImageBatchFormat", "Inter", "c_transforms", "py_transforms
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        return import_module(f"{__name__}.{name}")  # spares what a program does not use
-    if name[0].isupper() or name.startswith(("get_image", "read_", "write_", "encode_")):
-        unified = import_module(f"{__name__}.transforms")  # spares it to programs of r1.1
-        if hasattr(unified, name):
-            return getattr(unified, name)
+    if name in _LATER or name[0].isupper() or name.startswith(("get_image", "read_", "write_", "encode_")):
+        part = name if name in _LATER else "transforms"  # which has those of 2.x
+        found = import_module(f"{__name__}.{part}")  # spares what a program does not use
+        if name in _LATER:
+            return found
+        if hasattr(found, name):
+            return getattr(found, name)
     raise AttributeError(f"module 'mindspore.dataset.vision' has no attribute {name!r}")
