@@ -7,6 +7,8 @@ the layout of one scope never depends on another.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from msnb.core import garbage
 
 from .anf import CNode, ValueNode
@@ -17,15 +19,38 @@ from .folding import Folding
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.ir.anf import FuncGraph
 
+_FEW = 8  # elements of a constant that are looked at
+
 
 def signature(node: "CNode") -> Any:
-    """What makes two calls the same but for their place: operator, types, attributes, constant inputs."""
-    constants = tuple(
-        repr(source.value) if isinstance(source, ValueNode) and source.types and source.types[0].size <= 8 else None
-        for source in node.inputs
-    )
-    taken = tuple(source.types[slot] if source.types else None for source, slot in node.uses)
-    return node.op, tuple(node.types), taken, constants, repr(node.attrs) if node.attrs else ""
+    """What makes two calls the same but for their place: operator, types, attributes, constant inputs.
+
+    A number is the same whether it stands in a graph as Python's, which has no type of its own, or as an array that
+    was given the type of what it meets, as files have it.
+    """
+    constants, taken, met = [], [], None
+    for source, slot in node.uses:
+        if not isinstance(source, ValueNode) and source.types:
+            met = source.types[slot].dtype.lower()
+            break
+    for source, slot in node.uses:
+        kind = source.types[slot] if source.types else None
+        is_constant = isinstance(source, ValueNode) and kind is not None and kind.size <= _FEW
+        constants.append(_told(source.value, met) if is_constant else None)
+        taken.append(None if is_constant and not kind.shape else kind)
+    return node.op, tuple(node.types), tuple(taken), tuple(constants), repr(node.attrs) if node.attrs else ""
+
+
+def _told(value, met):
+    """A small constant as text, beside a value of the type `met`."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind != "f" or array.ndim:
+            return repr(array.tolist())
+        number = (array.astype(met) if met is not None and "float" in met else array).item()
+    except (TypeError, ValueError):  # a key, or a type of JAX's own
+        return repr(value)
+    return repr(int(number) if number.is_integer() and repr(number) != "-0.0" else number)
 
 
 def main_results(nodes: Sequence[Any]) -> list[int]:

@@ -17,6 +17,7 @@ from msnb.exchange.mindir.operators import FUNCTIONS, Function, forms
 from msnb.exchange.tracing import traced
 from msnb.formats import mindir, protobuf
 from msnb.formats.reading import BadFileError
+from msnb.ir.compare import compare
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 sys.path.insert(0, str(GOLDEN))
@@ -128,6 +129,16 @@ def test_what_is_written_is_read_back_and_computes_the_same(name, networks, tmp_
     agree(results(nn.GraphCell(graph), inputs), results(net, inputs))
     used = {p.name for p in traced(net, *map(Tensor, inputs)).parameters if p.is_weight}
     assert set(graph.weights) == used
+
+
+@pytest.mark.parametrize("name", ["attention", "gpt", "inverted", "lenet", "residual", "unet", "whole"])
+def test_a_graph_that_is_read_back_is_the_same_as_the_one_that_was_written(name, networks, tmp_path):
+    make, inputs = networks[name]
+    net = make().set_train(False)
+    ms.export(net, *map(Tensor, inputs), file_name=str(tmp_path / name), file_format="MINDIR")
+    graph = traced(net, *map(Tensor, inputs))
+    counts = compare(read.read(str(tmp_path / f"{name}.mindir")), graph).counts()
+    assert counts == {"same": len(graph), "changed": 0, "fused": 0, "removed": 0, "added": 0}
 
 
 def test_each_cell_is_in_training_afterwards_as_it_was_before(tmp_path):

@@ -1,8 +1,10 @@
 import ir_programs as programs
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from msnb import ir
+from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
 
 
 def graph_of(layers, width=4, kind="forward"):
@@ -23,6 +25,24 @@ def test_an_added_layer_is_the_only_thing_that_is_added():
 
 def test_other_shapes_are_changes():
     assert ir.compare(graph_of(3, 4), graph_of(3, 8)).counts()["changed"] == 6
+
+
+def test_a_number_is_the_same_as_an_array_of_it_and_another_number_is_a_change():
+    def graph(value, dtype, of="Float32"):
+        x = ParameterNode("x", (TensorType(of, (2, 3), 4),))
+        number = ValueNode(value, (TensorType(dtype, (), 4),))
+        node = CNode("Mul", (x, number), (0, 0), x.types, scope="Default", id=0)
+        return FuncGraph("Net", [x], [node], [(node, 0)])
+
+    def same(first, second):
+        return ir.compare(first, second).counts()["same"] == 1
+
+    tenth = graph(np.array(0.1, np.float32), "Float32")
+    assert same(graph(0.1, "Float64"), tenth) and same(graph(jnp.float32(0.1), "Float32"), tenth)
+    assert same(graph(2, "Int64"), graph(np.array(2.0, np.float32), "Float32"))
+    assert not same(graph(0.2, "Float64"), tenth) and not same(graph(0.0, "Float64"), graph(-0.0, "Float64"))
+    assert not same(graph(1.5, "Float64", "Int32"), graph(1, "Int64", "Int32"))
+    assert not same(graph(2**60 + 1, "Int64", "Int64"), graph(2**60, "Int64", "Int64"))
 
 
 def test_a_renamed_layer_is_still_the_same_layer():

@@ -350,6 +350,7 @@ class Reader(ControlFlow):
                 inputs.append(value)
         for key, value in attrs.items():
             attrs[key] = _static(value, key, name)
+        attrs = _bound(op, attrs)
         plain = all(entry == 1 for entry in layout)
         if self.shapes is not None:
             types = self._types(op, attrs, None if plain else tuple(layout), inputs)
@@ -403,6 +404,15 @@ class ShapeError(ValueError):
 def _boxed(value):
     """A constant as an operator takes it: a number stays one, since it widens nothing."""
     return Tensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
+
+
+def _bound(op, settings):
+    """Settings as those of a traced call: attributes in normal form, with defaults for what a file leaves out."""
+    own = {key: value for key, value in settings.items() if key in op.attributes}
+    try:
+        return {**op.bind_attributes((), own), **{k: v for k, v in settings.items() if k not in own}}
+    except (TypeError, ValueError):  # the graph can be looked at; the operator says what is wrong when it runs
+        return settings
 
 
 def _static(value, what, op):

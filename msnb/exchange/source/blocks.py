@@ -277,10 +277,11 @@ class Blocks:
                 for slot in range(len(node.types)):
                     places[node, slot] = len(places)
                 inner = []
+                if node.op == "While":  # the condition, which stands first, asks for what the body carries
+                    body = node.graphs[1]
+                    for parameter in body.parameters[body.free :]:
+                        places.setdefault((parameter, 0), len(places))
                 for graph, kept in zip(node.graphs, self._kept[node], strict=True):
-                    if node.op == "While":
-                        for parameter in graph.parameters[graph.free :]:
-                            places.setdefault((parameter, 0), len(places))
                     inner.append((tuple(look(kept)), tuple(told(value) for value in graph.outputs)))
                 settings = tuple((name, _key(value)) for name, value in node.attrs.items())
                 yield node.op, settings, node.layout, tuple(found), tuple(inner), node.types

@@ -160,6 +160,21 @@ def test_a_call_of_several_nodes_is_a_scope_of_them_and_a_constant_says_what_it_
     assert len(set(names)) == len(names)
 
 
+def test_a_loop_and_a_branch_are_called_as_the_call():
+    class Net(nn.Cell):
+        def construct(self, x, y):
+            while ops.reduce_sum(x) < 50:
+                x, y = x * 2, x
+            if ops.reduce_sum(y) > 0:
+                x, y = y, x
+            return x, y
+
+    one = Tensor(np.ones((2, 3), np.float32))
+    graph = model_of(Net(), one, one)["graph"]
+    names = {node["op_type"]: node["name"] for node in graph["node"]}
+    assert names["Loop"] == "/while(x, y)/While" and names["If"] == "/Switch"
+
+
 def operators(model):
     """How many nodes of each operator there are, constants left out."""
     return Counter(node["op_type"] for node in model["graph"]["node"] if node["op_type"] != "Constant")

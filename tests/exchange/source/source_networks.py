@@ -164,6 +164,26 @@ class Layered(nn.Cell):
         return x, y
 
 
+class Halving(nn.Cell):
+    """A loop of its own."""
+
+    def construct(self, x, turns):
+        while turns > 0:
+            x, turns = x / 2 + 1, turns - 1
+        return x
+
+
+class Twice(nn.Cell):
+    """Two Cells that have a loop."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = Halving(), Halving()
+
+    def construct(self, x, turns):
+        return self.second(ops.tanh(self.first(x, turns)), turns + 1)
+
+
 class Decoder(nn.Cell):
     """Up and down again with what was seen on the way; resized, joined, cut."""
 
@@ -202,6 +222,7 @@ NETWORKS = {
     "rounds": (Rounds, [randoms(2, 3), np.array(5, np.int32)]),
     "no round": (Rounds, [randoms(2, 3) - 3, np.array(0, np.int32)]),
     "layered": (Layered, [randoms(2, 4), randoms(2, 4) + 1]),
+    "twice": (Twice, [randoms(2, 3), np.array(2, np.int32)]),
     "decoder": (Decoder, [randoms(1, 2, 6, 6)]),
     "shared": (Shared, [randoms(2, 3), randoms(2, 3) + 1]),
 }

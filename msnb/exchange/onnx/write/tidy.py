@@ -148,23 +148,24 @@ def _shape(values, name):
 
 # ---------------------------------------------------------------------- names
 def named(nodes: list[Message], kept: set[str], calls: Mapping[str, str]) -> None:
-    """Call a node that is the only one of an operator's call as the call, and results as their nodes.
+    """Call a node that is the only one of an operator's call as the call, and results as their nodes. A branch or
+    a loop is a node of its call, and what is within it stands in the scope of that.
 
     Args:
         nodes (list[dict]): Node messages; they get their names.
         kept (set[str]): Results that have a name already.
         calls (dict): {name of a node: name of the call}.
     """
-    every = list(_every(nodes))
-    counts = Counter(calls.get(node["name"]) for node in every)
+    own = [(node, calls.get(node["name"])) for node in _every(nodes)]
+    within = {id(inner) for node, call in own for inner in _within(node) if calls.get(inner["name"]) == call}
+    counts = Counter(call for node, call in own if id(node) not in within)
     new = {}
-    for node in every:
-        call = calls.get(node["name"])
-        node["name"] = call if call and counts[call] == 1 else node["name"]
+    for node, call in own:
+        node["name"] = call if call and counts[call] == 1 and id(node) not in within else node["name"]
         for number, name in enumerate(node["output"]):
             if name and name not in kept:
                 new[name] = f"{node['name']}.{number}" if number else node["name"]
-    for node in every:
+    for node, _ in own:
         node["input"] = [new.get(name, name) for name in node["input"]]
         node["output"] = [new.get(name, name) for name in node["output"]]
         for graph in _graphs(node):
@@ -176,5 +177,10 @@ def _every(nodes):
     """The nodes, and those of graphs within."""
     for node in nodes:
         yield node
-        for graph in _graphs(node):
-            yield from _every(graph["node"])
+        yield from _within(node)
+
+
+def _within(node):
+    """The nodes of graphs that a node has, and of those within."""
+    for graph in _graphs(node):
+        yield from _every(graph["node"])
