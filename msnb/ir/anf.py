@@ -4,8 +4,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from jax.extend.core import ClosedJaxpr
-
 from . import rows
 
 
@@ -59,7 +57,7 @@ class AnfNode:
 
     def __init__(self, types: tuple["TensorType", ...]) -> None:
         self.func_graph: Any = None
-        self.types = types
+        self.types: tuple[TensorType, ...] = types
 
     @property
     def shape(self) -> tuple[int, ...] | None:
@@ -157,7 +155,7 @@ class CNode(AnfNode):
         id: int = 0,
         flops: float = 0,
         nbytes: float = 0,
-        kernel: ClosedJaxpr | None = None,
+        kernel: Any = None,
         instruction: str | None = None,
         origins: Sequence[Any] = (),
         problem: str | None = None,

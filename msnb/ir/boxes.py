@@ -20,7 +20,7 @@ class Scope:
     def __init__(self, name: str, kind: int = SCOPE, parent: "Scope | None" = None) -> None:
         self.name: str = name
         self.kind: int = kind
-        self.parent = parent
+        self.parent: Scope | None = parent
         self.children: list[Any] = []
         self.index: int = -1
         self.size: int = 0

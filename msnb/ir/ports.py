@@ -29,7 +29,7 @@ class Port:
         self.keys: set[int] = set()
         self.children: dict[int, int] = {}
         self.nodes: set[int] = set()
-        self.x = 0.0
+        self.x: float = 0.0
 
     def join(self, other: "Port") -> None:
         """Stand for what `other` stands for, too."""

@@ -77,13 +77,13 @@ def pallas_operator(
 
             seen = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in map(jnp.asarray, arrays)]
 
-            def asked(value):
+            def asked(value: Any) -> Any:
                 return value(*seen, **_taken(value, given)) if callable(value) else value
 
             shapes = asked(out)
             several = isinstance(shapes, list)
             results = [_result(shape, called) for shape in (shapes if several else [shapes])]
-            settings = {"in_specs": asked(in_specs), "out_specs": asked(out_specs)}
+            settings: dict[str, Any] = {"in_specs": asked(in_specs), "out_specs": asked(out_specs)}
             run = pallas.pallas_call(
                 lambda *refs: kernel(*refs, **given),
                 out_shape=tuple(results) if several else results[0],

@@ -141,7 +141,7 @@ class Branch:
         """(leaf position -> value, id(Parameter) -> array, name -> hidden state) with the graph's own values."""
         outs = eval_jaxpr(self.jaxpr.jaxpr, self.jaxpr.consts)
         tensors, rest = outs[: self.count], outs[self.count :]
-        values = {leaf: tensors[i] for leaf, i in self.spot.items()}
+        values: dict[Any, Any] = {leaf: tensors[i] for leaf, i in self.spot.items()}
         written = {id(p): a for p, a in zip(self.boxes, rest)}
         hidden, carriers = rest[len(self.boxes) :][: len(self.hidden)], rest[len(self.boxes) + len(self.hidden) :]
         values.update({("carrier", i): c for i, c in zip(self.carried, carriers)})

@@ -1,6 +1,7 @@
 """Recurrent layers with Parameters of their own for each layer and direction: RNN and GRU, and one step of them."""
 
 import math
+from typing import Annotated
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from msnb.ops.nn.recurrent import GATES, _Recurrent
 
 __all__ = ["RNN", "GRU", "RNNCell", "GRUCell"]
 
+Nonlinearity = Annotated[str, OneOf("tanh", "relu")]
+
 
 def _drawn(name, shape, hidden_size):
     """A Parameter of numbers in (-1/sqrt(hidden_size), 1/sqrt(hidden_size))."""
@@ -29,8 +32,12 @@ class _OverTime(Cell):
     ``bias_ih_l0``, ``bias_hh_l0``, with ``_reverse`` behind them for the way back."""
 
     def _build(self, cell, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional):
-        self.batch_first, self.num_layers, self.hidden_size = batch_first, num_layers, hidden_size
-        self.bidirectional, self.has_bias, self.dropout = bidirectional, has_bias, dropout
+        self.batch_first: bool = batch_first
+        self.num_layers: int = num_layers
+        self.hidden_size: int = hidden_size
+        self.bidirectional: bool = bidirectional
+        self.has_bias: bool = has_bias
+        self.dropout: float = dropout
         ways = ("", "_reverse")[: 1 + bidirectional]
         self._ways = len(ways)
         self._runs = [_Recurrent(cell=cell, reverse=bool(way)) for way in ways]
@@ -125,10 +132,10 @@ class RNN(_OverTime):
         dropout: Share = 0,
         bidirectional: Bool = False,
         *,
-        nonlinearity: OneOf("tanh", "relu") = "tanh",
+        nonlinearity: Nonlinearity = "tanh",
     ) -> None:
         super().__init__()
-        self.nonlinearity = nonlinearity
+        self.nonlinearity: str = nonlinearity
         self._build(nonlinearity, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional)
 
 
@@ -198,7 +205,9 @@ class _OneStep(Cell):
     """One step of a cell, with its own weights."""
 
     def _build(self, cell, input_size, hidden_size, has_bias):
-        self.input_size, self.hidden_size, self.has_bias = input_size, hidden_size, has_bias
+        self.input_size: int = input_size
+        self.hidden_size: int = hidden_size
+        self.has_bias: bool = has_bias
         self._run_once, self._expand = _Recurrent(cell=cell), P.ExpandDims()
         rows = GATES[cell] * hidden_size
         self.weight_ih: Parameter = _drawn("weight_ih", (rows, input_size), hidden_size)
@@ -250,10 +259,10 @@ class RNNCell(_OneStep):
         input_size: PositiveInt,
         hidden_size: PositiveInt,
         has_bias: Bool = True,
-        nonlinearity: OneOf("tanh", "relu") = "tanh",
+        nonlinearity: Nonlinearity = "tanh",
     ) -> None:
         super().__init__()
-        self.nonlinearity = nonlinearity
+        self.nonlinearity: str = nonlinearity
         self._build(nonlinearity, input_size, hidden_size, has_bias)
 
 

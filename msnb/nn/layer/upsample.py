@@ -47,8 +47,11 @@ class Upsample(Cell):
         recompute_scale_factor: bool | None = None,
     ) -> None:
         super().__init__()
-        self.size, self.scale_factor, self.mode = size, scale_factor, mode
-        self.align_corners, self.recompute_scale_factor = align_corners, recompute_scale_factor
+        self.size: int | tuple[int, ...] | None = size
+        self.scale_factor: float | tuple[float, ...] | None = scale_factor
+        self.mode: str = mode
+        self.align_corners: bool | None = align_corners
+        self.recompute_scale_factor: bool | None = recompute_scale_factor
 
     def construct(self, x: Tensor) -> Tensor:
         """The input in its new size."""

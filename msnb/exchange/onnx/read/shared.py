@@ -1,6 +1,6 @@
 """What all graphs of a model share: its initializers and functions, and how much has been made of them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ class Weights(Mapping[str, np.ndarray]):
     def __getitem__(self, name: str) -> np.ndarray:
         return onnx.array(self._tensors[name], self._folder)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._tensors)
 
     def __len__(self) -> int:

@@ -13,12 +13,12 @@ from msnb.formats import onnx
 OPSET = 18  # what PyTorch's exporter writes, too; onnxruntime reads it since 1.14, and LayerNormalization (17) is in it
 IR_VERSION = 8
 
-lowerings = Facet(
+lowerings: Facet = Facet(
     "a lowering to ONNX",
     "Write @lowerings.register(ops.{name}) in msnb/exchange/onnx/write, or express the network with operators that "
     "have one (docs/operators.md).",
 )
-primitives = Facet("a lowering to ONNX", "Express it with operators of msnb.ops.", key=str)
+primitives: Facet = Facet("a lowering to ONNX", "Express it with operators of msnb.ops.", key=str)
 
 _FEW = 8  # numbers that are told in the name of a constant
 _TITLES = {"bool": np.dtype("bool"), "bfloat16": np.dtype(ml_dtypes.bfloat16)}
@@ -179,7 +179,9 @@ class Builder:
         """
         return self.ops(op, *inputs, count=1, dtypes=[dtype] if dtype else None, shapes=[shape], **attrs)[0]
 
-    def ops(self, op: str, *inputs: Value | None, count: int, dtypes=None, shapes=None, **attrs: Any) -> list[Value]:
+    def ops(
+        self, op: str, *inputs: Value | None, count: int, dtypes: Any = None, shapes: Any = None, **attrs: Any
+    ) -> list[Value]:
         """The same of `count` results; a dtype that is None leaves a result out."""
         given = [value.name if value is not None else "" for value in inputs]
         while given and not given[-1]:
@@ -273,7 +275,9 @@ class Builder:
             shape = tuple(1 if i in axes else next(rest) for i in range(len(value.shape) + len(axes)))
         return self.op("Unsqueeze", value, self.ints(axes), shape=shape)
 
-    def slice(self, value: Value, begin: Sequence[int], end: Sequence[int], axes=None, steps=None) -> Value:
+    def slice(
+        self, value: Value, begin: Sequence[int], end: Sequence[int], axes: Any = None, steps: Any = None
+    ) -> Value:
         """Part of the value, see ONNX's Slice."""
         axes = list(range(len(begin))) if axes is None else list(axes)
         return self.op(

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from msnb.core._jax_private import scan_counts
 from msnb.core.operator import OF_USERS, REGISTRY, Operator
 from msnb.formats import onnx
 from msnb.ir import read
@@ -152,6 +153,8 @@ def _read(kernel):
     def keep(node, equation, path):
         if node is not None:
             node.attrs.update({key: _plain(value) for key, value in equation.params.items() if value is not None})
+            if node.op == "Scan":
+                node.attrs["num_carry"] = scan_counts(equation)[1]
 
     return read(kernel, "kernel", visit=keep)
 

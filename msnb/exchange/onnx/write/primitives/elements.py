@@ -79,6 +79,27 @@ def _exp2(b, x, **_):
     return b.op("Exp", b.op("Mul", x, b.like(float(np.log(2)), x)))
 
 
+@primitives.register("log2")
+def _log2(b, x, **_):
+    return b.op("Div", b.op("Log", x), b.like(float(np.log(2)), x))
+
+
+@primitives.register("one_minus_square")
+def _one_minus_square(b, x, **_):
+    """1 - x * x without the loss of digits near 1 and -1."""
+    one = b.like(1, x)
+    return b.op("Mul", b.op("Add", one, x), b.op("Sub", one, x))
+
+
+@primitives.register("polynomial")
+def _polynomial(b, x, *coefficients, **_):
+    """The coefficient of the highest power comes last (Horner's scheme)."""
+    total = coefficients[-1]
+    for coefficient in reversed(coefficients[:-1]):
+        total = b.op("Add", b.op("Mul", total, x), coefficient)
+    return total
+
+
 @primitives.register("log1p")
 def _log1p(b, x, **_):
     """log(1 + x) loses the digits of a small x; x * log(u) / (u - 1) with u = 1 + x, which rounds alike, does not."""
