@@ -5,7 +5,7 @@ import typescript from "typescript-eslint";
 
 export default defineConfig(
   globalIgnores([
-    ".venv/",
+    ".venv*/",
     "**/lib/",
     "**/labextension/",
     "msnb/notebook/{gradients,graph,profile}/widget.js",
