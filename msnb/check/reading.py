@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 _LEFT_OUT = {"__pycache__", "node_modules", "site-packages", "build", "dist"}
-_MAGIC = re.compile(r"^(\s*)([%!?].*|.*\?\??\s*|\w+\s*=\s*[%!].*)$")
+# what only IPython understands
+_MAGIC = re.compile(r"^(\s*)([%!?].*|\w+\s*=\s*[%!].*|[\w.]+\?\??\s*)$")
 _PYTHON_CELLS = re.compile(r"%%(mindspore|time|timeit|capture|prun)\b")
 
 
@@ -97,13 +98,8 @@ def _python_of(source):
     lines = source.splitlines()
     if lines and lines[0].startswith("%%") and not _PYTHON_CELLS.match(lines[0]):
         return ["" for _ in lines]  # a cell of another language
-    return [_MAGIC.sub(r"\1pass", line) if _is_magic(line) else line for line in lines]
-
-
-def _is_magic(line):
-    text = line.strip()
-    return (
-        text.startswith(("%", "!", "?"))
-        or (text.endswith("?") and not text.startswith("#"))
-        or bool(re.match(r"\w+\s*=\s*[%!]", text))
-    )
+    try:
+        ast.parse(source)
+    except SyntaxError:
+        return [_MAGIC.sub(r"\1pass", line) for line in lines]
+    return lines

@@ -93,6 +93,12 @@ def test_notebooks_folders_and_broken_files(tmp_path):
         check(tmp_path / "a.txt")
 
 
+def test_lines_that_begin_as_magics_do_are_python_where_the_cell_is():
+    cells = ['x = (7\n  % 2)\ntext = """is it so?\nwhy?\n"""\n', "y = !ls\nlen?\n%time\nimport mindspore.nope"]
+    (line,) = Report([of_cells(cells, "a")]).lines
+    assert line.place == "a, cell 2 line 4"
+
+
 def test_a_session(tmp_path):
     found = Report([of_cells(["import mindspore as ms", "ms.nope"], "this session", [1, 4])])
     assert found.lines[0].place == "this session, cell 4 line 1"

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from msnb.core.tensor import Tensor
-from msnb.exchange.onnx.write.builder import Refused
-from msnb.exchange.onnx.write.symbolic import Merge, Sizes, sizes_of
+from msnb.exchange.symbolic import Merge, Refused, Sizes, sizes_of
 from msnb.exchange.tracing import traced
 from msnb.ir.anf import FuncGraph
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from msnb._version import __version__
 from msnb.core.tensor import Tensor
+from msnb.exchange.symbolic import merged, sizes_of
 from msnb.exchange.tracing import traced
 from msnb.formats import onnx
 from msnb.formats.encryption import Cipher, Own
@@ -16,7 +17,6 @@ from msnb.ir.anf import FuncGraph
 from . import activations, arithmetic, convolutions, indexing, norms, recurrent, selections, shapes  # noqa: F401 - register
 from .builder import IR_VERSION, OPSET, Builder, Extent, File, Refused, Value, lowerings, primitives, type_of
 from .graphs import Missing, write_nodes
-from .symbolic import merged, sizes_of
 from .tidy import named, read_of, tidied
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -93,7 +93,7 @@ def model_of(graph: FuncGraph) -> dict[str, Any]:
             inputs.append(value)
     results = write_nodes(b, graph, env, missing)
     count = len(results) - graph.written
-    missing.raise_any(graph.name)
+    missing.raise_any(graph)
     outputs = []
     for number, value in enumerate(results[:count]):
         kind = type_of(graph.outputs[number][0].types[graph.outputs[number][1]]) if value.known is None else None

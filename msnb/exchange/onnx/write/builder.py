@@ -8,6 +8,8 @@ import ml_dtypes
 import numpy as np
 
 from msnb.core.facets import Facet
+from msnb.exchange.symbolic import Extent as Extent
+from msnb.exchange.symbolic import Refused as Refused
 from msnb.formats import onnx
 
 OPSET = 18  # what PyTorch's exporter writes, too; onnxruntime reads it since 1.14, and LayerNormalization (17) is in it
@@ -25,42 +27,6 @@ _TITLES = {"bool": np.dtype("bool"), "bfloat16": np.dtype(ml_dtypes.bfloat16)}
 # what runtimes compute with: narrow types are widened, and cast back
 _COMPUTED = {"int8": "int32", "uint8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64"}
 _COMPUTED.update({"uint64": "int64", "bfloat16": "float32"})
-
-
-class Refused(NotImplementedError):
-    """ONNX cannot say this, or not with these attributes."""
-
-
-class Extent:
-    """A dimension that is not known before the network runs: `factor` times the product of axes of inputs.
-
-    Attributes:
-        factor (int): What it is multiplied with.
-        axes (tuple[tuple[str, int]]): (name of the input, axis), sorted.
-    """
-
-    __slots__ = ("factor", "axes")
-
-    def __init__(self, factor: int, axes: Iterable[tuple[str, int]]) -> None:
-        self.factor: int = factor
-        self.axes: tuple[tuple[str, int], ...] = tuple(sorted(axes))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Extent) and (self.factor, self.axes) == (other.factor, other.axes)
-
-    def __hash__(self) -> int:
-        return hash((self.factor, self.axes))
-
-    def __index__(self) -> int:
-        raise Refused("it needs the length of an axis that is only known when the model runs")
-
-    __int__ = __index__
-
-    def __str__(self) -> str:
-        text = "*".join(f"{name}_{axis}" for name, axis in self.axes)
-        return text if self.factor == 1 else f"{self.factor}*{text}"
-
-    __repr__ = __str__
 
 
 class Value:

@@ -7,13 +7,13 @@ import numpy as np
 
 from msnb.core._jax_private import scan_counts
 from msnb.core.operator import OF_USERS, REGISTRY, Operator
+from msnb.exchange.missing import refusal
+from msnb.exchange.symbolic import merged
 from msnb.formats import onnx
 from msnb.ir import read
 from msnb.ir.anf import AnfNode, CNode, FuncGraph, ValueNode
-from msnb.ir.source import show
 
 from .builder import Builder, Refused, Value, lowerings, primitives, type_of
-from .symbolic import merged
 
 Env = dict[AnfNode, tuple[Value, ...]]
 
@@ -22,22 +22,18 @@ class Missing:
     """What could not be written, collected to be told at once."""
 
     def __init__(self) -> None:
-        self.found: dict[tuple[str, str], str] = {}
+        self.found: dict[CNode, list[str]] = {}
 
     def add(self, node: CNode, why: str) -> None:
         """Note a call."""
-        where = " at ".join(part for part in (node.scope, show(node.source)) if part)
-        self.found.setdefault((node.op, why), where)
+        known = self.found.setdefault(node, [])
+        if why not in known:
+            known.append(why)
 
-    def raise_any(self, name: str) -> None:
-        """Raise what was collected, if anything was."""
-        if not self.found:
-            return
-        told = [f"{op} ({where}): {why}" if where else f"{op}: {why}" for (op, why), where in self.found.items()]
-        raise Refused(
-            f"'{name}' cannot be exported to ONNX because of {len(told)} operator(s):\n  " + "\n  ".join(told) + "\n"
-            'docs/operators.md says which operators ONNX has a form for; file_format="MINDIR" keeps all of them.'
-        )
+    def raise_any(self, graph: FuncGraph) -> None:
+        """Raise what was collected of a graph, if anything was."""
+        if self.found:
+            raise refusal(graph, self.found, "ONNX", {node: "; ".join(why) for node, why in self.found.items()})
 
 
 def write_nodes(b: Builder, graph: FuncGraph, env: Env, missing: Missing, outer: CNode | None = None) -> list[Value]:
@@ -116,7 +112,7 @@ def _written(b, node, inputs, env, missing, outer):
     if opened is None:
         missing.add(
             outer or node,
-            "ONNX has no form for it" if outer is None else f"its kernel uses {node.op}, for which there is none",
+            "" if outer is None else f"its kernel uses {node.op}",
         )
         return None
     within = dict(zip(opened.parameters, ((value,) for value in inputs), strict=True))

@@ -9,11 +9,45 @@ import numpy as np
 
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
 
-from .builder import Extent, Refused
-
 Sizes = dict[tuple[str, int], tuple[int, int]]  # (input, axis) -> the two lengths it was traced with
 
 _PRIMES = [(7, 11), (13, 17), (19, 23), (29, 31), (37, 41)]
+
+
+class Refused(NotImplementedError):
+    """A format cannot say this, or not with these attributes."""
+
+
+class Extent:
+    """A dimension that is not known before the network runs: `factor` times the product of axes of inputs.
+
+    Attributes:
+        factor (int): What it is multiplied with.
+        axes (tuple[tuple[str, int]]): (name of the input, axis), sorted.
+    """
+
+    __slots__ = ("factor", "axes")
+
+    def __init__(self, factor: int, axes: Iterable[tuple[str, int]]) -> None:
+        self.factor: int = factor
+        self.axes: tuple[tuple[str, int], ...] = tuple(sorted(axes))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Extent) and (self.factor, self.axes) == (other.factor, other.axes)
+
+    def __hash__(self) -> int:
+        return hash((self.factor, self.axes))
+
+    def __index__(self) -> int:
+        raise Refused("it needs the length of an axis that is only known when the model runs")
+
+    __int__ = __index__
+
+    def __str__(self) -> str:
+        text = "*".join(f"{name}_{axis}" for name, axis in self.axes)
+        return text if self.factor == 1 else f"{self.factor}*{text}"
+
+    __repr__ = __str__
 
 
 def sizes_of(open_axes: Iterable[tuple[str, int]]) -> Sizes:
