@@ -1,5 +1,6 @@
 """What convolutions have in common: their arguments, weight, bias and printing."""
 
+import math
 from typing import Annotated, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from msnb.common.kinds import Bool, Kind, NonNegInt, OneOf, PositiveInt, accept_
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.nn._inputs import check_dims
-from msnb.nn._kinds import Initial, Layout, TwoSizes
+from msnb.nn._kinds import Initial, Layout, TwoSizes, first_bias, first_weight
 from msnb.nn.cell import Cell
 from msnb.ops import operations as P
 from msnb.ops.nn._conv import transposed_length
@@ -50,9 +51,10 @@ class Filtered(Cell):
 
     def _fill(self, weight_init: Any, bias_init: Any, dtype: Any = mstype.float32) -> None:
         """Make the Parameters, and the operators."""
-        self.weight_init = weight_init
-        self.bias_init = bias_init
-        self.weight = Parameter(initializer(weight_init, self._weight_shape(), dtype), "weight")
+        shape = self._weight_shape()
+        self.weight_init = weight_init = first_weight(weight_init)
+        self.bias_init = bias_init = first_bias(bias_init, math.prod(shape[1:]))
+        self.weight = Parameter(initializer(weight_init, shape, dtype), "weight")
         self.bias = None
         if self.has_bias:
             self.bias = Parameter(initializer(bias_init, [self.out_channels], dtype), "bias")
@@ -60,7 +62,7 @@ class Filtered(Cell):
         self._operate()
 
     def _say_unused(self, bias_init: Any, usual: str | None) -> None:
-        given = not isinstance(bias_init, type(usual)) or bias_init != usual
+        given = bias_init is not None and (not isinstance(bias_init, str) or bias_init != usual)
         log.unused(self.cls_name, "there is no bias", bias_init=given and not self.has_bias)
 
     @property
@@ -129,8 +131,8 @@ class Convolution(Filtered):
         dilation: TwoSizes = 1,
         group: PositiveInt = 1,
         has_bias: Bool = False,
-        weight_init: Initial = "normal",
-        bias_init: Initial = "zeros",
+        weight_init: Initial | None = "normal",
+        bias_init: Initial | None = "zeros",
         data_format: Layout = "NCHW",
     ) -> None:
         super().__init__()
@@ -191,8 +193,8 @@ class RowConvolution(Convolution):
         dilation: PositiveInt = 1,
         group: PositiveInt = 1,
         has_bias: Bool = False,
-        weight_init: Initial = "normal",
-        bias_init: Initial = "zeros",
+        weight_init: Initial | None = "normal",
+        bias_init: Initial | None = "zeros",
     ) -> None:
         super().__init__(
             in_channels,

@@ -21,11 +21,12 @@ from msnb.common.kinds import (
     checked,
 )
 from msnb.core.errors import describe
+from msnb.core.generations import differs
 from msnb.core.parameter import Parameter
 from msnb.core.primitive import Primitive
 from msnb.core.tensor import Tensor
 from msnb.nn._inputs import check_least_dims
-from msnb.nn._kinds import Initial, NumberType
+from msnb.nn._kinds import FIRST_WEIGHTS, Initial, NumberType, first_bias, first_weight
 from msnb.nn.cell import Cell
 from msnb.nn.layer._diagonal import MatrixDiag, MatrixDiagPart, MatrixSetDiag, Tril, Triu
 from msnb.nn.layer._spatial import Pad, ResizeBilinear, Unfold
@@ -69,6 +70,7 @@ Activation = Annotated[
 ]
 
 
+@differs(FIRST_WEIGHTS, weight_init=None, bias_init=None)
 class Dense(Cell):
     r"""
     The fully connected layer: :math:`f(x W^T + b)`.
@@ -76,8 +78,10 @@ class Dense(Cell):
     Args:
         in_channels (int): How many features come in.
         out_channels (int): How many go out.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first W. Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first b. Default: "zeros".
+        weight_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first W; None is HeUniform(sqrt(5)).
+            Default: "normal", in MindSpore 2 None.
+        bias_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first b; None is
+            Uniform(1 / sqrt(in_channels)). Default: "zeros", in MindSpore 2 None.
         has_bias (bool): Whether b is there. Default: True.
         activation (Union[str, Cell, Primitive]): The function f; None is none. Default: None.
 
@@ -105,8 +109,8 @@ class Dense(Cell):
         self,
         in_channels: PositiveInt,
         out_channels: PositiveInt,
-        weight_init: Initial = "normal",
-        bias_init: Initial = "zeros",
+        weight_init: Initial | None = "normal",
+        bias_init: Initial | None = "zeros",
         has_bias: Bool = True,
         activation: Activation = None,
     ) -> None:
@@ -114,11 +118,13 @@ class Dense(Cell):
         self.in_channels = in_channels
         self.out_channels = out_channels
         self.has_bias = has_bias
-        self.weight: Parameter = Parameter(initializer(weight_init, [out_channels, in_channels]), "weight")
+        self.weight: Parameter = Parameter(
+            initializer(first_weight(weight_init), [out_channels, in_channels]), "weight"
+        )
         self.matmul: P.MatMul = P.MatMul(transpose_b=True)
         self.bias: Parameter | None = None
         if has_bias:
-            self.bias = Parameter(initializer(bias_init, [out_channels]), "bias")
+            self.bias = Parameter(initializer(first_bias(bias_init, in_channels), [out_channels]), "bias")
             self.bias_add: P.BiasAdd = P.BiasAdd()
         self.reshape: P.Reshape = P.Reshape()
         self.activation = activation

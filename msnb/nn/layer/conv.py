@@ -4,14 +4,16 @@ from typing import Any
 
 from msnb.common.arguments import answered
 from msnb.common.kinds import Bool, PositiveInt
+from msnb.core.generations import differs
 from msnb.core.tensor import Tensor
-from msnb.nn._kinds import Initial, TwoSizes
+from msnb.nn._kinds import FIRST_WEIGHTS, Initial, TwoSizes
 from msnb.nn.layer._convolution import Convolution, FourSides, PadMode, RowConvolution
 from msnb.nn.layer._volume_convolution import Conv3d, Conv3dTranspose
 
 __all__ = ["Conv2d", "Conv2dTranspose", "Conv1d", "Conv1dTranspose", "Conv3d", "Conv3dTranspose"]
 
 
+@differs(FIRST_WEIGHTS, weight_init=None, bias_init=None)
 class Conv2d(Convolution):
     r"""
     Cross-correlation of images with learned kernels, summed over channels:
@@ -29,8 +31,10 @@ class Conv2d(Convolution):
         dilation (Union[int, tuple[int]]): How many pixels lie from one kernel element to the next. Default: 1.
         group (int): Into how many parts the channels are split, each with kernels of its own. Default: 1.
         has_bias (bool): Whether b is there. Default: False.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
+        weight_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first kernels; None is
+            HeUniform(sqrt(5)). Default: "normal", in MindSpore 2 None.
+        bias_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first bias; None is
+            Uniform(1 / sqrt(n)) for sums of n products. Default: "zeros", in MindSpore 2 None.
         data_format (str): "NCHW" or "NHWC". Default: "NCHW".
 
     Inputs:
@@ -64,6 +68,7 @@ class Conv2d(Convolution):
         return f"{super().extend_repr()}, format={self.format}"
 
 
+@differs(FIRST_WEIGHTS, weight_init=None, bias_init=None)
 class Conv1d(RowConvolution):
     """
     Cross-correlation of sequences with learned kernels, summed over channels: Conv2d of height 1.
@@ -78,8 +83,10 @@ class Conv1d(RowConvolution):
         dilation (int): How many places lie from one kernel element to the next. Default: 1.
         group (int): Into how many parts the channels are split, each with kernels of its own. Default: 1.
         has_bias (bool): Whether a bias is added. Default: False.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
+        weight_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first kernels; None is
+            HeUniform(sqrt(5)). Default: "normal", in MindSpore 2 None.
+        bias_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first bias; None is
+            Uniform(1 / sqrt(n)) for sums of n products. Default: "zeros", in MindSpore 2 None.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, L).
@@ -119,6 +126,7 @@ class _Transposed(Convolution):
         return self
 
 
+@differs(FIRST_WEIGHTS, weight_init=None, bias_init=None)
 class Conv2dTranspose(_Transposed):
     r"""
     Convolution from the output side: what Conv2d does to the gradient of its input. A stride spreads the image
@@ -135,8 +143,10 @@ class Conv2dTranspose(_Transposed):
         dilation (Union[int, tuple[int]]): How many pixels lie from one kernel element to the next. Default: 1.
         group (int): Into how many parts the channels are split, each with kernels of its own. Default: 1.
         has_bias (bool): Whether a bias is added. Default: False.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
+        weight_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first kernels; None is
+            HeUniform(sqrt(5)). Default: "normal", in MindSpore 2 None.
+        bias_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first bias; None is
+            Uniform(1 / sqrt(n)) for sums of n products. Default: "zeros", in MindSpore 2 None.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, H, W).
@@ -170,8 +180,8 @@ class Conv2dTranspose(_Transposed):
         dilation: TwoSizes = 1,
         group: PositiveInt = 1,
         has_bias: Bool = False,
-        weight_init: Initial = "normal",
-        bias_init: Initial = "zeros",
+        weight_init: Initial | None = "normal",
+        bias_init: Initial | None = "zeros",
     ) -> None:
         super().__init__(
             in_channels,
@@ -192,6 +202,7 @@ class Conv2dTranspose(_Transposed):
         return self._convolve(x)
 
 
+@differs(FIRST_WEIGHTS, weight_init=None, bias_init=None)
 class Conv1dTranspose(_Transposed, RowConvolution):
     """
     Convolution of sequences from the output side: Conv2dTranspose of height 1.
@@ -206,8 +217,10 @@ class Conv1dTranspose(_Transposed, RowConvolution):
         dilation (int): How many places lie from one kernel element to the next. Default: 1.
         group (int): Into how many parts the channels are split, each with kernels of its own. Default: 1.
         has_bias (bool): Whether a bias is added. Default: False.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
+        weight_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first kernels; None is
+            HeUniform(sqrt(5)). Default: "normal", in MindSpore 2 None.
+        bias_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first bias; None is
+            Uniform(1 / sqrt(n)) for sums of n products. Default: "zeros", in MindSpore 2 None.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, L).
