@@ -18,6 +18,7 @@ from msnb.core._jax_private import argument_like, restore_trace_state, trace_sta
 from msnb.core.argument_names import argument_name
 from msnb.core.checks import Finding
 from msnb.core.errors import user_line
+from msnb.core.frames import roomy
 from msnb.core.inlining import inlined
 from msnb.core.names import named
 from msnb.core.parameter import Parameter
@@ -66,7 +67,7 @@ class Staged:
         self.name = name
         self.first_line: tuple[str, int, str] | None = user_line()
         self.device: Any = jax.config.jax_default_device
-        interrupts.heard(lambda: self._trace(fn, args, kwargs, params))
+        interrupts.heard(lambda: roomy(lambda: self._trace(fn, args, kwargs, params)))
 
     @property
     def outputs(self) -> list[tuple[str, Any]]:
