@@ -17,7 +17,8 @@ from msnb.core.errors import explain_kernel_error
 from msnb.core.operator import _ABSENT, REGISTRY, Operator
 from msnb.core.tensor import box
 
-SHAPES = [(), (2,), (2, 3), (2, 3, 4, 4, 2, 2), (0,), (0, 3)]
+EXTREME = [(), (2, 3, 4, 4, 2, 2), (0, 3)]  # the fewest dimensions, the most, and no elements
+SHAPES = [*EXTREME, (2,), (2, 3), (0,)]
 NAMES = {"nn": nn, "ops": ops, "ir": ir, "np": np, "Tensor": Tensor, "Parameter": Parameter, "mindspore": msnb}
 UNMADE = {"Cell", "GraphKernel", "LossBase"}  # bases: what they compute is the user's
 NOT_CALLED = {"CellList"}  # says so
@@ -86,11 +87,14 @@ def call(op, array):
         return _arrays(op.primitive(**attributes)(*inputs))
 
 
+@pytest.mark.parametrize(
+    "shapes", [EXTREME, pytest.param(SHAPES[len(EXTREME) :], marks=pytest.mark.slow)], ids=["extreme", "others"]
+)
 @pytest.mark.parametrize("part", range(8))
-def test_an_operator_takes_any_rank_or_says_so_itself(part):
+def test_an_operator_takes_any_rank_or_says_so_itself(part, shapes):
     wrong = []
     for op in public_operators()[part::8]:
-        for shape in SHAPES:
+        for shape in shapes:
             try:
                 jax.eval_shape(functools.partial(call, op), np.ones(shape, np.float32))
             except Exception as error:

@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
-from browsing import TOKEN, Window, chromium, opened, picture
+from browsing import Window, chromium
 
 from msnb import Tensor, context, nn
 from msnb.insight.profile import Machine, profile
@@ -333,42 +333,3 @@ def test_it_fits_narrow_and_wide_pages_in_both_themes(show, width, dark):
         page.click(f'[data-tab="{tab}"]')
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), tab
     assert page.get_attribute(".msnb-profile", "data-theme") == ("dark" if dark else "light")
-
-
-LAB = [
-    "%load_ext msnb",
-    """%%mindspore
-import numpy as np
-from mindspore import Tensor, context, nn
-context.set_context(mode=context.GRAPH_MODE)
-class LeNet(nn.Cell):
-    def __init__(self):
-        super().__init__()
-        self.conv1 = nn.Conv2d(1, 6, 5, pad_mode="valid", weight_init="HeNormal")
-        self.conv2 = nn.Conv2d(6, 16, 5, pad_mode="valid", weight_init="HeNormal")
-        self.fc1, self.fc2, self.fc3 = nn.Dense(400, 120), nn.Dense(120, 84), nn.Dense(84, 10)
-        self.relu, self.pool, self.flatten = nn.ReLU(), nn.MaxPool2d(2, 2), nn.Flatten()
-    def construct(self, x):
-        x = self.pool(self.relu(self.conv1(x)))
-        x = self.flatten(self.pool(self.relu(self.conv2(x))))
-        return self.fc3(self.relu(self.fc2(self.relu(self.fc1(x)))))
-net, loss = LeNet(), nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
-train = nn.TrainOneStepCell(nn.WithLossCell(net, loss), nn.Momentum(net.trainable_params(), 0.01, 0.9)).set_train()
-x = Tensor(np.random.default_rng(0).standard_normal((64, 1, 32, 32)).astype(np.float32))
-y = Tensor(np.arange(64, dtype=np.int32) % 10)""",
-    "%ms_profile -n 8 train(x, y)",
-]
-
-
-@pytest.mark.first
-def test_in_jupyterlab_the_widget_is_live_and_a_line_is_shown_in_its_cell(browser, jupyter, tmp_path):
-    with jupyter.project(tmp_path, "profile", {"profile.ipynb": LAB}):
-        address = f"{jupyter.address}/lab/tree/profile/profile.ipynb?token={TOKEN}"
-        page = opened(browser, address, ".msnb-profile[data-ready]", 1250)
-        picture(page.locator(".msnb-profile"), "profile", tmp_path)
-        page.locator(".msnb-profile .at").first.click()
-        page.wait_for_selector(".cm-line.msnb-revealed")
-        assert "self.pool(self.relu(self.conv" in page.locator(".msnb-revealed").inner_text()
-        page.click('.msnb-profile [data-tab="graph"]')
-        page.wait_for_selector(".msnb-profile .msnb-graph[data-ready]")
-        page.close()

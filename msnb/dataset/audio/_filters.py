@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.signal import lfilter
+import scipy  # its `signal` is loaded by the first filter that runs: that takes a second
 
 from msnb.common.kinds import check, checked
 from msnb.dataset.audio._base import AudioOp
@@ -17,7 +17,7 @@ class RecursiveFilter(AudioOp):
     clamp = True
 
     def _filtered(self, wave):
-        return lfilter(self._b, self._a, wave, axis=-1)
+        return scipy.signal.lfilter(self._b, self._a, wave, axis=-1)
 
     def _row(self, array):
         self._check(array, "f", "<..., time>", 1)

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 import numpy as np
-from scipy.signal import lfilter
+import scipy
 
 from msnb.common.kinds import check, checked
 from msnb.dataset.audio._base import AudioOp
@@ -326,7 +326,7 @@ class Overdrive(_Waveform):
         driven = np.clip(wave * kind(10 ** (self.gain / 20)) + kind(self.color / 200), kind(-1), kind(1))
         driven = driven - driven**3 / kind(3)  # 2/3 at 1: the clipped values join smoothly
         # the constant part is taken out again by a high pass
-        steady = lfilter(np.array([1, -1], kind), np.array([1, -0.995], kind), driven, axis=-1)
+        steady = scipy.signal.lfilter(np.array([1, -1], kind), np.array([1, -0.995], kind), driven, axis=-1)
         return np.clip(wave * kind(0.5) + steady * kind(0.75), kind(-1), kind(1))
 
 

@@ -2,8 +2,6 @@
 
 import random
 import resource
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -70,7 +68,7 @@ CLAIMS = {
 
 
 @pytest.mark.parametrize("name", CLAIMS)
-def test_what_a_node_asks_for_is_not_made_when_the_model_is_read(name, tmp_path):
+def test_what_a_node_asks_for_is_not_made_when_the_model_is_read(name, tmp_path, fresh):
     """In a process of its own, which has 1 GB more than it needs to start."""
     onnx.save(model(*CLAIMS[name]), tmp_path / "a.onnx")
     code = f"""
@@ -87,8 +85,8 @@ except (ValueError, NotImplementedError) as error:
 """
     if not hasattr(resource, "RLIMIT_AS") or not Path("/proc/self/statm").exists():
         pytest.skip("this system does not limit address space")
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert found.returncode == 0 and ("FuncGraph" in found.stdout or "refused:" in found.stdout), found.stderr
+    found = fresh.run(code, tmp_path)
+    assert found.status == 0 and ("FuncGraph" in found.out or "refused:" in found.out), found.err
 
 
 def test_a_node_that_does_not_fit_is_named():
