@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.extend.core import jaxprs_in_params
 
 import msnb
 from msnb import ops
@@ -82,6 +83,28 @@ def test_the_choice_goes_by_shape():
     assert conv_choice.forward(*SHAPES["one channel"]) is ways.taps_in_parts
     assert conv_choice.forward(*SHAPES["depthwise"]) is ways.depthwise
     assert conv_choice.forward((8, 512, 2, 2), (512, 512, 3, 3), SHAPES["small and deep"][2]) is not ways.direct
+    more_pixels_than_channels = (1, 64, 56, 56), (64, 64, 3, 3), SHAPES["small and deep"][2]
+    for choose in (conv_choice.forward, conv_choice.input_grad, conv_choice.filter_grad):
+        assert choose(*more_pixels_than_channels) is ways.direct
+
+
+def test_weights_larger_than_the_images_are_multiplied_as_they_lie():
+    xs, ws = (2, 32, 3, 3), (64, 32, 3, 3)
+    geometry = SHAPES["small and deep"][2]
+    x, w = operands(xs, ws)
+
+    def transposed(jaxpr):
+        for eqn in jaxpr.eqns:
+            if eqn.primitive.name == "transpose":
+                yield eqn.outvars[0].aval.size
+            for inner in jaxprs_in_params(eqn.params):
+                yield from transposed(inner)
+
+    for choose in (conv_choice.forward, conv_choice.input_grad, conv_choice.filter_grad):
+        way = choose(xs, ws, geometry)
+        graph = jax.make_jaxpr(jax.value_and_grad(scalar(way, geometry), (0, 1)))(x, w)
+        sizes = list(transposed(graph.jaxpr))
+        assert way is ways.columns and sizes and w.size not in sizes
 
 
 def test_a_batch_of_convolutions_under_vmap_equals_a_loop():

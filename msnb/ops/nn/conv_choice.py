@@ -6,6 +6,10 @@ many channels, on one-channel images, on 1x1 kernels and on groups. The threshol
 
     pixels  N * Ho * Wo          rows of the im2col matrix
     depth   C / group * kh * kw  its columns
+    O       out channels         rows of the matrix of weights, which has as many columns
+
+XLA's own brings the weights into another order, im2col makes its matrix: the smaller of the two is the quicker way,
+unless XLA has no good convolution for the shape at all.
 """
 
 from math import prod
@@ -28,7 +32,7 @@ def forward(x, w, g):
         return ways.direct
     if x[1] == 1:
         return ways.taps_in_parts
-    if depth >= 8 * pixels:
+    if w[0] >= pixels or depth >= 8 * pixels:
         return ways.columns
     return ways.direct
 
@@ -44,7 +48,7 @@ def input_grad(x, w, g):
         return ways.direct
     if x[1] <= _SMALL_CHANNELS and set(g.stride) == {1}:
         return ways.rows_in_parts
-    if depth >= 8 * pixels:
+    if w[0] >= pixels or depth >= 8 * pixels:
         return ways.columns
     return ways.direct
 
@@ -53,16 +57,10 @@ def filter_grad(x, w, g):
     """Lowering whose transpose gives the gradient with respect to the weights."""
     if g.group > 1:
         return _grouped(x, w, g, ways.grouped_columns)
-    pixels, depth, taps = _sizes(x, w, g)
+    pixels, _, taps = _sizes(x, w, g)
     if taps == 1:
         return ways.columns
-    if taps > _MANY_TAPS:
-        return ways.direct
-    if depth >= 16 * pixels:
-        return ways.taps
-    if depth >= pixels:
-        return ways.columns
-    return ways.direct
+    return ways.columns if taps <= _MANY_TAPS and w[0] >= pixels else ways.direct
 
 
 def group_by_group(x, g):

@@ -64,13 +64,17 @@ def _shifts(x, kernel, g):
 
 
 def columns(x, w, g):
-    """im2col, then one matrix product an image: (O, C*kh*kw) @ (N, C*kh*kw, Ho*Wo)."""
-    cols = list(_shifts(x, w.shape[2:], g))
-    n, _, ho, wo = cols[0].shape
+    """im2col, then one matrix product: (O, C*kh*kw) with (N, C*kh*kw, Ho*Wo).
+
+    The weights enter as they lie: where this way is chosen they are larger than the images, and would take longer to
+    be put into another order than to be multiplied.
+    """
+    shifted = list(_shifts(x, w.shape[2:], g))
+    n, c, ho, wo = shifted[0].shape
     o = w.shape[0]
-    cols = jnp.concatenate(cols, axis=1) if len(cols) > 1 else cols[0]
-    y = jnp.einsum("ok,nkp->nop", w.transpose(0, 2, 3, 1).reshape(o, -1), cols.reshape(n, -1, ho * wo))
-    return y.reshape(n, o, ho, wo)
+    cols = jnp.stack([t.reshape(n, c, ho * wo) for t in shifted], 2) if len(shifted) > 1 else shifted[0]
+    y = lax.dot_general(w.reshape(o, -1), cols.reshape(n, -1, ho * wo), (((1,), (1,)), ((), ())))
+    return y.reshape(o, n, ho, wo).transpose(1, 0, 2, 3)
 
 
 def rows(x, w, g):
