@@ -30,6 +30,7 @@ REACHED = {
     "nn.layer.transformer": "MultiheadAttention",
     "ops.function": "relu range concat",
     "train": "SummaryRecord Accuracy",
+    "train.model": "Model ParallelMode",
     "train.summary.summary_record": "_get_summary_tensor_data _cache_summary_tensor_data",
 }
 

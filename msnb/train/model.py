@@ -10,6 +10,7 @@ from msnb._checkparam import Validator, check_input_data, check_output_data
 from msnb._later import not_yet
 from msnb.common.arguments import answered, refuse_classes
 from msnb.common.progress import Work
+from msnb.context import ParallelMode as ParallelMode  # libraries take it from here
 from msnb.core.tensor import Tensor
 from msnb.parallel._utils import (
     _get_device_num,
