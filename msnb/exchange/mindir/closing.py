@@ -1,10 +1,11 @@
 """Graphs within graphs, once all are there: what nobody uses goes, what comes from outside becomes a parameter."""
 
 from msnb.ir.anf import AnfNode, CNode, FuncGraph, ParameterNode, ValueNode
+from msnb.nn.graph_cell import targets
 
 
 def prune(graph: FuncGraph) -> None:
-    """Leave out the nodes whose results nobody uses, in sub-graphs too."""
+    """Leave out the nodes whose results nobody uses and that write no Parameter, in sub-graphs too."""
     used: set[AnfNode] = set()
     _used_by(graph, used)
 
@@ -14,7 +15,7 @@ def _used_by(graph, used):
     used.update(node for node, _ in graph.outputs)
     kept = []
     for node in reversed(graph.nodes):
-        if node not in used:
+        if node not in used and not targets(node):
             continue
         for inner in node.graphs:
             _used_by(inner, used)

@@ -108,6 +108,10 @@ def _conv2d_transpose(writer, node, given):
 def _read_convolution(values, attributes, name="Conv2D"):
     transposed = len(values) == 3
     op = (P.Conv2DBackpropInput if transposed else P.Conv2D).operator
+    return op.name, _read_geometry(op, values, attributes)
+
+
+def _read_geometry(op, values, attributes):
     if attributes.get("format", "NCHW") != "NCHW":
         raise Unsayable(f"format={attributes['format']!r}")
     given = dict(zip([inp.name for inp in op.inputs], values))
@@ -124,7 +128,13 @@ def _read_convolution(values, attributes, name="Conv2D"):
         dilation=_two(attributes["dilation"]),
         group=attributes.get("group", 1),
     )
-    return op.name, given
+    return given
+
+
+@reads("Conv2DBackpropFilter")
+def _read_convolution_by_weight(values, attributes):
+    op = P.Conv2DBackpropFilter.operator
+    return op.name, _read_geometry(op, values, attributes)
 
 
 # ---------------------------------------------------------------------- pooling
@@ -151,6 +161,14 @@ def _read_max_pool(values, attributes):
         "pad_mode": str(attributes["pad_mode"]).lower(),
         "data_format": attributes.get("format", "NCHW"),
     }
+
+
+@reads("MaxPoolGrad")
+def _read_max_pool_grad(values, attributes):
+    op = P.MaxPoolGrad.operator
+    _, windows = _read_max_pool(values[:1], attributes)
+    given = {key: value for key, value in windows.items() if key in op.attributes}
+    return op.name, {**given, **dict(zip(op.positions, values, strict=True))}
 
 
 # ---------------------------------------------------------------------- joining
