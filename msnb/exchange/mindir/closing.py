@@ -1,27 +1,6 @@
 """Graphs within graphs, once all are there: what nobody uses goes, what comes from outside becomes a parameter."""
 
 from msnb.ir.anf import AnfNode, CNode, FuncGraph, ParameterNode, ValueNode
-from msnb.nn.graph_cell import targets
-
-
-def prune(graph: FuncGraph) -> None:
-    """Leave out the nodes whose results nobody uses and that write no Parameter, in sub-graphs too."""
-    used: set[AnfNode] = set()
-    _used_by(graph, used)
-
-
-def _used_by(graph, used):
-    """Add what the outputs of a graph need, from the last node to the first one."""
-    used.update(node for node, _ in graph.outputs)
-    kept = []
-    for node in reversed(graph.nodes):
-        if node not in used and not targets(node):
-            continue
-        for inner in node.graphs:
-            _used_by(inner, used)
-        used.update(node.inputs)
-        kept.append(node)
-    graph.nodes[:] = kept[::-1]
 
 
 def close(graph: FuncGraph) -> None:

@@ -18,7 +18,7 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, (np.generic, np.ndarray)) and not value.ndim else value
 
 
-def _names(inputs, outputs):
+def named(inputs, outputs):
     return {"input_names": list(inputs), "output_names": list(outputs)}
 
 
@@ -71,7 +71,7 @@ def _pads(given, sizes):
     return tuple(found)
 
 
-def _convolution(given, sizes):
+def geometry(given, sizes):
     if given["data_format"] != "NCHW":
         raise Unsayable(f"data_format={given['data_format']!r}")
     return {
@@ -92,15 +92,15 @@ def _convolution(given, sizes):
 @forms.register(P.Conv2D)
 def _conv2d(writer, node, given):
     sizes = node.inputs[0].types[node.slots[0]].shape[2:]
-    attributes = {**_convolution(given, sizes), **_names("xw", ["output"])}
+    attributes = {**geometry(given, sizes), **named("xw", ["output"])}
     return writer.call("Conv2D", [given["x"], given["weight" if "weight" in given else "w"]], node, attributes)
 
 
 @forms.register(P.Conv2DBackpropInput)
 def _conv2d_transpose(writer, node, given):
     inputs = [inp.name for inp in P.Conv2DBackpropInput.operator.inputs]
-    attributes = _convolution(given, node.types[0].shape[2:])
-    attributes.update(_names(["out_backprop", "filter", "input_sizes"], ["output"]))
+    attributes = geometry(given, node.types[0].shape[2:])
+    attributes.update(named(["out_backprop", "filter", "input_sizes"], ["output"]))
     return writer.call("Conv2DBackpropInput", [given[name] for name in inputs], node, attributes)
 
 
@@ -108,10 +108,10 @@ def _conv2d_transpose(writer, node, given):
 def _read_convolution(values, attributes, name="Conv2D"):
     transposed = len(values) == 3
     op = (P.Conv2DBackpropInput if transposed else P.Conv2D).operator
-    return op.name, _read_geometry(op, values, attributes)
+    return op.name, geometry_read(op, values, attributes)
 
 
-def _read_geometry(op, values, attributes):
+def geometry_read(op, values, attributes):
     if attributes.get("format", "NCHW") != "NCHW":
         raise Unsayable(f"format={attributes['format']!r}")
     given = dict(zip([inp.name for inp in op.inputs], values))
@@ -131,12 +131,6 @@ def _read_geometry(op, values, attributes):
     return given
 
 
-@reads("Conv2DBackpropFilter")
-def _read_convolution_by_weight(values, attributes):
-    op = P.Conv2DBackpropFilter.operator
-    return op.name, _read_geometry(op, values, attributes)
-
-
 # ---------------------------------------------------------------------- pooling
 @forms.register(P.MaxPool)
 def _max_pool(writer, node, given):
@@ -147,13 +141,13 @@ def _max_pool(writer, node, given):
         "strides": _four(_two(given["strides"])),
         "pad_mode": given["pad_mode"].upper(),
         "format": "NCHW",
-        **_names("x", ["output"]),
+        **named("x", ["output"]),
     }
     return writer.call("MaxPool", [given["x"]], node, attributes)
 
 
 @reads("MaxPool")
-def _read_max_pool(values, attributes):
+def windows_read(values, attributes):
     return "MaxPool", {
         P.MaxPool.operator.inputs[0].name: values[0],
         "kernel_size": _two(attributes["kernel_size"]),
@@ -163,19 +157,11 @@ def _read_max_pool(values, attributes):
     }
 
 
-@reads("MaxPoolGrad")
-def _read_max_pool_grad(values, attributes):
-    op = P.MaxPoolGrad.operator
-    _, windows = _read_max_pool(values[:1], attributes)
-    given = {key: value for key, value in windows.items() if key in op.attributes}
-    return op.name, {**given, **dict(zip(op.positions, values, strict=True))}
-
-
 # ---------------------------------------------------------------------- joining
 @forms.register(P.Stack)
 def _stack(writer, node, given):
     items = next(v for v in given.values() if isinstance(v, list))
-    attributes = {"axis": given["axis"], "num": len(items), "N": len(items), **_names("x", "y")}
+    attributes = {"axis": given["axis"], "num": len(items), "N": len(items), **named("x", "y")}
     return writer.call("Stack", [items], node, attributes)
 
 

@@ -16,7 +16,8 @@ import numpy as np
 from msnb.core.operator import REGISTRY
 from msnb.core.tensor import Tensor, box
 from msnb.exchange.mindir import forms as _forms  # noqa: F401 - fills the table
-from msnb.exchange.mindir.closing import close, freeze, number, prune
+from msnb.exchange.mindir import gradient_forms as _gradient_forms  # noqa: F401 - and this one
+from msnb.exchange.mindir.closing import close, freeze, number
 from msnb.exchange.mindir.control import ControlFlow
 from msnb.exchange.mindir.host import SHAPES, folded, is_folded, is_of_shapes, shape_of
 from msnb.exchange.mindir.operators import Unsayable, call_of
@@ -44,6 +45,7 @@ from msnb.formats import mindir, mindir_first
 from msnb.formats.encryption import Cipher, Own
 from msnb.formats.reading import BadFileError
 from msnb.ir.anf import CNode, FuncGraph, OpenGraph, ParameterNode, TensorType, ValueNode
+from msnb.nn.graph_cell import prune
 
 _MOST = 1_000_000  # nodes that are followed; functions that call each other can be more than any memory holds
 _DEEPEST = 100  # functions that are followed within each other
