@@ -15,6 +15,8 @@ from msnb.ir.api import name_of, of_program
 from msnb.nn.cell import Cell
 from msnb.nn.graph_cell import prune, targets
 
+SCOPE = "Gradients"  # where the operators stand that a gradient is written with, as in MindSpore
+
 
 class Values(Mapping[str, Any]):
     """The values of Parameters by name, as arrays that are fetched from the device when they are asked for."""
@@ -93,9 +95,10 @@ def stepped(net: Cell | Callable[..., Any], *inputs: Any, rules: Callable[..., A
             graph = of_program(program, name_of(net))
             for node in graph.all_nodes():
                 within, _, last = node.scope.rpartition("/")
-                if last == "Gradients":  # as SCOPE of the rules says: the operators of a rule are no gradients of themselves
+                if last == SCOPE:  # the operators of a rule are no gradients of themselves
                     node.scope, node.direction = f"{last}/{within}", "update"
     graph.weights = Values(_by_name(program.params))
+    _say_what_is_written(graph)
     first = len(graph.outputs) - graph.written
     values, graph.outputs[first:], graph.written = graph.outputs[first:], [], 0
     parameters = {node.name: node for node in graph.parameters if node.is_weight}
@@ -109,6 +112,19 @@ def stepped(net: Cell | Callable[..., Any], *inputs: Any, rules: Callable[..., A
         graph.nodes.append(made)
     prune(graph)
     return graph
+
+
+def _say_what_is_written(graph):
+    """A Parameter that is written again is the Parameter, and not its new value."""
+    values = {}
+    for node in graph.nodes:
+        inputs = list(node.inputs)
+        for slot, place in enumerate(targets(node)):
+            inputs[place] = values.get((node.inputs[place], node.slots[place]), node.inputs[place])
+            values[node, slot] = inputs[place]
+        if inputs != list(node.inputs):
+            node.slots = tuple(0 if a is not b else slot for a, b, slot in zip(inputs, node.inputs, node.slots))
+            node.inputs = tuple(inputs)
 
 
 def _by_name(parameters):

@@ -7,12 +7,12 @@ import numpy as np
 from msnb.exchange.mindir.leaving import Leaving, LeftWithin
 from msnb.exchange.mindir.values import (
     ORDER,
-    Order,
     Again,
     Choice,
     Closure,
     Hole,
     NamedTuples,
+    Order,
     Ref,
     is_leaf,
     own_name,

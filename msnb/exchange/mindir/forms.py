@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from msnb.exchange.mindir.operators import Unsayable, forms, reads
-from msnb.exchange.mindir.spelling import is_length
+from msnb.exchange.mindir.operators import Unsayable, dtype_numbered, forms, reads
+from msnb.exchange.mindir.spelling import dtype_of, is_length, spelled
 from msnb.ir.anf import ValueNode
 from msnb.ops import operations as P
 from msnb.ops.index import ALL, ARRAY, NEW, NUMBER, _TensorGetItem, _TensorGetRow
@@ -294,10 +294,15 @@ def _read_stop_gradient(values, attributes):
     return "StopGradient", {P.StopGradient.operator.inputs[0].name: values[0]}
 
 
+def _kind(value):
+    """The element type of an input that is read."""
+    return value.node.types[value.slot].dtype if hasattr(value, "node") else spelled(np.asarray(value).dtype)
+
+
 def _reduction(ours):
     def read(values, attributes):
         x, axis, keep = values[:3]
-        if len(values) > 3 and values[3] is not None:
+        if len(values) > 3 and values[3] is not None and dtype_numbered(values[3]) != dtype_of(_kind(x)):
             raise Unsayable("a reduction into another element type")
         axis = () if axis is None else axis
         names = [i.name for i in getattr(P, ours).operator.inputs]

@@ -3,6 +3,7 @@
 from msnb.exchange.mindir.forms import geometry, geometry_read, named, windows_read
 from msnb.exchange.mindir.operators import Unsayable, forms, reads
 from msnb.ops import operations as P
+from msnb.ops.nn.softmax import _SoftmaxBackward
 
 _PAD_MODES = {"same": 1, "valid": 2}
 
@@ -99,6 +100,16 @@ def _read_layer_norm_grad(values, attributes):
     *tensors, norm, params = values
     op = P.LayerNormGrad.operator
     return op.name, {**dict(zip(op.positions, tensors)), "begin_norm_axis": norm, "begin_params_axis": params}
+
+
+@forms.register(_SoftmaxBackward)
+def _softmax_grad(writer, node, given):
+    return writer.call("SoftmaxBackward", [given["dout"], given["out"], given["dim"]], node)
+
+
+@reads("SoftmaxBackward")
+def _read_softmax_grad(values, attributes):
+    return "_SoftmaxBackward", dict(zip(("dout", "out", "dim"), values, strict=True))
 
 
 # ---------------------------------------------------------------------- losses

@@ -19,11 +19,11 @@ from msnb.core.facets import Facet
 from msnb.core.kernel import Kernel
 from msnb.core.operator import REGISTRY
 from msnb.core.tensor import Tensor, box
+from msnb.exchange.tracing import SCOPE
 from msnb.ops import operations as P
 from msnb.ops.math.division import _TrueDiv
 from msnb.ops.math.matmul import _MatMulBroadcast
 
-SCOPE = "Gradients"  # where the operators of a rule stand, as in MindSpore
 gradients = Facet("a gradient in MindSpore's operators", "Write the loss with other operators.")
 
 
@@ -48,14 +48,15 @@ def rules(kernel: Kernel) -> Callable[..., Any] | None:
     meaning = kernel.name.meaning
     op = REGISTRY.get(meaning.operator) or REGISTRY.get(f"_{meaning.operator}")
     rule = None if op is None else gradients.get(op)
-    if rule is None:
+    if rule is None or meaning.attributes.get("is_training"):  # such a norm writes its statistics
         return None
 
     def back(arrays, out, cotangents):
         with trace.Frame((), (), trace.thread.frame), jax.named_scope(SCOPE):
-            found = rule(Call(meaning.attributes, [box(jnp.asarray(a)) for a in arrays], _boxed(out), _boxed(cotangents)))
-        found = [*found, *[None] * (len(arrays) - len(found))]
-        return tuple(map(_cotangent, found, arrays))
+            inputs = [box(jnp.asarray(array)) for array in arrays]
+            found = rule(Call(meaning.attributes, inputs, _boxed(out), _boxed(cotangents)))
+            found = [*found, *[None] * (len(arrays) - len(found))]
+            return tuple(map(_cotangent, found, arrays))
 
     return back
 
@@ -68,7 +69,9 @@ def _cotangent(grad, array):
     kind = jax.typeof(array)
     if not is_inexact(kind.dtype):
         return np.zeros(kind.shape, jax.dtypes.float0)
-    return jnp.zeros(kind.shape, kind.dtype) if grad is None else grad._array.astype(kind.dtype)
+    if grad is None:
+        return jnp.zeros(kind.shape, kind.dtype)
+    return (grad if grad._array.dtype == kind.dtype else P.Cast()(grad, kind.dtype))._array
 
 
 # ---------------------------------------------------------------------- element by element
@@ -196,29 +199,39 @@ def _gather(call):
 
 
 # ---------------------------------------------------------------------- products
-def _product(matmul, call, turned_x, turned_y):
+def _product(matmul, d, x, y, turned_x=False, turned_y=False):
     """Gradients of a product of matrices of which either may be turned."""
-    (d,), (x, y) = call.cotangents, call.inputs
     of_x = matmul(turned_y, True)(y, d) if turned_x else matmul(False, not turned_y)(d, y)
     of_y = matmul(True, turned_x)(d, x) if turned_y else matmul(not turned_x, False)(x, d)
-    return [_fit(of_x, x), _fit(of_y, y)]
+    return [of_x, of_y]
 
 
 @gradients.register(P.MatMul, P.BatchMatMul)
 def _matmul(call):
     kind = P.MatMul if call.inputs[0].ndim == 2 else P.BatchMatMul
-    return _product(kind, call, call.settings["transpose_a"], call.settings["transpose_b"])
+    turned = call.settings["transpose_a"], call.settings["transpose_b"]
+    return [_fit(g, x) for g, x in zip(_product(kind, *call.cotangents, *call.inputs, *turned), call.inputs)]
+
+
+def _reshaped(x, shape):
+    return x if x.shape == shape else P.Reshape()(x, shape)
 
 
 @gradients.register(_MatMulBroadcast)
 def _matmul_broadcast(call):
-    x, y = call.inputs
-    if x.ndim == y.ndim and x.ndim > 1:
-        return _product(P.MatMul if x.ndim == 2 else P.BatchMatMul, call, False, False)
-    (d,) = call.cotangents
-    rows = P.Reshape()(x, (-1, x.shape[-1]))
-    d = P.Reshape()(d, (-1, d.shape[-1]))
-    return [P.Reshape()(P.MatMul(False, True)(d, y), x.shape), P.MatMul(True, False)(rows, d)]
+    """A vector is a row or a column; matrices are repeated where the other side has more of them."""
+    (d,), (x, y) = call.cotangents, call.inputs
+    rows = _reshaped(x, (1, x.shape[0]) if x.ndim == 1 else x.shape)
+    columns = _reshaped(y, (y.shape[0], 1) if y.ndim == 1 else y.shape)
+    size = rows.shape[-2], columns.shape[-1]
+    if columns.ndim == 2:
+        rows = _reshaped(rows, (-1, rows.shape[-1]) if rows.ndim > 2 else rows.shape)
+        found = _product(P.MatMul, _reshaped(d, (rows.shape[0], size[1])), rows, columns)
+        return [_reshaped(g, like.shape) for g, like in zip(found, (x, y))]
+    many = call.outputs[0].shape[: max(rows.ndim, columns.ndim) - 2]
+    wide = [P.BroadcastTo((*many, *m.shape[-2:]))(m) for m in (rows, columns)]
+    found = _product(P.BatchMatMul, _reshaped(d, (*many, *size)), *wide)
+    return [_reshaped(_fit(g, m), like.shape) for g, m, like in zip(found, (rows, columns), (x, y))]
 
 
 @gradients.register(P.BiasAdd)
@@ -234,6 +247,13 @@ def _conv2d(call):
         P.Conv2DBackpropInput(**call.settings)(d, w, x.shape),
         P.Conv2DBackpropFilter(**call.settings)(d, x, w.shape),
     ]
+
+
+@gradients.register(P.Conv2DBackpropInput)
+def _conv2d_transpose(call):
+    (d,), (x, w) = call.cotangents, call.inputs
+    settings = {key: value for key, value in call.settings.items() if key not in ("input_sizes", "pad_list")}
+    return [P.Conv2D(**settings)(d, w), P.Conv2DBackpropFilter(**settings)(x, d, w.shape)]
 
 
 # ---------------------------------------------------------------------- windows, norms, losses

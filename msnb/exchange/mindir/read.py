@@ -314,7 +314,7 @@ class Reader(ControlFlow):
                 raise BadFileError(f"{self.path!r} is damaged: '{op}' gives {why}.") from None
         types = tuple(types_of(abstract))
         if op in REGISTRY and REGISTRY[op].written:
-            return self._writing(op, values, attributes, node)
+            return self._writing(op, primitive.get("prim_type", 1) == 2, values, attributes, node)
         try:
             name, given = call_of(op, primitive.get("prim_type", 1) == 2, values, attributes)
         except Unsayable as why:
@@ -336,11 +336,16 @@ class Reader(ControlFlow):
             return tuple(Ref(made, i) for i in range(len(made.types)))
         return Ref(made, 0)
 
-    def _writing(self, op, values, attributes, node):
+    def _writing(self, op, function, values, attributes, node):
         """A node that gives Parameters new values: its results are these."""
         if self.active or self.nodes is not self.top:
-            raise NotImplementedError(f"{self.path!r} writes Parameters in a branch or a loop, which msnb does not read.")
-        name, given = call_of(op, False, values, attributes)
+            raise NotImplementedError(
+                f"{self.path!r} writes Parameters in a branch or a loop, which msnb does not read."
+            )
+        try:
+            name, given = call_of(op, function, values, attributes)
+        except Unsayable as why:
+            raise NotImplementedError(f"{self.path!r} has an operator that msnb cannot read: {op} ({why}).") from None
         written = [given[REGISTRY[name].inputs[place].name] for place in REGISTRY[name].written]
         if not all(isinstance(value, Ref) and isinstance(value.node, ParameterNode) for value in written):
             raise BadFileError(f"{self.path!r} is damaged: '{op}' writes what is no Parameter.")

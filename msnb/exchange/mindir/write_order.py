@@ -1,13 +1,13 @@
-"""What a file that writes Parameters says of the order: values are loaded first, then each write waits for those before.
+"""What a file that writes Parameters says of the order: all is loaded first, then each write waits for those before.
 
-MindSpore has a value for a point in time. `Load` takes a Parameter at one, an operator that writes takes one as its last
-input, and `UpdateState` makes the next one of it and of what has to be there by then.
+MindSpore has a value for a point in time. `Load` takes a Parameter at one, an operator that writes takes one as its
+last input, and `UpdateState` makes the next one of it and of what has to be there by then.
 """
 
 from collections.abc import Iterable
 from typing import Any
 
-from msnb.exchange.mindir.operators import FUNCTIONS, Unsayable
+from msnb.exchange.mindir.operators import Unsayable, table
 from msnb.exchange.mindir.spelling import Name
 from msnb.formats import mindir
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode
@@ -31,9 +31,9 @@ class OrderWriter:
     _known: Any
 
     def _in_order(self, graph: FuncGraph, env: dict[Any, Any]) -> list[CNode]:
-        """The nodes of the outermost graph, those that depend on a write last; Parameters that are written are loaded."""
+        """The nodes of the outermost graph, those that depend on a write last; what is written is loaded before."""
         self.time: Name | None = None
-        self.waiting: set[CNode] = set()  # nodes whose results the next write waits for
+        self.waiting: set[CNode] = set()  # nodes whose results a write waits for, as soon as they are there
         found = written(graph)
         if not found:
             return list(graph.nodes)
@@ -49,6 +49,7 @@ class OrderWriter:
                 late.add(node)
         early = [node for node in graph.nodes if node not in late]
         self.waiting = {node for node in early if any(source in found for source in node.inputs)}
+        self.waiting.update(node for node in late if not targets(node))
         return early + [node for node in graph.nodes if node in late]
 
     def _moment(self):
@@ -60,9 +61,13 @@ class OrderWriter:
         return name
 
     def _next(self, env: dict[Any, Any], names: Iterable[Name] = ()) -> None:
-        """The time when all that is waited for is there."""
-        names = [*names, *(env[key] for key in env if key[0] in self.waiting and isinstance(env[key], Name))]
-        self.waiting = set()
+        """The time when all that is there of what is waited for is there."""
+        there = [
+            node for node in self.graph.nodes if node in self.waiting and ((node, 0) in env or (node, None) in env)
+        ]
+        self.waiting.difference_update(there)
+        names = [*names, *(env[(node, 0) if (node, 0) in env else (node, None)] for node in there)]
+        names = [name for name in names if isinstance(name, Name)]
         if names:
             made = self._primitive("UpdateState", {})
             self.time = self._emit(f"REF::{made}", [self.time, *names], (), "UpdateState", _MONAD)
@@ -74,30 +79,26 @@ class OrderWriter:
         places = targets(node)
         parameters = [node.inputs[place] for place in places]
         if not all(isinstance(parameter, ParameterNode) and (parameter, "itself") in env for parameter in parameters):
-            raise Unsayable("a Parameter that is written more than once")
+            raise Unsayable("the result of another operator that it writes")
         for place, parameter in zip(op.written, parameters):
             given[op.inputs[place].name] = env[parameter, "itself"]
         self._next(env)
+        function = op.name in table
         inputs = [given[inp.name] for inp in op.inputs]
-        if op.name in FUNCTIONS:
+        if function:
             attributes = dict(_WRITES)
-            inputs += [given[name] for name in op.attributes]
+            inputs = [given[name] for name, *_ in table[op.name].arguments]
         else:
             attributes = {**{name: given[name] for name in op.attributes}, **_WRITES}
             attributes["input_names"] = [inp.name for inp in op.inputs]
         kind = parameters[0].types if len(parameters) == 1 or not op.returns_written else node.types
-        made = self._node(op.name, [*inputs, self.time], kind, attributes, op.name in FUNCTIONS)
+        made = self._node(op.name, [*inputs, self.time], kind, attributes, function)
         self._next(env, [made])
         loads = self._primitive("Load", {})
-        results = []
-        for parameter in parameters:
-            raw = env.pop((parameter, "itself"))
-            results.append((raw, parameter.types, loads))
-        return [self._late_load(*each) for each in results]
-
-    def _late_load(self, raw, types, loads):
-        """A Parameter as it is now."""
-        return self._emit(f"REF::{loads}", [raw, self.time], types, "Load")
+        return [
+            self._emit(f"REF::{loads}", [env[parameter, "itself"], self.time], parameter.types, "Load")
+            for parameter in parameters
+        ]
 
     def _at_end(self, result: Name, types: Any) -> Name:
         """A result that is there when all has been written."""
