@@ -123,7 +123,9 @@ def test_a_number_takes_the_type_of_what_it_meets(tmp_path):
         assert len(types) < 2, (node, types)  # MindSpore does not convert what is in a file
 
 
-@pytest.mark.parametrize(("layers", "both", "bias"), [(1, True, True), (2, True, True), (2, False, False)])
+@pytest.mark.parametrize(
+    ("layers", "both", "bias"), [(1, True, True), (2, True, True), (2, False, False), (1, True, False)]
+)
 def test_an_lstm_is_written_layer_by_layer(layers, both, bias, tmp_path):
     net = nn.LSTM(3, 4, num_layers=layers, bidirectional=both, has_bias=bias).set_train(False)
     rng = np.random.default_rng(3)

@@ -11,6 +11,7 @@ from msnb.ops import operations as P
 from msnb.ops.index import ALL, ARRAY, NEW, NUMBER, _TensorGetItem, _TensorGetRow
 from msnb.ops.math.division import _TrueDiv
 from msnb.ops.math.matmul import _MatMulBroadcast
+from msnb.ops.nn.lstm import matrix_places, on_cpu
 
 
 def plain(value: Any) -> Any:
@@ -349,34 +350,37 @@ def _lstm(writer, node, given):
 def _packed(writer, node, given):
     """The weights of each layer as MindSpore has them on CPU: input matrices, hidden ones, the sums of the biases."""
     kind = node.inputs[3].types[node.slots[3]]
-    layers, directions = given["num_layers"], 2 if given["bidirectional"] else 1
+    layers, directions, biases = given["num_layers"], 2 if given["bidirectional"] else 1, given["has_bias"]
     gates = 4 * given["hidden_size"]
     widths = [given["input_size"] if i == 0 else given["hidden_size"] * directions for i in range(layers)]
-    sizes = [gates * width for width in widths for _ in range(directions)]
-    hidden = gates * given["hidden_size"]
-    extra = kind.size - sum(sizes) - hidden * len(sizes)
-    if given["has_bias"] and extra != 2 * gates * len(sizes):
-        if layers == 1:
-            return [given["w"]]  # they are packed so already
-        raise Unsayable("several layers whose gates have one bias")
-    at, places = 0, []
+    sizes = [width for width in widths for _ in range(directions)]
+    hidden, count = gates * given["hidden_size"], len(sizes)
+    matrices = sum(gates * n for n in sizes) + hidden * count
+    one = biases and kind.size == matrices + gates * count
+    inputs_first = one or (not biases and on_cpu())
+    if layers == 1 and inputs_first:
+        return [given["w"]]  # they are packed so already
     flat = given["w"] if len(kind.shape) == 3 else writer.made("Reshape", [given["w"], (-1, 1, 1)], kind.dtype,
                                                                (kind.size, 1, 1))  # fmt: skip
 
-    def piece(size):
-        nonlocal at
-        at += size
-        part = (at - size, 0, 0), (at, 1, 1), (1, 1, 1)
+    def piece(at, size):
+        part = (at, 0, 0), (at + size, 1, 1), (1, 1, 1)
         return writer.made("StridedSlice", [flat, *part, 0, 0, 0, 0, 0], kind.dtype, (size, 1, 1))
 
-    for size in sizes:
-        places.append([piece(size), piece(hidden)])
-    for place in places if given["has_bias"] else ():
-        place.append(writer.made("Add", [piece(gates), piece(gates)], kind.dtype, (gates, 1, 1)))
+    def bias(number):
+        if one:
+            return piece(matrices + number * gates, gates)
+        at = matrices + number * 2 * gates
+        return writer.made("Add", [piece(at, gates), piece(at + gates, gates)], kind.dtype, (gates, 1, 1))
+
+    places = matrix_places(sizes, given["hidden_size"], inputs_first)
+    parts = [[piece(own, gates * n), piece(later, hidden)] for own, later, n in zip(*places, sizes, strict=True)]
+    for number, part in enumerate(parts if biases else ()):
+        part.append(bias(number))
     made = []
     for layer in range(layers):
-        own = places[layer * directions : (layer + 1) * directions]
-        size = directions * (gates * widths[layer] + hidden + (gates if given["has_bias"] else 0))
-        ordered = [place[i] for i in range(len(own[0])) for place in own]
+        own = parts[layer * directions : (layer + 1) * directions]
+        size = directions * (gates * widths[layer] + hidden + (gates if biases else 0))
+        ordered = [part[i] for i in range(len(own[0])) for part in own]
         made.append(writer.made("Concat", [ordered, 0], kind.dtype, (size, 1, 1)))
     return made
