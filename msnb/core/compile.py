@@ -344,14 +344,23 @@ def functions_by(jit: Callable[..., Any]) -> None:
     _compiled_by[:] = [jit]
 
 
-def program_of(root: Any, *args: Any, **kwargs: Any) -> Program:
+def program_of(root: Any, *args: Any, anew: bool = False, **kwargs: Any) -> Program:
     """The program that a call of a Cell or function with these arguments runs in GRAPH mode, without running it.
+
+    Args:
+        root (Union[Cell, Callable]): What is called.
+        args: Its arguments.
+        anew (bool): Whether to trace even what is known, and to remember nothing. Default: False.
+        kwargs: Its arguments by name.
 
     Raises:
         TypeError: If `root` is neither.
     """
     if hasattr(root, "_graph_call"):
-        return find(root, *root._graph_call(args, kwargs), looking=True)[0]
+        call = root._graph_call(args, kwargs)
+        if anew:
+            return _compile(_new_programs(), root, *call[:4], ())
+        return find(root, *call, looking=True)[0]
     if callable(root):
-        return program_of(_compiled_by[0](root), *args, **kwargs)
+        return program_of(_compiled_by[0](root), *args, anew=anew, **kwargs)
     raise TypeError(f"A graph is made of a Cell or a function, but got {describe(root)}.")

@@ -1,13 +1,15 @@
 """`Kernel`: a pure function of arrays under a name, compiled once per signature, and its pullbacks.
 
 `run` is the compiled function itself, with nothing around it. Only while somebody listens to `dispatched` (see
-`core.events`) the kernels of this process hold a `run` that tells of itself.
+`core.events`) the kernels of this process hold a `run` that tells of itself, and only while a graph is traced for a
+file (`differentiated`) one that says what it is differentiated by.
 """
 
+import contextlib
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
@@ -47,8 +49,7 @@ class Kernel:
         self.run: Any = jax.jit(kernel)  # or what tells tools of its calls
         with _lock:
             _living.add(self)
-            if events.asked.dispatched:
-                self.run = _Telling(self)
+            _outfit(self)
         self.quiet: Kernel | None = None  # the same without prints, of one that prints: its pullback runs it once more
         self.real: Kernel | None = None  # what is differentiated in its place, see core.whole
         self.checked: Any = None  # of an operator with checks: what is static, and where the inputs stand
@@ -71,7 +72,10 @@ class Kernel:
     @property
     def compiled(self) -> Any:
         """`run` as it is when nobody listens."""
-        return self.run.run if type(self.run) is _Telling else self.run
+        run = self.run
+        while type(run) in (_Telling, _Differentiated):
+            run = run.run
+        return run
 
     def pullback(self, needs: tuple[bool, ...]) -> "Kernel":
         """Kernel that takes the inputs, then one cotangent per output, and returns a tuple of cotangents: one for
@@ -117,7 +121,7 @@ class _Telling:
 
     def __init__(self, kernel):
         self.kernel = kernel
-        self.run = kernel.compiled
+        self.run = kernel.run
 
     def __call__(self, *arrays):
         start = _clock()
@@ -131,6 +135,67 @@ class _Telling:
         return getattr(self.run, name)
 
 
+class _Differentiated:
+    """What `run` is while a thread traces with gradients of its own: there, a function with that gradient."""
+
+    __slots__ = ("kernel", "run")
+
+    def __init__(self, kernel):
+        self.kernel = kernel
+        self.run = kernel.run
+
+    def __call__(self, *arrays):
+        rules = trace.thread.pullbacks
+        rule = None if rules is None or trace.thread.frame is None else rules(self.kernel)
+        if rule is None:
+            return self.run(*arrays)
+        run = jax.custom_vjp(self.run)
+        run.defvjp(self._forward, lambda saved, cotangents: rule(*saved, cotangents))
+        return run(*arrays)
+
+    def _forward(self, *arrays):
+        out = self.run(*arrays)
+        return out, (arrays, out)
+
+    def __getattr__(self, name):
+        return getattr(self.run, name)
+
+
+@contextlib.contextmanager
+def differentiated(rules: Callable[[Kernel], Callable[..., Any] | None]) -> Iterator[None]:
+    """While this lasts, graphs that this thread traces have the gradients of `rules`.
+
+    Args:
+        rules (Callable): Of a kernel, a function of (inputs, outputs, cotangents of the outputs), all arrays or tuples
+            of them, that returns a cotangent for each input; None for a kernel that JAX differentiates as always.
+    """
+    global _differentiating
+    before, trace.thread.pullbacks = trace.thread.pullbacks, rules
+    with _lock:
+        _differentiating += 1
+        _outfit(*_living)
+    try:
+        yield
+    finally:
+        trace.thread.pullbacks = before
+        with _lock:
+            _differentiating -= 1
+            _outfit(*_living)
+
+
+_differentiating = 0  # how many threads do
+
+
+def _outfit(*kernels):
+    """Let kernels hold the `run` that they are to have now."""
+    for kernel in kernels:
+        kernel.run = kernel.compiled
+        if _differentiating:
+            kernel.run = _Differentiated(kernel)
+        if events.asked.dispatched:
+            kernel.run = _Telling(kernel)
+
+
 def living() -> list[Kernel]:
     """Every kernel that somebody holds."""
     with _lock:
@@ -140,8 +205,7 @@ def living() -> list[Kernel]:
 def _switch(asked):
     """Somebody listens to `dispatched` from now on, or nobody does any more."""
     with _lock:
-        for kernel in _living:
-            kernel.run = _Telling(kernel) if asked else kernel.compiled
+        _outfit(*_living)
 
 
 events.when_asked("dispatched", _switch)

@@ -27,6 +27,7 @@ class _Thread(threading.local):
     compute_dtype: Any = None  # numpy dtype that Cell.to_float asks for
     forward_mode: bool = False  # whether loops are traced for forward-mode derivatives
     carriers: Any = None  # of whole numbers that a gradient in a graph is taken by, see core.whole
+    pullbacks: Any = None  # from a kernel to its gradient in other operators, see core.kernel.differentiated
     late: Any = ()  # verdicts that nobody waits for, see core.late
 
 

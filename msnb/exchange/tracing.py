@@ -7,11 +7,15 @@ from typing import Any
 import numpy as np
 
 from msnb.core.compile import program_of
+from msnb.core.kernel import differentiated
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
-from msnb.ir.anf import FuncGraph
+from msnb.ir.anf import CNode, FuncGraph
 from msnb.ir.api import name_of, of_program
 from msnb.nn.cell import Cell
+from msnb.nn.graph_cell import prune, targets
+
+SCOPE = "Gradients"  # where the operators stand that a gradient is written with, as in MindSpore
 
 
 class Values(Mapping[str, Any]):
@@ -68,6 +72,59 @@ def traced(net: Cell | Callable[..., Any], *inputs: Any) -> FuncGraph:
         del graph.outputs[len(graph.outputs) - graph.written :]
         graph.written = 0
     return graph
+
+
+def stepped(net: Cell | Callable[..., Any], *inputs: Any, rules: Callable[..., Any]) -> FuncGraph:
+    """The same graph with all that it writes: each new value of a Parameter is that of a node which writes it.
+
+    Args:
+        net (Union[Cell, Callable]): The network, such as a train step; it is traced in evaluation.
+        inputs: What it would be called with.
+        rules (Callable): What operators are differentiated by, see `msnb.core.kernel.differentiated`.
+
+    Returns:
+        FuncGraph, `weights` filled.
+    """
+    given = [Tensor(x) if isinstance(x, Parameter) else x for x in inputs]
+    with evaluating(net):
+        program = program_of(net, *given)
+        graph = of_program(program, name_of(net))
+        if any(node.direction == "backward" for node in graph.all_nodes()):
+            with differentiated(rules):
+                program = program_of(net, *given, anew=True)
+            graph = of_program(program, name_of(net))
+            for node in graph.all_nodes():
+                within, _, last = node.scope.rpartition("/")
+                if last == SCOPE:  # the operators of a rule are no gradients of themselves
+                    node.scope, node.direction = f"{last}/{within}", "update"
+    graph.weights = Values(_by_name(program.params))
+    _say_what_is_written(graph)
+    first = len(graph.outputs) - graph.written
+    values, graph.outputs[first:], graph.written = graph.outputs[first:], [], 0
+    parameters = {node.name: node for node in graph.parameters if node.is_weight}
+    for parameter, (node, slot) in zip(program.written, values, strict=True):
+        target = parameters[parameter.name]
+        places = targets(node) if isinstance(node, CNode) else []
+        if slot < len(places) and node.inputs[places[slot]] is target:
+            continue
+        made = CNode("Assign", (target, node), (0, slot), target.types, direction="update", id=len(graph.nodes))
+        made.scope = getattr(node, "scope", "") or "Default"
+        graph.nodes.append(made)
+    prune(graph)
+    return graph
+
+
+def _say_what_is_written(graph):
+    """A Parameter that is written again is the Parameter, and not its new value."""
+    values = {}
+    for node in graph.nodes:
+        inputs = list(node.inputs)
+        for slot, place in enumerate(targets(node)):
+            inputs[place] = values.get((node.inputs[place], node.slots[place]), node.inputs[place])
+            values[node, slot] = inputs[place]
+        if inputs != list(node.inputs):
+            node.slots = tuple(0 if a is not b else slot for a, b, slot in zip(inputs, node.inputs, node.slots))
+            node.inputs = tuple(inputs)
 
 
 def _by_name(parameters):

@@ -11,8 +11,8 @@ from msnb.core.errors import describe
 from msnb.core.operator import OF_USERS, REGISTRY, Operator
 from msnb.core.parameter import Parameter
 from msnb.core.script import runtime
-from msnb.core.tensor import Tensor
-from msnb.ir.anf import AnfNode, CNode, FuncGraph, OpenGraph, ValueNode
+from msnb.core.tensor import Tensor, box
+from msnb.ir.anf import AnfNode, CNode, FuncGraph, OpenGraph, ParameterNode, ValueNode
 from msnb.nn.cell import Cell
 
 __all__ = ["GraphCell"]
@@ -71,6 +71,7 @@ class GraphCell(Cell):
             _check_runs(graph)
         self.graph = graph
         self._built: dict[Any, FuncGraph] = {}
+        self._written: list[ParameterNode] | None = None
         given = _checked(params_init, graph)
         for node in graph.parameters:
             if node.is_weight:
@@ -89,8 +90,19 @@ class GraphCell(Cell):
         graph, given, values = self._graph_for(inputs), iter(inputs), []
         for node in graph.parameters:
             values.append(self._params[node.name] if node.is_weight else next(given))
-        results = _run(graph, values, {})[: len(graph.outputs) - graph.written]
+        # nodes see the Parameters that the graph writes as they were; their new values are results of nodes
+        before = {node: box(self._params[node.name]._array) for node in self._writes(graph)}
+        env = {node: (value, self._params[node.name]) for node, value in before.items()}
+        results = _run(graph, values, env)[: len(graph.outputs) - graph.written]
         return results[0] if len(results) == 1 else tuple(results)
+
+    def _writes(self, graph):
+        """The Parameters that a graph writes."""
+        if graph is not self.graph:
+            return written(graph)
+        if self._written is None:
+            self._written = written(graph)
+        return self._written
 
     def _graph_for(self, inputs):
         """The graph that runs: of one with open axes, the one for the shapes of the inputs."""
@@ -141,6 +153,41 @@ def operator_of(node: CNode) -> Operator | None:
     return found if isinstance(found, Operator) else None
 
 
+def targets(node: CNode) -> list[int]:
+    """Which inputs of a node are Parameters that it writes; their new values are its first results."""
+    op = operator_of(node)
+    if op is None or not op.written:
+        return []
+    sizes = [entry[0] if isinstance(entry, tuple) else max(entry, 0) for entry in node.layout or (1,) * len(op.inputs)]
+    return [sum(sizes[:place]) for place in op.written]
+
+
+def written(graph: FuncGraph) -> list[ParameterNode]:
+    """The Parameters that a graph gives new values, each once."""
+    found = [node.inputs[i] for node in graph.nodes for i in targets(node)]
+    return list(dict.fromkeys(node for node in found if isinstance(node, ParameterNode)))
+
+
+def prune(graph: FuncGraph) -> None:
+    """Leave out the nodes whose results nobody uses and that write no Parameter, in sub-graphs too."""
+    used: set[AnfNode] = set()
+    _used_by(graph, used)
+
+
+def _used_by(graph, used):
+    """Add what the outputs of a graph need, from the last node to the first one."""
+    used.update(node for node, _ in graph.outputs)
+    kept = []
+    for node in reversed(graph.nodes):
+        if node not in used and not targets(node):
+            continue
+        for inner in node.graphs:
+            _used_by(inner, used)
+        used.update(node.inputs)
+        kept.append(node)
+    graph.nodes[:] = kept[::-1]
+
+
 def _check_runs(graph):
     """Tell of all operators at once that cannot run."""
     missing = {}
@@ -158,7 +205,7 @@ def _check_runs(graph):
 
 def _run(graph: FuncGraph, values: Sequence[Any], env: dict[AnfNode, Any]) -> list[Any]:
     """Results of a graph for the values of its parameters; `env` has the results of nodes around it."""
-    env = {**env, **{node: (value,) for node, value in zip(graph.parameters, values, strict=True)}}
+    env = {**{node: (value,) for node, value in zip(graph.parameters, values, strict=True)}, **env}
 
     def value_of(node, slot):
         if isinstance(node, ValueNode):
@@ -171,10 +218,22 @@ def _run(graph: FuncGraph, values: Sequence[Any], env: dict[AnfNode, Any]) -> li
             control = _CONTROL.get(node.op)
             if control is not None:
                 out = control(node, inputs, env)
+            elif (op := operator_of(node)).written:
+                out = _written(op, node, inputs, env)
             else:
-                out = operator_of(node).again(node.attrs, node.layout, inputs)
+                out = op.again(node.attrs, node.layout, inputs)
         env[node] = out if isinstance(out, (tuple, list)) else (out,)
     return [value_of(node, slot) for node, slot in graph.outputs]
+
+
+def _written(op, node, inputs, env):
+    """Run what writes Parameters; its results are their new values."""
+    places = targets(node)
+    parameters = [env[node.inputs[i]][1] for i in places]
+    for i, parameter in zip(places, parameters):
+        inputs[i] = parameter
+    op.again(node.attrs, node.layout, inputs)
+    return tuple(box(parameter._array) for parameter in parameters)
 
 
 def _scope(node):

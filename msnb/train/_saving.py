@@ -138,7 +138,7 @@ def save(
     values = _by_name(save_obj)
     if choice_func is not None:
         values = {name: value for name, value in values.items() if choice_func(name)}
-    values.update(_appended(append_dict))
+    values.update(appended(append_dict))
 
     def prepared():
         # Copies on the device: the next training step may overwrite the Parameters, and nothing waits for it here.
@@ -198,7 +198,8 @@ def _no_entry(what, name, value):
     )
 
 
-def _appended(append_dict):
+def appended(append_dict: dict[Any, Any] | None) -> dict[str, Any]:
+    """What a checkpoint holds in addition as Tensors and strings; TypeError for what it cannot hold."""
     if append_dict is None:
         return {}
     if not isinstance(append_dict, dict):

@@ -6,7 +6,8 @@
 import numpy as np
 
 import mindspore as ms
-from mindspore import Tensor, nn, ops
+from mindspore import Parameter, Tensor, nn, ops
+from mindspore.common.initializer import Normal
 
 
 class LeNet(nn.Cell):
@@ -228,6 +229,64 @@ class Lengths(nn.Cell):
         return ops.reshape(y, (batch, steps, width)) + x[:, :1], ops.relu(self.pool(self.conv(image)))
 
 
+class Classifier(nn.Cell):
+    """Convolutions, normalised, with a way around: what a train step differentiates."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.norm, self.out = nn.Conv2d(1, 2, 3, has_bias=True), nn.BatchNorm2d(2), nn.Dense(8, 3)
+        self.tanh, self.pool, self.mean = nn.Tanh(), nn.MaxPool2d(2, 2), nn.AvgPool2d(2, 2)
+        self.flatten = nn.Flatten()
+
+    def construct(self, x):
+        y = self.tanh(self.norm(self.conv(x)))
+        return self.out(self.flatten(self.pool(y) + self.mean(y)))
+
+
+class Words(nn.Cell):
+    """A look-up, scores and a norm."""
+
+    def __init__(self):
+        super().__init__()
+        self.table, self.norm, self.out = nn.Embedding(7, 4, False, Normal(0.5)), nn.LayerNorm((4,)), nn.Dense(4, 3)
+        self.across, self.product = ops.BatchMatMul(transpose_b=True), ops.BatchMatMul()
+        self.softmax, self.mean, self.act = nn.Softmax(), ops.ReduceMean(), nn.GELU()
+
+    def construct(self, words):
+        x = self.table(words)
+        x = self.norm(x + self.product(self.softmax(self.across(x, x) * 0.5), x))
+        return self.out(self.mean(self.act(x), 1))
+
+
+class Counted(nn.Cell):
+    """A network that counts how often it was called."""
+
+    def __init__(self):
+        super().__init__()
+        self.calls = Parameter(Tensor(np.array([2.0], np.float32)), name="calls", requires_grad=False)
+        self.dense = nn.Dense(3, 2)
+
+    def construct(self, x):
+        y = self.dense(x) * self.calls
+        self.calls += 1.0
+        return y
+
+
+def _step(network, optimizer, images):
+    """A train step of a classifier."""
+
+    def make():
+        net = network()
+        loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=images, reduction="mean"))
+        return nn.TrainOneStepCell(loss, optimizer(net.trainable_params()))
+
+    return make
+
+
+def _momentum(parameters):
+    return nn.Momentum(parameters, nn.exponential_decay_lr(0.2, 0.9, 6, 2, 1), 0.9, weight_decay=0.01)
+
+
 def _floats(seed, *shape):
     return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
@@ -250,3 +309,12 @@ NETWORKS = {
 }
 # Those that are written for inputs with axes of any length: name -> shapes.
 OPEN = {"lengths": [(None, None, 4), (None, 2, None, 4)]}
+# What writes Parameters: name -> the same; its losses, or results, differ from call to call.
+STEPS = {
+    "step_momentum": (_step(Classifier, _momentum, True), [_floats(13, 2, 1, 4, 4), np.array([0, 2], np.int32)]),
+    "step_adam": (
+        _step(Words, lambda parameters: nn.Adam(parameters, 0.05), False),
+        [np.array([[1, 5, 2], [3, 3, 6]], np.int32), np.eye(3, dtype=np.float32)[:2]],
+    ),
+    "counted": (Counted, [_floats(14, 2, 3)]),
+}

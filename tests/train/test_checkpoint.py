@@ -183,3 +183,58 @@ def test_a_job_that_is_done_is_let_go_of_while_the_next_one_runs():
     assert started.wait(60) and alive() is None
     release.set()
     writer.wait()
+
+
+def test_a_checkpoint_holds_what_is_counted_and_is_encrypted(make_model, batches, tmp_path):
+    key, info = b"0" * 16, ["epoch_num", "step_num", {"epoch_num": 10, "by": "me"}]
+    callbacks = saver(tmp_path, append_info=info, enc_key=key, enc_mode="AES-CBC")
+    make_model().train(2, batches(steps=3), callbacks=callbacks)
+    path = str(tmp_path / "net-2_3.ckpt")
+    with pytest.raises(ValueError, match="encrypted"):
+        ms.load_checkpoint(path)
+    found = ms.load_checkpoint(path, dec_key=key, dec_mode="AES-CBC")
+    assert (int(found["epoch_num"].asnumpy()), int(found["step_num"].asnumpy()), found["by"]) == (12, 6, "me")
+
+
+def test_checkpoints_of_the_other_format_are_counted_too(make_model, batches, tmp_path):
+    make_model().train(1, batches(steps=4), callbacks=saver(tmp_path, keep_checkpoint_max=2, format="safetensors"))
+    found = sorted(name for name in os.listdir(tmp_path) if name.endswith(".safetensors"))
+    assert found == ["net-1_3.safetensors", "net-1_4.safetensors"]
+    assert ms.load_checkpoint(str(tmp_path / found[0]), format="safetensors")
+
+
+def test_a_training_that_breaks_off_leaves_a_checkpoint_where_that_is_asked_for(make_model, batches, tmp_path):
+    class Breaks(Callback):
+        def step_end(self, run_context):
+            if run_context.original_args().cur_step_num == 2:
+                raise KeyboardInterrupt
+
+    model = make_model()
+    callbacks = [saver(tmp_path, save_checkpoint_steps=10, exception_save=True), Breaks()]
+    with pytest.raises(KeyboardInterrupt):
+        model.train(1, batches(steps=4), callbacks=callbacks)
+    assert files(tmp_path) == ["net-1_2_breakpoint.ckpt"]
+    found = ms.load_checkpoint(str(tmp_path / "net-1_2_breakpoint.ckpt"))
+    for parameter in model.train_network.get_parameters():
+        np.testing.assert_array_equal(found[parameter.name].asnumpy(), parameter.asnumpy())
+    make_model().train(1, batches(steps=2), callbacks=saver(tmp_path, "whole", exception_save=True))
+    assert files(tmp_path) == ["net-1_2_breakpoint.ckpt", "whole-1_1.ckpt", "whole-1_2.ckpt"]
+
+
+@pytest.mark.parametrize(
+    ("error", "given"),
+    [
+        (ValueError, {"enc_key": b"0" * 16, "crc_check": True}),
+        (ValueError, {"enc_key": b"0" * 16, "format": "safetensors"}),
+        (ValueError, {"enc_key": b"0"}),
+        (ValueError, {"format": "onnx"}),
+        (ValueError, {"append_info": ["epochs"]}),
+        (TypeError, {"append_info": [3]}),
+        (TypeError, {"append_info": "epoch_num"}),
+        (TypeError, {"append_info": [{"x": [1]}]}),
+        (TypeError, {"exception_save": 1}),
+    ],
+)
+def test_a_checkpoint_config_that_cannot_be_is_refused(error, given):
+    with pytest.raises(error, match="CheckpointConfig|append_dict|key|format"):
+        CheckpointConfig(**given)

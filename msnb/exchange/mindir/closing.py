@@ -3,26 +3,6 @@
 from msnb.ir.anf import AnfNode, CNode, FuncGraph, ParameterNode, ValueNode
 
 
-def prune(graph: FuncGraph) -> None:
-    """Leave out the nodes whose results nobody uses, in sub-graphs too."""
-    used: set[AnfNode] = set()
-    _used_by(graph, used)
-
-
-def _used_by(graph, used):
-    """Add what the outputs of a graph need, from the last node to the first one."""
-    used.update(node for node, _ in graph.outputs)
-    kept = []
-    for node in reversed(graph.nodes):
-        if node not in used:
-            continue
-        for inner in node.graphs:
-            _used_by(inner, used)
-        used.update(node.inputs)
-        kept.append(node)
-    graph.nodes[:] = kept[::-1]
-
-
 def close(graph: FuncGraph) -> None:
     """Let each sub-graph have a parameter, its first ones, for each value of the graphs around it that it uses."""
     for node in graph.nodes:

@@ -12,6 +12,7 @@ from msnb.exchange.mindir.values import (
     Closure,
     Hole,
     NamedTuples,
+    Order,
     Ref,
     is_leaf,
     own_name,
@@ -89,7 +90,7 @@ class ControlFlow(Leaving):
             if not (isinstance(a, Again) and isinstance(b, Again) and a.function == b.function):
                 raise LeftWithin(f"{self.path!r} has a branch that leaves a function in a way that msnb does not read.")
             return Again(a.function, tuple(self._merged(x, y, pairs) for x, y in zip(a.values, b.values, strict=True)))
-        if a is ORDER or b is ORDER:
+        if isinstance(a, Order) or isinstance(b, Order):
             return ORDER
         if isinstance(a, (tuple, list)) and not isinstance(a, NamedTuples):
             if not isinstance(b, (tuple, list)) or len(a) != len(b):

@@ -4,13 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from msnb.exchange.mindir.operators import Unsayable, forms, reads
-from msnb.exchange.mindir.spelling import is_length
+from msnb.exchange.mindir.operators import Unsayable, dtype_numbered, forms, reads
+from msnb.exchange.mindir.spelling import dtype_of, is_length, spelled
 from msnb.ir.anf import ValueNode
 from msnb.ops import operations as P
 from msnb.ops.index import ALL, ARRAY, NEW, NUMBER, _TensorGetItem, _TensorGetRow
 from msnb.ops.math.division import _TrueDiv
 from msnb.ops.math.matmul import _MatMulBroadcast
+from msnb.ops.nn.lstm import matrix_places, on_cpu
 
 
 def plain(value: Any) -> Any:
@@ -18,7 +19,7 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, (np.generic, np.ndarray)) and not value.ndim else value
 
 
-def _names(inputs, outputs):
+def named(inputs, outputs):
     return {"input_names": list(inputs), "output_names": list(outputs)}
 
 
@@ -71,7 +72,7 @@ def _pads(given, sizes):
     return tuple(found)
 
 
-def _convolution(given, sizes):
+def geometry(given, sizes):
     if given["data_format"] != "NCHW":
         raise Unsayable(f"data_format={given['data_format']!r}")
     return {
@@ -92,15 +93,15 @@ def _convolution(given, sizes):
 @forms.register(P.Conv2D)
 def _conv2d(writer, node, given):
     sizes = node.inputs[0].types[node.slots[0]].shape[2:]
-    attributes = {**_convolution(given, sizes), **_names("xw", ["output"])}
+    attributes = {**geometry(given, sizes), **named("xw", ["output"])}
     return writer.call("Conv2D", [given["x"], given["weight" if "weight" in given else "w"]], node, attributes)
 
 
 @forms.register(P.Conv2DBackpropInput)
 def _conv2d_transpose(writer, node, given):
     inputs = [inp.name for inp in P.Conv2DBackpropInput.operator.inputs]
-    attributes = _convolution(given, node.types[0].shape[2:])
-    attributes.update(_names(["out_backprop", "filter", "input_sizes"], ["output"]))
+    attributes = geometry(given, node.types[0].shape[2:])
+    attributes.update(named(["out_backprop", "filter", "input_sizes"], ["output"]))
     return writer.call("Conv2DBackpropInput", [given[name] for name in inputs], node, attributes)
 
 
@@ -108,6 +109,10 @@ def _conv2d_transpose(writer, node, given):
 def _read_convolution(values, attributes, name="Conv2D"):
     transposed = len(values) == 3
     op = (P.Conv2DBackpropInput if transposed else P.Conv2D).operator
+    return op.name, geometry_read(op, values, attributes)
+
+
+def geometry_read(op, values, attributes):
     if attributes.get("format", "NCHW") != "NCHW":
         raise Unsayable(f"format={attributes['format']!r}")
     given = dict(zip([inp.name for inp in op.inputs], values))
@@ -124,7 +129,7 @@ def _read_convolution(values, attributes, name="Conv2D"):
         dilation=_two(attributes["dilation"]),
         group=attributes.get("group", 1),
     )
-    return op.name, given
+    return given
 
 
 # ---------------------------------------------------------------------- pooling
@@ -137,13 +142,13 @@ def _max_pool(writer, node, given):
         "strides": _four(_two(given["strides"])),
         "pad_mode": given["pad_mode"].upper(),
         "format": "NCHW",
-        **_names("x", ["output"]),
+        **named("x", ["output"]),
     }
     return writer.call("MaxPool", [given["x"]], node, attributes)
 
 
 @reads("MaxPool")
-def _read_max_pool(values, attributes):
+def windows_read(values, attributes):
     return "MaxPool", {
         P.MaxPool.operator.inputs[0].name: values[0],
         "kernel_size": _two(attributes["kernel_size"]),
@@ -157,7 +162,7 @@ def _read_max_pool(values, attributes):
 @forms.register(P.Stack)
 def _stack(writer, node, given):
     items = next(v for v in given.values() if isinstance(v, list))
-    attributes = {"axis": given["axis"], "num": len(items), "N": len(items), **_names("x", "y")}
+    attributes = {"axis": given["axis"], "num": len(items), "N": len(items), **named("x", "y")}
     return writer.call("Stack", [items], node, attributes)
 
 
@@ -290,10 +295,15 @@ def _read_stop_gradient(values, attributes):
     return "StopGradient", {P.StopGradient.operator.inputs[0].name: values[0]}
 
 
+def _kind(value):
+    """The element type of an input that is read."""
+    return value.node.types[value.slot].dtype if hasattr(value, "node") else spelled(np.asarray(value).dtype)
+
+
 def _reduction(ours):
     def read(values, attributes):
         x, axis, keep = values[:3]
-        if len(values) > 3 and values[3] is not None:
+        if len(values) > 3 and values[3] is not None and dtype_numbered(values[3]) != dtype_of(_kind(x)):
             raise Unsayable("a reduction into another element type")
         axis = () if axis is None else axis
         names = [i.name for i in getattr(P, ours).operator.inputs]
@@ -340,34 +350,37 @@ def _lstm(writer, node, given):
 def _packed(writer, node, given):
     """The weights of each layer as MindSpore has them on CPU: input matrices, hidden ones, the sums of the biases."""
     kind = node.inputs[3].types[node.slots[3]]
-    layers, directions = given["num_layers"], 2 if given["bidirectional"] else 1
+    layers, directions, biases = given["num_layers"], 2 if given["bidirectional"] else 1, given["has_bias"]
     gates = 4 * given["hidden_size"]
     widths = [given["input_size"] if i == 0 else given["hidden_size"] * directions for i in range(layers)]
-    sizes = [gates * width for width in widths for _ in range(directions)]
-    hidden = gates * given["hidden_size"]
-    extra = kind.size - sum(sizes) - hidden * len(sizes)
-    if given["has_bias"] and extra != 2 * gates * len(sizes):
-        if layers == 1:
-            return [given["w"]]  # they are packed so already
-        raise Unsayable("several layers whose gates have one bias")
-    at, places = 0, []
+    sizes = [width for width in widths for _ in range(directions)]
+    hidden, count = gates * given["hidden_size"], len(sizes)
+    matrices = sum(gates * n for n in sizes) + hidden * count
+    one = biases and kind.size == matrices + gates * count
+    inputs_first = one or (not biases and on_cpu())
+    if layers == 1 and inputs_first:
+        return [given["w"]]  # they are packed so already
     flat = given["w"] if len(kind.shape) == 3 else writer.made("Reshape", [given["w"], (-1, 1, 1)], kind.dtype,
                                                                (kind.size, 1, 1))  # fmt: skip
 
-    def piece(size):
-        nonlocal at
-        at += size
-        part = (at - size, 0, 0), (at, 1, 1), (1, 1, 1)
+    def piece(at, size):
+        part = (at, 0, 0), (at + size, 1, 1), (1, 1, 1)
         return writer.made("StridedSlice", [flat, *part, 0, 0, 0, 0, 0], kind.dtype, (size, 1, 1))
 
-    for size in sizes:
-        places.append([piece(size), piece(hidden)])
-    for place in places if given["has_bias"] else ():
-        place.append(writer.made("Add", [piece(gates), piece(gates)], kind.dtype, (gates, 1, 1)))
+    def bias(number):
+        if one:
+            return piece(matrices + number * gates, gates)
+        at = matrices + number * 2 * gates
+        return writer.made("Add", [piece(at, gates), piece(at + gates, gates)], kind.dtype, (gates, 1, 1))
+
+    places = matrix_places(sizes, given["hidden_size"], inputs_first)
+    parts = [[piece(own, gates * n), piece(later, hidden)] for own, later, n in zip(*places, sizes, strict=True)]
+    for number, part in enumerate(parts if biases else ()):
+        part.append(bias(number))
     made = []
     for layer in range(layers):
-        own = places[layer * directions : (layer + 1) * directions]
-        size = directions * (gates * widths[layer] + hidden + (gates if given["has_bias"] else 0))
-        ordered = [place[i] for i in range(len(own[0])) for place in own]
+        own = parts[layer * directions : (layer + 1) * directions]
+        size = directions * (gates * widths[layer] + hidden + (gates if biases else 0))
+        ordered = [part[i] for i in range(len(own[0])) for part in own]
         made.append(writer.made("Concat", [ordered, 0], kind.dtype, (size, 1, 1)))
     return made

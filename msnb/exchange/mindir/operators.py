@@ -167,13 +167,13 @@ def _enter():
     """The table's entries."""
     for name, told in FUNCTIONS.items():
         op = REGISTRY.get(name)
-        if op is None or op.name != name or op.written or op.random or name in _OTHERS:
+        if op is None or op.name != name or op.random or name in _OTHERS:
             continue
         try:
             table[name] = Function(op, told)
         except Unsayable:
             continue
-        if name not in _UNSEEN | _OWN:
+        if name not in _UNSEEN | _OWN and not op.written:  # what writes is `write_order`'s
             forms.register(op)(table[name])
 
 

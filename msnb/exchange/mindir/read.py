@@ -16,7 +16,8 @@ import numpy as np
 from msnb.core.operator import REGISTRY
 from msnb.core.tensor import Tensor, box
 from msnb.exchange.mindir import forms as _forms  # noqa: F401 - fills the table
-from msnb.exchange.mindir.closing import close, freeze, number, prune
+from msnb.exchange.mindir import gradient_forms as _gradient_forms  # noqa: F401 - and this one
+from msnb.exchange.mindir.closing import close, freeze, number
 from msnb.exchange.mindir.control import ControlFlow
 from msnb.exchange.mindir.host import SHAPES, folded, is_folded, is_of_shapes, shape_of
 from msnb.exchange.mindir.operators import Unsayable, call_of
@@ -28,6 +29,7 @@ from msnb.exchange.mindir.values import (
     Choice,
     Closure,
     Layers,
+    Order,
     Ref,
     class_name,
     is_leaf,
@@ -43,6 +45,7 @@ from msnb.formats import mindir, mindir_first
 from msnb.formats.encryption import Cipher, Own
 from msnb.formats.reading import BadFileError
 from msnb.ir.anf import CNode, FuncGraph, OpenGraph, ParameterNode, TensorType, ValueNode
+from msnb.nn.graph_cell import prune
 
 _MOST = 1_000_000  # nodes that are followed; functions that call each other can be more than any memory holds
 _DEEPEST = 100  # functions that are followed within each other
@@ -147,6 +150,7 @@ class Reader(ControlFlow):
         self.depth = 0
         self.made = 0
         self.nodes: list[CNode] = []  # of the graph in the making
+        self.top = self.nodes  # of the outermost one
         self.active: tuple[str, ...] = ()  # functions whose call is an `Again`
         self.unknown: dict[str, str] = {}  # operators that msnb does not have -> why
         self.globals: dict[str, Any] = {}
@@ -302,13 +306,15 @@ class Reader(ControlFlow):
         abstract = next((a for a in node.get("attribute", []) if a.get("name") == "shape"), None)
         if abstract is None:
             raise BadFileError(f"{self.path!r} is damaged: a node {op!r} does not say what it gives.")
-        values = [v for v in values if v is not ORDER]
+        values = [v for v in values if not isinstance(v, Order)]
         if is_folded(op, values):
             try:
                 return folded(op, values)
             except Unsayable as why:
                 raise BadFileError(f"{self.path!r} is damaged: '{op}' gives {why}.") from None
         types = tuple(types_of(abstract))
+        if op in REGISTRY and REGISTRY[op].written:
+            return self._writing(op, primitive.get("prim_type", 1) == 2, values, attributes, node)
         try:
             name, given = call_of(op, primitive.get("prim_type", 1) == 2, values, attributes)
         except Unsayable as why:
@@ -329,6 +335,24 @@ class Reader(ControlFlow):
         if abstract.get("type") == mindir.TUPLE:
             return tuple(Ref(made, i) for i in range(len(made.types)))
         return Ref(made, 0)
+
+    def _writing(self, op, function, values, attributes, node):
+        """A node that gives Parameters new values: its results are these."""
+        if self.active or self.nodes is not self.top:
+            raise NotImplementedError(
+                f"{self.path!r} writes Parameters in a branch or a loop, which msnb does not read."
+            )
+        try:
+            name, given = call_of(op, function, values, attributes)
+        except Unsayable as why:
+            raise NotImplementedError(f"{self.path!r} has an operator that msnb cannot read: {op} ({why}).") from None
+        written = [given[REGISTRY[name].inputs[place].name] for place in REGISTRY[name].written]
+        if not all(isinstance(value, Ref) and isinstance(value.node, ParameterNode) for value in written):
+            raise BadFileError(f"{self.path!r} is damaged: '{op}' writes what is no Parameter.")
+        types = tuple(value.node.types[value.slot] for value in written)
+        made = self._made(name, given, types, node.get("domain", "").rpartition("/")[0])
+        results = tuple(Ref(made, slot) for slot in range(len(types)))
+        return results if REGISTRY[name].returns_written and len(results) > 1 else results[0]
 
     def _made(self, name, given, types, scope):
         """The node of a call."""
@@ -352,7 +376,7 @@ class Reader(ControlFlow):
             attrs[key] = _static(value, key, name)
         attrs = _bound(op, attrs)
         plain = all(entry == 1 for entry in layout)
-        if self.shapes is not None:
+        if self.shapes is not None and not op.written:
             types = self._types(op, attrs, None if plain else tuple(layout), inputs)
         return self._add(name.lstrip("_"), inputs, types, scope, attrs, None if plain else tuple(layout))
 

@@ -1,6 +1,6 @@
 """Nodes of a MINDIR file that compute nothing: tuples and their items, functions with arguments, choices, orders."""
 
-from msnb.exchange.mindir.values import ORDER, Choice, Closure, Layers
+from msnb.exchange.mindir.values import ORDER, Choice, Closure, Layers, Order
 from msnb.formats.reading import BadFileError
 
 
@@ -32,14 +32,24 @@ def _layers(values):
     return Layers(index, ways)
 
 
+def _loaded(values):
+    """A Parameter as it is at a time."""
+    value, *times = values
+    return ORDER.after(times).loaded(value)
+
+
+def _tuple(values):
+    return tuple(v for v in values if not isinstance(v, Order))
+
+
 ITEMS = frozenset(("TupleGetItem", "tuple_getitem", "ListGetItem"))
 STRUCTURE = {
-    "Load": lambda values: values[0],
+    "Load": _loaded,
     "Depend": lambda values: values[0],
-    "UpdateState": lambda values: ORDER,
-    "MakeTuple": lambda values: tuple(v for v in values if v is not ORDER),
-    "MakeList": lambda values: tuple(v for v in values if v is not ORDER),
-    "make_tuple": lambda values: tuple(v for v in values if v is not ORDER),
+    "UpdateState": ORDER.after,
+    "MakeTuple": _tuple,
+    "MakeList": _tuple,
+    "make_tuple": _tuple,
     "TupleGetItem": _item,
     "tuple_getitem": _item,
     "ListGetItem": _item,
@@ -49,7 +59,7 @@ STRUCTURE = {
     "switch": _choice,
     "switch_layer": _layers,
     "SwitchLayer": _layers,
-    "load": lambda values: values[0],
+    "load": _loaded,
     "depend": lambda values: values[0],
     "Return": lambda values: values[0],
     "return": lambda values: values[0],

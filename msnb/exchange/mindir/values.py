@@ -6,7 +6,8 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.formats import mindir
-from msnb.ir.anf import AnfNode, TensorType
+from msnb.ir.anf import AnfNode, CNode, TensorType
+from msnb.nn.graph_cell import targets
 
 
 class Ref(NamedTuple):
@@ -45,14 +46,35 @@ class Again(NamedTuple):
     values: tuple[Any, ...]
 
 
-class _Order:
-    """What only says in which order something happens."""
+class Order:
+    """What only says in which order something happens: a point in time.
 
-    def __repr__(self):
+    Args:
+        written (dict): The Parameters that were given another value before that time -> that value.
+    """
+
+    def __init__(self, written: dict[AnfNode, Ref] | None = None) -> None:
+        self.written = written or {}
+
+    def __repr__(self) -> str:
         return "U"
 
+    def loaded(self, value: Any) -> Any:
+        """What a Parameter is at this time; everything else is what it is."""
+        return self.written.get(value.node, value) if isinstance(value, Ref) else value
 
-ORDER = _Order()
+    def after(self, values: Any) -> "Order":
+        """The time when `values` are there as well."""
+        written = dict(self.written)
+        for leaf in leaves(values):
+            if isinstance(leaf, Order):
+                written.update(leaf.written)
+            elif isinstance(leaf, Ref) and isinstance(leaf.node, CNode):
+                written.update((leaf.node.inputs[i], Ref(leaf.node, slot)) for slot, i in enumerate(targets(leaf.node)))
+        return Order(written)
+
+
+ORDER = Order()
 
 
 class Hole(NamedTuple):

@@ -9,7 +9,9 @@ from msnb import log
 from msnb._version import __version__
 from msnb.core.operator import REGISTRY
 from msnb.exchange.mindir import forms as _forms  # noqa: F401 - fills the table
+from msnb.exchange.mindir import gradient_forms as _gradient_forms  # noqa: F401 - and this one
 from msnb.exchange.mindir.choices import in_twos
+from msnb.exchange.mindir.gradients import rules
 from msnb.exchange.mindir.operators import Unsayable, forms
 from msnb.exchange.mindir.primitives import primitives
 from msnb.exchange.mindir.spelling import (
@@ -25,8 +27,9 @@ from msnb.exchange.mindir.spelling import (
 )
 from msnb.exchange.mindir.write_control import ControlWriter
 from msnb.exchange.mindir.write_lengths import LengthWriter
+from msnb.exchange.mindir.write_order import OrderWriter
 from msnb.exchange.missing import refusal
-from msnb.exchange.tracing import traced
+from msnb.exchange.tracing import stepped
 from msnb.formats import mindir
 from msnb.formats.encryption import Cipher, Own
 from msnb.ir.anf import AnfNode, CNode, FuncGraph, TensorType, ValueNode
@@ -53,7 +56,7 @@ def write(net: Callable[..., Any], inputs: tuple[Any, ...], path: str, cipher: C
 def _graph(net, inputs):
     """The graph of a network; where an input has axes of any length (None), one that holds for all of them."""
     if all(size is not None for x in inputs for size in x.shape or ()):
-        return traced(net, *inputs)
+        return stepped(net, *inputs, rules=rules)
     from msnb.exchange.mindir.lengths import graph_of  # spares its tables to all others
 
     return graph_of(net, inputs)
@@ -72,7 +75,7 @@ def model_of(graph: FuncGraph) -> dict[str, Any]:
     return Writer(graph).model()
 
 
-class Writer(ControlWriter, LengthWriter):
+class Writer(ControlWriter, LengthWriter, OrderWriter):
     """One file in the making.
 
     Args:
@@ -147,9 +150,9 @@ class Writer(ControlWriter, LengthWriter):
             for result, kind in zip(results, types, strict=True)
         ]
         if len(results) == 1 and types[0] is not None:
-            return results[0], {"tensor": [described(types[0])]}
+            return self._at_end(results[0], types), {"tensor": [described(types[0])]}
         made = self._node("MakeTuple", results, types, {})
-        return made, {"attr_info": abstract("", types)}
+        return self._at_end(made, types), {"attr_info": abstract("", types)}
 
     @staticmethod
     def _value(name, kind):
@@ -167,7 +170,7 @@ class Writer(ControlWriter, LengthWriter):
 
     def _run(self, graph, env):
         """Write the nodes of a graph; its results."""
-        for node in graph.nodes:
+        for node in self._in_order(graph, env) if graph is self.graph else graph.nodes:
             if not node.types:
                 log.once(f"export: {node.op} gives nothing that the network goes on with, and is not in the file.")
                 continue
@@ -175,7 +178,7 @@ class Writer(ControlWriter, LengthWriter):
             control = {"Switch": self._switch, "While": self._while}.get(node.op)
             made = None
             try:
-                if node.direction != "backward":  # a gradient is not the operator that it is called after
+                if node.direction != "backward" or node.kernel is None:
                     made = control(node, env) if control else self._lowered(node, env)
             except (Unsayable, NotImplementedError) as why:
                 self.reasons[node] = str(why)
@@ -207,16 +210,18 @@ class Writer(ControlWriter, LengthWriter):
         """The name of what an operator gives; None where it has no form."""
         op = REGISTRY.get(node.op) or REGISTRY.get(f"_{node.op}")
         form = None if op is None else forms.get(op)
-        if form is None and node.op not in primitives:
+        in_place = op is not None and bool(op.written)
+        if form is None and node.op not in primitives and not in_place:
             return None
         values = [self._of(env, *use) for use in node.uses]
-        if form is None:
+        if form is None and not in_place:
             values = [v if isinstance(v, Name) else np.asarray(v) for v in values]
             return primitives[node.op](self, node, values, node.op)
         types = [source.types[slot] if source.types else None for source, slot in node.uses]
         common = common_type(values, types, node) if node.op in _PROMOTING else None
         given, at = {name: node.attrs.get(name, default) for name, (_, default) in op.attributes.items()}, 0
-        for inp, entry in zip(op.inputs, node.layout or (1,) * len(op.inputs)):
+        usual = [(len(values),) if inp.many else 1 for inp in op.inputs]  # a sum of gradients says no more
+        for inp, entry in zip(op.inputs, node.layout or usual):
             if entry == -1:
                 given[inp.name] = node.attrs.get(inp.name, inp.default)
             elif isinstance(entry, tuple):
@@ -227,7 +232,7 @@ class Writer(ControlWriter, LengthWriter):
                 at += 1
             else:
                 given[inp.name] = None
-        return form(self, node, given)
+        return self._write_in_place(node, given, env, op) if in_place else form(self, node, given)
 
     def _operand(self, value, kind, common, node):
         """A Tensor input: a number is a Tensor of the type that it takes beside the others."""
@@ -280,7 +285,7 @@ class Writer(ControlWriter, LengthWriter):
         whole = self._node(op, values, types, attributes)
         return [self._node("TupleGetItem", [whole, i], (kind,), {}) for i, kind in enumerate(types)]
 
-    def _primitive(self, op, attributes):
+    def _primitive(self, op, attributes, function=False):
         """The name of an operator with its attributes; None for one that is a function."""
         key = (op, repr(attributes))
         made = self.primitives.get(key)
@@ -288,13 +293,13 @@ class Writer(ControlWriter, LengthWriter):
             made = self.primitives[key] = {
                 "name": f"{op}:{len(self.primitives)}",
                 "op_type": op,
-                "prim_type": FUNCTION if attributes is None else PRIMITIVE,
+                "prim_type": FUNCTION if attributes is None or function else PRIMITIVE,
                 "attribute": [mindir.attribute(name, value) for name, value in (attributes or {}).items()],
             }
         return made["name"]
 
-    def _node(self, op, values, types, attributes=None):
-        made, inputs = self._primitive(op, attributes), []
+    def _node(self, op, values, types, attributes=None, function=False):
+        made, inputs = self._primitive(op, attributes, function), []
         for value in values:
             if isinstance(value, list):
                 kinds = [self._known[v] for v in (self._tensor(v, None) for v in value)]

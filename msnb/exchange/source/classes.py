@@ -10,8 +10,9 @@ from msnb.ir.anf import ParameterNode, TensorType
 from msnb.ir.read import dtype_name
 
 from .blocks import Block, Blocks, Call
+from .holding import Made, identifier
 from .layers import chain, find, is_plain
-from .methods import Made, Method, identifier
+from .methods import Method
 from .words import Group, Hole, Line, atoms, call, lines, literal
 
 _KNOWN = frozenset(("Cell", "Parameter", "Tensor"))

@@ -11,6 +11,8 @@ from msnb.core.errors import describe
 
 WIDTH = 88  # what Ruff and Black keep to unless they are told otherwise
 
+NAMES = ("x", "y", "z", "u", "v", "w", "t", "s", "r", "q", "p")  # of values, in this order
+
 
 class Unwritten(NotImplementedError):
     """Something has no form in Python."""

@@ -39,7 +39,9 @@ class LSTM(_OverTime):
         c_t = f \cdot c_{t-1} + i \cdot g, \quad h_t = o \cdot \tanh(c_t)
 
     One Parameter `weight` holds all: layer after layer, and in each direction after direction, first every W and V,
-    whose rows come in the order i, f, g, o; then every pair of biases.
+    whose rows come in the order i, f, g, o; then every pair of biases. Without biases, with more than one layer or
+    direction, a CPU takes every W first, then every V, as MindSpore does: a checkpoint of such a network fits the kind
+    of device that it was trained on.
 
     Args:
         input_size (int): How many features come in.

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from msnb import context
 from msnb.common.kinds import Bool, ConstantAt, OneOf, PositiveInt, StrictFloat, is_constant
 from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, variant
@@ -37,8 +38,9 @@ def lstm_layer(x, h, c, w_ih, w_hh, bias, reverse=False):
 def _unpack(w, input_size, hidden_size, num_layers, has_bias, directions):
     """[(w_ih, w_hh, bias or None)] for every layer and direction out of one flat vector.
 
-    Two packings exist, and their sizes differ: with two biases a gate, each layer's matrices stand together and all
-    biases follow (cuDNN); with one, all input matrices come first, then all hidden ones, then the biases (CPU).
+    Two packings exist. That of a CPU has all input matrices first, then all hidden ones, then one bias a gate; that of
+    other devices has each layer's matrices together, and behind all of them two biases a gate. Where there are biases
+    the size tells which it is. Where there are none it does not, and the device decides, as in MindSpore.
     """
     gates = 4 * hidden_size
     sizes = [
@@ -51,23 +53,43 @@ def _unpack(w, input_size, hidden_size, num_layers, has_bias, directions):
         raise ValueError(
             f"For 'LSTM', 'w' should have {matrices + (2 * one_bias if has_bias else 0)} elements, but got {w.size}."
         )
-    w, at, out = w.reshape(-1), 0, []
+    w = w.reshape(-1)
+    places = {first: matrix_places(sizes, hidden_size, first) for first in (True, False)}
 
-    def take(*shape):
-        nonlocal at
-        count = shape[0] * (shape[1] if len(shape) > 1 else 1)
-        part = w[at : at + count].reshape(shape)
-        at += count
-        return part
+    def cut(places, columns, w):
+        return [w[at : at + gates * n].reshape(gates, n) for at, n in zip(places, columns)]
 
-    if has_bias and extra == one_bias:
-        w_ih = [take(gates, i) for i in sizes]
-        w_hh = [take(gates, hidden_size) for _ in sizes]
-        return list(zip(w_ih, w_hh, [take(gates) for _ in sizes], strict=True))
-    pairs = [(take(gates, i), take(gates, hidden_size)) for i in sizes]
-    for w_ih, w_hh in pairs:
-        out.append((w_ih, w_hh, take(gates) + take(gates) if has_bias else None))
-    return out
+    def pairs(first, w):
+        own, hidden = places[first]
+        return cut(own, sizes, w), cut(hidden, [hidden_size] * len(sizes), w)
+
+    if has_bias or len(sizes) == 1:
+        w_ih, w_hh = pairs(has_bias and extra == one_bias, w)
+    else:
+        w_ih, w_hh = lax.platform_dependent(w, cpu=lambda w: pairs(True, w), default=lambda w: pairs(False, w))
+    if not has_bias:
+        return list(zip(w_ih, w_hh, [None] * len(sizes), strict=True))
+    biases = w[matrices : matrices + extra].reshape(len(sizes), -1, gates).sum(1)
+    return list(zip(w_ih, w_hh, biases, strict=True))
+
+
+def on_cpu() -> bool:
+    """Whether the device is a CPU, which packs weights in its own way."""
+    return context.get_context("device_target") == "CPU"
+
+
+def matrix_places(sizes: list[int], hidden_size: int, inputs_first: bool) -> tuple[list[int], list[int]]:
+    """Where the input matrices, for `sizes` features, and the hidden ones begin in a flat vector of weights."""
+    gates, at, own, hidden = 4 * hidden_size, 0, [], []
+    for size in sizes:
+        own.append(at)
+        at += gates * size
+        if not inputs_first:
+            hidden.append(at)
+            at += gates * hidden_size
+    if inputs_first:
+        hidden = [at + gates * hidden_size * number for number in range(len(sizes))]
+    return own, hidden
 
 
 @operator
@@ -99,6 +121,8 @@ def LSTM(
         - **x** (Tensor) - (T, N, input_size).
         - **h**, **c** (Tensor) - (num_layers * directions, N, hidden_size).
         - **w** (Tensor) - all weights, flat: for each layer and direction input and hidden matrices, then the biases.
+          Without biases, with more than one layer or direction, a CPU takes all input matrices first, as MindSpore's
+          does.
 
     Outputs:
         Tuple of the outputs (T, N, hidden_size * directions), the last `h` and `c`, and two scalars that MindSpore
@@ -292,8 +316,13 @@ def _basic_lstm_cell(key, x, h, c, w, b, keep_prob, forget_bias, state_is_tuple)
 
 _SIZES = {"input_size": 3, "hidden_size": 2, "has_bias": True, "bidirectional": False, "dropout": 0.0}
 
+_BARE = {"input_size": 3, "hidden_size": 2, "has_bias": False, "bidirectional": True, "dropout": 0.0}
+_SQUARE = {"input_size": 3, "hidden_size": 3, "has_bias": False, "bidirectional": False, "dropout": 0.0}
+
 CASES = [
     case(LSTM, F(2, 1, 3), F(2, 1, 2), F(2, 1, 2), F(104), **_SIZES, num_layers=2),
+    case(LSTM, F(2, 1, 3), F(2, 1, 2), F(2, 1, 2), F(80, 1, 1), **_BARE, num_layers=1).results(0, 1, 2),
+    case(LSTM, F(3, 1, 3), F(2, 1, 3), F(2, 1, 3), F(144, 1, 1), **_SQUARE, num_layers=2).results(0, 1, 2),
     case(
         LSTMGrad,
         F(2, 1, 3),

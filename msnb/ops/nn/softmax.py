@@ -126,6 +126,14 @@ def SoftmaxGrad(y, dy):
 
 @operator
 @in_float32
+def _SoftmaxBackward(dout, out, *, dim: Int = -1):
+    """Gradient of Softmax over an axis, from the cotangent and its output; files of MindSpore 2 have it."""
+    dim = _check.axis_in("SoftmaxBackward", dim, out.ndim)
+    return (dout - jnp.sum(out * dout, dim, keepdims=True)) * out
+
+
+@operator
+@in_float32
 def LogSoftmaxGrad(y, dy, *, axis: Int = -1):
     """Gradient of LogSoftmax from its output and the cotangent."""
     axis = _check.axis_in("LogSoftmaxGrad", axis, y.ndim)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from msnb import log, nn
 from msnb._checkparam import Validator
 from msnb.common.arguments import answered
+from msnb.exchange.api import cipher_of
 from msnb.train._background import writer
-from msnb.train._saving import save, save_graph
+from msnb.train._saving import FORMATS, appended, save, save_graph
 from msnb.train._utils import _make_directory
 from msnb.train.callback._callback import Callback
 
@@ -21,7 +22,8 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.train.callback._callback import RunContext
 
 _cur_dir = os.getcwd()  # networks import it as the folder that the program was started in
-_ENDING = r"-[0-9]+_[0-9]+\.ckpt"  # of a checkpoint's name, after its prefix
+_COUNTS = ("epoch_num", "step_num")
+_ENDING = r"-[0-9]+_[0-9]+\.(?:ckpt|safetensors)"  # of a checkpoint's name, after its prefix
 
 
 def _check_file_name_prefix(file_name_prefix):
@@ -34,6 +36,29 @@ def _chg_ckpt_file_name_if_same_exist(directory, prefix):
     name = re.compile(re.escape(prefix) + r"(?:_([0-9]+))?" + _ENDING)
     runs = [int(found[1] or 0) for found in map(name.fullmatch, os.listdir(directory)) if found]
     return f"{prefix}_{max(runs) + 1}" if runs else prefix
+
+
+def _appended(append_info):
+    """What checkpoints hold in addition, with what the counts begin at; None for nothing."""
+    if not append_info:
+        return None
+    if not isinstance(append_info, list):
+        raise TypeError(
+            f"For 'CheckpointConfig', 'append_info' should be a list, but got {type(append_info).__name__}."
+        )
+    found = {}
+    for entry in append_info:
+        if isinstance(entry, str) and entry in _COUNTS:
+            found.setdefault(entry, 0)
+        elif isinstance(entry, dict):
+            appended(entry)  # says what is wrong with it
+            found.update(entry)
+        else:
+            raise (ValueError if isinstance(entry, str) else TypeError)(
+                f"For 'CheckpointConfig', 'append_info' should hold {', '.join(map(repr, _COUNTS))}, or dicts of "
+                f"values by name, but it holds {entry!r:.80}."
+            )
+    return found
 
 
 def _setting(name, doc):
@@ -54,9 +79,18 @@ class CheckpointConfig:
         integrated_save (bool): Accepted; Parameters are always saved whole. Default: True.
         async_save (bool): Whether a thread writes the files. Default: False.
         saved_network (Cell): Network to save. Default: None, the one that is trained, with its optimizer.
+        append_info (list): What a checkpoint holds in addition: ``"epoch_num"``, ``"step_num"``, and dicts of further
+            values by name, int, float, bool, str, Parameter or Tensor. Default: None.
+        enc_key (bytes): Key of 16, 24 or 32 bytes (16 for SM4) with which checkpoints are encrypted. Default: None.
+        enc_mode (str): "AES-GCM", "AES-CBC" or "SM4-CBC". Default: "AES-GCM".
+        exception_save (bool): Whether a checkpoint is saved when the training ends by an error, Stop included; its name
+            ends in "_breakpoint". Default: False.
+        crc_check (bool): Whether checkpoints get a checksum, which r1.1 cannot read. Default: False.
+        remove_redundancy (bool): Accepted; one device holds whole Parameters. Default: False.
+        format (str): "ckpt" or "safetensors", which is also how the names end. Default: "ckpt".
 
     Raises:
-        ValueError: If a number is negative, or all are None or 0.
+        ValueError: If a number is negative, all are None or 0, or arguments do not go together.
         TypeError: If an argument is of another type.
 
     Supported Platforms:
@@ -77,6 +111,13 @@ class CheckpointConfig:
         integrated_save: bool = True,
         async_save: bool = False,
         saved_network: "Cell | None" = None,
+        append_info: list[Any] | None = None,
+        enc_key: bytes | None = None,
+        enc_mode: str = "AES-GCM",
+        exception_save: bool = False,
+        crc_check: bool = False,
+        remove_redundancy: bool = False,
+        format: str = "ckpt",
     ) -> None:
         often = {"save_checkpoint_steps": save_checkpoint_steps, "save_checkpoint_seconds": save_checkpoint_seconds}
         kept = {
@@ -91,8 +132,22 @@ class CheckpointConfig:
                 f"For 'CheckpointConfig', at least one of {', '.join(map(repr, often | kept))} should be "
                 f"positive, but all are None or 0."
             )
-        for name, value in (("integrated_save", integrated_save), ("async_save", async_save)):
+        truths = {
+            "integrated_save": integrated_save,
+            "async_save": async_save,
+            "exception_save": exception_save,
+            "crc_check": crc_check,
+            "remove_redundancy": remove_redundancy,
+        }
+        for name, value in truths.items():
             Validator.check_bool(value, name, "CheckpointConfig")
+        Validator.check_string(format, FORMATS, "format", "CheckpointConfig")
+        if enc_key is not None and (crc_check or format != "ckpt"):
+            raise ValueError(
+                "For 'CheckpointConfig', a checkpoint that is encrypted has no checksum and is of the format 'ckpt': "
+                "leave out 'enc_key', or 'crc_check' and 'format'."
+            )
+        log.unused("CheckpointConfig", "one device holds whole Parameters", remove_redundancy=remove_redundancy)
         if saved_network is not None and not isinstance(saved_network, nn.Cell):
             raise TypeError(
                 f"For 'CheckpointConfig', 'saved_network' should be a Cell or None, "
@@ -105,7 +160,9 @@ class CheckpointConfig:
         elif not keep_checkpoint_per_n_minutes:
             kept["keep_checkpoint_max"] = 1
         self._policy = often | kept | {"saved_network": saved_network}
-        self._settings = self._policy | {"integrated_save": integrated_save, "async_save": async_save}
+        self._settings = self._policy | truths | {"enc_key": enc_key, "enc_mode": enc_mode, "format": format}
+        self._settings["append_dict"] = _appended(append_info)
+        self.cipher = cipher_of("CheckpointConfig", enc_key, enc_mode)
 
     save_checkpoint_steps = _setting("save_checkpoint_steps", "Steps from one checkpoint to the next.")
     save_checkpoint_seconds = _setting("save_checkpoint_seconds", "Seconds from one checkpoint to the next.")
@@ -114,6 +171,13 @@ class CheckpointConfig:
     integrated_save = _setting("integrated_save", "Whether Parameters are saved whole.")
     async_save = _setting("async_save", "Whether a thread writes the files.")
     saved_network = _setting("saved_network", "Network to save, None for the one that is trained.")
+    append_dict = _setting("append_dict", "What is saved in addition: values, or None for those of the moment.")
+    enc_key = _setting("enc_key", "Key with which checkpoints are encrypted.")
+    enc_mode = _setting("enc_mode", "How they are encrypted.")
+    exception_save = _setting("exception_save", "Whether a checkpoint is saved when the training ends by an error.")
+    crc_check = _setting("crc_check", "Whether checkpoints have a checksum.")
+    remove_redundancy = _setting("remove_redundancy", "Accepted; Parameters are always whole.")
+    format = _setting("format", "Format of the files.")
 
     def get_checkpoint_policy(self) -> dict[str, Any]:
         """When checkpoints are saved, and which.
@@ -166,6 +230,7 @@ class ModelCheckpoint(Callback):
         self._last_triggered_step = 0
         self._last_time = time.monotonic()
         self._latest_ckpt_file_name = ""
+        self._moment = None  # of a training that may end by an error
 
     @property
     def latest_ckpt_file_name(self) -> str:
@@ -179,6 +244,15 @@ class ModelCheckpoint(Callback):
             run_context (RunContext): Values of the moment.
         """
         self._last_triggered_step = 0
+        if self._config.exception_save:
+            self._moment = run_context.original_args()
+
+    def __exit__(self, *error: Any) -> None:
+        """Save a checkpoint of what there is when the training has ended by an error, where that is asked for."""
+        moment, self._moment = self._moment, None
+        if moment is not None and error and error[0] is not None:
+            self._save_ckpt(moment, "_breakpoint")
+            writer.wait()
 
     def step_end(self, run_context: "RunContext") -> None:
         """Save a checkpoint if it is time.
@@ -209,6 +283,7 @@ class ModelCheckpoint(Callback):
         if self._config.save_checkpoint_steps or self._config.save_checkpoint_seconds:
             self._save_ckpt(run_context.original_args())
         writer.wait()
+        self._moment = None
 
     def save_graph(self, network):
         try:
@@ -222,14 +297,28 @@ class ModelCheckpoint(Callback):
         seconds = self._config.save_checkpoint_seconds
         return bool(seconds) and time.monotonic() - self._last_time > seconds
 
-    def _save_ckpt(self, cb_params):
+    def _save_ckpt(self, cb_params, mark=""):
         step, config = cb_params.cur_step_num, self._config
-        if step == self._last_triggered_step:  # nothing was trained since
+        if step == self._last_triggered_step and not mark:  # nothing was trained since
             return
-        name = f"{self._prefix}-{cb_params.cur_epoch_num}_{(step - 1) % cb_params.batch_num + 1}.ckpt"
+        batch = (step - 1) % cb_params.batch_num + 1
+        name = f"{self._prefix}-{cb_params.cur_epoch_num}_{batch}{mark}.{config.format}"
         path = os.path.join(self._directory, name)
         network = cb_params.train_network if config.saved_network is None else config.saved_network
-        save(network, path, config.async_save, after=functools.partial(self._written, path, self._prefix))
+        more = config.append_dict and dict(config.append_dict)
+        for count, now in zip(_COUNTS, (cb_params.cur_epoch_num, step)):
+            if more and count in more:
+                more[count] += now
+        save(
+            network,
+            path,
+            config.async_save,
+            more,
+            crc_check=config.crc_check,
+            after=None if mark else functools.partial(self._written, path, self._prefix),
+            cipher=config.cipher,
+            form=config.format,
+        )
         self._last_triggered_step, self._last_time = step, time.monotonic()
         self._latest_ckpt_file_name = path
 

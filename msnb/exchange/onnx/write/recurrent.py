@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from msnb.ops import operations as ops
+from msnb.ops.nn.lstm import matrix_places, on_cpu
 
 from .builder import lowerings
 
@@ -75,15 +76,10 @@ def _packing(size, input_size, hidden_size, num_layers, has_bias, directions):
         input_size if layer == 0 else hidden_size * directions for layer in range(num_layers) for _ in range(directions)
     ]
     matrices, count = sum(gates * (n + hidden_size) for n in sizes), len(sizes)
-    found, at = [], 0
-    if has_bias and size - matrices == gates * count:
-        hidden, bias = gates * sum(sizes), matrices
-        for number, n in enumerate(sizes):
-            found.append((at, hidden + number * gates * hidden_size, bias + number * gates, None))
-            at += gates * n
-        return found
-    for number, n in enumerate(sizes):
-        first = matrices + number * 2 * gates
-        found.append((at, at + gates * n, first if has_bias else None, first + gates if has_bias else None))
-        at += gates * (n + hidden_size)
-    return found
+    one = has_bias and size - matrices == gates * count
+    own, hidden = matrix_places(sizes, hidden_size, one or not has_bias and on_cpu())
+    if not has_bias:
+        return [(a, h, None, None) for a, h in zip(own, hidden)]
+    step = gates * (1 if one else 2)
+    starts = [matrices + number * step for number in range(count)]
+    return [(a, h, at, None if one else at + gates) for a, h, at in zip(own, hidden, starts)]
