@@ -52,8 +52,7 @@ _TRANSFORMS = ("jvp", "vjp", "jacfwd", "jacrev", "vmap")
 
 def __getattr__(name):
     if name in _TRANSFORMS:
-        value = globals()[name] = getattr(_importlib.import_module("msnb.core.transforms"), name)  # spares it at import
-        return value
+        return getattr(_sys.modules["msnb"], name)  # which loads them when they are asked for
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=_sys.modules[__name__])
 
 

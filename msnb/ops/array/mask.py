@@ -125,7 +125,7 @@ class MaskedSelect(HostPrimitive):
         return masked_select(input, mask)
 
 
-@operator(functional="masked_scatter", methods=("masked_scatter",), generation=2)
+@operator(methods=("masked_scatter",), generation=2)
 def MaskedScatter(input, mask, source):
     """A copy of a Tensor into which the elements of another go, one after another, where a mask is True.
 

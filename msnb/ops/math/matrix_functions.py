@@ -27,7 +27,7 @@ def _system(op, matrix, rhs):
         )
 
 
-@operator(functional="matrix_exp", methods=("matrix_exp",), generation=2)
+@operator(functional="matrix_exp", generation=2)
 @in_float32
 def MatrixExp(input):
     r"""The exponential of square matrices, :math:`\sum_k A^k / k!`.

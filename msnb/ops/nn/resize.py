@@ -366,8 +366,9 @@ CASES = [
     case(UpsampleNearest3D, F(1, 2, 2, 3, 2), None, (2.0, 1.5, 1.0)),
     case(UpsampleTrilinear3D, F(1, 2, 2, 3, 2), (3, 4, 4), None),
     case(UpsampleTrilinear3D, F(1, 2, 2, 3, 2), None, (2.0, 1.5, 1.0), align_corners=True),
-    case(ResizeArea, F(1, 4, 5, 2), Values([2, 3])),
-    case(ResizeArea, F(1, 4, 5, 2), Values([6, 3])),
-    case(ResizeArea, F(1, 4, 4, 2), Values([3, 3]), align_corners=True),
+    *(
+        case(ResizeArea, F(1, 4, 5, 2), Values(size), **how).without("differences", "it computes in float32")
+        for size, how in (([2, 3], {}), ([6, 3], {}), ([3, 3], {"align_corners": True}))
+    ),
     refused(ValueError, UpsampleNearest3D, F(1, 1, 2, 2, 2), None, None),
 ]

@@ -1,33 +1,12 @@
-"""Values put into a Tensor itself: zeros, and what stands at places of its flat form."""
+"""Elements of a Tensor replaced, by their number in the order of all."""
 
 from msnb.common.kinds import Bool
 from msnb.core.cases import F, Values, case, refused
 from msnb.core.checks import Check, Range
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
-from msnb.ops._check import INDEX, dtype_in, same_dtype, tensor_argument, tensor_only
+from msnb.ops._check import INDEX, dtype_in, same_dtype, tensor_only
 from msnb.ops._in_place import take_over
-from msnb.ops.array.create import ZerosLike
-
-
-@spelling(ZerosLike, function="zero_", method="zero_")
-def zero_(input: Tensor) -> Tensor:
-    """Fill a Tensor with zeros, and return it.
-
-    Args:
-        input (Tensor): It is written.
-
-    Returns:
-        Tensor, `input` itself.
-
-    Raises:
-        TypeError: If `input` is not a Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return take_over("zero_", tensor_argument("zero_", "input", input), ZerosLike.functional(input))
-
 
 _INSIDE = Check("index", lambda given: [Range(given["index"], given["input"].size, low=-given["input"].size)])
 
