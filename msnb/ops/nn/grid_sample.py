@@ -7,6 +7,7 @@ from msnb.core.cases import F, case
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
+from msnb.ops._half import in_float32
 
 Interpolation = OneOf("bilinear", "nearest")
 Outside = OneOf("zeros", "border", "reflection")
@@ -67,6 +68,7 @@ def _sampled(op, input_x, grid, dims, interpolation_mode, padding_mode, align_co
 
 
 @operator
+@in_float32
 def GridSampler2D(
     input_x,
     grid,
@@ -98,6 +100,7 @@ def GridSampler2D(
 
 
 @operator
+@in_float32
 def GridSampler3D(
     input_x,
     grid,
