@@ -20,7 +20,7 @@ PACKAGE = Path(msnb.__file__).parent
 SPELLINGS = {k: s for k, s in declare.SPELLINGS.items() if not k[1].startswith("Test")}
 # One name, two things: MindSpore's operator in place and torch's method of a Tensor; a class and what gives back its
 # argument; Python's `&` from the right and random numbers; numpy's `resize` of any Tensor and that of images.
-UNLIKE = {"scatteradd", "identity", "rand", "resize"}
+UNLIKE = {*(f"scatter{what}" for what in ("add", "sub", "mul", "div", "max", "min")), "identity", "rand", "resize"}
 
 
 def file_of(target):

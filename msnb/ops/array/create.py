@@ -8,7 +8,8 @@ from msnb.core.cases import case
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
-from msnb.ops._check import ANY, dtype_in, rank
+from msnb.ops._check import ANY, dtype_in, rank, tensor_argument
+from msnb.ops._in_place import take_over
 from msnb.ops._numpy import ArrayLike, as_tensor, element_type, in_type
 from msnb.ops.array.broadcast import BroadcastTo
 from msnb.ops.array.cast import Cast, cast_array
@@ -422,6 +423,25 @@ def zeros_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
         return type(input)(False)
     result = ZerosLike.functional(input)
     return result if dtype is None else Cast.functional(result, dtype)
+
+
+@spelling(ZerosLike, function="zero_", method="zero_")
+def zero_(input: Tensor) -> Tensor:
+    """Fill a Tensor with zeros, and return it.
+
+    Args:
+        input (Tensor): It is written.
+
+    Returns:
+        Tensor, `input` itself.
+
+    Raises:
+        TypeError: If `input` is not a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return take_over("zero_", tensor_argument("zero_", "input", input), ZerosLike.functional(input))
 
 
 CASES = [

@@ -6,9 +6,11 @@ from jax import lax
 
 from msnb.common.kinds import Int
 from msnb.core.cases import F16, F, I, case, refused
-from msnb.core.declare import operator
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._half import in_float32
+from msnb.ops._in_place import take_over
 from msnb.ops.nn._pullback import pull
 from msnb.ops.nn.softplus import log_one_plus_exp
 
@@ -161,6 +163,39 @@ def HSwishGrad(y_grad, x):
     return pull(HSwish.kernel, x)(y_grad)[0]
 
 
+@spelling(Sigmoid, method="sigmoid_")
+def _sigmoid_into(self: Tensor) -> Tensor:
+    """1 / (1 + exp(-x)) in place; returns the Tensor."""
+    return take_over("sigmoid_", self, Sigmoid.functional(self))
+
+
+@operator(functional="swiglu", generation=2)
+@in_float32
+def _SwiGlu(input, *, dim: Int = -1):
+    """The first half along an axis times its own sigmoid, times the second half (arXiv:2002.05202).
+
+    Args:
+        input (Tensor): Any shape, float.
+        dim (int): The axis, of an even length. Default: -1.
+
+    Returns:
+        Tensor; the axis is half as long.
+
+    Raises:
+        TypeError: If `input` is not floating point.
+        ValueError: If `dim` is out of range, or its length is odd.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("swiglu", "input", input, _check.FLOAT)
+    dim = _check.axis_in("swiglu", dim, input.ndim, "dim")
+    if input.shape[dim] % 2:
+        raise ValueError(f"For 'swiglu', the length of axis {dim} should be even, but got shape {input.shape}.")
+    gate, value = jnp.split(input, 2, dim)
+    return jax.nn.silu(gate) * value
+
+
 CASES = [
     case(Sigmoid, F(3, 5, low=-6, high=6)),
     case(Sigmoid, F16(3, 5)),
@@ -170,4 +205,5 @@ CASES = [
     case(HSigmoid, F(3, 5, low=-6, high=6)),
     case(HSwish, F(3, 5, low=-6, high=6)),
     refused(TypeError, Sigmoid, I(2)),
+    case(_SwiGlu, F(2, 6)).without("mindspore", "the CPU has no kernel"),
 ]
