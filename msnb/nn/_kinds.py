@@ -5,7 +5,19 @@ from typing import Annotated, Any
 
 from msnb.common import dtype as mstype
 from msnb.common.initializer import Initializer
-from msnb.common.kinds import Between, DType, Float, Instance, Int, Kind, OneOf, Optional, StrictFloat, accept_value
+from msnb.common.kinds import (
+    Between,
+    DType,
+    Float,
+    Instance,
+    Int,
+    Kind,
+    OneOf,
+    Optional,
+    PositiveInt,
+    StrictFloat,
+    accept_value,
+)
 from msnb.core.tensor import Tensor
 
 # What a Parameter starts as: `initializer` checks it, since it knows the shape as well.
@@ -74,6 +86,8 @@ TwoSizes = Annotated[int | tuple[int, int], _sizes(2, "two")]
 ThreeSizes = Annotated[int | tuple[int, int, int], _sizes(3, "three")]
 TwoOffsets = Annotated[int | tuple[int, int], _sizes(2, "two", least=0)]
 ThreeOffsets = Annotated[int | tuple[int, int, int], _sizes(3, "three", least=0)]
+PoolMode = Annotated[str, OneOf("VALID", "SAME", "PAD", fold=True)]
+Divisor = Annotated[int | None, Optional(PositiveInt)]
 Layout = Annotated[str, OneOf("NCHW", "NHWC")]
 Reduction = Annotated[str | None, Kind("'mean', 'sum', 'none' or None", _reduction)]
 OptionalTensor = Annotated[Tensor | None, Optional(Instance(Tensor))]

@@ -108,6 +108,7 @@ class Tree:
     def _forget(self, name):
         self._params.pop(name, None)
         self._cells.pop(name, None)
+        self._buffers.pop(name, None)
         self.__dict__.pop(name, None)
 
     def _adopt(self, name, cell):

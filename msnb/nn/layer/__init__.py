@@ -1,9 +1,11 @@
 """Layers of neural networks; this module re-exports those of its submodules."""
 
 from msnb.nn.layer import (
+    _transformer_blocks,
     activation,
     basic,
     channel_dropout,
+    channel_shuffle,
     combined,
     container,
     conv,
@@ -16,12 +18,15 @@ from msnb.nn.layer import (
     pooling,
     quant,
     recurrent,
+    timedistributed,
     transformer,
     upsample,
 )
+from msnb.nn.layer._transformer_blocks import *  # noqa: F403
 from msnb.nn.layer.activation import *  # noqa: F403
 from msnb.nn.layer.basic import *  # noqa: F403
 from msnb.nn.layer.channel_dropout import *  # noqa: F403
+from msnb.nn.layer.channel_shuffle import *  # noqa: F403
 from msnb.nn.layer.combined import *  # noqa: F403
 from msnb.nn.layer.container import *  # noqa: F403
 from msnb.nn.layer.conv import *  # noqa: F403
@@ -34,6 +39,7 @@ from msnb.nn.layer.padding import *  # noqa: F403
 from msnb.nn.layer.pooling import *  # noqa: F403
 from msnb.nn.layer.quant import *  # noqa: F403
 from msnb.nn.layer.recurrent import *  # noqa: F403
+from msnb.nn.layer.timedistributed import *  # noqa: F403
 from msnb.nn.layer.transformer import *  # noqa: F403
 from msnb.nn.layer.upsample import *  # noqa: F403
 
@@ -50,8 +56,11 @@ __all__ += pooling.__all__
 __all__ += image.__all__
 __all__ += quant.__all__
 __all__ += recurrent.__all__
+__all__ += timedistributed.__all__
 __all__ += transformer.__all__
+__all__ += _transformer_blocks.__all__
 __all__ += math.__all__
 __all__ += combined.__all__
 __all__ += channel_dropout.__all__
+__all__ += channel_shuffle.__all__
 __all__ += upsample.__all__

@@ -1,13 +1,14 @@
 """What convolutions have in common: their arguments, weight, bias and printing."""
 
+import math
 from typing import Annotated, Any
 
 import numpy as np
 
 from msnb import log
 from msnb.common import dtype as mstype
-from msnb.common.initializer import initializer
-from msnb.common.kinds import Bool, Kind, NonNegInt, OneOf, PositiveInt, accept_value, checked
+from msnb.common.initializer import HeUniform, Uniform, initializer
+from msnb.common.kinds import Bool, DType, Kind, NonNegInt, OneOf, PositiveInt, accept_value, checked
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.nn._inputs import check_dims
@@ -48,8 +49,13 @@ class Filtered(Cell):
             setattr(self, name, value)
         self._check_together()
 
-    def _fill(self, weight_init: Any, bias_init: Any, dtype: Any = mstype.float32) -> None:
-        """Make the Parameters, and the operators."""
+    def _fill(self, weight_init: Any, bias_init: Any, dtype: Any) -> None:
+        """Make the Parameters, and the operators. What is to start as None does so within the bounds that keep the size
+        of what passes through (He et al., 2015)."""
+        if weight_init is None:
+            weight_init = HeUniform(math.sqrt(5))
+        if bias_init is None:
+            bias_init = Uniform(1 / math.sqrt(math.prod(self._weight_shape()[1:])))
         self.weight_init = weight_init
         self.bias_init = bias_init
         self.weight = Parameter(initializer(weight_init, self._weight_shape(), dtype), "weight")
@@ -129,9 +135,10 @@ class Convolution(Filtered):
         dilation: TwoSizes = 1,
         group: PositiveInt = 1,
         has_bias: Bool = False,
-        weight_init: Initial = "normal",
-        bias_init: Initial = "zeros",
+        weight_init: Initial | None = "normal",
+        bias_init: Initial | None = "zeros",
         data_format: Layout = "NCHW",
+        dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
         self._take(
@@ -146,7 +153,7 @@ class Convolution(Filtered):
             group=group,
             has_bias=has_bias,
         )
-        self._fill(weight_init, bias_init)
+        self._fill(weight_init, bias_init, dtype)
         self._say_unused(bias_init, "zeros")
 
     def _operate(self):
@@ -191,8 +198,9 @@ class RowConvolution(Convolution):
         dilation: PositiveInt = 1,
         group: PositiveInt = 1,
         has_bias: Bool = False,
-        weight_init: Initial = "normal",
-        bias_init: Initial = "zeros",
+        weight_init: Initial | None = "normal",
+        bias_init: Initial | None = "zeros",
+        dtype: DType = mstype.float32,
     ) -> None:
         super().__init__(
             in_channels,
@@ -206,6 +214,7 @@ class RowConvolution(Convolution):
             has_bias,
             self._of_height_1(weight_init),
             bias_init,
+            dtype=dtype,
         )
         self.expand_dims: P.ExpandDims = P.ExpandDims()
         self.squeeze: P.Squeeze = P.Squeeze(2)

@@ -15,7 +15,19 @@ from msnb.nn.layer._one_operator import OneOperator, PlainOperator
 from msnb.ops import functional as F
 from msnb.ops import operations as P
 
-__all__ = ["ReLU", "ReLU6", "LeakyReLU", "PReLU", "ELU", "SeLU", "CELU", "Hardtanh", "HShrink", "SoftShrink"]
+__all__ = [
+    "ReLU",
+    "ReLU6",
+    "LeakyReLU",
+    "PReLU",
+    "ELU",
+    "SeLU",
+    "CELU",
+    "Hardtanh",
+    "HShrink",
+    "SoftShrink",
+    "Threshold",
+]
 
 
 class ReLU(PlainOperator, operator=P.ReLU, held_as="relu"):
@@ -328,3 +340,39 @@ class SoftShrink(OneOperator, operator=P.SoftShrink, held_as="soft_shrink"):
     @checked
     def __init__(self, lambd: Annotated[float, Between(StrictFloat, 0, None)] = 0.5) -> None:
         super().__init__(lambd)
+
+
+class Threshold(Cell):
+    """
+    What exceeds a threshold, and a constant for everything else.
+
+    Args:
+        threshold (Union[int, float]): The threshold.
+        value (Union[int, float]): The constant.
+
+    Inputs:
+        - **input_x** (Tensor) - a float Tensor of any shape.
+
+    Outputs:
+        Tensor of the shape and type of `input_x`.
+
+    Raises:
+        TypeError: If an argument is no number.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.Threshold(0.1, 20)(Tensor([0.0, 0.1, 0.2], mindspore.float32)))
+        [20.  20.   0.2]
+    """
+
+    @checked
+    def __init__(self, threshold: Float, value: Float) -> None:
+        super().__init__()
+        self.threshold = threshold
+        self.value = value
+
+    def construct(self, input_x: Tensor) -> Tensor:
+        """What is left."""
+        return F.threshold(input_x, self.threshold, self.value)

@@ -1,10 +1,8 @@
 """Convolution of volumes. r1.1 has none: signatures and first Parameters are those of MindSpore 2."""
 
-import math
 from typing import Annotated, Any
 
 from msnb.common import dtype as mstype
-from msnb.common.initializer import HeUniform, Uniform
 from msnb.common.kinds import Bool, DType, OneOf, PositiveInt, checked
 from msnb.core.tensor import Tensor
 from msnb.nn._kinds import Initial, ThreeOffsets, ThreeSizes
@@ -22,12 +20,7 @@ class _VolumeFilters(Filtered):
     _before_weight = ", "
 
     def _begin(self, weight_init: Any, bias_init: Any, dtype: Any) -> None:
-        """What was not given starts within the bounds that keep the size of what passes through (He et al., 2015)."""
         self._say_unused(bias_init, None)
-        if weight_init is None:
-            weight_init = HeUniform(math.sqrt(5))
-        if bias_init is None:
-            bias_init = Uniform(1 / math.sqrt(math.prod(self._weight_shape()[1:])))
         self._fill(weight_init, bias_init, dtype)
 
     def extend_repr(self) -> str:

@@ -4,8 +4,7 @@ import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 from msnb.common import dtype as mstype
-from msnb.common.arguments import answered
-from msnb.common.initializer import initializer
+from msnb.common.initializer import HeUniform, Uniform, initializer
 from msnb.common.kinds import (
     Between,
     Bool,
@@ -20,7 +19,6 @@ from msnb.common.kinds import (
     accept_value,
     checked,
 )
-from msnb.core.errors import describe
 from msnb.core.parameter import Parameter
 from msnb.core.primitive import Primitive
 from msnb.core.tensor import Tensor
@@ -28,6 +26,7 @@ from msnb.nn._inputs import check_least_dims
 from msnb.nn._kinds import Initial, NumberType
 from msnb.nn.cell import Cell
 from msnb.nn.layer._diagonal import MatrixDiag, MatrixDiagPart, MatrixSetDiag, Tril, Triu
+from msnb.nn.layer._shapes import Flatten, Roll, Unflatten
 from msnb.nn.layer._spatial import Pad, ResizeBilinear, Unfold
 from msnb.nn.layer._vector_norm import ClipByNorm, L1Regularizer, Norm
 from msnb.nn.layer.activation import get_activation
@@ -53,6 +52,8 @@ __all__ = [
     "MatrixSetDiag",
     "L1Regularizer",
     "Identity",
+    "Roll",
+    "Unflatten",
 ]
 
 
@@ -76,10 +77,13 @@ class Dense(Cell):
     Args:
         in_channels (int): How many features come in.
         out_channels (int): How many go out.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first W. Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first b. Default: "zeros".
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first W; None is HeUniform(sqrt(5)). Default:
+            "normal".
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first b; None is
+            Uniform(1 / sqrt(in_channels)). Default: "zeros".
         has_bias (bool): Whether b is there. Default: True.
         activation (Union[str, Cell, Primitive]): The function f; None is none. Default: None.
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
         - **x** (Tensor) - whose last axis are the `in_channels` features.
@@ -105,20 +109,25 @@ class Dense(Cell):
         self,
         in_channels: PositiveInt,
         out_channels: PositiveInt,
-        weight_init: Initial = "normal",
-        bias_init: Initial = "zeros",
+        weight_init: Initial | None = "normal",
+        bias_init: Initial | None = "zeros",
         has_bias: Bool = True,
         activation: Activation = None,
+        dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
         self.in_channels = in_channels
         self.out_channels = out_channels
         self.has_bias = has_bias
-        self.weight: Parameter = Parameter(initializer(weight_init, [out_channels, in_channels]), "weight")
+        if weight_init is None:
+            weight_init = HeUniform(math.sqrt(5))
+        if bias_init is None:
+            bias_init = Uniform(1 / math.sqrt(in_channels))
+        self.weight: Parameter = Parameter(initializer(weight_init, [out_channels, in_channels], dtype), "weight")
         self.matmul: P.MatMul = P.MatMul(transpose_b=True)
         self.bias: Parameter | None = None
         if has_bias:
-            self.bias = Parameter(initializer(bias_init, [out_channels]), "bias")
+            self.bias = Parameter(initializer(bias_init, [out_channels], dtype), "bias")
             self.bias_add: P.BiasAdd = P.BiasAdd()
         self.reshape: P.Reshape = P.Reshape()
         self.activation = activation
@@ -209,41 +218,6 @@ class Dropout(Cell):
     def extend_repr(self) -> str:
         """The probability."""
         return f"keep_prob={self.keep_prob}"
-
-
-class Flatten(Cell):
-    """
-    A matrix of the samples: axis 0 stays, all others become one.
-
-    Inputs:
-        - **x** (Tensor) - of shape (N, ...).
-
-    Outputs:
-        Tensor of shape (N, number of elements of a sample).
-
-    Raises:
-        TypeError: If `x` is no Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
-    Examples:
-        >>> print(nn.Flatten()(Tensor(np.ones((2, 3, 4)), mindspore.float32)).shape)
-        (2, 12)
-    """
-
-    @answered
-    def __init__(self) -> None:
-        super().__init__()
-        self.reshape: P.Reshape = P.Reshape()
-
-    def construct(self, x: Tensor) -> Tensor:
-        """The matrix."""
-        if not isinstance(x, Tensor):
-            raise TypeError(f"For '{self.cls_name}', the input should be a Tensor, but got {describe(x)}.")
-        check_least_dims(self.cls_name, x, 1)
-        samples, *rest = x.shape
-        return self.reshape(x, (samples, math.prod(rest)))
 
 
 class Identity(Cell):

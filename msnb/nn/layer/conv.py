@@ -2,12 +2,14 @@
 
 from typing import Any
 
+from msnb.common import dtype as mstype
 from msnb.common.arguments import answered
-from msnb.common.kinds import Bool, PositiveInt
+from msnb.common.kinds import Bool, DType, PositiveInt
 from msnb.core.tensor import Tensor
-from msnb.nn._kinds import Initial, TwoSizes
-from msnb.nn.layer._convolution import Convolution, FourSides, PadMode, RowConvolution
+from msnb.nn._kinds import Initial, TwoOffsets, TwoSizes
+from msnb.nn.layer._convolution import Convolution, FourSides, PadMode, RowConvolution, along
 from msnb.nn.layer._volume_convolution import Conv3d, Conv3dTranspose
+from msnb.ops import operations as P
 
 __all__ = ["Conv2d", "Conv2dTranspose", "Conv1d", "Conv1dTranspose", "Conv3d", "Conv3dTranspose"]
 
@@ -29,9 +31,12 @@ class Conv2d(Convolution):
         dilation (Union[int, tuple[int]]): How many pixels lie from one kernel element to the next. Default: 1.
         group (int): Into how many parts the channels are split, each with kernels of its own. Default: 1.
         has_bias (bool): Whether b is there. Default: False.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels; None is HeUniform(sqrt(5)).
+            Default: "normal".
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias; None is Uniform(1 / sqrt(n)) for n
+            numbers that a kernel weighs. Default: "zeros".
         data_format (str): "NCHW" or "NHWC". Default: "NCHW".
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
         - **x** (Tensor) - (N, C, H, W), or (N, H, W, C) for "NHWC".
@@ -78,8 +83,11 @@ class Conv1d(RowConvolution):
         dilation (int): How many places lie from one kernel element to the next. Default: 1.
         group (int): Into how many parts the channels are split, each with kernels of its own. Default: 1.
         has_bias (bool): Whether a bias is added. Default: False.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels; None is HeUniform(sqrt(5)).
+            Default: "normal".
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias; None is Uniform(1 / sqrt(n)) for n
+            numbers that a kernel weighs. Default: "zeros".
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, L).
@@ -135,8 +143,13 @@ class Conv2dTranspose(_Transposed):
         dilation (Union[int, tuple[int]]): How many pixels lie from one kernel element to the next. Default: 1.
         group (int): Into how many parts the channels are split, each with kernels of its own. Default: 1.
         has_bias (bool): Whether a bias is added. Default: False.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels; None is HeUniform(sqrt(5)).
+            Default: "normal".
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias; None is Uniform(1 / sqrt(n)) for n
+            numbers that a kernel weighs. Default: "zeros".
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
+        output_padding (Union[int, tuple[int]]): For "pad", how many zeros stand below and right of what comes out; less
+            than the stride or the dilation. Default: 0.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, H, W).
@@ -170,8 +183,11 @@ class Conv2dTranspose(_Transposed):
         dilation: TwoSizes = 1,
         group: PositiveInt = 1,
         has_bias: Bool = False,
-        weight_init: Initial = "normal",
-        bias_init: Initial = "zeros",
+        weight_init: Initial | None = "normal",
+        bias_init: Initial | None = "zeros",
+        dtype: DType = mstype.float32,
+        *,
+        output_padding: TwoOffsets = 0,
     ) -> None:
         super().__init__(
             in_channels,
@@ -185,11 +201,23 @@ class Conv2dTranspose(_Transposed):
             has_bias,
             weight_init,
             bias_init,
+            dtype=dtype,
         )
+        self.output_padding = output_padding
+        below, right = along(2, output_padding)
+        if (below or right) and pad_mode != "pad":
+            raise ValueError(f"For '{self.cls_name}', 'output_padding' needs pad_mode='pad', but got '{pad_mode}'.")
+        if any(n >= max(s, d) for n, s, d in zip((below, right), self.stride, self.dilation, strict=True)):
+            raise ValueError(
+                f"For '{self.cls_name}', 'output_padding' should be less than the stride or the dilation, but got "
+                f"{output_padding} with stride {self.stride} and dilation {self.dilation}."
+            )
+        self._widen = P.Pad(((0, 0), (0, 0), (0, below), (0, right))) if below or right else None
 
     def construct(self, x: Tensor) -> Tensor:
         """The spread images."""
-        return self._convolve(x)
+        image = self._convolve(x)
+        return image if self._widen is None else self._widen(image)
 
 
 class Conv1dTranspose(_Transposed, RowConvolution):
@@ -206,8 +234,11 @@ class Conv1dTranspose(_Transposed, RowConvolution):
         dilation (int): How many places lie from one kernel element to the next. Default: 1.
         group (int): Into how many parts the channels are split, each with kernels of its own. Default: 1.
         has_bias (bool): Whether a bias is added. Default: False.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels; None is HeUniform(sqrt(5)).
+            Default: "normal".
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias; None is Uniform(1 / sqrt(n)) for n
+            numbers that a kernel weighs. Default: "zeros".
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, L).

@@ -2,9 +2,9 @@
 
 from typing import Annotated, Any
 
-from msnb.common.kinds import Bool, Kind, NonNegInt, OneOf, Optional, PositiveInt, checked
+from msnb.common.kinds import Bool, Kind, NonNegInt, PositiveInt, checked
 from msnb.core.tensor import Tensor
-from msnb.nn._kinds import Layout, TwoOffsets, TwoSizes
+from msnb.nn._kinds import Divisor, Layout, PoolMode, TwoOffsets, TwoSizes
 from msnb.nn.cell import Cell
 from msnb.nn.layer._adaptive_pool import (
     AdaptiveAvgPool1d,
@@ -15,12 +15,14 @@ from msnb.nn.layer._adaptive_pool import (
     AdaptiveMaxPool3d,
 )
 from msnb.nn.layer._one_operator import OneOperator
+from msnb.nn.layer._volume_pool import AvgPool3d
 from msnb.ops import operations as P
 from msnb.ops.nn.avg_pool import AvgPool2D
 from msnb.ops.nn.max_pool import MaxPoolWithArgmaxV2, _MaxPool2D
 
 __all__ = [
     "AvgPool2d",
+    "AvgPool3d",
     "MaxPool2d",
     "AvgPool1d",
     "MaxPool1d",
@@ -43,8 +45,6 @@ def _window(value):
 
 
 Window = Annotated[int | tuple[int, int], Kind("a positive int or a tuple of two", _window)]
-PadMode = Annotated[str, OneOf("VALID", "SAME", "PAD", fold=True)]
-Divisor = Annotated[int | None, Optional(PositiveInt)]
 
 
 class _Pool2d(OneOperator):
@@ -152,7 +152,7 @@ class MaxPool2d(_MaxPool):
         self,
         kernel_size: Window = 1,
         stride: Window = 1,
-        pad_mode: PadMode = "VALID",
+        pad_mode: PoolMode = "VALID",
         data_format: Layout = "NCHW",
         *,
         padding: TwoOffsets = 0,
@@ -210,7 +210,7 @@ class MaxPool1d(_Row, _MaxPool):
         self,
         kernel_size: PositiveInt = 1,
         stride: PositiveInt = 1,
-        pad_mode: PadMode = "VALID",
+        pad_mode: PoolMode = "VALID",
         *,
         padding: NonNegInt = 0,
         dilation: PositiveInt = 1,
@@ -269,7 +269,7 @@ class AvgPool2d(_AvgPool):
         self,
         kernel_size: Window = 1,
         stride: Window = 1,
-        pad_mode: PadMode = "VALID",
+        pad_mode: PoolMode = "VALID",
         data_format: Layout = "NCHW",
         *,
         padding: TwoOffsets = 0,
@@ -327,7 +327,7 @@ class AvgPool1d(_Row, _AvgPool):
         self,
         kernel_size: PositiveInt = 1,
         stride: PositiveInt = 1,
-        pad_mode: PadMode = "VALID",
+        pad_mode: PoolMode = "VALID",
         *,
         padding: NonNegInt = 0,
         ceil_mode: Bool = False,

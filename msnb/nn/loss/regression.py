@@ -139,21 +139,22 @@ class RMSELoss(LossBase):
 class SmoothL1Loss(LossBase):
     r"""
     The distance of each element with a round bottom (Girshick, 2015): for :math:`d = |x - y|`,
-    :math:`d^2 / (2 \beta)` below :math:`\beta` and :math:`d - \beta / 2` from there on. Nothing is reduced.
+    :math:`d^2 / (2 \beta)` below :math:`\beta` and :math:`d - \beta / 2` from there on.
 
     Args:
         beta (float): How wide the bottom is. Default: 1.0.
+        reduction (str): "mean", "sum" or "none". Default: "none".
 
     Inputs:
         - **base** (Tensor) - the prediction x, float16 or float32.
         - **target** (Tensor) - what it should be, of the same shape and type.
 
     Outputs:
-        Tensor of the shape of `base`.
+        Tensor of the shape of `base`; a scalar for "mean" and "sum".
 
     Raises:
         TypeError: If `beta` is no float, or the types differ.
-        ValueError: If `beta` is not positive, or the shapes differ.
+        ValueError: If `beta` is not positive, `reduction` something else, or the shapes differ.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -165,14 +166,14 @@ class SmoothL1Loss(LossBase):
     """
 
     @checked
-    def __init__(self, beta: AboveZero = 1.0) -> None:
-        super().__init__("none")
+    def __init__(self, beta: AboveZero = 1.0, reduction: Reduction = "none") -> None:
+        super().__init__(reduction)
         self.beta = beta
         self.smooth_l1_loss: P.SmoothL1Loss = P.SmoothL1Loss(beta)
 
     def construct(self, base: Tensor, target: Tensor) -> Tensor:
         """The losses."""
-        return self.smooth_l1_loss(base, target)
+        return self.get_loss(self.smooth_l1_loss(base, target))
 
 
 class HuberLoss(LossBase):
