@@ -68,6 +68,16 @@ def _apart(arguments):
     return arguments[:at], arguments[at + 1 :]
 
 
+def _take_api(command):
+    command.add_argument(
+        "--api",
+        type=int,
+        choices=(1, 2),
+        help="1: names mean what they mean in MindSpore r1.1; 2: what they mean in MindSpore 2, where the two disagree "
+        "(default: the environment variable MSNB_API, or 1)",
+    )
+
+
 def _parser():
     """The parser, and the names of its commands."""
     parser = argparse.ArgumentParser(
@@ -90,7 +100,10 @@ def _parser():
         "opened as it is. Options are JupyterLab's: `jupyter lab --help` lists them.",
     )
 
-    run = commands.add_parser("run", usage="%(prog)s SCRIPT [ARGUMENT ...]", help="run a MindSpore script as it is")
+    run = commands.add_parser(
+        "run", usage="%(prog)s [--api 1|2] SCRIPT [ARGUMENT ...]", help="run a MindSpore script as it is"
+    )
+    _take_api(run)
     run.add_argument("script", metavar="SCRIPT", help="a Python file that imports mindspore")
     run.add_argument(
         "arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="what the script is given"
@@ -99,11 +112,13 @@ def _parser():
     for name, (what, forms) in _PAGES.items():
         page = commands.add_parser(
             name,
-            usage=f"%(prog)s SCRIPT [-o PAGE]{' [--name NAME]' if name == 'graph' else ''} [-- ARGUMENT ...]",
+            usage="%(prog)s [--api 1|2] SCRIPT [-o PAGE] "
+            f"{'[--name NAME] ' if name == 'graph' else ''}[-- ARGUMENT ...]",
             help=f"run a MindSpore script and write {what} as a page",
             description=f"Run a MindSpore script to its end and write {what} as a page that needs no network.",
             epilog="What stands behind -- is the script's.",
         )
+        _take_api(page)
         page.add_argument("script", metavar="SCRIPT", help="a Python file that imports mindspore")
         page.add_argument(
             "-o",

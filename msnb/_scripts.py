@@ -21,7 +21,7 @@ def run(options: Namespace) -> int:
     """Run a script in which ``import mindspore`` means msnb; returns the exit status."""
     if not Path(options.script).is_file():
         return _fail(f"There is no script {options.script!r}.")
-    return _run(options.script, options.arguments)
+    return _run(options.script, options.arguments, options.api)
 
 
 def graph(options: Namespace) -> int:
@@ -76,8 +76,11 @@ def profile(options: Namespace) -> int:
 
 
 # ---------------------------------------------------------------------- running
-def _run(script, arguments):
-    alias.install()
+def _run(script, arguments, api):
+    try:
+        alias.install(api=api)
+    except ValueError as error:
+        return _fail(str(error))
     sys.argv = [script, *arguments]
     sys.path[0] = str(Path(script).resolve().parent)
     try:
@@ -103,7 +106,7 @@ def _from(file, tb):
 def _finished(options):
     """The status of a script that is run for its page: one that ends itself in order has run, too."""
     try:
-        status = _run(options.script, options.arguments)
+        status = _run(options.script, options.arguments, options.api)
     except SystemExit as end:
         if isinstance(end.code, str):
             return _fail(end.code)

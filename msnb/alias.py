@@ -6,22 +6,30 @@
 
 Every module `mindspore.x` is the module `msnb.x`. Only `mindspore` itself is an object of its own: it has all that msnb
 has, but answers to its own name and to the version of MindSpore whose interface this is.
+
+    msnb.alias.install(api=2)
+
+makes it MindSpore 2's: then `mindspore.x` is `msnb.mindspore2.x`, which is other where r1.1 and MindSpore 2 disagree.
+A module keeps what it was imported under.
 """
 
-import importlib
 import importlib.metadata
 import importlib.util
+import os
 import sys
 import types
 from importlib.machinery import ModuleSpec, PathFinder
+from typing import Any
 
 import msnb
 from msnb import _terminal, log
 from msnb.common.missing import missing as missing
+from msnb.core import generations
+from msnb.mindspore2 import face, module_of
 
-__all__ = ["install", "uninstall", "installed", "hidden", "mindspore"]
+__all__ = ["install", "uninstall", "installed", "api", "hidden", "mindspore", "mindspore2"]
 
-__version__ = "1.1.1"  # what `from mindspore import __version__` gives
+__version__ = generations.VERSIONS[1]  # what `from mindspore import __version__` gives
 
 _HERE, _THERE = "msnb", "mindspore"
 _OWN = frozenset(
@@ -30,11 +38,25 @@ _OWN = frozenset(
 
 
 class _MindSpore(types.ModuleType):
-    """msnb under the name and version of MindSpore; what is set on it is set on msnb."""
+    """msnb under the name and version of MindSpore; what is set on it is set on msnb.
+
+    Args:
+        generation (int): Whose names these are.
+    """
+
+    def __init__(self, generation):
+        super().__init__(_THERE, msnb.__doc__)
+        own = self.__dict__
+        own.update(_generation=generation, __version__=generations.VERSIONS[generation], __package__=_THERE)
+        own.update(__file__=msnb.__file__, __path__=msnb.__path__)
+
+    @property
+    def _all(self):
+        return msnb if self._generation == 1 else face(msnb)
 
     def __getattr__(self, name):
         try:
-            return getattr(msnb, name)
+            return getattr(self._all, name)
         except AttributeError:
             raise AttributeError(missing(f"{_THERE}.{name}"), name=name, obj=self) from None
 
@@ -42,23 +64,26 @@ class _MindSpore(types.ModuleType):
         if name in _OWN:
             super().__setattr__(name, value)
         else:
-            setattr(msnb, name, value)
+            setattr(self._all, name, value)
 
     def __delattr__(self, name):
         if name in _OWN:
             super().__delattr__(name)
         else:
-            delattr(msnb, name)
+            delattr(self._all, name)
 
     def __dir__(self):
         return dir(msnb)
 
     def __repr__(self):
-        return f"<module '{_THERE}' ({_HERE} {msnb.__version__} from {msnb.__file__!r})>"
+        of = f", as MindSpore {self.__version__}" if self._generation > 1 else ""
+        return f"<module '{_THERE}' ({_HERE} {msnb.__version__}{of} from {msnb.__file__!r})>"
 
 
 class _Finder:
     """Stands first on sys.meta_path and serves `mindspore` and everything below it."""
+
+    generation = 1
 
     def find_spec(self, name, path=None, target=None):
         if name == _THERE:
@@ -70,15 +95,16 @@ class _Finder:
             # `name=` differs from what was asked for on purpose: of an import that `from mindspore import x` tries,
             # Python drops the error that carries exactly that name, and with it the sentence.
             raise ModuleNotFoundError(missing(name), name=_HERE + name[len(_THERE) :])
-        return ModuleSpec(name, self, loader_state=(module, module.__spec__))
+        seen = module if self.generation == 1 else face(module)
+        return ModuleSpec(name, self, loader_state=(seen, module.__spec__))
 
     def create_module(self, spec):
-        return mindspore if spec.name == _THERE else spec.loader_state[0]
+        return _TOPS[self.generation] if spec.name == _THERE else spec.loader_state[0]
 
     def exec_module(self, module):
         # The module has run already. Python has just put the spec of the alias on it, which would make reloading and
         # relative imports believe in the other name.
-        if module is not mindspore:
+        if not isinstance(module, _MindSpore):
             module.__spec__ = module.__spec__.loader_state[1]
 
 
@@ -90,7 +116,7 @@ def _twin(name):
     path = f"{base}.{child}"
     try:
         if path in sys.modules or importlib.util.find_spec(path) is not None:
-            return importlib.import_module(path)  # spares what nobody imports
+            return module_of(path)
     except ModuleNotFoundError as error:
         if error.name not in (base, path, _THERE + path[len(_HERE) :]):
             raise  # the module is there and lacks something else
@@ -111,30 +137,30 @@ class _Explainer:
         raise ModuleNotFoundError(missing(name), name=name)
 
 
-def _make_module():
-    module = _MindSpore(_THERE, msnb.__doc__)
-    module.__version__ = __version__
-    module.__file__ = msnb.__file__
-    module.__path__ = msnb.__path__
-    module.__package__ = _THERE
-    return module
-
-
-mindspore = _make_module()  # what `import mindspore` gives, here and in %%mindspore cells
+mindspore = _MindSpore(1)  # what `import mindspore` gives, here and in %%mindspore cells
+mindspore2 = _MindSpore(2)  # the same for programs that are written for MindSpore 2
+_TOPS = {1: mindspore, 2: mindspore2}
 _finder, _explainer = _Finder(), _Explainer()
-mindspore.__spec__ = ModuleSpec(_THERE, _finder, origin=msnb.__file__, is_package=True)
-mindspore.__loader__ = _finder
+for _top in _TOPS.values():
+    _top.__spec__ = ModuleSpec(_THERE, _finder, origin=msnb.__file__, is_package=True)
+    _top.__loader__ = _finder
 _set_aside = {}  # modules of a real MindSpore that had been imported before
 
 
-def install(warn: bool = True) -> None:
-    """Make `import mindspore` mean msnb in this process. Installing twice changes nothing.
+def install(warn: bool = True, api: int | None = None) -> None:
+    """Make `import mindspore` mean msnb in this process. Installing twice changes nothing but the generation.
 
     An error that the program does not catch is then shown without the frames inside msnb and JAX, unless the program
     has a `sys.excepthook` of its own or the environment says MSNB_TRACEBACK=full.
 
     Args:
         warn (bool): Whether to log once that an installed MindSpore is hidden until :func:`uninstall`. Default: True.
+        api (Union[int, None]): 1, names mean what they mean in MindSpore r1.1; 2, what they mean in MindSpore 2, where
+            the two disagree. Modules keep what they were imported under, while the methods of Tensors, which all
+            modules share, follow the last choice. Default: None, what the environment variable MSNB_API says, or 1.
+
+    Raises:
+        ValueError: If `api` is something else.
 
     Examples:
         >>> import msnb.alias
@@ -143,16 +169,34 @@ def install(warn: bool = True) -> None:
         >>> mindspore.__version__
         '1.1.1'
     """
-    if installed():
-        return
-    real = hidden() if warn else None
-    if real:
-        log.once(f"import mindspore is msnb from here on; {real} is hidden until msnb.alias.uninstall().")
-    for name in _modules():
-        _set_aside[name] = sys.modules.pop(name)
-    sys.meta_path.insert(0, _finder)
-    explain()
-    _terminal.install()
+    generation = chosen(api)
+    if not installed():
+        real = hidden() if warn else None
+        if real:
+            log.once(f"import mindspore is msnb from here on; {real} is hidden until msnb.alias.uninstall().")
+        for name in _modules():
+            _set_aside[name] = sys.modules.pop(name)
+        sys.meta_path.insert(0, _finder)
+        explain()
+        _terminal.install()
+    elif generation != _finder.generation:
+        for name in _modules():
+            del sys.modules[name]
+    _finder.generation = generation
+    generations.share(generation)
+
+
+def chosen(api: Any = None) -> int:
+    """The generation that `api` asks for, or where it is None the environment variable MSNB_API; else 1, r1.1's.
+
+    Raises:
+        ValueError: If there is no such generation.
+    """
+    wish = os.environ.get("MSNB_API", "").strip() or 1 if api is None else api
+    if isinstance(wish, bool) or str(wish) not in ("1", "2"):
+        name = "MSNB_API" if api is None else "api"
+        raise ValueError(f"'{name}' should be 1 (MindSpore r1.1) or 2 (MindSpore 2), but got {wish!r}.")
+    return int(wish)
 
 
 def uninstall() -> None:
@@ -164,8 +208,15 @@ def uninstall() -> None:
         del sys.modules[name]
     sys.modules.update(_set_aside)
     _set_aside.clear()
+    _finder.generation = 1
+    generations.share(1)
     explain(False)
     _terminal.uninstall()
+
+
+def api() -> int:
+    """The generation of what `import mindspore` gives: that of :func:`install`, else what MSNB_API says, or 1."""
+    return _finder.generation if installed() else chosen()
 
 
 def installed() -> bool:
@@ -176,7 +227,7 @@ def installed() -> bool:
 def hidden() -> str | None:
     """What :func:`install` hides or would hide, such as "MindSpore 2.7.1 (/path)"; None where no other is installed."""
     loaded = _set_aside.get(_THERE) or sys.modules.get(_THERE)
-    if loaded is not None and loaded is not mindspore:
+    if loaded is not None and not isinstance(loaded, _MindSpore):
         return f"MindSpore {getattr(loaded, '__version__', '')} ({getattr(loaded, '__file__', 'no file')})"
     spec = PathFinder.find_spec(_THERE)
     if spec is None or spec.origin is None:  # no origin: a folder that merely bears the name

@@ -28,9 +28,9 @@ FLOOR = {
     **dict.fromkeys(("insight", "profiler", "explainer", "check"), 6),
     "notebook": 7,
 }
-BESIDE = {"alias", "_terminal", "_scripts", "__main__", "samples", "stubs"}
+BESIDE = {"alias", "mindspore2", "_terminal", "_scripts", "__main__", "samples", "stubs"}
 # They act on the alias `mindspore` when a user asks for it.
-KNOW_THE_ALIAS = {"msnb.notebook.errors", "msnb.notebook.magics"}
+KNOW_THE_ALIAS = {"msnb.notebook.cell_scope", "msnb.notebook.errors", "msnb.notebook.magics"}
 # Narrower than the floors say: who of the same or a lower floor must not be imported.
 FORBIDDEN = {
     "ops": {"nn", "numpy", "ir"},

@@ -1,28 +1,13 @@
 """Which MindSpore a program was written for, by the names that only one of its generations has."""
 
+import inspect
 import json
 from functools import cache
 from importlib import resources
 
+from msnb.check.resolving import ABSENT, resolve
 from msnb.check.uses import Use
-
-_WEIGHTS = (
-    "its first weights are drawn from N(0, 0.01), and in MindSpore 2 from a HeUniform distribution; give weight_init "
-    "to have the same in both"
-)
-# What both have, and what is different here, where r1.1's meaning holds.
-DIFFERENT: dict[str, str] = {
-    "mindspore.nn.Dropout": (
-        "its first argument is the probability to keep a value, and in MindSpore 2 to drop it; write p= or keep_prob="
-    ),
-    "mindspore.nn.Dense": _WEIGHTS,
-    "mindspore.nn.Conv1d": _WEIGHTS,
-    "mindspore.nn.Conv2d": _WEIGHTS,
-    "mindspore.nn.Conv1dTranspose": _WEIGHTS,
-    "mindspore.nn.Conv2dTranspose": _WEIGHTS,
-    "mindspore.nn.BCELoss": "its reduction is 'none', and in MindSpore 2 'mean'; give reduction",
-    "mindspore.ops.TopK": "it does not sort unless sorted=True is given, as MindSpore 2 does",
-}
+from msnb.core.generations import DIFFERENCES, difference, meant_in_second
 
 
 @cache
@@ -47,15 +32,24 @@ def evidence(uses: list[Use]) -> dict[int, list[Use]]:
 
 
 def different(uses: list[Use]) -> dict[str, list[Use]]:
-    """Of a program for MindSpore 2 the names that mean another thing here: what differs -> its uses."""
+    """Of a program for MindSpore 2 the names that mean another thing under r1.1: what differs -> its uses."""
     found: dict[str, list[Use]] = {}
     for use in uses:
-        why = DIFFERENT.get(use.name)
-        if why is None or not use.called:
+        first = resolve(use.name) if use.called and "()" not in use.name else ABSENT
+        if first is ABSENT:
             continue
-        if use.name.endswith("Dropout") and not use.given:
-            continue  # it says which one it means
-        if {"weight_init", "reduction", "sorted"} & set(use.keywords):
-            continue
-        found.setdefault(why, []).append(use)
+        second = meant_in_second(use.name.rpartition(".")[2], first)
+        if second is not first and not _same(use, first):
+            found.setdefault(difference(first, second).says, []).append(use)
     return found
+
+
+def _same(use, cls):
+    """Whether a call of a class leaves nothing to what differs: it says itself what it wants."""
+    if not isinstance(cls, type):
+        return False
+    _, order, defaults = DIFFERENCES[cls]
+    if defaults:
+        return not defaults.keys().isdisjoint(use.keywords)
+    first = list(inspect.signature(cls).parameters)
+    return use.given is not None and first[: use.given] == list(order[: use.given])

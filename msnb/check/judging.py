@@ -1,20 +1,17 @@
 """Whether msnb has what a program uses: the names, and the arguments that it gives them."""
 
 import functools
-import importlib
 import inspect
-import sys
 import types
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msnb.check.generation import is_later
+from msnb.check.resolving import ABSENT, resolve
 from msnb.check.uses import ROOT, Use
 from msnb.common.missing import missing as missing_sentence
+from msnb.core.generations import meant_in_second
 from msnb.core.tensor import Tensor
 from msnb.nn.cell import Cell
-
-_OURS = __name__.partition(".")[0]
-_ABSENT = object()
 
 
 class Finding(NamedTuple):
@@ -31,13 +28,20 @@ class Finding(NamedTuple):
     text: str
 
 
-def judge(use: Use) -> Finding | None:
-    """What is to be said of a use, None where it is well."""
+def judge(use: Use, generation: int | None = None) -> Finding | None:
+    """What is to be said of a use, None where it is well.
+
+    Args:
+        use (Use): The use.
+        generation (Union[int, None]): 2 where the program is written for MindSpore 2. Default: None, that of r1.1.
+    """
     if use.guarded:
         return None
     name, made, method = use.name.partition("().")
     found = resolve(name)
-    if found is _ABSENT:
+    if generation == 2 and found is not ABSENT:
+        found = meant_in_second(name.rpartition(".")[2], found)
+    if found is ABSENT:
         missing = _first_missing(name)
         later = is_later(name) or is_later(missing)
         text = f"msnb has no {missing} yet, which MindSpore 2 has." if later else missing_sentence(missing)
@@ -47,54 +51,21 @@ def judge(use: Use) -> Finding | None:
     if made:
         if not isinstance(found, type) or issubclass(found, Cell):
             return None  # what a function gives is not known, and a Cell has what its constructor sets
-        member = inspect.getattr_static(found, method, _ABSENT)
-        if member is _ABSENT and hasattr(found, "__getattr__") and not issubclass(found, Tensor):
+        member = inspect.getattr_static(found, method, ABSENT)
+        if member is ABSENT and hasattr(found, "__getattr__") and not issubclass(found, Tensor):
             return None
-        if member is _ABSENT:
+        if member is ABSENT:
             return Finding(use, "name", f"{found.__name__} has no {method} here.")
         found = getattr(found, method)
         return _arguments(use, found, f"{found.__qualname__}" if hasattr(found, "__qualname__") else method, 1)
     return _arguments(use, found, name.removeprefix(f"{ROOT}."), 0) if use.called else None
 
 
-@functools.cache
-def resolve(name: str) -> Any:
-    """What a path of MindSpore's is in msnb, `_ABSENT` where it is nothing."""
-    found: Any = sys.modules[_OURS]
-    path = ROOT
-    for part in name.split(".")[1:]:
-        path = f"{path}.{part}"
-        inner = _member(found, part)
-        if inner is _ABSENT:
-            inner = _module(found, part)
-        if inner is _ABSENT:
-            return _ABSENT
-        found = inner
-    return found
-
-
-def _member(owner, name):
-    try:
-        return getattr(owner, name)
-    except AttributeError:
-        return _ABSENT if isinstance(owner, (types.ModuleType, type)) else None  # of an object: who knows
-
-
-def _module(owner, name):
-    if not isinstance(owner, types.ModuleType):
-        return _ABSENT
-    try:
-        path = f"{owner.__name__}.{name}"
-        return importlib.import_module(path)  # spares the rooms that the program does not name
-    except ModuleNotFoundError:
-        return _ABSENT
-
-
 def _first_missing(name):
     """The shortest part of a path that leads nowhere."""
     parts = name.split(".")
     for count in range(2, len(parts) + 1):
-        if resolve(".".join(parts[:count])) is _ABSENT:
+        if resolve(".".join(parts[:count])) is ABSENT:
             return ".".join(parts[:count])
     return name
 

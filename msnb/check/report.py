@@ -64,11 +64,11 @@ class Report:
             return [Line(piece.file, "text", "", piece.error)]
         places: dict[tuple[str, str], list[Use]] = {}  # what is told -> what for; each is told once
         for use in some:
-            finding = judge(use)
+            finding = judge(use, self.generation)
             if finding is not None:
                 places.setdefault((finding.kind, finding.text), []).append(use)
         for why, meant in different(some).items() if self.generation == 2 else ():
-            places["meaning", why] = meant
+            places["meaning", f"in MindSpore 2 {why}; here with --api 2."] = meant
         lines = []
         for (kind, text), found in sorted(places.items(), key=lambda item: item[1][0].line):
             more = len({use.line for use in found}) - 1
@@ -114,8 +114,8 @@ class Report:
         if self.generation is None:
             return ""
         shown = list(dict.fromkeys(use.name.replace("()", "") for use in self._evidence[self.generation]))[:_SOME]
-        which = "r1.1" if self.generation == 1 else "MindSpore 1.2 or later"
-        return f" It was written for {which}: {', '.join(shown)}."
+        which, how = ("r1.1", "") if self.generation == 1 else ("MindSpore 1.2 or later", "; run it with --api 2")
+        return f" It was written for {which}: {', '.join(shown)}{how}."
 
 
 def check(path: str | os.PathLike[str]) -> Report:

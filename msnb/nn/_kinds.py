@@ -4,7 +4,7 @@ import math
 from typing import Annotated, Any
 
 from msnb.common import dtype as mstype
-from msnb.common.initializer import Initializer
+from msnb.common.initializer import HeUniform, Initializer, Uniform
 from msnb.common.kinds import (
     Between,
     DType,
@@ -22,6 +22,23 @@ from msnb.core.tensor import Tensor
 
 # What a Parameter starts as: `initializer` checks it, since it knows the shape as well.
 Initial = Tensor | str | Initializer | float
+
+FIRST_WEIGHTS = "the first weights are drawn from HeUniform(sqrt(5)), the bias from Uniform(1 / sqrt(n)) for sums of n"
+
+
+def first_weight(given: Any) -> Any:
+    """What the weight of a layer starts as; None is what MindSpore 2 takes where nothing is given."""
+    return HeUniform(math.sqrt(5)) if given is None else given
+
+
+def first_bias(given: Any, fan_in: int) -> Any:
+    """What the bias of a layer starts as; None is what MindSpore 2 takes where nothing is given.
+
+    Args:
+        given (Any): What was given.
+        fan_in (int): How many numbers each result is a sum of.
+    """
+    return Uniform(1 / math.sqrt(fan_in)) if given is None else given
 
 
 def _real(value):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msnb import context
 from msnb.common.other_names import CELL, no_attribute
-from msnb.core import trace
+from msnb.core import generations, trace
 from msnb.core.errors import describe
 from msnb.core.parameter import Parameter, ParameterTuple
 from msnb.core.paths import HOLDERS
@@ -314,9 +314,10 @@ class Tree:
 
     def __repr__(self) -> str:
         extra = self.extend_repr()
+        first, last = "<>" if generations.shared == 1 else "()"
         if not self._cells:
-            return f"{type(self).__name__}<{extra}>"
+            return f"{type(self).__name__}{first}{extra}{last}"
         lines = [extra] if extra else []
         lines += [f"({name}): {cell!r}" for name, cell in self._cells.items()]
         body = "\n".join(lines).replace("\n", "\n  ")
-        return f"{type(self).__name__}<\n  {body}\n  >"
+        return f"{type(self).__name__}{first}\n  {body}\n{'  ' if generations.shared == 1 else ''}{last}"

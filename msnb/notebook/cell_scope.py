@@ -12,7 +12,8 @@ from typing import Any
 
 from IPython import get_ipython
 
-from msnb import context
+from msnb import alias, context
+from msnb.core import generations
 from msnb.notebook import cell_names, cell_views, errors, rewrite
 from msnb.notebook.clock import Clock
 from msnb.notebook.graph import anew, calls
@@ -67,9 +68,16 @@ class Scope:
             self._set(mode={"graph": context.GRAPH_MODE, "pynative": context.PYNATIVE_MODE}[options.mode])
         if options.check:
             self._set(check_indices=True)
+        if options.api:
+            generations.share(int(options.api))
         self.options = options
         self._ran = calls.Ran() if options.ir else None
         self._clock = Clock() if options.time else None
+
+    @property
+    def api(self) -> int:
+        """Whose names the cell's imports are."""
+        return int(self.options.api) if self.options.api else alias.api()
 
     def _set(self, **setting):
         ((key, value),) = setting.items()
@@ -116,8 +124,16 @@ def rewriting() -> bool:
 def transform(tree: ast.Module) -> ast.Module:
     """AST transformer: rewrites the imports of a `%%mindspore` cell, and of magics inside it."""
     if isinstance(tree, ast.Module) and (rewrite.begins(tree) or rewriting()):
-        return ast.fix_missing_locations(rewrite.Imports().visit(tree))
+        return ast.fix_missing_locations(rewrite.Imports(_generation(tree)).visit(tree))
     return tree
+
+
+def _generation(tree):
+    """Whose names the imports of a cell are: what its first line asks for, else that of the cell that it runs in."""
+    if rewrite.begins(tree):
+        asked = rewrite.asked_generation(tree)
+        return alias.api() if asked is None else asked
+    return next(scope.api for scope in reversed(_scopes) if scope.options is not None)
 
 
 class _Transformer(ast.NodeTransformer):

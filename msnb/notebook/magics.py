@@ -19,9 +19,11 @@ from msnb.notebook.profile import magics as profile_magics
 
 MODES = ("graph", "pynative")
 DEVICES = ("CPU", "GPU", "TPU")
+GENERATIONS = ("1", "2")
 OPTIONS = {
     "--mode": "graph or pynative, for this cell",
     "--device": "CPU, GPU or TPU, for this cell",
+    "--api": "1 or 2: whose meaning names have where MindSpore r1.1 and MindSpore 2 disagree",
     "--check": "raise at indices out of range in compiled graphs too, for this cell",
     "--ir": "show the graph of each Cell and compiled function that ran",
     "--time": "show wall, compile and run seconds",
@@ -66,6 +68,13 @@ class MindSporeMagics(Magics):
         action="store_true",
         help="Let compiled graphs raise at an index out of range, as PYNATIVE mode does.",
     )
+    @argument(
+        "--api",
+        type=_choice("generation", GENERATIONS),
+        metavar="1|2",
+        help="What names mean where MindSpore r1.1 (1) and MindSpore 2 (2) disagree. The names that this cell imports "
+        "keep it; what all cells share, the methods of Tensors, follows the last cell that says --api.",
+    )
     @argument("--ir", action="store_true", help="Show the graph of each Cell and compiled function that the cell ran.")
     @argument("--time", action="store_true", help="Show the cell's wall, compile and run seconds.")
     @cell_magic("mindspore")
@@ -106,21 +115,28 @@ class MindSporeMagics(Magics):
 
     @line_magic("mindspore")
     def mindspore_session(self, line: str) -> None:
-        """`%mindspore on`: `import mindspore` means msnb in the whole session, in imported files too; `%mindspore off`
-        ends that; `%mindspore` says how it is."""
-        wish = line.strip().lower()
-        if wish not in ("", *_SWITCHES):
+        """`%mindspore on`: `import mindspore` means msnb in the whole session, in imported files too, and with
+        `%mindspore on --api 2` MindSpore 2; `%mindspore off` ends that; `%mindspore` says how it is."""
+        wish, _, api = line.strip().lower().partition(" ")
+        api = api.replace("=", " ").split()
+        if (
+            wish not in ("", *_SWITCHES)
+            or api
+            and (wish != "on" or api[:-1] != ["--api"] or api[-1] not in GENERATIONS)
+        ):
             raise UsageError(
-                f"%mindspore takes on or off, but got {line.strip()!r}. For one cell, begin it with %%mindspore."
+                f"%mindspore takes on, on --api 1, on --api 2 or off, but got {line.strip()!r}. For one cell, begin it "
+                "with %%mindspore."
             )
         real = alias.hidden()
         if wish == "on":
-            alias.install(warn=False)
+            alias.install(warn=False, api=int(api[-1]) if api else None)
         elif wish == "off":
             alias.uninstall()
         if alias.installed():
             more = f"; {real} is hidden until %mindspore off" if real else ""
-            print(f"import mindspore is msnb in this session{more}.")
+            of = ", as MindSpore 2 means it" if alias.api() == 2 else ""
+            print(f"import mindspore is msnb in this session{of}{more}.")
         elif real:
             print(f"import mindspore is {real}, except in %%mindspore cells.")
         else:

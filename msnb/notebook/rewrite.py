@@ -5,9 +5,11 @@ line numbers, top-level await and other magics stay. Imports are rewritten in th
 """
 
 import ast
+import re
 from typing import Any
 
 MAGIC = "%%mindspore"
+_API = re.compile(r"--api[= ]\s*([12])\b")
 
 
 def first_line(lines: list[str]) -> Any:
@@ -46,16 +48,29 @@ def begins(tree: ast.Module) -> bool:
     return False
 
 
+def asked_generation(tree: ast.Module) -> int | None:
+    """The `--api` that stands behind `%%mindspore` in a tree that :func:`begins` so; None where there is none."""
+    found = _API.search(tree.body[0].value.args[1].value)
+    return int(found[1]) if found else None
+
+
 class Imports(ast.NodeTransformer):
-    """`mindspore` becomes `msnb` in import statements; the names that they bind stay."""
+    """`mindspore` becomes `msnb` in import statements; the names that they bind stay.
+
+    Args:
+        generation (int): 2 makes them MindSpore 2's, of `msnb.mindspore2`.
+    """
+
+    def __init__(self, generation: int) -> None:
+        self.root, self.top = _ROOTS[generation]
 
     def visit_Import(self, node: ast.Import) -> Any:
-        return [ast.copy_location(new, node) for alias in node.names for new in _imported(alias)]
+        return [ast.copy_location(new, node) for alias in node.names for new in self._imported(alias)]
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:
         if node.level or not _is_ours(node.module or ""):
             return node
-        module, made = _renamed(node.module), []
+        module, made = self._renamed(node.module), []
         names = [a for a in node.names if a.name != "__version__" or module != "msnb"]
         if names:
             made.append(ast.ImportFrom(module, names, 0))
@@ -63,24 +78,33 @@ class Imports(ast.NodeTransformer):
             made.append(ast.ImportFrom("msnb.alias", [a for a in node.names if a not in names], 0))
         return [ast.copy_location(new, node) for new in made]
 
+    def _imported(self, alias):
+        if not _is_ours(alias.name):
+            return [ast.Import([alias])]
+        if alias.name == "mindspore":
+            return [ast.ImportFrom("msnb.alias", [_bound(self.top, alias)], 0)]
+        if alias.asname:
+            return [ast.Import([ast.alias(self._renamed(alias.name), alias.asname)])]
+        # `import mindspore.nn` imports the submodule and binds `mindspore`; through that name, so that `msnb` is not
+        # bound.
+        return [
+            ast.Import([ast.alias(self._renamed(alias.name), "mindspore")]),
+            ast.ImportFrom("msnb.alias", [_bound(self.top, ast.alias("mindspore"))], 0),
+        ]
 
-def _imported(alias):
-    if not _is_ours(alias.name):
-        return [ast.Import([alias])]
-    if alias.name == "mindspore":
-        return [ast.ImportFrom("msnb.alias", [alias], 0)]
-    if alias.asname:
-        return [ast.Import([ast.alias(_renamed(alias.name), alias.asname)])]
-    # `import mindspore.nn` imports the submodule and binds `mindspore`; through that name, so that `msnb` is not bound.
-    return [
-        ast.Import([ast.alias(_renamed(alias.name), "mindspore")]),
-        ast.ImportFrom("msnb.alias", [ast.alias("mindspore")], 0),
-    ]
+    def _renamed(self, module):
+        return self.root + module[len("mindspore") :]
+
+
+# Generation -> (the package that has its modules, what `mindspore` itself is in msnb.alias).
+_ROOTS = {1: ("msnb", "mindspore"), 2: ("msnb.mindspore2", "mindspore2")}
+
+
+def _bound(name, alias):
+    """`name`, under the name that `alias` binds."""
+    bound = alias.asname or alias.name
+    return ast.alias(name, None if bound == name else bound)
 
 
 def _is_ours(module):
     return module.split(".", 1)[0] == "mindspore"
-
-
-def _renamed(module):
-    return "msnb" + module[len("mindspore") :]

@@ -34,6 +34,39 @@ def later():
     assert "msnb" not in notebook.shell.user_ns and "mindspore" not in sys.modules
 
 
+def test_a_cell_for_mindspore_2_beside_one_for_r1_1(notebook):
+    cell = """%%mindspore{}
+import mindspore as ms, mindspore.nn as nn
+from mindspore import Tensor, __version__ as version
+from mindspore.ops import operations as P
+x = Tensor([[1.0, 2.0], [4.0, 3.0]])
+made = nn.Dense(2, 2), nn.BCELoss().reduction, P.TopK().sorted, x.max(1), version, ms.__version__
+"""
+    notebook.ok(cell.format(" --api 2"))
+    new, later = notebook["made"], notebook["nn"]
+    assert new[1:3] == ("mean", True) and len(new[3]) == 2 and new[4:] == ("2.7.1", "2.7.1") and repr(new[0])[5] == "("
+    notebook.ok("%%mindspore\nlargest = x.max(1)\nfrom mindspore import nn")
+    assert len(notebook["largest"]) == 2 and notebook["nn"] is not later  # what all share follows the last --api
+    notebook.ok(cell.format(" --api 1"))
+    old = notebook["made"]
+    assert old[1:3] == ("none", False) and old[3].shape == (2,) and old[4:] == ("1.1.1", "1.1.1")
+    assert type(old[0]) is type(new[0]) and isinstance(old[0], later.Dense)
+    notebook.run("%%mindspore --api 3")
+    assert "a generation is one of 1, 2, but got '3'" in notebook.shown
+
+
+def test_a_session_for_mindspore_2(notebook):
+    try:
+        notebook.ok("%mindspore on --api 2")
+        assert "as MindSpore 2 means it" in notebook.shown
+        notebook.ok("import mindspore as ms\nfrom mindspore import nn\nkind = nn.BCELoss().reduction")
+        assert notebook["kind"] == "mean" and notebook["ms"].__version__ == "2.7.1"
+        notebook.run("%mindspore on --api 5")
+        assert "on --api 2" in notebook.shown
+    finally:
+        notebook.ok("%mindspore off")
+
+
 def test_the_next_cell_is_as_before(notebook):
     notebook.ok("%%mindspore\nimport mindspore")
     notebook.run("import mindspore")

@@ -7,12 +7,12 @@ import numpy as np
 
 from msnb import log
 from msnb.common import dtype as mstype
-from msnb.common.initializer import HeUniform, Uniform, initializer
+from msnb.common.initializer import initializer
 from msnb.common.kinds import Bool, DType, Kind, NonNegInt, OneOf, PositiveInt, accept_value, checked
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.nn._inputs import check_dims
-from msnb.nn._kinds import Initial, Layout, TwoSizes
+from msnb.nn._kinds import Initial, Layout, TwoSizes, first_bias, first_weight
 from msnb.nn.cell import Cell
 from msnb.ops import operations as P
 from msnb.ops.nn._conv import transposed_length
@@ -50,15 +50,11 @@ class Filtered(Cell):
         self._check_together()
 
     def _fill(self, weight_init: Any, bias_init: Any, dtype: Any) -> None:
-        """Make the Parameters, and the operators. What is to start as None does so within the bounds that keep the size
-        of what passes through (He et al., 2015)."""
-        if weight_init is None:
-            weight_init = HeUniform(math.sqrt(5))
-        if bias_init is None:
-            bias_init = Uniform(1 / math.sqrt(math.prod(self._weight_shape()[1:])))
-        self.weight_init = weight_init
-        self.bias_init = bias_init
-        self.weight = Parameter(initializer(weight_init, self._weight_shape(), dtype), "weight")
+        """Make the Parameters, and the operators."""
+        shape = self._weight_shape()
+        self.weight_init = weight_init = first_weight(weight_init)
+        self.bias_init = bias_init = first_bias(bias_init, math.prod(shape[1:]))
+        self.weight = Parameter(initializer(weight_init, shape, dtype), "weight")
         self.bias = None
         if self.has_bias:
             self.bias = Parameter(initializer(bias_init, [self.out_channels], dtype), "bias")
@@ -66,7 +62,7 @@ class Filtered(Cell):
         self._operate()
 
     def _say_unused(self, bias_init: Any, usual: str | None) -> None:
-        given = not isinstance(bias_init, type(usual)) or bias_init != usual
+        given = bias_init is not None and (not isinstance(bias_init, str) or bias_init != usual)
         log.unused(self.cls_name, "there is no bias", bias_init=given and not self.has_bias)
 
     @property

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.common.kinds import Bool, DType, Instance, Int, OneOf, PositiveInt, checked
+from msnb.core.generations import differs
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.nn._half import beside
@@ -197,6 +198,16 @@ class _NewerInstanceNorm(_InstanceNorm):
         )
 
 
+@differs(
+    "there are no first running statistics to give, and the own ones are always used",
+    "num_features",
+    "eps",
+    "momentum",
+    "affine",
+    "gamma_init",
+    "beta_init",
+    "dtype",
+)
 class InstanceNorm2d(_InstanceNorm):
     r"""
     Instance normalisation (Ulyanov et al., 2016): each channel of each image gets mean 0 and variance 1, then a scale

@@ -20,6 +20,7 @@ class _VolumeFilters(Filtered):
     _before_weight = ", "
 
     def _begin(self, weight_init: Any, bias_init: Any, dtype: Any) -> None:
+        """What was not given starts within the bounds that keep the size of what passes through (He et al., 2015)."""
         self._say_unused(bias_init, None)
         self._fill(weight_init, bias_init, dtype)
 

@@ -1,10 +1,9 @@
 """Basic layers: Dense, Dropout, Flatten, one-hot. Those on norms, matrices and images are re-exported."""
 
-import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 from msnb.common import dtype as mstype
-from msnb.common.initializer import HeUniform, Uniform, initializer
+from msnb.common.initializer import initializer
 from msnb.common.kinds import (
     Between,
     Bool,
@@ -19,11 +18,12 @@ from msnb.common.kinds import (
     accept_value,
     checked,
 )
+from msnb.core.generations import differs
 from msnb.core.parameter import Parameter
 from msnb.core.primitive import Primitive
 from msnb.core.tensor import Tensor
 from msnb.nn._inputs import check_least_dims
-from msnb.nn._kinds import Initial, NumberType
+from msnb.nn._kinds import FIRST_WEIGHTS, Initial, NumberType, first_bias, first_weight
 from msnb.nn.cell import Cell
 from msnb.nn.layer._diagonal import MatrixDiag, MatrixDiagPart, MatrixSetDiag, Tril, Triu
 from msnb.nn.layer._shapes import Flatten, Roll, Unflatten
@@ -70,6 +70,7 @@ Activation = Annotated[
 ]
 
 
+@differs(FIRST_WEIGHTS, weight_init=None, bias_init=None)
 class Dense(Cell):
     r"""
     The fully connected layer: :math:`f(x W^T + b)`.
@@ -77,10 +78,10 @@ class Dense(Cell):
     Args:
         in_channels (int): How many features come in.
         out_channels (int): How many go out.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first W; None is HeUniform(sqrt(5)). Default:
-            "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first b; None is
-            Uniform(1 / sqrt(in_channels)). Default: "zeros".
+        weight_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first W; None is HeUniform(sqrt(5)).
+            Default: "normal", in MindSpore 2 None.
+        bias_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first b; None is
+            Uniform(1 / sqrt(in_channels)). Default: "zeros", in MindSpore 2 None.
         has_bias (bool): Whether b is there. Default: True.
         activation (Union[str, Cell, Primitive]): The function f; None is none. Default: None.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
@@ -119,15 +120,13 @@ class Dense(Cell):
         self.in_channels = in_channels
         self.out_channels = out_channels
         self.has_bias = has_bias
-        if weight_init is None:
-            weight_init = HeUniform(math.sqrt(5))
-        if bias_init is None:
-            bias_init = Uniform(1 / math.sqrt(in_channels))
-        self.weight: Parameter = Parameter(initializer(weight_init, [out_channels, in_channels], dtype), "weight")
+        self.weight: Parameter = Parameter(
+            initializer(first_weight(weight_init), [out_channels, in_channels], dtype), "weight"
+        )
         self.matmul: P.MatMul = P.MatMul(transpose_b=True)
         self.bias: Parameter | None = None
         if has_bias:
-            self.bias = Parameter(initializer(bias_init, [out_channels], dtype), "bias")
+            self.bias = Parameter(initializer(first_bias(bias_init, in_channels), [out_channels], dtype), "bias")
             self.bias_add: P.BiasAdd = P.BiasAdd()
         self.reshape: P.Reshape = P.Reshape()
         self.activation = activation
@@ -165,6 +164,7 @@ def _keep_prob(value):
     return accept_value(StrictFloat, value)
 
 
+@differs("'p' comes after 'keep_prob'", "keep_prob", "p", "dtype")
 class Dropout(Cell):
     r"""
     In training, random elements become 0 and the others larger, so that the sum stays the same in the mean

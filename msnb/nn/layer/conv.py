@@ -5,8 +5,9 @@ from typing import Any
 from msnb.common import dtype as mstype
 from msnb.common.arguments import answered
 from msnb.common.kinds import Bool, DType, PositiveInt
+from msnb.core.generations import differs
 from msnb.core.tensor import Tensor
-from msnb.nn._kinds import Initial, TwoOffsets, TwoSizes
+from msnb.nn._kinds import FIRST_WEIGHTS, Initial, TwoOffsets, TwoSizes
 from msnb.nn.layer._convolution import Convolution, FourSides, PadMode, RowConvolution, along
 from msnb.nn.layer._volume_convolution import Conv3d, Conv3dTranspose
 from msnb.ops import operations as P
@@ -14,6 +15,7 @@ from msnb.ops import operations as P
 __all__ = ["Conv2d", "Conv2dTranspose", "Conv1d", "Conv1dTranspose", "Conv3d", "Conv3dTranspose"]
 
 
+@differs(FIRST_WEIGHTS, weight_init=None, bias_init=None)
 class Conv2d(Convolution):
     r"""
     Cross-correlation of images with learned kernels, summed over channels:
@@ -31,10 +33,10 @@ class Conv2d(Convolution):
         dilation (Union[int, tuple[int]]): How many pixels lie from one kernel element to the next. Default: 1.
         group (int): Into how many parts the channels are split, each with kernels of its own. Default: 1.
         has_bias (bool): Whether b is there. Default: False.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels; None is HeUniform(sqrt(5)).
-            Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias; None is Uniform(1 / sqrt(n)) for n
-            numbers that a kernel weighs. Default: "zeros".
+        weight_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first kernels; None is
+            HeUniform(sqrt(5)). Default: "normal", in MindSpore 2 None.
+        bias_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first bias; None is
+            Uniform(1 / sqrt(n)) for sums of n products. Default: "zeros", in MindSpore 2 None.
         data_format (str): "NCHW" or "NHWC". Default: "NCHW".
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
@@ -69,6 +71,7 @@ class Conv2d(Convolution):
         return f"{super().extend_repr()}, format={self.format}"
 
 
+@differs(FIRST_WEIGHTS, weight_init=None, bias_init=None)
 class Conv1d(RowConvolution):
     """
     Cross-correlation of sequences with learned kernels, summed over channels: Conv2d of height 1.
@@ -83,10 +86,10 @@ class Conv1d(RowConvolution):
         dilation (int): How many places lie from one kernel element to the next. Default: 1.
         group (int): Into how many parts the channels are split, each with kernels of its own. Default: 1.
         has_bias (bool): Whether a bias is added. Default: False.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels; None is HeUniform(sqrt(5)).
-            Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias; None is Uniform(1 / sqrt(n)) for n
-            numbers that a kernel weighs. Default: "zeros".
+        weight_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first kernels; None is
+            HeUniform(sqrt(5)). Default: "normal", in MindSpore 2 None.
+        bias_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first bias; None is
+            Uniform(1 / sqrt(n)) for sums of n products. Default: "zeros", in MindSpore 2 None.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
@@ -127,6 +130,24 @@ class _Transposed(Convolution):
         return self
 
 
+@differs(
+    f"{FIRST_WEIGHTS}; 'output_padding' comes after 'padding'",
+    "in_channels",
+    "out_channels",
+    "kernel_size",
+    "stride",
+    "pad_mode",
+    "padding",
+    "output_padding",
+    "dilation",
+    "group",
+    "has_bias",
+    "weight_init",
+    "bias_init",
+    "dtype",
+    weight_init=None,
+    bias_init=None,
+)
 class Conv2dTranspose(_Transposed):
     r"""
     Convolution from the output side: what Conv2d does to the gradient of its input. A stride spreads the image
@@ -143,10 +164,10 @@ class Conv2dTranspose(_Transposed):
         dilation (Union[int, tuple[int]]): How many pixels lie from one kernel element to the next. Default: 1.
         group (int): Into how many parts the channels are split, each with kernels of its own. Default: 1.
         has_bias (bool): Whether a bias is added. Default: False.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels; None is HeUniform(sqrt(5)).
-            Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias; None is Uniform(1 / sqrt(n)) for n
-            numbers that a kernel weighs. Default: "zeros".
+        weight_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first kernels; None is
+            HeUniform(sqrt(5)). Default: "normal", in MindSpore 2 None.
+        bias_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first bias; None is
+            Uniform(1 / sqrt(n)) for sums of n products. Default: "zeros", in MindSpore 2 None.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
         output_padding (Union[int, tuple[int]]): For "pad", how many zeros stand below and right of what comes out; less
             than the stride or the dilation. Default: 0.
@@ -220,6 +241,7 @@ class Conv2dTranspose(_Transposed):
         return image if self._widen is None else self._widen(image)
 
 
+@differs(FIRST_WEIGHTS, weight_init=None, bias_init=None)
 class Conv1dTranspose(_Transposed, RowConvolution):
     """
     Convolution of sequences from the output side: Conv2dTranspose of height 1.
@@ -234,10 +256,10 @@ class Conv1dTranspose(_Transposed, RowConvolution):
         dilation (int): How many places lie from one kernel element to the next. Default: 1.
         group (int): Into how many parts the channels are split, each with kernels of its own. Default: 1.
         has_bias (bool): Whether a bias is added. Default: False.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels; None is HeUniform(sqrt(5)).
-            Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias; None is Uniform(1 / sqrt(n)) for n
-            numbers that a kernel weighs. Default: "zeros".
+        weight_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first kernels; None is
+            HeUniform(sqrt(5)). Default: "normal", in MindSpore 2 None.
+        bias_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first bias; None is
+            Uniform(1 / sqrt(n)) for sums of n products. Default: "zeros", in MindSpore 2 None.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:

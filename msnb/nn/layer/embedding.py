@@ -7,6 +7,7 @@ import numpy as np
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.common.kinds import Bool, DType, Int, Kind, NonNegInt, OneOf, PositiveInt, accept_value, check, checked
+from msnb.core.generations import differs
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.nn._inputs import INTS, check_dims, check_dtypes
@@ -112,6 +113,18 @@ _ROWS = Kind("a tuple of positive ints", _rows)
 _NO_SERVER = "there is no parameter server"
 
 
+@differs(
+    "'dtype' comes after 'sparse', and there is no cache of a parameter server",
+    "vocab_size",
+    "embedding_size",
+    "param_init",
+    "target",
+    "slice_mode",
+    "manual_shapes",
+    "max_norm",
+    "sparse",
+    "dtype",
+)
 class EmbeddingLookup(Cell):
     """
     An Embedding that can lie on several devices, and whose vectors can have a greatest length.

@@ -3,6 +3,7 @@
 from typing import Annotated, Any
 
 from msnb.common.kinds import Bool, Kind, NonNegInt, PositiveInt, checked
+from msnb.core.generations import differs
 from msnb.core.tensor import Tensor
 from msnb.nn._kinds import Divisor, Layout, PoolMode, TwoOffsets, TwoSizes
 from msnb.nn.cell import Cell
@@ -45,6 +46,9 @@ def _window(value):
 
 
 Window = Annotated[int | tuple[int, int], Kind("a positive int or a tuple of two", _window)]
+
+
+_BEHIND = "'padding' and what follows it are taken by position, and 'data_format' comes last"
 
 
 class _Pool2d(OneOperator):
@@ -113,6 +117,17 @@ class _Row(_Pool2d):
         return tuple(map(self.squeeze, pooled)) if isinstance(pooled, tuple) else self.squeeze(pooled)
 
 
+@differs(
+    _BEHIND,
+    "kernel_size",
+    "stride",
+    "pad_mode",
+    "padding",
+    "dilation",
+    "return_indices",
+    "ceil_mode",
+    "data_format",
+)
 class MaxPool2d(_MaxPool):
     """
     The greatest number in each window of an image.
@@ -211,7 +226,6 @@ class MaxPool1d(_Row, _MaxPool):
         kernel_size: PositiveInt = 1,
         stride: PositiveInt = 1,
         pad_mode: PoolMode = "VALID",
-        *,
         padding: NonNegInt = 0,
         dilation: PositiveInt = 1,
         return_indices: Bool = False,
@@ -229,6 +243,17 @@ class MaxPool1d(_Row, _MaxPool):
         )
 
 
+@differs(
+    _BEHIND,
+    "kernel_size",
+    "stride",
+    "pad_mode",
+    "padding",
+    "ceil_mode",
+    "count_include_pad",
+    "divisor_override",
+    "data_format",
+)
 class AvgPool2d(_AvgPool):
     """
     The mean of each window of an image.
@@ -328,7 +353,6 @@ class AvgPool1d(_Row, _AvgPool):
         kernel_size: PositiveInt = 1,
         stride: PositiveInt = 1,
         pad_mode: PoolMode = "VALID",
-        *,
         padding: NonNegInt = 0,
         ceil_mode: Bool = False,
         count_include_pad: Bool = True,

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Between, Bool, Int, Kind, StrictFloat, accept_value, checked
+from msnb.core.generations import differs
 from msnb.core.tensor import Tensor
 from msnb.nn._half import beside, rounded, widened
 from msnb.nn._inputs import check_least_dims
@@ -216,13 +217,14 @@ class FocalLoss(LossBase):
         return self.get_loss(losses if self.weight is None else losses * F.gather(self.weight, true, 0))
 
 
+@differs("the mean of the losses is taken, not each of them", reduction="mean")
 class BCELoss(LossBase):
     r"""
     Binary cross entropy of probabilities: :math:`-w (y \log x + (1 - y) \log(1 - x))`.
 
     Args:
         weight (Tensor): The w of each element; None is 1. Default: None.
-        reduction (str): "mean", "sum" or "none". Default: "none".
+        reduction (str): "mean", "sum" or "none". Default: "none", in MindSpore 2 "mean".
 
     Inputs:
         - **inputs** (Tensor) - probabilities x, float16 or float32, of any shape.

@@ -24,15 +24,14 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
         minlength (int): The result has at least this length. Default: 0.
 
     Returns:
-        Tensor.
-
+        Tensor of float32, as MindSpore counts.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
     values = known("bincount", input)
     counts = np.bincount(values, None if weights is None else known("bincount", weights), minlength)
-    return Tensor(counts.astype(values.dtype if weights is None else np.float32))
+    return Tensor(counts.astype(np.float32))
 
 
 @operator

@@ -205,13 +205,13 @@ class Unique(HostPrimitive):
     mode; use UniqueWithPad to compile it.
 
     Inputs:
-        - **x** (Tensor) - Numbers, a vector.
+        - **x** (Tensor) - Numbers, of any shape.
 
     Outputs:
         Two Tensors.
 
         - **y** - The distinct elements.
-        - **idx** - For each element of `x` its index in `y`, int64 for int64, else int32.
+        - **idx** - For each element of `x` its index in `y`, of the shape of `x`; int64 for int64, else int32.
 
     Raises:
         TypeError: If `x` is not a Tensor.
@@ -234,7 +234,7 @@ class Unique(HostPrimitive):
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         index_type = np.int64 if x.dtype == mstype.int64 else np.int32
-        return Tensor(values[order]), Tensor(rank[inverse.reshape(-1)].astype(index_type))
+        return Tensor(values[order]), Tensor(rank[inverse.reshape(x.shape)].astype(index_type))
 
 
 @spelling(Unique, method="unique")

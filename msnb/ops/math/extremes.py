@@ -6,6 +6,7 @@ from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Bool
 from msnb.core.cases import F, I, case
 from msnb.core.declare import operator, spelling
+from msnb.core.generations import differs
 from msnb.core.tensor import Tensor
 from msnb.ops._check import ANY, axes_in, dtype_in, tensor_argument
 from msnb.ops._numpy import ArrayLike, as_tensor, in_type
@@ -14,6 +15,8 @@ from msnb.ops.array.gather import GatherD
 from msnb.ops.array.reshape import ExpandDims, Squeeze
 from msnb.ops.math.argmax import Argmax, Argmin
 from msnb.ops.math.maximum import Maximum, Minimum
+
+_BY_DIM = "a number in the first place asks for values and indices along that axis, and `axis=` for the values alone"
 
 
 @operator(functional="reduce_max")
@@ -160,6 +163,39 @@ def _max_of(
     return found if initial is None else Maximum.functional(found, initial)
 
 
+@differs(_BY_DIM)
+@spelling(ReduceMax, Argmax, method="max")
+def _max_of_second(
+    self: Tensor,
+    dim: Axis = None,
+    keepdim: Bool = False,
+    *,
+    axis: Axis = None,
+    keepdims: Bool = False,
+    initial: float | None = None,
+    where: Tensor | bool = True,
+    return_indices: Bool = False,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest elements along `dim` and where they stand, or the largest over `axis`.
+
+    Args:
+        dim (Union[None, int, tuple[int]]): An axis; a tuple means `axis`. Default: None.
+        keepdim (bool): Whether this axis stays, with length 1. Default: False.
+        axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
+        keepdims (bool): Whether these axes stay, with length 1. Default: False.
+        initial (Number): Takes part as one more element. Default: None.
+        where (Tensor): Which elements take part; needs `initial`. Default: True.
+        return_indices (bool): Whether to return indices, too. Default: False.
+
+    Returns:
+        A tuple of values and indices where `dim` is a number, or for `return_indices`; else a Tensor.
+    """
+    if isinstance(dim, int):
+        return max_(self, dim, keepdim)
+    axis, keepdims = (axis, keepdims) if dim is None else (dim, keepdim)
+    return _max_of(self, axis, keepdims, initial=initial, where=where, return_indices=return_indices)
+
+
 @spelling(ReduceMin, Argmin, function="min")
 def min_(input: Tensor, axis: int | None = None, keepdims: Bool = False) -> tuple[Tensor, Tensor]:
     """The smallest elements along an axis, and where they stand.
@@ -232,6 +268,39 @@ def _min_of(
         return min_(x, axis, keepdims)
     found = ReduceMin.functional(x, axis, keepdims)
     return found if initial is None else Minimum.functional(found, initial)
+
+
+@differs(_BY_DIM)
+@spelling(ReduceMin, Argmin, method="min")
+def _min_of_second(
+    self: Tensor,
+    dim: Axis = None,
+    keepdim: Bool = False,
+    *,
+    axis: Axis = None,
+    keepdims: Bool = False,
+    initial: float | None = None,
+    where: Tensor | bool = True,
+    return_indices: Bool = False,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The smallest elements along `dim` and where they stand, or the smallest over `axis`.
+
+    Args:
+        dim (Union[None, int, tuple[int]]): An axis; a tuple means `axis`. Default: None.
+        keepdim (bool): Whether this axis stays, with length 1. Default: False.
+        axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
+        keepdims (bool): Whether these axes stay, with length 1. Default: False.
+        initial (Number): Takes part as one more element. Default: None.
+        where (Tensor): Which elements take part; needs `initial`. Default: True.
+        return_indices (bool): Whether to return indices, too. Default: False.
+
+    Returns:
+        A tuple of values and indices where `dim` is a number, or for `return_indices`; else a Tensor.
+    """
+    if isinstance(dim, int):
+        return min_(self, dim, keepdim)
+    axis, keepdims = (axis, keepdims) if dim is None else (dim, keepdim)
+    return _min_of(self, axis, keepdims, initial=initial, where=where, return_indices=return_indices)
 
 
 @spelling(ReduceMax, ReduceMin, method="ptp", generation=1)

@@ -6,10 +6,12 @@ from jax import lax
 from msnb.common.kinds import Bool, Int, check
 from msnb.core.cases import F, I, case, refused
 from msnb.core.declare import operator, spelling
+from msnb.core.generations import differs
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
 
 
+@differs("the elements are sorted", sorted=True)
 @operator
 def TopK(input_x, k: Int, *, sorted: Bool = False):
     """The `k` largest values along the last axis, and where they stand.

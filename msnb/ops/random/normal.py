@@ -10,6 +10,7 @@ from msnb.common.kinds import DType, Int, NonNegInt, Shape
 from msnb.core.cases import refused
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
+from msnb.core.generations import differs
 from msnb.core.tensor import Tensor
 from msnb.ops.array.cast import Cast
 from msnb.ops.random._stream import PositiveShape, check_numbers, number_type, seed_of, size_of, stream
@@ -235,6 +236,7 @@ def laplace(shape: tuple[int, ...], mean: Tensor, lambda_param: Tensor, seed: in
     return StandardLaplace(seed=seed_of("laplace", seed))(shape) * lambda_param + mean
 
 
+@differs("dtype stands before seed, and a second seed behind it", "dtype", "seed")
 @operator(random=True)
 def TruncatedNormal(key, shape: PositiveShape, *, seed: Int = 0, dtype: DType = mstype.float32):
     """Numbers of the standard normal distribution, none further than 2 from 0.

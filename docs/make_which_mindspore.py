@@ -1,0 +1,68 @@
+"""Prints the table of `docs/which_mindspore.md`: what MindSpore 2 means by names that r1.1 has with another meaning.
+
+python docs/make_which_mindspore.py            writes it
+python docs/make_which_mindspore.py --check    fails where the stored one is another
+"""
+
+import inspect
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+import msnb as ms  # noqa: E402
+import msnb.nn as nn  # noqa: E402
+import msnb.ops as ops  # noqa: E402
+from msnb.core.declare import SPELLINGS  # noqa: E402
+from msnb.core.generations import DIFFERENCES  # noqa: E402
+
+PAGE = ROOT / "docs" / "which_mindspore.md"
+BEGIN, END = "<!-- differences -->\n", "<!-- end -->"
+_HOMES = {"nn": nn, "ops": ops, "": ms}
+_SHARED = "every program shares it"
+
+
+def rows():
+    """(name, what MindSpore 2 means, where it is decided), in the order of names."""
+    found = [("`repr` of a Cell", "`Dense(...)` instead of `Dense<...>`", _SHARED)]
+    for cls in DIFFERENCES:
+        if isinstance(cls, type):
+            home = next(place for place, module in _HOMES.items() if getattr(module, cls.__name__, None) is cls)
+            found.append((f"`{home}.{cls.__name__}`", _said(cls), "the namespace"))
+    for kind, name, generation in SPELLINGS:
+        if generation == 2 and (kind, name, 1) in SPELLINGS:
+            place, where = ("Tensor", _SHARED) if kind == "method" else ("ops", "the namespace")
+            found.append((f"`{place}.{name}`", _said(SPELLINGS[kind, name, 2].target), where))
+    return sorted(found, key=lambda row: row[0].lower())
+
+
+def _said(target):
+    says, order, defaults = DIFFERENCES[target]
+    if order:
+        says += f" (`{', '.join(order)}`)"
+    if defaults:
+        first = inspect.signature(target).parameters
+        says += f" ({', '.join(f'`{n}={v!r}`, in r1.1 `{first[n].default!r}`' for n, v in defaults.items())})"
+    return says
+
+
+def table():
+    """The table, as Markdown."""
+    lines = ["| name | in MindSpore 2 | decided by |", "|---|---|---|"]
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows())]) + "\n"
+
+
+def main():
+    """Write the table, or compare it."""
+    text = PAGE.read_text(encoding="utf-8")
+    before, _, rest = text.partition(BEGIN)
+    made = before + BEGIN + table() + END + rest.partition(END)[2]
+    if "--check" in sys.argv:
+        return int(made != text)
+    PAGE.write_text(made, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,181 @@
+"""Where MindSpore 2 means something else by a name of r1.1: what differs, as data beside the name, and the other form.
+
+r1.1's meaning is the default. What is of MindSpore 2 alone is simply there; here stands what contradicts:
+
+    @differs("it sorts unless told not to", sorted=True)
+    class TopK: ...
+
+`second(TopK)` is then the class as MindSpore 2 writes it. Functions and methods of Tensor that contradict are declared
+twice, see `Spelling.generation`. The namespace of MindSpore 2, `msnb.mindspore2`, is made of these.
+"""
+
+import copyreg
+import functools
+import inspect
+from abc import ABCMeta
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+from msnb.core import trace
+from msnb.core.declare import SPELLINGS
+from msnb.core.tensor import attach
+
+_Declared = TypeVar("_Declared")
+VERSIONS = {1: "1.1.1", 2: "2.7.1"}  # generation -> the version of MindSpore whose interface it is
+shared: int = 1  # whose meaning what all programs share has, the methods of Tensors: a setting of the process
+
+
+class Difference(NamedTuple):
+    """What MindSpore 2 means by a name that r1.1 has, too.
+
+    Attributes:
+        says (str): A sentence about MindSpore 2's meaning, as it follows "in MindSpore 2".
+        order (tuple): The names of its positional arguments; empty where they are those of r1.1.
+        defaults (dict): Arguments whose default is another.
+    """
+
+    says: str
+    order: tuple[str, ...]
+    defaults: dict[str, Any]
+
+
+DIFFERENCES: dict[Any, Difference] = {}  # class, or function of the second generation -> Difference
+
+
+def differs(says: str, *order: str, **defaults: Any) -> Callable[[_Declared], _Declared]:
+    """Decorator of a class, or of the second generation's spelling of a function: notes what is different in it.
+
+    Args:
+        says (str): See `Difference`.
+        order (str): Names of the positional arguments of MindSpore 2's class, where they stand in another order.
+        defaults: Arguments of the class whose default is another there; the class takes the values.
+
+    Returns:
+        Decorator; what it is given stays as it is.
+    """
+
+    def declare(target: _Declared) -> _Declared:
+        DIFFERENCES[target] = Difference(says, order, defaults)
+        return target
+
+    return declare
+
+
+class _AsInSecond(ABCMeta):
+    """The type of `second(cls)`: a name for `cls` that takes arguments as MindSpore 2 does, and makes a plain `cls`.
+
+    So there is one class for each layer: what it makes is no other than what r1.1's name makes, in isinstance, in
+    pickles and in checkpoints. A class that a program derives from it is one of its own, with this constructor below
+    its own. (Of ABCMeta, since such a class may be abstract, too.)
+    """
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        first = cls.__dict__.get("_first")
+        if first is None:  # derived by a program
+            return super().__call__(*args, **kwargs)
+        args, kwargs = _as_first(first, args, kwargs)
+        return first(*args, **kwargs)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        first = cls.__dict__.get("_first")
+        return super().__instancecheck__(instance) if first is None else isinstance(instance, first)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        first = cls.__dict__.get("_first")
+        return super().__subclasscheck__(subclass) if first is None else issubclass(subclass, first)
+
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or other is cls.__dict__.get("_first", cls)
+
+    def __hash__(cls) -> int:
+        first = cls.__dict__.get("_first")
+        return super().__hash__() if first is None else hash(first)
+
+    def __repr__(cls) -> str:
+        return repr(cls.__dict__.get("_first")) if "_first" in cls.__dict__ else super().__repr__()
+
+
+def _reduced(cls):
+    first = cls.__dict__.get("_first")
+    return cls.__qualname__ if first is None else (second, (first,))
+
+
+copyreg.pickle(_AsInSecond, _reduced)
+
+
+class _Signature:
+    """Of the class itself; a derived one has that of its own constructor."""
+
+    def __get__(self, instance: Any, owner: type) -> inspect.Signature | None:
+        first = owner.__dict__.get("_first")
+        if first is not None:
+            return _signature(first)
+        return inspect.signature(owner.__init__.__get__(object()))
+
+
+def _signature(first):
+    """As MindSpore 2 writes it."""
+    _, order, defaults = DIFFERENCES[first]
+    known = inspect.signature(first).parameters
+    rows = [p.replace(default=defaults.get(p.name, p.default)) for p in known.values()]
+    by_name = {p.name: p for p in rows}
+    ahead = [by_name[name].replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in order]
+    behind = [p.replace(kind=p.KEYWORD_ONLY) if ahead else p for p in rows if p.name not in order]
+    return inspect.Signature(ahead + behind)
+
+
+def _as_first(first, args, kwargs):
+    """The arguments that r1.1's class takes for those that MindSpore 2's is given."""
+    _, order, defaults = DIFFERENCES[first]
+    names = order or list(inspect.signature(first).parameters)
+    given = dict(zip(names, args))
+    if len(args) > len(names) or given.keys() & kwargs.keys():
+        return args, kwargs  # it will say what does not fit
+    return (), {**defaults, **given, **kwargs}
+
+
+@functools.cache
+def second(cls: type) -> type:
+    """A class as MindSpore 2 means it: `cls` itself where nothing is noted of it, see `differs`."""
+    if cls not in DIFFERENCES:
+        return cls
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        args, kwargs = _as_first(cls, args, kwargs)
+        cls.__init__(self, *args, **kwargs)
+
+    members = {
+        "_first": cls,
+        "__init__": __init__,
+        "__signature__": _Signature(),
+        "__doc__": cls.__doc__,
+        "__module__": cls.__module__,
+        "__qualname__": cls.__qualname__,
+        "__wrapped__": cls,  # where inspect looks for the source
+    }
+    return _AsInSecond(cls.__name__, (cls,), members)
+
+
+def meant_in_second(name: str, value: Any) -> Any:
+    """What MindSpore 2 means by `name`, for which msnb has `value` under the generation of r1.1."""
+    if isinstance(value, type):
+        return second(value)
+    first, later = (SPELLINGS.get(("function", name, generation)) for generation in VERSIONS)
+    return later.target if first is not None and later is not None and first.target is value else value
+
+
+def difference(first: Any, second: Any) -> Difference:
+    """What is noted of a name that means `first` in r1.1 and `second` in MindSpore 2."""
+    return DIFFERENCES[first if isinstance(first, type) else second]
+
+
+def share(generation: int) -> None:
+    """Let what all programs share, the methods of Tensors and how Cells print, be of this generation from now on."""
+    global shared
+    if generation == shared:
+        return
+    for kind, name, of in list(SPELLINGS):
+        if kind == "method" and of == 2 and (kind, name, 1) in SPELLINGS:
+            attach(name, SPELLINGS[kind, name, generation].target)
+    shared = generation
+    trace.epoch.bump()  # programs compiled from the other meaning are not these
