@@ -89,8 +89,6 @@ CELL: dict[str, str] = {
     "weights": _LISTED,
     "trainable_variables": "net.trainable_params()",
     "named_parameters": "net.parameters_and_names()",
-    "state_dict": "net.parameters_dict()",
-    "load_state_dict": "mindspore.load_param_into_net(net, parameters)",
     "load_weights": "mindspore.load_param_into_net(net, mindspore.load_checkpoint(file))",
     "save": "mindspore.save_checkpoint(net, file)",
     "save_weights": "mindspore.save_checkpoint(net, file)",

@@ -174,9 +174,9 @@ class Stateful:
             state._metadata[prefix[:-1]] = metadata
         self._tell("save_before", prefix, keep_vars)
         self._save_to_state_dict(state, prefix, keep_vars)
-        for name, cell in self._cells.items():
-            if cell is not None:
-                cell.state_dict(destination=state, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+        held = [(f"{prefix}{name}.", cell) for name, cell in self._cells.items() if cell is not None]
+        for path, cell in held:
+            cell.state_dict(state, path, keep_vars)
         self._tell("save_after", state, prefix, metadata)
         return state
 

@@ -398,5 +398,5 @@ class SyncBatchNorm(_BatchNorm):
             use_batch_statistics,
             dtype=dtype,
         )
-        self.process_groups = process_groups
+        log.unused(self.cls_name, "this process has one device", process_groups=process_groups is not None)
         log.once(f"{self.cls_name}: {_ALONE}.")

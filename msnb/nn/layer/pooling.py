@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from msnb.common.kinds import Bool, Kind, NonNegInt, PositiveInt, checked
 from msnb.core.generations import differs
 from msnb.core.tensor import Tensor
+from msnb.nn._inputs import check_dims
 from msnb.nn._kinds import Divisor, Layout, PoolMode, TwoOffsets, TwoSizes
 from msnb.nn.cell import Cell
 from msnb.nn.layer._adaptive_pool import (
@@ -17,6 +18,7 @@ from msnb.nn.layer._adaptive_pool import (
 )
 from msnb.nn.layer._one_operator import OneOperator
 from msnb.nn.layer._volume_pool import AvgPool3d
+from msnb.ops import functional as F
 from msnb.ops import operations as P
 from msnb.ops.nn.avg_pool import AvgPool2D
 from msnb.ops.nn.max_pool import MaxPoolWithArgmaxV2, _MaxPool2D
@@ -76,6 +78,13 @@ class _Pool2d(OneOperator):
                 )
         self._hold(self._operator(kernel_size, stride, pad_mode, data_format))
 
+    def construct(self, x: Tensor) -> Tensor:
+        """The number of each window."""
+        if x.ndim != 3:
+            return super().construct(x)
+        found = super().construct(F.expand_dims(x, 0))
+        return tuple(part[0] for part in found) if isinstance(found, tuple) else found[0]
+
     def extend_repr(self) -> str:
         """The window and how it moves."""
         return f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}"
@@ -111,8 +120,10 @@ class _Row(_Pool2d):
 
     def construct(self, x: Tensor) -> Tensor:
         """The number of each stretch."""
-        if x.ndim != 3:
-            raise ValueError(f"For '{self.cls_name}', the input should have 3 dims, but got shape {x.shape}.")
+        check_dims(self.cls_name, x, 2, 3)
+        if x.ndim == 2:
+            found = self.construct(F.expand_dims(x, 0))
+            return tuple(part[0] for part in found) if isinstance(found, tuple) else found[0]
         pooled = super().construct(self.expand(x, 2))
         return tuple(map(self.squeeze, pooled)) if isinstance(pooled, tuple) else self.squeeze(pooled)
 
@@ -145,7 +156,7 @@ class MaxPool2d(_MaxPool):
         ceil_mode (bool): For "pad", whether a last incomplete window counts. Default: False.
 
     Inputs:
-        - **x** (Tensor) - (N, C, H, W), or (N, H, W, C) for "NHWC".
+        - **x** (Tensor) - (N, C, H, W), or (N, H, W, C) for "NHWC"; one image is taken without N, too.
 
     Outputs:
         Tensor, laid out as the input.
@@ -202,7 +213,7 @@ class MaxPool1d(_Row, _MaxPool):
         ceil_mode (bool): For "pad", whether a last incomplete window counts. Default: False.
 
     Inputs:
-        - **x** (Tensor) - of shape (N, C, L).
+        - **x** (Tensor) - of shape (N, C, L) or (C, L).
 
     Outputs:
         Tensor of shape (N, C, L_out).
@@ -272,7 +283,7 @@ class AvgPool2d(_AvgPool):
         divisor_override (int): For "pad", divides the sum instead of the number of pixels. Default: None.
 
     Inputs:
-        - **x** (Tensor) - (N, C, H, W), or (N, H, W, C) for "NHWC".
+        - **x** (Tensor) - (N, C, H, W), or (N, H, W, C) for "NHWC"; one image is taken without N, too.
 
     Outputs:
         Tensor, laid out as the input.
@@ -329,7 +340,7 @@ class AvgPool1d(_Row, _AvgPool):
         divisor_override (int): For "pad", divides the sum instead of the number of places. Default: None.
 
     Inputs:
-        - **x** (Tensor) - of shape (N, C, L).
+        - **x** (Tensor) - of shape (N, C, L) or (C, L).
 
     Outputs:
         Tensor of shape (N, C, L_out).
