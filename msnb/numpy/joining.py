@@ -88,32 +88,6 @@ def atleast_3d(*arys: ArrayLike) -> Tensor | list[Tensor]:
     return _at_least("atleast_3d", 3, arys)
 
 
-@spelling(numpy="vstack")
-def vstack(tup: ArrayLike) -> Tensor:
-    """Tensors put below each other: along the first axis, vectors as rows.
-
-    Args:
-        tup (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors whose shapes differ along that axis only; a Tensor
-            stands for its slices along the first dimension.
-
-    Returns:
-        Tensor, in the element type in which they meet.
-
-    Raises:
-        TypeError: If `tup` is none of these.
-        ValueError: If it is empty, or the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
-    Examples:
-        >>> print(mindspore.numpy.vstack(([1, 2, 3], [4, 5, 6])))
-        [[1 2 3]
-         [4 5 6]]
-    """
-    return concatenate([_spread(x, 2) for x in in_one_type("vstack", tup, "tup")], 0)
-
-
 @spelling(numpy="hstack")
 def hstack(tup: ArrayLike) -> Tensor:
     """Tensors put beside each other: along the second axis, vectors along the only one.

@@ -14,27 +14,6 @@ def _split(function, x, indices_or_sections, axis, least):
     return numpy_split(x, indices_or_sections, axis)
 
 
-@spelling(numpy="vsplit")
-def vsplit(x: ArrayLike, indices_or_sections: IntOrTuple) -> tuple[Tensor, ...]:
-    """A Tensor cut along the first axis, as by `split`.
-
-    Args:
-        x (Union[Tensor, list, tuple]): Of at least 2 dimensions.
-        indices_or_sections (Union[int, tuple[int], list[int]]): How many pieces, or the indices at which one begins.
-
-    Returns:
-        A tuple of Tensors.
-
-    Raises:
-        TypeError: If `indices_or_sections` is not made of int.
-        ValueError: If `x` has too few dimensions, or cannot be cut into that many pieces.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return _split("vsplit", x, indices_or_sections, 0, 2)
-
-
 @spelling(numpy="hsplit")
 def hsplit(x: ArrayLike, indices_or_sections: IntOrTuple) -> tuple[Tensor, ...]:
     """A Tensor cut along the second axis, as by `split`; a vector is cut along its only one.

@@ -26,7 +26,7 @@ RANDOM = """
 
 def tolerance(row, want):
     """How far numbers may be apart: relatively, and for small ones in relation to the largest."""
-    if want.dtype.kind != "f":
+    if want.dtype.kind not in "fc":
         return {"rtol": 0, "atol": 0}
     near, small = (2e-3, 2e-3) if want.dtype == np.float16 else (2e-5, 2e-6)
     largest = np.abs(want[np.isfinite(want)]).max(initial=1.0)

@@ -7,10 +7,11 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import DType, check
-from msnb.core.cases import F, Flags, Values, case, refused
+from msnb.core.cases import F, Flags, I, Values, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
+from msnb.ops._check import tensor_argument
 from msnb.ops._half import widened
 
 
@@ -185,6 +186,26 @@ def is_floating_point(input: Tensor) -> bool:
     return input.is_floating_point()
 
 
+@spelling(Cast)
+def type_as(input: Tensor, other: Tensor) -> Tensor:
+    """A Tensor in the element type of another.
+
+    Args:
+        input (Tensor): Any Tensor.
+        other (Tensor): Gives the type.
+
+    Returns:
+        Tensor of the shape of `input`.
+
+    Raises:
+        TypeError: If one of them is not a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Cast.functional(input, tensor_argument("type_as", "other", other).dtype)
+
+
 CASES = [
     case(Cast, F(4), mstype.float16).without("differences", "float16 has no small steps"),
     case(Cast, Values([-1.5, 3.7, 300.0, -300.0]), mstype.uint8),
@@ -194,4 +215,5 @@ CASES = [
     case(Cast, Values([0.0, 2.0, math.nan]), mstype.bool_),
     case(Cast, Flags(3), mstype.float32),
     refused(TypeError, Cast, F(2, 3), mstype.tensor, says="tensor"),
+    case(type_as, F(2, 3), I(2)).without("gradient", "whole numbers have none"),
 ]

@@ -412,6 +412,26 @@ def IndexFill(x, axis: Int, index, value):
     return x.at[(slice(None),) * axis + (wide(index),)].set(value.astype(x.dtype))
 
 
+@spelling(Take, function="take")
+def _take_of_ops(input: Tensor, index: Tensor) -> Tensor:
+    """Elements of a Tensor by their number in the order of all.
+
+    Args:
+        input (Tensor): Any Tensor.
+        index (Tensor): int32 or int64; negative ones count from the end.
+
+    Returns:
+        Tensor of the shape of `index`.
+
+    Raises:
+        TypeError: If `index` is not made of integers.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Take.functional(input, index)
+
+
 CASES = [
     case(Gather, F(4, 3), Values([0, 2, 0]), 0),
     case(Gather, F(4, 3), Values([[2], [0]]), 1),
@@ -425,4 +445,5 @@ CASES = [
     case(IndexFill, F(3, 2), 0, Values([1]), F()).without("gradient", "MindSpore has none for the value"),
     refused(TypeError, Gather, F(2, 3), F(2, 3), 0),
     refused(ValueError, Gather, F(2, 3), Values([0]), 2),
+    case(_take_of_ops, F(2, 3), Values([[0, 4], [-1, 2]])),
 ]

@@ -11,6 +11,7 @@ from msnb.ops._check import (
     axis_in,
     same_dtype,
     same_shape,
+    tensor_argument,
     tensor_only,
 )
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, common_type
@@ -287,6 +288,59 @@ def _numpy_stack(arrays: ArrayLike, axis: int = 0) -> Tensor:
     return Stack.functional(in_one_type("stack", arrays, "arrays"), axis)
 
 
+def _rows(x):
+    """A Tensor of at least 2 dimensions: a vector is a row."""
+    return x if x.ndim > 1 else x.reshape((1, -1))
+
+
+@spelling(Concat, numpy="vstack")
+def _numpy_vstack(tup: ArrayLike) -> Tensor:
+    """Tensors put below each other: along the first axis, vectors as rows.
+
+    Args:
+        tup (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors whose shapes differ along that axis only; a Tensor
+            stands for its slices along the first dimension.
+
+    Returns:
+        Tensor, in the element type in which they meet.
+
+    Raises:
+        TypeError: If `tup` is none of these.
+        ValueError: If it is empty, or the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.vstack(([1, 2, 3], [4, 5, 6])))
+        [[1 2 3]
+         [4 5 6]]
+    """
+    return concatenate([_rows(x) for x in in_one_type("vstack", tup, "tup")], 0)
+
+
+@spelling(Concat, function=("vstack", "row_stack"))
+def vstack(inputs: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
+    """Tensors put below each other: along the first axis, numbers and vectors as rows.
+
+    Args:
+        inputs (Union[tuple[Tensor], list[Tensor]]): Tensors whose shapes differ along that axis only.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `inputs` is no tuple or list of Tensors.
+        ValueError: If it is empty, or the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if not isinstance(inputs, (tuple, list)):
+        raise TypeError(f"For 'vstack', 'inputs' should be a tuple or list of Tensors, but got {describe(inputs)}.")
+    return Concat(0)([_rows(tensor_argument("vstack", "inputs", x)) for x in inputs])
+
+
 CASES = [
     case(_JoinSlices, F(2, 3, 2), axis=-1).without("mindspore", NUMPYS),
     case(Concat, (F(2, 3), F(2, 3)), axis=1),
@@ -296,4 +350,7 @@ CASES = [
     refused(TypeError, Concat, (F(2, 3), I(2, 3))),
     refused(ValueError, Concat, (F(2, 3), F(1, 3)), axis=1),
     refused(ValueError, Stack, (F(2, 3), F(1, 3))),
+    case(vstack, (F(3), F(3))),
+    case(vstack, (F(2, 3), F(1, 3))),
+    refused(TypeError, vstack, F(2, 3)),
 ]

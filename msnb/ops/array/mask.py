@@ -7,7 +7,9 @@ from msnb.common.kinds import PositiveInt
 from msnb.core.cases import F, Flags, Values, case
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor, box
-from msnb.ops._check import BOOL, INDEX, dtype_in, rank, tensor_only
+from msnb.ops._check import BOOL, INDEX, dtype_in, rank, same_dtype, tensor_only
+from msnb.ops._host import HostPrimitive, host_operator
+from msnb.ops._in_place import take_over
 from msnb.ops.array.broadcast import BroadcastTo
 from msnb.ops.array.nonzero import known
 
@@ -94,7 +96,72 @@ def SequenceMask(lengths, maxlen: PositiveInt):
     return jnp.arange(maxlen) < lengths[..., None]
 
 
+@spelling(MaskedFill, method="masked_fill_")
+def _masked_fill_into(self: Tensor, mask: Tensor, value: Tensor | float) -> Tensor:
+    """Replace what `mask` marks, in place, and return the Tensor."""
+    return take_over("masked_fill_", self, MaskedFill.functional(self, mask, value))
+
+
+@host_operator()
+class MaskedSelect(HostPrimitive):
+    """The elements of a Tensor where a mask is True, as a vector; its length depends on values.
+
+    Inputs:
+        - **input** (Tensor) - The elements.
+        - **mask** (Tensor) - Of bool, of a shape that broadcasts with that of `input`.
+
+    Outputs:
+        Tensor of 1 dimension.
+
+    Raises:
+        TypeError: If an input is no Tensor.
+        ValueError: If the shapes do not broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    def __call__(self, input, mask):
+        return masked_select(input, mask)
+
+
+@operator(functional="masked_scatter", methods=("masked_scatter",), generation=2)
+def MaskedScatter(input, mask, source):
+    """A copy of a Tensor into which the elements of another go, one after another, where a mask is True.
+
+    Inputs:
+        - **input** (Tensor) - What is copied.
+        - **mask** (Tensor) - Of bool, of a shape that broadcasts with that of `input`.
+        - **source** (Tensor) - Of the element type of `input`, of at least as many elements as the mask has True.
+
+    Outputs:
+        Tensor of the broadcast shape.
+
+    Raises:
+        TypeError: If `mask` is not bool, or the element types differ.
+        ValueError: If the shapes do not broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    tensor_only("MaskedScatter", "input", input)
+    dtype_in("MaskedScatter", "mask", mask, BOOL)
+    same_dtype("MaskedScatter", input=input, source=source)
+    input, mask = jnp.broadcast_arrays(input, mask)
+    number = jnp.clip(jnp.cumsum(mask.reshape(-1)) - 1, 0, source.size - 1).reshape(mask.shape)
+    return jnp.where(mask, source.reshape(-1)[number], input)
+
+
+@spelling(MaskedScatter, method="masked_scatter_")
+def _masked_scatter_into(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """Put the elements of `source`, one after another, where `mask` is True, in place; returns the Tensor."""
+    return take_over("masked_scatter_", self, MaskedScatter.functional(self, mask, source))
+
+
 CASES = [
     case(MaskedFill, F(2, 3), Flags(3), F()),
     case(SequenceMask, Values([1, 3]), 4),
+    case(MaskedSelect, F(2, 3), Flags(2, 3)).without("graph", "its shape depends on values"),
+    case(MaskedScatter, F(2, 3), Flags(2, 3), F(6)).without("gradient", "MindSpore has none for every input"),
+    case(MaskedScatter, F(2, 3), Flags(3), F(2, 4)).without("gradient", "MindSpore has none for every input"),
 ]

@@ -6,7 +6,7 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Int, check
-from msnb.core.cases import refused
+from msnb.core.cases import F, case, refused
 from msnb.core.declare import spelling
 from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
@@ -259,6 +259,47 @@ class IsInstance(HostPrimitive):
         return mstype.issubclass_(mstype.get_py_obj_dtype(inst), type_)
 
 
+@host_operator("shape_")
+class TensorShape(HostPrimitive):
+    """Shape of a Tensor, as a Tensor.
+
+    Inputs:
+        - **input_x** (Tensor) - Of any shape and type.
+
+    Outputs:
+        Tensor of int64, of shape (input_x.ndim,).
+
+    Raises:
+        TypeError: If `input_x` is not a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    def __call__(self, input_x: Any) -> Any:
+        return Tensor(np.array(tensor_argument("TensorShape", "input_x", input_x).shape, np.int64))
+
+
+@spelling(Size)
+def numel(input: Tensor) -> int:
+    """Number of elements of a Tensor.
+
+    Args:
+        input (Tensor): Any Tensor.
+
+    Returns:
+        int.
+
+    Raises:
+        TypeError: If `input` is not a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return tensor_argument("numel", "input", input).size
+
+
 CASES = [
+    case(TensorShape, F(2, 3)),
     refused(TypeError, Shape, 3),
 ]

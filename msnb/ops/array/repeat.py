@@ -394,10 +394,32 @@ def ReverseSequence(x, seq_lengths, *, seq_dim: Int, batch_dim: Int = 0):
     return jnp.take_along_axis(x, jnp.where(place < length, length - 1 - place, place), seq)
 
 
+@spelling(ReverseV2, function="reverse", method="reverse")
+def reverse(x: Tensor, axis: tuple[int, ...] | list[int]) -> Tensor:
+    """A Tensor with the elements along some axes in the opposite order.
+
+    Args:
+        x (Tensor): Any Tensor.
+        axis (Union[tuple[int], list[int]]): The axes.
+
+    Returns:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        TypeError: If `axis` is not made of int.
+        ValueError: If an axis is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return ReverseV2.functional(x, axis)
+
+
 CASES = [
     case(_RepeatInterleave, F(2, 2), 2, 1),
     case(Roll, F(2, 3), 1, 1),
     case(_Rot90, F(2, 3), 1, (0, 1)),
     case(ReverseV2, F(2, 3), axis=(1,)),
     case(ReverseSequence, F(2, 4), Values([3, 1]), seq_dim=1, batch_dim=0),
+    case(reverse, F(2, 3), (0, 1)),
 ]

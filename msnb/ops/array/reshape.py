@@ -13,6 +13,7 @@ from msnb.core.tensor import Tensor
 from msnb.ops._check import (
     axes_in,
     axis_in,
+    tensor_argument,
     tensor_only,
 )
 from msnb.ops._numpy import ArrayLike, as_tensor
@@ -346,6 +347,30 @@ def _numpy_squeeze(a: ArrayLike, axis: int | tuple[int, ...] | list[int] | None 
     return a if axis is not None and axis in ((), []) else Squeeze.functional(a, axis)
 
 
+@spelling(Reshape)
+def view_as(input: Tensor, other: Tensor) -> Tensor:
+    """A Tensor in the shape of another.
+
+    Args:
+        input (Tensor): Any Tensor.
+        other (Tensor): Of as many elements.
+
+    Returns:
+        Tensor of the shape of `other`.
+
+    Raises:
+        TypeError: If `other` is no Tensor.
+        ValueError: If they do not have as many elements.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Reshape.functional(input, tensor_argument("view_as", "other", other).shape)
+
+
+spelling(Reshape, function="reshape_")(Reshape.functional)
+
+
 CASES = [
     case(Reshape, F(2, 3), (3, -1)),
     case(TransShape, F(2, 3), (3, 2)),
@@ -357,4 +382,5 @@ CASES = [
     refused(ValueError, Reshape, F(2, 3), (4, 2)),
     refused(ValueError, Reshape, F(2, 3), (-1, -1)),
     refused(ValueError, Squeeze, F(2, 3), axis=0),
+    case(view_as, F(2, 3), F(3, 2)),
 ]

@@ -201,6 +201,30 @@ def UpdateCache(input_x, indices, updates, max_num: Int):
     return input_x.at[rows].set(updates, **DROP), jnp.zeros(1, jnp.float32)
 
 
+@_in_place("scatter_nd_mul", by_position=True)
+def ScatterNdMul(x, updates, at):
+    """Slices of a Parameter multiplied by others, in place."""
+    return in_float32(multiplied)(x, updates, at)
+
+
+@_in_place("scatter_nd_div", by_position=True)
+def ScatterNdDiv(x, updates, at):
+    """Slices of a Parameter divided by others, in place."""
+    return divided(x, updates, at)
+
+
+@_in_place("scatter_nd_max", by_position=True)
+def ScatterNdMax(x, updates, at):
+    """Slices of a Parameter raised to at least others, in place."""
+    return x.at[at].max(updates, **DROP)
+
+
+@_in_place("scatter_nd_min", by_position=True)
+def ScatterNdMin(x, updates, at):
+    """Slices of a Parameter lowered to at most others, in place."""
+    return x.at[at].min(updates, **DROP)
+
+
 CASES = [
     *(
         case(scatter, F(3, 2), Values([2, 0]), F(2, 2))
@@ -208,7 +232,16 @@ CASES = [
     ),
     *(
         case(scatter, F(3, 2), Values([[2], [0]]), F(2, 2))
-        for scatter in (ScatterNdUpdate, ScatterNdAdd, ScatterNdSub, ScatterNonAliasingAdd)
+        for scatter in (
+            ScatterNdUpdate,
+            ScatterNdAdd,
+            ScatterNdSub,
+            ScatterNonAliasingAdd,
+            ScatterNdMul,
+            ScatterNdDiv,
+            ScatterNdMax,
+            ScatterNdMin,
+        )
     ),
     case(UpdateCache, F(3, 2), Values([2, -1]), F(2, 2), 3).results(),
 ]

@@ -3,13 +3,14 @@
 import jax
 import jax.numpy as jnp
 
-from msnb.common.kinds import Int, OneOf, Shape
+from msnb.common.kinds import Int, OneOf, Optional, PositiveInt, Shape
 from msnb.core.cases import F, Values, case, refused
 from msnb.core.checks import position
 from msnb.core.declare import operator, spelling, standing_for
 from msnb.core.tensor import Tensor
 from msnb.ops._check import ANY, INDEX, NUMBER, axis_in, dtype_in, same_dtype
 from msnb.ops._half import in_float32
+from msnb.ops._in_place import take_over
 from msnb.ops.array._scatter import DROP, divided, multiplied, position_of
 
 _COPY = """{summary}
@@ -210,6 +211,141 @@ def _scatter_add_of(self: Tensor, dim: int, index: Tensor, src: Tensor | float) 
     return TensorScatterElements.functional(self, index, src, dim, "add")
 
 
+@spelling(TensorScatterElements, method="scatter_add_")
+def _scatter_add_into(self: Tensor, dim: int, index: Tensor, src: Tensor | float) -> Tensor:
+    """Increase the elements at `index` along an axis, in place, and return the Tensor."""
+    return take_over("scatter_add_", self, TensorScatterElements.functional(self, index, src, dim, "add"))
+
+
+@spelling(TensorScatterElements, method="scatter_")
+def _scatter_into(self: Tensor, dim: int, index: Tensor, src: Tensor | float, *, reduce: str | None = None) -> Tensor:
+    """Set the elements at `index` along an axis in place, or with `reduce` "add" or "multiply" combine them; returns
+    the Tensor."""
+    reduction = {None: "none", "add": "add", "multiply": "mul"}.get(reduce)
+    if reduction is None:
+        raise ValueError(f"For 'scatter_', 'reduce' should be None, 'add' or 'multiply', but got {reduce!r}.")
+    return take_over("scatter_", self, TensorScatterElements.functional(self, index, src, dim, reduction))
+
+
+@spelling(TensorScatterElements)
+def scatter(input: Tensor, axis: int, index: Tensor, src: Tensor | float) -> Tensor:
+    """A copy of a Tensor with the element at `index` along an axis set, for each place of `index`.
+
+    Args:
+        input (Tensor): Of at least 1 dimension.
+        axis (int): The axis that `index` counts along.
+        index (Tensor): int32 or int64, of as many dimensions as `input`.
+        src (Union[Tensor, float]): What is set, of the shape of `index`.
+
+    Returns:
+        Tensor of the shape and element type of `input`.
+
+    Raises:
+        TypeError: If `index` is not made of integers or the element types differ.
+        ValueError: If the shapes do not fit or `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return TensorScatterElements.functional(input, index, src, axis)
+
+
+def _method_of(cls):
+    def method(self, indices, updates):
+        return cls.functional(self, indices, updates)
+
+    method.__doc__ = f"As `ops.{cls.functional.__name__}`."
+    return method
+
+
+for _cls in (TensorScatterSub, TensorScatterMul, TensorScatterDiv, TensorScatterMax, TensorScatterMin):
+    spelling(_cls, method=_cls.__name__.replace("TensorScatter", "scatter_").lower())(_method_of(_cls))
+
+
+@operator
+def _PutSlice(x, src, *, axis: Int, start: Optional(Int) = None, end: Optional(Int) = None, step: PositiveInt = 1):
+    """A copy of a Tensor with a slice along an axis replaced.
+
+    Args:
+        axis (int): The axis.
+        start (int): Where the slice begins. Default: None, 0.
+        end (int): Where it ends. Default: None, the length of the axis.
+        step (int): From one place of it to the next. Default: 1.
+
+    Inputs:
+        - **x** (Tensor) - Of at least 1 dimension.
+        - **src** (Tensor) - Of the shape of the slice.
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        ValueError: If `axis` is out of range, or `src` does not have the shape of the slice.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    at = x.at[(slice(None),) * axis_in("slice_scatter", axis, x.ndim) + (slice(start, end, step),)]
+    wanted = jax.eval_shape(at.get).shape
+    if src.shape != wanted:
+        raise ValueError(f"For 'slice_scatter', 'src' should have shape {wanted}, but got {src.shape}.")
+    return at.set(src.astype(x.dtype))
+
+
+@spelling(_PutSlice, function="slice_scatter", method="slice_scatter")
+def slice_scatter(
+    input: Tensor, src: Tensor, axis: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Tensor:
+    """A copy of a Tensor with a slice along an axis replaced.
+
+    Args:
+        input (Tensor): Of at least 1 dimension.
+        src (Tensor): Of the shape of the slice.
+        axis (int): The axis. Default: 0.
+        start (int): Where the slice begins. Default: None, 0.
+        end (int): Where it ends. Default: None, the length of the axis.
+        step (int): From one place of it to the next. Default: 1.
+
+    Returns:
+        Tensor of the shape and element type of `input`.
+
+    Raises:
+        TypeError: If `axis`, `start`, `end` or `step` is not an int.
+        ValueError: If `axis` is out of range, or `src` does not have the shape of the slice.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _PutSlice.functional(input, src, axis, start, end, step)
+
+
+@spelling(_PutSlice, function="select_scatter", method="select_scatter")
+def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
+    """A copy of a Tensor with what stands at one index of an axis replaced.
+
+    Args:
+        input (Tensor): Of at least 1 dimension.
+        src (Tensor): Of the shape of `input` without the axis, or one that broadcasts to it.
+        axis (int): The axis.
+        index (int): Where along it; a negative one counts from the end.
+
+    Returns:
+        Tensor of the shape and element type of `input`.
+
+    Raises:
+        TypeError: If `axis` or `index` is not an int.
+        ValueError: If one of them is out of range, or `src` does not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    axis = axis_in("select_scatter", axis, input.ndim)
+    index = axis_in("select_scatter", index, input.shape[axis], "index")
+    wanted = input.shape[:axis] + input.shape[axis + 1 :]
+    src = (src if src.shape == wanted else src.broadcast_to(wanted)).expand_dims(axis)
+    return _PutSlice.functional(input, src, axis, index, index + 1)
+
+
 CASES = [
     case(TensorScatterUpdate, F(3, 3), Values([[0, 1], [2, 2]]), F(2)),
     case(TensorScatterAdd, F(3, 3), Values([[0, 1], [0, 1]]), F(2)),
@@ -221,4 +357,8 @@ CASES = [
     case(ScatterNd, Values([[0], [2], [0]]), F(3, 2), (4, 2)),
     case(TensorScatterElements, F(3, 2), Values([[2, 0], [1, 1]]), F(2, 2), reduction="add"),
     refused(ValueError, ScatterNd, Values([[0]]), F(2, 3), (2, 2)),
+    case(scatter, F(3, 2), 1, Values([[1], [0], [1]]), F(3, 1)),
+    case(slice_scatter, F(3, 4), F(3, 2), 1, 0, 4, 2),
+    case(select_scatter, F(3, 4), F(4), 0, -1),
+    refused(ValueError, slice_scatter, F(3, 4), F(3, 3), 1, 0, 2),
 ]

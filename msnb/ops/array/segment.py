@@ -3,13 +3,16 @@
 import math
 
 import jax.numpy as jnp
+import numpy as np
 
 from msnb.common.kinds import PositiveInt
 from msnb.core.cases import F, Values, case
 from msnb.core.checks import Check, Range
-from msnb.core.declare import operator, standing_for
-from msnb.ops._check import INDEX, NUMBER, dtype_in
+from msnb.core.declare import operator, spelling, standing_for
+from msnb.core.tensor import Tensor
+from msnb.ops._check import INDEX, NUMBER, dtype_in, tensor_argument
 from msnb.ops._half import in_float32
+from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops.array._scatter import multiplied
 
 _DOC = """{summary} of the slices of each segment.
@@ -101,10 +104,125 @@ def UnsortedSegmentMax(result, values, ids):
     return result.at[ids].max(values, mode="drop")
 
 
+_SORTED = """{summary} of the slices of each segment.
+
+    How many segments there are, the last number tells: no graph can hold the result unless that is a constant of it, so
+    a Cell with this operator runs operator by operator in GRAPH mode, too.
+
+    Inputs:
+        - **input_x** (Tensor) - Numbers, of at least 1 dimension.
+        - **segment_ids** (Tensor) - int32 or int64, a vector of the first dimension of `input_x`, in rising order.
+
+    Outputs:
+        Tensor of shape (segment_ids[-1] + 1, *rest of input_x.shape); an empty segment holds {empty}.
+
+    Raises:
+        TypeError: If `segment_ids` are not integers.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+
+def _declared_in_order(name, summary, empty, reduce):
+    """The class `name` of segments in rising order, which `reduce` of (x, ids, count) computes."""
+
+    def call(self, input_x, segment_ids):
+        tensor_argument(name, "input_x", input_x)
+        (ids,) = self.values_of(tensor_argument(name, "segment_ids", segment_ids))
+        if ids.ndim != 1 or input_x.shape[:1] != ids.shape or ids.size and (np.diff(ids) < 0).any():
+            raise ValueError(
+                f"For '{name}', 'segment_ids' should be a vector of {input_x.shape[:1]} numbers in rising order, but "
+                f"got shape {ids.shape}."
+            )
+        return reduce(input_x, segment_ids, int(ids[-1]) + 1 if ids.size else 0)
+
+    doc = _SORTED.format(summary=summary, empty=empty)
+    members = {"__call__": call, "__doc__": doc, "__module__": __name__}
+    return host_operator()(type(name, (HostPrimitive,), members))
+
+
+def _filled(cls):
+    """The function of an unsorted reduction, with 0 in an empty segment."""
+
+    def reduce(x, ids, count):
+        found = cls.functional(x, ids, count)
+        return _Occupied.functional(found, ids)
+
+    return reduce
+
+
+@operator
+def _Occupied(x, segment_ids):
+    """Rows of `x`, zeros where no number of `segment_ids` names the row."""
+    there = jnp.zeros(x.shape[0], bool).at[segment_ids].set(True)
+    return jnp.where(there.reshape(-1, *[1] * (x.ndim - 1)), x, 0)
+
+
+@operator
+@in_float32
+def _SegmentMean(x, segment_ids, num_segments: PositiveInt):
+    """Mean of the slices of each segment; an empty one holds 0."""
+    total = jnp.zeros((num_segments, *x.shape[1:]), x.dtype).at[segment_ids].add(x)
+    count = jnp.zeros(num_segments, x.dtype).at[segment_ids].add(1)
+    return total / jnp.maximum(count, 1).reshape(-1, *[1] * (x.ndim - 1))
+
+
+SegmentSum = _declared_in_order("SegmentSum", "Sum", "0", UnsortedSegmentSum.functional)
+SegmentProd = _declared_in_order("SegmentProd", "Product", "1", UnsortedSegmentProd.functional)
+SegmentMax = _declared_in_order("SegmentMax", "Maximum", "0", _filled(UnsortedSegmentMax))
+SegmentMin = _declared_in_order("SegmentMin", "Minimum", "0", _filled(UnsortedSegmentMin))
+SegmentMean = _declared_in_order("SegmentMean", "Mean", "0", _SegmentMean.functional)
+
+
+@spelling(_SegmentMean)
+def sparse_segment_mean(x: Tensor, indices: Tensor, segment_ids: Tensor) -> Tensor:
+    """Means of the rows that are named for each segment; an empty segment holds 0.
+
+    Args:
+        x (Tensor): Floating point, of at least 1 dimension.
+        indices (Tensor): int32 or int64, which rows.
+        segment_ids (Tensor): Of the shape of `indices`, which segment each goes to, in rising order.
+
+    Returns:
+        Tensor of shape (segment_ids[-1] + 1, *rest of x.shape).
+
+    Raises:
+        TypeError: If an input is no Tensor.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return SegmentMean()(x[tensor_argument("sparse_segment_mean", "indices", indices)], segment_ids)
+
+
+def _method_of(cls):
+    def method(self, segment_ids, num_segments):
+        return cls.functional(self, segment_ids, num_segments)
+
+    method.__doc__ = f"As `ops.{cls.functional.__name__}`."
+    return method
+
+
+for _cls in (UnsortedSegmentMax, UnsortedSegmentMin, UnsortedSegmentProd):
+    spelling(_cls, method=_cls.functional.__name__)(_method_of(_cls))
+
+
 CASES = [
     case(UnsortedSegmentSum, F(4, 2), Values([0, 2, 0, 2]), 3),
     case(UnsortedSegmentSum, F(2, 2, 3), Values([[0, 1], [1, -1]]), 2),
     case(UnsortedSegmentProd, F(4, 2), Values([0, 2, 0, 2]), 3),
     case(UnsortedSegmentMin, F(4, 2), Values([0, 2, 0, 2]), 3),
     case(UnsortedSegmentMax, F(4, 2), Values([0, 2, 0, 2]), 3),
+    *(
+        case(reduction, F(4, 2), Values([0, 0, 2, 2])).without("graph", "its shape depends on values")
+        for reduction in (SegmentSum, SegmentProd, SegmentMax, SegmentMin, SegmentMean)
+    ),
+    case(sparse_segment_mean, F(3, 2), Values([0, 2, 1]), Values([0, 0, 2])).without(
+        "graph", "its shape depends on values"
+    ),
+    case(_SegmentMean, F(4, 2), Values([0, 0, 2, 2]), 4).without("mindspore", "its class takes no number of segments"),
+    case(_Occupied, F(4, 2), Values([0, 0, 2, 2])).without("mindspore", "it has none"),
 ]

@@ -7,7 +7,7 @@ from msnb.common.kinds import Int, IntOrTuple, Ints, PositiveInt, check
 from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
-from msnb.ops._check import axis_in, tensor_only
+from msnb.ops._check import axis_in, tensor_argument, tensor_only
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
 
 
@@ -269,6 +269,76 @@ def array_split(
     return _cut("array_split", x, indices_or_sections, axis, False)
 
 
+@spelling(_SplitAt, numpy="vsplit")
+def _numpy_vsplit(x: ArrayLike, indices_or_sections: IntOrTuple) -> tuple[Tensor, ...]:
+    """A Tensor cut along the first axis, as by `split`.
+
+    Args:
+        x (Union[Tensor, list, tuple]): Of at least 2 dimensions.
+        indices_or_sections (Union[int, tuple[int], list[int]]): How many pieces, or the indices at which one begins.
+
+    Returns:
+        A tuple of Tensors.
+
+    Raises:
+        TypeError: If `indices_or_sections` is not made of int.
+        ValueError: If `x` has too few dimensions, or cannot be cut into that many pieces.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x = as_tensor(x, "vsplit", "x")
+    if x.ndim < 2:
+        raise ValueError(f"For 'vsplit', 'x' should have at least 2 dimensions, but got shape {x.shape}.")
+    return numpy_split(x, indices_or_sections, 0)
+
+
+@spelling(_SplitAt, function="tensor_split", method="tensor_split")
+def tensor_split(
+    input: Tensor, indices_or_sections: int | tuple[int, ...] | list[int], axis: int = 0
+) -> tuple[Tensor, ...]:
+    """A Tensor cut along an axis into a number of pieces, of which the first may be longer by 1, or at given places.
+
+    Args:
+        input (Tensor): Of at least 1 dimension.
+        indices_or_sections (Union[int, tuple[int], list[int]]): How many pieces; or the indices, in order, at which a
+            piece begins.
+        axis (int): The axis. Default: 0.
+
+    Returns:
+        A tuple of Tensors.
+
+    Raises:
+        TypeError: If `indices_or_sections` is not made of int, or `axis` is not an int.
+        ValueError: If `axis` is out of range, or the number of pieces is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _cut("tensor_split", tensor_argument("tensor_split", "input", input), indices_or_sections, axis, False)
+
+
+@spelling(_SplitAt, function="vsplit", method="vsplit")
+def vsplit(input: Tensor, indices_or_sections: int | tuple[int, ...] | list[int]) -> tuple[Tensor, ...]:
+    """A Tensor cut along the first axis, as by `tensor_split`.
+
+    Args:
+        input (Tensor): Of at least 1 dimension.
+        indices_or_sections (Union[int, tuple[int], list[int]]): How many pieces, or the indices at which one begins.
+
+    Returns:
+        A tuple of Tensors.
+
+    Raises:
+        TypeError: If `indices_or_sections` is not made of int.
+        ValueError: If `input` is a number, or the number of pieces is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return tensor_split(input, indices_or_sections)
+
+
 CASES = [
     case(_SplitAt, F(5, 2), places=2, axis=0).without("mindspore", NUMPYS),
     case(_SplitAt, F(2, 5), places=(1, 3), axis=1).without("mindspore", NUMPYS),
@@ -276,4 +346,7 @@ CASES = [
     case(Split, F(4, 3), axis=0, output_num=2),
     refused(ValueError, Split, F(2, 3), axis=1, output_num=2),
     refused(ValueError, Split, output_num=0, says="output_num"),
+    case(tensor_split, F(5, 2), 2),
+    case(tensor_split, F(2, 5), (1, 3), 1),
+    case(vsplit, F(4, 2), 2),
 ]

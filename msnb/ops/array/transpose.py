@@ -8,7 +8,7 @@ from msnb.common.kinds import Int, IntOrTuple, Ints, check
 from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
-from msnb.ops._check import axes_in, axis_in, tensor_only
+from msnb.ops._check import axes_in, axis_in, tensor_argument, tensor_only
 from msnb.ops._numpy import ArrayLike, as_tensor
 
 
@@ -262,8 +262,29 @@ def _numpy_moveaxis(
     return _MoveAxis.functional(a, *places)
 
 
+@spelling(Transpose, function="t")
+def _t_of_ops(input: Tensor) -> Tensor:
+    """A matrix with rows and columns exchanged; a number or a vector as it is.
+
+    Args:
+        input (Tensor): Of at most 2 dimensions.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        ValueError: If `input` has more than 2 dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _t_of(tensor_argument("t", "input", input))
+
+
 CASES = [
     case(Transpose, F(2, 3, 4), (2, 0, 1)),
     case(_MoveAxis, F(2, 3), 0, 1),
     refused(ValueError, Transpose, F(2, 3), (0,)),
+    case(_t_of_ops, F(2, 3)),
+    case(_t_of_ops, F(3)),
 ]

@@ -13,6 +13,7 @@ from msnb.core.tensor import Tensor
 from msnb.core.ufunc import number
 from msnb.ops._check import ANY, BOOL, FLOAT, NUMBER, axis_in, dtype_in, same_dtype, same_shape, tensor_only
 from msnb.ops._half import in_float32
+from msnb.ops._in_place import take_over
 from msnb.ops._numpy import ArrayLike, as_tensor, common_type
 from msnb.ops.array.broadcast import BroadcastTo
 from msnb.ops.array.join import Concat
@@ -295,6 +296,18 @@ def _diff_of_numpy(
             part = as_tensor(part, "diff", argument)
             parts.append(part if part.ndim else BroadcastTo.functional(part, one))
     return _Diff.functional(Concat(axis)(common_type(*parts)) if len(parts) > 1 else x, n, axis)
+
+
+@spelling(Mul, method="mul_")
+def _mul_into(self: Tensor, other: Tensor | float) -> Tensor:
+    """Multiply in place, and return the Tensor."""
+    return take_over("mul_", self, Mul.functional(self, other))
+
+
+@spelling(Sub, method="sub_")
+def _sub_into(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
+    """Subtract `alpha` times `other` in place, and return the Tensor."""
+    return take_over("sub_", self, Sub.functional(self, other if alpha == 1 else other * alpha))
 
 
 CASES = [

@@ -4,7 +4,8 @@ import jax
 import jax.numpy as jnp
 
 from msnb.core.cases import I, case
-from msnb.core.declare import operator
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
 from msnb.core.ufunc import as_given
 from msnb.ops._check import BOOL, INT, dtype_in
 from msnb.ops.math._elementwise import of_one, of_two
@@ -98,10 +99,27 @@ def PopulationCount(x):
     return jax.lax.population_count(x).astype(jnp.uint8)
 
 
+@spelling(PopulationCount)
+def population_count(input_x: Tensor) -> Tensor:
+    """How many bits of each whole number are 1.
+
+    Args:
+        input_x (Tensor): int16 or uint16.
+
+    Returns:
+        Tensor of uint8, of the shape of `input_x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return PopulationCount.functional(input_x)
+
+
 CASES = [
     case(Invert, I(4, dtype="int16")),
     case(BitwiseAnd, I(4), I(4)),
     case(BitwiseOr, I(4), I(4)),
     case(BitwiseXor, I(4), I(4)),
     case(PopulationCount, I(4, dtype="int16")),
+    case(population_count, I(2, 3, dtype="int16")),
 ]

@@ -12,6 +12,7 @@ from msnb.core.tensor import Tensor
 from msnb.core.ufunc import number, real
 from msnb.ops._check import FLOAT, INT
 from msnb.ops._half import in_float32
+from msnb.ops._in_place import take_over
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensors, common_type, in_type
 from msnb.ops.math._elementwise import floating, is_integer, of_two
 
@@ -258,6 +259,12 @@ def divmod_(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> tuple[Tensor, Te
     """
     x1, x2 = common_type(*as_tensors("divmod", x1=x1, x2=x2))
     return tuple(in_type(f(x1, x2), dtype, "divmod") for f in (FloorDiv.functional, FloorMod.functional))
+
+
+@spelling(FloorMod, method="remainder_")
+def _remainder_into(self: Tensor, other: Tensor | float) -> Tensor:
+    """The remainder of the floored division in place; returns the Tensor."""
+    return take_over("remainder_", self, FloorMod.functional(self, other))
 
 
 CASES = [

@@ -3,9 +3,13 @@
 import jax.numpy as jnp
 from jax.scipy import special
 
-from msnb.core.cases import F, case
-from msnb.core.declare import operator
-from msnb.ops._check import FLOAT, dtype_in, same_dtype
+from msnb.common import dtype as mstype
+from msnb.common.kinds import PositiveInt
+from msnb.core.cases import F, Values, case, refused
+from msnb.core.declare import operator, spelling
+from msnb.core.dtype import promote
+from msnb.core.tensor import Tensor
+from msnb.ops._check import FLOAT, INDEX, dtype_in, rank, same_dtype
 
 
 def _in_float32(fn, *arrays):
@@ -135,10 +139,152 @@ def _Lbeta(x, y):
     return _in_float32(special.betaln, x, y)
 
 
+@operator
+def Polygamma(a, x):
+    """The derivatives of the digamma function.
+
+    Inputs:
+        - **a** (Tensor) - Which derivative, a scalar of int32 or int64; 0 is the digamma function itself.
+        - **x** (Tensor) - Floating point, of any shape.
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        TypeError: If `a` is not made of integers, or `x` is not floating point.
+        ValueError: If `a` is no scalar.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("Polygamma", "a", a, INDEX)
+    dtype_in("Polygamma", "x", x, FLOAT)
+    rank("Polygamma", "a", a, 0)
+
+    def derivative(x):
+        higher = special.polygamma(jnp.maximum(a, 1), x)
+        return jnp.where(a == 0, special.digamma(x), higher)
+
+    return _in_float32(derivative, x)
+
+
+@spelling(Polygamma)
+def polygamma(n: Tensor | int, input: Tensor) -> Tensor:
+    """The derivatives of the digamma function.
+
+    Args:
+        n (Union[Tensor, int]): Which derivative; 0 is the digamma function itself.
+        input (Tensor): Floating point, of any shape.
+
+    Returns:
+        Tensor of the shape and element type of `input`.
+
+    Raises:
+        TypeError: If `n` is not a whole number, or `input` is not floating point.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Polygamma.functional(Tensor(n, mstype.int64) if isinstance(n, int) else n, input)
+
+
+@operator
+def Zeta(x, q):
+    r"""Hurwitz' zeta function, :math:`\sum_k 1 / (k + q)^x`.
+
+    Inputs:
+        - **x** (Tensor) - Floating point.
+        - **q** (Tensor) - Of the element type of `x` and a shape that broadcasts with it.
+
+    Outputs:
+        Tensor of the broadcast shape and the element type of `x`.
+
+    Raises:
+        TypeError: If the inputs are not floating point, or differ in their type.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x, q = promote(x, q, op="Zeta")
+    dtype_in("Zeta", "x", x, FLOAT)
+    return _in_float32(special.zeta, x, q)
+
+
+@spelling(Zeta)
+def zeta(input: Tensor | float, other: Tensor | float) -> Tensor:
+    r"""Hurwitz' zeta function, :math:`\sum_k 1 / (k + other)^{input}`.
+
+    Args:
+        input (Union[Tensor, float]): Floating point.
+        other (Union[Tensor, float]): Of the same element type and a shape that broadcasts.
+
+    Returns:
+        Tensor of the broadcast shape.
+
+    Raises:
+        TypeError: If neither is a Tensor, or they are not floating point.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if not isinstance(input, Tensor) and not isinstance(other, Tensor):
+        raise TypeError("For 'zeta', 'input' or 'other' should be a Tensor, but both are numbers.")
+    return Zeta.functional(input, other)
+
+
+@operator
+def Mvlgamma(x, *, p: PositiveInt):
+    """Logarithm of the multivariate gamma function.
+
+    Args:
+        p (int): The dimension, positive.
+
+    Inputs:
+        - **x** (Tensor) - Floating point, above (p - 1) / 2.
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        TypeError: If `x` is not floating point, or `p` is not an int.
+        ValueError: If `p` is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("Mvlgamma", "x", x, FLOAT)
+    return _in_float32(lambda x: special.multigammaln(x, p), x)
+
+
+@spelling(Mvlgamma, function="mvlgamma", method="mvlgamma")
+def mvlgamma(input: Tensor, p: int) -> Tensor:
+    """Logarithm of the multivariate gamma function.
+
+    Args:
+        input (Tensor): Floating point, above (p - 1) / 2.
+        p (int): The dimension, positive.
+
+    Returns:
+        Tensor of the shape and element type of `input`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Mvlgamma.functional(input, p)
+
+
 CASES = [
     case(Lgamma, F(3, low=0.5)),
     case(Digamma, F(3, low=0.5)),
     case(Igamma, F(3, low=0.5), F(3, low=0.5)),
     case(_Igammac, F(3, low=0.5), F(3, low=0.5)),
     case(_Lbeta, F(3, low=0.5), F(3, low=0.5)),
+    *(case(Polygamma, Values(n), F(3, low=0.5)).wrt(1).within(1e-4) for n in (0, 1, 3)),
+    case(polygamma, Values(2), F(3, low=0.5)).wrt(1).within(1e-4),
+    case(Zeta, F(3, low=1.5, high=4), F(3, low=0.5)).wrt(1).within(1e-4),
+    case(zeta, 2.0, F(3, low=0.5)).within(1e-4),
+    case(Mvlgamma, F(3, low=2.0, high=5.0), p=3).within(1e-4),
+    case(mvlgamma, F(3, low=1.0, high=5.0), 2).within(1e-4),
+    refused(ValueError, Mvlgamma, F(3), p=0),
+    refused(ValueError, Polygamma, Values([1]), F(1)),
 ]

@@ -299,6 +299,29 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, a
     return input * beta + _batch_mat_mul(batch1, batch2) * alpha
 
 
+@spelling(MatMul)
+def mv(mat: Tensor, vec: Tensor) -> Tensor:
+    """The product of a matrix and a vector.
+
+    Args:
+        mat (Tensor): Of shape (N, M).
+        vec (Tensor): Of shape (M,).
+
+    Returns:
+        Tensor of shape (N,).
+
+    Raises:
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    for name, x, ndim in (("mat", mat, 2), ("vec", vec, 1)):
+        if x.ndim != ndim:
+            raise ValueError(f"For 'mv', '{name}' should have {ndim} dimensions, but got shape {x.shape}.")
+    return matmul(mat, vec)
+
+
 CASES = [
     case(MatMul, F(2, 3), F(3, 4)),
     case(MatMul, F(3, 2), F(4, 3), transpose_a=True, transpose_b=True),
@@ -310,4 +333,5 @@ CASES = [
     refused(ValueError, MatMul, F(2, 3), F(2, 3)),
     refused(TypeError, MatMul, F(2, 3), I(3, 2)),
     refused(ValueError, BatchMatMul, F(2, 3), F(2, 3)),
+    case(mv, F(2, 3), F(3)),
 ]

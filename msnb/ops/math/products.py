@@ -5,12 +5,13 @@ import string
 import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
-from msnb.common.kinds import Kind, Str, Tensors, check
-from msnb.core.cases import F, case
+from msnb.common.kinds import Int, Kind, Str, Tensors, check
+from msnb.core.cases import F, Values, case
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
 from msnb.core.tensor import Tensor
 from msnb.ops._check import FLOAT, axis_in, dtype_in, rank, same_dtype
+from msnb.ops._half import in_float32
 from msnb.ops._numpy import ArrayLike, as_tensors, common_type
 from msnb.ops.array.reshape import Reshape
 from msnb.ops.math.arithmetic import Mul
@@ -370,10 +371,62 @@ def _kron_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
     return _Kron.functional(x, y)
 
 
+@operator
+@in_float32
+def _VecDot(x, y, *, axis: Int = -1):
+    """Products of vectors that stand along an axis; the first of complex ones are conjugated.
+
+    Args:
+        axis (int): The axis. Default: -1.
+
+    Inputs:
+        - **x** (Tensor) - Numbers.
+        - **y** (Tensor) - Numbers, of a shape that broadcasts with that of `x`.
+
+    Outputs:
+        Tensor without the axis.
+
+    Raises:
+        TypeError: If the element types do not convert implicitly.
+        ValueError: If the shapes do not fit, or `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x, y = promote(x, y, op="vecdot")
+    axis = axis_in("vecdot", axis, max(x.ndim, y.ndim))
+    return jnp.sum(jnp.conj(x) * y, axis)
+
+
+@spelling(_VecDot)
+def vecdot(x: Tensor, y: Tensor, *, axis: int = -1) -> Tensor:
+    """Products of vectors that stand along an axis; the first of complex ones are conjugated.
+
+    Args:
+        x (Tensor): Numbers.
+        y (Tensor): Numbers, of a shape that broadcasts with that of `x`.
+        axis (int): The axis. Default: -1.
+
+    Returns:
+        Tensor without the axis.
+
+    Raises:
+        TypeError: If the element types do not convert implicitly.
+        ValueError: If the shapes do not fit, or `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _VecDot.functional(x, y, axis)
+
+
 CASES = [
     case(_TensorDot, F(2, 3), F(3, 2), 1),
     case(Dot, F(2, 3), F(3)),
     case(Outer, F(2), F(3)),
     case(_Kron, F(2, 2), F(2, 2)),
     case(Einsum, (F(2, 3), F(3, 2)), equation="ij,jk->ik"),
+    case(vecdot, F(2, 3), F(2, 3)),
+    case(vecdot, F(2, 3), F(1, 3), axis=0),
+    case(vecdot, Values([1 + 2j, 3 - 1j], "complex64"), Values([0.5 - 1j, 2.0 + 1j], "complex64")),
 ]

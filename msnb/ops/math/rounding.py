@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 
 from msnb.common.kinds import Int, NonNegInt, check
@@ -10,7 +11,8 @@ from msnb.core.declare import operator, spelling
 from msnb.core.dtype import broadcast_check
 from msnb.core.tensor import Tensor
 from msnb.core.ufunc import number, real
-from msnb.ops._check import NUMBER, dtype_in
+from msnb.ops._check import FLOAT, NUMBER, dtype_in
+from msnb.ops._in_place import take_over
 from msnb.ops._kinks import magnitude
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, as_tensors, floating, in_type
 from msnb.ops.math._elementwise import of_one, of_two
@@ -133,7 +135,15 @@ def _CopySign(x, y):
     return jnp.where(negative, -magnitude(x), magnitude(x))
 
 
-@of_one(x="[1., -0.]", shown="[False  True]", allowed=NUMBER, numpy=number("signbit"))
+@of_one(
+    x="[1., -0.]",
+    shown="[False  True]",
+    allowed=NUMBER,
+    functional="signbit",
+    methods=("signbit",),
+    generation=2,
+    numpy=number("signbit"),
+)
 def _SignBit(x):
     """True where the sign is set: of numbers below 0, and of -0."""
     return jnp.signbit(x) if jnp.issubdtype(x.dtype, jnp.inexact) else x < 0
@@ -232,12 +242,55 @@ def fix(x: ArrayLike) -> Tensor:
     return Trunc.functional(floating(as_tensor(x, "fix", "x")))
 
 
+@spelling(Sign, method="sign_")
+def _sign_into(self: Tensor) -> Tensor:
+    """The sign of each element in place; returns the Tensor."""
+    return take_over("sign_", self, Sign.functional(self))
+
+
+@of_two(
+    x="[1.]",
+    y="[2.]",
+    shown="[1.0000001]",
+    allowed=frozenset(t for t in FLOAT if t.itemsize > 2),
+    functional="nextafter",
+    methods=("nextafter",),
+    generation=2,
+)
+def NextAfter(x, y):
+    """The next number of the element type from the first operand towards the second."""
+    return jax.lax.nextafter(jax.lax.stop_gradient(x), jax.lax.stop_gradient(y))
+
+
+@spelling(Sign, function="sgn", method="sgn")
+def sgn(input: Tensor) -> Tensor:
+    """The sign of each element; of a complex number the one of magnitude 1 in its direction.
+
+    Args:
+        input (Tensor): Numbers.
+
+    Returns:
+        Tensor of the shape and element type of `input`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Sign.functional(input)
+
+
 CASES = [
     case(Round, F(2, 3)),
     case(Round, Values([0.5, 1.5, 2.5, -0.5, -1.5])),
     *(case(op, x) for op in (Abs, Sign, Neg) for x in (F(2, 3), I(2, 3))),
     case(_CopySign, F(2, 3), F(3)).without("mindspore", NUMPYS),
-    case(_SignBit, F(2, 3)).without("mindspore", NUMPYS),
+    case(_SignBit, F(2, 3)).without("mindspore", "its function does not run with numpy 2"),
     case(_Heaviside, Values([-1.0, 0.0, 2.0]), F(3)).without("mindspore", NUMPYS).without("differences", "a jump at 0"),
     refused(TypeError, Floor, I(2, 3)),
+    case(NextAfter, F(2, 3), F(2, 3))
+    .within(0)
+    .without("gradient", "MindSpore has none")
+    .without("differences", "its steps are of one bit")
+    .without("half", "MindSpore has it in float32 and float64"),
+    case(sgn, F(2, 3)),
+    case(sgn, Values([1 + 2j, 0j, -2.0 + 0.5j], "complex64")),
 ]

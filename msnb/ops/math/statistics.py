@@ -1,5 +1,7 @@
 """Variance, deviation, median, norms, and other numbers that describe many."""
 
+import math
+
 import jax
 import jax.numpy as jnp
 
@@ -14,6 +16,7 @@ from msnb.ops._kinks import magnitude
 from msnb.ops._numpy import ArrayLike, as_tensor
 from msnb.ops._numpy import floating as real_numbers
 from msnb.ops.math._elementwise import floating
+from msnb.ops.math.sum import ReduceMean
 
 
 @operator(functional="var")
@@ -288,10 +291,189 @@ def _norm_of_numpy(x: ArrayLike, ord: float | str | None = None, axis: Axis = No
     return Norm.functional(x, ord, axes[0] if single else None if axis is None and ord is None else axes, keepdims)
 
 
+def _over(axis):
+    """The axes of a function of MindSpore 2, which takes None for all."""
+    return () if axis is None else axis
+
+
+@spelling(_ReduceVar)
+def var_mean(input: Tensor, axis: Axis = None, ddof: int | bool = 0, keepdims: Bool = False) -> tuple[Tensor, Tensor]:
+    """Variance and mean over axes.
+
+    Args:
+        input (Tensor): Numbers.
+        axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
+        ddof (Union[int, bool]): The sum of squares is divided by the number of elements minus this. Default: 0.
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+
+    Returns:
+        A tuple of two Tensors.
+
+    Raises:
+        ValueError: If an axis is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _ReduceVar.functional(input, _over(axis), int(ddof), keepdims), _mean(input, axis, keepdims)
+
+
+@spelling(ReduceStd)
+def std_mean(input: Tensor, axis: Axis = None, ddof: int | bool = 0, keepdims: Bool = False) -> tuple[Tensor, Tensor]:
+    """Standard deviation and mean over axes.
+
+    Args:
+        input (Tensor): Numbers.
+        axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
+        ddof (Union[int, bool]): The sum of squares is divided by the number of elements minus this. Default: 0.
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+
+    Returns:
+        A tuple of two Tensors.
+
+    Raises:
+        ValueError: If an axis is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return ReduceStd.functional(input, _over(axis), int(ddof), keepdims), _mean(input, axis, keepdims)
+
+
+def _mean(input, axis, keepdims):
+    return ReduceMean.functional(real_numbers(input), _over(axis), keepdims)
+
+
+@operator
+def _NanMedian(input, axis: Int = -1, *, keepdims: Bool = False):
+    """Median along an axis in which nan does not count, the lower one of two, and where it stands."""
+    dtype_in("nanmedian", "input", input, NUMBER)
+    axis = axis_in("nanmedian", axis, input.ndim)
+    order = jnp.argsort(jax.lax.stop_gradient(input), axis, stable=True)  # nan comes last
+    count = jnp.sum(~jnp.isnan(input), axis, keepdims=True)
+    place = jnp.take_along_axis(order, jnp.maximum(count - 1, 0) // 2, axis)
+    value, place = jnp.take_along_axis(input, place, axis), place.astype(jnp.int64)
+    return (value, place) if keepdims else (jnp.squeeze(value, axis), jnp.squeeze(place, axis))
+
+
+@spelling(_NanMedian, method="nanmedian", function="nanmedian")
+def nanmedian(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
+    """Median along an axis in which nan does not count, the lower one of two, and where it stands.
+
+    Args:
+        input (Tensor): Numbers.
+        axis (int): The axis. Default: -1.
+        keepdims (bool): Whether the axis stays, with length 1. Default: False.
+
+    Returns:
+        A tuple of two Tensors: the medians, and their indices (int64).
+
+    Raises:
+        TypeError: If `input` is not made of numbers.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _NanMedian.functional(input, axis, keepdims)
+
+
+@operator
+@in_float32
+def Quantile(input, q, *, dim: Optional(Int) = None, keep_dims: Bool = False, ignore_nan: Bool = False):
+    """Values below which given shares of the elements are, between two elements on the line that joins them.
+
+    Args:
+        dim (int): The axis; all elements for None. Default: None.
+        keep_dims (bool): Whether the axis stays, with length 1. Default: False.
+        ignore_nan (bool): Whether nan counts as no element; else where there is one all is nan. Default: False.
+
+    Inputs:
+        - **input** (Tensor) - float32 or float64.
+        - **q** (Tensor) - The shares, in [0, 1], of the element type of `input`: a scalar or a vector.
+
+    Outputs:
+        Tensor without the axis; of a vector `q` its first dimension is that of the shares.
+
+    Raises:
+        TypeError: If `input` or `q` is not floating point.
+        ValueError: If `dim` is out of range, or `q` has more than 1 dimension.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("Quantile", "input", input, FLOAT)
+    if q.ndim > 1:
+        raise ValueError(f"For 'Quantile', 'q' should have at most 1 dimension, but got shape {q.shape}.")
+    axis = None if dim is None else axis_in("Quantile", dim, input.ndim, "dim")
+    find = jnp.nanquantile if ignore_nan else jnp.quantile
+    return find(input, q.astype(input.dtype), axis, keepdims=keep_dims)
+
+
+def _quantile(input, q, axis, keepdims, ignore_nan):
+    if not isinstance(q, Tensor):
+        q = Tensor(q, input.dtype)
+    return Quantile.functional(input, q, axis, keepdims, ignore_nan)
+
+
+@spelling(Quantile, function="quantile", method="quantile")
+def quantile(input: Tensor, q: Tensor | float | list, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """Values below which given shares of the elements are, between two elements on the line that joins them.
+
+    Args:
+        input (Tensor): Floating point.
+        q (Union[Tensor, float, list]): The shares, in [0, 1]: one, or a vector.
+        axis (int): The axis. Default: None, all elements.
+        keepdims (bool): Whether the axis stays, with length 1. Default: False.
+
+    Returns:
+        Tensor without the axis; of several shares its first dimension is theirs.
+
+    Raises:
+        TypeError: If `input` is not floating point.
+        ValueError: If `axis` is out of range, or `q` has more than 1 dimension.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _quantile(input, q, axis, keepdims, False)
+
+
+@spelling(Quantile, function="nanquantile", method="nanquantile")
+def nanquantile(input: Tensor, q: Tensor | float | list, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """As `quantile`, of the elements that are not nan.
+
+    Args:
+        input (Tensor): Floating point.
+        q (Union[Tensor, float, list]): The shares, in [0, 1]: one, or a vector.
+        axis (int): The axis. Default: None, all elements.
+        keepdims (bool): Whether the axis stays, with length 1. Default: False.
+
+    Returns:
+        Tensor without the axis; of several shares its first dimension is theirs.
+
+    Raises:
+        TypeError: If `input` is not floating point.
+        ValueError: If `axis` is out of range, or `q` has more than 1 dimension.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _quantile(input, q, axis, keepdims, True)
+
+
 CASES = [
     case(Norm, F(), None, 0),
     case(ReduceStd, F(2, 3)).without("mindspore", "its class gives the mean, too"),
     case(Median, F(2, 3)).without("mindspore", "its class takes another axis"),
     case(_ReduceVar, F(2, 3), 1, ddof=1),
     case(HistogramFixedWidth, F(9), Values([-1.0, 1.0]), nbins=4),
+    case(var_mean, F(2, 3), 1),
+    case(var_mean, F(2, 3), (0, 1), True, True),
+    case(std_mean, F(2, 3)),
+    case(nanmedian, F(2, 3)),
+    case(nanmedian, Values([[1.0, math.nan, 5.0, 2.0], [3.0, 4.0, 2.0, 1.0]]), 1, True),
+    case(Quantile, F(2, 3), Values([0.25, 0.6]), dim=1).wrt(0),
+    case(quantile, F(2, 3), 0.4).wrt(0),
+    case(nanquantile, Values([[1.0, math.nan, 5.0], [3.0, 4.0, 2.0]]), 0.3, 1, True).wrt(0),
 ]

@@ -2,11 +2,12 @@
 
 import jax.numpy as jnp
 
+from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, NonNegInt
-from msnb.core.cases import F, case
+from msnb.core.cases import F, I, case
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
-from msnb.ops._check import rank
+from msnb.ops._check import rank, tensor_argument
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
 
 
@@ -65,7 +66,32 @@ def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Tens
     return _Vander.functional(x, x.size if N is None else N, increasing)
 
 
+@spelling(_Vander, function="vander")
+def _vander_of_ops(x: Tensor, N: int | None = None) -> Tensor:
+    """The powers of a vector as the columns of a matrix, falling; those of whole numbers are int64.
+
+    Args:
+        x (Tensor): A vector of numbers.
+        N (int): How many columns. Default: None, as many as `x` has elements.
+
+    Returns:
+        Tensor of shape (x.size, N).
+
+    Raises:
+        TypeError: If `N` is not an int.
+        ValueError: If `x` is no vector, or `N` is negative.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    tensor_argument("vander", "x", x)
+    x = x.astype(mstype.int64) if x._array.dtype.kind in "iu" else x
+    return _Vander.functional(x, x.size if N is None else N)
+
+
 CASES = [
     case(_Vander, F(3), count=4).without("mindspore", NUMPYS),
     case(_Vander, F(3), count=2, increasing=True).without("mindspore", NUMPYS),
+    case(_vander_of_ops, F(3), 4),
+    case(_vander_of_ops, I(3)),
 ]

@@ -2,8 +2,8 @@
 
 import jax.numpy as jnp
 
-from msnb.common.kinds import Bool, ConstantAt, Float, check
-from msnb.core.cases import F, Values, case
+from msnb.common.kinds import Bool, ConstantAt, Float, OneOf, check
+from msnb.core.cases import F, I, U, Values, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
@@ -183,10 +183,151 @@ def triplet_margin_loss(
     return TripletMarginLoss.functional(anchor, positive, negative, margin, p, swap, eps, reduction)
 
 
+@operator(functional="multi_margin_loss", generation=2)
+@in_float32
+def MultiMarginLoss(
+    x,
+    target,
+    weight=None,
+    *,
+    p: OneOf(1, 2) = 1,
+    margin: Float = 1.0,
+    reduction: Reduction = "mean",
+):
+    """For each row the mean over classes of max(0, margin - x[target] + x[i]) ** p, but for the target itself.
+
+    Args:
+        p (int): 1 or 2. Default: 1.
+        margin (float): by how much the target should lead. Default: 1.0.
+        reduction (str): "none", "mean" or "sum". Default: "mean".
+
+    Inputs:
+        - **x** (Tensor) - (N, C), float.
+        - **target** (Tensor) - (N,), int64: a class each.
+        - **weight** (Tensor) - (C,): weights of the targets' classes. Default: None.
+
+    Outputs:
+        Tensor, a scalar unless `reduction` is "none".
+
+    Raises:
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("MultiMarginLoss", "x", x, _check.FLOAT)
+    _check.dtype_in("MultiMarginLoss", "target", target, _check.INDEX)
+    if x.ndim != 2 or target.shape != x.shape[:1]:
+        raise ValueError(
+            f"For 'MultiMarginLoss', 'x' should be (N, C) and 'target' (N,), but got {x.shape} and {target.shape}."
+        )
+    own = jnp.take_along_axis(x, target[:, None], 1)
+    behind = larger(margin - own + x, 0)
+    behind = behind * behind if p == 2 else behind
+    behind = jnp.where(jnp.arange(x.shape[1]) == target[:, None], 0, behind)
+    behind = behind if weight is None else behind * weight[target][:, None]
+    return reduce(jnp.sum(behind, 1) / x.shape[1], reduction)
+
+
+@operator
+@in_float32
+def MultilabelMarginLoss(x, target, *, reduction: Reduction = "mean"):
+    """For each row the sum over its labels and the other classes of max(0, 1 - x[label] + x[i]), over the classes.
+
+    Args:
+        reduction (str): "none", "mean" or "sum". Default: "mean".
+
+    Inputs:
+        - **x** (Tensor) - (C,) or (N, C), float.
+        - **target** (Tensor) - shape of `x`, int32: labels; -1 ends them.
+
+    Outputs:
+        Tuple of the loss, a scalar unless `reduction` is "none", and whether each class is a label (int32).
+
+    Raises:
+        ValueError: If the shapes differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("MultilabelMarginLoss", "x", x, _check.FLOAT)
+    _check.dtype_in("MultilabelMarginLoss", "target", target, _check.INDEX)
+    _check.same_shape("MultilabelMarginLoss", x=x, target=target)
+    _check.rank("MultilabelMarginLoss", "x", x, 1, 2)
+    classes = x.shape[-1]
+    counts = jnp.cumprod(target >= 0, -1).astype(bool)
+    labels = jnp.where(counts, target, 0)
+    named = (counts[..., None] & (labels[..., None] == jnp.arange(classes))).any(-2)
+    own = jnp.take_along_axis(x, labels, -1)
+    behind = larger(1 - own[..., :, None] + x[..., None, :], 0)
+    behind = jnp.where(counts[..., :, None] & ~named[..., None, :], behind, 0)
+    return reduce(jnp.sum(behind, (-1, -2)) / classes, reduction), named.astype(jnp.int32)
+
+
+@spelling(MultilabelMarginLoss)
+def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+    """For each row the sum over its labels and the other classes of max(0, 1 - x[label] + x[i]), over the classes.
+
+    Args:
+        input (Tensor): (C,) or (N, C), float.
+        target (Tensor): Shape of `input`, int32: labels; -1 ends them.
+        reduction (str): "none", "mean" or "sum". Default: "mean".
+
+    Returns:
+        Tensor, a scalar unless `reduction` is "none".
+
+    Raises:
+        ValueError: If the shapes differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return MultilabelMarginLoss.functional(input, target, reduction)[0]
+
+
+@operator(functional="multilabel_soft_margin_loss", generation=2)
+@in_float32
+def _MultilabelSoftMarginLoss(input, target, weight=None, *, reduction: Reduction = "mean"):
+    """The mean over classes of the binary cross-entropy of each class.
+
+    Args:
+        reduction (str): "none", "mean" or "sum". Default: "mean".
+
+    Inputs:
+        - **input** (Tensor) - (N, C), float: scores.
+        - **target** (Tensor) - shape of `input`: which classes there are, 0 or 1.
+        - **weight** (Tensor) - of a shape that broadcasts: weights of the classes. Default: None.
+
+    Outputs:
+        Tensor, a scalar unless `reduction` is "none".
+
+    Raises:
+        ValueError: If the shapes differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("multilabel_soft_margin_loss", "input", input, _check.FLOAT)
+    _check.same_shape("multilabel_soft_margin_loss", input=input, target=target)
+    each = target * log_one_plus_exp(-input) + (1 - target) * log_one_plus_exp(input)
+    each = each if weight is None else each * weight
+    return reduce(jnp.mean(each, -1), reduction)
+
+
 CASES = [
     case(_MarginRankingLoss, F(4), F(4), Values([1.0, -1.0, 1.0, -1.0])),
     case(_HingeEmbeddingLoss, F(4), Values([1.0, -1.0, 1.0, -1.0])).wrt(0),
     case(SoftMarginLoss, F(4), Values([1.0, -1.0, 1.0, -1.0])),
     case(_CosineEmbeddingLoss, F(4, 3), F(4, 3), Values([1, -1, 1, -1])),
     case(TripletMarginLoss, F(4, 3), F(4, 3), F(4, 3), 3.5),
+    case(MultiMarginLoss, F(3, 4), I(3, low=0, high=4, dtype="int64")).wrt(0),
+    case(MultiMarginLoss, F(3, 4), I(3, low=0, high=4, dtype="int64"), U(4), p=2, margin=0.5, reduction="none").wrt(0),
+    *(
+        case(MultilabelMarginLoss, F(2, 4), Values([[3, 0, -1, 1], [1, -1, 0, 2]]), reduction=r).wrt(0)
+        for r in ("mean", "none", "sum")
+    ),
+    case(MultilabelMarginLoss, F(4), Values([3, 0, -1, 1])).wrt(0),
+    case(_MultilabelSoftMarginLoss, F(2, 3), I(2, 3, low=0, high=2, dtype="float32")).wrt(0),
+    case(_MultilabelSoftMarginLoss, F(2, 3), I(2, 3, low=0, high=2, dtype="float32"), U(3), reduction="none").wrt(0),
+    refused(ValueError, MultiMarginLoss, F(3, 4), I(2, low=0, high=4)),
 ]

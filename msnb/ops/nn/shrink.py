@@ -4,7 +4,8 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Float
 from msnb.core.cases import F, Values, case
-from msnb.core.declare import operator
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
 from msnb.ops import _check
 
 
@@ -50,7 +51,25 @@ def SoftShrink(input_x, *, lambd: Float = 0.5):
     )
 
 
+@spelling(SoftShrink, function="soft_shrink", method="soft_shrink")
+def soft_shrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """x - lambd where x > lambd, x + lambd where x < -lambd, 0 between.
+
+    Args:
+        input (Tensor): Floating point, of any shape.
+        lambd (float): The threshold. Default: 0.5.
+
+    Returns:
+        Tensor of the shape and element type of `input`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return SoftShrink.functional(input, lambd)
+
+
 CASES = [
     *(case(shrink, x) for shrink in (HShrink, SoftShrink) for x in (F(3, 5), Values([-0.5, 0.0, 0.5]))),
     case(SoftShrink, F(3, 6), lambd=0.3),
+    case(soft_shrink, F(3, 4), 0.7),
 ]

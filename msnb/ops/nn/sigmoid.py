@@ -6,9 +6,11 @@ from jax import lax
 
 from msnb.common.kinds import Int
 from msnb.core.cases import F16, F, I, case, refused
-from msnb.core.declare import operator
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._half import in_float32
+from msnb.ops._in_place import take_over
 from msnb.ops.nn._pullback import pull
 from msnb.ops.nn.softplus import log_one_plus_exp
 
@@ -159,6 +161,12 @@ def HSwish(input_x):
 def HSwishGrad(y_grad, x):
     """Gradient of HSwish from the cotangent and its input."""
     return pull(HSwish.kernel, x)(y_grad)[0]
+
+
+@spelling(Sigmoid, method="sigmoid_")
+def _sigmoid_into(self: Tensor) -> Tensor:
+    """1 / (1 + exp(-x)) in place; returns the Tensor."""
+    return take_over("sigmoid_", self, Sigmoid.functional(self))
 
 
 CASES = [

@@ -3,10 +3,12 @@
 import jax.numpy as jnp
 
 from msnb.core.cases import F, case
-from msnb.core.declare import operator
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
 from msnb.core.ufunc import angle
 from msnb.ops import _check
 from msnb.ops._half import in_float32
+from msnb.ops._in_place import take_over
 
 
 @operator(functional="tanh", methods=("tanh",), generation=2, numpy=angle("tanh"))
@@ -53,7 +55,45 @@ def Softsign(input_x):
     return input_x / (1 + jnp.where(input_x < 0, -input_x, input_x))
 
 
+@spelling(Tanh, function="tanh_", method="tanh_")
+def _tanh_into(input: Tensor) -> Tensor:
+    """The hyperbolic tangent in place.
+
+    Args:
+        input (Tensor): Floating point; it is written.
+
+    Returns:
+        Tensor, `input` itself.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return take_over("tanh_", input, Tanh.functional(input))
+
+
+@operator(functional="tanhshrink", generation=2)
+@in_float32
+def _TanhShrink(input):
+    """Each element minus its hyperbolic tangent.
+
+    Args:
+        input (Tensor): Floating point, of any shape.
+
+    Returns:
+        Tensor of the shape and element type of `input`.
+
+    Raises:
+        TypeError: If `input` is not floating point.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("tanhshrink", "input", input, _check.FLOAT)
+    return input - jnp.tanh(input)
+
+
 CASES = [
     case(Tanh, F(3, 5, low=-6, high=6)).within(2e-4),
     case(Softsign, F(3, 5, low=-6, high=6)),
+    case(_TanhShrink, F(2, 3)),
 ]

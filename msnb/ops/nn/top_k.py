@@ -105,9 +105,32 @@ def InTopK(x1, x2, *, k: Int):
     return inside & (better < k) & jnp.isfinite(own[:, 0])
 
 
+@spelling(TopK, function="top_k", method="top_k")
+def top_k(input_x: Tensor, k: int, sorted: bool = True) -> tuple[Tensor, Tensor]:
+    """The `k` largest values along the last axis, and where they stand.
+
+    Args:
+        input_x (Tensor): At least 1-D.
+        k (int): How many.
+        sorted (bool): Whether values come in falling order. Default: True.
+
+    Returns:
+        Tuple of the values and their places (int32).
+
+    Raises:
+        TypeError: If `k` is not an int, or `sorted` not a bool.
+        ValueError: If `k` is not in [0, length of the last axis].
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return TopK.functional(input_x, k, sorted)
+
+
 CASES = [
     case(TopK, F(3, 7), 4, sorted=True),
     case(topk, F(3, 6), 2, dim=0, largest=False),
     case(InTopK, F(4, 5), I(4, low=0, high=5), k=2),
     refused(ValueError, TopK, F(2, 3), 9),
+    case(top_k, F(2, 5), 3),
 ]

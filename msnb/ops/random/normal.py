@@ -12,6 +12,8 @@ from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.generations import differs
 from msnb.core.tensor import Tensor
+from msnb.ops._check import tensor_argument
+from msnb.ops._in_place import no_generator, take_over
 from msnb.ops.array.cast import Cast
 from msnb.ops.random._stream import PositiveShape, check_numbers, number_type, seed_of, size_of, stream
 
@@ -263,6 +265,31 @@ def TruncatedNormal(key, shape: PositiveShape, *, seed: Int = 0, dtype: DType = 
         (1, 2)
     """
     return jax.random.truncated_normal(stream(key, seed), -2, 2, shape, jnp.float32).astype(np_dtype(dtype))
+
+
+@spelling(StandardNormal, function="normal_", method="normal_")
+def normal_(input: Tensor, mean: float = 0, std: float = 1, *, generator: Any = None) -> Tensor:
+    """Fill a Tensor with numbers of a normal distribution, and return it.
+
+    Args:
+        input (Tensor): It is written.
+        mean (float): The mean. Default: 0.
+        std (float): The standard deviation. Default: 1.
+        generator (None): Every number is of the stream that `mindspore.set_seed` fixes. Default: None.
+
+    Returns:
+        Tensor, `input` itself.
+
+    Raises:
+        TypeError: If `input` is not a Tensor.
+        NotImplementedError: If a generator is given.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    no_generator("normal_", generator)
+    tensor_argument("normal_", "input", input)
+    return take_over("normal_", input, StandardNormal()(input.shape or (1,)).reshape(input.shape) * std + mean)
 
 
 CASES = [

@@ -8,8 +8,10 @@ import jax.numpy as jnp
 from msnb.common import dtype as mstype
 from msnb.common.kinds import DType, Int, NonNegInt, Shape, check
 from msnb.core.declare import operator, spelling
+from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
-from msnb.ops._check import dtype_in, rank
+from msnb.ops._check import dtype_in, rank, tensor_argument
+from msnb.ops._in_place import no_generator, take_over
 from msnb.ops.array.cast import Cast
 from msnb.ops.random._stream import PositiveShape, check_numbers, number_type, seed_of, size_of, stream
 
@@ -234,3 +236,103 @@ def _numpy_randint(
         raise ValueError(f"For 'randint', 'maxval' should be above 'minval', but got numbers from {low} to {high}.")
     dtype = number_type("randint", dtype, mstype.int_type)
     return UniformInt()((1,) if shape is None else shape, low, high).astype(dtype)
+
+
+@spelling(UniformInt)
+def randint_like(input: Tensor, low: int, high: int, seed: int | None = None, *, dtype: DType | None = None) -> Tensor:
+    """Whole numbers of the uniform distribution over [low, high), of the shape of a Tensor.
+
+    Args:
+        input (Tensor): Gives shape and type.
+        low (int): The smallest number.
+        high (int): The number above the largest.
+        seed (int): Picks a stream of random numbers. Default: None, 0.
+        dtype (mindspore.dtype): Element type, of integers. Default: None, that of `input`.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `input` is not a Tensor.
+        ValueError: If the element type is not one of integers.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype = dtype or tensor_argument("randint_like", "input", input).dtype
+    if dtype not in mstype.int_type:
+        raise ValueError(f"For 'randint_like', 'dtype' should be a type of integers, but got {dtype}.")
+    return randint(low, high, input.shape, seed, dtype=dtype)
+
+
+@spelling(UniformReal, method="uniform")
+def _uniform_of(self: Tensor, from_: float = 0.0, to: float = 1.0, generator: Any = None) -> Tensor:
+    """Numbers of the uniform distribution over [from_, to), of the shape and element type of the Tensor."""
+    no_generator("uniform", generator)
+    return (UniformReal()(_drawn(self)).reshape(self.shape) * (to - from_) + from_).astype(self.dtype)
+
+
+def _drawn(x):
+    """A shape to draw numbers in for the elements of a Tensor: that of a scalar has none to draw."""
+    return x.shape or (1,)
+
+
+@spelling(UniformReal, function="uniform_", method="uniform_")
+def uniform_(input: Tensor, from_: float = 0, to: float = 1, *, generator: Any = None) -> Tensor:
+    """Fill a Tensor with numbers of the uniform distribution over [from_, to), and return it.
+
+    Args:
+        input (Tensor): It is written.
+        from_ (float): The lower end. Default: 0.
+        to (float): The upper end. Default: 1.
+        generator (None): Every number is of the stream that `mindspore.set_seed` fixes. Default: None.
+
+    Returns:
+        Tensor, `input` itself.
+
+    Raises:
+        TypeError: If `input` is not a Tensor.
+        NotImplementedError: If a generator is given.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    no_generator("uniform_", generator)
+    return take_over("uniform_", tensor_argument("uniform_", "input", input), _uniform_of(input, from_, to))
+
+
+@spelling(UniformInt, function="random_", method="random_")
+def random_(input: Tensor, from_: int = 0, to: int | None = None, *, generator: Any = None) -> Tensor:
+    """Fill a Tensor with whole numbers that are all equally likely, and return it.
+
+    Args:
+        input (Tensor): It is written.
+        from_ (int): The smallest number. Default: 0.
+        to (int): The number above the largest. Default: None, above the largest whole number that the element type,
+            or int32, holds exactly.
+        generator (None): Every number is of the stream that `mindspore.set_seed` fixes. Default: None.
+
+    Returns:
+        Tensor, `input` itself.
+
+    Raises:
+        TypeError: If `input` is not a Tensor.
+        ValueError: If there is no number between the bounds.
+        NotImplementedError: If a generator is given.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    no_generator("random_", generator)
+    tensor_argument("random_", "input", input)
+    low, high = from_, _largest(input.dtype) if to is None else to
+    if low >= high:
+        raise ValueError(f"For 'random_', there should be a number in [{low}, {high}).")
+    return take_over("random_", input, randint(low, high, _drawn(input)).reshape(input.shape))
+
+
+def _largest(dtype):
+    """The number above the largest whole number that a type holds exactly, and int32 as well."""
+    kind = np_dtype(dtype)
+    digits = jnp.finfo(kind).nmant + 1 if jnp.issubdtype(kind, jnp.floating) else jnp.iinfo(kind).bits - 1
+    return 2 ** min(digits, 31) - 1 if digits >= 31 else 2**digits

@@ -4,9 +4,11 @@ import math
 from typing import Any
 
 from msnb.common import dtype as mstype
-from msnb.common.kinds import Axis, Bool, Int
+from msnb.common.kinds import Axis, Bool, DType, Int
+from msnb.core.cases import F, Values, case
 from msnb.core.declare import spelling
 from msnb.core.tensor import Tensor
+from msnb.ops._check import tensor_argument
 from msnb.ops._numpy import ArrayLike, as_tensor, element_type, in_type
 from msnb.ops.array.cast import Cast
 from msnb.ops.array.choose import _Where
@@ -122,6 +124,31 @@ def nanmean(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool =
     return in_type(_mean(x, axis, keepdims), dtype, "nanmean")
 
 
+@spelling(function="nanmean", method="nanmean")
+def _nanmean_of_ops(input: Tensor, axis: Axis = None, keepdims: Bool = False, *, dtype: DType | None = None) -> Tensor:
+    """Mean over axes in which nan does not count; nan where there is nothing else.
+
+    Args:
+        input (Tensor): Numbers.
+        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        dtype (mindspore.dtype): Element type of the result. Default: None, that of `input`, float32 for integers.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `input` is no Tensor, or `keepdims` is not a bool.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    kept = tensor_argument("nanmean", "input", input).dtype if input.is_floating_point() else mstype.float32
+    x, _ = _real("nanmean", input, None)
+    return in_type(_mean(x, axis, keepdims), dtype or kept, "nanmean")
+
+
 @spelling(numpy="nanvar")
 def nanvar(a: ArrayLike, axis: Axis = None, dtype: Any = None, ddof: Int = 0, keepdims: Bool = False) -> Tensor:
     """Variance over axes in which nan does not count; nan where there is nothing else.
@@ -192,3 +219,9 @@ def nancumsum(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Tenso
         ``CPU`` ``GPU`` ``TPU``
     """
     return _cumsum_of_numpy(without_nan(as_tensor(a, "nancumsum", "a")), axis, dtype)
+
+
+CASES = [
+    case(_nanmean_of_ops, F(2, 3), 1, True),
+    case(_nanmean_of_ops, Values([[1.0, math.nan], [3.0, 4.0]])).without("gradient", "MindSpore's is nan at nan"),
+]

@@ -1,0 +1,97 @@
+"""Values put into a Tensor itself: zeros, and what stands at places of its flat form."""
+
+from msnb.common.kinds import Bool
+from msnb.core.cases import F, Values, case, refused
+from msnb.core.checks import Check, Range
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
+from msnb.ops._check import INDEX, dtype_in, same_dtype, tensor_argument, tensor_only
+from msnb.ops._in_place import take_over
+from msnb.ops.array.create import ZerosLike
+
+
+@spelling(ZerosLike, function="zero_", method="zero_")
+def zero_(input: Tensor) -> Tensor:
+    """Fill a Tensor with zeros, and return it.
+
+    Args:
+        input (Tensor): It is written.
+
+    Returns:
+        Tensor, `input` itself.
+
+    Raises:
+        TypeError: If `input` is not a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return take_over("zero_", tensor_argument("zero_", "input", input), ZerosLike.functional(input))
+
+
+_INSIDE = Check("index", lambda given: [Range(given["index"], given["input"].size, low=-given["input"].size)])
+
+
+@operator(checks=[_INSIDE])
+def _Put(input, index, source, *, accumulate: Bool = False):
+    """A copy of a Tensor with elements replaced, by their number in the order of all.
+
+    Args:
+        accumulate (bool): Whether they are added. Default: False.
+
+    Inputs:
+        - **input** (Tensor) - Any Tensor.
+        - **index** (Tensor) - int32 or int64; negative ones count from the end.
+        - **source** (Tensor) - Of the element type of `input` and as many elements as `index`.
+
+    Outputs:
+        Tensor of the shape and element type of `input`.
+
+    Raises:
+        TypeError: If `index` is not made of integers, or the element types differ.
+        ValueError: If `source` and `index` differ in their number of elements.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    tensor_only("put_", "input", input)
+    dtype_in("put_", "index", index, INDEX)
+    same_dtype("put_", input=input, source=source)
+    if index.size != source.size:
+        raise ValueError(
+            f"For 'put_', 'source' should have {index.size} elements, as 'index' has, but got {source.size}."
+        )
+    at = input.reshape(-1).at[index.reshape(-1)]
+    update = at.add if accumulate else at.set
+    return update(source.reshape(-1), mode="drop").reshape(input.shape)
+
+
+@spelling(_Put, function="put_", method="put_")
+def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """Replace elements of a Tensor in place, by their number in the order of all.
+
+    Args:
+        input (Tensor): It is written.
+        index (Tensor): int32 or int64; negative ones count from the end.
+        source (Tensor): Of the element type of `input` and as many elements as `index`.
+        accumulate (bool): Whether they are added. Default: False.
+
+    Returns:
+        Tensor, `input` itself.
+
+    Raises:
+        TypeError: If `index` is not made of integers, or the element types differ.
+        ValueError: If `source` and `index` differ in their number of elements.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return take_over("put_", input, _Put.functional(input, index, source, accumulate))
+
+
+_NEITHER = "the CPU has no kernel"
+CASES = [
+    case(_Put, F(2, 3), Values([0, -1]), F(2)).without("mindspore", _NEITHER),
+    case(_Put, F(2, 3), Values([[4], [4]]), F(2, 1), accumulate=True).without("mindspore", _NEITHER),
+    refused(ValueError, _Put, F(2, 3), Values([0]), F(2), says="put_"),
+]

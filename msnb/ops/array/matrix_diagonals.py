@@ -1,0 +1,276 @@
+"""Matrices by their diagonals: bands kept, diagonals put in, taken out and replaced.
+
+Several diagonals stand as rows of one Tensor, the uppermost first; `align` says at which end of a row a shorter one is
+filled up: "RIGHT_LEFT" puts those above the main one to the right and those below to the left.
+"""
+
+import jax.numpy as jnp
+import numpy as np
+
+from msnb.common.kinds import Int, IntOrTuple, OneOf
+from msnb.core.cases import F, Values, case, refused
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
+from msnb.ops._check import tensor_only
+
+Alignment = OneOf("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
+
+
+def _is_matrix(op, x):
+    tensor_only(op, "x", x)
+    if x.ndim < 2:
+        raise ValueError(f"For '{op}', 'x' should have at least 2 dimensions, but got shape {x.shape}.")
+
+
+def _bounds(op, k, rows, columns):
+    """The lowest and the uppermost diagonal that `k` names."""
+    low, high = (k, k) if isinstance(k, int) else (k * 2)[:2] if len(k) == 1 else k
+    if low > high or low <= -rows or high >= columns:
+        raise ValueError(f"For '{op}', 'k' should be diagonals of {rows} rows and {columns} columns, but got {k}.")
+    return low, high
+
+
+def _places(low, high, rows, columns, align):
+    """For each diagonal from `high` down to `low`, and each place of its row: the row and the column of the matrix, and
+    whether there is one."""
+    longest = min(rows + min(high, 0), columns - max(low, 0))
+    offset, place = np.arange(high, low - 1, -1)[:, None], np.arange(longest)
+    length = np.minimum(rows + np.minimum(offset, 0), columns - np.maximum(offset, 0))
+    above, below = align.split("_")
+    right = np.where(offset >= 0, above == "RIGHT", below == "RIGHT")
+    place = place - np.where(right, longest - length, 0)
+    there = (place >= 0) & (place < length)
+    row, column = place - np.minimum(offset, 0), place + np.maximum(offset, 0)
+    return np.where(there, row, 0), np.where(there, column, 0), there
+
+
+def _checked_diagonals(op, diagonals, low, high, rows, columns):
+    longest = min(rows + min(high, 0), columns - max(low, 0))
+    tail = (longest,) if low == high else (high - low + 1, longest)
+    if diagonals.shape[-len(tail) :] != tail:
+        raise ValueError(f"For '{op}', the diagonals should have shape (*, {tail}), but got {diagonals.shape}.")
+    return diagonals[..., None, :] if low == high else diagonals
+
+
+def _with_diagonals(x, diagonals, low, high, align):
+    row, column, there = _places(low, high, *x.shape[-2:], align)
+    kept = tuple(np.nonzero(there))
+    return x.at[..., row[kept], column[kept]].set(diagonals[(..., *kept)])
+
+
+@operator(functional="matrix_band_part", generation=2)
+def MatrixBandPart(x, lower: Int, upper: Int):
+    """Matrices with zeros outside of a band around the main diagonal.
+
+    Inputs:
+        - **x** (Tensor) - Of at least 2 dimensions.
+        - **lower** (Union[int, Tensor]) - How many diagonals below the main one stay; all for a negative number.
+        - **upper** (Union[int, Tensor]) - How many above it stay; all for a negative number.
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        TypeError: If `lower` or `upper` is not an int.
+        ValueError: If `x` has fewer than 2 dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _is_matrix("MatrixBandPart", x)
+    x = jnp.triu(x, -lower) if lower >= 0 else x
+    return jnp.tril(x, upper) if upper >= 0 else x
+
+
+@operator
+def MatrixDiagV3(x, k: IntOrTuple, num_rows: Int, num_cols: Int, padding_value, *, align: Alignment = "RIGHT_LEFT"):
+    """Matrices with given diagonals.
+
+    Args:
+        align (str): At which end shorter diagonals are filled up, those above the main one and those below. Default:
+            "RIGHT_LEFT".
+
+    Inputs:
+        - **x** (Tensor) - The diagonals, of shape (*, length), or (*, number, length) for several.
+        - **k** (Union[int, tuple[int], Tensor]) - Which diagonal, or the lowest and the uppermost one.
+        - **num_rows** (Union[int, Tensor]) - Rows of the matrices, -1 for as many as there have to be.
+        - **num_cols** (Union[int, Tensor]) - Columns of the matrices, -1 for as many as there have to be.
+        - **padding_value** (Union[int, float, Tensor]) - What stands outside of the diagonals.
+
+    Outputs:
+        Tensor of shape (*, num_rows, num_cols) and the element type of `x`.
+
+    Raises:
+        TypeError: If `k`, `num_rows` or `num_cols` is not made of int.
+        ValueError: If the diagonals do not fit the matrices.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    op = "MatrixDiagV3"
+    tensor_only(op, "x", x)
+    low, high = (k, k) if isinstance(k, int) else (k * 2)[:2] if len(k) == 1 else k
+    longest = x.shape[-1]
+    least_rows, least_columns = longest - min(high, 0), longest + max(low, 0)
+    if num_rows == num_cols == -1:
+        num_rows = num_cols = max(least_rows, least_columns)
+    num_rows, num_cols = (least if n == -1 else n for n, least in ((num_rows, least_rows), (num_cols, least_columns)))
+    low, high = _bounds(op, k, num_rows, num_cols)
+    diagonals = _checked_diagonals(op, x, low, high, num_rows, num_cols)
+    whole = jnp.full((*diagonals.shape[:-2], num_rows, num_cols), padding_value.astype(x.dtype).reshape(()))
+    return _with_diagonals(whole, diagonals, low, high, align)
+
+
+@spelling(MatrixDiagV3)
+def matrix_diag(
+    x: Tensor,
+    k: Tensor | int = 0,
+    num_rows: Tensor | int = -1,
+    num_cols: Tensor | int = -1,
+    padding_value: Tensor | float = 0,
+    align: str = "RIGHT_LEFT",
+) -> Tensor:
+    """Matrices with given diagonals.
+
+    Args:
+        x (Tensor): The diagonals, of shape (*, length), or (*, number, length) for several.
+        k (Union[int, Tensor]): Which diagonal, or the lowest and the uppermost one. Default: 0.
+        num_rows (Union[int, Tensor]): Rows of the matrices, -1 for as many as there have to be. Default: -1.
+        num_cols (Union[int, Tensor]): Columns of the matrices, -1 for as many as there have to be. Default: -1.
+        padding_value (Union[int, float, Tensor]): What stands outside of the diagonals. Default: 0.
+        align (str): At which end shorter diagonals are filled up. Default: "RIGHT_LEFT".
+
+    Returns:
+        Tensor of shape (*, num_rows, num_cols).
+
+    Raises:
+        ValueError: If the diagonals do not fit the matrices.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return MatrixDiagV3.functional(x, k, num_rows, num_cols, padding_value, align)
+
+
+@operator
+def MatrixDiagPartV3(x, k: IntOrTuple, padding_value, *, align: Alignment = "RIGHT_LEFT"):
+    """Diagonals of matrices.
+
+    Args:
+        align (str): At which end shorter diagonals are filled up, those above the main one and those below. Default:
+            "RIGHT_LEFT".
+
+    Inputs:
+        - **x** (Tensor) - Of at least 2 dimensions.
+        - **k** (Union[int, tuple[int], Tensor]) - Which diagonal, or the lowest and the uppermost one.
+        - **padding_value** (Union[int, float, Tensor]) - What shorter diagonals are filled up with.
+
+    Outputs:
+        Tensor of shape (*, length), or (*, number, length) for several.
+
+    Raises:
+        TypeError: If `k` is not made of int.
+        ValueError: If `x` has no such diagonals.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _is_matrix("MatrixDiagPartV3", x)
+    low, high = _bounds("MatrixDiagPartV3", k, *x.shape[-2:])
+    row, column, there = _places(low, high, *x.shape[-2:], align)
+    found = jnp.where(there, x[..., row, column], padding_value.astype(x.dtype).reshape(()))
+    return found[..., 0, :] if low == high else found
+
+
+@spelling(MatrixDiagPartV3)
+def matrix_diag_part(x: Tensor, k: Tensor | int, padding_value: Tensor | float, align: str = "RIGHT_LEFT") -> Tensor:
+    """Diagonals of matrices.
+
+    Args:
+        x (Tensor): Of at least 2 dimensions.
+        k (Union[int, Tensor]): Which diagonal, or the lowest and the uppermost one.
+        padding_value (Union[int, float, Tensor]): What shorter diagonals are filled up with.
+        align (str): At which end shorter diagonals are filled up. Default: "RIGHT_LEFT".
+
+    Returns:
+        Tensor of shape (*, length), or (*, number, length) for several.
+
+    Raises:
+        ValueError: If `x` has no such diagonals.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return MatrixDiagPartV3.functional(x, k, padding_value, align)
+
+
+@operator
+def MatrixSetDiagV3(x, diagonal, k: IntOrTuple, *, align: Alignment = "RIGHT_LEFT"):
+    """Matrices with diagonals replaced.
+
+    Args:
+        align (str): At which end shorter diagonals are filled up, those above the main one and those below. Default:
+            "RIGHT_LEFT".
+
+    Inputs:
+        - **x** (Tensor) - Of at least 2 dimensions.
+        - **diagonal** (Tensor) - The diagonals, of shape (*, length), or (*, number, length) for several.
+        - **k** (Union[int, tuple[int], Tensor]) - Which diagonal, or the lowest and the uppermost one.
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        TypeError: If `k` is not made of int.
+        ValueError: If `x` has no such diagonals, or `diagonal` does not have their shape.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    op = "MatrixSetDiagV3"
+    _is_matrix(op, x)
+    low, high = _bounds(op, k, *x.shape[-2:])
+    return _with_diagonals(x, _checked_diagonals(op, diagonal, low, high, *x.shape[-2:]), low, high, align)
+
+
+@spelling(MatrixSetDiagV3)
+def matrix_set_diag(x: Tensor, diagonal: Tensor, k: Tensor | int = 0, align: str = "RIGHT_LEFT") -> Tensor:
+    """Matrices with diagonals replaced.
+
+    Args:
+        x (Tensor): Of at least 2 dimensions.
+        diagonal (Tensor): The diagonals, of shape (*, length), or (*, number, length) for several.
+        k (Union[int, Tensor]): Which diagonal, or the lowest and the uppermost one. Default: 0.
+        align (str): At which end shorter diagonals are filled up. Default: "RIGHT_LEFT".
+
+    Returns:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        ValueError: If `x` has no such diagonals, or `diagonal` does not have their shape.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return MatrixSetDiagV3.functional(x, diagonal, k, align)
+
+
+_BAND, _ONE = Values([-1, 1]), Values(1)
+_EVERY = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
+CASES = [
+    case(MatrixBandPart, F(3, 4), 1, 0),
+    case(MatrixBandPart, F(2, 3, 3), -1, 1),
+    case(matrix_diag, F(2, 3)),
+    case(matrix_diag, F(2), Values(-1), Values(3), Values(2), Values(9.0)).wrt(0),
+    *(case(matrix_diag, F(2, 3, 3), _BAND, align=align) for align in _EVERY),
+    *(case(matrix_diag_part, F(3, 4), _BAND, Values(0.5), align=align).wrt(0) for align in _EVERY),
+    case(matrix_diag_part, F(2, 3, 2), Values(-1), Values(0.0)).wrt(0),
+    case(matrix_set_diag, F(3, 4), F(3), _ONE),
+    *(case(matrix_set_diag, F(3, 4), F(3, 3), _BAND, align=align) for align in _EVERY),
+    case(MatrixDiagV3, F(3, 3), Values([-1, 1]), Values(3), Values(3), Values(0.0), align="LEFT_RIGHT").wrt(0),
+    case(MatrixDiagPartV3, F(3, 3), _BAND, Values(0.0)).wrt(0),
+    case(MatrixSetDiagV3, F(3, 3), F(3, 3), _BAND),
+    refused(ValueError, MatrixDiagPartV3, F(3, 3), 3, Values(0.0)),
+    refused(ValueError, MatrixSetDiagV3, F(3, 3), F(2), 0),
+    refused(ValueError, MatrixBandPart, F(3), 0, 0),
+]

@@ -1,0 +1,209 @@
+"""Complex numbers and their parts."""
+
+import jax.numpy as jnp
+
+from msnb.common.kinds import Ints
+from msnb.core.cases import F, Flags, I, Values, case, refused
+from msnb.core.declare import operator, spelling, standing_for
+from msnb.core.tensor import Tensor
+from msnb.ops._check import ANY, COMPLEX, FLOAT, axis_in, dtype_in, same_dtype, tensor_argument
+from msnb.ops._kinks import magnitude
+from msnb.ops.array.join import Stack
+
+_PART = """{summary}
+
+    Inputs:
+        - **input** (Tensor) - {given}, of any shape.
+
+    Outputs:
+        Tensor of the shape of `input`{result}.
+
+    Raises:
+        TypeError: If `input` is not a Tensor or its element type is not supported.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+_OF_COMPLEX = "; complex64 gives float32, complex128 gives float64"
+
+
+def _part(allowed=ANY, given="Complex or other numbers", result=_OF_COMPLEX, **spelled):
+    """Decorator: take(x) is what the operator gives of each element."""
+
+    def declare(take):
+        name = take.__name__
+
+        def kernel(input):
+            dtype_in(name, "input", input, allowed)
+            return take(input)
+
+        doc = _PART.format(summary=take.__doc__, given=given, result=result)
+        return operator(generation=2, **spelled)(standing_for(take, kernel, doc))
+
+    return declare
+
+
+@_part(functional="real")
+def Real(x):
+    """The real part of each element; real numbers are their own."""
+    return jnp.real(x)
+
+
+@_part(functional="imag")
+def Imag(x):
+    """The imaginary part of each element; that of a real number is 0."""
+    return jnp.imag(x)
+
+
+@_part(functional="conj", methods=("conj",), result=" and its element type")
+def Conj(x):
+    """Each element with its imaginary part negated; real numbers stay as they are."""
+    return jnp.conj(x)
+
+
+@_part(COMPLEX, "Complex numbers", functional="angle", methods=("angle",))
+def Angle(x):
+    """The angle of each complex number with the positive real axis, in radians."""
+    return jnp.angle(x)
+
+
+@_part(COMPLEX, "Complex numbers")
+def ComplexAbs(x):
+    """The magnitude of each complex number."""
+    return magnitude(x)
+
+
+spelling(Real, method="real")(property(lambda self: Real.functional(self), doc="The real part of each element."))
+spelling(Imag, method="imag")(property(lambda self: Imag.functional(self), doc="The imaginary part of each element."))
+
+
+@operator
+def Complex(real, imag):
+    """Complex numbers from their parts.
+
+    Inputs:
+        - **real** (Tensor) - Real parts, float32 or float64.
+        - **imag** (Tensor) - Imaginary parts, of the element type and shape of `real`.
+
+    Outputs:
+        Tensor of complex64 or complex128, of the shape of the parts.
+
+    Raises:
+        TypeError: If the parts are not float32 or float64, or differ in their type.
+        ValueError: If the shapes do not broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.Complex()(Tensor([1.], mindspore.float32), Tensor([2.], mindspore.float32)))
+        [1.+2.j]
+    """
+    return _from_parts("Complex", real=real, imag=imag)
+
+
+def _from_parts(op, **parts):
+    for name, part in parts.items():
+        dtype_in(op, name, part, _PARTS)
+    same_dtype(op, **parts)
+    real, imag = parts.values()
+    try:
+        jnp.broadcast_shapes(real.shape, imag.shape)
+    except ValueError:
+        raise ValueError(f"For '{op}', the shapes should broadcast, but got {real.shape} and {imag.shape}.") from None
+    return real + 1j * imag
+
+
+_PARTS = frozenset(t for t in FLOAT if t.itemsize in (4, 8))
+
+
+@operator(functional="polar", generation=2)
+def Polar(abs, angle):
+    """Complex numbers from their magnitudes and angles.
+
+    Inputs:
+        - **abs** (Tensor) - Magnitudes, float32 or float64.
+        - **angle** (Tensor) - Angles in radians, of the element type and shape of `abs`.
+
+    Outputs:
+        Tensor of complex64 or complex128.
+
+    Raises:
+        TypeError: If the inputs are not float32 or float64, or differ in their type.
+        ValueError: If the shapes do not broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    for name, part in (("abs", abs), ("angle", angle)):
+        dtype_in("Polar", name, part, _PARTS)
+    same_dtype("Polar", abs=abs, angle=angle)
+    return _from_parts("Polar", abs=abs * jnp.cos(angle), angle=abs * jnp.sin(angle))
+
+
+@operator
+def ConjugateTranspose(x, perm: Ints):
+    """A Tensor with its dimensions in another order and its elements conjugated.
+
+    Inputs:
+        - **x** (Tensor) - Numbers, of any shape.
+        - **perm** (tuple[int]) - For each dimension of the result, which dimension of `x` it is.
+
+    Outputs:
+        Tensor of the element type of `x`.
+
+    Raises:
+        TypeError: If `perm` is not a tuple of int.
+        ValueError: If `perm` is not a permutation of the dimensions of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("ConjugateTranspose", "x", x, ANY)
+    axes = tuple(axis_in("ConjugateTranspose", a, x.ndim, "perm") for a in perm)
+    if sorted(axes) != list(range(x.ndim)):
+        raise ValueError(
+            f"For 'ConjugateTranspose', 'perm' should be a permutation of the {x.ndim} dimensions of 'x', but got "
+            f"{perm}."
+        )
+    return jnp.conj(jnp.transpose(x, axes))
+
+
+@spelling(Real, Imag)
+def view_as_real(input: Tensor) -> Tensor:
+    """The parts of complex numbers as a further dimension of length 2.
+
+    Args:
+        input (Tensor): Complex numbers.
+
+    Returns:
+        Tensor of shape (*input.shape, 2), float32 or float64.
+
+    Raises:
+        TypeError: If `input` is no Tensor of complex numbers.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if not tensor_argument("view_as_real", "input", input).is_complex():
+        raise TypeError(f"For 'view_as_real', 'input' should be made of complex numbers, but got {input.dtype}.")
+    return Stack(axis=-1)([Real.functional(input), Imag.functional(input)])
+
+
+_SOME = Values([1 + 2j, 3 - 1j, -2 + 0.5j], "complex64")
+_SINGLE = "no complex number has parts in float16"
+CASES = [
+    *(case(part, values) for part in (Real, Imag, Conj) for values in (_SOME, I(3))),
+    *(case(part, F(2, 3)).without("gradient", "MindSpore's is complex") for part in (Real, Imag, Conj)),
+    *(case(part, _SOME) for part in (Angle, ComplexAbs)),
+    case(Complex, F(2, 3), F(2, 3)).without("half", _SINGLE),
+    case(Polar, F(4, low=0.0), F(4)).without("half", _SINGLE),
+    case(ConjugateTranspose, Values([[1 + 2j, 3 - 1j]], "complex64"), (1, 0)),
+    case(ConjugateTranspose, F(2, 3), (1, 0)),
+    case(view_as_real, _SOME),
+    refused(TypeError, Angle, F(2)),
+    refused(TypeError, view_as_real, F(2)),
+    refused(TypeError, Complex, I(2), I(2)),
+    refused(ValueError, ConjugateTranspose, F(2, 3), (1, 1)),
+    refused(TypeError, ComplexAbs, Flags(2)),
+]

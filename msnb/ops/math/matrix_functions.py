@@ -1,0 +1,388 @@
+"""Powers, exponentials and logarithms of matrices, and systems of linear equations."""
+
+import jax
+import jax.numpy as jnp
+
+from msnb.common.kinds import Bool, Int, Number, Optional
+from msnb.core.cases import F, Values, case, refused
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
+from msnb.ops._check import COMPLEX, dtype_in, same_dtype
+from msnb.ops._half import in_float32
+from msnb.ops.math.factors import matrices
+
+
+def _square(op, argument, x):
+    matrices(op, argument, x)
+    if x.shape[-1] != x.shape[-2]:
+        raise ValueError(f"For '{op}', '{argument}' should have shape (*, N, N), but got {x.shape}.")
+
+
+def _system(op, matrix, rhs):
+    matrices(op, "rhs", rhs)
+    same_dtype(op, matrix=matrix, rhs=rhs)
+    if rhs.shape[-2] != matrix.shape[-2]:
+        raise ValueError(
+            f"For '{op}', 'rhs' should have one row for each of 'matrix', but got {rhs.shape} and {matrix.shape}."
+        )
+
+
+@operator(functional="matrix_exp", methods=("matrix_exp",), generation=2)
+@in_float32
+def MatrixExp(input):
+    r"""The exponential of square matrices, :math:`\sum_k A^k / k!`.
+
+    Inputs:
+        - **input** (Tensor) - Floating point or complex, of shape (*, N, N).
+
+    Outputs:
+        Tensor of the shape and element type of `input`.
+
+    Raises:
+        TypeError: If `input` is not made of such numbers.
+        ValueError: If the last two dimensions differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.matrix_exp(Tensor([[0., 1.], [0., 0.]], mindspore.float32)))
+        [[1. 1.]
+         [0. 1.]]
+    """
+    _square("MatrixExp", "input", input)
+    return jax.scipy.linalg.expm(input)
+
+
+@operator
+@in_float32
+def MatrixPower(x, *, n: Int):
+    """Square matrices times themselves; a negative power is that of the inverse.
+
+    Args:
+        n (int): How many factors.
+
+    Inputs:
+        - **x** (Tensor) - Floating point or complex, of shape (*, N, N).
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        TypeError: If `x` is not made of such numbers, or `n` is not an int.
+        ValueError: If the last two dimensions differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _square("MatrixPower", "x", x)
+    return jnp.linalg.matrix_power(x, n)
+
+
+@spelling(MatrixPower, function="matrix_power", method="matrix_power")
+def matrix_power(input: Tensor, n: int) -> Tensor:
+    """Square matrices times themselves; a negative power is that of the inverse.
+
+    Args:
+        input (Tensor): Floating point or complex, of shape (*, N, N).
+        n (int): How many factors.
+
+    Returns:
+        Tensor of the shape and element type of `input`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return MatrixPower.functional(input, n)
+
+
+@operator
+def MatrixLogarithm(x):
+    """The matrices whose exponentials are given.
+
+    Inputs:
+        - **x** (Tensor) - complex64 or complex128, of shape (*, N, N).
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        TypeError: If `x` is not complex.
+        ValueError: If the last two dimensions differ.
+
+    Supported Platforms:
+        ``CPU``
+    """
+    dtype_in("MatrixLogarithm", "x", x, COMPLEX)
+    _square("MatrixLogarithm", "x", x)
+    logarithm = jnp.vectorize(lambda a: jax.scipy.linalg.funm(a, jnp.log), signature="(n,n)->(n,n)")
+    return logarithm(x)
+
+
+@operator
+@in_float32
+def LogMatrixDeterminant(input):
+    """Sign and logarithm of the magnitude of determinants.
+
+    Inputs:
+        - **input** (Tensor) - Floating point or complex, of shape (*, N, N).
+
+    Outputs:
+        Tuple of two Tensors, of shape (*): the signs, and the logarithms.
+
+    Raises:
+        TypeError: If `input` is not made of such numbers.
+        ValueError: If the last two dimensions differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _square("LogMatrixDeterminant", "input", input)
+    return tuple(jnp.linalg.slogdet(input))
+
+
+@spelling(
+    LogMatrixDeterminant,
+    function=("slogdet", "log_matrix_determinant"),
+    method=("slogdet", "log_matrix_determinant"),
+)
+def slogdet(input: Tensor) -> tuple[Tensor, Tensor]:
+    """Sign and logarithm of the magnitude of determinants.
+
+    Args:
+        input (Tensor): Floating point or complex, of shape (*, N, N).
+
+    Returns:
+        Tuple of two Tensors, of shape (*): the signs, and the logarithms.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return LogMatrixDeterminant.functional(input)
+
+
+@operator(functional="matrix_solve", generation=2)
+@in_float32
+def MatrixSolve(matrix, rhs, *, adjoint: Bool = False):
+    """What square matrices have to be multiplied with to give `rhs`.
+
+    Args:
+        adjoint (bool): Whether `matrix` is transposed and conjugated before. Default: False.
+
+    Inputs:
+        - **matrix** (Tensor) - Floating point or complex, of shape (*, M, M).
+        - **rhs** (Tensor) - Of the same element type, of shape (*, M, K).
+
+    Outputs:
+        Tensor of the shape of `rhs`.
+
+    Raises:
+        TypeError: If the inputs are not made of such numbers, or differ in their type.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _square("MatrixSolve", "matrix", matrix)
+    _system("MatrixSolve", matrix, rhs)
+    return jnp.linalg.solve(jnp.conj(matrix.swapaxes(-1, -2)) if adjoint else matrix, rhs)
+
+
+@operator
+@in_float32
+def MatrixTriangularSolve(matrix, rhs, *, lower: Bool = True, adjoint: Bool = False):
+    """What triangular matrices have to be multiplied with to give `rhs`; their other triangle is not read.
+
+    Args:
+        lower (bool): Whether the lower triangle is meant. Default: True.
+        adjoint (bool): Whether the triangle is transposed and conjugated before. Default: False.
+
+    Inputs:
+        - **matrix** (Tensor) - Floating point or complex, of shape (*, M, M).
+        - **rhs** (Tensor) - Of the same element type, of shape (*, M, N).
+
+    Outputs:
+        Tensor of the shape of `rhs`.
+
+    Raises:
+        TypeError: If the inputs are not made of such numbers, or differ in their type.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _square("MatrixTriangularSolve", "matrix", matrix)
+    _system("MatrixTriangularSolve", matrix, rhs)
+    return jax.scipy.linalg.solve_triangular(matrix, rhs, trans="C" if adjoint else "N", lower=lower)
+
+
+@spelling(MatrixTriangularSolve, method="triangular_solve")
+def _triangular_solve_of(
+    self: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> tuple[Tensor, Tensor]:
+    """What the triangular matrices `A` have to be multiplied with to give this Tensor, and `A`."""
+    if unitriangular:
+        raise NotImplementedError(
+            "For 'triangular_solve', a diagonal that counts as 1 is not supported; set it to 1 first."
+        )
+    return MatrixTriangularSolve.functional(A, self, not upper, transpose), A
+
+
+@operator
+@in_float32
+def MatrixSolveLs(matrix, rhs, l2_regularizer, *, fast: Bool = True):
+    """What matrices have to be multiplied with to come nearest to `rhs`, in the sense of least squares.
+
+    Args:
+        fast (bool): Whether the normal equations are solved, with `l2_regularizer`; else by singular values, of all
+            solutions the shortest. Default: True.
+
+    Inputs:
+        - **matrix** (Tensor) - Floating point or complex, of shape (*, M, N).
+        - **rhs** (Tensor) - Of the same element type, of shape (*, M, K).
+        - **l2_regularizer** (Tensor) - Weight of the squares of the solution, a scalar of float64.
+
+    Outputs:
+        Tensor of shape (*, N, K).
+
+    Raises:
+        TypeError: If the inputs are not made of such numbers, or differ in their type.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    matrices("MatrixSolveLs", "matrix", matrix)
+    _system("MatrixSolveLs", matrix, rhs)
+    if not fast:
+        return jnp.linalg.pinv(matrix) @ rhs
+    adjoint = jnp.conj(matrix.swapaxes(-1, -2))
+    weight = l2_regularizer.astype(jnp.finfo(matrix.dtype).dtype).reshape(())
+    if matrix.shape[-2] < matrix.shape[-1]:
+        ridge = weight * jnp.eye(matrix.shape[-2], dtype=matrix.dtype)
+        return adjoint @ jnp.linalg.solve(matrix @ adjoint + ridge, rhs)
+    ridge = weight * jnp.eye(matrix.shape[-1], dtype=matrix.dtype)
+    return jnp.linalg.solve(adjoint @ matrix + ridge, adjoint @ rhs)
+
+
+@operator
+@in_float32
+def TridiagonalMatMul(superdiag, maindiag, subdiag, rhs):
+    """Products of matrices that have three diagonals with others.
+
+    Inputs:
+        - **superdiag** (Tensor) - The diagonal above the main one, of shape (*, 1, M); its last element is not read.
+        - **maindiag** (Tensor) - The main diagonal, of shape (*, 1, M).
+        - **subdiag** (Tensor) - The diagonal below, of shape (*, 1, M); its first element is not read.
+        - **rhs** (Tensor) - Of shape (*, M, N).
+
+    Outputs:
+        Tensor of the shape and element type of `rhs`.
+
+    Raises:
+        TypeError: If the inputs are not floating point or complex, or differ in their type.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    op = "TridiagonalMatMul"
+    diagonals = {"superdiag": superdiag, "maindiag": maindiag, "subdiag": subdiag}
+    for name, x in (*diagonals.items(), ("rhs", rhs)):
+        matrices(op, name, x)
+    same_dtype(op, **diagonals, rhs=rhs)
+    for name, x in diagonals.items():
+        if x.shape != (*rhs.shape[:-2], 1, rhs.shape[-2]):
+            raise ValueError(f"For '{op}', '{name}' of shape {x.shape} does not fit 'rhs' of shape {rhs.shape}.")
+    above, main, below = (x.swapaxes(-1, -2) for x in diagonals.values())
+    nothing = jnp.zeros_like(rhs[..., :1, :])
+    after = jnp.concatenate([rhs[..., 1:, :], nothing], -2)
+    before = jnp.concatenate([nothing, rhs[..., :-1, :]], -2)
+    last = jnp.arange(rhs.shape[-2])[:, None] == rhs.shape[-2] - 1
+    return jnp.where(last, 0, above) * after + main * rhs + below * before
+
+
+@operator(functional="pinv", generation=2)
+@in_float32
+def _PseudoInverse(x, *, atol: Optional(Number) = None, rtol: Optional(Number) = None, hermitian: Bool = False):
+    """Pseudo-inverses of matrices, by their singular values.
+
+    Args:
+        atol (float): Singular values up to this count as 0. Default: None, 0.
+        rtol (float): So do those up to this times the largest. Default: None, the accuracy of the element type times
+            the longer side of the matrices, or 0 where `atol` is given.
+        hermitian (bool): Whether each matrix is its own adjoint. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - Floating point or complex, of shape (*, M, N).
+
+    Outputs:
+        Tensor of shape (*, N, M).
+
+    Raises:
+        TypeError: If `x` is not made of such numbers.
+        ValueError: If `x` has fewer than 2 dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    matrices("pinv", "x", x)
+    if hermitian:  # the lower triangle says all
+        lower = jnp.tril(x, -1)
+        x = jnp.tril(x) + jnp.conj(lower.swapaxes(-1, -2))
+    if rtol is None and atol is None:
+        return _inverted(x)
+    return _inverse_from(x, 0.0 if atol is None else atol, 0.0 if rtol is None else rtol)
+
+
+@jax.custom_jvp
+def _inverted(x):
+    return _inverse_from(x, 0.0, jnp.finfo(x.dtype).eps * max(x.shape[-2:]))
+
+
+@_inverted.defjvp
+def _inverted_slope(primals, tangents):
+    # Golub and Pereyra: where no singular value is left out but 0, equal ones, at which their vectors have no slope,
+    # do no harm.
+    (x,), (change,) = primals, tangents
+    p = _inverted(x)
+    turned, adjoint = jnp.conj(change.swapaxes(-1, -2)), jnp.conj(p.swapaxes(-1, -2))
+    left = jnp.eye(x.shape[-2], dtype=x.dtype) - x @ p
+    right = jnp.eye(x.shape[-1], dtype=x.dtype) - p @ x
+    return p, -p @ change @ p + p @ adjoint @ turned @ left + right @ turned @ adjoint @ p
+
+
+def _inverse_from(x, atol, rtol):
+    """The pseudo-inverse by the singular values above a bound."""
+    u, s, vh = jnp.linalg.svd(x, full_matrices=False)
+    counts = s > jnp.maximum(atol, rtol * s[..., :1])
+    inverse = jnp.where(counts, 1 / jnp.where(counts, s, 1), 0)
+    return jnp.conj((u * inverse[..., None, :]) @ vh).swapaxes(-1, -2)
+
+
+_SYSTEM = Values([[2.0, 1.0], [1.0, 3.0]])
+_LOWER = Values([[2.0, 0.0], [1.0, 3.0]])
+_NONE = Values(0.0, "float64")
+CASES = [
+    case(MatrixExp, F(3, 3)),
+    case(MatrixPower, F(2, 3, 3), n=3),
+    case(MatrixPower, _SYSTEM, n=-2),
+    case(matrix_power, F(3, 3), 0).without("gradient", "MindSpore has none of the identity"),
+    case(MatrixLogarithm, Values([[2.0, 1.0], [1.0, 3.0]], "complex64")).within(1e-4),
+    case(LogMatrixDeterminant, F(2, 3, 3)),
+    case(slogdet, _SYSTEM),
+    case(MatrixSolve, _SYSTEM, F(2, 2)).without("gradient", "MindSpore's kernel does not give it on the CPU"),
+    case(MatrixSolve, F(3, 3), F(3, 1), adjoint=True).without("gradient", "MindSpore's does not run on the CPU"),
+    case(MatrixTriangularSolve, _LOWER, F(2, 2)),
+    case(MatrixTriangularSolve, _SYSTEM, F(2, 2), lower=False, adjoint=True),
+    case(MatrixSolveLs, F(3, 2), F(3, 1), _NONE).wrt(0, 1).within(1e-4),
+    case(MatrixSolveLs, F(2, 3), F(2, 1), Values(0.5, "float64")).wrt(0, 1).within(1e-4),
+    case(MatrixSolveLs, F(3, 2), F(3, 1), _NONE, fast=False).wrt(0, 1).within(1e-4),
+    case(TridiagonalMatMul, F(1, 3), F(1, 3), F(1, 3), F(3, 2)),
+    case(_PseudoInverse, F(2, 3)).within(1e-4),
+    case(_PseudoInverse, F(3, 2), atol=1.5).within(1e-4),
+    case(_PseudoInverse, _SYSTEM, rtol=0.5, hermitian=True).within(1e-4),
+    refused(ValueError, MatrixExp, F(2, 3)),
+    refused(ValueError, MatrixSolve, F(3, 3), F(2, 3)),
+    refused(TypeError, MatrixLogarithm, F(3, 3)),
+]

@@ -1,0 +1,271 @@
+"""Norms of vectors and matrices, and what they are for: rows of bounded length, distances between rows."""
+
+import math
+
+import jax.numpy as jnp
+
+from msnb.common.kinds import Axis, Bool, DType, Float, Int, Ints, Number, Optional, Static
+from msnb.core.cases import F, I, case, refused
+from msnb.core.declare import operator, spelling
+from msnb.core.dtype import np_dtype
+from msnb.core.tensor import Tensor
+from msnb.ops._check import COMPLEX, FLOAT, NUMBER, axes_in, axis_in, dtype_in
+from msnb.ops._half import in_float32
+from msnb.ops._kinks import magnitude
+from msnb.ops.math._elementwise import floating
+from msnb.ops.math.statistics import NormOrder
+
+Order = Static(Number)  # the order of a norm: each has a formula of its own
+
+
+def _root(total, order):
+    """`total` to the power 1 / order, whose slope at 0 is 0."""
+    nothing = total == 0
+    return jnp.where(nothing, 0, jnp.where(nothing, 1, total) ** (1 / order))
+
+
+def length(x, order, axes, keepdims=False):
+    """The norm of the vectors in `x` along `axes`."""
+    x = magnitude(x)
+    if order == 0:
+        return jnp.sum(x != 0, axes, keepdims=keepdims).astype(x.dtype)
+    if math.isinf(order):
+        return (jnp.max if order > 0 else jnp.min)(x, axes, keepdims=keepdims)
+    return _root(jnp.sum(jnp.square(x) if order == 2 else x**order, axes, keepdims=keepdims), order)
+
+
+def _of_type(op, argument, x, dtype):
+    dtype_in(op, argument, x, FLOAT | COMPLEX)
+    return x if dtype is None else x.astype(np_dtype(dtype))
+
+
+@operator(functional="vector_norm", generation=2)
+@in_float32
+def _VectorNorm(
+    x, ord: Order = 2, axis: Optional(Axis) = None, keepdims: Bool = False, *, dtype: Optional(DType) = None
+):
+    """Norm of vectors.
+
+    Args:
+        x (Tensor): Floating point or complex.
+        ord (Union[int, float]): Which norm; infinite ones, 0 and negative ones are among them. Default: 2.
+        axis (Union[None, int, tuple[int]]): Axes that make up a vector; all for None. Default: None.
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        dtype (mindspore.dtype): Element type to compute in. Default: None, that of `x`.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `x` is not made of such numbers.
+        ValueError: If an axis is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x = _of_type("vector_norm", "x", x, dtype)
+    return length(x, ord, axes_in("vector_norm", () if axis is None else axis, x.ndim), keepdims)
+
+
+@operator(functional="matrix_norm", generation=2)
+@in_float32
+def _MatrixNorm(
+    A, ord: NormOrder = "fro", axis: Ints = (-2, -1), keepdims: Bool = False, *, dtype: Optional(DType) = None
+):
+    """Norm of matrices.
+
+    Args:
+        A (Tensor): Floating point or complex, of at least 2 dimensions.
+        ord (Union[int, float, "fro", "nuc"]): Which norm: of 1, 2 and infinity and their negatives. Default: "fro".
+        axis (tuple[int]): The two axes of the matrices. Default: (-2, -1).
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        dtype (mindspore.dtype): Element type to compute in. Default: None, that of `A`.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `A` is not made of such numbers.
+        ValueError: If `axis` is not two axes of `A`, or `ord` is no norm of matrices.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    A = _of_type("matrix_norm", "A", A, dtype)
+    axes = axes_in("matrix_norm", axis, A.ndim)
+    if len(axes) != 2:
+        raise ValueError(f"For 'matrix_norm', 'axis' should name two axes, but got {axis}.")
+    if ord == "fro":
+        return length(A, 2, axes, keepdims)
+    if ord not in ("nuc", 1, -1, 2, -2, math.inf, -math.inf):
+        raise ValueError(f"For 'matrix_norm', 'ord' should be 'fro', 'nuc', 1, 2, inf or a negative, but got {ord!r}.")
+    return jnp.linalg.norm(A if ord in ("nuc", 2, -2) else magnitude(A), ord, axes, keepdims)
+
+
+@operator
+@in_float32
+def NuclearNorm(x, *, dim: Optional(Axis) = None, keepdim: Bool = False):
+    """The sum of the singular values of matrices.
+
+    Args:
+        dim (Union[list[int], tuple[int]]): The two axes of the matrices. Default: None, all of `x`.
+        keepdim (bool): Whether the axes stay, with length 1. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - Floating point, of at least 2 dimensions.
+
+    Outputs:
+        Tensor of the element type of `x`.
+
+    Raises:
+        TypeError: If `x` is not floating point.
+        ValueError: If `dim` is not two axes of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("NuclearNorm", "x", x, FLOAT)
+    axes = axes_in("NuclearNorm", () if dim is None else dim, x.ndim)
+    if len(axes) != 2:
+        raise ValueError(f"For 'NuclearNorm', there should be two axes, but got {axes} for shape {x.shape}.")
+    return jnp.linalg.norm(x, "nuc", axes, keepdim)
+
+
+@operator
+def EuclideanNorm(x, axes: Axis, *, keep_dims: Bool = False):
+    """The root of the sum of squares over axes.
+
+    Args:
+        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - Numbers.
+        - **axes** (Union[Tensor, int, tuple[int]]) - The axes, a constant.
+
+    Outputs:
+        Tensor of the element type of `x`.
+
+    Raises:
+        TypeError: If `x` is not made of numbers.
+        ValueError: If an axis is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("EuclideanNorm", "x", x, NUMBER)
+    norm = in_float32(length)(floating(x), 2, axes_in("EuclideanNorm", axes, x.ndim, "axes"), keep_dims)
+    return norm.astype(x.dtype)
+
+
+@operator
+@in_float32
+def Renorm(x, *, p: Order, dim: Int, maxnorm: Float):
+    """The slices along an axis, each scaled so that its norm is at most a number.
+
+    Args:
+        p (float): Which norm.
+        dim (int): The axis that the slices are numbered along.
+        maxnorm (float): The longest that a slice may be.
+
+    Inputs:
+        - **x** (Tensor) - Floating point or complex, of at least 2 dimensions.
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        TypeError: If `x` is not made of such numbers.
+        ValueError: If `dim` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("Renorm", "x", x, FLOAT | COMPLEX)
+    dim = axis_in("Renorm", dim, x.ndim, "dim")
+    norm = length(x, p, tuple(i for i in range(x.ndim) if i != dim), True)
+    return jnp.where(norm > maxnorm, x * (maxnorm / (norm + 1e-7)).astype(x.dtype), x)
+
+
+@spelling(Renorm, function="renorm", method="renorm")
+def renorm(input: Tensor, p: float, axis: int, maxnorm: float) -> Tensor:
+    """The slices along an axis, each scaled so that its norm is at most a number.
+
+    Args:
+        input (Tensor): Floating point or complex, of at least 2 dimensions.
+        p (float): Which norm.
+        axis (int): The axis that the slices are numbered along.
+        maxnorm (float): The longest that a slice may be.
+
+    Returns:
+        Tensor of the shape and element type of `input`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Renorm.functional(input, p, axis, maxnorm)
+
+
+@operator
+@in_float32
+def Pdist(x, *, p: Order = 2.0):
+    """Distances between all pairs of rows.
+
+    Args:
+        p (float): Which norm measures the difference. Default: 2.0.
+
+    Inputs:
+        - **x** (Tensor) - Floating point, of shape (*, N, M).
+
+    Outputs:
+        Tensor of shape (*, N * (N - 1) / 2): rows 0 and 1, 0 and 2, and so on.
+
+    Raises:
+        TypeError: If `x` is not floating point.
+        ValueError: If `x` has fewer than 2 dimensions, or `p` is negative.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("Pdist", "x", x, FLOAT)
+    if x.ndim < 2:
+        raise ValueError(f"For 'Pdist', 'x' should have at least 2 dimensions, but got shape {x.shape}.")
+    if p < 0:
+        raise ValueError(f"For 'Pdist', 'p' should not be negative, but got {p}.")
+    first, second = jnp.triu_indices(x.shape[-2], 1)
+    return length(x[..., first, :] - x[..., second, :], p, -1)
+
+
+@spelling(Pdist)
+def pdist(input: Tensor, p: float = 2.0) -> Tensor:
+    """Distances between all pairs of rows.
+
+    Args:
+        input (Tensor): Floating point, of shape (*, N, M).
+        p (float): Which norm measures the difference. Default: 2.0.
+
+    Returns:
+        Tensor of shape (*, N * (N - 1) / 2): rows 0 and 1, 0 and 2, and so on.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Pdist.functional(input, p)
+
+
+CASES = [
+    *(case(_VectorNorm, F(2, 3), order, 1) for order in (2, 1, 3.5, 0, math.inf, -1)),
+    case(_VectorNorm, F(2, 3), 2, None, True),
+    *(case(_MatrixNorm, F(2, 3), order) for order in ("fro", "nuc", 1, -math.inf, 2)),
+    case(_MatrixNorm, F(2, 3, 3), "fro", (0, 2), True),
+    case(NuclearNorm, F(3, 2)),
+    case(NuclearNorm, F(2, 3, 2), dim=(0, 1), keepdim=True),
+    case(EuclideanNorm, F(2, 3), (1,), keep_dims=True),
+    case(EuclideanNorm, I(2, 3), (0, 1)),
+    case(Renorm, F(2, 3), p=2, dim=0, maxnorm=1.5),
+    case(renorm, F(2, 3), 1, 1, 2.0),
+    *(case(Pdist, F(4, 3), p=p) for p in (2.0, 1.0, 3.0, math.inf, 0.0)),
+    case(pdist, F(3, 2)),
+    refused(ValueError, Pdist, F(3)),
+    refused(ValueError, _MatrixNorm, F(2, 3), 3),
+    refused(ValueError, _VectorNorm, F(2), 2, 4),
+]

@@ -1,0 +1,211 @@
+"""Random orders of rows, and numbers of distributions that a Tensor of parameters names."""
+
+import jax
+import jax.numpy as jnp
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, DType, Int, PositiveInt, Shape
+from msnb.core.declare import operator, spelling
+from msnb.core.dtype import np_dtype
+from msnb.core.tensor import Tensor
+from msnb.ops._check import FLOAT, NUMBER, dtype_in, tensor_only
+from msnb.ops.random._stream import seed_of, stream
+
+
+@operator(random=True)
+def RandomShuffle(key, x, *, seed: Int = 0, seed2: Int = 0):
+    """The slices along the first axis in a random order.
+
+    Args:
+        seed (int): Picks a stream of random numbers. Default: 0.
+        seed2 (int): Picks a stream together with `seed`. Default: 0.
+
+    Inputs:
+        - **x** (Tensor) - Any Tensor.
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        TypeError: If `x` is not a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    tensor_only("RandomShuffle", "x", x)
+    return jax.random.permutation(stream(key, seed, seed2), x) if x.ndim else x
+
+
+@spelling(RandomShuffle)
+def shuffle(x: Tensor, seed: int | None = None) -> Tensor:
+    """The slices along the first axis in a random order.
+
+    Args:
+        x (Tensor): Any Tensor.
+        seed (int): Picks a stream of random numbers. Default: None, 0.
+
+    Returns:
+        Tensor of the shape and element type of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return RandomShuffle(seed_of("shuffle", seed))(x)
+
+
+@operator(random=True)
+def RandomGamma(key, shape: Shape, alpha, *, seed: Int = 0, seed2: Int = 0):
+    """Numbers of gamma distributions of scale 1.
+
+    Args:
+        seed (int): Picks a stream of random numbers. Default: 0.
+        seed2 (int): Picks a stream together with `seed`. Default: 0.
+
+    Inputs:
+        - **shape** (Union[Tensor, tuple[int]]) - Shape of the numbers of each distribution, a constant.
+        - **alpha** (Tensor) - Shape parameters, floating point, positive.
+
+    Outputs:
+        Tensor of shape (*shape, *alpha.shape) and the element type of `alpha`.
+
+    Raises:
+        TypeError: If `alpha` is not floating point.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("RandomGamma", "alpha", alpha, FLOAT)
+    return jax.random.gamma(stream(key, seed, seed2), alpha, (*shape, *alpha.shape), alpha.dtype)
+
+
+@spelling(RandomGamma)
+def random_gamma(shape: Tensor | tuple[int, ...], alpha: Tensor, seed: int | None = None) -> Tensor:
+    """Numbers of gamma distributions of scale 1.
+
+    Args:
+        shape (Union[Tensor, tuple[int]]): Shape of the numbers of each distribution, a constant.
+        alpha (Tensor): Shape parameters, floating point, positive.
+        seed (int): Picks a stream of random numbers. Default: None, 0.
+
+    Returns:
+        Tensor of shape (*shape, *alpha.shape).
+
+    Raises:
+        TypeError: If `alpha` is not floating point.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return RandomGamma(seed_of("random_gamma", seed))(shape, alpha)
+
+
+@operator(random=True)
+def RandomPoisson(key, shape: Shape, rate, *, seed: Int = 0, seed2: Int = 0, dtype: DType = mstype.int64):
+    """Numbers of Poisson distributions.
+
+    Args:
+        seed (int): Picks a stream of random numbers. Default: 0.
+        seed2 (int): Picks a stream together with `seed`. Default: 0.
+        dtype (mindspore.dtype): Element type of the numbers. Default: mindspore.int64.
+
+    Inputs:
+        - **shape** (Union[Tensor, tuple[int]]) - Shape of the numbers of each distribution, a constant.
+        - **rate** (Tensor) - Means, numbers that are not negative.
+
+    Outputs:
+        Tensor of shape (*shape, *rate.shape).
+
+    Raises:
+        TypeError: If `rate` is not made of numbers.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("RandomPoisson", "rate", rate, NUMBER)
+    found = jax.random.poisson(stream(key, seed, seed2), rate.astype(jnp.float32), (*shape, *rate.shape), jnp.int32)
+    return found.astype(np_dtype(dtype))
+
+
+@spelling(RandomPoisson)
+def random_poisson(
+    shape: Tensor | tuple[int, ...], rate: Tensor, seed: int | None = None, dtype: DType = mstype.float32
+) -> Tensor:
+    """Numbers of Poisson distributions.
+
+    Args:
+        shape (Union[Tensor, tuple[int]]): Shape of the numbers of each distribution, a constant.
+        rate (Tensor): Means, numbers that are not negative.
+        seed (int): Picks a stream of random numbers. Default: None, 0.
+        dtype (mindspore.dtype): Element type of the numbers. Default: mindspore.float32.
+
+    Returns:
+        Tensor of shape (*shape, *rate.shape).
+
+    Raises:
+        TypeError: If `rate` is not made of numbers.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return RandomPoisson(seed_of("random_poisson", seed), 0, dtype)(shape, rate)
+
+
+@operator(random=True)
+def MultinomialWithReplacement(key, x, seed: Int, offset: Int, *, numsamples: PositiveInt, replacement: Bool = False):
+    """Classes by their weights.
+
+    Args:
+        numsamples (int): How many classes are drawn of each row.
+        replacement (bool): Whether a class may be drawn again. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - Weights, floating point of shape (C,) or (N, C); they need not add up to 1.
+        - **seed** (Union[Tensor, int]) - Picks a stream of random numbers, a constant.
+        - **offset** (Union[Tensor, int]) - Picks a stream together with `seed`, a constant.
+
+    Outputs:
+        Tensor of int64, of shape (numsamples,) or (N, numsamples).
+
+    Raises:
+        TypeError: If `x` is not floating point.
+        ValueError: If without replacement there are fewer classes than `numsamples`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    op = "MultinomialWithReplacement"
+    dtype_in(op, "x", x, FLOAT)
+    if not replacement and x.shape[-1] < numsamples:
+        raise ValueError(f"For '{op}', 'numsamples' should be at most {x.shape[-1]}, but got {numsamples}.")
+    scores, key = jnp.log(x.astype(jnp.float32)), stream(key, seed, offset)
+    if replacement:
+        found = jax.random.categorical(key, scores, -1, shape=(numsamples, *x.shape[:-1]))
+        return jnp.moveaxis(found, 0, -1).astype(jnp.int64)
+    # The largest of scores with Gumbel noise are a sample without replacement (arXiv:1903.06059).
+    return jax.lax.top_k(scores + jax.random.gumbel(key, x.shape), numsamples)[1].astype(jnp.int64)
+
+
+@spelling(MultinomialWithReplacement)
+def multinomial_with_replacement(
+    x: Tensor, seed: int, offset: int, numsamples: int, replacement: bool = False
+) -> Tensor:
+    """Classes by their weights.
+
+    Args:
+        x (Tensor): Weights, floating point of shape (C,) or (N, C); they need not add up to 1.
+        seed (int): Picks a stream of random numbers.
+        offset (int): Picks a stream together with `seed`.
+        numsamples (int): How many classes are drawn of each row.
+        replacement (bool): Whether a class may be drawn again. Default: False.
+
+    Returns:
+        Tensor of int64, of shape (numsamples,) or (N, numsamples).
+
+    Raises:
+        TypeError: If `x` is not floating point.
+        ValueError: If without replacement there are fewer classes than `numsamples`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return MultinomialWithReplacement.functional(x, seed, offset, numsamples, replacement)
