@@ -7,6 +7,7 @@ its inputs. Parameters are set to a function of their name and shape. Kept: outp
 input and trainable Parameter, the names of Parameters, and the moving statistics after one call.
 """
 
+import math
 import zlib
 from pathlib import Path
 
@@ -107,6 +108,13 @@ CASES = {
     "avg_pool3d_same": ("nn.AvgPool3d(2, (1, 2, 2), pad_mode='same')", VOLUME),
     "avg_pool3d_pad": ("nn.AvgPool3d(3, 2, 'pad', 1, True, False)", VOLUME),
     "avg_pool3d_divisor": ("nn.AvgPool3d(2, 1, 'pad', (1, 0, 1), divisor_override=3)", "f(2,4,5,3)"),
+    "max_pool3d": ("nn.MaxPool3d((2, 3, 1), 2)", VOLUME),
+    "max_pool3d_same": ("nn.MaxPool3d(2, (1, 2, 2), pad_mode='same')", VOLUME),
+    "max_pool3d_pad": ("nn.MaxPool3d(3, 2, 'pad', 1, ceil_mode=True)", VOLUME),
+    "max_pool3d_places": ("nn.MaxPool3d(2, 1, 'pad', (1, 0, 1), 2, True)", "f(2,4,5,3)"),
+    "max_unpool1d": ("nn.MaxUnpool1d(2)", "f(2,3,2), places(2,3,2)", "first"),
+    "max_unpool2d": ("nn.MaxUnpool2d(2, (1, 2), (0, 1))", "f(2,3,2,2), places(2,3,2,2)", "first"),
+    "max_unpool3d": ("nn.MaxUnpool3d((1, 2, 2), 2)", "f(1,2,2,2,2), places(1,2,2,2,2)", "first"),
     "adaptive_avg_pool2d": ("nn.AdaptiveAvgPool2d((4, 3))", "f(2,4,6,7)"),
     "adaptive_max_pool2d": ("nn.AdaptiveMaxPool2d((None, 3))", "f(2,4,6,7)"),
     "adaptive_max_pool2d_places": ("nn.AdaptiveMaxPool2d((2, 3), return_indices=True)", "f(2,4,6,7)"),
@@ -164,6 +172,13 @@ CASES = {
     "dense_bn_act": ("nn.DenseBnAct(4, 5, has_bn=True, activation='leakyrelu')", ROWS, "train"),
     "image_gradients": ("nn.ImageGradients()", IMAGE),
     "central_crop": ("nn.CentralCrop(0.5)", IMAGE),
+    "multi_margin": ("nn.MultiMarginLoss(2, 0.5)", "f(3,4), classes(3,n=4)", "first"),
+    "multi_margin_weight": (
+        "nn.MultiMarginLoss(weight=Tensor(W[0]), reduction='none')",
+        "f(3,4), classes(3,n=4)",
+        "first",
+    ),
+    "multilabel_soft_margin": ("nn.MultiLabelSoftMarginLoss(Tensor(W[0]), 'sum')", "f(3,4), u(3,4)", "first"),
     "margin_ranking": ("nn.MarginRankingLoss(0.3)", "f(3,4), f(3,4), fsign(3,4)", "first"),
     "triplet_distance": ("nn.TripletMarginWithDistanceLoss(swap=True, margin=0.5)", "f(3,4), f(3,4), f(3,4)"),
     "poisson_nll": ("nn.PoissonNLLLoss(full=True)", "f(3,4), i(3,4,n=5)", "first"),
@@ -233,6 +248,8 @@ def inputs_of(name, text):
         "fsign": lambda *shape: np.where(random.rand(*shape) < 0.5, -1, 1).astype(np.float32),
         "logp": lambda *shape: np.log(_shares(random, shape)),
         "lengths": lambda *lengths: np.array(lengths, np.int32),
+        "classes": lambda *shape, n: random.randint(0, n, shape).astype(np.int64),
+        "places": lambda *shape: np.argsort(random.rand(*shape[:2], math.prod(shape[2:]))).reshape(shape),
         "tri": lambda length: np.triu(np.ones((length, length), bool), 1),
         "padded": lambda count, length: np.arange(length) >= np.arange(length, length - count, -1)[:, None],
         "sign": lambda *shape: np.where(random.rand(*shape) < 0.5, -1, 1).astype(np.int32),

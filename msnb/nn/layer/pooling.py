@@ -17,7 +17,8 @@ from msnb.nn.layer._adaptive_pool import (
     AdaptiveMaxPool3d,
 )
 from msnb.nn.layer._one_operator import OneOperator
-from msnb.nn.layer._volume_pool import AvgPool3d
+from msnb.nn.layer._unpool import MaxUnpool1d, MaxUnpool2d, MaxUnpool3d
+from msnb.nn.layer._volume_pool import AvgPool3d, MaxPool3d
 from msnb.ops import functional as F
 from msnb.ops import operations as P
 from msnb.ops.nn.avg_pool import AvgPool2D
@@ -26,6 +27,10 @@ from msnb.ops.nn.max_pool import MaxPoolWithArgmaxV2, _MaxPool2D
 __all__ = [
     "AvgPool2d",
     "AvgPool3d",
+    "MaxPool3d",
+    "MaxUnpool1d",
+    "MaxUnpool2d",
+    "MaxUnpool3d",
     "MaxPool2d",
     "AvgPool1d",
     "MaxPool1d",

@@ -3,18 +3,23 @@
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from msnb.common.kinds import Bool, Float, Kind, PositiveInt, checked
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, Float, Kind, OneOf, PositiveInt, checked
 from msnb.core.tensor import Tensor
 from msnb.nn._half import rounded, widened
 from msnb.nn._inputs import check_alike, check_least_dims
-from msnb.nn._kinds import Reduction
+from msnb.nn._kinds import OptionalTensor, Reduction
 from msnb.nn._numbers import PositiveFloat
 from msnb.nn.loss._base import LossBase
 from msnb.ops import functional as F
+from msnb.ops import operations as P
 
 __all__ = [
     "HingeEmbeddingLoss",
     "MarginRankingLoss",
+    "MultiLabelSoftMarginLoss",
+    "MultiMarginLoss",
+    "MultilabelMarginLoss",
     "SoftMarginLoss",
     "TripletMarginLoss",
     "TripletMarginWithDistanceLoss",
@@ -106,6 +111,130 @@ class MarginRankingLoss(LossBase):
     def construct(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """The loss."""
         return F.margin_ranking_loss(input1, input2, target, self.margin, self.reduction)
+
+
+class MultiMarginLoss(LossBase):
+    r"""
+    Whether the number of the true class exceeds those of all others by a margin:
+    :math:`\frac{1}{C} \sum_{c \ne y} w_y \max(0, m - x_y + x_c)^p`.
+
+    Args:
+        p (int): The exponent, 1 or 2. Default: 1.
+        margin (float): The m. Default: 1.0.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+        weight (Tensor): The w of each class, of shape (C,). Default: None, 1.
+
+    Inputs:
+        - **x** (Tensor) - of shape (N, C).
+        - **target** (Tensor) - true classes, int64, of shape (N,).
+        - **weight** (Tensor, optional) - the w where the layer has none. Default: None.
+
+    Outputs:
+        Tensor, a scalar; for "none" of shape (N,).
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If `p` is another number, `reduction` something else, or the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[0.25, 1.0]], mindspore.float32)
+        >>> print(nn.MultiMarginLoss()(x, Tensor([1], mindspore.int64)))
+        0.125
+    """
+
+    @checked
+    def __init__(
+        self,
+        p: Annotated[int, OneOf(1, 2)] = 1,
+        margin: Float = 1.0,
+        reduction: Reduction = "mean",
+        weight: OptionalTensor = None,
+    ) -> None:
+        super().__init__(reduction)
+        self.weight = weight
+        self.multi_margin_loss: P.MultiMarginLoss = P.MultiMarginLoss(p, margin, reduction)
+
+    def construct(self, x: Tensor, target: Tensor, weight: Tensor | None = None) -> Tensor:
+        """The loss."""
+        return self.multi_margin_loss(x, target, weight if self.weight is None else self.weight)
+
+
+class MultilabelMarginLoss(LossBase):
+    r"""
+    Whether the numbers of all true classes exceed those of all others by 1:
+    :math:`\frac{1}{C} \sum_{y} \sum_{c} \max(0, 1 - x_y + x_c)`.
+
+    Args:
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Inputs:
+        - **x** (Tensor) - of shape (N, C) or (C,).
+        - **target** (Tensor) - true classes, int32, of that shape; -1 stands behind the last one.
+
+    Outputs:
+        Tensor, a scalar; for "none" of shape (N,).
+
+    Raises:
+        ValueError: If `reduction` is something else, or the shapes differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[0.25, 1.0]], mindspore.float32)
+        >>> print(nn.MultilabelMarginLoss()(x, Tensor([[1, -1]], mindspore.int32)))
+        0.125
+    """
+
+    @checked
+    def __init__(self, reduction: Reduction = "mean") -> None:
+        super().__init__(reduction)
+        self.multilabel_margin_loss: P.MultilabelMarginLoss = P.MultilabelMarginLoss(reduction)
+
+    def construct(self, x: Tensor, target: Tensor) -> Tensor:
+        """The loss."""
+        return self.multilabel_margin_loss(x, target)[0]
+
+
+class MultiLabelSoftMarginLoss(LossBase):
+    r"""
+    Binary cross entropy of each class by itself, of logits:
+    :math:`-\frac{1}{C} \sum_c w_c (y_c \log \sigma(x_c) + (1 - y_c) \log \sigma(-x_c))`.
+
+    Args:
+        weight (Union[Tensor, int, float]): The w of each class. Default: None, 1.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Inputs:
+        - **x** (Tensor) - the logits, of shape (N, C).
+        - **target** (Tensor) - y, 0 or 1, of that shape.
+
+    Outputs:
+        Tensor, a scalar; for "none" of shape (N,).
+
+    Raises:
+        ValueError: If `reduction` is something else, or the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x, y = Tensor([[0.0, 0.0]], mindspore.float32), Tensor([[0.0, 1.0]], mindspore.float32)
+        >>> print(nn.MultiLabelSoftMarginLoss()(x, y))
+        0.6931472
+    """
+
+    @checked
+    def __init__(self, weight: Any = None, reduction: Reduction = "mean") -> None:
+        super().__init__(reduction)
+        self.weight: Any = Tensor(weight, mstype.float32) if isinstance(weight, (int, float)) else weight
+
+    def construct(self, x: Tensor, target: Tensor) -> Tensor:
+        """The loss."""
+        return F.multilabel_soft_margin_loss(x, target, self.weight, self.reduction)
 
 
 class SoftMarginLoss(LossBase):
