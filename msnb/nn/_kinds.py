@@ -1,6 +1,7 @@
 """Kinds of arguments that several layers share (see `msnb.common.kinds`)."""
 
 import math
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from msnb.common import dtype as mstype
@@ -91,6 +92,13 @@ def _reduction(value):
     return value or "none"
 
 
+def _called(value):
+    if not callable(value):
+        raise TypeError
+    return value
+
+
+Called = Annotated[Callable[..., Any], Kind("a function or a Cell", _called)]
 Real = Annotated[float, Kind("an int or a float", _real)]  # as it was given
 KnownNumber = Annotated[float, _known(Float, "a number other than NaN")]
 KnownFloat = Annotated[float, _known(StrictFloat, "a float other than NaN")]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import msnb as mindspore
 from msnb import Tensor, context, nn, ops
 
 X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
@@ -45,6 +46,54 @@ def test_whole_channels_go(make, shape, mode):
     assert set(np.unique(found)) == {np.float32(0), np.float32(1 / 0.75)}
     assert (channels == channels[:, :1]).all() and 0.2 < (channels == 0).mean() < 0.3
     assert not make(1.0).set_train()(Tensor(np.ones(shape, np.float32))).asnumpy().any()
+
+
+@pytest.mark.parametrize("mode", [context.GRAPH_MODE, context.PYNATIVE_MODE])
+@pytest.mark.parametrize(
+    ("of_mint", "same", "shape"),
+    [
+        (nn.AvgPool1dExt((3,), 2), nn.AvgPool1d(3, 2), (2, 4, 7)),
+        (
+            nn.AvgPool2dExt((2, 3), 2, 1, True, False),
+            nn.AvgPool2d((2, 3), 2, "pad", padding=1, ceil_mode=True, count_include_pad=False),
+            (2, 4, 6, 6),
+        ),
+        (nn.AvgPool3dExt(2, divisor_override=3), nn.AvgPool3d(2, 2, "pad", divisor_override=3), (2, 4, 5, 6)),
+        (nn.MaxPool2dExt(3, padding=1), nn.MaxPool2d(3, 3, "pad", padding=1), (2, 4, 6, 6)),
+        (nn.LogSoftmaxExt(), nn.LogSoftmax(1), (3, 4)),
+        (nn.LogSoftmaxExt(), nn.LogSoftmax(0), (2, 3, 4)),
+        (nn.LayerNormExt((3, 4)), nn.LayerNorm((3, 4), 1, 1, epsilon=1e-5), (2, 3, 4)),
+        (nn.PReLUExt(4, 0.5), nn.PReLU(4, 0.5), (2, 4, 3)),
+        (nn.DropoutExt(0.9), nn.Identity(), (2, 3)),
+        (nn.Dropout2dExt(1.0).set_train(), lambda x: x * 0, (2, 3, 4, 4)),
+    ],
+)
+def test_a_layer_of_mint_is_another_with_other_arguments(of_mint, same, shape, mode):
+    context.set_context(mode=mode)
+    x = Tensor(np.random.RandomState(0).randn(*shape).astype(np.float32))
+    np.testing.assert_allclose(of_mint(x).asnumpy(), same(x).asnumpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_a_table_of_mint_has_a_row_that_is_nothing_and_learns_nothing():
+    context.set_context(mode=context.PYNATIVE_MODE)
+    net = nn.EmbeddingExt(5, 2, padding_idx=-1, dtype=mindspore.float16)
+    assert net.weight.dtype == mindspore.float16 and not net.weight.asnumpy()[4].any() and net.weight.asnumpy()[3].any()
+    (gradient,) = ops.GradOperation(get_by_list=True)(net, net.trainable_params())(Tensor([[4, 0]], mindspore.int32))
+    assert gradient.asnumpy().tolist() == [[1, 1], *[[0, 0]] * 4]
+    assert nn.EmbeddingExt(5, 2, _freeze=True).trainable_params() == []
+
+
+@pytest.mark.parametrize("mode", [context.GRAPH_MODE, context.PYNATIVE_MODE])
+def test_products_with_the_jacobian(mode):
+    context.set_context(mode=mode)
+    x, y, v = (Tensor(np.array(row, np.float32)) for row in ([1, 2], [3, 4], [1, 10]))
+    out, change = nn.Jvp(lambda a, b: a * b)(x, y, (v, x))
+    assert out.asnumpy().tolist() == [3, 8] and change.asnumpy().tolist() == [4, 44]
+    out, (of_x, of_y) = nn.Vjp(lambda a, b: a * b)(x, y, v)
+    assert (
+        out.asnumpy().tolist() == [3, 8] and of_x.asnumpy().tolist() == [3, 40] and of_y.asnumpy().tolist() == [1, 20]
+    )
+    assert nn.Vjp(ops.square)(x, v)[1].asnumpy().tolist() == [2, 40]
 
 
 @pytest.mark.parametrize(("time", "other"), [(1, 0), (2, 0), (0, 2), (-3, -2)])

@@ -1,6 +1,8 @@
 """Layers of neural networks; this module re-exports those of its submodules."""
 
 from msnb.nn.layer import (
+    _as_in_mint,
+    _pooling_as_in_mint,
     _transformer_blocks,
     activation,
     basic,
@@ -9,6 +11,7 @@ from msnb.nn.layer import (
     combined,
     container,
     conv,
+    dense,
     embedding,
     image,
     lstm,
@@ -22,6 +25,8 @@ from msnb.nn.layer import (
     transformer,
     upsample,
 )
+from msnb.nn.layer._as_in_mint import *  # noqa: F403
+from msnb.nn.layer._pooling_as_in_mint import *  # noqa: F403
 from msnb.nn.layer._transformer_blocks import *  # noqa: F403
 from msnb.nn.layer.activation import *  # noqa: F403
 from msnb.nn.layer.basic import *  # noqa: F403
@@ -30,6 +35,7 @@ from msnb.nn.layer.channel_shuffle import *  # noqa: F403
 from msnb.nn.layer.combined import *  # noqa: F403
 from msnb.nn.layer.container import *  # noqa: F403
 from msnb.nn.layer.conv import *  # noqa: F403
+from msnb.nn.layer.dense import *  # noqa: F403
 from msnb.nn.layer.embedding import *  # noqa: F403
 from msnb.nn.layer.image import *  # noqa: F403
 from msnb.nn.layer.lstm import *  # noqa: F403
@@ -48,6 +54,7 @@ __all__ += activation.__all__
 __all__ += normalization.__all__
 __all__ += container.__all__
 __all__ += conv.__all__
+__all__ += dense.__all__
 __all__ += lstm.__all__
 __all__ += basic.__all__
 __all__ += embedding.__all__
@@ -64,3 +71,5 @@ __all__ += combined.__all__
 __all__ += channel_dropout.__all__
 __all__ += channel_shuffle.__all__
 __all__ += upsample.__all__
+__all__ += _as_in_mint.__all__
+__all__ += _pooling_as_in_mint.__all__

@@ -17,6 +17,7 @@ from msnb.nn.layer._adaptive_pool import (
     AdaptiveMaxPool3d,
 )
 from msnb.nn.layer._one_operator import OneOperator
+from msnb.nn.layer._power_pool import LPPool1d, LPPool2d
 from msnb.nn.layer._unpool import MaxUnpool1d, MaxUnpool2d, MaxUnpool3d
 from msnb.nn.layer._volume_pool import AvgPool3d, MaxPool3d
 from msnb.ops import functional as F
@@ -28,6 +29,8 @@ __all__ = [
     "AvgPool2d",
     "AvgPool3d",
     "MaxPool3d",
+    "LPPool1d",
+    "LPPool2d",
     "MaxUnpool1d",
     "MaxUnpool2d",
     "MaxUnpool3d",

@@ -1,14 +1,13 @@
 """Losses of sides and distances: a pair or a triplet costs what it lacks of a margin. They are MindSpore 2's."""
 
-from collections.abc import Callable
 from typing import Annotated, Any
 
 from msnb.common import dtype as mstype
-from msnb.common.kinds import Bool, Float, Kind, OneOf, PositiveInt, checked
+from msnb.common.kinds import Bool, Float, OneOf, PositiveInt, checked
 from msnb.core.tensor import Tensor
 from msnb.nn._half import rounded, widened
 from msnb.nn._inputs import check_alike, check_least_dims
-from msnb.nn._kinds import OptionalTensor, Reduction
+from msnb.nn._kinds import Called, OptionalTensor, Reduction
 from msnb.nn._numbers import PositiveFloat
 from msnb.nn.loss._base import LossBase
 from msnb.ops import functional as F
@@ -24,15 +23,6 @@ __all__ = [
     "TripletMarginLoss",
     "TripletMarginWithDistanceLoss",
 ]
-
-
-def _function(value):
-    if not callable(value):
-        raise TypeError
-    return value
-
-
-Distance = Annotated[Callable[[Tensor, Tensor], Tensor], Kind("a function of two Tensors", _function)]
 
 
 class HingeEmbeddingLoss(LossBase):
@@ -360,7 +350,7 @@ class TripletMarginWithDistanceLoss(LossBase):
     @checked
     def __init__(
         self,
-        distance_function: Distance | None = None,
+        distance_function: Called | None = None,
         swap: Bool = False,
         reduction: Reduction = "mean",
         margin: Float = 1.0,

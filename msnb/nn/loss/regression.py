@@ -12,7 +12,7 @@ from msnb.nn.loss._base import LossBase
 from msnb.ops import functional as F
 from msnb.ops import operations as P
 
-__all__ = ["L1Loss", "MAELoss", "MSELoss", "RMSELoss", "SmoothL1Loss", "HuberLoss"]
+__all__ = ["L1Loss", "L1LossExt", "MAELoss", "MSELoss", "RMSELoss", "SmoothL1Loss", "HuberLoss"]
 
 
 def _reduced(layer, operator, base, target):
@@ -50,6 +50,34 @@ class L1Loss(LossBase):
     def construct(self, base: Tensor, target: Tensor) -> Tensor:
         """The loss."""
         return _reduced(self, F.l1_loss, base, target)
+
+
+class L1LossExt(L1Loss):
+    """
+    The distance: L1Loss as `mindspore.mint.nn` calls it.
+
+    Args:
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Inputs:
+        - **logits** (Tensor) - the prediction, of any shape.
+        - **labels** (Tensor) - what it should be.
+
+    Outputs:
+        Tensor, a scalar; for "none" the distances.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x, y = Tensor([1, 2, 3], mindspore.float32), Tensor([1, 2, 6], mindspore.float32)
+        >>> print(nn.L1LossExt()(x, y))
+        1.0
+    """
+
+    def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        """The loss."""
+        return F.l1_loss(logits, labels, self.reduction)
 
 
 class MAELoss(L1Loss):

@@ -174,7 +174,8 @@ def _lstm_of_lengths_dropping(
 
 
 def _lstm(key, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout, seq_length=None):
-    op, directions = "LSTM", 2 if bidirectional else 1
+    op = "LSTM" if seq_length is None else "LSTMOfLengths"
+    directions = 2 if bidirectional else 1
     _check.dtype_in(op, "x", x, _check.FLOAT)
     _check.same_dtype(op, x=x, h=h, c=c, w=w)
     _check.rank(op, "x", x, 3)
