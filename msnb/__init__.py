@@ -225,6 +225,7 @@ _SUBMODULES = frozenset(
         "parallel",
         "profiler",
         "samples",
+        "scipy",
         "train",
         "_checkparam",
         "_extends",

@@ -22,7 +22,7 @@ FLOOR = {
     **dict.fromkeys(("_version", "_tested", "_commands", "default_config"), 0),
     "core": 1,
     "ir": 2,
-    **dict.fromkeys(("ops", "numpy", "nn"), 3),
+    **dict.fromkeys(("ops", "numpy", "scipy", "nn"), 3),
     **dict.fromkeys(("formats", "mindrecord", "dataset"), 4),
     **dict.fromkeys(("communication", "parallel", "exchange", "train", "compression", "boost"), 5),
     **dict.fromkeys(("insight", "profiler", "explainer", "check"), 6),
@@ -35,6 +35,7 @@ KNOW_THE_ALIAS = {"msnb.notebook.cell_scope", "msnb.notebook.errors", "msnb.note
 FORBIDDEN = {
     "ops": {"nn", "numpy", "ir"},
     "numpy": {"nn", "ir"},
+    "scipy": {"nn", "numpy", "ir"},
     "nn": {"numpy"},
     "core": {"ir"},
     "dataset": {"nn", "ops", "ir", "numpy"},

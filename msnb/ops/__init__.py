@@ -6,6 +6,7 @@ Every module beside this file that declares operators is imported here; what the
 # ruff: noqa: E402 - the faces are filled by what was imported before
 import importlib as _importlib
 import pkgutil as _pkgutil
+import sys as _sys
 
 from msnb.core.declare import operator
 from msnb.core.operator import attributes_of
@@ -46,7 +47,18 @@ from msnb.ops.op_info_register import (
 )
 from msnb.ops.operations import *  # noqa: F403
 
+_TRANSFORMS = ("jvp", "vjp", "jacfwd", "jacrev", "vmap")
+
+
+def __getattr__(name):
+    if name in _TRANSFORMS:
+        value = globals()[name] = getattr(_importlib.import_module("msnb.core.transforms"), name)  # spares it at import
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=_sys.modules[__name__])
+
+
 __all__ = [
+    *_TRANSFORMS,
     "Primitive",
     "PrimitiveWithCheck",
     "PrimitiveWithInfer",

@@ -19,8 +19,9 @@ R11_DTYPE = {("ArgMaxWithValue", "out0"): np.int32, ("ArgMinWithValue", "out0"):
 TOGETHER = 8  # rows that are one program: to compile each alone takes longer
 RANDOM = """
     _Beta Dropout Dropout2D Dropout3D DropoutGenMask Gamma LogUniformCandidateSampler Multinomial
-    _MultinomialWithoutReplacement Poisson RandomCategorical RandomChoiceWithMask Randperm _RandpermOf StandardLaplace
-    StandardNormal TruncatedNormal UniformCandidateSampler UniformInt UniformReal
+    _MultinomialWithoutReplacement MultinomialWithReplacement NonDeterministicInts ParameterizedTruncatedNormal
+    Poisson RandomCategorical RandomChoiceWithMask RandomGamma RandomPoisson RandomShuffle Randperm _RandpermOf
+    RandpermV2 _RRelu StandardLaplace StandardNormal TruncatedNormal UniformCandidateSampler UniformInt UniformReal
 """.split()  # they have no numbers to compare: test_random_ops.py and nn/probability look at their distribution
 
 

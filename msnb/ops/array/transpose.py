@@ -281,10 +281,55 @@ def _t_of_ops(input: Tensor) -> Tensor:
     return _t_of(tensor_argument("t", "input", input))
 
 
+@operator
+def TransposeView(input, input_perm: Ints):
+    """As Transpose.
+
+    Inputs:
+        - **input** (Tensor) - Of any shape and type.
+        - **input_perm** (tuple[int]) - For each dimension of the result, which dimension of `input` it is.
+
+    Outputs:
+        Tensor.
+
+    Raises:
+        ValueError: If `input_perm` is not a permutation of the dimensions of `input`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Transpose.kernel(input, input_perm)
+
+
+@operator
+def TransposeExtView(input, dim0: Int, dim1: Int):
+    """A Tensor with two dimensions exchanged.
+
+    Inputs:
+        - **input** (Tensor) - Of any shape and type.
+        - **dim0** (int) - The first dimension.
+        - **dim1** (int) - The second dimension.
+
+    Outputs:
+        Tensor.
+
+    Raises:
+        ValueError: If a dimension is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    tensor_only("TransposeExtView", "input", input)
+    axes = (axis_in("TransposeExtView", d, input.ndim, name) for d, name in ((dim0, "dim0"), (dim1, "dim1")))
+    return jnp.swapaxes(input, *axes)
+
+
 CASES = [
     case(Transpose, F(2, 3, 4), (2, 0, 1)),
     case(_MoveAxis, F(2, 3), 0, 1),
     refused(ValueError, Transpose, F(2, 3), (0,)),
     case(_t_of_ops, F(2, 3)),
     case(_t_of_ops, F(3)),
+    case(TransposeView, F(2, 3), (1, 0)),
+    case(TransposeExtView, F(2, 3, 4), 0, -1),
 ]

@@ -310,6 +310,9 @@ def _sub_into(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tenso
     return take_over("sub_", self, Sub.functional(self, other if alpha == 1 else other * alpha))
 
 
+spelling(Mul, function="tensor_muls")(Mul.functional)
+
+
 CASES = [
     *(
         case(op, x, y)

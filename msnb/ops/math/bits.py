@@ -115,6 +115,57 @@ def population_count(input_x: Tensor) -> Tensor:
     return PopulationCount.functional(input_x)
 
 
+@of_two(
+    x="[1, 2, 4]",
+    y="[1, 1, 2]",
+    shown="[ 2  4 16]",
+    allowed=INT,
+    type_="int32",
+)
+def LeftShift(x, y):
+    """The bits of the first operand, moved to the left by as many places as the second says."""
+    return jnp.left_shift(x, y)
+
+
+@of_two(
+    x="[4, 2, 16]",
+    y="[1, 1, 2]",
+    shown="[2 1 4]",
+    allowed=INT,
+    type_="int32",
+)
+def RightShift(x, y):
+    """The bits of the first operand, moved to the right by as many places as the second says; the sign stays."""
+    return jnp.right_shift(x, y)
+
+
+def _shift(cls, name, side):
+    def shift(input: Tensor | int, other: Tensor | int) -> Tensor:
+        return cls.functional(input, other)
+
+    shift.__name__ = shift.__qualname__ = name
+    shift.__doc__ = f"""Whole numbers with their bits moved to the {side}.
+
+    Args:
+        input (Union[Tensor, int]): Whole numbers.
+        other (Union[Tensor, int]): By how many places, of a shape that broadcasts.
+
+    Returns:
+        Tensor of the broadcast shape.
+
+    Raises:
+        TypeError: If they are not made of integers.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return spelling(cls, function=name, method=name)(shift)
+
+
+bitwise_left_shift = _shift(LeftShift, "bitwise_left_shift", "left")
+bitwise_right_shift = _shift(RightShift, "bitwise_right_shift", "right")
+
+
 CASES = [
     case(Invert, I(4, dtype="int16")),
     case(BitwiseAnd, I(4), I(4)),
@@ -122,4 +173,6 @@ CASES = [
     case(BitwiseXor, I(4), I(4)),
     case(PopulationCount, I(4, dtype="int16")),
     case(population_count, I(2, 3, dtype="int16")),
+    *(case(shift, I(2, 3), I(2, 3, low=0, high=4)) for shift in (LeftShift, RightShift, bitwise_left_shift)),
+    case(bitwise_right_shift, I(2, 3), 2),
 ]

@@ -314,6 +314,12 @@ def _Logaddexp2(input, other):
     return in_float32(jnp.logaddexp2)(floating(x), floating(y))
 
 
+spelling(Exp, function="tensor_exp")(Exp.functional)
+
+
+spelling(Expm1, function="tensor_expm1")(Expm1.functional)
+
+
 CASES = [
     case(Exp, F(2, 3)),
     case(Exp, F16(4)),

@@ -1,5 +1,7 @@
 """Maximum pooling. Of several largest pixels of a window, the first in row order takes the whole gradient."""
 
+from math import prod
+
 import jax
 import jax.numpy as jnp
 
@@ -9,7 +11,7 @@ from msnb.core.cases import F, I, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
-from msnb.ops.nn._kinds import Layout, Pads2, PoolMode, Sides3, Window2, Window3
+from msnb.ops.nn._kinds import Layout, Offsets3, Pads2, PoolMode, Sides3, Window2, Window3
 from msnb.ops.nn._pullback import pull
 from msnb.ops.nn._windows import (
     as_given,
@@ -319,6 +321,97 @@ def MaxPool3D(
 _TIES = I(2, 3, 8, 9, low=-2, high=3, dtype="float32")
 _PLACES = I(1, 2, 2, 2, low=0, high=16)
 
+
+def _check_volume(attributes):
+    if attributes["argmax_type"] not in (mstype.int32, mstype.int64):
+        raise TypeError(
+            f"For 'MaxPool3DWithArgmax', 'argmax_type' should be int32 or int64, but got {attributes['argmax_type']}."
+        )
+
+
+@operator(refuses=_check_volume)
+def MaxPool3DWithArgmax(
+    x,
+    *,
+    ksize: Window3,
+    strides: Window3,
+    pads: Offsets3,
+    dilation: Window3 = (1, 1, 1),
+    ceil_mode: Bool = False,
+    data_format: OneOf("NCDHW") = "NCDHW",
+    argmax_type: DType = mstype.int64,
+):
+    """The largest value of each window of a volume, and where it stands in it.
+
+    Args:
+        ksize (Union[int, tuple[int]]): depth, height and width of the window.
+        strides (Union[int, tuple[int]]): step of the window.
+        pads (Union[int, tuple[int]]): padding at both ends of each side.
+        dilation (Union[int, tuple[int]]): spacing of the pixels that a window looks at. Default: 1.
+        ceil_mode (bool): whether a last incomplete window counts. Default: False.
+        data_format (str): "NCDHW". Default: "NCDHW".
+        argmax_type (mindspore.dtype): element type of the places, int32 or int64. Default: mstype.int64.
+
+    Inputs:
+        - **x** (Tensor) - (N, C, D, H, W) or (C, D, H, W).
+
+    Outputs:
+        Tuple of the values and their flat places within (D, H, W).
+
+    Raises:
+        TypeError: If `argmax_type` is another one.
+        ValueError: If the window does not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("MaxPool3DWithArgmax", "x", x, _check.FLOAT)
+    padding = tuple(pad for pad in pads for _ in range(2))
+
+    def of_batch(x):
+        found = sides("MaxPool3DWithArgmax", x.shape[2:], reach(ksize, dilation), strides, padding, ceil_mode)
+        values, where = max_with_position(x, ksize, strides, found, dilation)
+        return values, (where % prod(x.shape[2:])).astype(mstype.np_dtype(argmax_type))
+
+    return unbatched("MaxPool3DWithArgmax", x, 3, of_batch)
+
+
+@spelling(MaxPool3DWithArgmax)
+def max_pool3d(
+    x: Tensor,
+    kernel_size: IntOrTuple,
+    stride: IntOrTuple | None = None,
+    padding: IntOrTuple = 0,
+    dilation: IntOrTuple = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest value of each window of a volume.
+
+    Args:
+        x (Tensor): (N, C, D, H, W) or (C, D, H, W).
+        kernel_size (Union[int, tuple[int]]): Depth, height and width of the window.
+        stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
+        padding (Union[int, tuple[int]]): Padding at both ends of each side. Default: 0.
+        dilation (Union[int, tuple[int]]): Spacing of the pixels that a window looks at. Default: 1.
+        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+        return_indices (bool): Whether places within the volume come too, int64. Default: False.
+
+    Returns:
+        Tensor of the values, or a tuple of values and places.
+
+    Raises:
+        ValueError: If the window does not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    both = return_indices is not False and check(Bool, return_indices, "return_indices", "max_pool3d")
+    step = kernel_size if stride is None else stride
+    found = MaxPool3DWithArgmax.functional(x, kernel_size, step, padding, dilation, ceil_mode)
+    return found if both else found[0]
+
+
 CASES = [
     case(MaxPool, F(2, 3, 8, 9), kernel_size=2, strides=2),
     case(MaxPool, _TIES, kernel_size=3, strides=2, pad_mode="same"),
@@ -341,4 +434,7 @@ CASES = [
     refused(ValueError, MaxPool, pad_mode="full"),
     refused(ValueError, MaxPool, kernel_size=0),
     refused(ValueError, MaxPool, F(2, 3, 4, 4), kernel_size=5, strides=1),
+    case(MaxPool3DWithArgmax, F(1, 2, 4, 5, 4), ksize=2, strides=(1, 2, 1), pads=1),
+    case(max_pool3d, F(1, 2, 4, 5, 4), 2),
+    case(max_pool3d, F(2, 4, 5, 4), 3, 2, (1, 0, 1), 1, True, True),
 ]

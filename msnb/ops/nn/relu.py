@@ -3,12 +3,14 @@
 Gradients at the kinks are MindSpore's: zero where the function is flat on one side.
 """
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import Float
 from msnb.core.cases import F16, F, I, case, refused
-from msnb.core.declare import operator
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops.nn._pullback import pull
 
@@ -206,6 +208,39 @@ def Hardtanh(input, *, min_val: Float = -1.0, max_val: Float = 1.0):
     _check.tensor_only("Hardtanh", "input", input)
     low = jnp.where(input < min_val, jnp.full_like(input, min_val), input)
     return jnp.where(input > max_val, jnp.full_like(input, max_val), low)
+
+
+@operator(random=True)
+def _RRelu(key, input, lower, upper):
+    """The input where it is not negative, else times a slope drawn for each element, uniform over [lower, upper)."""
+    _check.dtype_in("rrelu", "input", input, _check.FLOAT)
+    wide = jnp.promote_types(input.dtype, jnp.float32)
+    slope = jax.random.uniform(key, input.shape, wide) * (upper - lower) + lower
+    return jnp.where(input >= 0, input, (input * slope).astype(input.dtype))
+
+
+@spelling(_RRelu)
+def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3) -> Tensor:
+    """The input where it is not negative, else times a slope drawn for each element (arXiv:1505.00853).
+
+    Args:
+        input (Tensor): Any shape, float.
+        lower (float): The smallest slope. Default: 1/8.
+        upper (float): The largest. Default: 1/3.
+
+    Returns:
+        Tensor, shape and type of `input`.
+
+    Raises:
+        TypeError: If `input` is not floating point.
+        ValueError: If `lower` is above `upper`, or they are not in [0, 1].
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if not 0 <= lower <= upper <= 1:
+        raise ValueError(f"For 'rrelu', there should be 0 <= lower <= upper <= 1, but got {lower} and {upper}.")
+    return _RRelu.functional(input, lower, upper)
 
 
 CASES = [

@@ -169,6 +169,33 @@ def _sigmoid_into(self: Tensor) -> Tensor:
     return take_over("sigmoid_", self, Sigmoid.functional(self))
 
 
+@operator(functional="swiglu", generation=2)
+@in_float32
+def _SwiGlu(input, *, dim: Int = -1):
+    """The first half along an axis times its own sigmoid, times the second half (arXiv:2002.05202).
+
+    Args:
+        input (Tensor): Any shape, float.
+        dim (int): The axis, of an even length. Default: -1.
+
+    Returns:
+        Tensor; the axis is half as long.
+
+    Raises:
+        TypeError: If `input` is not floating point.
+        ValueError: If `dim` is out of range, or its length is odd.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("swiglu", "input", input, _check.FLOAT)
+    dim = _check.axis_in("swiglu", dim, input.ndim, "dim")
+    if input.shape[dim] % 2:
+        raise ValueError(f"For 'swiglu', the length of axis {dim} should be even, but got shape {input.shape}.")
+    gate, value = jnp.split(input, 2, dim)
+    return jax.nn.silu(gate) * value
+
+
 CASES = [
     case(Sigmoid, F(3, 5, low=-6, high=6)),
     case(Sigmoid, F16(3, 5)),
@@ -178,4 +205,5 @@ CASES = [
     case(HSigmoid, F(3, 5, low=-6, high=6)),
     case(HSwish, F(3, 5, low=-6, high=6)),
     refused(TypeError, Sigmoid, I(2)),
+    case(_SwiGlu, F(2, 6)).without("mindspore", "the CPU has no kernel"),
 ]

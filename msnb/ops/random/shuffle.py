@@ -209,3 +209,84 @@ def multinomial_with_replacement(
         ``CPU`` ``GPU`` ``TPU``
     """
     return MultinomialWithReplacement.functional(x, seed, offset, numsamples, replacement)
+
+
+@operator(random=True)
+def RandpermV2(key, n: PositiveInt, *, seed: Int = 0, offset: Int = 0, dtype: DType = mstype.int64):
+    """The numbers from 0 to n - 1 in a random order.
+
+    Args:
+        seed (int): Picks a stream of random numbers. Default: 0.
+        offset (int): Picks a stream together with `seed`. Default: 0.
+        dtype (mindspore.dtype): Element type. Default: mindspore.int64.
+
+    Inputs:
+        - **n** (Union[Tensor, int]) - How many, a constant.
+
+    Outputs:
+        Tensor of shape (n,).
+
+    Raises:
+        TypeError: If `n` is not an int.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return jax.random.permutation(stream(key, seed, offset), n).astype(np_dtype(dtype))
+
+
+@operator(random=True)
+def NonDeterministicInts(key, shape: Shape, *, dtype: DType = mstype.int64):
+    """Whole numbers of the element type, all equally likely.
+
+    Args:
+        dtype (mindspore.dtype): An integer type. Default: mindspore.int64.
+
+    Inputs:
+        - **shape** (Union[Tensor, tuple[int]]) - Shape of the result, a constant.
+
+    Outputs:
+        Tensor.
+
+    Raises:
+        TypeError: If `dtype` is no integer type.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    kind = np_dtype(dtype)
+    if not jnp.issubdtype(kind, jnp.integer):
+        raise TypeError(f"For 'NonDeterministicInts', 'dtype' should be an integer type, but got {dtype}.")
+    return jax.random.bits(key, shape, f"uint{8 * jnp.dtype(kind).itemsize}").astype(kind)
+
+
+@operator(random=True)
+def ParameterizedTruncatedNormal(key, shape: Shape, mean, stdevs, min, max, *, seed: Int = 0, seed2: Int = 0):
+    """Numbers of normal distributions that are cut off at both ends, one distribution for each first index.
+
+    Args:
+        seed (int): Picks a stream of random numbers. Default: 0.
+        seed2 (int): Picks a stream together with `seed`. Default: 0.
+
+    Inputs:
+        - **shape** (Union[Tensor, tuple[int]]) - Shape of the result, a constant.
+        - **mean** (Tensor) - Means, floating point, one or one for each first index.
+        - **stdevs** (Tensor) - Standard deviations, of the element type of `mean`.
+        - **min** (Tensor) - The lower ends.
+        - **max** (Tensor) - The upper ends.
+
+    Outputs:
+        Tensor of shape `shape` and the element type of `mean`.
+
+    Raises:
+        TypeError: If `mean` is not floating point.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("ParameterizedTruncatedNormal", "mean", mean, FLOAT)
+    mean, stdevs, low, high = (x.reshape(-1, *[1] * (len(shape) - 1)) for x in (mean, stdevs, min, max))
+    kind = jnp.promote_types(mean.dtype, jnp.float32)
+    low, high = ((end - mean).astype(kind) / stdevs.astype(kind) for end in (low, high))
+    drawn = jax.random.truncated_normal(stream(key, seed, seed2), low, high, shape, kind)
+    return (drawn * stdevs + mean).astype(mean.dtype)

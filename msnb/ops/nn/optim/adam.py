@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 
-from msnb.common.kinds import Bool, OneOf
+from msnb.common.kinds import Bool, Float, OneOf
 from msnb.core.cases import F, U, Values, case
 from msnb.core.declare import operator
 from msnb.ops._check import NO_RACE
@@ -251,6 +251,94 @@ _MOMENTS = F(3, 4), F(3, 4), U(3, 4, low=0.1)
 _TABLES = F(6, 4), F(6, 4), U(6, 4, low=0.1)
 _RATES = tuple(map(Values, (0.9, 0.999, 0.01, 0.9, 0.999, 1e-8)))
 
+
+def _amsgrad(op, slots, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad):
+    var, m, v, vhat = slots.values()
+    same_shapes(op, **slots, grad=grad)
+    m, v = beta1 * m + (1 - beta1) * grad, beta2 * v + (1 - beta2) * grad * grad
+    vhat = jnp.maximum(vhat, v)
+    rate = adam_rate(scalar(lr), scalar(beta1_power), scalar(beta2_power))
+    return like(var, var - rate * m / (jnp.sqrt(vhat) + epsilon), m, v, vhat)
+
+
+@operator(writes=("var", "m", "v", "vhat"), returns="written")
+@in_float32
+def ApplyAdamWithAmsgrad(
+    var,
+    m,
+    v,
+    vhat,
+    beta1_power,
+    beta2_power,
+    lr,
+    grad,
+    *,
+    beta1: Float = 0.9,
+    beta2: Float = 0.999,
+    epsilon: Float = 1e-8,
+    use_locking: OneOf(False, otherwise=NO_RACE) = False,
+):
+    """Adam that divides by the largest second moment so far (AMSGrad, arXiv:1904.09237).
+
+    Args:
+        beta1 (float): how much of the first moment stays. Default: 0.9.
+        beta2 (float): how much of the second moment stays. Default: 0.999.
+        epsilon (float): keeps from dividing by 0. Default: 1e-8.
+        use_locking (bool): no effect: updates here never interleave. Default: False.
+
+    Inputs:
+        - **var**, **m**, **v**, **vhat** (Parameter) - one shape; updated in place.
+        - **beta1_power**, **beta2_power**, **lr** (Union[Number, Tensor]) - scalars.
+        - **grad** (Tensor) - shape of `var`.
+
+    Outputs:
+        Tuple of `var`, `m`, `v` and `vhat`, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    slots = {"var": var, "m": m, "v": v, "vhat": vhat}
+    return _amsgrad("ApplyAdamWithAmsgrad", slots, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad)
+
+
+@operator(writes=("var", "m", "v", "vhat"), returns="written")
+@in_float32
+def ApplyAdamWithAmsgradV2(
+    var,
+    m,
+    v,
+    vhat,
+    beta1_power,
+    beta2_power,
+    lr,
+    beta1,
+    beta2,
+    epsilon,
+    grad,
+    *,
+    use_locking: OneOf(False, otherwise=NO_RACE) = False,
+):
+    """As ApplyAdamWithAmsgrad, with its rates as inputs.
+
+    Args:
+        use_locking (bool): no effect: updates here never interleave. Default: False.
+
+    Inputs:
+        - **var**, **m**, **v**, **vhat** (Parameter) - one shape; updated in place.
+        - **beta1_power**, **beta2_power**, **lr**, **beta1**, **beta2**, **epsilon** (Union[Number, Tensor]) - scalars.
+        - **grad** (Tensor) - shape of `var`.
+
+    Outputs:
+        Tuple of `var`, `m`, `v` and `vhat`, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    slots = {"var": var, "m": m, "v": v, "vhat": vhat}
+    rates = map(scalar, (beta1, beta2, epsilon))
+    return _amsgrad("ApplyAdamWithAmsgradV2", slots, beta1_power, beta2_power, lr, *rates, grad)
+
+
 CASES = [
     case(Adam, *_MOMENTS, 0.9, 0.999, 0.01, 0.9, 0.999, 1e-8, F(3, 4)).results(),
     case(Adam, *_MOMENTS, 0.81, 0.99, 0.01, 0.9, 0.999, 1e-8, F(3, 4), use_nesterov=True).results(),
@@ -259,4 +347,12 @@ CASES = [
     case(ApplyAdaMax, *_MOMENTS, 0.9, 0.01, 0.9, 0.99, 1e-8, F(3, 4)),
     case(FusedSparseAdam, *_TABLES, *_RATES, F(3, 4), Values([4, 1, 4])).results(),
     case(FusedSparseLazyAdam, *_TABLES, *_RATES, F(3, 4), Values([4, 1, 4])).results(),
+    case(ApplyAdamWithAmsgrad, *_MOMENTS, U(3, 4), Values(0.9), Values(0.99), Values(0.01), F(3, 4)).results(),
+    case(
+        ApplyAdamWithAmsgradV2,
+        *_MOMENTS,
+        U(3, 4),
+        *map(Values, (0.9, 0.99, 0.01, 0.9, 0.999, 1e-8)),
+        F(3, 4),
+    ).results(),
 ]

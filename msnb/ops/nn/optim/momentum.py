@@ -191,6 +191,67 @@ def LARSUpdate(
     return ((gradient + decay * weight) * ratio).astype(gradient.dtype)
 
 
+@operator(writes=("variable", "accumulation"))
+@in_float32
+def FusedWeightScaleApplyMomentum(weight_decay, loss_scale, variable, accumulation, learning_rate, gradient, momentum):
+    """Momentum with weight decay, of a gradient that is scaled: g = gradient * scale + decay * v; a = a * momentum + g;
+    v -= lr * a.
+
+    Inputs:
+        - **weight_decay**, **loss_scale** (Tensor) - scalars.
+        - **variable**, **accumulation** (Parameter) - one shape; updated in place.
+        - **learning_rate** (Union[Number, Tensor]) - a scalar.
+        - **gradient** (Tensor) - shape of `variable`.
+        - **momentum** (Union[Number, Tensor]) - a scalar.
+
+    Outputs:
+        The variable, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    same_shapes("FusedWeightScaleApplyMomentum", variable=variable, accumulation=accumulation, gradient=gradient)
+    g = gradient * scalar(loss_scale) + scalar(weight_decay) * variable
+    a = accumulation * scalar(momentum) + g
+    return like(variable, variable - scalar(learning_rate) * a, a)
+
+
+@operator(writes=("var", "accum"), returns="written")
+@in_float32
+def ApplyKerasMomentum(
+    var,
+    accum,
+    lr,
+    grad,
+    momentum,
+    *,
+    use_locking: OneOf(False, otherwise=NO_RACE) = False,
+    use_nesterov: Bool = False,
+):
+    """Momentum as Keras has it: a = a * momentum - lr * g; v += a, or v += a * momentum - lr * g with Nesterov.
+
+    Args:
+        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_nesterov (bool): whether to look ahead. Default: False.
+
+    Inputs:
+        - **var**, **accum** (Parameter) - one shape; updated in place.
+        - **lr** (Union[Number, Tensor]) - a scalar.
+        - **grad** (Tensor) - shape of `var`.
+        - **momentum** (Union[Number, Tensor]) - a scalar.
+
+    Outputs:
+        Tuple of `var` and `accum`, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    same_shapes("ApplyKerasMomentum", var=var, accum=accum, grad=grad)
+    lr, momentum = scalar(lr), scalar(momentum)
+    a = accum * momentum - lr * grad
+    return like(var, var + (a * momentum - lr * grad if use_nesterov else a), a)
+
+
 CASES = [
     case(ApplyMomentum, F(3, 4), F(3, 4), 0.1, F(3, 4), 0.9),
     case(ApplyMomentum, F(3, 4), F(3, 4), Values(0.1), F(3, 4), Values(0.9)),
@@ -200,4 +261,7 @@ CASES = [
     case(ApplyProximalGradientDescent, F(3, 4), 0.1, 0.3, 0.2, F(3, 4)),
     case(LARSUpdate, F(3, 4), F(3, 4), Values(4.0), Values(2.0), Values(0.1), Values(0.5)),
     refused(ValueError, SGD, dampening=0.5, nesterov=True),
+    case(FusedWeightScaleApplyMomentum, 0.1, 2.0, F(3, 4), F(3, 4), 0.1, F(3, 4), 0.9),
+    case(ApplyKerasMomentum, F(3, 4), F(3, 4), Values(0.1), F(3, 4), Values(0.9)),
+    case(ApplyKerasMomentum, F(3, 4), F(3, 4), Values(0.1), F(3, 4), Values(0.9), use_nesterov=True),
 ]

@@ -1,0 +1,99 @@
+"""`PyFunc`: a Python function over numpy arrays as an operator, with the types and shapes of what it returns."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from msnb.common.dtype import Type
+from msnb.core._jax_private import is_tracer
+from msnb.core.dtype import np_dtype
+from msnb.core.errors import describe
+from msnb.core.tensor import Tensor
+from msnb.ops._check import tensor_argument
+from msnb.ops._host import HostPrimitive, host_operator
+from msnb.ops.custom import Custom
+
+
+@host_operator()
+class PyFunc(HostPrimitive):
+    """An operator that calls a Python function with numpy arrays; it has no gradient.
+
+    Operator by operator the function runs once for each call. In a compiled program the program calls it, and may leave
+    out a call whose results nothing uses, or which has the inputs of another one.
+
+    Args:
+        fn (Callable): The function: it takes a numpy array for each Tensor and returns one, or a tuple of them.
+        in_types (list[mindspore.dtype]): Element types of its arguments.
+        in_shapes (list[tuple]): Shapes of its arguments.
+        out_types (list[mindspore.dtype]): Element types of what it returns, which is converted to them.
+        out_shapes (list[tuple]): Shapes of what it returns.
+        stateful (bool): Whether calls with the same arguments may differ. Default: True.
+
+    Inputs:
+        - **input_x** (Union[tuple[Tensor], list[Tensor]]) - The arguments.
+
+    Outputs:
+        tuple[Tensor].
+
+    Raises:
+        TypeError: If `fn` cannot be called, or the inputs are no tuple or list of Tensors of `in_types`.
+        ValueError: If types and shapes are not as many, or an argument or a result has another shape.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    Examples:
+        >>> double = ops.PyFunc(lambda x: x * 2, [mindspore.float32], [(2,)], [mindspore.float32], [(2,)])
+        >>> print(double((Tensor([1.0, 2.0], mindspore.float32),))[0])
+        [2. 4.]
+    """
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        in_types: Sequence[Type],
+        in_shapes: Sequence[tuple[int, ...]],
+        out_types: Sequence[Type],
+        out_shapes: Sequence[tuple[int, ...]],
+        stateful: bool = True,
+    ):
+        super().__init__()
+        if not callable(fn):
+            raise TypeError(f"For 'PyFunc', 'fn' should be a function, but got {describe(fn)}.")
+        for types, shapes, which in ((in_types, in_shapes, "in"), (out_types, out_shapes, "out")):
+            if len(types) != len(shapes):
+                raise ValueError(
+                    f"For 'PyFunc', '{which}_types' and '{which}_shapes' should be as many, but got {len(types)} and "
+                    f"{len(shapes)}."
+                )
+        self.fn, self.stateful = fn, stateful
+        self.given = list(zip(in_types, map(tuple, in_shapes), strict=True))
+        self.promised = list(zip(out_types, map(tuple, out_shapes), strict=True))
+
+    def _results(self, *arrays):
+        """What the function returns, as arrays of the promised types."""
+        out = self.fn(*arrays)
+        outs = out if isinstance(out, (tuple, list)) else (out,)
+        if len(outs) != len(self.promised):
+            raise ValueError(f"For 'PyFunc', the function should return {len(self.promised)} arrays, not {len(outs)}.")
+        found = [np.asarray(o, np_dtype(kind)) for o, (kind, _) in zip(outs, self.promised, strict=True)]
+        for i, (array, (_, shape)) in enumerate(zip(found, self.promised, strict=True)):
+            if array.shape != shape:
+                raise ValueError(f"For 'PyFunc', result {i} should have shape {shape}, but it has {array.shape}.")
+        return tuple(found)
+
+    def __call__(self, input_x):
+        if not isinstance(input_x, (tuple, list)) or len(input_x) != len(self.given):
+            raise TypeError(
+                f"For 'PyFunc', 'input_x' should be a tuple of {len(self.given)} Tensors, but got {describe(input_x)}."
+            )
+        for i, (x, (kind, shape)) in enumerate(zip(input_x, self.given, strict=True)):
+            tensor_argument("PyFunc", f"input_x[{i}]", x)
+            if x.dtype != kind:
+                raise TypeError(f"For 'PyFunc', input {i} should be made of {kind}, but got {x.dtype}.")
+            if x.shape != shape:
+                raise ValueError(f"For 'PyFunc', input {i} should have shape {shape}, but got {x.shape}.")
+        if not any(is_tracer(x._array) for x in input_x):
+            return tuple(Tensor(array) for array in self._results(*[x.asnumpy() for x in input_x]))
+        kinds, shapes = tuple(k for k, _ in self.promised), tuple(s for _, s in self.promised)
+        return Custom(self._results, shapes, kinds, "pyfunc")(*input_x)

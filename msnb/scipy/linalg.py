@@ -1,0 +1,398 @@
+"""`mindspore.scipy.linalg`: scipy's functions of matrices over Tensors, differentiable and compiled.
+
+Lists and numbers count as Tensors, and integers as float64. `overwrite_a` and the like have no effect: a Tensor is
+never overwritten. Values are not checked either: what is infinite or no number goes into the result.
+"""
+
+from typing import Any
+
+from msnb import log
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, check
+from msnb.core.array_like import ArrayLike, as_tensor, common_type
+from msnb.core.tensor import Tensor
+from msnb.ops.math.decompositions import (
+    _BlockDiagonal,
+    _Eigh,
+    _LeastSquares,
+    _LuFactor,
+    _LuFactors,
+    _LuSolveBy,
+    _SolveTriangular,
+)
+from msnb.ops.math.linalg import Cholesky, MatrixDeterminant, MatrixInverse
+
+__all__ = [
+    "block_diag",
+    "cho_factor",
+    "cho_solve",
+    "cholesky",
+    "det",
+    "eigh",
+    "inv",
+    "lstsq",
+    "lu",
+    "lu_factor",
+    "lu_solve",
+    "solve_triangular",
+]
+_NOT_OVERWRITTEN = "a Tensor is never overwritten"
+_TRANSPOSED = {0: 0, 1: 1, 2: 2, "N": 0, "T": 1, "C": 2}
+
+
+def _number(function, argument, value, *ranks):
+    """`value` as a Tensor of floating point or complex numbers, of one of `ranks` dimensions."""
+    x = as_tensor(value, function, argument)
+    if x.ndim not in ranks:
+        wanted = " or ".join(map(str, ranks))
+        raise ValueError(f"For '{function}', '{argument}' should have {wanted} dimensions, but got shape {x.shape}.")
+    return x.astype(mstype.float64) if x._array.dtype.kind in "biu" else x
+
+
+def _square(function, argument, value):
+    x = _number(function, argument, value, 2)
+    if x.shape[0] != x.shape[1]:
+        raise ValueError(f"For '{function}', '{argument}' should be a square matrix, but got shape {x.shape}.")
+    return x
+
+
+def _unused(function, check_finite, **overwritten):
+    for name, value in overwritten.items():
+        check(Bool, value, name, function)
+    log.unused(function, _NOT_OVERWRITTEN, **overwritten)
+    if not isinstance(check_finite, bool):
+        raise TypeError(f"For '{function}', 'check_finite' should be a bool, but got {check_finite!r}.")
+
+
+def _transposition(function, trans):
+    if trans not in _TRANSPOSED or isinstance(trans, bool):
+        raise ValueError(f"For '{function}', 'trans' should be 0, 1, 2, 'N', 'T' or 'C', but got {trans!r}.")
+    return _TRANSPOSED[trans]
+
+
+def block_diag(*arrs: ArrayLike) -> Tensor:
+    """A matrix with others along its diagonal, and zeros elsewhere.
+
+    Args:
+        arrs (Union[Tensor, list, tuple, Number]): Matrices; a vector is a row.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        ValueError: If one has more than 2 dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    blocks = [as_tensor(a, "block_diag", f"arrs[{i}]") for i, a in enumerate(arrs or ([[]],))]
+    for block in blocks:
+        if block.ndim > 2:
+            raise ValueError(f"For 'block_diag', each should have at most 2 dimensions, but got shape {block.shape}.")
+    return _BlockDiagonal.functional(common_type(*blocks) if len(blocks) > 1 else blocks)
+
+
+def inv(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
+    """The inverse of a matrix.
+
+    Args:
+        a (Union[Tensor, list, tuple]): A square matrix.
+        overwrite_a (bool): No effect. Default: False.
+        check_finite (bool): No effect: nothing is checked. Default: True.
+
+    Returns:
+        Tensor of the shape of `a`.
+
+    Raises:
+        ValueError: If `a` is no square matrix.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _unused("inv", check_finite, overwrite_a=overwrite_a)
+    return MatrixInverse.functional(_square("inv", "a", a))
+
+
+def det(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
+    """The determinant of a matrix.
+
+    Args:
+        a (Union[Tensor, list, tuple]): A square matrix.
+        overwrite_a (bool): No effect. Default: False.
+        check_finite (bool): No effect: nothing is checked. Default: True.
+
+    Returns:
+        Tensor, a scalar.
+
+    Raises:
+        ValueError: If `a` is no square matrix.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _unused("det", check_finite, overwrite_a=overwrite_a)
+    return MatrixDeterminant.functional(_square("det", "a", a))
+
+
+def cholesky(a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
+    """A triangular factor of a positive definite matrix.
+
+    Args:
+        a (Union[Tensor, list, tuple]): The matrix.
+        lower (bool): Whether the lower factor L with L L^T = a is meant, or the upper one. Default: False.
+        overwrite_a (bool): No effect. Default: False.
+        check_finite (bool): No effect: nothing is checked. Default: True.
+
+    Returns:
+        Tensor of the shape of `a`.
+
+    Raises:
+        ValueError: If `a` is no square matrix.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _unused("cholesky", check_finite, overwrite_a=overwrite_a)
+    found = Cholesky.functional(_square("cholesky", "a", a))
+    return found if check(Bool, lower, "lower", "cholesky") else found.T
+
+
+def cho_factor(
+    a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
+) -> tuple[Tensor, bool]:
+    """As `cholesky`, with the word which triangle it is, for `cho_solve`.
+
+    Args:
+        a (Union[Tensor, list, tuple]): The matrix.
+        lower (bool): Whether the lower factor is meant. Default: False.
+        overwrite_a (bool): No effect. Default: False.
+        check_finite (bool): No effect: nothing is checked. Default: True.
+
+    Returns:
+        A tuple of the factor and `lower`.
+
+    Raises:
+        ValueError: If `a` is no square matrix.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return cholesky(a, lower, overwrite_a, check_finite), lower
+
+
+def cho_solve(
+    c_and_lower: tuple[Tensor, bool], b: ArrayLike, overwrite_b: bool = False, check_finite: bool = True
+) -> Tensor:
+    """What a matrix, of which `cho_factor` gave the factor, has to be multiplied with to give `b`.
+
+    Args:
+        c_and_lower (tuple): What `cho_factor` returned.
+        b (Union[Tensor, list, tuple]): A vector, or a matrix of columns.
+        overwrite_b (bool): No effect. Default: False.
+        check_finite (bool): No effect: nothing is checked. Default: True.
+
+    Returns:
+        Tensor of the shape of `b`.
+
+    Raises:
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _unused("cho_solve", check_finite, overwrite_b=overwrite_b)
+    c, lower = c_and_lower
+    c, b = common_type(_square("cho_solve", "c", c), _number("cho_solve", "b", b, 1, 2))
+    half = _SolveTriangular.functional(c, b, 0 if lower else 2, lower)
+    return _SolveTriangular.functional(c, half, 2 if lower else 0, lower)
+
+
+def eigh(
+    a: ArrayLike,
+    b: None = None,
+    lower: bool = True,
+    eigvals_only: bool = False,
+    overwrite_a: bool = False,
+    overwrite_b: bool = False,
+    turbo: bool = True,
+    eigvals: None = None,
+    type: int = 1,
+    check_finite: bool = True,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """Eigenvalues of a symmetric or Hermitian matrix in rising order, and its eigenvectors as columns.
+
+    Args:
+        a (Union[Tensor, list, tuple]): The matrix.
+        b (None): A generalised problem is not supported. Default: None.
+        lower (bool): Whether the lower triangle is read, or the upper one. Default: True.
+        eigvals_only (bool): Whether the vectors are left out. Default: False.
+        overwrite_a (bool): No effect. Default: False.
+        overwrite_b (bool): No effect. Default: False.
+        turbo (bool): No effect: there is one algorithm. Default: True.
+        eigvals (None): All of them are found. Default: None.
+        type (int): 1, the type of a generalised problem. Default: 1.
+        check_finite (bool): No effect: nothing is checked. Default: True.
+
+    Returns:
+        Tensor of the eigenvalues, or a tuple of them and the vectors.
+
+    Raises:
+        NotImplementedError: If `b`, `eigvals` or another `type` is given.
+        ValueError: If `a` is no square matrix.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _unused("eigh", check_finite, overwrite_a=overwrite_a, overwrite_b=overwrite_b)
+    log.unused("eigh", "there is one algorithm", turbo=turbo is not True)
+    for name, value, only in (("b", b, None), ("eigvals", eigvals, None), ("type", type, 1)):
+        if value is not only and value != only:
+            raise NotImplementedError(f"For 'eigh', '{name}' should be {only}: others are not supported.")
+    only_values = check(Bool, eigvals_only, "eigvals_only", "eigh")
+    return _Eigh.functional(_square("eigh", "a", a), check(Bool, lower, "lower", "eigh"), not only_values)
+
+
+def lu_factor(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Tensor, Tensor]:
+    """The triangular factors of a matrix in one, and which row each row was exchanged with.
+
+    Args:
+        a (Union[Tensor, list, tuple]): A square matrix.
+        overwrite_a (bool): No effect. Default: False.
+        check_finite (bool): No effect: nothing is checked. Default: True.
+
+    Returns:
+        A tuple of two Tensors, the second of int32.
+
+    Raises:
+        ValueError: If `a` is no square matrix.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _unused("lu_factor", check_finite, overwrite_a=overwrite_a)
+    return _LuFactor.functional(_square("lu_factor", "a", a))
+
+
+def lu_solve(
+    lu_and_piv: tuple[Tensor, Tensor],
+    b: ArrayLike,
+    trans: int | str = 0,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+) -> Tensor:
+    """What a matrix, of which `lu_factor` gave the factors, has to be multiplied with to give `b`.
+
+    Args:
+        lu_and_piv (tuple[Tensor]): What `lu_factor` returned.
+        b (Union[Tensor, list, tuple]): A vector, or a matrix of columns.
+        trans (Union[int, str]): 1 or "T" transposes the matrix before, 2 or "C" conjugates it, too. Default: 0.
+        overwrite_b (bool): No effect. Default: False.
+        check_finite (bool): No effect: nothing is checked. Default: True.
+
+    Returns:
+        Tensor of the shape of `b`.
+
+    Raises:
+        ValueError: If the shapes do not fit, or `trans` is none of these.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _unused("lu_solve", check_finite, overwrite_b=overwrite_b)
+    found, pivots = lu_and_piv
+    found, b = common_type(_square("lu_solve", "lu", found), _number("lu_solve", "b", b, 1, 2))
+    return _LuSolveBy.functional(found, pivots, b, _transposition("lu_solve", trans))
+
+
+def lu(
+    a: ArrayLike, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True
+) -> tuple[Tensor, ...]:
+    """A permutation, a lower and an upper triangular matrix, whose product is `a`.
+
+    Args:
+        a (Union[Tensor, list, tuple]): A matrix.
+        permute_l (bool): Whether the first two are multiplied. Default: False.
+        overwrite_a (bool): No effect. Default: False.
+        check_finite (bool): No effect: nothing is checked. Default: True.
+
+    Returns:
+        A tuple of three Tensors, the first of int32; or of two.
+
+    Raises:
+        ValueError: If `a` is no matrix.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _unused("lu", check_finite, overwrite_a=overwrite_a)
+    p, lower, upper = _LuFactors.functional(_number("lu", "a", a, 2))
+    return (p @ lower, upper) if check(Bool, permute_l, "permute_l", "lu") else (p.astype(mstype.int32), lower, upper)
+
+
+def solve_triangular(
+    a: ArrayLike,
+    b: ArrayLike,
+    trans: int | str = 0,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    overwrite_b: bool = False,
+    debug: None = None,
+    check_finite: bool = True,
+) -> Tensor:
+    """What a triangular matrix has to be multiplied with to give `b`.
+
+    Args:
+        a (Union[Tensor, list, tuple]): A square matrix, of which one triangle is read.
+        b (Union[Tensor, list, tuple]): A vector, or a matrix of columns.
+        trans (Union[int, str]): 1 or "T" transposes the matrix before, 2 or "C" conjugates it, too. Default: 0.
+        lower (bool): Whether the lower triangle is meant. Default: False.
+        unit_diagonal (bool): Whether the diagonal counts as ones. Default: False.
+        overwrite_b (bool): No effect. Default: False.
+        debug (None): No effect. Default: None.
+        check_finite (bool): No effect: nothing is checked. Default: True.
+
+    Returns:
+        Tensor of the shape of `b`.
+
+    Raises:
+        ValueError: If the shapes do not fit, or `trans` is none of these.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _unused("solve_triangular", check_finite, overwrite_b=overwrite_b)
+    log.unused("solve_triangular", "there is nothing to tell", debug=debug is not None)
+    name = "solve_triangular"
+    a, b = common_type(_square(name, "a", a), _number(name, "b", b, 1, 2))
+    return _SolveTriangular.functional(
+        a,
+        b,
+        _transposition(name, trans),
+        check(Bool, lower, "lower", name),
+        check(Bool, unit_diagonal, "unit_diagonal", name),
+    )
+
+
+def lstsq(A: ArrayLike, B: ArrayLike, rcond: Any = None, driver: Any = None) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The shortest of the solutions x for which A x comes nearest to B.
+
+    Args:
+        A (Union[Tensor, list, tuple]): A matrix.
+        B (Union[Tensor, list, tuple]): A vector, or a matrix of columns.
+        rcond (None): Singular values count unless they are 0 within the accuracy of the element type. Default: None.
+        driver (None): There is one algorithm. Default: None.
+
+    Returns:
+        A tuple of the solution, the residues, the rank of `A` (int64) and its singular values.
+
+    Raises:
+        NotImplementedError: If `rcond` or `driver` is given.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    for name, value in (("rcond", rcond), ("driver", driver)):
+        if value is not None:
+            raise NotImplementedError(f"For 'lstsq', '{name}' should be None: others are not supported.")
+    return _LeastSquares.functional(*common_type(_number("lstsq", "A", A, 2), _number("lstsq", "B", B, 1, 2)))
