@@ -177,6 +177,15 @@ class Running:
         bound.apply_defaults()
         return bound.args, {}
 
+    def run_construct(self, cast_inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What `construct` gives for these inputs, with hooks and gradients of the Cell's own around it.
+
+        Args:
+            cast_inputs (tuple): The inputs.
+            kwargs (dict): Those by name.
+        """
+        return self._run_plain(cast_inputs, kwargs)
+
     def compile(self, *inputs: Any) -> None:
         """Trace the graph for these inputs without running it."""
         compile.find(self, *self._graph_call(inputs, {}))

@@ -268,6 +268,13 @@ class Tree:
             if other is not param:
                 raise ValueError(f"{type(self).__name__} has two Parameters named '{param.name}'; rename one of them.")
 
+    def check_names_and_refresh_name(self) -> None:
+        """Name Parameters that have no name after their path, and raise ValueError if two have the same."""
+        for name, param in self.parameters_and_names():
+            if param.name == "Parameter":
+                param.name = name
+        self.check_names()
+
     def cells_and_names(self, cells: set[int] | None = None, name_prefix: str = "") -> "Iterator[tuple[str, Cell]]":
         """Iterate over (path, Cell): this Cell and everything below, each once."""
         seen = set() if cells is None else cells

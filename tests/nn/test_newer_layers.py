@@ -22,6 +22,7 @@ VOLUME = np.arange(64, dtype=np.float32).reshape(1, 2, 2, 4, 4)
         (nn.Upsample(7, mode="linear", align_corners=True), X, X[..., :1] + np.arange(7) / 2),
         (nn.Dropout1d(0.9), X, X),
         (nn.Dropout3d(0.9), VOLUME, VOLUME),
+        (nn.RReLU(0.25, 0.25), -X, -X / 4),
     ],
 )
 def test_what_it_computes(net, x, wanted, mode):

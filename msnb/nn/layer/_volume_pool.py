@@ -10,7 +10,7 @@ from msnb.nn.cell import Cell
 from msnb.nn.layer._convolution import along
 from msnb.ops import functional as F
 from msnb.ops import operations as P
-from msnb.ops.nn.max_pool_volume import MaxPool3DWithArgmax
+from msnb.ops.nn.max_pool import MaxPool3DWithArgmax
 
 __all__ = ["AvgPool3d", "MaxPool3d"]
 

@@ -1,9 +1,9 @@
-"""Activation layers by name. The layers themselves stand in three files: softmax, sigmoidal, rectified."""
+"""Activation layers by name. The layers themselves stand beside: softmax, sigmoidal, rectified, thresholds."""
 
 from msnb.nn.cell import Cell
-from msnb.nn.layer import _rectified, _sigmoidal, _softmax
+from msnb.nn.layer import _rectified, _sigmoidal, _softmax, _thresholds
 from msnb.nn.layer._rectified import *  # noqa: F403
-from msnb.nn.layer._rectified import CELU, ELU, Hardtanh, HShrink, LeakyReLU, PReLU, ReLU, ReLU6, SoftShrink
+from msnb.nn.layer._rectified import CELU, ELU, LeakyReLU, PReLU, ReLU, ReLU6, RReLU
 from msnb.nn.layer._sigmoidal import *  # noqa: F403
 from msnb.nn.layer._sigmoidal import (
     GELU,
@@ -20,14 +20,17 @@ from msnb.nn.layer._sigmoidal import (
 )
 from msnb.nn.layer._softmax import *  # noqa: F403
 from msnb.nn.layer._softmax import LogSoftmax, Softmax, Softmax2d, Softmin
+from msnb.nn.layer._thresholds import *  # noqa: F403
+from msnb.nn.layer._thresholds import Hardtanh, HShrink, SoftShrink
 
 __all__ = ["get_activation"]
 __all__ += _softmax.__all__
 __all__ += _rectified.__all__
 __all__ += _sigmoidal.__all__
+__all__ += _thresholds.__all__
 
 _NAMED = (Softmax, LogSoftmax, ReLU, ReLU6, LeakyReLU, PReLU, ELU, Sigmoid, HSigmoid, LogSigmoid, Tanh, Softsign, SiLU)
-_NEWER = (Softmin, Softmax2d, Hardtanh, CELU, HShrink, SoftShrink, Tanhshrink)
+_NEWER = (Softmin, Softmax2d, RReLU, Hardtanh, CELU, HShrink, SoftShrink, Tanhshrink)
 _LAYERS = {layer.__name__.lower(): layer for layer in (*_NAMED, *_NEWER, HSwish, Mish, GELU)}
 _LAYERS["fast_gelu"] = FastGelu
 

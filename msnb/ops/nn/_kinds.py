@@ -97,6 +97,6 @@ def _form_pads(dims):
     return Kind(f"a non-negative int or a tuple of {dims} or {2 * dims} non-negative ints", accept)
 
 
-Pads1, Pads2, Pads3 = _form_pads(1), _form_pads(2), _form_pads(3)
+Pads1, Pads2 = _form_pads(1), _form_pads(2)
 Window1 = _window(1)
 Offsets2 = _offsets(2)
