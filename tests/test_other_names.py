@@ -126,7 +126,7 @@ def test_an_error_from_within_stays_what_it_is(decorator):
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("nn.Linear", "msnb has no mindspore.nn.Linear: in MindSpore it is nn.Dense."),
+        ("nn.ModuleList", "msnb has no mindspore.nn.ModuleList: in MindSpore it is nn.CellList."),
         ("nn.Module", "msnb has no mindspore.nn.Module: in MindSpore it is nn.Cell, whose forward() is construct()."),
         ("optim.SGD", "msnb has no mindspore.optim.SGD: in MindSpore it is nn: nn.SGD, nn.Momentum, nn.Adam."),
         (
@@ -141,7 +141,7 @@ def test_names_of_other_frameworks_are_answered(name, sentence):
 
 @pytest.mark.parametrize(
     ("module", "name", "answer"),
-    [(nn, "Linear", "nn.Dense"), (ds, "TensorDataset", "dataset.NumpySlicesDataset")],
+    [(nn, "ModuleList", "nn.CellList"), (ds, "TensorDataset", "dataset.NumpySlicesDataset")],
 )
 def test_a_notebook_adds_the_answer_to_the_error_of_a_module(module, name, answer):
     with pytest.raises(AttributeError) as caught:

@@ -144,8 +144,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool2d):
 
     def construct(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         """The greatest numbers."""
-        how = (True,) if self.return_indices else ()
-        return F.adaptive_max_pool2d(x, self.output_size, *how)
+        return F.adaptive_max_pool2d(x, self.output_size, self.return_indices)
 
 
 class AdaptiveAvgPool1d(_AdaptivePool1d):
@@ -266,5 +265,4 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPool3d):
 
     def construct(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         """The greatest numbers."""
-        how = (True,) if self.return_indices else ()
-        return F.adaptive_max_pool3d(x, self.output_size, *how)
+        return F.adaptive_max_pool3d(x, self.output_size, self.return_indices)
