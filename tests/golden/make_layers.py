@@ -219,6 +219,7 @@ CASES = {
     "kl_div_loss": ("nn.KLDivLoss(reduction='batchmean')", "f(3,4), p(3,4)", "first"),
     "rmse_loss": ("nn.RMSELoss()", "f(3,4), f(3,4)"),
     "dice_loss": ("nn.DiceLoss()", "u(3,4), u(3,4)"),
+    "dice_loss_smooth": ("nn.DiceLoss(smooth=0.5)", "u(3,4), u(3,4)"),
 }
 
 

@@ -71,7 +71,7 @@ class CosineEmbeddingLoss(LossBase):
 class DiceLoss(LossBase):
     r"""
     How far two sets are from being the same (Milletari et al., 2016):
-    :math:`1 - (2 \sum x y + s) / (\sum x^2 + \sum y^2 + s)`.
+    :math:`1 - 2 \sum x y / (\sum x^2 + \sum y^2 + s)`.
 
     Args:
         smooth (float): The s that keeps the quotient of empty sets from 0 / 0, positive. Default: 1e-5.
@@ -93,7 +93,7 @@ class DiceLoss(LossBase):
     Examples:
         >>> x, y = Tensor([1, 1, 0], mindspore.float32), Tensor([0, 1, 1], mindspore.float32)
         >>> print(nn.DiceLoss()(x, y))
-        0.49999875
+        0.50000125
     """
 
     @checked
@@ -111,7 +111,7 @@ class DiceLoss(LossBase):
         x, y = widened(logits), widened(label)
         common = self.reduce_sum(x * y) * 2
         apart = self.reduce_sum(F.square(x)) + self.reduce_sum(F.square(y))
-        return rounded(1 - (common + self.smooth) / (apart + self.smooth), logits, label)
+        return rounded(1 - common / (apart + self.smooth), logits, label)
 
 
 _SHARES = ("softmax", "logsoftmax", "relu", "relu6", "tanh", "sigmoid")
@@ -155,7 +155,7 @@ class MultiClassDiceLoss(LossBase):
 
     Examples:
         >>> label = Tensor([[1.0, 0.0], [0.0, 1.0]], mindspore.float32)
-        >>> print(nn.MultiClassDiceLoss(activation=None)(label, label))
+        >>> print(nn.MultiClassDiceLoss(activation=None)(label, label).asnumpy().round(3))
         0.0
     """
 
