@@ -21,9 +21,9 @@ ROOTS = {"nn": nn, "ops": ops, "dataset": ds, "context": context, "mindspore": m
 ROOTS |= {"net": nn.Dense(2, 2), "x": Tensor(np.zeros(2, np.float32))}
 CONV2D = (
     "It takes in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias, "
-    "weight_init, bias_init, data_format."
+    "weight_init, bias_init, data_format, dtype."
 )
-DENSE = "It takes in_channels, out_channels, weight_init, bias_init, has_bias, activation."
+DENSE = "It takes in_channels, out_channels, weight_init, bias_init, has_bias, activation, dtype."
 
 
 def parameters():
@@ -53,7 +53,7 @@ class Padded(nn.Conv2d):
         ),
         (lambda: nn.Dense(3, 4, colour=1), f"Dense has no argument 'colour'. {DENSE}"),
         (lambda: nn.Dense(3, 4, in_channels=3), f"Dense got 'in_channels' twice, by position and by name. {DENSE}"),
-        (lambda: nn.Dense(*range(7)), f"Dense takes at most 6 arguments by position, but got 7. {DENSE}"),
+        (lambda: nn.Dense(*range(8)), f"Dense takes at most 7 arguments by position, but got 8. {DENSE}"),
         (
             lambda: nn.Momentum(parameters(), lr=0.1, momentum=0.9),
             "Momentum has no argument 'lr'; did you mean 'learning_rate'? It takes params, learning_rate, momentum, "
@@ -68,7 +68,7 @@ class Padded(nn.Conv2d):
             lambda: nn.ReLU(inplace=True),
             "ReLU has no argument 'inplace'. Leave it out: the result is always a Tensor of its own. It takes none.",
         ),
-        (lambda: nn.Flatten(1), "Flatten takes no arguments, but got 1."),
+        (lambda: nn.Sigmoid(1), "Sigmoid takes no arguments, but got 1."),
         (
             lambda: nn.ReLU(ROOTS["x"]),
             "ReLU takes no arguments, but got 1. The object takes inputs: ReLU()(x).",
@@ -126,7 +126,7 @@ def test_an_error_from_within_stays_what_it_is(decorator):
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("nn.Linear", "msnb has no mindspore.nn.Linear: in MindSpore it is nn.Dense."),
+        ("nn.ModuleList", "msnb has no mindspore.nn.ModuleList: in MindSpore it is nn.CellList."),
         ("nn.Module", "msnb has no mindspore.nn.Module: in MindSpore it is nn.Cell, whose forward() is construct()."),
         ("optim.SGD", "msnb has no mindspore.optim.SGD: in MindSpore it is nn: nn.SGD, nn.Momentum, nn.Adam."),
         (
@@ -141,7 +141,7 @@ def test_names_of_other_frameworks_are_answered(name, sentence):
 
 @pytest.mark.parametrize(
     ("module", "name", "answer"),
-    [(nn, "Linear", "nn.Dense"), (ds, "TensorDataset", "dataset.NumpySlicesDataset")],
+    [(nn, "ModuleList", "nn.CellList"), (ds, "TensorDataset", "dataset.NumpySlicesDataset")],
 )
 def test_a_notebook_adds_the_answer_to_the_error_of_a_module(module, name, answer):
     with pytest.raises(AttributeError) as caught:

@@ -6,7 +6,6 @@ An answer ends the sentence "In MindSpore it is ..."; tests/test_other_names.py 
 
 # Name below a module's path, the module's "mindspore." left out.
 NAMES: dict[str, str] = {
-    "nn.Linear": "nn.Dense",
     "nn.Module": "nn.Cell, whose forward() is construct()",
     "nn.Layer": "nn.Cell, whose call() is construct()",
     "nn.Model": "mindspore.Model",
@@ -15,7 +14,7 @@ NAMES: dict[str, str] = {
     "nn.Parameter": "mindspore.Parameter",
     "nn.Conv1D": "nn.Conv1d",
     "nn.Conv2D": "nn.Conv2d",
-    "nn.Conv3D": "ops.Conv3D",
+    "nn.Conv3D": "nn.Conv3d",
     "nn.Conv2DTranspose": "nn.Conv2dTranspose",
     "nn.ConvTranspose1d": "nn.Conv1dTranspose",
     "nn.ConvTranspose2d": "nn.Conv2dTranspose",
@@ -89,8 +88,6 @@ CELL: dict[str, str] = {
     "weights": _LISTED,
     "trainable_variables": "net.trainable_params()",
     "named_parameters": "net.parameters_and_names()",
-    "state_dict": "net.parameters_dict()",
-    "load_state_dict": "mindspore.load_param_into_net(net, parameters)",
     "load_weights": "mindspore.load_param_into_net(net, mindspore.load_checkpoint(file))",
     "save": "mindspore.save_checkpoint(net, file)",
     "save_weights": "mindspore.save_checkpoint(net, file)",
@@ -167,7 +164,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
 
 
 def in_module(path: str) -> str | None:
-    """The end of the sentence for a name such as "nn.Linear", or for one below it; None where nothing is known."""
+    """The end of the sentence for a name such as "nn.Module", or for one below it; None where nothing is known."""
     known = NAMES.get(path)
     return in_module(path.rpartition(".")[0]) if known is None and "." in path else known
 

@@ -29,6 +29,8 @@ INTERNAL = frozenset(
         "_has_bprop",
         "_made_at",
         "_parts",
+        "_buffers",
+        "_state_hooks",
     )
 )
 

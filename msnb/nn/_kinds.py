@@ -1,11 +1,24 @@
 """Kinds of arguments that several layers share (see `msnb.common.kinds`)."""
 
 import math
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from msnb.common import dtype as mstype
 from msnb.common.initializer import HeUniform, Initializer, Uniform
-from msnb.common.kinds import Between, DType, Float, Instance, Int, Kind, OneOf, Optional, StrictFloat, accept_value
+from msnb.common.kinds import (
+    Between,
+    DType,
+    Float,
+    Instance,
+    Int,
+    Kind,
+    OneOf,
+    Optional,
+    PositiveInt,
+    StrictFloat,
+    accept_value,
+)
 from msnb.core.tensor import Tensor
 
 # What a Parameter starts as: `initializer` checks it, since it knows the shape as well.
@@ -79,6 +92,13 @@ def _reduction(value):
     return value or "none"
 
 
+def _called(value):
+    if not callable(value):
+        raise TypeError
+    return value
+
+
+Called = Annotated[Callable[..., Any], Kind("a function or a Cell", _called)]
 Real = Annotated[float, Kind("an int or a float", _real)]  # as it was given
 KnownNumber = Annotated[float, _known(Float, "a number other than NaN")]
 KnownFloat = Annotated[float, _known(StrictFloat, "a float other than NaN")]
@@ -91,6 +111,8 @@ TwoSizes = Annotated[int | tuple[int, int], _sizes(2, "two")]
 ThreeSizes = Annotated[int | tuple[int, int, int], _sizes(3, "three")]
 TwoOffsets = Annotated[int | tuple[int, int], _sizes(2, "two", least=0)]
 ThreeOffsets = Annotated[int | tuple[int, int, int], _sizes(3, "three", least=0)]
+PoolMode = Annotated[str, OneOf("VALID", "SAME", "PAD", fold=True)]
+Divisor = Annotated[int | None, Optional(PositiveInt)]
 Layout = Annotated[str, OneOf("NCHW", "NHWC")]
 Reduction = Annotated[str | None, Kind("'mean', 'sum', 'none' or None", _reduction)]
 OptionalTensor = Annotated[Tensor | None, Optional(Instance(Tensor))]

@@ -154,7 +154,7 @@ def _likeness(cell):
         known = place(cell)
         if known is not None:
             return known
-        if cell._hook is not None or "construct" in vars(cell):
+        if cell._hooks is not None or "construct" in vars(cell):
             raise _Unlike
         library = type(cell).__module__.startswith("msnb.")
         held = [(k, of(v)) for k, v in cell._own_attributes() if not (library and k.endswith("_init"))]

@@ -6,13 +6,11 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 import jax
 
 from msnb import context
-from msnb.core import compile, events, script, trace, unfinished, written_gradients
+from msnb.core import compile, events, recomputed, script, trace, unfinished, written_gradients
 from msnb.core.by_values import runs_plainly
 from msnb.core.paths import held_as
 from msnb.core.precision import cast_tensor
-from msnb.core.tensor import Tensor
-from msnb.core.tree import flatten
-from msnb.nn import _failing, _repeated, _returning
+from msnb.nn import _failing, _hooks, _repeated, _returning
 from msnb.nn._fingerprint import INTERNAL, Same, normal
 from msnb.nn._tree import scope_name
 
@@ -138,9 +136,9 @@ class Running:
         finally:
             _thread.compute_dtype = before
 
-    def _run_plain(self, args, kwargs):
-        if self._hook is not None:
-            return self._run_hooked(args, kwargs)
+    def _run_plain(self, args, kwargs, hooked=False):
+        if self._hooks is not None and not hooked:
+            return _hooks.run(self, args, kwargs)
         if self._has_bprop is None:  # the first call
             _returning.check(type(self).__name__, self.construct, args)
             self.__dict__["_has_bprop"] = callable(getattr(self, "bprop", None))
@@ -152,34 +150,10 @@ class Running:
 
     def _construct(self, args, kwargs):
         if _thread.frame is not None:
+            if self._recomputed:
+                return recomputed.call(self, args, kwargs)
             return script.call(self.construct)(*args, **kwargs)
         return self.construct(*args, **kwargs)
-
-    def _run_hooked(self, args, kwargs):
-        """Cotangents pass through the user's hook on their way back into the inputs."""
-        hook, seen = self._hook, {}
-        tag = f"{type(self).__name__}({self._id})"
-        spots = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
-
-        def at_inputs(grads):
-            new = hook(tag, seen.get("outputs"), tuple(grads))
-            if new is None:
-                return [None] * len(grads)
-            new = new if isinstance(new, tuple) else (new,)
-            if len(new) != len(grads):
-                raise TypeError(f"The hook of {tag} should return {len(grads)} gradients, but returned {len(new)}.")
-            return list(new)
-
-        def at_outputs(grads):
-            seen["outputs"] = tuple(grads)
-            return [None] * len(grads)
-
-        args = list(args)
-        for i, twin in zip(spots, written_gradients.with_backward_hook([args[i] for i in spots], at_inputs)):
-            args[i] = twin
-        leaves, rebuild = flatten(self._construct(tuple(args), kwargs))
-        tensors = iter(written_gradients.with_backward_hook([v for v in leaves if isinstance(v, Tensor)], at_outputs))
-        return rebuild([next(tensors) if isinstance(v, Tensor) else v for v in leaves])
 
     def _positional(self, args, kwargs):
         """Keyword arguments moved to the positions that construct gives them.
@@ -202,6 +176,15 @@ class Running:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         return bound.args, {}
+
+    def run_construct(self, cast_inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What `construct` gives for these inputs, with hooks and gradients of the Cell's own around it.
+
+        Args:
+            cast_inputs (tuple): The inputs.
+            kwargs (dict): Those by name.
+        """
+        return self._run_plain(cast_inputs, kwargs)
 
     def compile(self, *inputs: Any) -> None:
         """Trace the graph for these inputs without running it."""

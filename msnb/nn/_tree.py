@@ -108,6 +108,7 @@ class Tree:
     def _forget(self, name):
         self._params.pop(name, None)
         self._cells.pop(name, None)
+        self._buffers.pop(name, None)
         self.__dict__.pop(name, None)
 
     def _adopt(self, name, cell):
@@ -129,13 +130,21 @@ class Tree:
         raise AttributeError(no_attribute(type(self).__name__, name, CELL), name=name, obj=self)
 
     # ------------------------------------------------------------------ building
-    def insert_param_to_cell(self, param_name: str, param: Parameter | None, check_name: bool = True) -> None:
+    def insert_param_to_cell(
+        self,
+        param_name: str,
+        param: Parameter | None,
+        check_name: bool = True,
+        *,
+        check_name_contain_dot: bool | None = None,
+    ) -> None:
         """Add a Parameter under a name.
 
         Args:
             param_name (str): Attribute and, unless it has one, name of the Parameter.
             param (Parameter): The Parameter.
             check_name (bool): Whether a "." in the name is refused. Default: True.
+            check_name_contain_dot (bool): What MindSpore 2 calls `check_name`. Default: None, that one counts.
 
         Raises:
             KeyError: If the name is empty, holds a ".", or is taken by another attribute.
@@ -143,6 +152,8 @@ class Tree:
         """
         if not param_name:
             raise KeyError("For 'insert_param_to_cell', 'param_name' is empty.")
+        if check_name_contain_dot is not None:
+            check_name = check_name_contain_dot
         if check_name and "." in param_name:
             raise KeyError(f"For 'insert_param_to_cell', 'param_name' should not hold '.', but got '{param_name}'.")
         if "_params" not in self.__dict__:
@@ -256,6 +267,13 @@ class Tree:
             other = names.setdefault(param.name, param)
             if other is not param:
                 raise ValueError(f"{type(self).__name__} has two Parameters named '{param.name}'; rename one of them.")
+
+    def check_names_and_refresh_name(self) -> None:
+        """Name Parameters that have no name after their path, and raise ValueError if two have the same."""
+        for name, param in self.parameters_and_names():
+            if param.name == "Parameter":
+                param.name = name
+        self.check_names()
 
     def cells_and_names(self, cells: set[int] | None = None, name_prefix: str = "") -> "Iterator[tuple[str, Cell]]":
         """Iterate over (path, Cell): this Cell and everything below, each once."""

@@ -1,23 +1,25 @@
 """`Cell`: a node of a network, with Parameters, sub-Cells and a `construct` that computes.
 
-Its two halves stand beside: `_tree` holds the Parameters and sub-Cells, `_running` calls `construct`.
+Its parts stand beside: `_tree` holds the Parameters and sub-Cells, `_running` calls `construct`, `_hooks` what is to be
+called around it, `_state` makes a dictionary of it all.
 """
 
 import difflib
 import itertools
 from collections import OrderedDict
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from msnb import log
+from msnb import context, log
 from msnb.common import dtype as mstype
 from msnb.common import shown
 from msnb.core import events, trace
 from msnb.core.errors import describe
 from msnb.core.precision import cast_tensor
+from msnb.nn._hooks import Hooked
 from msnb.nn._running import Running
+from msnb.nn._state import Stateful
 from msnb.nn._tree import Tree
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -30,7 +32,7 @@ _ids = itertools.count()
 _set = object.__setattr__
 
 
-class Cell(Running, Tree):
+class Cell(Running, Hooked, Stateful, Tree):
     """Base class of every network and layer.
 
     A subclass creates sub-Cells and Parameters in `__init__` and computes in `construct`. Calling a Cell runs
@@ -72,7 +74,10 @@ class Cell(Running, Tree):
             _phase="train",
             _func_graph_flags={},
             _compute=None,
-            _hook=None,
+            _hooks=None,
+            _recomputed=False,
+            _buffers={},
+            _state_hooks={},
             training=False,
             requires_grad=False,
             cell_type=None,
@@ -222,6 +227,80 @@ class Cell(Running, Tree):
         """The Parameter in the precision that `to_float` asks for."""
         return param if self._compute is None else cast_tensor(param, self._compute)
 
+    def recompute(
+        self,
+        *,
+        mp_comm_recompute: bool = True,
+        parallel_optimizer_comm_recompute: bool = False,
+        recompute_slice_activation: bool = False,
+    ) -> None:
+        """A gradient in GRAPH mode keeps of this Cell its inputs, and computes what is between them and its outputs
+        again on its way back: less memory for more time. On CPU XLA may find the values again and keep them; it cannot
+        where equal Cells stand in a loop. In PYNATIVE mode it has no effect.
+
+        Args:
+            mp_comm_recompute (bool): Whether communication is done again, too; without effect, XLA decides that.
+                Default: True.
+            parallel_optimizer_comm_recompute (bool): Likewise for that of sharded optimizers. Default: False.
+            recompute_slice_activation (bool): Whether what is kept is divided among devices; without effect. Default:
+                False.
+        """
+        log.unused(
+            "Cell.recompute",
+            "XLA decides what communication is done again",
+            mp_comm_recompute=not mp_comm_recompute,
+            parallel_optimizer_comm_recompute=parallel_optimizer_comm_recompute,
+            recompute_slice_activation=recompute_slice_activation,
+        )
+        if context.get_context("mode") == context.PYNATIVE_MODE:
+            log.once("recompute() acts in GRAPH mode; in PYNATIVE mode a gradient keeps what its operators need.")
+        self.__dict__["_recomputed"] = True
+        _epoch.bump()
+
+    def set_jit_config(self, jit_config: Any) -> None:
+        """Keep a JitConfig, which has no effect: XLA compiles at one level.
+
+        Args:
+            jit_config (JitConfig): The settings.
+        """
+        log.once("set_jit_config() has no effect: XLA compiles at one level.")
+        self.__dict__["jit_config_dict"] = dict(getattr(jit_config, "jit_config_dict", None) or {})
+
+    def set_boost(self, boost_type: str) -> Self:
+        """Mark a Cell for MindSpore's acceleration, which has no effect here. Returns self.
+
+        Args:
+            boost_type (str): "less_bn", "grad_freeze" or "adasum".
+
+        Raises:
+            ValueError: If it is something else.
+        """
+        if boost_type not in ("less_bn", "grad_freeze", "adasum"):
+            raise ValueError(
+                f"For 'set_boost', 'boost_type' should be 'less_bn', 'grad_freeze' or 'adasum', but got {boost_type!r}."
+            )
+        log.once("set_boost() has no effect: XLA optimises without being told.")
+        return self
+
+    def offload(self, backward_prefetch: str | int = "Auto") -> None:
+        """Mark that values of this Cell are kept on the host until the way back; without effect, XLA decides that.
+
+        Args:
+            backward_prefetch (Union[str, int]): How early they are to come back. Default: "Auto".
+
+        Raises:
+            TypeError: If it is neither "Auto" nor an int.
+        """
+        if backward_prefetch != "Auto" and type(backward_prefetch) is not int:
+            raise TypeError(
+                f"For 'offload', 'backward_prefetch' should be 'Auto' or an int, but got {describe(backward_prefetch)}."
+            )
+        log.once("Cell.offload() has no effect: XLA decides where values are kept; recompute() spares memory.")
+
+    def set_data_parallel(self) -> None:
+        """Mark that this Cell runs data parallel within automatic parallelism; it is a flag as others are."""
+        self.add_flags_recursive(strategy_gen_mode="data_parallel")
+
     def set_broadcast_flag(self, mode: bool = True) -> Self:
         """Mark that Parameters are broadcast before data parallel training. Returns self."""
         return self.add_flags_recursive(broadcast_flag=mode)
@@ -267,19 +346,6 @@ class Cell(Running, Tree):
         """Dictionary from each Parameter to itself: their data is there from the beginning, and whole in any mode."""
         log.unused("Cell.init_parameters_data", "a Parameter is always whole", auto_parallel_mode=auto_parallel_mode)
         return {param: param for param in self.get_parameters()}
-
-    def register_backward_hook(self, fn: Callable[..., Any]) -> None:
-        """Call `fn(cell_id, grad_input, grad_output)` in every backward pass through this Cell. As in r1.1 `grad_input`
-        is what comes in, the gradients of the outputs, and `grad_output` what goes on, those of the inputs; a returned
-        gradient replaces the latter. In GRAPH mode the hook is traced once, so it has to be a pure function.
-
-        Raises:
-            TypeError: If `fn` is not callable.
-        """
-        if not callable(fn):
-            raise TypeError(f"For 'register_backward_hook', 'fn' should be callable, but got {describe(fn)}.")
-        self.__dict__["_hook"] = fn
-        _epoch.bump()
 
 
 class GraphKernel(Cell):

@@ -7,6 +7,7 @@ its inputs. Parameters are set to a function of their name and shape. Kept: outp
 input and trainable Parameter, the names of Parameters, and the moving statistics after one call.
 """
 
+import math
 import zlib
 from pathlib import Path
 
@@ -16,7 +17,8 @@ FILE = Path(__file__).with_name("layers.npz")
 IMAGE, ROWS, VOLUME = "f(2,4,6,6)", "f(3,4)", "f(2,2,4,5,3)"
 
 # name: (Cell, inputs, remarks); remarks: "train", "first" (only the first input has a gradient, in r1.1 or here),
-# "sparse" (MindSpore's gradient of the Parameter is sparse)
+# "sparse" (MindSpore's gradient of the Parameter is sparse), "values" (MindSpore's gradient is that of what made the
+# input: of log_softmax before CTC)
 CASES = {
     "softmax": ("nn.Softmax()", ROWS),
     "softmax_axis": ("nn.Softmax(0)", ROWS),
@@ -43,10 +45,27 @@ CASES = {
     "tanhshrink": ("nn.Tanhshrink()", ROWS),
     "hshrink": ("nn.HShrink()", ROWS),
     "soft_shrink": ("nn.SoftShrink(0.25)", ROWS),
+    "softmax2d": ("nn.Softmax2d()", IMAGE),
+    "glu": ("nn.GLU(1)", IMAGE),
+    "threshold": ("nn.Threshold(0.1, -2.0)", ROWS),
+    "lrn": ("nn.LRN(2, 1.5, 0.7, 0.75)", "f(2,6,3,3)"),
+    "pixel_shuffle": ("nn.PixelShuffle(2)", "f(2,8,3,4)"),
+    "pixel_unshuffle": ("nn.PixelUnshuffle(2)", "f(2,2,6,4)"),
+    "channel_shuffle": ("nn.ChannelShuffle(2)", IMAGE),
+    "unflatten": ("nn.Unflatten(1, (2, -1))", IMAGE),
+    "unflatten_last": ("nn.Unflatten(-1, [3, 2])", IMAGE),
     "dense": ("nn.Dense(4, 5)", ROWS),
     "dense_3d_no_bias": ("nn.Dense(4, 5, has_bias=False)", "f(2,3,4)"),
     "dense_activation": ("nn.Dense(4, 5, activation='sigmoid')", ROWS),
+    "linear": ("nn.Linear(4, 5)", "f(2,3,4)"),
+    "linear_no_bias": ("nn.Linear(4, 5, bias=False)", ROWS),
+    "bi_dense": ("nn.BiDense(4, 3, 5)", "f(2,3,4), f(2,3,3)"),
+    "bi_dense_no_bias": ("nn.BiDense(4, 3, 5, has_bias=False)", "f(2,4), f(2,3)"),
     "flatten": ("nn.Flatten()", IMAGE),
+    "flatten_some": ("nn.Flatten(2, -1)", IMAGE),
+    "flatten_all": ("nn.Flatten(start_dim=0, end_dim=2)", IMAGE),
+    "time_distributed": ("nn.TimeDistributed(nn.Dense(4, 5), 1)", "f(2,3,4)"),
+    "time_distributed_joined": ("nn.TimeDistributed(nn.Dense(4, 5), 1, reshape_with_axis=0)", "f(2,3,4)"),
     "norm": ("nn.Norm(axis=1)", ROWS),
     "onehot": ("nn.OneHot(axis=1, depth=5, on_value=2.0, off_value=-1.0)", "i(3,2,n=5)"),
     "pad": ("nn.Pad(((1, 2), (0, 3)))", ROWS),
@@ -63,6 +82,10 @@ CASES = {
     "conv2d_transpose_same": ("nn.Conv2dTranspose(4, 3, 3, stride=2, has_bias=True)", IMAGE),
     "conv2d_transpose_pad": ("nn.Conv2dTranspose(4, 3, 4, stride=2, pad_mode='pad', padding=1)", IMAGE),
     "conv2d_transpose_valid": ("nn.Conv2dTranspose(4, 3, 3, stride=2, pad_mode='valid')", IMAGE),
+    "conv2d_transpose_wider": (
+        "nn.Conv2dTranspose(4, 3, 3, stride=(2, 3), pad_mode='pad', padding=1, output_padding=(1, 2), has_bias=True)",
+        IMAGE,
+    ),
     "conv1d_transpose": ("nn.Conv1dTranspose(4, 3, 3, stride=2, pad_mode='pad', padding=1)", "f(2,4,7)"),
     "conv3d_same": ("nn.Conv3d(2, 4, 3, stride=2, has_bias=True)", VOLUME),
     "conv3d_valid": ("nn.Conv3d(2, 4, (1, 2, 3), pad_mode='valid', dilation=(1, 2, 1))", VOLUME),
@@ -85,8 +108,24 @@ CASES = {
     "avg_pool2d_divisor": ("nn.AvgPool2d((2, 3), 2, pad_mode='pad', ceil_mode=True, divisor_override=3)", IMAGE),
     "max_pool1d_pad": ("nn.MaxPool1d(3, 2, pad_mode='pad', padding=1, dilation=2)", "f(2,4,7)"),
     "avg_pool1d_pad": ("nn.AvgPool1d(4, 2, pad_mode='pad', padding=2, ceil_mode=True)", "f(2,4,7)"),
+    "avg_pool3d": ("nn.AvgPool3d((2, 3, 1), 2)", VOLUME),
+    "avg_pool3d_same": ("nn.AvgPool3d(2, (1, 2, 2), pad_mode='same')", VOLUME),
+    "avg_pool3d_pad": ("nn.AvgPool3d(3, 2, 'pad', 1, True, False)", VOLUME),
+    "avg_pool3d_divisor": ("nn.AvgPool3d(2, 1, 'pad', (1, 0, 1), divisor_override=3)", "f(2,4,5,3)"),
+    "max_pool3d": ("nn.MaxPool3d((2, 3, 1), 2)", VOLUME),
+    "max_pool3d_same": ("nn.MaxPool3d(2, (1, 2, 2), pad_mode='same')", VOLUME),
+    "max_pool3d_pad": ("nn.MaxPool3d(3, 2, 'pad', 1, ceil_mode=True)", VOLUME),
+    "max_pool3d_places": ("nn.MaxPool3d(2, 1, 'pad', (1, 0, 1), 2, True)", "f(2,4,5,3)"),
+    "lp_pool1d": ("nn.LPPool1d(3, 3, 2)", "u(2,4,7)"),
+    "lp_pool1d_alone": ("nn.LPPool1d(2, 2, ceil_mode=True)", "u(4,7)"),
+    "lp_pool2d": ("nn.LPPool2d(2, (2, 3), 2, True)", "u(2,4,6,6)"),
+    "max_unpool1d": ("nn.MaxUnpool1d(2)", "f(2,3,2), places(2,3,2)", "first"),
+    "max_unpool2d": ("nn.MaxUnpool2d(2, (1, 2), (0, 1))", "f(2,3,2,2), places(2,3,2,2)", "first"),
+    "max_unpool3d": ("nn.MaxUnpool3d((1, 2, 2), 2)", "f(1,2,2,2,2), places(1,2,2,2,2)", "first"),
     "adaptive_avg_pool2d": ("nn.AdaptiveAvgPool2d((4, 3))", "f(2,4,6,7)"),
     "adaptive_max_pool2d": ("nn.AdaptiveMaxPool2d((None, 3))", "f(2,4,6,7)"),
+    "adaptive_max_pool2d_places": ("nn.AdaptiveMaxPool2d((2, 3), return_indices=True)", "f(2,4,6,7)"),
+    "adaptive_max_pool3d_places": ("nn.AdaptiveMaxPool3d((2, 3, 1), return_indices=True)", VOLUME),
     "constant_pad1d": ("nn.ConstantPad1d((1, -2), 0.5)", ROWS),
     "constant_pad2d": ("nn.ConstantPad2d((1, 2), 3)", IMAGE),
     "constant_pad3d": ("nn.ConstantPad3d((1, 0, -1, 2), -1.5)", VOLUME),
@@ -103,8 +142,22 @@ CASES = {
         "f(2,3,8), f(2,4,6), f(2,4,5)",
     ),
     "attention_without_bias": ("nn.MultiheadAttention(8, 1, has_bias=False)", "f(3,8), f(4,8), f(4,8)"),
+    "encoder_layer": ("nn.TransformerEncoderLayer(8, 2, 6)", "f(3,2,8)"),
+    "encoder": (
+        "nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 6, activation='gelu', norm_first=True), 2)",
+        "f(3,2,8), tri(3), padded(2,3)",
+        "first",
+    ),
+    "decoder_layer": ("nn.TransformerDecoderLayer(8, 2, 6, batch_first=True, norm_first=True)", "f(2,3,8), f(2,4,8)"),
+    "decoder": (
+        "nn.TransformerDecoder(nn.TransformerDecoderLayer(8, 2, 6), 2, nn.LayerNorm((8,)))",
+        "f(3,2,8), f(4,2,8), tri(3), f(3,4)",
+        "first",
+    ),
+    "transformer": ("nn.Transformer(8, 2, 1, 2, 6, activation='gelu')", "f(3,2,8), f(4,2,8)"),
     "batch_norm1d": ("nn.BatchNorm1d(4)", ROWS, "train"),
     "batch_norm1d_eval": ("nn.BatchNorm1d(4)", ROWS),
+    "batch_norm1d_rows": ("nn.BatchNorm1d(4)", "f(3,4,5)", "train"),
     "batch_norm2d": ("nn.BatchNorm2d(4, eps=1e-3, momentum=0.7)", IMAGE, "train"),
     "batch_norm2d_eval": ("nn.BatchNorm2d(4)", IMAGE),
     "batch_norm2d_always": ("nn.BatchNorm2d(4, use_batch_statistics=True)", IMAGE),
@@ -114,6 +167,7 @@ CASES = {
     "layer_norm": ("nn.LayerNorm((4,), epsilon=1e-7)", "f(2,3,4)"),
     "layer_norm_axes": ("nn.LayerNorm((3, 4), begin_norm_axis=1, begin_params_axis=1, epsilon=1e-5)", "f(2,3,4)"),
     "group_norm": ("nn.GroupNorm(2, 4)", IMAGE),
+    "group_norm_rows": ("nn.GroupNorm(2, 4)", "f(3,4,5)"),
     "embedding": ("nn.Embedding(7, 4)", "i(2,3,n=7)"),
     "embedding_one_hot": ("nn.Embedding(7, 4, use_one_hot=True)", "i(2,3,n=7)"),
     "embedding_lookup": ("nn.EmbeddingLookup(7, 4)", "i(2,3,n=7)", "sparse"),
@@ -125,11 +179,29 @@ CASES = {
     "dense_bn_act": ("nn.DenseBnAct(4, 5, has_bn=True, activation='leakyrelu')", ROWS, "train"),
     "image_gradients": ("nn.ImageGradients()", IMAGE),
     "central_crop": ("nn.CentralCrop(0.5)", IMAGE),
+    "multi_margin": ("nn.MultiMarginLoss(2, 0.5)", "f(3,4), classes(3,n=4)", "first"),
+    "multi_margin_weight": (
+        "nn.MultiMarginLoss(weight=Tensor(W[0]), reduction='none')",
+        "f(3,4), classes(3,n=4)",
+        "first",
+    ),
+    "multilabel_soft_margin": ("nn.MultiLabelSoftMarginLoss(Tensor(W[0]), 'sum')", "f(3,4), u(3,4)", "first"),
+    "margin_ranking": ("nn.MarginRankingLoss(0.3)", "f(3,4), f(3,4), fsign(3,4)", "first"),
+    "triplet_distance": ("nn.TripletMarginWithDistanceLoss(swap=True, margin=0.5)", "f(3,4), f(3,4), f(3,4)"),
+    "poisson_nll": ("nn.PoissonNLLLoss(full=True)", "f(3,4), i(3,4,n=5)", "first"),
+    "poisson_nll_rate": ("nn.PoissonNLLLoss(log_input=False, eps=1e-3, reduction='none')", "u(3,4), u(3,4)"),
+    "gaussian_nll": ("nn.GaussianNLLLoss(full=True)", "f(3,4), f(3,4), u(3,4)"),
+    "gaussian_nll_rows": ("nn.GaussianNLLLoss(reduction='sum')", "f(3,4), f(3,4), u(3,1)"),
+    "ctc_loss": ("nn.CTCLoss()", "logp(6,2,4), i(2,3,n=3)+1, lengths(6,4), lengths(3,2)", "values"),
+    "ctc_loss_none": ("nn.CTCLoss(3, 'none', True)", "logp(6,2,4), i(2,3,n=3), lengths(6,4), lengths(3,3)", "values"),
+    "multi_class_dice": ("nn.MultiClassDiceLoss(ignore_indiex=1)", "f(3,4,2), u(3,4,2)"),
+    "multi_class_dice_weights": ("nn.MultiClassDiceLoss(Tensor(W.T), activation=None)", "u(3,4), u(3,4)"),
     "l1_loss": ("nn.L1Loss()", "f(3,4), f(3,4)"),
     "l1_loss_sum": ("nn.L1Loss(reduction='sum')", "f(3,4), f(3,4)"),
     "mse_loss": ("nn.MSELoss()", "f(3,4), f(3,4)"),
     "mse_loss_none": ("nn.MSELoss('none')", "f(3,4), f(3,4)"),
     "smooth_l1_loss": ("nn.SmoothL1Loss(0.5)", "f(3,4), f(3,4)"),
+    "smooth_l1_loss_mean": ("nn.SmoothL1Loss(reduction='mean')", "f(3,4), f(3,4)"),
     "softmax_ce": ("nn.SoftmaxCrossEntropyWithLogits()", "f(3,4), p(3,4)"),
     "softmax_ce_sum": ("nn.SoftmaxCrossEntropyWithLogits(reduction='sum')", "f(3,4), p(3,4)"),
     "softmax_ce_sparse": ("nn.SoftmaxCrossEntropyWithLogits(sparse=True)", "f(3,4), i(3,n=4)"),
@@ -147,6 +219,7 @@ CASES = {
     "kl_div_loss": ("nn.KLDivLoss(reduction='batchmean')", "f(3,4), p(3,4)", "first"),
     "rmse_loss": ("nn.RMSELoss()", "f(3,4), f(3,4)"),
     "dice_loss": ("nn.DiceLoss()", "u(3,4), u(3,4)"),
+    "dice_loss_smooth": ("nn.DiceLoss(smooth=0.5)", "u(3,4), u(3,4)"),
 }
 
 
@@ -155,6 +228,11 @@ def value_of(name, shape):
     random = np.random.RandomState(zlib.crc32(f"{name}{tuple(shape)}".encode()))
     low, high = (0.5, 1.5) if name.endswith(("gamma", "variance")) or name == "w" else (-0.5, 0.5)
     return random.uniform(low, high, shape).astype(np.float32)
+
+
+def _shares(random, shape):
+    raw = random.uniform(0.1, 1, shape)
+    return (raw / raw.sum(-1, keepdims=True)).astype(np.float32)
 
 
 def inputs_of(name, text):
@@ -175,6 +253,13 @@ def inputs_of(name, text):
         "u": lambda *shape: random.uniform(0.05, 0.95, shape).astype(np.float32),
         "i": lambda *shape, n: random.randint(0, n, shape).astype(np.int32),
         "p": p,
+        "fsign": lambda *shape: np.where(random.rand(*shape) < 0.5, -1, 1).astype(np.float32),
+        "logp": lambda *shape: np.log(_shares(random, shape)),
+        "lengths": lambda *lengths: np.array(lengths, np.int32),
+        "classes": lambda *shape, n: random.randint(0, n, shape).astype(np.int64),
+        "places": lambda *shape: np.argsort(random.rand(*shape[:2], math.prod(shape[2:]))).reshape(shape),
+        "tri": lambda length: np.triu(np.ones((length, length), bool), 1),
+        "padded": lambda count, length: np.arange(length) >= np.arange(length, length - count, -1)[:, None],
         "sign": lambda *shape: np.where(random.rand(*shape) < 0.5, -1, 1).astype(np.int32),
         "const": lambda value: np.array(value, np.float32),
     }
@@ -207,6 +292,8 @@ def run(ms, name):
     if len(parameters):
         gradient, parameter_gradient = gradient_operation(net, parameters)(*inputs)
         result.update({f"pgrad{i}": x.asnumpy() for i, x in enumerate(parameter_gradient)})
+    elif "values" in kind:
+        return result
     elif inputs[0].dtype == ms.float32:
         gradient = gradient_operation(net)(*inputs)
     if inputs[0].dtype == ms.float32:

@@ -1,4 +1,4 @@
-"""A sequence that begins with nothing."""
+"""A sequence that begins with nothing, and one that ends before others."""
 
 import numpy as np
 import pytest
@@ -20,3 +20,17 @@ def test_without_a_state_an_lstm_begins_with_zeros(mode, batch_first):
             np.testing.assert_array_equal(one.asnumpy(), other.asnumpy())
     finally:
         context.set_context(mode=before)
+
+
+@pytest.mark.parametrize("mode", [context.GRAPH_MODE, context.PYNATIVE_MODE])
+def test_of_sequences_of_several_lengths_each_gives_what_it_gives_alone(mode):
+    context.set_context(mode=mode)
+    net = nn.LSTM(3, 4, 2, batch_first=True, bidirectional=True)
+    x, lengths = np.random.RandomState(0).randn(3, 5, 3).astype(np.float32), [2, 5, 3]
+    results, (h, c) = net(Tensor(x), seq_length=Tensor(lengths))
+    for i, length in enumerate(lengths):
+        alone, (own_h, own_c) = net(Tensor(x[i : i + 1, :length]))
+        np.testing.assert_allclose(results.asnumpy()[i, :length], alone.asnumpy()[0], rtol=1e-5, atol=1e-6)
+        assert not results.asnumpy()[i, length:].any()
+        for last, own in ((h, own_h), (c, own_c)):
+            np.testing.assert_allclose(last.asnumpy()[:, i], own.asnumpy()[:, 0], rtol=1e-5, atol=1e-6)

@@ -21,16 +21,18 @@ EXTREME = [(), (2, 3, 4, 4, 2, 2), (0, 3)]  # the fewest dimensions, the most, a
 SHAPES = [*EXTREME, (2,), (2, 3), (0,)]
 NAMES = {"nn": nn, "ops": ops, "ir": ir, "np": np, "Tensor": Tensor, "Parameter": Parameter, "mindspore": msnb}
 UNMADE = {"Cell", "GraphKernel", "LossBase"}  # bases: what they compute is the user's
-NOT_CALLED = {"CellList"}  # says so
+NOT_CALLED = {"CellList", "CellDict"}  # says so
 
 
-def example(cls):
-    """The first object of a layer's class that its documentation makes; None where it makes none."""
+def example(cls, **more):
+    """The first object of a layer's class that its documentation makes, of further arguments as text if there are any;
+    None where it makes none."""
     names = {**NAMES, "x": Tensor(np.ones((2, 3), np.float32))}
     for shown in doctest.DocTestParser().get_examples(inspect.getdoc(cls) or ""):
         tree = ast.parse(shown.source.replace("from mindspore ", "from msnb "))
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == cls.__name__:
+                node.keywords += [ast.keyword(name, ast.parse(text, mode="eval").body) for name, text in more.items()]
                 return eval(ast.unparse(node), names)
         exec(compile(tree, cls.__name__, "exec"), names)
     return None
@@ -66,6 +68,19 @@ def test_a_layer_takes_any_rank_or_says_what_it_takes(cls):
             jax.eval_shape(run, *[np.ones(shape, np.float32)] * count)
         except Exception as error:
             assert str(error).startswith(("For '", "for '", "The graph takes")), (shape, repr(error))
+
+
+NO_PARAMETERS = {"Dropout", "Embedding", "LSTMCell", "OneHot"}  # what they call dtype is something else
+
+
+@pytest.mark.parametrize(
+    "cls",
+    [c for c in layers() if c.__name__ not in NO_PARAMETERS and "dtype" in inspect.signature(c).parameters],
+    ids=lambda c: c.__name__,
+)
+def test_a_dtype_is_that_of_all_parameters(cls):
+    found = {p.dtype for p in example(cls, dtype="mindspore.float16").get_parameters()}
+    assert found == {msnb.float16}
 
 
 def _arrays(out):

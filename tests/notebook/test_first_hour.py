@@ -54,7 +54,7 @@ MISTAKES = [
     ("nn.Momentum(net.trainable_params(), lr=0.1, momentum=0.9)", ["'lr'", "learning_rate"]),
     ("Model(net, loss=loss)", ["'loss'", "loss_fn"]),
     ("nn.Dense(4)", ["out_channels"]),
-    ("nn.Linear(3, 8)", ["Dense"]),
+    ("nn.ModuleList([nn.Dense(4, 4)])", ["CellList"]),
     ("Model(net).train(1, data())", ["2 columns", "loss_fn"]),
     ("net(data())", ["iterate", "create_tuple_iterator"]),
     ("nn.SequentialCell(nn.Dense(4, 4), nn.ReLU)", ["the class ReLU", "ReLU(...) makes an object"]),

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from msnb.common.kinds import Kind, PositiveInt, accept_value, checked
+from msnb.common.kinds import Bool, Kind, PositiveInt, accept_value, checked
 from msnb.core.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.ops import functional as F
@@ -50,6 +50,13 @@ class _AdaptivePool2d(Cell):
         return f"output_size={self.output_size}"
 
 
+class _AdaptiveMaxPool2d(_AdaptivePool2d):
+    @checked
+    def __init__(self, output_size: OutputSize, return_indices: Bool = False) -> None:
+        super().__init__(output_size)
+        self.return_indices = return_indices
+
+
 class _AdaptivePool1d(Cell):
     @checked
     def __init__(self, output_size: PositiveInt) -> None:
@@ -70,6 +77,13 @@ class _AdaptivePool3d(Cell):
     def extend_repr(self) -> str:
         """The size."""
         return f"output_size={self.output_size}"
+
+
+class _AdaptiveMaxPool3d(_AdaptivePool3d):
+    @checked
+    def __init__(self, output_size: VolumeSize, return_indices: Bool = False) -> None:
+        super().__init__(output_size)
+        self.return_indices = return_indices
 
 
 class AdaptiveAvgPool2d(_AdaptivePool2d):
@@ -102,12 +116,13 @@ class AdaptiveAvgPool2d(_AdaptivePool2d):
         return F.adaptive_avg_pool2d(x, self.output_size)
 
 
-class AdaptiveMaxPool2d(_AdaptivePool2d):
+class AdaptiveMaxPool2d(_AdaptiveMaxPool2d):
     """
     The greatest numbers of windows that make an image of a given size.
 
     Args:
         output_size (Union[int, tuple]): Its height and width; None stands for that of the input.
+        return_indices (bool): Whether places of the maxima come as well. Default: False.
 
     Inputs:
         - **x** (Tensor) - a float Tensor of shape (N, C, H, W) or (C, H, W).
@@ -127,9 +142,9 @@ class AdaptiveMaxPool2d(_AdaptivePool2d):
         [[[6.]]]
     """
 
-    def construct(self, x: Tensor) -> Tensor:
+    def construct(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         """The greatest numbers."""
-        return F.adaptive_max_pool2d(x, self.output_size)
+        return F.adaptive_max_pool2d(x, self.output_size, self.return_indices)
 
 
 class AdaptiveAvgPool1d(_AdaptivePool1d):
@@ -222,12 +237,13 @@ class AdaptiveAvgPool3d(_AdaptivePool3d):
         return F.adaptive_avg_pool3d(x, self.output_size)
 
 
-class AdaptiveMaxPool3d(_AdaptivePool3d):
+class AdaptiveMaxPool3d(_AdaptiveMaxPool3d):
     """
     The greatest numbers of windows that make a volume of a given size.
 
     Args:
         output_size (Union[int, tuple]): Its depth, height and width; None stands for that of the input.
+        return_indices (bool): Whether places of the maxima come as well. Default: False.
 
     Inputs:
         - **x** (Tensor) - a float Tensor of shape (N, C, D, H, W) or (C, D, H, W).
@@ -247,6 +263,6 @@ class AdaptiveMaxPool3d(_AdaptivePool3d):
         [[[[[7.]]]]]
     """
 
-    def construct(self, x: Tensor) -> Tensor:
+    def construct(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         """The greatest numbers."""
-        return F.adaptive_max_pool3d(x, self.output_size)
+        return F.adaptive_max_pool3d(x, self.output_size, self.return_indices)

@@ -3,9 +3,10 @@
 from typing import Annotated
 
 from msnb import log
+from msnb.common import dtype as mstype
 from msnb.common.arguments import answered
 from msnb.common.initializer import initializer
-from msnb.common.kinds import Between, Bool, Int, PositiveInt, checked
+from msnb.common.kinds import Between, Bool, DType, Int, Kind, PositiveInt, checked
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.nn._kinds import Epsilon, Initial, Layout, Share
@@ -24,17 +25,18 @@ class FeatureNorm(Cell):
     gamma: Parameter
     beta: Parameter
 
-    def _keep(self, num_features, eps, momentum, **initial):
+    def _keep(self, num_features, eps, momentum, dtype, **initial):
         self.num_features = num_features
         self.eps = eps
         self.momentum = momentum
-        self._create("moving_mean", "mean", initial["mean"], False)
-        self._create("moving_variance", "variance", initial["variance"], False)
-        self._create("gamma", "gamma", initial["gamma"], initial["affine"])
-        self._create("beta", "beta", initial["beta"], initial["affine"])
+        self._create("moving_mean", "mean", initial["mean"], dtype, False)
+        self._create("moving_variance", "variance", initial["variance"], dtype, False)
+        self._create("gamma", "gamma", initial["gamma"], dtype, initial["affine"])
+        self._create("beta", "beta", initial["beta"], dtype, initial["affine"])
 
-    def _create(self, attribute, name, value, learned):
-        setattr(self, attribute, Parameter(initializer(value, self.num_features), name, requires_grad=learned))
+    def _create(self, attribute, name, value, dtype, learned):
+        start = initializer(value, self.num_features, dtype)
+        setattr(self, attribute, Parameter(start, name, requires_grad=learned))
 
     @property
     def _takes(self):
@@ -72,6 +74,8 @@ class _BatchNorm(FeatureNorm):
         moving_mean_init: Initial = "zeros",
         moving_var_init: Initial = "ones",
         use_batch_statistics: Bool | None = None,
+        data_format: Layout = "NCHW",
+        dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
         # The operators want the share of the new value.
@@ -79,6 +83,7 @@ class _BatchNorm(FeatureNorm):
             num_features,
             eps,
             1.0 - momentum,
+            dtype,
             affine=affine,
             gamma=gamma_init,
             beta=beta_init,
@@ -86,7 +91,7 @@ class _BatchNorm(FeatureNorm):
             variance=moving_var_init,
         )
         self.use_batch_statistics = use_batch_statistics
-        self._lay_out("NCHW")
+        self._lay_out(data_format)
 
     def _lay_out(self, data_format):
         self.format = data_format
@@ -121,9 +126,11 @@ class BatchNorm1d(_BatchNorm):
         moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
         use_batch_statistics (bool): Whose statistics are used: those of the batch (True), the running ones (False), or
             the first in training and the second otherwise (None). Default: None.
+        data_format (str): "NCHW" or "NHWC", which has the features in the last axis. Default: "NCHW".
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
-        - **x** (Tensor) - of shape (N, C).
+        - **x** (Tensor) - of shape (N, C) or (N, C, L).
 
     Outputs:
         Tensor of the shape of `x`.
@@ -142,7 +149,7 @@ class BatchNorm1d(_BatchNorm):
          [ 0.999995  0.      ]]
     """
 
-    _ranks = (2,)
+    _ranks = (2, 3)
 
 
 class BatchNorm2d(_BatchNorm):
@@ -160,6 +167,7 @@ class BatchNorm2d(_BatchNorm):
         moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
         use_batch_statistics (bool): As in BatchNorm1d. Default: None.
         data_format (str): "NCHW" or "NHWC". Default: "NCHW".
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
         - **x** (Tensor) - (N, C, H, W), or (N, H, W, C) for "NHWC".
@@ -182,34 +190,6 @@ class BatchNorm2d(_BatchNorm):
 
     _ranks = (4,)
 
-    @checked
-    def __init__(
-        self,
-        num_features: PositiveInt,
-        eps: Epsilon = 1e-5,
-        momentum: Share = 0.9,
-        affine: Bool = True,
-        gamma_init: Initial = "ones",
-        beta_init: Initial = "zeros",
-        moving_mean_init: Initial = "zeros",
-        moving_var_init: Initial = "ones",
-        use_batch_statistics: Bool | None = None,
-        data_format: Layout = "NCHW",
-    ) -> None:
-        super().__init__(
-            num_features,
-            eps,
-            momentum,
-            affine,
-            gamma_init,
-            beta_init,
-            moving_mean_init,
-            moving_var_init,
-            use_batch_statistics,
-        )
-        if data_format != "NCHW":
-            self._lay_out(data_format)
-
 
 class BatchNorm3d(Cell):
     """
@@ -225,6 +205,7 @@ class BatchNorm3d(Cell):
         moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
         moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
         use_batch_statistics (bool): As in BatchNorm1d. Default: None.
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, D, H, W).
@@ -257,6 +238,7 @@ class BatchNorm3d(Cell):
         moving_mean_init: Initial = "zeros",
         moving_var_init: Initial = "ones",
         use_batch_statistics: Bool | None = None,
+        dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
         self.bn2d: BatchNorm2d = BatchNorm2d(
@@ -269,6 +251,7 @@ class BatchNorm3d(Cell):
             moving_mean_init,
             moving_var_init,
             use_batch_statistics,
+            dtype=dtype,
         )
         self.reshape: P.Reshape = P.Reshape()
 
@@ -281,6 +264,13 @@ class BatchNorm3d(Cell):
         return self.reshape(self.bn2d(flat), x.shape)
 
 
+def _groups(value):
+    if not isinstance(value, list) or not all(isinstance(group, list) for group in value):
+        raise TypeError
+    return value
+
+
+Groups = Annotated[list[list[int]], Kind("a list of lists of ranks", _groups)]
 _ALONE = "this process has one device, so the statistics are those of its own batch"
 
 
@@ -362,6 +352,9 @@ class SyncBatchNorm(_BatchNorm):
         moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
         moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
         use_batch_statistics (bool): As in BatchNorm1d. Default: None.
+        process_groups (list): Which devices have their statistics in common; on one there is nothing to share.
+            Default: None.
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C) or (N, C, H, W).
@@ -390,6 +383,8 @@ class SyncBatchNorm(_BatchNorm):
         moving_mean_init: Initial = "zeros",
         moving_var_init: Initial = "ones",
         use_batch_statistics: Bool | None = None,
+        process_groups: Groups | None = None,
+        dtype: DType = mstype.float32,
     ) -> None:
         super().__init__(
             num_features,
@@ -401,5 +396,7 @@ class SyncBatchNorm(_BatchNorm):
             moving_mean_init,
             moving_var_init,
             use_batch_statistics,
+            dtype=dtype,
         )
+        log.unused(self.cls_name, "this process has one device", process_groups=process_groups is not None)
         log.once(f"{self.cls_name}: {_ALONE}.")

@@ -8,7 +8,7 @@ import numpy as np
 from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
-from msnb.common.kinds import Bool, Kind, NonNegInt, OneOf, PositiveInt, accept_value, checked
+from msnb.common.kinds import Bool, DType, Kind, NonNegInt, OneOf, PositiveInt, accept_value, checked
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.nn._inputs import check_dims
@@ -49,7 +49,7 @@ class Filtered(Cell):
             setattr(self, name, value)
         self._check_together()
 
-    def _fill(self, weight_init: Any, bias_init: Any, dtype: Any = mstype.float32) -> None:
+    def _fill(self, weight_init: Any, bias_init: Any, dtype: Any) -> None:
         """Make the Parameters, and the operators."""
         shape = self._weight_shape()
         self.weight_init = weight_init = first_weight(weight_init)
@@ -134,6 +134,7 @@ class Convolution(Filtered):
         weight_init: Initial | None = "normal",
         bias_init: Initial | None = "zeros",
         data_format: Layout = "NCHW",
+        dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
         self._take(
@@ -148,7 +149,7 @@ class Convolution(Filtered):
             group=group,
             has_bias=has_bias,
         )
-        self._fill(weight_init, bias_init)
+        self._fill(weight_init, bias_init, dtype)
         self._say_unused(bias_init, "zeros")
 
     def _operate(self):
@@ -195,6 +196,7 @@ class RowConvolution(Convolution):
         has_bias: Bool = False,
         weight_init: Initial | None = "normal",
         bias_init: Initial | None = "zeros",
+        dtype: DType = mstype.float32,
     ) -> None:
         super().__init__(
             in_channels,
@@ -208,6 +210,7 @@ class RowConvolution(Convolution):
             has_bias,
             self._of_height_1(weight_init),
             bias_init,
+            dtype=dtype,
         )
         self.expand_dims: P.ExpandDims = P.ExpandDims()
         self.squeeze: P.Squeeze = P.Squeeze(2)

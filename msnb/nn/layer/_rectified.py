@@ -1,11 +1,11 @@
-"""Activations that bend or cut straight lines: rectifiers, their smooth ends, thresholds."""
+"""Activations that bend straight lines: rectifiers and their smooth ends."""
 
 from typing import Annotated
 
 import numpy as np
 
 from msnb.common.initializer import initializer
-from msnb.common.kinds import Between, Float, Kind, PositiveInt, StrictFloat, accept_value, checked
+from msnb.common.kinds import Float, Kind, PositiveInt, accept_value, checked
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.nn._kinds import KnownFloat, KnownNumber
@@ -15,7 +15,7 @@ from msnb.nn.layer._one_operator import OneOperator, PlainOperator
 from msnb.ops import functional as F
 from msnb.ops import operations as P
 
-__all__ = ["ReLU", "ReLU6", "LeakyReLU", "PReLU", "ELU", "SeLU", "CELU", "Hardtanh", "HShrink", "SoftShrink"]
+__all__ = ["ReLU", "ReLU6", "LeakyReLU", "PReLU", "RReLU", "ELU", "SeLU", "CELU"]
 
 
 class ReLU(PlainOperator, operator=P.ReLU, held_as="relu"):
@@ -142,6 +142,47 @@ class PReLU(Cell):
         return self.prelu(x, share)
 
 
+class RReLU(Cell):
+    """
+    LeakyReLU whose share is drawn for each element and each call (Xu et al., 2015).
+
+    Args:
+        lower (Union[int, float]): The least share. Default: 1 / 8.
+        upper (Union[int, float]): The greatest. Default: 1 / 3.
+
+    Inputs:
+        - **x** (Tensor) - a float Tensor of any shape.
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Raises:
+        TypeError: If a bound is no number.
+        ValueError: If `lower` is greater than `upper`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.RReLU(0.5, 0.5)(Tensor([-1.0, 2.0], mindspore.float32)))
+        [-0.5  2. ]
+    """
+
+    @checked
+    def __init__(self, lower: Float = 1 / 8, upper: Float = 1 / 3) -> None:
+        super().__init__()
+        if lower > upper:
+            raise ValueError(
+                f"For '{self.cls_name}', 'lower' should not be greater than 'upper', but got {lower} and {upper}."
+            )
+        self.lower = lower
+        self.upper = upper
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The rectified numbers."""
+        return F.rrelu(x, self.lower, self.upper)
+
+
 class ELU(OneOperator, operator=P.Elu, held_as="elu"):
     r"""
     Exponential linear unit (Clevert et al., 2015): negative numbers approach -alpha as :math:`\alpha (e^x - 1)`, others
@@ -228,103 +269,3 @@ class CELU(OneOperator, operator=P.CeLU, held_as="celu"):
     def __init__(self, alpha: Annotated[float, Kind("a float other than 0", _not_zero)] = 1.0) -> None:
         super().__init__(alpha)
         self.alpha = alpha
-
-
-class Hardtanh(Cell):
-    """
-    `x`, cut to [min_val, max_val].
-
-    Args:
-        min_val (Union[int, float]): The least result. Default: -1.0.
-        max_val (Union[int, float]): The greatest. Default: 1.0.
-
-    Inputs:
-        - **x** (Tensor) - a float Tensor of any shape.
-
-    Outputs:
-        Tensor of the shape and type of `x`.
-
-    Raises:
-        TypeError: If a bound is no number.
-        ValueError: If the least is not less than the greatest.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
-    Examples:
-        >>> print(nn.Hardtanh()(Tensor([-3.0, 0.5, 3.0], mindspore.float32)))
-        [-1.   0.5  1. ]
-    """
-
-    @checked
-    def __init__(self, min_val: Float = -1.0, max_val: Float = 1.0) -> None:
-        super().__init__()
-        if not min_val < max_val:
-            raise ValueError(
-                f"For '{self.cls_name}', 'min_val' should be less than 'max_val', but got {min_val} and {max_val}."
-            )
-        self.min_val = min_val
-        self.max_val = max_val
-
-    def construct(self, x: Tensor) -> Tensor:
-        """What is left between the bounds."""
-        return F.hardtanh(x, self.min_val, self.max_val)
-
-
-class HShrink(OneOperator, operator=P.HShrink, held_as="hshrink"):
-    """
-    Numbers near 0 become 0: `x` stays where abs(x) > lambd.
-
-    Args:
-        lambd (float): How near. Default: 0.5.
-
-    Inputs:
-        - **x** (Tensor) - a float Tensor of any shape.
-
-    Outputs:
-        Tensor of the shape and type of `x`.
-
-    Raises:
-        TypeError: If `lambd` is no float.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
-    Examples:
-        >>> print(nn.HShrink()(Tensor([-1.0, 0.25], mindspore.float32)))
-        [-1.  0.]
-    """
-
-    @checked
-    def __init__(self, lambd: KnownFloat = 0.5) -> None:
-        super().__init__(lambd)
-
-
-class SoftShrink(OneOperator, operator=P.SoftShrink, held_as="soft_shrink"):
-    """
-    Every number moves towards 0 by lambd, and stops there.
-
-    Args:
-        lambd (float): How far, not negative. Default: 0.5.
-
-    Inputs:
-        - **x** (Tensor) - a float Tensor of any shape.
-
-    Outputs:
-        Tensor of the shape and type of `x`.
-
-    Raises:
-        TypeError: If `lambd` is no float.
-        ValueError: If it is negative.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
-    Examples:
-        >>> print(nn.SoftShrink()(Tensor([-1.0, 0.25], mindspore.float32)))
-        [-0.5  0. ]
-    """
-
-    @checked
-    def __init__(self, lambd: Annotated[float, Between(StrictFloat, 0, None)] = 0.5) -> None:
-        super().__init__(lambd)

@@ -1,6 +1,6 @@
 """Smooth activations: those that saturate on both sides, and those that pass the input through such a gate."""
 
-from msnb.common.kinds import Bool, checked
+from msnb.common.kinds import Bool, Int, checked
 from msnb.core.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.nn.layer._one_operator import OneOperator, PlainOperator
@@ -19,6 +19,7 @@ __all__ = [
     "GELU",
     "FastGelu",
     "Tanhshrink",
+    "GLU",
 ]
 
 
@@ -251,3 +252,39 @@ class Tanhshrink(PlainOperator, operator=P.Tanh, held_as="tanh"):
     def construct(self, x: Tensor) -> Tensor:
         """The rest."""
         return x - self.tanh(x)
+
+
+class GLU(Cell):
+    r"""
+    Gated linear unit (Dauphin et al., 2017): one half of the input, as far as the other lets it through:
+    :math:`a \cdot \sigma(b)`.
+
+    Args:
+        axis (int): The axis that is cut in two halves. Default: -1.
+
+    Inputs:
+        - **x** (Tensor) - a float Tensor whose `axis` is of even length.
+
+    Outputs:
+        Tensor, half as long.
+
+    Raises:
+        TypeError: If `axis` is no int.
+        ValueError: If the axis is not there or cannot be halved.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.GLU()(Tensor([[3.0, 0.0]], mindspore.float32)))
+        [[1.5]]
+    """
+
+    @checked
+    def __init__(self, axis: Int = -1) -> None:
+        super().__init__()
+        self.dim = axis
+
+    def construct(self, x: Tensor) -> Tensor:
+        """What is let through."""
+        return F.glu(x, self.dim)

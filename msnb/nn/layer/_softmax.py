@@ -1,11 +1,14 @@
 """Activations that make a distribution of scores."""
 
+from msnb.common.arguments import answered
 from msnb.common.kinds import Axis, Int, checked
 from msnb.core.tensor import Tensor
+from msnb.nn._inputs import check_dims
+from msnb.nn.cell import Cell
 from msnb.nn.layer._one_operator import OneOperator
 from msnb.ops import operations as P
 
-__all__ = ["Softmax", "LogSoftmax", "Softmin"]
+__all__ = ["Softmax", "LogSoftmax", "Softmin", "Softmax2d"]
 
 
 class Softmax(OneOperator, operator=P.Softmax, held_as="softmax"):
@@ -96,3 +99,35 @@ class Softmin(OneOperator, operator=P.Softmax, held_as="softmax"):
     def construct(self, x: Tensor) -> Tensor:
         """The shares."""
         return self.softmax(-x)
+
+
+class Softmax2d(Cell):
+    """
+    Softmax over the channels of each pixel.
+
+    Inputs:
+        - **x** (Tensor) - a float Tensor of shape (N, C, H, W) or (C, H, W).
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Raises:
+        ValueError: If the input has other dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.Softmax2d()(Tensor(np.ones((4, 1, 1)), mindspore.float32)).flatten())
+        [0.25 0.25 0.25 0.25]
+    """
+
+    @answered
+    def __init__(self) -> None:
+        super().__init__()
+        self.softmax: P.Softmax = P.Softmax(-3)
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The shares."""
+        check_dims(self.cls_name, x, 3, 4)
+        return self.softmax(x)

@@ -1,30 +1,47 @@
-"""Activation layers by name. The layers themselves stand in three files: softmax, sigmoidal, rectified."""
+"""Activation layers by name. The layers themselves stand beside: softmax, sigmoidal, rectified, thresholds."""
 
 from msnb.nn.cell import Cell
-from msnb.nn.layer import _rectified, _sigmoidal, _softmax
+from msnb.nn.layer import _rectified, _sigmoidal, _softmax, _thresholds
 from msnb.nn.layer._rectified import *  # noqa: F403
-from msnb.nn.layer._rectified import ELU, LeakyReLU, PReLU, ReLU, ReLU6
+from msnb.nn.layer._rectified import CELU, ELU, LeakyReLU, PReLU, ReLU, ReLU6, RReLU
 from msnb.nn.layer._sigmoidal import *  # noqa: F403
-from msnb.nn.layer._sigmoidal import GELU, FastGelu, HSigmoid, HSwish, LogSigmoid, Mish, Sigmoid, SiLU, Softsign, Tanh
+from msnb.nn.layer._sigmoidal import (
+    GELU,
+    FastGelu,
+    HSigmoid,
+    HSwish,
+    LogSigmoid,
+    Mish,
+    Sigmoid,
+    SiLU,
+    Softsign,
+    Tanh,
+    Tanhshrink,
+)
 from msnb.nn.layer._softmax import *  # noqa: F403
-from msnb.nn.layer._softmax import LogSoftmax, Softmax
+from msnb.nn.layer._softmax import LogSoftmax, Softmax, Softmax2d, Softmin
+from msnb.nn.layer._thresholds import *  # noqa: F403
+from msnb.nn.layer._thresholds import Hardtanh, HShrink, SoftShrink
 
 __all__ = ["get_activation"]
 __all__ += _softmax.__all__
 __all__ += _rectified.__all__
 __all__ += _sigmoidal.__all__
+__all__ += _thresholds.__all__
 
 _NAMED = (Softmax, LogSoftmax, ReLU, ReLU6, LeakyReLU, PReLU, ELU, Sigmoid, HSigmoid, LogSigmoid, Tanh, Softsign, SiLU)
-_LAYERS = {layer.__name__.lower(): layer for layer in (*_NAMED, HSwish, Mish, GELU)}
+_NEWER = (Softmin, Softmax2d, RReLU, Hardtanh, CELU, HShrink, SoftShrink, Tanhshrink)
+_LAYERS = {layer.__name__.lower(): layer for layer in (*_NAMED, *_NEWER, HSwish, Mish, GELU)}
 _LAYERS["fast_gelu"] = FastGelu
 
 
-def get_activation(name: str | None) -> Cell | None:
+def get_activation(name: str | None, prim_name: str | None = None) -> Cell | None:
     """
     A new activation layer, by its name.
 
     Args:
         name (str): "relu", "sigmoid", "softmax", ...: that of the class in lower case, and "fast_gelu".
+        prim_name (str): Who asks, for the error. Default: None.
 
     Returns:
         Cell; None for None.
@@ -39,5 +56,6 @@ def get_activation(name: str | None) -> Cell | None:
     if name is None:
         return None
     if name not in _LAYERS:
-        raise KeyError(f"There is no activation '{name}'; there are {', '.join(sorted(_LAYERS))}.")
+        asked = f"For '{prim_name}', there" if prim_name else "There"
+        raise KeyError(f"{asked} is no activation '{name}'; there are {', '.join(sorted(_LAYERS))}.")
     return _LAYERS[name]()

@@ -1,10 +1,8 @@
 """Basic layers: Dense, Dropout, Flatten, one-hot. Those on norms, matrices and images are re-exported."""
 
-import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 from msnb.common import dtype as mstype
-from msnb.common.arguments import answered
 from msnb.common.initializer import initializer
 from msnb.common.kinds import (
     Between,
@@ -20,7 +18,6 @@ from msnb.common.kinds import (
     accept_value,
     checked,
 )
-from msnb.core.errors import describe
 from msnb.core.generations import differs
 from msnb.core.parameter import Parameter
 from msnb.core.primitive import Primitive
@@ -29,6 +26,7 @@ from msnb.nn._inputs import check_least_dims
 from msnb.nn._kinds import FIRST_WEIGHTS, Initial, NumberType, first_bias, first_weight
 from msnb.nn.cell import Cell
 from msnb.nn.layer._diagonal import MatrixDiag, MatrixDiagPart, MatrixSetDiag, Tril, Triu
+from msnb.nn.layer._shapes import Flatten, Roll, Unflatten
 from msnb.nn.layer._spatial import Pad, ResizeBilinear, Unfold
 from msnb.nn.layer._vector_norm import ClipByNorm, L1Regularizer, Norm
 from msnb.nn.layer.activation import get_activation
@@ -54,6 +52,8 @@ __all__ = [
     "MatrixSetDiag",
     "L1Regularizer",
     "Identity",
+    "Roll",
+    "Unflatten",
 ]
 
 
@@ -84,6 +84,7 @@ class Dense(Cell):
             Uniform(1 / sqrt(in_channels)). Default: "zeros", in MindSpore 2 None.
         has_bias (bool): Whether b is there. Default: True.
         activation (Union[str, Cell, Primitive]): The function f; None is none. Default: None.
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
         - **x** (Tensor) - whose last axis are the `in_channels` features.
@@ -113,18 +114,19 @@ class Dense(Cell):
         bias_init: Initial | None = "zeros",
         has_bias: Bool = True,
         activation: Activation = None,
+        dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
         self.in_channels = in_channels
         self.out_channels = out_channels
         self.has_bias = has_bias
         self.weight: Parameter = Parameter(
-            initializer(first_weight(weight_init), [out_channels, in_channels]), "weight"
+            initializer(first_weight(weight_init), [out_channels, in_channels], dtype), "weight"
         )
         self.matmul: P.MatMul = P.MatMul(transpose_b=True)
         self.bias: Parameter | None = None
         if has_bias:
-            self.bias = Parameter(initializer(first_bias(bias_init, in_channels), [out_channels]), "bias")
+            self.bias = Parameter(initializer(first_bias(bias_init, in_channels), [out_channels], dtype), "bias")
             self.bias_add: P.BiasAdd = P.BiasAdd()
         self.reshape: P.Reshape = P.Reshape()
         self.activation = activation
@@ -162,6 +164,7 @@ def _keep_prob(value):
     return accept_value(StrictFloat, value)
 
 
+@differs("'p' comes after 'keep_prob'", "keep_prob", "p", "dtype")
 class Dropout(Cell):
     r"""
     In training, random elements become 0 and the others larger, so that the sum stays the same in the mean
@@ -215,41 +218,6 @@ class Dropout(Cell):
     def extend_repr(self) -> str:
         """The probability."""
         return f"keep_prob={self.keep_prob}"
-
-
-class Flatten(Cell):
-    """
-    A matrix of the samples: axis 0 stays, all others become one.
-
-    Inputs:
-        - **x** (Tensor) - of shape (N, ...).
-
-    Outputs:
-        Tensor of shape (N, number of elements of a sample).
-
-    Raises:
-        TypeError: If `x` is no Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
-    Examples:
-        >>> print(nn.Flatten()(Tensor(np.ones((2, 3, 4)), mindspore.float32)).shape)
-        (2, 12)
-    """
-
-    @answered
-    def __init__(self) -> None:
-        super().__init__()
-        self.reshape: P.Reshape = P.Reshape()
-
-    def construct(self, x: Tensor) -> Tensor:
-        """The matrix."""
-        if not isinstance(x, Tensor):
-            raise TypeError(f"For '{self.cls_name}', the input should be a Tensor, but got {describe(x)}.")
-        check_least_dims(self.cls_name, x, 1)
-        samples, *rest = x.shape
-        return self.reshape(x, (samples, math.prod(rest)))
 
 
 class Identity(Cell):

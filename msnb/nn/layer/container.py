@@ -1,14 +1,14 @@
 """Cells that hold Cells in order."""
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from typing import Any
 
 from msnb.common.arguments import uncalled
 from msnb.core.tensor import Tensor
 from msnb.nn.cell import Cell
 
-__all__ = ["SequentialCell", "CellList"]
+__all__ = ["SequentialCell", "CellList", "CellDict"]
 
 
 def _cell(cell, prefix):
@@ -250,3 +250,126 @@ class CellList(_Ordered):
             NotImplementedError: Always.
         """
         raise NotImplementedError("A CellList is not called itself; call the Cells in it.")
+
+
+class CellDict(Cell):
+    """
+    Cells by their names, whose Parameters belong to the Cell that has the dictionary as an attribute. It is not called
+    itself.
+
+    Args:
+        args (Union[dict, Iterable]): The Cells: a dictionary, or pairs (name, Cell); or nothing.
+
+    Raises:
+        TypeError: If there is something else than Cells, or a name is no string.
+        ValueError: If what should be a pair is none.
+        KeyError: If a name is empty, holds a ".", or is that of another attribute.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> cells = nn.CellDict({"dense": nn.Dense(3, 2), "relu": nn.ReLU()})
+        >>> x = Tensor(np.ones((1, 3)), mindspore.float32)
+        >>> print(list(cells), cells["dense"](x).shape)
+        ['dense', 'relu'] (1, 2)
+    """
+
+    _cells: OrderedDict[str, Cell]
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__()
+        self.__cell_as_dict__ = True
+        if len(args) > 1:
+            raise TypeError(f"CellDict takes one dictionary of Cells, but got {len(args)} arguments.")
+        for cells in args:
+            self.update(cells)
+
+    def __getitem__(self, key: str) -> Cell:
+        return self._cells[key]
+
+    def __setitem__(self, key: str, cell: Cell) -> None:
+        if not isinstance(key, str):
+            raise TypeError(f"A name in a CellDict should be a string, but got {key!r}.")
+        if not key or "." in key or hasattr(self, key) and key not in self._cells:
+            why = "is an attribute of every Cell" if hasattr(self, key) else "is empty" if not key else "holds a '.'"
+            raise KeyError(f"'{key}' cannot be a name in a CellDict: it {why}.")
+        if isinstance(cell, (CellDict, _Ordered)):
+            raise TypeError(f"A {cell.cls_name} cannot stand in a CellDict; put it into a Cell of its own.")
+        self.insert_child_to_cell(key, _cell(cell, key))
+
+    def __delitem__(self, key: str) -> None:
+        self[key]
+        delattr(self, key)
+
+    def __len__(self) -> int:
+        return len(self._cells)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._cells)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._cells
+
+    def clear(self) -> None:
+        """Take all Cells out."""
+        for key in list(self._cells):
+            del self[key]
+
+    def pop(self, key: str) -> Cell:
+        """
+        Take a Cell out.
+
+        Args:
+            key (str): Its name.
+
+        Returns:
+            Cell.
+
+        Raises:
+            KeyError: If there is none.
+        """
+        cell = self[key]
+        del self[key]
+        return cell
+
+    def keys(self) -> KeysView[str]:
+        """The names."""
+        return self._cells.keys()
+
+    def values(self) -> ValuesView[Cell]:
+        """The Cells."""
+        return self._cells.values()
+
+    def items(self) -> ItemsView[str, Cell]:
+        """The pairs (name, Cell)."""
+        return self._cells.items()
+
+    def update(self, cells: "Mapping[str, Cell] | CellDict | Iterable[tuple[str, Cell]]") -> None:
+        """
+        Put Cells in; one that is there under a name makes room.
+
+        Args:
+            cells (Union[dict, Iterable]): The Cells: a dictionary, or pairs (name, Cell).
+
+        Raises:
+            TypeError: If there is something else than Cells.
+            ValueError: If what should be a pair is none.
+        """
+        if not isinstance(cells, Iterable):
+            raise TypeError(f"CellDict takes a dictionary of Cells, or pairs of name and Cell, but got {cells!r}.")
+        pairs = cells.items() if isinstance(cells, (Mapping, CellDict)) else cells
+        for pair in pairs:
+            if not isinstance(pair, Iterable):
+                raise TypeError(f"CellDict takes pairs of name and Cell, but got {pair!r}.")
+            if len(pair := tuple(pair)) != 2:
+                raise ValueError(f"CellDict takes pairs of name and Cell, but got {len(pair)} things.")
+            self[pair[0]] = pair[1]
+
+    def construct(self, *inputs: Any) -> Any:
+        """Nothing: a dictionary computes nothing.
+
+        Raises:
+            NotImplementedError: Always.
+        """
+        raise NotImplementedError("A CellDict is not called itself; call the Cells in it.")

@@ -2,13 +2,15 @@
 
 from typing import Any
 
+from msnb.common import dtype as mstype
 from msnb.common.arguments import answered
-from msnb.common.kinds import Bool, PositiveInt
+from msnb.common.kinds import Bool, DType, PositiveInt
 from msnb.core.generations import differs
 from msnb.core.tensor import Tensor
-from msnb.nn._kinds import FIRST_WEIGHTS, Initial, TwoSizes
-from msnb.nn.layer._convolution import Convolution, FourSides, PadMode, RowConvolution
+from msnb.nn._kinds import FIRST_WEIGHTS, Initial, TwoOffsets, TwoSizes
+from msnb.nn.layer._convolution import Convolution, FourSides, PadMode, RowConvolution, along
 from msnb.nn.layer._volume_convolution import Conv3d, Conv3dTranspose
+from msnb.ops import operations as P
 
 __all__ = ["Conv2d", "Conv2dTranspose", "Conv1d", "Conv1dTranspose", "Conv3d", "Conv3dTranspose"]
 
@@ -36,6 +38,7 @@ class Conv2d(Convolution):
         bias_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first bias; None is
             Uniform(1 / sqrt(n)) for sums of n products. Default: "zeros", in MindSpore 2 None.
         data_format (str): "NCHW" or "NHWC". Default: "NCHW".
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
         - **x** (Tensor) - (N, C, H, W), or (N, H, W, C) for "NHWC".
@@ -87,6 +90,7 @@ class Conv1d(RowConvolution):
             HeUniform(sqrt(5)). Default: "normal", in MindSpore 2 None.
         bias_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first bias; None is
             Uniform(1 / sqrt(n)) for sums of n products. Default: "zeros", in MindSpore 2 None.
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, L).
@@ -126,7 +130,24 @@ class _Transposed(Convolution):
         return self
 
 
-@differs(FIRST_WEIGHTS, weight_init=None, bias_init=None)
+@differs(
+    f"{FIRST_WEIGHTS}; 'output_padding' comes after 'padding'",
+    "in_channels",
+    "out_channels",
+    "kernel_size",
+    "stride",
+    "pad_mode",
+    "padding",
+    "output_padding",
+    "dilation",
+    "group",
+    "has_bias",
+    "weight_init",
+    "bias_init",
+    "dtype",
+    weight_init=None,
+    bias_init=None,
+)
 class Conv2dTranspose(_Transposed):
     r"""
     Convolution from the output side: what Conv2d does to the gradient of its input. A stride spreads the image
@@ -147,6 +168,9 @@ class Conv2dTranspose(_Transposed):
             HeUniform(sqrt(5)). Default: "normal", in MindSpore 2 None.
         bias_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first bias; None is
             Uniform(1 / sqrt(n)) for sums of n products. Default: "zeros", in MindSpore 2 None.
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
+        output_padding (Union[int, tuple[int]]): For "pad", how many zeros stand below and right of what comes out; less
+            than the stride or the dilation. Default: 0.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, H, W).
@@ -182,6 +206,9 @@ class Conv2dTranspose(_Transposed):
         has_bias: Bool = False,
         weight_init: Initial | None = "normal",
         bias_init: Initial | None = "zeros",
+        dtype: DType = mstype.float32,
+        *,
+        output_padding: TwoOffsets = 0,
     ) -> None:
         super().__init__(
             in_channels,
@@ -195,11 +222,23 @@ class Conv2dTranspose(_Transposed):
             has_bias,
             weight_init,
             bias_init,
+            dtype=dtype,
         )
+        self.output_padding = output_padding
+        below, right = along(2, output_padding)
+        if (below or right) and pad_mode != "pad":
+            raise ValueError(f"For '{self.cls_name}', 'output_padding' needs pad_mode='pad', but got '{pad_mode}'.")
+        if any(n >= max(s, d) for n, s, d in zip((below, right), self.stride, self.dilation, strict=True)):
+            raise ValueError(
+                f"For '{self.cls_name}', 'output_padding' should be less than the stride or the dilation, but got "
+                f"{output_padding} with stride {self.stride} and dilation {self.dilation}."
+            )
+        self._widen = P.Pad(((0, 0), (0, 0), (0, below), (0, right))) if below or right else None
 
     def construct(self, x: Tensor) -> Tensor:
         """The spread images."""
-        return self._convolve(x)
+        image = self._convolve(x)
+        return image if self._widen is None else self._widen(image)
 
 
 @differs(FIRST_WEIGHTS, weight_init=None, bias_init=None)
@@ -221,6 +260,7 @@ class Conv1dTranspose(_Transposed, RowConvolution):
             HeUniform(sqrt(5)). Default: "normal", in MindSpore 2 None.
         bias_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first bias; None is
             Uniform(1 / sqrt(n)) for sums of n products. Default: "zeros", in MindSpore 2 None.
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, L).

@@ -6,7 +6,8 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
-from msnb.common.kinds import Bool, Int, Kind, NonNegInt, OneOf, PositiveInt, accept_value, check, checked
+from msnb.common.kinds import Bool, DType, Int, Kind, NonNegInt, OneOf, PositiveInt, accept_value, check, checked
+from msnb.core.generations import differs
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.nn._inputs import INTS, check_dims, check_dtypes
@@ -112,6 +113,18 @@ _ROWS = Kind("a tuple of positive ints", _rows)
 _NO_SERVER = "there is no parameter server"
 
 
+@differs(
+    "'dtype' comes after 'sparse', and there is no cache of a parameter server",
+    "vocab_size",
+    "embedding_size",
+    "param_init",
+    "target",
+    "slice_mode",
+    "manual_shapes",
+    "max_norm",
+    "sparse",
+    "dtype",
+)
 class EmbeddingLookup(Cell):
     """
     An Embedding that can lie on several devices, and whose vectors can have a greatest length.
@@ -128,6 +141,7 @@ class EmbeddingLookup(Cell):
         sparse (bool): Whether the gradient of the table is a RowTensor, so that the optimizers for sparse gradients
             leave other rows alone; with target "CPU" it has to be. Default: True.
         vocab_cache_size (int): The size of a parameter server's cache, of which there is none here. Default: 0.
+        dtype (mindspore.dtype): Element type of the table. Default: mstype.float32.
 
     Inputs:
         - **indices** (Tensor) - the numbers, int32 or int64; with target "CPU" one out of range gives 0.
@@ -162,6 +176,8 @@ class EmbeddingLookup(Cell):
         max_norm: AboveZero | None = None,
         sparse: Bool = True,
         vocab_cache_size: Annotated[int, OneOf(0, otherwise=_NO_SERVER, among=NonNegInt)] = 0,
+        *,
+        dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
         if target == "CPU" and not sparse:
@@ -174,7 +190,7 @@ class EmbeddingLookup(Cell):
             manual_shapes = check(_ROWS, manual_shapes, "manual_shapes", self.cls_name)
         self.manual_shapes = manual_shapes
         self.embedding_table: Parameter = Parameter(
-            initializer(param_init, [vocab_size, embedding_size]), "embedding_table"
+            initializer(param_init, [vocab_size, embedding_size], dtype), "embedding_table"
         )
         self.lookup = P.EmbeddingLookup() if target == "CPU" else P.SparseGatherV2() if sparse else P.Gather()
         self.max_norm: Tensor = max_norm
@@ -203,6 +219,7 @@ class MultiFieldEmbeddingLookup(EmbeddingLookup):
         max_norm (float): As in EmbeddingLookup. Default: None.
         sparse (bool): As in EmbeddingLookup. Default: True.
         operator (str): How vectors are merged: "SUM", "MEAN" or "MAX". Default: "SUM".
+        dtype (mindspore.dtype): As in EmbeddingLookup. Default: mstype.float32.
 
     Inputs:
         - **input_indices** (Tensor) - the numbers, (batch_size, seq_length), int32 or int64.
@@ -242,6 +259,7 @@ class MultiFieldEmbeddingLookup(EmbeddingLookup):
         max_norm: float | None = None,
         sparse: bool = True,
         operator: Annotated[str, OneOf(*_OPERATORS)] = "SUM",
+        dtype: DType = mstype.float32,
     ) -> None:
         super().__init__(
             vocab_size,
@@ -252,6 +270,7 @@ class MultiFieldEmbeddingLookup(EmbeddingLookup):
             feature_num_list,
             max_norm,
             sparse,
+            dtype=dtype,
         )
         self.field_size = field_size
         self.operator = operator

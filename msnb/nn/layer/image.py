@@ -13,6 +13,7 @@ from msnb.nn._inputs import FLOATS, check_alike, check_dims, check_dtypes
 from msnb.nn._kinds import AboveZero, KnownFloat
 from msnb.nn._numbers import PositiveNumber
 from msnb.nn.cell import Cell
+from msnb.nn.layer._pixels import PixelShuffle, PixelUnshuffle
 from msnb.nn.layer.container import CellList
 from msnb.nn.layer.conv import Conv2d
 from msnb.nn.layer.pooling import AvgPool2d
@@ -22,7 +23,7 @@ from msnb.ops import operations as P
 if TYPE_CHECKING:  # named in annotations alone
     pass
 
-__all__ = ["ImageGradients", "SSIM", "MSSSIM", "PSNR", "CentralCrop"]
+__all__ = ["ImageGradients", "SSIM", "MSSSIM", "PSNR", "CentralCrop", "PixelShuffle", "PixelUnshuffle"]
 
 
 def _check_pair(layer, img1, img2):

@@ -5,12 +5,14 @@ import math
 import numpy as np
 
 from msnb.common import dtype as mstype
-from msnb.common.kinds import Bool, PositiveInt, checked
+from msnb.common.kinds import Bool, DType, PositiveInt, checked
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
+from msnb.nn._inputs import check_dims
 from msnb.nn._kinds import Share
 from msnb.nn.cell import Cell
 from msnb.ops import operations as P
+from msnb.ops.nn.lstm import _LSTMOfLengths
 
 __all__ = ["LSTM", "LSTMCell"]
 
@@ -22,6 +24,7 @@ class _OverTime(Cell):
         self.batch_first = batch_first
         self.transpose = P.Transpose()
         self.lstm = P.LSTM(*settings)
+        self._lstm_of_lengths = _LSTMOfLengths(*settings)
 
     def _turned(self, x):
         """`x` with time and batch in the other order, where the batch comes first outside."""
@@ -52,11 +55,14 @@ class LSTM(_OverTime):
         dropout (Union[float, int]): How probable it is in training that what one layer hands to the next becomes 0.
             Default: 0.
         bidirectional (bool): Whether each layer also runs backwards. Default: False.
+        dtype (mindspore.dtype): Element type of the Parameter. Default: mstype.float32.
 
     Inputs:
         - **x** (Tensor) - of shape (seq_len, batch_size, input_size), by `batch_first` with the first two exchanged.
         - **hx** (tuple, optional) - the first h and c, each of shape (layers * directions, batch_size, hidden_size).
           Default: None, zeros.
+        - **seq_length** (Tensor, optional) - int, of shape (batch_size,): how long each sequence is. Results behind its
+          end are 0. Default: None, all are of length seq_len.
 
     Outputs:
         Tuple (output, (h, c)): all results of the last layer, laid out as `x`, with directions * hidden_size features;
@@ -87,6 +93,8 @@ class LSTM(_OverTime):
         batch_first: Bool = False,
         dropout: Share = 0,
         bidirectional: Bool = False,
+        *,
+        dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
         self._operate(batch_first, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout)
@@ -98,15 +106,21 @@ class LSTM(_OverTime):
         count = rows * sum(features + hidden_size + 2 * has_bias for features in taken)
         reach = 1 / math.sqrt(hidden_size)
         start = np.random.uniform(-reach, reach, count).reshape(-1, 1, 1)
-        self.weight: Parameter = Parameter(Tensor(start, mstype.float32), "weight")
+        self.weight: Parameter = Parameter(Tensor(start, dtype), "weight")
 
-    def construct(self, x: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    def construct(
+        self, x: Tensor, hx: tuple[Tensor, Tensor] | None = None, seq_length: Tensor | None = None
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """(results, (h, c))."""
+        check_dims(self.cls_name, x, 3, name="'x'")
         x = self._turned(x)
         if hx is None:
             nothing = P.Zeros()((self._states, x.shape[1], self._length), x.dtype)
             hx = (nothing, nothing)
-        results, h, c, _, _ = self.lstm(x, *hx, self.weight)
+        if seq_length is None:
+            results, h, c, _, _ = self.lstm(x, *hx, self.weight)
+        else:
+            results, h, c, _, _ = self._lstm_of_lengths(x, *hx, self.weight, seq_length)
         return self._turned(results), (h, c)
 
 

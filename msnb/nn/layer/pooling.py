@@ -2,9 +2,11 @@
 
 from typing import Annotated, Any
 
-from msnb.common.kinds import Bool, Kind, NonNegInt, OneOf, Optional, PositiveInt, checked
+from msnb.common.kinds import Bool, Kind, NonNegInt, PositiveInt, checked
+from msnb.core.generations import differs
 from msnb.core.tensor import Tensor
-from msnb.nn._kinds import Layout, TwoOffsets, TwoSizes
+from msnb.nn._inputs import check_dims
+from msnb.nn._kinds import Divisor, Layout, PoolMode, TwoOffsets, TwoSizes
 from msnb.nn.cell import Cell
 from msnb.nn.layer._adaptive_pool import (
     AdaptiveAvgPool1d,
@@ -15,12 +17,23 @@ from msnb.nn.layer._adaptive_pool import (
     AdaptiveMaxPool3d,
 )
 from msnb.nn.layer._one_operator import OneOperator
+from msnb.nn.layer._power_pool import LPPool1d, LPPool2d
+from msnb.nn.layer._unpool import MaxUnpool1d, MaxUnpool2d, MaxUnpool3d
+from msnb.nn.layer._volume_pool import AvgPool3d, MaxPool3d
+from msnb.ops import functional as F
 from msnb.ops import operations as P
 from msnb.ops.nn.avg_pool import AvgPool2D
 from msnb.ops.nn.max_pool import MaxPoolWithArgmaxV2, _MaxPool2D
 
 __all__ = [
     "AvgPool2d",
+    "AvgPool3d",
+    "MaxPool3d",
+    "LPPool1d",
+    "LPPool2d",
+    "MaxUnpool1d",
+    "MaxUnpool2d",
+    "MaxUnpool3d",
     "MaxPool2d",
     "AvgPool1d",
     "MaxPool1d",
@@ -43,8 +56,9 @@ def _window(value):
 
 
 Window = Annotated[int | tuple[int, int], Kind("a positive int or a tuple of two", _window)]
-PadMode = Annotated[str, OneOf("VALID", "SAME", "PAD", fold=True)]
-Divisor = Annotated[int | None, Optional(PositiveInt)]
+
+
+_BEHIND = "'padding' and what follows it are taken by position, and 'data_format' comes last"
 
 
 class _Pool2d(OneOperator):
@@ -71,6 +85,13 @@ class _Pool2d(OneOperator):
                     f'"{pad_mode.lower()}".'
                 )
         self._hold(self._operator(kernel_size, stride, pad_mode, data_format))
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The number of each window."""
+        if x.ndim != 3:
+            return super().construct(x)
+        found = super().construct(F.expand_dims(x, 0))
+        return tuple(part[0] for part in found) if isinstance(found, tuple) else found[0]
 
     def extend_repr(self) -> str:
         """The window and how it moves."""
@@ -107,12 +128,25 @@ class _Row(_Pool2d):
 
     def construct(self, x: Tensor) -> Tensor:
         """The number of each stretch."""
-        if x.ndim != 3:
-            raise ValueError(f"For '{self.cls_name}', the input should have 3 dims, but got shape {x.shape}.")
+        check_dims(self.cls_name, x, 2, 3)
+        if x.ndim == 2:
+            found = self.construct(F.expand_dims(x, 0))
+            return tuple(part[0] for part in found) if isinstance(found, tuple) else found[0]
         pooled = super().construct(self.expand(x, 2))
         return tuple(map(self.squeeze, pooled)) if isinstance(pooled, tuple) else self.squeeze(pooled)
 
 
+@differs(
+    _BEHIND,
+    "kernel_size",
+    "stride",
+    "pad_mode",
+    "padding",
+    "dilation",
+    "return_indices",
+    "ceil_mode",
+    "data_format",
+)
 class MaxPool2d(_MaxPool):
     """
     The greatest number in each window of an image.
@@ -130,7 +164,7 @@ class MaxPool2d(_MaxPool):
         ceil_mode (bool): For "pad", whether a last incomplete window counts. Default: False.
 
     Inputs:
-        - **x** (Tensor) - (N, C, H, W), or (N, H, W, C) for "NHWC".
+        - **x** (Tensor) - (N, C, H, W), or (N, H, W, C) for "NHWC"; one image is taken without N, too.
 
     Outputs:
         Tensor, laid out as the input.
@@ -152,7 +186,7 @@ class MaxPool2d(_MaxPool):
         self,
         kernel_size: Window = 1,
         stride: Window = 1,
-        pad_mode: PadMode = "VALID",
+        pad_mode: PoolMode = "VALID",
         data_format: Layout = "NCHW",
         *,
         padding: TwoOffsets = 0,
@@ -187,7 +221,7 @@ class MaxPool1d(_Row, _MaxPool):
         ceil_mode (bool): For "pad", whether a last incomplete window counts. Default: False.
 
     Inputs:
-        - **x** (Tensor) - of shape (N, C, L).
+        - **x** (Tensor) - of shape (N, C, L) or (C, L).
 
     Outputs:
         Tensor of shape (N, C, L_out).
@@ -210,8 +244,7 @@ class MaxPool1d(_Row, _MaxPool):
         self,
         kernel_size: PositiveInt = 1,
         stride: PositiveInt = 1,
-        pad_mode: PadMode = "VALID",
-        *,
+        pad_mode: PoolMode = "VALID",
         padding: NonNegInt = 0,
         dilation: PositiveInt = 1,
         return_indices: Bool = False,
@@ -229,6 +262,17 @@ class MaxPool1d(_Row, _MaxPool):
         )
 
 
+@differs(
+    _BEHIND,
+    "kernel_size",
+    "stride",
+    "pad_mode",
+    "padding",
+    "ceil_mode",
+    "count_include_pad",
+    "divisor_override",
+    "data_format",
+)
 class AvgPool2d(_AvgPool):
     """
     The mean of each window of an image.
@@ -247,7 +291,7 @@ class AvgPool2d(_AvgPool):
         divisor_override (int): For "pad", divides the sum instead of the number of pixels. Default: None.
 
     Inputs:
-        - **x** (Tensor) - (N, C, H, W), or (N, H, W, C) for "NHWC".
+        - **x** (Tensor) - (N, C, H, W), or (N, H, W, C) for "NHWC"; one image is taken without N, too.
 
     Outputs:
         Tensor, laid out as the input.
@@ -269,7 +313,7 @@ class AvgPool2d(_AvgPool):
         self,
         kernel_size: Window = 1,
         stride: Window = 1,
-        pad_mode: PadMode = "VALID",
+        pad_mode: PoolMode = "VALID",
         data_format: Layout = "NCHW",
         *,
         padding: TwoOffsets = 0,
@@ -304,7 +348,7 @@ class AvgPool1d(_Row, _AvgPool):
         divisor_override (int): For "pad", divides the sum instead of the number of places. Default: None.
 
     Inputs:
-        - **x** (Tensor) - of shape (N, C, L).
+        - **x** (Tensor) - of shape (N, C, L) or (C, L).
 
     Outputs:
         Tensor of shape (N, C, L_out).
@@ -327,8 +371,7 @@ class AvgPool1d(_Row, _AvgPool):
         self,
         kernel_size: PositiveInt = 1,
         stride: PositiveInt = 1,
-        pad_mode: PadMode = "VALID",
-        *,
+        pad_mode: PoolMode = "VALID",
         padding: NonNegInt = 0,
         ceil_mode: Bool = False,
         count_include_pad: Bool = True,

@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 
 from msnb.common import dtype as mstype
-from msnb.common.kinds import Bool, OneOf, PositiveInt, checked
+from msnb.common.kinds import Bool, DType, OneOf, PositiveInt, checked
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.nn._inputs import check_dims
@@ -21,17 +21,17 @@ __all__ = ["RNN", "GRU", "RNNCell", "GRUCell"]
 Nonlinearity = Annotated[str, OneOf("tanh", "relu")]
 
 
-def _drawn(name, shape, hidden_size):
+def _drawn(name, shape, hidden_size, dtype):
     """A Parameter of numbers in (-1/sqrt(hidden_size), 1/sqrt(hidden_size))."""
     reach = 1 / math.sqrt(hidden_size)
-    return Parameter(Tensor(np.random.uniform(-reach, reach, shape), mstype.float32), name)
+    return Parameter(Tensor(np.random.uniform(-reach, reach, shape), dtype), name)
 
 
 class _OverTime(Cell):
     """Layers and directions of a cell over a sequence; each has Parameters ``weight_ih_l0``, ``weight_hh_l0``,
     ``bias_ih_l0``, ``bias_hh_l0``, with ``_reverse`` behind them for the way back."""
 
-    def _build(self, cell, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional):
+    def _build(self, cell, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional, dtype):
         self.batch_first: bool = batch_first
         self.num_layers: int = num_layers
         self.hidden_size: int = hidden_size
@@ -53,7 +53,7 @@ class _OverTime(Cell):
                 if has_bias:
                     shapes |= {f"bias_ih_{end}": (rows,), f"bias_hh_{end}": (rows,)}
                 for name, shape in shapes.items():
-                    setattr(self, name, _drawn(name, shape, hidden_size))
+                    setattr(self, name, _drawn(name, shape, hidden_size, dtype))
                 self._names.append(tuple(shapes))
 
     def construct(self, x: Tensor, hx: Tensor | None = None, seq_length: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -95,6 +95,7 @@ class RNN(_OverTime):
             Default: 0.
         bidirectional (bool): Whether each layer also runs backwards. Default: False.
         nonlinearity (str): "tanh" or "relu". Default: "tanh".
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
         - **x** (Tensor) - of shape (seq_len, batch_size, input_size), by `batch_first` with the first two exchanged.
@@ -133,10 +134,13 @@ class RNN(_OverTime):
         bidirectional: Bool = False,
         *,
         nonlinearity: Nonlinearity = "tanh",
+        dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
         self.nonlinearity: str = nonlinearity
-        self._build(nonlinearity, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional)
+        self._build(
+            nonlinearity, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional, dtype
+        )
 
 
 class GRU(_OverTime):
@@ -160,6 +164,7 @@ class GRU(_OverTime):
         dropout (Union[float, int]): How probable it is in training that what one layer hands to the next becomes 0.
             Default: 0.
         bidirectional (bool): Whether each layer also runs backwards. Default: False.
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
         - **x** (Tensor) - of shape (seq_len, batch_size, input_size), by `batch_first` with the first two exchanged.
@@ -196,24 +201,26 @@ class GRU(_OverTime):
         batch_first: Bool = False,
         dropout: Share = 0,
         bidirectional: Bool = False,
+        *,
+        dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self._build("gru", input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional)
+        self._build("gru", input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional, dtype)
 
 
 class _OneStep(Cell):
     """One step of a cell, with its own weights."""
 
-    def _build(self, cell, input_size, hidden_size, has_bias):
+    def _build(self, cell, input_size, hidden_size, has_bias, dtype):
         self.input_size: int = input_size
         self.hidden_size: int = hidden_size
         self.has_bias: bool = has_bias
         self._run_once, self._expand = _Recurrent(cell=cell), P.ExpandDims()
         rows = GATES[cell] * hidden_size
-        self.weight_ih: Parameter = _drawn("weight_ih", (rows, input_size), hidden_size)
-        self.weight_hh: Parameter = _drawn("weight_hh", (rows, hidden_size), hidden_size)
-        self.bias_ih: Parameter | None = _drawn("bias_ih", (rows,), hidden_size) if has_bias else None
-        self.bias_hh: Parameter | None = _drawn("bias_hh", (rows,), hidden_size) if has_bias else None
+        self.weight_ih: Parameter = _drawn("weight_ih", (rows, input_size), hidden_size, dtype)
+        self.weight_hh: Parameter = _drawn("weight_hh", (rows, hidden_size), hidden_size, dtype)
+        self.bias_ih: Parameter | None = _drawn("bias_ih", (rows,), hidden_size, dtype) if has_bias else None
+        self.bias_hh: Parameter | None = _drawn("bias_hh", (rows,), hidden_size, dtype) if has_bias else None
 
     def construct(self, x: Tensor, hx: Tensor) -> Tensor:
         """The next state."""
@@ -232,6 +239,7 @@ class RNNCell(_OneStep):
         hidden_size (int): How many the state has.
         has_bias (bool): Whether there are biases. Default: True.
         nonlinearity (str): "tanh" or "relu". Default: "tanh".
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
         - **x** (Tensor) - of shape (batch_size, input_size).
@@ -260,10 +268,11 @@ class RNNCell(_OneStep):
         hidden_size: PositiveInt,
         has_bias: Bool = True,
         nonlinearity: Nonlinearity = "tanh",
+        dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
         self.nonlinearity: str = nonlinearity
-        self._build(nonlinearity, input_size, hidden_size, has_bias)
+        self._build(nonlinearity, input_size, hidden_size, has_bias, dtype)
 
 
 class GRUCell(_OneStep):
@@ -274,6 +283,7 @@ class GRUCell(_OneStep):
         input_size (int): How many features come in.
         hidden_size (int): How many the state has.
         has_bias (bool): Whether there are biases. Default: True.
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
         - **x** (Tensor) - of shape (batch_size, input_size).
@@ -296,6 +306,12 @@ class GRUCell(_OneStep):
     """
 
     @checked
-    def __init__(self, input_size: PositiveInt, hidden_size: PositiveInt, has_bias: Bool = True) -> None:
+    def __init__(
+        self,
+        input_size: PositiveInt,
+        hidden_size: PositiveInt,
+        has_bias: Bool = True,
+        dtype: DType = mstype.float32,
+    ) -> None:
         super().__init__()
-        self._build("gru", input_size, hidden_size, has_bias)
+        self._build("gru", input_size, hidden_size, has_bias, dtype)

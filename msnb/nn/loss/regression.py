@@ -12,7 +12,7 @@ from msnb.nn.loss._base import LossBase
 from msnb.ops import functional as F
 from msnb.ops import operations as P
 
-__all__ = ["L1Loss", "MAELoss", "MSELoss", "RMSELoss", "SmoothL1Loss", "HuberLoss"]
+__all__ = ["L1Loss", "L1LossExt", "MAELoss", "MSELoss", "RMSELoss", "SmoothL1Loss", "HuberLoss"]
 
 
 def _reduced(layer, operator, base, target):
@@ -50,6 +50,34 @@ class L1Loss(LossBase):
     def construct(self, base: Tensor, target: Tensor) -> Tensor:
         """The loss."""
         return _reduced(self, F.l1_loss, base, target)
+
+
+class L1LossExt(L1Loss):
+    """
+    The distance: L1Loss as `mindspore.mint.nn` calls it.
+
+    Args:
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Inputs:
+        - **logits** (Tensor) - the prediction, of any shape.
+        - **labels** (Tensor) - what it should be.
+
+    Outputs:
+        Tensor, a scalar; for "none" the distances.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x, y = Tensor([1, 2, 3], mindspore.float32), Tensor([1, 2, 6], mindspore.float32)
+        >>> print(nn.L1LossExt()(x, y))
+        1.0
+    """
+
+    def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        """The loss."""
+        return F.l1_loss(logits, labels, self.reduction)
 
 
 class MAELoss(L1Loss):
@@ -139,21 +167,22 @@ class RMSELoss(LossBase):
 class SmoothL1Loss(LossBase):
     r"""
     The distance of each element with a round bottom (Girshick, 2015): for :math:`d = |x - y|`,
-    :math:`d^2 / (2 \beta)` below :math:`\beta` and :math:`d - \beta / 2` from there on. Nothing is reduced.
+    :math:`d^2 / (2 \beta)` below :math:`\beta` and :math:`d - \beta / 2` from there on.
 
     Args:
         beta (float): How wide the bottom is. Default: 1.0.
+        reduction (str): "mean", "sum" or "none". Default: "none".
 
     Inputs:
         - **base** (Tensor) - the prediction x, float16 or float32.
         - **target** (Tensor) - what it should be, of the same shape and type.
 
     Outputs:
-        Tensor of the shape of `base`.
+        Tensor of the shape of `base`; a scalar for "mean" and "sum".
 
     Raises:
         TypeError: If `beta` is no float, or the types differ.
-        ValueError: If `beta` is not positive, or the shapes differ.
+        ValueError: If `beta` is not positive, `reduction` something else, or the shapes differ.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -165,14 +194,14 @@ class SmoothL1Loss(LossBase):
     """
 
     @checked
-    def __init__(self, beta: AboveZero = 1.0) -> None:
-        super().__init__("none")
+    def __init__(self, beta: AboveZero = 1.0, reduction: Reduction = "none") -> None:
+        super().__init__(reduction)
         self.beta = beta
         self.smooth_l1_loss: P.SmoothL1Loss = P.SmoothL1Loss(beta)
 
     def construct(self, base: Tensor, target: Tensor) -> Tensor:
         """The losses."""
-        return self.smooth_l1_loss(base, target)
+        return self.get_loss(self.smooth_l1_loss(base, target))
 
 
 class HuberLoss(LossBase):

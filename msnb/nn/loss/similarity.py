@@ -1,17 +1,19 @@
 """Losses of pairs: how much two vectors, or two sets of places, have in common."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from msnb.common.kinds import Between, StrictFloat, checked
+from msnb.common.kinds import Between, Int, Kind, StrictFloat, checked
 from msnb.core.tensor import Tensor
 from msnb.nn._half import rounded, widened
 from msnb.nn._inputs import check_alike, check_least_dims
-from msnb.nn._kinds import Reduction
+from msnb.nn._kinds import OptionalTensor, Reduction
 from msnb.nn._numbers import PositiveFloat
+from msnb.nn.cell import Cell
+from msnb.nn.layer.activation import get_activation
 from msnb.nn.loss._base import LossBase
 from msnb.ops import functional as F
 
-__all__ = ["CosineEmbeddingLoss", "DiceLoss"]
+__all__ = ["CosineEmbeddingLoss", "DiceLoss", "MultiClassDiceLoss"]
 
 
 class CosineEmbeddingLoss(LossBase):
@@ -69,7 +71,7 @@ class CosineEmbeddingLoss(LossBase):
 class DiceLoss(LossBase):
     r"""
     How far two sets are from being the same (Milletari et al., 2016):
-    :math:`1 - (2 \sum x y + s) / (\sum x^2 + \sum y^2 + s)`.
+    :math:`1 - 2 \sum x y / (\sum x^2 + \sum y^2 + s)`.
 
     Args:
         smooth (float): The s that keeps the quotient of empty sets from 0 / 0, positive. Default: 1e-5.
@@ -91,7 +93,7 @@ class DiceLoss(LossBase):
     Examples:
         >>> x, y = Tensor([1, 1, 0], mindspore.float32), Tensor([0, 1, 1], mindspore.float32)
         >>> print(nn.DiceLoss()(x, y))
-        0.49999875
+        0.50000125
     """
 
     @checked
@@ -109,4 +111,81 @@ class DiceLoss(LossBase):
         x, y = widened(logits), widened(label)
         common = self.reduce_sum(x * y) * 2
         apart = self.reduce_sum(F.square(x)) + self.reduce_sum(F.square(y))
-        return rounded(1 - (common + self.smooth) / (apart + self.smooth), logits, label)
+        return rounded(1 - common / (apart + self.smooth), logits, label)
+
+
+_SHARES = ("softmax", "logsoftmax", "relu", "relu6", "tanh", "sigmoid")
+
+
+def _activation(value):
+    if isinstance(value, str):
+        if value not in _SHARES:
+            raise ValueError
+    elif value is not None and not isinstance(value, Cell):
+        raise TypeError
+    return value
+
+
+Activation = Annotated[str | Cell | None, Kind(f"{', '.join(_SHARES)}, a Cell or None", _activation)]
+
+
+class MultiClassDiceLoss(LossBase):
+    """
+    The mean of DiceLoss over classes.
+
+    Args:
+        weights (Tensor): By what each class's loss is multiplied, of shape (C, dim). Default: None, by 1.
+        ignore_indiex (int): A class that does not count. Default: None.
+        activation (Union[str, Cell]): What is done to the input first: "softmax", "logsoftmax", "relu", "relu6",
+            "tanh", "sigmoid" or a Cell; None is nothing. Default: "softmax".
+
+    Inputs:
+        - **logits** (Tensor) - of shape (N, C, ...).
+        - **label** (Tensor) - how much each place belongs to each class, of that shape.
+
+    Outputs:
+        Tensor, a scalar; with `weights` of shape (dim,).
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If `activation` is unknown, or the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> label = Tensor([[1.0, 0.0], [0.0, 1.0]], mindspore.float32)
+        >>> print(nn.MultiClassDiceLoss(activation=None)(label, label).asnumpy().round(3))
+        0.0
+    """
+
+    @checked
+    def __init__(
+        self, weights: OptionalTensor = None, ignore_indiex: Int | None = None, activation: Activation = "softmax"
+    ) -> None:
+        super().__init__()
+        if weights is not None and weights.ndim != 2:
+            raise ValueError(f"For '{self.cls_name}', 'weights' should have 2 dims, but got shape {weights.shape}.")
+        self.binarydiceloss: DiceLoss = DiceLoss()
+        self.weights = weights
+        self.ignore_indiex = ignore_indiex
+        self.activation: Any = get_activation(activation) if isinstance(activation, str) else activation
+
+    def construct(self, logits: Tensor, label: Tensor) -> Tensor:
+        """The loss."""
+        check_least_dims(self.cls_name, label, 2, "'label'")
+        classes = label.shape[1]
+        if tuple(logits.shape) != tuple(label.shape) or self.weights is not None and len(self.weights) != classes:
+            raise ValueError(
+                f"For '{self.cls_name}', 'logits' and 'label' should have one shape, 'weights' a row for each class, "
+                f"but got {tuple(logits.shape)}, {tuple(label.shape)} and "
+                f"{None if self.weights is None else tuple(self.weights.shape)}."
+            )
+        if self.activation is not None:
+            logits = self.activation(logits)
+        total = 0
+        for i in range(classes):
+            if i != self.ignore_indiex:
+                loss = self.binarydiceloss(logits[:, i], label[:, i])
+                total = total + (loss if self.weights is None else loss * self.weights[i])
+        return total / classes

@@ -6,7 +6,7 @@ from jax import lax
 
 from msnb import context
 from msnb.common.kinds import Bool, ConstantAt, OneOf, PositiveInt, StrictFloat, is_constant
-from msnb.core.cases import F, case, refused
+from msnb.core.cases import F, I, Values, case, refused
 from msnb.core.declare import operator, variant
 from msnb.ops import _check
 from msnb.ops._half import in_float32
@@ -18,20 +18,23 @@ Share = ConstantAt(Probability, 0.0)  # of what is dropped: with 0 nothing, and 
 Keep = ConstantAt(Probability, 1.0)
 
 
-def lstm_layer(x, h, c, w_ih, w_hh, bias, reverse=False):
-    """One direction of one layer over time-major `x`; gates in the order input, forget, candidate, output."""
+def lstm_layer(x, h, c, w_ih, w_hh, bias, reverse=False, counts=None):
+    """One direction of one layer over time-major `x`; gates in the order input, forget, candidate, output. Where
+    `counts`, (T, N, 1), is False the state passes as it is, and the result is 0."""
     projected = jnp.einsum("tbi,gi->tbg", x, w_ih)
     if bias is not None:
         projected = projected + bias
 
-    def step(state, gates):
-        h, c = state
+    def step(state, now):
+        (h, c), (gates, counts) = state, now
         i, f, g, o = jnp.split(gates + h @ w_hh.T, 4, axis=-1)
-        c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
-        h = jax.nn.sigmoid(o) * jnp.tanh(c)
-        return (h, c), h
+        new_c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+        new_h = jax.nn.sigmoid(o) * jnp.tanh(new_c)
+        if counts is None:
+            return (new_h, new_c), new_h
+        return (jnp.where(counts, new_h, h), jnp.where(counts, new_c, c)), jnp.where(counts, new_h, 0)
 
-    (h, c), y = lax.scan(step, (h, c), projected, reverse=reverse)
+    (h, c), y = lax.scan(step, (h, c), (projected, counts), reverse=reverse)
     return y, h, c
 
 
@@ -152,8 +155,51 @@ def _lstm_dropping(
     return _lstm(key, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout)
 
 
-def _lstm(key, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout):
-    op, directions = "LSTM", 2 if bidirectional else 1
+@operator
+@in_float32
+def _LSTMOfLengths(
+    x,
+    h,
+    c,
+    w,
+    seq_length,
+    *,
+    input_size: PositiveInt,
+    hidden_size: PositiveInt,
+    num_layers: PositiveInt,
+    has_bias: Bool,
+    bidirectional: Bool,
+    dropout: Share,
+):
+    """LSTM over sequences of several lengths: `seq_length`, int, (N,), says how many times of each count.
+
+    Results of the others are 0, and the state passes them as it is.
+    """
+    return _lstm(None, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout, seq_length)
+
+
+@variant(_LSTMOfLengths, lambda a: not is_constant(a["dropout"], 0.0) and a["num_layers"] > 1, random=True)
+def _lstm_of_lengths_dropping(
+    key,
+    x,
+    h,
+    c,
+    w,
+    seq_length,
+    *,
+    input_size: PositiveInt,
+    hidden_size: PositiveInt,
+    num_layers: PositiveInt,
+    has_bias: Bool,
+    bidirectional: Bool,
+    dropout: Share,
+):
+    return _lstm(key, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout, seq_length)
+
+
+def _lstm(key, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout, seq_length=None):
+    op = "LSTM" if seq_length is None else "LSTMOfLengths"
+    directions = 2 if bidirectional else 1
     _check.dtype_in(op, "x", x, _check.FLOAT)
     _check.same_dtype(op, x=x, h=h, c=c, w=w)
     _check.rank(op, "x", x, 3)
@@ -164,6 +210,14 @@ def _lstm(key, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidire
             f"{x.shape}, {h.shape} and {c.shape}."
         )
     weights = _unpack(w, input_size, hidden_size, num_layers, has_bias, directions)
+    counts = None
+    if seq_length is not None:
+        if seq_length.shape != (x.shape[1],):
+            raise ValueError(
+                f"For '{op}', 'seq_length' should have shape ({x.shape[1]},), one length for each sequence, but got "
+                f"{seq_length.shape}."
+            )
+        counts = (jnp.arange(x.shape[0])[:, None] < seq_length)[..., None]
     y, hs, cs = x, [], []
     for layer in range(num_layers):
         if layer and not is_constant(dropout, 0.0):
@@ -172,7 +226,7 @@ def _lstm(key, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidire
         outputs = []
         for direction in range(directions):
             place = layer * directions + direction
-            out, last_h, last_c = lstm_layer(y, h[place], c[place], *weights[place], reverse=direction == 1)
+            out, last_h, last_c = lstm_layer(y, h[place], c[place], *weights[place], direction == 1, counts)
             outputs.append(out)
             hs.append(last_h)
             cs.append(last_c)
@@ -323,6 +377,8 @@ CASES = [
     case(LSTM, F(2, 1, 3), F(2, 1, 2), F(2, 1, 2), F(104), **_SIZES, num_layers=2),
     case(LSTM, F(2, 1, 3), F(2, 1, 2), F(2, 1, 2), F(80, 1, 1), **_BARE, num_layers=1).results(0, 1, 2),
     case(LSTM, F(3, 1, 3), F(2, 1, 3), F(2, 1, 3), F(144, 1, 1), **_SQUARE, num_layers=2).results(0, 1, 2),
+    case(_LSTMOfLengths, F(3, 2, 3), F(1, 2, 2), F(1, 2, 2), F(56), Values([1, 3]), **_SIZES, num_layers=1),
+    refused(ValueError, _LSTMOfLengths, F(3, 2, 3), F(1, 2, 2), F(1, 2, 2), F(56), I(3), **_SIZES, num_layers=1),
     case(
         LSTMGrad,
         F(2, 1, 3),

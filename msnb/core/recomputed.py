@@ -1,0 +1,45 @@
+"""Cells whose inner values are computed again on the way back of a gradient, instead of being kept until then."""
+
+from typing import Any
+
+import jax
+
+from msnb.core import script, trace
+from msnb.core.tensor import Tensor, box
+from msnb.core.tree import flatten
+
+_thread = trace.thread
+
+
+def call(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What `cell.construct` gives in the graph that is being traced; of it a gradient keeps the inputs alone.
+
+    What the Cell writes, draws and checks belongs to the first time that it is computed.
+    """
+    outer = _thread.frame
+    construct = script.call(cell.construct)
+    if _thread.carriers is not None and _thread.carriers.active:  # by whole numbers: what is kept for it is outside
+        return construct(*args, **kwargs)
+    given, rebuild_given = flatten((args, kwargs))
+    params = list(cell.get_parameters())
+    shape = {}
+
+    def run(param_arrays, arrays):
+        arrays = iter(arrays)
+        again, by_name = rebuild_given([box(next(arrays)) if isinstance(g, Tensor) else g for g in given])
+        with trace.Frame(params, param_arrays, outer) as frame:
+            leaves, shape["rebuild"] = flatten(construct(*again, **by_name))
+            writes = frame.writes()
+            shape["written"] = [p for p, _ in writes]
+            shape["leaves"] = [None if isinstance(leaf, Tensor) else (leaf,) for leaf in leaves]
+            shape["hidden"] = frame.hidden_names()
+            found = [leaf._array for leaf in leaves if isinstance(leaf, Tensor)]
+            return found, [a for _, a in writes], frame.hidden_arrays(shape["hidden"])
+
+    tensors = [g._array for g in given if isinstance(g, Tensor)]
+    found, written, hidden = jax.checkpoint(run)([p._array for p in params], tensors)
+    for param, array in zip(shape["written"], written, strict=True):
+        param._assign(array)
+    outer.adopt_hidden(shape["hidden"], hidden)
+    found = iter(found)
+    return shape["rebuild"]([box(next(found)) if s is None else s[0] for s in shape["leaves"]])

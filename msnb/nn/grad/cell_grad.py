@@ -1,0 +1,88 @@
+"""Derivatives of a network as Cells; `mindspore.ops.jvp` and `vjp` are the functions for it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from msnb.common.kinds import checked
+from msnb.core.transforms import jvp, vjp
+from msnb.nn._kinds import Called
+from msnb.nn.cell import Cell
+
+__all__ = ["Jvp", "Vjp"]
+
+
+class _Derivative(Cell):
+    @checked
+    def __init__(self, fn: Called) -> None:
+        super().__init__()
+        self.fn: Callable[..., Any] = fn
+
+    def _parted(self, args):
+        if len(args) < 2:
+            raise ValueError(f"For '{self.cls_name}', inputs and a vector behind them are wanted, but got {len(args)}.")
+        return args[:-1], args[-1]
+
+
+class Jvp(_Derivative):
+    """
+    What a network gives, and how that changes as its inputs move (forward mode).
+
+    Args:
+        fn (Union[Cell, Callable]): The network.
+
+    Inputs:
+        - **args** (Tensor) - the inputs of the network, and last the direction: a Tensor, or a tuple of as many.
+
+    Outputs:
+        Tuple of the network's output, and of the change.
+
+    Raises:
+        TypeError: If `fn` cannot be called.
+        ValueError: If there are less than two inputs.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x, v = Tensor([2.0], mindspore.float32), Tensor([1.0], mindspore.float32)
+        >>> print(nn.Jvp(lambda x: x**3)(x, v)[1])
+        [12.]
+    """
+
+    def construct(self, *args: Any) -> tuple[Any, Any]:
+        """(output, change)."""
+        inputs, direction = self._parted(args)
+        return jvp(self.fn, inputs, direction)
+
+
+class Vjp(_Derivative):
+    """
+    What a network gives, and the gradient of its product with a vector (reverse mode).
+
+    Args:
+        fn (Union[Cell, Callable]): The network.
+
+    Inputs:
+        - **args** (Tensor) - the inputs of the network, and last the vector, like its output.
+
+    Outputs:
+        Tuple of the network's output, and of the gradient: a Tensor for one input, a tuple for several.
+
+    Raises:
+        TypeError: If `fn` cannot be called.
+        ValueError: If there are less than two inputs.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x, v = Tensor([2.0], mindspore.float32), Tensor([1.0], mindspore.float32)
+        >>> print(nn.Vjp(lambda x: x**3)(x, v)[1])
+        [12.]
+    """
+
+    def construct(self, *args: Any) -> tuple[Any, Any]:
+        """(output, gradient)."""
+        inputs, vector = self._parted(args)
+        out, pull = vjp(self.fn, *inputs)
+        return out, pull(vector)

@@ -1,0 +1,446 @@
+"""Transformer encoders and decoders (Vaswani et al., 2017). r1.1 has none; signatures and names are MindSpore 2's."""
+
+import copy
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from msnb.common import dtype as mstype
+from msnb.common.initializer import XavierUniform, initializer
+from msnb.common.kinds import Between, Bool, DType, Float, Kind, PositiveInt, checked
+from msnb.core.tensor import Tensor
+from msnb.nn._kinds import Epsilon
+from msnb.nn.cell import Cell
+from msnb.nn.layer._sample_norm import LayerNorm
+from msnb.nn.layer.basic import Dense, Dropout
+from msnb.nn.layer.container import CellList
+from msnb.nn.layer.transformer import MultiheadAttention
+from msnb.ops import functional as F
+
+__all__ = [
+    "TransformerEncoderLayer",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerDecoder",
+    "Transformer",
+]
+
+_BY_NAME = {"relu": F.relu, "gelu": F.gelu}
+
+
+def _function(value):
+    """An activation by its name; what can be called stands for itself."""
+    if isinstance(value, str) and value not in _BY_NAME or not isinstance(value, str) and not callable(value):
+        raise ValueError
+    return value
+
+
+Activation = Annotated[str | Cell | Callable[..., Any], Kind('"relu", "gelu", a Cell or a function', _function)]
+Dropped = Annotated[float, Between(Float, 0, 1, high_in=False)]
+
+
+class _Layer(Cell):
+    """Attention, then two dense layers; each is added to what it was given, and normalised before or after."""
+
+    d_model: int
+    norm_first: bool
+    activation: Any
+
+    def _begin(self, d_model, nhead, dim_feedforward, dropout, activation, epsilon, batch_first, norm_first, dtype):
+        attentions, norms = self._parts
+        for name in attentions:
+            setattr(self, name, MultiheadAttention(d_model, nhead, dropout, batch_first=batch_first, dtype=dtype))
+        self.dense1: Dense = Dense(d_model, dim_feedforward, None, None, dtype=dtype)
+        self.dropout: Dropout = Dropout(p=float(dropout))
+        self.dense2: Dense = Dense(dim_feedforward, d_model, None, None, dtype=dtype)
+        self.norm_first = norm_first
+        for number in range(1, norms + 1):
+            setattr(self, f"norm{number}", LayerNorm((d_model,), epsilon=epsilon, dtype=dtype))
+            setattr(self, f"dropout{number}", Dropout(p=float(dropout)))
+        self.activation = _BY_NAME[activation] if isinstance(activation, str) else activation
+        self.d_model, self.nhead, self.dim_feedforward = d_model, nhead, dim_feedforward
+        self.batch_first = batch_first
+
+    _parts: tuple[tuple[str, ...], int] = ((), 0)
+
+    def _attended(self, attention, x, memory, mask, padding):
+        return attention(x, memory, memory, padding, False, mask)[0]
+
+    def _fed_forward(self, x):
+        return self.dense2(self.dropout(self.activation(self.dense1(x))))
+
+
+class TransformerEncoderLayer(_Layer):
+    """
+    A layer of an encoder: every place attends to every other, then two dense layers.
+
+    Args:
+        d_model (int): Length of a vector.
+        nhead (int): How many heads attend; a divisor of `d_model`.
+        dim_feedforward (int): Length between the two dense layers. Default: 2048.
+        dropout (float): How probable it is in training that an element becomes 0. Default: 0.1.
+        activation (Union[str, Cell, Callable]): Between the two dense layers: "relu", "gelu" or a function. Default:
+            "relu".
+        layer_norm_eps (float): What keeps the roots of the normalisations from 0. Default: 1e-5.
+        batch_first (bool): Whether N comes before S. Default: False.
+        norm_first (bool): Whether is normalised before, not after. Default: False.
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
+
+    Inputs:
+        - **src** (Tensor) - (S, N, E), (N, S, E) with `batch_first`, or (S, E) of one sequence.
+        - **src_mask** (Tensor, optional) - (S, S) or (N * nhead, S, S): True, or a number that is added, for pairs
+          that do not count. Default: None.
+        - **src_key_padding_mask** (Tensor, optional) - (N, S) or (S,): likewise for places. Default: None.
+
+    Outputs:
+        Tensor of the shape of `src`.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If a number is out of its range, or `activation` unknown.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.TransformerEncoderLayer(8, 2, dim_feedforward=16)
+        >>> print(net(Tensor(np.ones((10, 3, 8)), mindspore.float32)).shape)
+        (10, 3, 8)
+    """
+
+    _parts = (("self_attn",), 2)
+
+    @checked
+    def __init__(
+        self,
+        d_model: PositiveInt,
+        nhead: PositiveInt,
+        dim_feedforward: PositiveInt = 2048,
+        dropout: Dropped = 0.1,
+        activation: Activation = "relu",
+        layer_norm_eps: Epsilon = 1e-5,
+        batch_first: Bool = False,
+        norm_first: Bool = False,
+        dtype: DType = mstype.float32,
+    ) -> None:
+        super().__init__()
+        self._begin(
+            d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, dtype
+        )
+
+    def construct(
+        self, src: Tensor, src_mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None
+    ) -> Tensor:
+        """The encoded sequence."""
+
+        def attended(x):
+            return self.dropout1(self._attended(self.self_attn, x, x, src_mask, src_key_padding_mask))
+
+        def fed_forward(x):
+            return self.dropout2(self._fed_forward(x))
+
+        if self.norm_first:
+            x = src + attended(self.norm1(src))
+            return x + fed_forward(self.norm2(x))
+        x = self.norm1(src + attended(src))
+        return self.norm2(x + fed_forward(x))
+
+
+class TransformerDecoderLayer(_Layer):
+    """
+    A layer of a decoder: every place attends to every other, then to what an encoder made, then two dense layers.
+
+    Args:
+        d_model (int): Length of a vector.
+        nhead (int): How many heads attend; a divisor of `d_model`.
+        dim_feedforward (int): Length between the two dense layers. Default: 2048.
+        dropout (float): How probable it is in training that an element becomes 0. Default: 0.1.
+        activation (Union[str, Cell, Callable]): Between the two dense layers: "relu", "gelu" or a function. Default:
+            "relu".
+        layer_norm_eps (float): What keeps the roots of the normalisations from 0. Default: 1e-5.
+        batch_first (bool): Whether N comes before T. Default: False.
+        norm_first (bool): Whether is normalised before, not after. Default: False.
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
+
+    Inputs:
+        - **tgt** (Tensor) - (T, N, E), (N, T, E) with `batch_first`, or (T, E) of one sequence.
+        - **memory** (Tensor) - what an encoder made, of length S in place of T.
+        - **tgt_mask** (Tensor, optional) - (T, T) or (N * nhead, T, T): True, or a number that is added, for pairs
+          that do not count. Default: None.
+        - **memory_mask** (Tensor, optional) - (T, S): likewise. Default: None.
+        - **tgt_key_padding_mask** (Tensor, optional) - (N, T) or (T,): likewise for places. Default: None.
+        - **memory_key_padding_mask** (Tensor, optional) - (N, S) or (S,): likewise. Default: None.
+
+    Outputs:
+        Tensor of the shape of `tgt`.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If a number is out of its range, or `activation` unknown.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.TransformerDecoderLayer(8, 2, dim_feedforward=16)
+        >>> memory = Tensor(np.ones((10, 3, 8)), mindspore.float32)
+        >>> print(net(Tensor(np.ones((5, 3, 8)), mindspore.float32), memory).shape)
+        (5, 3, 8)
+    """
+
+    _parts = (("self_attn", "multihead_attn"), 3)
+
+    @checked
+    def __init__(
+        self,
+        d_model: PositiveInt,
+        nhead: PositiveInt,
+        dim_feedforward: PositiveInt = 2048,
+        dropout: Dropped = 0.1,
+        activation: Activation = "relu",
+        layer_norm_eps: Epsilon = 1e-5,
+        batch_first: Bool = False,
+        norm_first: Bool = False,
+        dtype: DType = mstype.float32,
+    ) -> None:
+        super().__init__()
+        self._begin(
+            d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, dtype
+        )
+
+    def construct(
+        self,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
+    ) -> Tensor:
+        """The decoded sequence."""
+
+        def attended(x):
+            return self.dropout1(self._attended(self.self_attn, x, x, tgt_mask, tgt_key_padding_mask))
+
+        def remembered(x):
+            found = self._attended(self.multihead_attn, x, memory, memory_mask, memory_key_padding_mask)
+            return self.dropout2(found)
+
+        def fed_forward(x):
+            return self.dropout3(self._fed_forward(x))
+
+        if self.norm_first:
+            x = tgt + attended(self.norm1(tgt))
+            x = x + remembered(self.norm2(x))
+            return x + fed_forward(self.norm3(x))
+        x = self.norm1(tgt + attended(tgt))
+        x = self.norm2(x + remembered(x))
+        return self.norm3(x + fed_forward(x))
+
+
+class TransformerEncoder(Cell):
+    """
+    Encoder layers one after the other.
+
+    Args:
+        encoder_layer (TransformerEncoderLayer): Copies of it are the layers.
+        num_layers (int): How many there are.
+        norm (Cell): What comes after the last. Default: None, nothing.
+
+    Inputs:
+        - **src** (Tensor) - as TransformerEncoderLayer takes it.
+        - **src_mask** (Tensor, optional) - as there. Default: None.
+        - **src_key_padding_mask** (Tensor, optional) - as there. Default: None.
+
+    Outputs:
+        Tensor of the shape of `src`.
+
+    Raises:
+        TypeError: If `num_layers` is no int.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, dim_feedforward=16), num_layers=3)
+        >>> print(net(Tensor(np.ones((10, 3, 8)), mindspore.float32)).shape)
+        (10, 3, 8)
+    """
+
+    @checked
+    def __init__(self, encoder_layer: Cell, num_layers: PositiveInt, norm: Cell | None = None) -> None:
+        super().__init__()
+        self.layers: CellList = CellList([copy.deepcopy(encoder_layer) for _ in range(num_layers)])
+        self.num_layers = num_layers
+        self.norm = norm
+
+    def construct(
+        self, src: Tensor, src_mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None
+    ) -> Tensor:
+        """The encoded sequence."""
+        for layer in self.layers:
+            src = layer(src, src_mask, src_key_padding_mask)
+        return src if self.norm is None else self.norm(src)
+
+
+class TransformerDecoder(Cell):
+    """
+    Decoder layers one after the other.
+
+    Args:
+        decoder_layer (TransformerDecoderLayer): Copies of it are the layers.
+        num_layers (int): How many there are.
+        norm (Cell): What comes after the last. Default: None, nothing.
+
+    Inputs:
+        - **tgt** (Tensor) - as TransformerDecoderLayer takes it.
+        - **memory** (Tensor) - as there.
+        - **tgt_mask** (Tensor, optional) - as there. Default: None.
+        - **memory_mask** (Tensor, optional) - as there. Default: None.
+        - **tgt_key_padding_mask** (Tensor, optional) - as there. Default: None.
+        - **memory_key_padding_mask** (Tensor, optional) - as there. Default: None.
+
+    Outputs:
+        Tensor of the shape of `tgt`.
+
+    Raises:
+        TypeError: If `num_layers` is no int.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.TransformerDecoder(nn.TransformerDecoderLayer(8, 2, dim_feedforward=16), num_layers=3)
+        >>> memory = Tensor(np.ones((10, 3, 8)), mindspore.float32)
+        >>> print(net(Tensor(np.ones((5, 3, 8)), mindspore.float32), memory).shape)
+        (5, 3, 8)
+    """
+
+    @checked
+    def __init__(self, decoder_layer: Cell, num_layers: PositiveInt, norm: Cell | None = None) -> None:
+        super().__init__()
+        self.layers: CellList = CellList([copy.deepcopy(decoder_layer) for _ in range(num_layers)])
+        self.num_layers = num_layers
+        self.norm = norm
+
+    def construct(
+        self,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
+    ) -> Tensor:
+        """The decoded sequence."""
+        for layer in self.layers:
+            tgt = layer(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)
+        return tgt if self.norm is None else self.norm(tgt)
+
+
+class Transformer(Cell):
+    """
+    An encoder, and a decoder that reads what it makes.
+
+    Args:
+        d_model (int): Length of a vector. Default: 512.
+        nhead (int): How many heads attend; a divisor of `d_model`. Default: 8.
+        num_encoder_layers (int): How many layers the encoder has. Default: 6.
+        num_decoder_layers (int): How many the decoder has. Default: 6.
+        dim_feedforward (int): Length between the two dense layers of each. Default: 2048.
+        dropout (float): How probable it is in training that an element becomes 0. Default: 0.1.
+        activation (Union[str, Cell, Callable]): Between the two dense layers: "relu", "gelu" or a function. Default:
+            "relu".
+        custom_encoder (Cell): The encoder. Default: None, a TransformerEncoder with a LayerNorm behind.
+        custom_decoder (Cell): The decoder. Default: None, a TransformerDecoder with a LayerNorm behind.
+        layer_norm_eps (float): What keeps the roots of the normalisations from 0. Default: 1e-5.
+        batch_first (bool): Whether N comes before S and T. Default: False.
+        norm_first (bool): Whether is normalised before, not after. Default: False.
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
+
+    Inputs:
+        - **src** (Tensor) - (S, N, E), (N, S, E) with `batch_first`, or (S, E) of one sequence.
+        - **tgt** (Tensor) - likewise, of length T in place of S.
+        - **src_mask**, **tgt_mask**, **memory_mask** (Tensor, optional) - for pairs of places that do not count, of
+          shapes (S, S), (T, T) and (T, S): True, or a number that is added. Default: None.
+        - **src_key_padding_mask**, **tgt_key_padding_mask**, **memory_key_padding_mask** (Tensor, optional) -
+          likewise for places, (N, S), (N, T) and (N, S). Default: None.
+
+    Outputs:
+        Tensor of the shape of `tgt`.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If a number is out of its range, or the inputs do not fit together.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.Transformer(8, 2, num_encoder_layers=1, num_decoder_layers=2, dim_feedforward=16)
+        >>> src, tgt = (Tensor(np.ones((length, 3, 8)), mindspore.float32) for length in (10, 5))
+        >>> print(net(src, tgt).shape)
+        (5, 3, 8)
+    """
+
+    @checked
+    def __init__(
+        self,
+        d_model: PositiveInt = 512,
+        nhead: PositiveInt = 8,
+        num_encoder_layers: PositiveInt = 6,
+        num_decoder_layers: PositiveInt = 6,
+        dim_feedforward: PositiveInt = 2048,
+        dropout: Dropped = 0.1,
+        activation: Activation = "relu",
+        custom_encoder: Cell | None = None,
+        custom_decoder: Cell | None = None,
+        layer_norm_eps: Epsilon = 1e-5,
+        batch_first: Bool = False,
+        norm_first: Bool = False,
+        dtype: DType = mstype.float32,
+    ) -> None:
+        super().__init__()
+        like = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, dtype)
+
+        def norm():
+            return LayerNorm((d_model,), epsilon=layer_norm_eps, dtype=dtype)
+
+        self.encoder: Cell = custom_encoder or TransformerEncoder(
+            TransformerEncoderLayer(*like), num_encoder_layers, norm()
+        )
+        self.decoder: Cell = custom_decoder or TransformerDecoder(
+            TransformerDecoderLayer(*like), num_decoder_layers, norm()
+        )
+        for param in self.get_parameters():
+            if param.ndim > 1:
+                param.set_data(initializer(XavierUniform(), param.shape, param.dtype))
+        self.d_model = d_model
+        self.nhead = nhead
+        self.batch_first = batch_first
+
+    def construct(
+        self,
+        src: Tensor,
+        tgt: Tensor,
+        src_mask: Tensor | None = None,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
+    ) -> Tensor:
+        """The decoded sequence."""
+        for name, x in (("src", src), ("tgt", tgt)):
+            if x.ndim not in (2, 3) or x.shape[-1] != self.d_model:
+                raise ValueError(
+                    f"For '{self.cls_name}', '{name}' should have 2 or 3 dims, the last of length {self.d_model} "
+                    f"(d_model), but got shape {tuple(x.shape)}."
+                )
+        batch = 0 if self.batch_first else 1
+        if src.ndim == tgt.ndim == 3 and src.shape[batch] != tgt.shape[batch]:
+            raise ValueError(
+                f"For '{self.cls_name}', 'src' and 'tgt' should have one batch size, but got shapes "
+                f"{tuple(src.shape)} and {tuple(tgt.shape)}."
+            )
+        memory = self.encoder(src, src_mask, src_key_padding_mask)
+        return self.decoder(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)

@@ -1,0 +1,43 @@
+"""A layer that mixes groups of channels."""
+
+from msnb.common.kinds import PositiveInt, checked
+from msnb.core.tensor import Tensor
+from msnb.nn.cell import Cell
+from msnb.ops import functional as F
+
+__all__ = ["ChannelShuffle"]
+
+
+class ChannelShuffle(Cell):
+    """
+    Deals channels out like cards: the first of each group, then the second of each (Zhang et al., 2018).
+
+    Args:
+        groups (int): How many groups there are; a divisor of the number of channels.
+
+    Inputs:
+        - **x** (Tensor) - of shape (N, C, ...).
+
+    Outputs:
+        Tensor of the shape of `x`.
+
+    Raises:
+        TypeError: If `groups` is no int.
+        ValueError: If it is less than 1 or no divisor, or the input has too few dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.ChannelShuffle(2)(Tensor(np.arange(4).reshape(1, 4, 1, 1), mindspore.int32)).flatten())
+        [0 2 1 3]
+    """
+
+    @checked
+    def __init__(self, groups: PositiveInt) -> None:
+        super().__init__()
+        self.groups = groups
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The mixed channels."""
+        return F.channel_shuffle(x, self.groups)

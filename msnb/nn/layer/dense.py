@@ -1,0 +1,97 @@
+"""The fully connected layer of two inputs."""
+
+import math
+
+from msnb.common import dtype as mstype
+from msnb.common.initializer import Uniform, initializer
+from msnb.common.kinds import Bool, DType, PositiveInt, checked
+from msnb.core.parameter import Parameter
+from msnb.core.tensor import Tensor
+from msnb.nn._inputs import check_least_dims
+from msnb.nn._kinds import Initial
+from msnb.nn.cell import Cell
+from msnb.ops import functional as F
+
+__all__ = ["BiDense"]
+
+
+class BiDense(Cell):
+    r"""
+    Numbers that are linear in each of two inputs: :math:`y_k = x_1^T W_k x_2 + b_k`.
+
+    Args:
+        in1_channels (int): How many features the first has.
+        in2_channels (int): How many the second has.
+        out_channels (int): How many go out.
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first W. Default: None,
+            Uniform(1 / sqrt(in1_channels)).
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first b. Default: None, likewise.
+        has_bias (bool): Whether b is there. Default: True.
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
+
+    Inputs:
+        - **input1** (Tensor) - of shape (..., in1_channels).
+        - **input2** (Tensor) - of shape (..., in2_channels), the same otherwise.
+
+    Outputs:
+        Tensor of shape (..., out_channels).
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If a size is less than 1, or the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.BiDense(2, 3, 1, weight_init="ones", bias_init="zeros")
+        >>> print(net(Tensor([[1.0, 2.0]], mindspore.float32), Tensor([[1.0, 1.0, 2.0]], mindspore.float32)))
+        [[12.]]
+    """
+
+    @checked
+    def __init__(
+        self,
+        in1_channels: PositiveInt,
+        in2_channels: PositiveInt,
+        out_channels: PositiveInt,
+        weight_init: Initial | None = None,
+        bias_init: Initial | None = None,
+        has_bias: Bool = True,
+        dtype: DType = mstype.float32,
+    ) -> None:
+        super().__init__()
+        self.in1_channels = in1_channels
+        self.in2_channels = in2_channels
+        self.out_channels = out_channels
+        self.has_bias = has_bias
+        usual = Uniform(1 / math.sqrt(in1_channels))
+        start = initializer(
+            usual if weight_init is None else weight_init, [out_channels, in1_channels, in2_channels], dtype
+        )
+        self.weight: Parameter = Parameter(start, "weight")
+        if has_bias:
+            start = initializer(usual if bias_init is None else bias_init, [out_channels], dtype)
+            self.bias: Parameter = Parameter(start, "bias")
+
+    def construct(self, input1: Tensor, input2: Tensor) -> Tensor:
+        """The features that go out."""
+        check_least_dims(self.cls_name, input1, 1, "'input1'")
+        around = tuple(input1.shape[:-1])
+        wanted = (*around, self.in1_channels), (*around, self.in2_channels)
+        if (tuple(input1.shape), tuple(input2.shape)) != wanted:
+            raise ValueError(
+                f"For '{self.cls_name}', the inputs should have shapes (..., {self.in1_channels}) and (..., "
+                f"{self.in2_channels}), alike otherwise, but got {tuple(input1.shape)} and {tuple(input2.shape)}."
+            )
+        first, second = input1.reshape((-1, self.in1_channels)), input2.reshape((-1, self.in2_channels))
+        by_first = F.matmul(first, self.weight.transpose(1, 2, 0).reshape((self.in1_channels, -1)))
+        products = by_first.reshape((-1, self.in2_channels, self.out_channels)) * F.expand_dims(second, -1)
+        out = F.reduce_sum(products, 1)
+        out = out + self.bias if self.has_bias else out
+        return out.reshape((*around, self.out_channels))
+
+    def extend_repr(self) -> str:
+        """Sizes."""
+        shown = f"in1_channels={self.in1_channels}, in2_channels={self.in2_channels}, out_channels={self.out_channels}"
+        return f"{shown}, has_bias=True" if self.has_bias else shown

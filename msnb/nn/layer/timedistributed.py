@@ -1,0 +1,84 @@
+"""A layer for each time of a sequence."""
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from msnb.common.kinds import Int, Kind, checked
+from msnb.core.primitive import Primitive
+from msnb.core.tensor import Tensor
+from msnb.nn._inputs import check_least_dims
+from msnb.nn.cell import Cell
+from msnb.ops import functional as F
+
+__all__ = ["TimeDistributed"]
+
+
+def _layer(value):
+    if not isinstance(value, (Cell, Primitive)):
+        raise TypeError
+    return value
+
+
+Layer = Annotated[Cell | Primitive | Callable[..., Any], Kind("a Cell or a Primitive", _layer)]
+
+
+class TimeDistributed(Cell):
+    """
+    Applies one layer to every time of a sequence.
+
+    Args:
+        layer (Union[Cell, Primitive]): The layer.
+        time_axis (int): The axis of the times.
+        reshape_with_axis (int): An axis that the times are joined with, so that the layer is called once: right where
+            it treats what lies along that axis one by one, such as the batch. Default: None, once for each time.
+
+    Inputs:
+        - **inputs** (Tensor) - of at least 3 dimensions.
+
+    Outputs:
+        Tensor, the results with the times in the same axis.
+
+    Raises:
+        TypeError: If `layer` is something else, or an axis no int.
+        ValueError: If the input has fewer dimensions, or the layer changes the axis that the times were joined with.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.TimeDistributed(nn.Dense(3, 6), time_axis=1, reshape_with_axis=0)
+        >>> print(net(Tensor(np.ones((32, 10, 3)), mindspore.float32)).shape)
+        (32, 10, 6)
+    """
+
+    @checked
+    def __init__(self, layer: Layer, time_axis: Int, reshape_with_axis: Int | None = None) -> None:
+        super().__init__()
+        self.layer: Any = layer
+        self.time_axis = time_axis
+        self.reshape_with_axis = reshape_with_axis
+
+    def construct(self, inputs: Tensor) -> Tensor:
+        """The results."""
+        check_least_dims(self.cls_name, inputs, 3)
+        times = self.time_axis % inputs.ndim
+        if self.reshape_with_axis is None:
+            return F.stack([self.layer(x) for x in F.unbind(inputs, times)], times)
+        joined = self.reshape_with_axis % inputs.ndim
+        if joined == times:
+            raise ValueError(f"For '{self.cls_name}', the times cannot be joined with their own axis {joined}.")
+        beside = joined - (times < joined)  # where the other axis is once the times are taken out
+        order = [axis for axis in range(inputs.ndim) if axis != times]
+        order.insert(beside, times)  # the times come right before it
+        x = F.transpose(inputs, tuple(order))
+        many = x.shape[beside : beside + 2]
+        out = self.layer(x.reshape((*x.shape[:beside], many[0] * many[1], *x.shape[beside + 2 :])))
+        if out.ndim <= beside or out.shape[beside] != many[0] * many[1]:
+            raise ValueError(
+                f"For '{self.cls_name}', 'layer' should leave axis {beside} as long as it is, {many[0] * many[1]}, but "
+                f"gave shape {tuple(out.shape)}; try without 'reshape_with_axis'."
+            )
+        out = out.reshape((*out.shape[:beside], *many, *out.shape[beside + 1 :]))
+        rest = [axis for axis in range(out.ndim) if axis != beside]
+        rest.insert(times, beside)
+        return F.transpose(out, tuple(rest))
