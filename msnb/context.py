@@ -278,17 +278,36 @@ def _describe(devices):
     return f"{len(devices)} {name}{extra}" if len(devices) > 1 else f"{name}{extra}"
 
 
-def device() -> Any:
-    """The ``jax.Device`` that the settings name."""
+def devices(target: str | None = None) -> list[Any]:
+    """Every ``jax.Device`` of a kind, or of the kind that the settings name.
+
+    Args:
+        target (str): "CPU", "GPU", "TPU", or "Ascend" for the best kind. Default: None, as the settings say.
+
+    Raises:
+        ValueError: If there is none, or no such kind.
+    """
+    named = _state.device_target if target is None else _device_target("device_target", target)
     platforms = _platforms()
-    devices = platforms.get(_PLATFORM_OF.get(_state.device_target or "", ""), _best(platforms))
-    if _state.device_id >= len(devices):
+    return platforms.get(_PLATFORM_OF.get(named or "", ""), _best(platforms))
+
+
+def device(target: str | None = None) -> Any:
+    """The ``jax.Device`` that the settings name, or the first of another kind.
+
+    Args:
+        target (str): See :func:`devices`. Default: None, as the settings say.
+    """
+    found = devices(target)
+    if target is not None:
+        return found[0]
+    if _state.device_id >= len(found):
         log.once(
             f"context.set_context(device_id={_state.device_id}) has no effect: there is only "
-            f"{_describe(devices)}; device 0 is used."
+            f"{_describe(found)}; device 0 is used."
         )
-        return devices[0]
-    return devices[_state.device_id]
+        return found[0]
+    return found[_state.device_id]
 
 
 def _use_device(_=None):

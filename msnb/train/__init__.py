@@ -14,19 +14,29 @@ from msnb.nn.metrics import (  # 2.x has the metrics and callbacks here
     Top5CategoricalAccuracy,
     TopKCategoricalAccuracy,
     get_metric_fn,
+    get_metrics,
+    names,
+    rearrange_inputs,
 )
 from msnb.train import amp, callback, summary
 from msnb.train.amp import build_train_network
 from msnb.train.callback import (
+    BackupAndRestore,
     Callback,
     CheckpointConfig,
+    EarlyStopping,
+    History,
+    LambdaCallback,
     LearningRateScheduler,
     LossMonitor,
     ModelCheckpoint,
+    OnRequestExit,
+    ReduceLROnPlateau,
     RunContext,
     SummaryCollector,
     TimeMonitor,
 )
+from msnb.train.data_sink import data_sink
 from msnb.train.dataset_helper import DatasetHelper, connect_network_with_dataset
 from msnb.train.loss_scale_manager import DynamicLossScaleManager, FixedLossScaleManager, LossScaleManager
 from msnb.train.model import Model
@@ -52,6 +62,7 @@ __all__ = [
     "Model",
     "DatasetHelper",
     "amp",
+    "data_sink",
     "connect_network_with_dataset",
     "build_train_network",
     "LossScaleManager",

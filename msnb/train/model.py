@@ -390,6 +390,7 @@ class Model(Assembly):
         try:
             for element in helper:
                 cb_params.cur_step_num += 1
+                cb_params.eval_dataset_element = element
                 for callback in callbacks.eval_step_begin:
                     callback(run_context)
                 outputs = self._eval_network(*((element,) if isinstance(element, Tensor) else element))
@@ -398,6 +399,8 @@ class Model(Assembly):
                     callback(run_context)
                 self._update_metrics(outputs)
                 work.step()
+                if run_context.get_stop_requested():
+                    break
         finally:
             helper.release()
         valid_dataset.reset()
