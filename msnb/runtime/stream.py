@@ -1,12 +1,13 @@
 """Streams and events: JAX has one stream for each device, in which all that programs start runs in order."""
 
 import time
-from typing import Annotated, Any
+from typing import Annotated
 
 import jax
 
 from msnb import context, log
 from msnb.common.kinds import Bool, Instance, OneOf, checked
+from msnb.core.errors import describe
 
 __all__ = [
     "Stream",
@@ -83,7 +84,9 @@ class Stream:
         Raises:
             TypeError: If it is no Event.
         """
-        _one_of(event, Event, "event")
+        if not isinstance(event, Event):
+            raise TypeError(f"'event' should be an Event, but got {describe(event)}.")
+        log.unused("Stream.wait_event", _ONE, event=True)
 
     def wait_stream(self, stream: "Stream") -> None:
         """What comes next runs after what is in `stream`, as everything does.
@@ -94,7 +97,8 @@ class Stream:
         Raises:
             TypeError: If it is no Stream.
         """
-        _one_of(stream, Stream, "stream")
+        _known(stream)
+        log.unused("Stream.wait_stream", _ONE, stream=True)
 
     def __eq__(self, other: object) -> bool:
         same = isinstance(other, Stream)
@@ -107,9 +111,9 @@ class Stream:
         return f"Stream(device_name={self.device_name}, device_id:{self.device_id}, stream id:{self.id})"
 
 
-def _one_of(value: Any, cls: type, name: str) -> None:
-    if not isinstance(value, cls):
-        raise TypeError(f"'{name}' should be a {cls.__name__}, but got {type(value).__name__}.")
+def _known(stream):
+    if stream is not None and not isinstance(stream, Stream):
+        raise TypeError(f"'stream' should be a Stream, but got {describe(stream)}.")
 
 
 class StreamCtx:
@@ -167,8 +171,8 @@ class Event:
         Args:
             stream (Stream): Of which. Default: None, of that which there is.
         """
-        if stream is not None:
-            _one_of(stream, Stream, "stream")
+        _known(stream)
+        log.unused("Event.record", _ONE, stream=stream is not None and stream != current_stream())
         if self._timed:
             synchronize()
         self._moment = time.perf_counter()
@@ -179,8 +183,8 @@ class Event:
         Args:
             stream (Stream): Which. Default: None, that which there is.
         """
-        if stream is not None:
-            _one_of(stream, Stream, "stream")
+        _known(stream)
+        log.unused("Event.wait", _ONE, stream=stream is not None)
 
     def synchronize(self) -> None:
         """Return when all that was started is computed."""
