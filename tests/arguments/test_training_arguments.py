@@ -33,9 +33,12 @@ REQUIRED = {
     "scale_window": 3,
     "beta": 1.0,
     "k": 2,
+    "num_classes": 2,
+    "micro_size": 2,
 }
 # Cells and functions that are called; a wrong one shows when it is.
 OPEN = {"network", "backbone", "loss_fn", "lars_filter", "parameters", "optimizer", "name", "mean", "add_cast_fp32"}
+OPEN |= {"metrics", "x", "y"}  # get_metrics and auc look themselves
 OPEN_CLASSES = {"WithGradCell", "GetNextSingleOp", "thor"}  # any sens; always refused
 # (class, argument): the class of the error that MindSpore raises instead of TypeError.
 OTHERWISE = {("DistributedGradReducer", "degree"): ValueError}
@@ -56,7 +59,7 @@ OUT_OF_RANGE = {
     "scale_window": (math.inf,),
 }
 OUT_OF_RANGE |= {"rho": (-0.1, 1.1), "decay_rate": (0.0, math.inf), "alpha": (math.nan,), "lambd": (math.inf,)}
-OUT_OF_RANGE |= {"t0": (math.inf,)}
+OUT_OF_RANGE |= {"t0": (math.inf,), "pad_val": (math.inf,), "threshold": (math.inf,), "smooth": (0.0, math.inf)}
 NOT_NEGATIVE = (
     "clip_threshold",
     "accum",

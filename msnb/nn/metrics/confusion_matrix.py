@@ -183,10 +183,10 @@ class ConfusionMatrixMetric(Metric):
 
     Args:
         skip_channel (bool): False leaves the first class out, as in MindSpore. Default: True.
-        metric_name (str): One of sensitivity, specificity, precision, negative predictive value, miss rate, fall out,
-            false discovery rate, false omission rate, prevalence threshold, threat score, accuracy, balanced accuracy,
-            f1 score, matthews correlation coefficient, fowlkes mallows index, informedness, markedness, or another name
-            of these. Default: "sensitivity".
+        metric_name (str): The measure: accuracy, balanced accuracy, f1 score, precision, sensitivity (or recall),
+            specificity, miss rate, fall out, threat score, prevalence threshold, matthews correlation coefficient,
+            fowlkes mallows index, informedness, markedness, negative predictive value, false discovery rate, false
+            omission rate, or a usual short form of one. Default: "sensitivity".
         calculation_method (bool): Whether the measure is taken of each sample first, and averaged; otherwise the
             numbers of all samples are summed first. Default: False.
         decrease (str): With `calculation_method`, how samples and classes become one: "none", "mean", "sum",

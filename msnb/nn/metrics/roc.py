@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from msnb.common.kinds import Bool, Int, PositiveInt, check, checked
+from msnb.common.kinds import Bool, Int, PositiveInt, checked
 from msnb.nn.metrics.metric import Metric, rearrange_inputs
 
 __all__ = ["ROC", "auc"]
@@ -100,7 +100,8 @@ def _curve(scores, positive):
     return (*rates, np.append(scores[ends][0] + 1, scores[ends]))
 
 
-def auc(x: np.ndarray, y: np.ndarray, reorder: bool = False) -> float:
+@checked
+def auc(x: np.ndarray, y: np.ndarray, reorder: Bool = False) -> float:
     """
     The area under a curve, by trapezoids.
 
@@ -120,7 +121,6 @@ def auc(x: np.ndarray, y: np.ndarray, reorder: bool = False) -> float:
         >>> print(nn.auc(np.array([0.0, 0.5, 1.0]), np.array([0.0, 1.0, 1.0])))
         0.75
     """
-    check(Bool, reorder, "reorder", "auc")
     if not isinstance(x, np.ndarray) or not isinstance(y, np.ndarray):
         raise TypeError(f"For 'auc', 'x' and 'y' should be arrays, but got {type(x).__name__} and {type(y).__name__}.")
     if any(a.ndim != 1 and (a.ndim != 2 or a.shape[1] != 1) for a in (x, y)) or len(x) != len(y) or len(x) < 2:
