@@ -143,6 +143,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb.notebook.gradients import GradientMonitor, inspect_gradients
     from msnb.notebook.graph import view
     from msnb.notebook.summary import summary
+    from msnb.ops._sparse_formats import COOTensor, CSRTensor
     from msnb.parallel import get_algo_parameters, reset_algo_parameters, set_algo_parameters
     from msnb.profiler import Profiler
     from msnb.run_check import run_check
@@ -303,6 +304,7 @@ _LATER = {
     ),
     "_no_grad": "msnb.core.no_grad",
     "JitConfig": "msnb.common.jit_config",
+    **dict.fromkeys(("COOTensor", "CSRTensor"), "msnb.ops._sparse_formats"),
     **dict.fromkeys(
         (
             "Generator",
