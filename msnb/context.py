@@ -131,6 +131,8 @@ _ROWS = {
     "max_device_memory": ("1024GB", gigabytes(float("inf")), "set XLA_PYTHON_CLIENT_MEM_FRACTION before Python starts"),
     "enable_debug_runtime": (False, Bool, _XLA_DECIDES),
     # 2.x
+    "save_compile_cache": (False, Bool, "set enable_compile_cache"),  # 1.2 and 1.3
+    "load_compile_cache": (False, Bool, "set enable_compile_cache"),
     "enable_compile_cache": (None, Instance(bool, str)),
     "compile_cache_path": ("", directory),
     "pynative_synchronize": (False, Bool, "errors of an operator surface where it is called"),
@@ -327,6 +329,8 @@ for _key in ("device_target", "device_id"):
 # --- several devices ------------------------------------------------------------------------------------------------
 
 _ONE_PROCESS = "this program is one process, which computes a loss once"
+_NO_PIPELINE = "there are no stages: every device runs the whole network on its rows"
+_XLA_GROUPS = "XLA groups communication by itself"
 _NO_SEARCH = "msnb does not search for strategies; a sharding says how Tensors are spread"
 
 _parallel = Settings(
@@ -352,7 +356,16 @@ _parallel = Settings(
         "strategy_ckpt_save_file": ("", file_in_new_folder, f"{_NO_SEARCH}, and the file is not written"),
         "full_batch": (False, Bool),
         "enable_parallel_optimizer": (False, Bool),
-        "all_reduce_fusion_config": ([], ascending_indices, "XLA groups communication by itself"),
+        "all_reduce_fusion_config": ([], ascending_indices, _XLA_GROUPS),
+        # 2.x
+        "comm_fusion": ({}, mapping, _XLA_GROUPS),
+        "enable_alltoall": (False, Bool, _XLA_GROUPS),
+        "force_fp32_communication": (False, Bool, "gradients are summed in the type that they have"),
+        "parallel_optimizer_config": ({}, mapping, "every device keeps the whole state of the optimizer"),
+        "strategy_ckpt_config": ({}, mapping, _NO_SEARCH),
+        "pipeline_config": ({}, mapping, _NO_PIPELINE),
+        "pipeline_segments": (1, Between(Int, 1, 2**31 - 1), _NO_PIPELINE),
+        "pipeline_result_broadcast": (False, Bool, _NO_PIPELINE),
     },
     aliases={"parallel_stages": "pipeline_stages", "search_mode": "auto_parallel_search_mode"},
 )
@@ -384,6 +397,8 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
         all_reduce_fusion_config (list): Parameter indices, ascending, at which gradients are grouped for
             communication; no effect, XLA groups it. Default: [].
         pipeline_stages (int): Number of pipeline stages; only 1 yet. Default: 1.
+        kwargs: Further settings of 2.x (comm_fusion, parallel_optimizer_config, ...), which are checked and kept; none
+            has an effect, which is said once.
 
     Raises:
         ValueError: If a key is unknown or a value out of range.

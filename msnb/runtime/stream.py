@@ -7,6 +7,7 @@ import jax
 
 from msnb import context, log
 from msnb.common.kinds import Bool, Instance, OneOf, checked
+from msnb.core.api import _pynative_executor
 from msnb.core.errors import describe
 
 __all__ = [
@@ -30,7 +31,7 @@ def synchronize() -> None:
     Examples:
         >>> mindspore.runtime.synchronize()
     """
-    jax.block_until_ready([array for array in jax.live_arrays() if not array.is_deleted()])
+    _pynative_executor.sync()
 
 
 class Stream:

@@ -19,7 +19,7 @@ from msnb.nn.wrap.cell_wrapper import _VirtualDatasetCell
 from msnb.ops import operations as P
 from msnb.parallel._utils import _get_parallel_mode
 from msnb.train.loss_scale_manager import DynamicLossScaleManager, FixedLossScaleManager, LossScaleManager
-from msnb.train.loss_scaler import DynamicLossScaler, LossScaler, StaticLossScaler, all_finite
+from msnb.train.loss_scaler import DynamicLossScaler, LossScaler, StaticLossScaler, all_finite, init_status
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.nn.cell import Cell
@@ -35,6 +35,7 @@ __all__ = [
     "StaticLossScaler",
     "LossScaler",
     "all_finite",
+    "init_status",
     "custom_mixed_precision",
     "get_white_list",
     "get_black_list",

@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from msnb.train.callback._callback import Callback
-from msnb.train.callback._loss_monitor import _mean_loss
+from msnb.train.callback._callback import Callback, _handle_loss
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.train.callback._callback import RunContext
@@ -45,5 +44,5 @@ class History(Callback):
         moment = run_context.original_args()
         self.epoch["epoch"].append(moment.get("cur_epoch_num", 1))
         measured = moment.get("eval_results") or moment.get("metrics") or {}
-        for name, value in {"net_output": _mean_loss(moment.get("net_outputs")), **measured}.items():
+        for name, value in {"net_output": _handle_loss(moment.get("net_outputs")), **measured}.items():
             self.history.setdefault(name, []).append(value)

@@ -7,8 +7,7 @@ import numpy as np
 
 from msnb import log
 from msnb.common.kinds import OneOf
-from msnb.train.callback._callback import Callback
-from msnb.train.callback._loss_monitor import _mean_loss
+from msnb.train.callback._callback import Callback, _handle_loss
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.train.callback._callback import RunContext
@@ -55,7 +54,7 @@ class Monitored(Callback):
         """The measure of this epoch; None, and a warning, when there is none."""
         moment = run_context.original_args()
         measured = moment.get("eval_results") or {}
-        value: Any = _mean_loss(moment.get("net_outputs")) if self.monitor == "loss" else measured.get(self.monitor)
+        value: Any = _handle_loss(moment.get("net_outputs")) if self.monitor == "loss" else measured.get(self.monitor)
         if value is None:
             log.warning(
                 "%s watches '%s', which is not there; there are: %s. Model.fit with a valid_dataset measures more.",
