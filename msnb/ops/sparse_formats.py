@@ -38,7 +38,7 @@ def _checked(name, kind, value):
 
 def _of_values(prefix, kind, operator):
     what = "inv" if operator is Reciprocal else operator.__name__.lower()
-    name, compute = f"{prefix}_{what}", operator()
+    name, compute = f"{prefix}_{what}", operator.functional
 
     def change(x):
         return _checked(name, kind, x)._with(compute(x.values))

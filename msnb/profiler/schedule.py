@@ -1,5 +1,6 @@
 """`schedule`: in which steps a profile is taken."""
 
+import bisect
 from enum import Enum
 
 from msnb.common.kinds import NonNegInt, PositiveInt, checked
@@ -54,11 +55,11 @@ class schedule:
     def __call__(self, step: NonNegInt) -> ProfilerAction:
         length = self.wait + self.warmup + self.active
         number, place = divmod(step - self.skip_first, length)
-        if number < 0 or 0 < self.repeat <= number or place < self.wait:
+        if number < 0 or 0 < self.repeat <= number:
             return ProfilerAction.NONE
-        if place < self.wait + self.warmup:
-            return ProfilerAction.WARM_UP
-        return ProfilerAction.RECORD_AND_SAVE if place == length - 1 else ProfilerAction.RECORD
+        # how many bounds within a round `place` has passed
+        bounds = self.wait, self.wait + self.warmup, length - 1
+        return ProfilerAction(bisect.bisect_right(bounds, place))
 
     def __repr__(self) -> str:
         return f"schedule({', '.join(f'{name}={value}' for name, value in vars(self).items())})"

@@ -66,10 +66,20 @@ class profile(Profiler):
         on_trace_ready: Callable[[Any], Any] | None = None,
         experimental_config: object = None,
     ) -> None:
-        given = {"with_stack": with_stack, "profile_memory": profile_memory, "data_process": data_process}
-        given |= {"parallel_strategy": parallel_strategy, "hbm_ddr": hbm_ddr, "pcie": pcie}
-        given |= {"activities": activities is not None, "experimental_config": experimental_config is not None}
-        log.unused("profile", _ALL, sync_enable=not sync_enable, record_shapes=record_shapes, **given)
+        log.unused(
+            "profile",
+            _ALL,
+            activities=activities is not None,
+            with_stack=with_stack,
+            profile_memory=profile_memory,
+            data_process=data_process,
+            parallel_strategy=parallel_strategy,
+            hbm_ddr=hbm_ddr,
+            pcie=pcie,
+            sync_enable=not sync_enable,
+            record_shapes=record_shapes,
+            experimental_config=experimental_config is not None,
+        )
         super().__init__(start_profile=start_profile, schedule=schedule, on_trace_ready=on_trace_ready)
 
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from msnb import context, log, nn
 from msnb._checkparam import Rel, Validator
-from msnb._later import not_yet
 from msnb.common import dtype as mstype
 from msnb.common.kinds import OneOf, check
 from msnb.context import ParallelMode
@@ -234,8 +233,7 @@ def auto_mixed_precision(network: "Cell", amp_level: str = "O0", dtype: mstype.T
 
     Raises:
         TypeError: If `network` is no Cell.
-        ValueError: If `amp_level` or `dtype` is another one.
-        NotImplementedError: If `amp_level` is "auto".
+        ValueError: If `amp_level` or `dtype` is another one; "auto", which chooses operator by operator, is none here.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -244,8 +242,6 @@ def auto_mixed_precision(network: "Cell", amp_level: str = "O0", dtype: mstype.T
         >>> net = amp.auto_mixed_precision(Net(), "O2")
     """
     Validator.check_value_type("network", network, nn.Cell)
-    if amp_level == "auto":
-        raise not_yet("auto_mixed_precision(amp_level='auto')", "choose 'O1', 'O2' or 'O3'")
     Validator.check_string(amp_level, ("O0", "O1", "O2", "O3"), "amp_level", "auto_mixed_precision")
     _check_16(dtype, "auto_mixed_precision")
     if amp_level == "O0":

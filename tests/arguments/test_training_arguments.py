@@ -34,11 +34,13 @@ REQUIRED = {
     "beta": 1.0,
     "k": 2,
     "num_classes": 2,
+    "x": np.array([0.0, 1.0]),
+    "y": np.array([0.0, 1.0]),
     "micro_size": 2,
 }
 # Cells and functions that are called; a wrong one shows when it is.
 OPEN = {"network", "backbone", "loss_fn", "lars_filter", "parameters", "optimizer", "name", "mean", "add_cast_fp32"}
-OPEN |= {"metrics", "x", "y"}  # get_metrics and auc look themselves
+OPEN |= {"metrics", "x", "y", "weights"}  # get_metrics, auc and ForwardValueAndGrad look themselves
 OPEN_CLASSES = {"WithGradCell", "GetNextSingleOp", "thor"}  # any sens; always refused
 # (class, argument): the class of the error that MindSpore raises instead of TypeError.
 OTHERWISE = {("DistributedGradReducer", "degree"): ValueError}
@@ -75,6 +77,7 @@ POSITIVE = ("eps", "loss_scale", "decay_rate", "max_lr", "power", "beta")
 OUT_OF_RANGE |= {name: (-0.1, math.inf) for name in NOT_NEGATIVE} | {name: (0.0, math.inf) for name in POSITIVE}
 
 OTHER_RANGE = {("AdaFactor", "eps"): ((-1.0, 0.0), (0.0, math.inf)), ("AdaFactor", "beta1"): (-0.1, math.inf)}
+OTHER_RANGE[("BleuScore", "smooth")] = ()  # a flag
 
 
 def arguments(thing):
