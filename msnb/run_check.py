@@ -1,5 +1,8 @@
 """`run_check`: whether msnb computes on this machine."""
 
+import sys
+import types
+
 import jax
 import numpy as np
 
@@ -27,3 +30,13 @@ def run_check() -> None:
     if not np.array_equal(product, x * y):
         raise RuntimeError(f"On {device}, [1, 2, 3] * [4, 5, 6] gave {product}: JAX does not compute rightly there.")
     print(f"msnb {__version__} on JAX {jax.__version__}: a product computed on {device} is right.")
+
+
+class _Callable(types.ModuleType):
+    """This module: `mindspore.run_check` is its name and the function's, whichever was imported last."""
+
+    def __call__(self) -> None:
+        run_check()
+
+
+sys.modules[__name__].__class__ = _Callable

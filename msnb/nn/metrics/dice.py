@@ -26,7 +26,7 @@ class Dice(Mean):
     Examples:
         >>> x = np.array([[0.2, 0.5], [0.3, 0.1], [0.9, 0.6]])
         >>> print(round(nn.Dice()(x, np.array([[0, 1], [1, 0], [0, 1]])), 4))
-        0.2046
+        0.2047
     """
 
     @checked

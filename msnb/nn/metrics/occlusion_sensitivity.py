@@ -31,7 +31,7 @@ class OcclusionSensitivity(Metric):
     Examples:
         >>> net = nn.Dense(4, 2, weight_init="ones", bias_init="zeros")
         >>> metric = nn.OcclusionSensitivity(margin=1)
-        >>> print(metric(net, np.array([[0.1, 0.2, 0.3, 0.4]], np.float32), np.array(1)))
+        >>> print(metric(net, np.array([[0.1, 0.2, 0.3, 0.4]], np.float32), np.array(1)).round(3))
         [0.1 0.3 0.5 0.7]
     """
 

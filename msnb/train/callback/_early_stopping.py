@@ -35,7 +35,6 @@ class EarlyStopping(Monitored):
 
     Examples:
         >>> stopping = mindspore.EarlyStopping(monitor="accuracy", patience=3)
-        >>> model = Model(Net(), nn.MSELoss(), nn.Momentum(Net().trainable_params(), 0.1, 0.9), metrics={"accuracy"})
     """
 
     @checked
