@@ -18,6 +18,7 @@ from msnb._version import __version__
 from msnb.common import dtype as _dtype
 from msnb.common.dtype import (
     Int,
+    QuantDtype,
     Type,
     bfloat16,
     bool_,
@@ -68,7 +69,16 @@ from msnb.common.other_names import in_module as _in_module
 from msnb.common.progress import in_notebook as _in_notebook
 from msnb.common.seed import get_seed, set_seed
 from msnb.common.shown import by as _shown_by
-from msnb.context import GRAPH_MODE, PYNATIVE_MODE, ParallelMode, get_context, set_context
+from msnb.context import (
+    COMPATIBLE,
+    GRAPH_MODE,
+    LAX,
+    PYNATIVE_MODE,
+    STRICT,
+    ParallelMode,
+    get_context,
+    set_context,
+)
 from msnb.core import MetaTensor, Parameter, ParameterTuple, RowTensor, SparseTensor, Tensor
 from msnb.core.api import jit, ms_function
 from msnb.core.grad import grad, value_and_grad

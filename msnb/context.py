@@ -24,6 +24,9 @@ from msnb.common.kinds import Between, Bool, Instance, Int, OneOf, Str, Worded
 __all__ = [
     "GRAPH_MODE",
     "PYNATIVE_MODE",
+    "STRICT",
+    "COMPATIBLE",
+    "LAX",
     "set_context",
     "get_context",
     "set_auto_parallel_context",
@@ -37,6 +40,7 @@ __all__ = [
 
 GRAPH_MODE = 0
 PYNATIVE_MODE = 1
+STRICT, COMPATIBLE, LAX = 0, 1, 2  # 2.x's values of jit_syntax_level
 
 
 class ParallelMode:
