@@ -24,6 +24,9 @@ from msnb.common.kinds import Between, Bool, Instance, Int, OneOf, Str, Worded
 __all__ = [
     "GRAPH_MODE",
     "PYNATIVE_MODE",
+    "STRICT",
+    "COMPATIBLE",
+    "LAX",
     "set_context",
     "get_context",
     "set_auto_parallel_context",
@@ -37,6 +40,7 @@ __all__ = [
 
 GRAPH_MODE = 0
 PYNATIVE_MODE = 1
+STRICT, COMPATIBLE, LAX = 0, 1, 2  # 2.x's values of jit_syntax_level
 
 
 class ParallelMode:
@@ -131,6 +135,8 @@ _ROWS = {
     "max_device_memory": ("1024GB", gigabytes(float("inf")), "set XLA_PYTHON_CLIENT_MEM_FRACTION before Python starts"),
     "enable_debug_runtime": (False, Bool, _XLA_DECIDES),
     # 2.x
+    "save_compile_cache": (False, Bool, "set enable_compile_cache"),  # 1.2 and 1.3
+    "load_compile_cache": (False, Bool, "set enable_compile_cache"),
     "enable_compile_cache": (None, Instance(bool, str)),
     "compile_cache_path": ("", directory),
     "pynative_synchronize": (False, Bool, "errors of an operator surface where it is called"),
@@ -278,17 +284,36 @@ def _describe(devices):
     return f"{len(devices)} {name}{extra}" if len(devices) > 1 else f"{name}{extra}"
 
 
-def device() -> Any:
-    """The ``jax.Device`` that the settings name."""
+def devices(target: str | None = None) -> list[Any]:
+    """Every ``jax.Device`` of a kind, or of the kind that the settings name.
+
+    Args:
+        target (str): "CPU", "GPU", "TPU", or "Ascend" for the best kind. Default: None, as the settings say.
+
+    Raises:
+        ValueError: If there is none, or no such kind.
+    """
+    named = _state.device_target if target is None else _device_target("device_target", target)
     platforms = _platforms()
-    devices = platforms.get(_PLATFORM_OF.get(_state.device_target or "", ""), _best(platforms))
-    if _state.device_id >= len(devices):
+    return platforms.get(_PLATFORM_OF.get(named or "", ""), _best(platforms))
+
+
+def device(target: str | None = None) -> Any:
+    """The ``jax.Device`` that the settings name, or the first of another kind.
+
+    Args:
+        target (str): See :func:`devices`. Default: None, as the settings say.
+    """
+    found = devices(target)
+    if target is not None:
+        return found[0]
+    if _state.device_id >= len(found):
         log.once(
             f"context.set_context(device_id={_state.device_id}) has no effect: there is only "
-            f"{_describe(devices)}; device 0 is used."
+            f"{_describe(found)}; device 0 is used."
         )
-        return devices[0]
-    return devices[_state.device_id]
+        return found[0]
+    return found[_state.device_id]
 
 
 def _use_device(_=None):
@@ -308,6 +333,8 @@ for _key in ("device_target", "device_id"):
 # --- several devices ------------------------------------------------------------------------------------------------
 
 _ONE_PROCESS = "this program is one process, which computes a loss once"
+_NO_PIPELINE = "there are no stages: every device runs the whole network on its rows"
+_XLA_GROUPS = "XLA groups communication by itself"
 _NO_SEARCH = "msnb does not search for strategies; a sharding says how Tensors are spread"
 
 _parallel = Settings(
@@ -333,7 +360,16 @@ _parallel = Settings(
         "strategy_ckpt_save_file": ("", file_in_new_folder, f"{_NO_SEARCH}, and the file is not written"),
         "full_batch": (False, Bool),
         "enable_parallel_optimizer": (False, Bool),
-        "all_reduce_fusion_config": ([], ascending_indices, "XLA groups communication by itself"),
+        "all_reduce_fusion_config": ([], ascending_indices, _XLA_GROUPS),
+        # 2.x
+        "comm_fusion": ({}, mapping, _XLA_GROUPS),
+        "enable_alltoall": (False, Bool, _XLA_GROUPS),
+        "force_fp32_communication": (False, Bool, "gradients are summed in the type that they have"),
+        "parallel_optimizer_config": ({}, mapping, "every device keeps the whole state of the optimizer"),
+        "strategy_ckpt_config": ({}, mapping, _NO_SEARCH),
+        "pipeline_config": ({}, mapping, _NO_PIPELINE),
+        "pipeline_segments": (1, Between(Int, 1, 2**31 - 1), _NO_PIPELINE),
+        "pipeline_result_broadcast": (False, Bool, _NO_PIPELINE),
     },
     aliases={"parallel_stages": "pipeline_stages", "search_mode": "auto_parallel_search_mode"},
 )
@@ -365,6 +401,8 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
         all_reduce_fusion_config (list): Parameter indices, ascending, at which gradients are grouped for
             communication; no effect, XLA groups it. Default: [].
         pipeline_stages (int): Number of pipeline stages; only 1 yet. Default: 1.
+        kwargs: Further settings of 2.x (comm_fusion, parallel_optimizer_config, ...), which are checked and kept; none
+            has an effect, which is said once.
 
     Raises:
         ValueError: If a key is unknown or a value out of range.

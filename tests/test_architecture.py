@@ -18,13 +18,27 @@ PACKAGE = Path(__file__).parent.parent / "msnb"
 
 # Higher numbers may import lower ones. What stands beside the floors may import any of them.
 FLOOR = {
-    **dict.fromkeys(("context", "log", "common", "_settings", "_atomic", "_cache_folder", "_checkparam", "_later"), 0),
-    **dict.fromkeys(("_version", "_tested", "_commands", "default_config"), 0),
+    **dict.fromkeys(
+        (
+            "context",
+            "log",
+            "common",
+            "_settings",
+            "_atomic",
+            "_cache_folder",
+            "_checkparam",
+            "_later",
+            "device_manager",
+        ),
+        0,
+    ),
+    **dict.fromkeys(("_version", "_tested", "_commands", "default_config", "device_manager"), 0),
     "core": 1,
     "ir": 2,
     **dict.fromkeys(("ops", "numpy", "scipy", "nn"), 3),
     **dict.fromkeys(("formats", "mindrecord", "dataset"), 4),
     **dict.fromkeys(("communication", "parallel", "exchange", "train", "compression", "boost"), 5),
+    **dict.fromkeys(("runtime", "hal", "run_check", "experimental"), 5),
     **dict.fromkeys(("insight", "profiler", "explainer", "check"), 6),
     "notebook": 7,
 }

@@ -14,6 +14,18 @@ from msnb.ops.operations.comm_ops import _VirtualDataset, virtual_dataset
 from msnb.ops.primitive import PrimitiveWithInfer
 
 REACHED = {
+    "common": "JitConfig jit jit_class lazy_inline Generator set_recursion_limit",
+    "common.api": "jit jit_class ms_class ms_function _no_grad _pynative_executor",
+    "common.lazy_inline": "lazy_inline",
+    "common.generator": "default_generator set_rng_state",
+    "experimental.optim.optimizer": "Optimizer",
+    "experimental.optim.lr_scheduler": "LRScheduler StepLR ReduceLROnPlateau",
+    "nn.wrap.cell_wrapper": "TrainOneStepCell WithLossCell GradAccumulationCell",
+    "nn.wrap.loss_scale": "_grad_scale grad_scale",
+    "train.callback": "EarlyStopping History LambdaCallback ReduceLROnPlateau OnRequestExit BackupAndRestore",
+    "train.callback._callback": "Callback _handle_loss",
+    "train.metrics": "Metric Accuracy auc get_metrics rearrange_inputs",
+    "train.loss_scaler": "all_finite init_status",
     "train.amp": "_config_level _check_kwargs _add_loss_network _do_keep_batchnorm_fp32 build_train_network",
     "ops._grad.grad_base": "bprop_getters",
     "ops.operations.comm_ops": "_VirtualDataset virtual_dataset AllReduce",

@@ -10,9 +10,12 @@ from msnb.common.seed import get_seed, set_seed
 _LATER = {
     **dict.fromkeys(("Tensor", "MetaTensor", "RowTensor", "SparseTensor"), "tensor"),
     **dict.fromkeys(("Parameter", "ParameterTuple"), "parameter"),
-    "ms_function": "api",
+    **dict.fromkeys(("ms_function", "jit", "jit_class", "ms_class", "ms_memory_recycle", "set_recursion_limit"), "api"),
+    "lazy_inline": "lazy_inline",
+    "JitConfig": "jit_config",
+    "Generator": "generator",
 }
-_SUBMODULES = ("api", "initializer", "parameter", "tensor")
+_SUBMODULES = ("api", "generator", "initializer", "jit_config", "parameter", "tensor")
 _DTYPE_NAMES = """
     Type int8 byte int16 short int32 intc int64 intp uint8 ubyte uint16 ushort uint32 uintc uint64 uintp float16
     half float32 single float64 double bfloat16 complex64 complex128 bool_ float_ list_ tuple_ int_ uint number

@@ -146,6 +146,9 @@ uintp: UInt = uint64
 half: Float = float16
 single: Float = float32
 double: Float = float64
+long: Int = int64
+cfloat: Number = complex64
+cdouble: Number = complex128
 
 int_type: tuple[Type, ...] = (int8, int16, int32, int64)
 uint_type: tuple[Type, ...] = (uint8, uint16, uint32, uint64)

@@ -240,4 +240,15 @@ class _Executor:
 _executor = _Executor()
 
 
+class _PynativeExecutor:
+    """What programs reach for to wait until the operators that they have started are computed."""
+
+    def sync(self):
+        """Return when all that was started is computed."""
+        jax.block_until_ready([array for array in jax.live_arrays() if not array.is_deleted()])
+
+
+_pynative_executor = _PynativeExecutor()
+
+
 compile.functions_by(jit)

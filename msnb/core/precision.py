@@ -13,6 +13,7 @@ from msnb.core.tensor import Tensor, box
 from msnb.core.trace import thread
 
 _casts: dict[Any, Kernel] = {}
+_BFLOAT16 = np.dtype(jax.numpy.bfloat16)  # numpy does not count it among the floats
 
 
 def casting(dtype: Any) -> Kernel:
@@ -36,7 +37,7 @@ def cast_tensor(value: Any, dtype: Any) -> Any:
     if not isinstance(value, Tensor):
         return value
     array = value._array
-    if array.dtype.kind != "f" or array.dtype == dtype:
+    if array.dtype == dtype or array.dtype.kind != "f" and array.dtype != _BFLOAT16:
         return value
     kernel = casting(dtype)
     result = box(kernel.run(array))

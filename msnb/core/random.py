@@ -20,7 +20,9 @@ from msnb.common import seed as _seed
 from msnb.core.trace import thread
 
 
-class _Stream:
+class Stream:
+    """Numbers of which no two are equal, from a seed on."""
+
     def __init__(self):
         self.lock = threading.Lock()
         self.restart(None)
@@ -37,8 +39,8 @@ class _Stream:
             return (self.base << 30 | (self.count & 0x3FFFFFFF)) & 0x7FFFFFFFFFFFFFFF
 
 
-_stream = _Stream()
-next_number: Callable[..., Any] = _stream.next_number
+default = Stream()
+next_number: Callable[..., Any] = default.next_number
 
 
 def key_of(number: int) -> jax.Array:
@@ -50,12 +52,12 @@ def key_of(number: int) -> jax.Array:
 def undisturbed() -> Iterator[None]:
     """Within, random numbers may be drawn; afterwards every stream goes on where it was: that of the operators, and
     those of `numpy.random` and `random`."""
-    stream, drawn, python = (_stream.base, _stream.count), np.random.get_state(), stdlib_random.getstate()
+    stream, drawn, python = (default.base, default.count), np.random.get_state(), stdlib_random.getstate()
     with _seed.undisturbed():
         try:
             yield
         finally:
-            _stream.base, _stream.count = stream
+            default.base, default.count = stream
             np.random.set_state(drawn)
             stdlib_random.setstate(python)
 
@@ -71,4 +73,4 @@ def next_key() -> jax.Array:
     return _eager_key(next_number())
 
 
-_seed.on_seed(_stream.restart)
+_seed.on_seed(default.restart)

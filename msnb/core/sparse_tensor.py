@@ -1,4 +1,4 @@
-"""`RowTensor` and `SparseTensor`: a few values of a large Tensor, and where they stand."""
+"""`RowTensor` and `SparseTensor`: a few values of a large Tensor, and where they stand; the base of all such."""
 
 from collections.abc import Callable
 from typing import Any, Self
@@ -6,9 +6,21 @@ from typing import Any, Self
 from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
 
+KINDS: set[type] = set()  # the classes whose objects a graph takes apart
 
-class _Parts:
-    """Indices, values and the shape of the dense Tensor."""
+
+class SparseParts:
+    """Indices, values and the shape of the dense Tensor.
+
+    Attributes:
+        _columns (tuple): Names of the parts that are Tensors, in the order of `_of`.
+    """
+
+    _columns: tuple[str, ...] = ("indices", "values")
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        KINDS.add(cls)
 
     def __init__(self, indices: Tensor, values: Tensor, dense_shape: tuple[int, ...]) -> None:
         self.indices: Tensor = indices
@@ -33,10 +45,10 @@ class _Parts:
         raise TypeError(f"For '{type(self).__name__}', {why}.")
 
     @classmethod
-    def _of(cls, indices: Any, values: Any, dense_shape: Any) -> Self:
-        """One of parts that fit, or of what stands for them."""
+    def _of(cls, *parts: Any) -> Self:
+        """One of parts that fit, or of what stands for them, and of the shape."""
         made = object.__new__(cls)
-        made.indices, made.values, made.dense_shape = indices, values, dense_shape
+        made.__dict__.update(zip((*cls._columns, "dense_shape"), parts, strict=True))
         return made
 
     def __repr__(self) -> str:
@@ -44,7 +56,7 @@ class _Parts:
         return f"{name}(indices={self.indices!r}, values={self.values!r}, dense_shape={self.dense_shape})"
 
 
-class RowTensor(_Parts):
+class RowTensor(SparseParts):
     """A sparse representation of slices: `values` stand at the rows `indices` of a Tensor of shape `dense_shape`.
 
     The gradient of a Parameter that is read by `ops.SparseGatherV2` or `ops.EmbeddingLookup` alone is one; a row that
@@ -67,7 +79,7 @@ class RowTensor(_Parts):
             self._refuse(f"'values' should be slices of a Tensor {self.dense_shape}, but got {describe(self.values)}")
 
 
-class SparseTensor(_Parts):
+class SparseTensor(SparseParts):
     """A sparse Tensor in coordinate form.
 
     Args:

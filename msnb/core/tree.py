@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from msnb.core.sparse_tensor import RowTensor, SparseTensor
+from msnb.core.sparse_tensor import KINDS
 
 _LEAF = object()
 
@@ -33,8 +33,8 @@ def _take(value, leaves):
         return kind, [(k, _take(v, leaves)) for k, v in value.items()]
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return kind, [_take(v, leaves) for v in value]
-    if kind is RowTensor or kind is SparseTensor:
-        return (kind, value.dense_shape), [_take(v, leaves) for v in (value.indices, value.values)]
+    if kind in KINDS:
+        return (kind, value.dense_shape), [_take(getattr(value, name), leaves) for name in kind._columns]
     leaves.append(value)
     return _LEAF
 

@@ -175,7 +175,9 @@ class Cell(Running, Hooked, Stateful, Tree):
             values["_compute"] = np.dtype(np.float16)
         elif flags.get("fp32"):
             values["_compute"] = np.dtype(np.float32)
-        elif "fp16" in flags or "fp32" in flags:
+        elif flags.get("bf16"):
+            values["_compute"] = mstype.np_dtype(mstype.bfloat16)
+        elif not {"fp16", "fp32", "bf16"}.isdisjoint(flags):
             values["_compute"] = None
         _epoch.bump()
         return self
@@ -207,17 +209,17 @@ class Cell(Running, Hooked, Stateful, Tree):
         return self
 
     def to_float(self, dst_type: mstype.Type) -> Self:
-        """Compute in float16 or float32: inputs and Parameters of this Cell and everything below are cast on their
-        way into operators. Returns self.
+        """Compute in float16, bfloat16 or float32: inputs and Parameters of this Cell and everything below are cast on
+        their way into operators. Returns self.
 
         Raises:
-            ValueError: If `dst_type` is neither mindspore.float16 nor mindspore.float32.
+            ValueError: If `dst_type` is none of these.
         """
-        if dst_type not in (mstype.float16, mstype.float32):
-            raise ValueError(
-                f"For 'to_float', 'dst_type' should be mindspore.float16 or mindspore.float32, but got {dst_type!r}."
-            )
-        return self.add_flags_recursive(fp16=dst_type == mstype.float16, fp32=dst_type == mstype.float32)
+        kinds = {"fp16": mstype.float16, "fp32": mstype.float32, "bf16": mstype.bfloat16}
+        if dst_type not in kinds.values():
+            known = ", ".join(f"mindspore.{kind}".lower() for kind in kinds.values())
+            raise ValueError(f"For 'to_float', 'dst_type' should be one of {known}, but got {dst_type!r}.")
+        return self.add_flags_recursive(**{flag: kind == dst_type for flag, kind in kinds.items()})
 
     def cast_inputs(self, inputs: tuple[Any, ...], dst_type: mstype.Type) -> tuple[Any, ...]:
         """The float Tensors among `inputs` (a tuple) as `dst_type`."""

@@ -1,5 +1,20 @@
 """Face: `mindspore.profiler`, what `msnb.insight.profile` measures under MindSpore's names."""
 
+from .constants import AicoreMetrics, ExportType, HostSystem, ProfilerActivity, ProfilerLevel
 from .profiling import ProfileOption, Profiler
+from .schedule import schedule
+from .scheduled import mstx, profile, tensorboard_trace_handler
 
-__all__ = ["ProfileOption", "Profiler"]
+__all__ = [
+    "ProfileOption",
+    "Profiler",
+    "profile",
+    "schedule",
+    "tensorboard_trace_handler",
+    "mstx",
+    "ProfilerLevel",
+    "ProfilerActivity",
+    "AicoreMetrics",
+    "ExportType",
+    "HostSystem",
+]

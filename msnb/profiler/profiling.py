@@ -2,16 +2,19 @@
 
 import enum
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from msnb import log
 from msnb._atomic import writing
 from msnb.insight.profile import Profile, Recorder, machine
 from msnb.ir.source import show
+from msnb.profiler.schedule import ProfilerAction
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.nn.cell import Cell
 
+_RECORDS = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
 INIT_OP_NAME = "Default/InitDataSetQueue"
 
 
@@ -29,6 +32,10 @@ class Profiler:
             chrome://tracing), ``operators.csv``, ``cells.csv`` and ``profile.txt``. Default: None, nothing is written.
         start_profile (bool): Whether to begin at once; else `start` does. Default: True.
         steps (int): After how many steps kernels are no longer traced; steps go on being timed. Default: 30.
+        schedule (Callable): Of the number of a step, says what to do in it, see `profiler.schedule`; `step()` is then
+            called between them. Default: None, all steps are measured.
+        on_trace_ready (Callable): Gets this object when the last step of a round of the schedule has been measured,
+            and in the end. Default: None.
         kwargs (dict): Whatever else MindSpore's releases take for other devices (``optypes_not_deal``,
             ``ascend_job_id``, ``profiler_level``, ...) has no effect and says so once.
 
@@ -54,7 +61,13 @@ class Profiler:
     """
 
     def __init__(
-        self, output_path: str | None = None, start_profile: bool = True, steps: int = 30, **kwargs: Any
+        self,
+        output_path: str | None = None,
+        start_profile: bool = True,
+        steps: int = 30,
+        schedule: Callable[[int], ProfilerAction] | None = None,
+        on_trace_ready: Callable[[Any], Any] | None = None,
+        **kwargs: Any,
     ) -> None:
         for name in kwargs:
             log.once(
@@ -67,6 +80,10 @@ class Profiler:
             raise TypeError(f"For 'Profiler', 'start_profile' should be a bool, but got {start_profile!r}.")
         if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
             raise TypeError(f"For 'Profiler', 'steps' should be a positive int, but got {steps!r}.")
+        for name, function in (("schedule", schedule), ("on_trace_ready", on_trace_ready)):
+            if function is not None and not callable(function):
+                raise TypeError(f"For 'Profiler', '{name}' should be a function, but got {function!r}.")
+        self._plan, self._handler, self._at = schedule, on_trace_ready, 0
         self.output_path = output_path
         self.result: Profile | None = None
         self._most = steps
@@ -81,6 +98,11 @@ class Profiler:
         Raises:
             RuntimeError: If this or another Profiler is measuring already.
         """
+        self._at = 0
+        if self._plan is None or self._plan(0) in _RECORDS:
+            self._begin()
+
+    def _begin(self):
         machine()  # now, so that it is no part of what is measured
         self._recording, self.result = None, None
         self._recorder = Recorder(steps=self._most).start()
@@ -92,16 +114,28 @@ class Profiler:
             RuntimeError: If it is not measuring.
         """
         if self._recorder is None:
+            if self._plan is not None:
+                return
             raise RuntimeError("The Profiler is not measuring: start() it first.")
         recorder, self._recorder = self._recorder, None
         self._recording = recorder.stop()
+        if self._handler is not None:
+            self._handler(self)
 
     def step(self) -> None:
         """A step ends here. Steps are found by themselves, from the calls of the network, so this only has to be
         called where a step consists of calls of different networks."""
-        if self._recorder is None:
+        if self._recorder is None and self._plan is None:
             raise RuntimeError("The Profiler is not measuring: start() it first.")
-        self._recorder.mark()
+        if self._recorder is not None:
+            self._recorder.mark()
+        if self._plan is None:
+            return
+        if self._plan(self._at) is ProfilerAction.RECORD_AND_SAVE:
+            self.stop()
+        self._at += 1
+        if self._recorder is None and self._plan(self._at) in _RECORDS:
+            self._begin()
 
     def analyse(
         self,
@@ -238,7 +272,7 @@ class Profiler:
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> Literal[False]:
         if self._recorder is not None:
             self.stop()
-        if kind is None:
+        if kind is None and self._recording is not None:
             self.analyse()
         return False
 

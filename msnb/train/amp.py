@@ -6,16 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from msnb import context, nn
+from msnb import context, log, nn
 from msnb._checkparam import Rel, Validator
 from msnb.common import dtype as mstype
+from msnb.common.kinds import OneOf, check
 from msnb.context import ParallelMode
 from msnb.core import trace
 from msnb.core.precision import cast_tensor
+from msnb.core.primitive import Primitive
 from msnb.nn.wrap.cell_wrapper import _VirtualDatasetCell
+from msnb.ops import operations as P
 from msnb.parallel._utils import _get_parallel_mode
 from msnb.train.loss_scale_manager import DynamicLossScaleManager, FixedLossScaleManager, LossScaleManager
-from msnb.train.loss_scaler import DynamicLossScaler, LossScaler, StaticLossScaler, all_finite
+from msnb.train.loss_scaler import DynamicLossScaler, LossScaler, StaticLossScaler, all_finite, init_status
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.nn.cell import Cell
@@ -31,10 +34,37 @@ __all__ = [
     "StaticLossScaler",
     "LossScaler",
     "all_finite",
+    "init_status",
+    "custom_mixed_precision",
+    "get_white_list",
+    "get_black_list",
 ]
 
 _FLOAT32 = np.dtype(np.float32)
-_LEVELS = ("O0", "O2", "O3", "auto")
+_LEVELS = ("O0", "O1", "O2", "O3", "auto")
+# What 2.x computes in 16 bits at level O1, and what it keeps in float32 at level O2.
+_WHITE_CELLS = (
+    nn.Conv1d,
+    nn.Conv2d,
+    nn.Conv3d,
+    nn.Conv1dTranspose,
+    nn.Conv2dTranspose,
+    nn.Conv3dTranspose,
+    nn.Dense,
+    nn.LSTMCell,
+)
+_WHITE_OPERATORS = (
+    P.Conv2D,
+    P.Conv3D,
+    P.Conv2DTranspose,
+    P.Conv3DTranspose,
+    P.Conv2DBackpropInput,
+    P.MatMul,
+    P.BatchMatMul,
+    P.PReLU,
+    P.ReLU,
+)
+_BLACK_CELLS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.LayerNorm)
 _OPTIONS = ("cast_model_type", "keep_batchnorm_fp32", "loss_scale_manager")
 
 
@@ -43,16 +73,17 @@ class OutputTo16(nn.Cell):
 
     Args:
         op (Cell): The Cell.
+        dtype (mindspore.dtype): What it is cast to instead. Default: mindspore.float16.
     """
 
     _holds = "_op"
 
-    def __init__(self, op: "Cell") -> None:
+    def __init__(self, op: "Cell", dtype: mstype.Type = mstype.float16) -> None:
         super().__init__(auto_prefix=False)
-        self._op = op
+        self._op, self._dtype = op, np.dtype(mstype.dtype_to_nptype(dtype))
 
     def construct(self, x: Any) -> Any:
-        return cast_tensor(self._op(x), np.dtype(np.float16))
+        return cast_tensor(self._op(x), self._dtype)
 
 
 class _OutputTo32(nn.Cell):
@@ -79,25 +110,43 @@ class _WithLossCell(nn.WithLossCell):
 _WithLossCell.__name__ = _WithLossCell.__qualname__ = "WithLossCell"  # its name in the graph
 
 
-def _do_keep_batchnorm_fp32(network):
-    """Put every BatchNorm below `network` back to float32."""
+def _replaced(network, chosen, wrapped):
+    """Put `wrapped(cell)` in the place of every Cell below `network` for which `chosen(cell)` is true."""
     changed = False
     for name, cell in network.name_cells().items():
         if cell is network:
             continue
-        if isinstance(cell, (nn.BatchNorm2d, nn.BatchNorm1d)):
-            wrapped = OutputTo16(cell.to_float(mstype.float32))
+        if chosen(cell):
+            stand_in = wrapped(cell)
             # Not through setattr, which would prefix the names of the Parameters once more.
-            network._cells[name] = wrapped
-            network.__dict__[name] = wrapped
-            wrapped.__dict__["_attr_name"] = name
+            network._cells[name] = stand_in
+            network.__dict__[name] = stand_in
+            stand_in.__dict__["_attr_name"] = name
             changed = True
         else:
-            _do_keep_batchnorm_fp32(cell)
+            _replaced(cell, chosen, wrapped)
     if changed:
         if isinstance(network, nn.SequentialCell):
             network.cell_list = tuple(network.cells())
         trace.epoch.bump()
+
+
+def _in_float32(network, kinds, dtype=mstype.float16):
+    """Put every Cell of `kinds` below `network` back to float32; what comes out of it is of `dtype`."""
+    _replaced(network, lambda c: isinstance(c, kinds), lambda c: OutputTo16(c.to_float(mstype.float32), dtype))
+
+
+def _do_keep_batchnorm_fp32(network):
+    """Put every BatchNorm below `network` back to float32."""
+    _in_float32(network, (nn.BatchNorm2d, nn.BatchNorm1d))
+
+
+def _in_16(network, kinds, dtype):
+    """`network`, whose Cells of exactly `kinds` compute in `dtype` and give float32; not those whose precision the
+    program has chosen itself."""
+    plain = lambda c: type(c) in kinds and not (getattr(c, "fp16", False) or getattr(c, "fp32", False))  # noqa: E731
+    _replaced(network, plain, lambda c: _OutputTo32(c.to_float(dtype)))
+    return _OutputTo32(network.to_float(dtype)) if plain(network) else network
 
 
 class _Levels(Mapping):
@@ -143,6 +192,12 @@ def _check_kwargs(options):
         Validator.check_value_type(name, (defaults | options)[name], expected, "build_train_network")
 
 
+def check_boost(owner: str, boost_level: str) -> None:
+    """Check a `boost_level`, and say that it has no effect."""
+    level = check(OneOf("O0", "O1", "O2"), boost_level, "boost_level", owner)
+    log.unused(owner, "write mindspore.boost.GradientAccumulation into the step", boost_level=level != "O0")
+
+
 def _add_loss_network(network, loss_fn, cast_model_type):
     """`network` with its loss, which is computed in float32."""
     Validator.check_value_type("loss_fn", loss_fn, nn.Cell)
@@ -165,16 +220,20 @@ def auto_mixed_precision(network: "Cell", amp_level: str = "O0", dtype: mstype.T
 
     Args:
         network (Cell): The network; it is changed by levels other than O0.
-        amp_level (str): "O0" (as it is), "O2" (float16, BatchNorm in float32) or "O3" (float16); the output is float32.
-            Default: "O0".
-        dtype (mindspore.dtype): mindspore.float16. Default: mindspore.float16.
+        amp_level (str): Precision; the output is float32. Default: "O0".
+
+            - O0: as it is.
+            - O1: convolutions and dense layers in `dtype`. Operators that `construct` calls itself stay in float32.
+            - O2: `dtype`, BatchNorm and LayerNorm in float32.
+            - O3: `dtype`.
+        dtype (mindspore.dtype): mindspore.float16 or mindspore.bfloat16. Default: mindspore.float16.
 
     Returns:
         Cell.
 
     Raises:
         TypeError: If `network` is no Cell.
-        ValueError: If `amp_level` or `dtype` is another one.
+        ValueError: If `amp_level` or `dtype` is another one; "auto", which chooses operator by operator, is none here.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -183,19 +242,107 @@ def auto_mixed_precision(network: "Cell", amp_level: str = "O0", dtype: mstype.T
         >>> net = amp.auto_mixed_precision(Net(), "O2")
     """
     Validator.check_value_type("network", network, nn.Cell)
-    Validator.check_string(amp_level, ("O0", "O2", "O3"), "amp_level", "auto_mixed_precision")
-    if dtype != mstype.float16:
-        raise ValueError(f"For 'auto_mixed_precision', 'dtype' should be mindspore.float16, but got {dtype}.")
+    Validator.check_string(amp_level, ("O0", "O1", "O2", "O3"), "amp_level", "auto_mixed_precision")
+    _check_16(dtype, "auto_mixed_precision")
     if amp_level == "O0":
         return network
-    network.to_float(mstype.float16)
+    if amp_level == "O1":
+        return _in_16(network, _WHITE_CELLS, dtype)
+    network.to_float(dtype)
     if amp_level == "O2":
-        _do_keep_batchnorm_fp32(network)
+        _in_float32(network, _BLACK_CELLS, dtype)
+    return _OutputTo32(network)
+
+
+def _check_16(dtype, function):
+    if dtype not in (mstype.float16, mstype.bfloat16):
+        raise ValueError(
+            f"For '{function}', 'dtype' should be mindspore.float16 or mindspore.bfloat16, but got {dtype}."
+        )
+
+
+def get_white_list() -> list[type]:
+    """
+    What level O1 computes in 16 bits.
+
+    Returns:
+        list[type], of classes of Cells and operators; one's own, to be changed.
+
+    Examples:
+        >>> nn.Dense in amp.get_white_list()
+        True
+    """
+    return [*_WHITE_CELLS, *_WHITE_OPERATORS]
+
+
+def get_black_list() -> list[type]:
+    """
+    What level O2 keeps in float32.
+
+    Returns:
+        list[type], of classes of Cells; one's own, to be changed.
+
+    Examples:
+        >>> nn.BatchNorm2d in amp.get_black_list()
+        True
+    """
+    return [*_BLACK_CELLS]
+
+
+def custom_mixed_precision(
+    network: "Cell",
+    *,
+    white_list: list[type] | None = None,
+    black_list: list[type] | None = None,
+    dtype: mstype.Type = mstype.float16,
+) -> "Cell":
+    """A network in mixed precision, by classes of Cells; classes of operators have no effect, which is said once.
+
+    Args:
+        network (Cell): The network; it is changed.
+        white_list (list[type]): What computes in `dtype`. Default: None.
+        black_list (list[type]): What stays in float32, while all else computes in `dtype`. Default: None.
+        dtype (mindspore.dtype): mindspore.float16 or mindspore.bfloat16. Default: mindspore.float16.
+
+    Returns:
+        Cell.
+
+    Raises:
+        TypeError: If `network` is no Cell, or a list holds something else than classes of Cells and operators.
+        ValueError: If not exactly one of the lists is given, or `dtype` is another one.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> white = amp.get_white_list()
+        >>> white.remove(nn.Dense)
+        >>> net = amp.custom_mixed_precision(Net(), white_list=white)
+    """
+    Validator.check_value_type("network", network, nn.Cell)
+    _check_16(dtype, "custom_mixed_precision")
+    if (white_list is None) == (black_list is None):
+        raise ValueError("For 'custom_mixed_precision', one of 'white_list' and 'black_list' should be given.")
+    given = white_list if white_list is not None else black_list
+    for kind in given or ():
+        if not isinstance(kind, type) or not issubclass(kind, (nn.Cell, Primitive)):
+            raise TypeError(f"'custom_mixed_precision' takes classes of Cells and of operators, but got {kind!r}.")
+    cells = tuple(kind for kind in given or () if issubclass(kind, nn.Cell))
+    log.unused("custom_mixed_precision", "Cells alone are told apart", operators=len(cells) < len(given or ()))
+    if white_list is not None:
+        return _in_16(network, cells, dtype)
+    network.to_float(dtype)
+    _in_float32(network, cells, dtype)
     return _OutputTo32(network)
 
 
 def build_train_network(
-    network: "Cell", optimizer: "Optimizer", loss_fn: "Cell | None" = None, level: str = "O0", **kwargs: Any
+    network: "Cell",
+    optimizer: "Optimizer",
+    loss_fn: "Cell | None" = None,
+    level: str = "O0",
+    boost_level: str = "O0",
+    **kwargs: Any,
 ) -> "Cell":
     """A training step of a network in mixed precision.
 
@@ -206,10 +353,12 @@ def build_train_network(
         level (str): Precision. Default: "O0".
 
             - O0: as the network is.
+            - O1: convolutions and dense layers in float16.
             - O2: the network in float16, BatchNorm and `loss_fn` in float32, with a dynamic loss scale.
             - O3: the network in float16, `loss_fn` in float32.
             - auto: O2 on GPU, O3 on Ascend.
 
+        boost_level (str): "O0"; what "O1" and "O2" do in MindSpore has no effect here. Default: "O0".
         cast_model_type (mindspore.dtype): mindspore.float16 or mindspore.float32, instead of the level's.
         keep_batchnorm_fp32 (bool): Whether BatchNorm stays in float32, instead of the level's.
         loss_scale_manager (Union[None, LossScaleManager]): What scales the loss, instead of the level's.
@@ -228,8 +377,11 @@ def build_train_network(
     Validator.check_value_type("network", network, nn.Cell)
     Validator.check_value_type("optimizer", optimizer, nn.Optimizer)
     Validator.check("level", level, "", list(_LEVELS), Rel.IN)
+    check_boost("build_train_network", boost_level)
     _check_kwargs(kwargs)
-    options = {**_config_level[_recommended() if level == "auto" else level], **kwargs}
+    options = {**_config_level["O0" if level == "O1" else _recommended() if level == "auto" else level], **kwargs}
+    if level == "O1":
+        network = auto_mixed_precision(network, "O1")
 
     if options["cast_model_type"] == mstype.float16:
         network.to_float(mstype.float16)

@@ -3,6 +3,9 @@
 import abc
 from typing import Any
 
+import numpy as np
+
+from msnb import log
 from msnb._checkparam import Validator
 from msnb.common import dtype as mstype
 from msnb.core.parameter import Parameter
@@ -10,14 +13,29 @@ from msnb.core.sparse_tensor import RowTensor, on_values
 from msnb.core.tensor import Tensor
 from msnb.ops import operations as P
 
-__all__ = ["LossScaler", "StaticLossScaler", "DynamicLossScaler", "all_finite"]
+__all__ = ["LossScaler", "StaticLossScaler", "DynamicLossScaler", "all_finite", "init_status"]
 
 
-def all_finite(inputs: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
+def init_status() -> Tensor:
+    """2.0's: what an Ascend chip is to note an overflow in, for `all_finite`; zeros, as gradients tell here.
+
+    Returns:
+        Tensor, float32 of shape (8,).
+
+    Examples:
+        >>> print(amp.init_status().shape)
+        (8,)
+    """
+    return Tensor(np.zeros(8, np.float32))
+
+
+def all_finite(inputs: tuple[Tensor, ...] | list[Tensor], status: Tensor | None = None) -> Tensor:
     """Whether no Tensor holds an infinite value or NaN.
 
     Args:
         inputs (Union[tuple[Tensor], list[Tensor]]): The Tensors.
+        status (Tensor): 2.0's, what `init_status` gave; no effect, as the Tensors themselves are looked at.
+            Default: None.
 
     Returns:
         Tensor, bool, of shape ().
@@ -29,6 +47,7 @@ def all_finite(inputs: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
         >>> print(amp.all_finite((Tensor([1.0, 2.0]), Tensor(float("nan")))))
         False
     """
+    log.unused("all_finite", "the Tensors themselves are looked at", status=status is not None)
     inputs = (inputs,) if isinstance(inputs, (Tensor, RowTensor)) else tuple(inputs)
     flags = [P.FloatStatus()(x.values if isinstance(x, RowTensor) else x) for x in inputs]
     total = P.AddN()(flags) if len(flags) > 1 else flags[0]

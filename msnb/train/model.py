@@ -19,7 +19,7 @@ from msnb.parallel._utils import (
     _get_parameter_broadcast,
     _parallel_predict_check,
 )
-from msnb.train import _columns
+from msnb.train import _columns, amp
 from msnb.train._assembly import AUTO_PARALLEL, Assembly
 from msnb.train._evaluation import Evaluation
 from msnb.train._idle import Idle
@@ -46,7 +46,8 @@ class Model(Assembly):
         eval_network (Cell): Network for evaluation. Default: None, `network` and `loss_fn`.
         eval_indexes (list): Places of loss, prediction and label in the outputs of `eval_network`; the loss goes to the
             metric Loss, the other two to all others. Default: None, all outputs go to all metrics.
-        amp_level (str): Precision "O0", "O2", "O3" or "auto", see :func:`build_train_network`. Default: "O0".
+        amp_level (str): Precision "O0", "O1", "O2", "O3" or "auto", see :func:`build_train_network`. Default: "O0".
+        boost_level (str): "O0"; "O1" and "O2" are taken, and have no effect here. Default: "O0".
         loss_scale_manager (Union[None, LossScaleManager]): What scales the loss, instead of the level's.
         keep_batchnorm_fp32 (bool): Whether BatchNorm stays in float32, instead of the level's.
 
@@ -80,9 +81,11 @@ class Model(Assembly):
         eval_network: "Cell | None" = None,
         eval_indexes: list[Any] | None = None,
         amp_level: str = "O0",
+        boost_level: str = "O0",
         **kwargs: Any,
     ) -> None:
         self._check_kwargs(kwargs)
+        amp.check_boost("Model", boost_level)
         refuse_classes("Model", network=network, loss_fn=loss_fn, optimizer=optimizer)
         self._network, self._loss_fn, self._optimizer = network, loss_fn, optimizer
         self._amp_level = amp_level
@@ -391,6 +394,7 @@ class Model(Assembly):
         try:
             for element in helper:
                 cb_params.cur_step_num += 1
+                cb_params.eval_dataset_element = element
                 for callback in callbacks.eval_step_begin:
                     callback(run_context)
                 outputs = self._eval_network(*((element,) if isinstance(element, Tensor) else element))
@@ -399,6 +403,8 @@ class Model(Assembly):
                     callback(run_context)
                 self._update_metrics(outputs)
                 work.step()
+                if run_context.get_stop_requested():
+                    break
         finally:
             helper.release()
         valid_dataset.reset()

@@ -9,6 +9,7 @@ import types
 from argument_uses import definition, does_nothing
 
 import msnb
+from msnb.common.callback import Callback
 from msnb.core.operator import FUNCTIONAL, REGISTRY, Operator
 
 # What has no name in MindSpore, and is called by msnb itself.
@@ -50,6 +51,8 @@ def functions():
 def is_hook(cls, member):
     """Whether others decide what a method is given: inputs of a computation, or what a base class calls it with."""
     bases = [vars(base)[member] for base in cls.__mro__ if member in vars(base)]
+    if issubclass(cls, Callback) and hasattr(Callback, member):
+        return True  # a moment of a training, which tells each callback the same
     return member == "construct" or any(does_nothing(node) for node in map(definition, bases[1:]) if node is not None)
 
 

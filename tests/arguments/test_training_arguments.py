@@ -33,9 +33,14 @@ REQUIRED = {
     "scale_window": 3,
     "beta": 1.0,
     "k": 2,
+    "num_classes": 2,
+    "x": np.array([0.0, 1.0]),
+    "y": np.array([0.0, 1.0]),
+    "micro_size": 2,
 }
 # Cells and functions that are called; a wrong one shows when it is.
 OPEN = {"network", "backbone", "loss_fn", "lars_filter", "parameters", "optimizer", "name", "mean", "add_cast_fp32"}
+OPEN |= {"metrics", "x", "y", "weights"}  # get_metrics, auc and ForwardValueAndGrad look themselves
 OPEN_CLASSES = {"WithGradCell", "GetNextSingleOp", "thor"}  # any sens; always refused
 # (class, argument): the class of the error that MindSpore raises instead of TypeError.
 OTHERWISE = {("DistributedGradReducer", "degree"): ValueError}
@@ -55,9 +60,24 @@ OUT_OF_RANGE = {
     "scale_factor": (math.inf,),
     "scale_window": (math.inf,),
 }
-NOT_NEGATIVE = ("accum", "initial_accum", "l1", "l2", "momentum", "dampening", "weight_decay", "decay")
+OUT_OF_RANGE |= {"rho": (-0.1, 1.1), "decay_rate": (0.0, math.inf), "alpha": (math.nan,), "lambd": (math.inf,)}
+OUT_OF_RANGE |= {"t0": (math.inf,), "pad_val": (math.inf,), "threshold": (math.inf,), "smooth": (0.0, math.inf)}
+NOT_NEGATIVE = (
+    "clip_threshold",
+    "accum",
+    "initial_accum",
+    "l1",
+    "l2",
+    "momentum",
+    "dampening",
+    "weight_decay",
+    "decay",
+)
 POSITIVE = ("eps", "loss_scale", "decay_rate", "max_lr", "power", "beta")
 OUT_OF_RANGE |= {name: (-0.1, math.inf) for name in NOT_NEGATIVE} | {name: (0.0, math.inf) for name in POSITIVE}
+
+OTHER_RANGE = {("AdaFactor", "eps"): ((-1.0, 0.0), (0.0, math.inf)), ("AdaFactor", "beta1"): (-0.1, math.inf)}
+OTHER_RANGE[("BleuScore", "smooth")] = ()  # a flag
 
 
 def arguments(thing):
@@ -113,7 +133,8 @@ def test_an_argument_of_another_type_is_refused_by_its_kind(thing, argument, par
 )
 def test_an_argument_out_of_range_is_refused_by_its_kind(thing, argument):
     rates = ([0.1, math.nan], Tensor(np.ones((2, 2), np.float32)), []) if "params" in arguments(thing) else ()
-    for value in OUT_OF_RANGE[argument] + (rates if argument == "learning_rate" else ()):
+    outside = OTHER_RANGE.get((thing.__name__, argument), OUT_OF_RANGE[argument])
+    for value in outside + (rates if argument == "learning_rate" else ()):
         with pytest.raises(ValueError, match=refusal(thing, argument)):
             thing(**{**arguments(thing), argument: value})
 

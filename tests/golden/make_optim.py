@@ -4,10 +4,12 @@
     python tests/golden/make_optim.py      # writes tests/golden/optim.npz and tests/golden/optim.ckpt
 
 Where MindSpore's CPU kernels depart from the documented formulas there is no case here: Momentum with use_nesterov,
-FTRL with l1, Adagrad without update_slots; LARS has no CPU kernel. The tests import ``CASES``, ``SCHEDULES`` and
+FTRL with l1, Adagrad without update_slots, experimental.optim.Adam with amsgrad (whose maximum it never writes); LARS
+has no CPU kernel. The tests import ``CASES``, ``SCHEDULES`` and
 ``inputs`` from here, which need numpy alone.
 """
 
+import importlib
 from pathlib import Path
 
 import numpy as np
@@ -53,7 +55,69 @@ CASES = {
     "rmsprop_centered": ("RMSProp", {"learning_rate": 0.1, "momentum": 0.5, "epsilon": 1e-2, "centered": True}, None),
     "proximal_adagrad": ("ProximalAdagrad", {"learning_rate": 0.1, "l1": 0.01, "l2": 0.02}, None),
     "adagrad": ("Adagrad", {"learning_rate": 0.1, "weight_decay": 0.1}, None),
+    "adam_amsgrad": ("Adam", {"learning_rate": 0.1, "use_amsgrad": True, "weight_decay": 0.1}, None),
+    "adadelta": ("Adadelta", {"learning_rate": 0.5, "weight_decay": 0.1}, None),
+    "adamax": ("AdaMax", {"learning_rate": 0.1, "loss_scale": 2.0}, None),
+    "asgd": ("ASGD", {"learning_rate": 0.1, "lambd": 1e-2, "t0": 1.0, "weight_decay": 0.1}, None),
+    "asgd_groups": ("ASGD", {"learning_rate": 0.1}, {"conv": {"lr": 0.3}, "fc": {"weight_decay": 0.2}, "bn": {}}),
+    "rprop": ("Rprop", {"learning_rate": 0.1, "etas": (0.4, 1.5), "step_sizes": (1e-6, 0.15)}, None),
+    "adafactor": ("AdaFactor", {"learning_rate": None}, None),
+    "adafactor_plain": (
+        "AdaFactor",
+        {"learning_rate": 0.1, "relative_step": False, "scale_parameter": False, "weight_decay": 0.1, "beta1": 0.0},
+        None,
+    ),
 }
+_EVERY = {"lr": 0.1, "weight_decay": 0.1}
+_GROUPS = {"conv": {"lr": 0.3}, "fc": {"weight_decay": 0.2}, "bn": {}}
+CASES.update(
+    {
+        f"experimental_{name.lower()}{suffix}": (f"experimental.optim.{name}", {**_EVERY, **more}, groups)
+        for name, suffix, more, groups in (
+            ("Adam", "", {}, None),
+            ("Adam", "_maximize", {"maximize": True}, None),
+            ("Adam", "_groups", {"betas": (0.8, 0.9)}, _GROUPS),
+            ("AdamW", "", {}, None),
+            ("AdamW", "_amsgrad", {"amsgrad": True}, _GROUPS),
+            ("Adamax", "", {"maximize": True}, None),
+            ("NAdam", "", {}, _GROUPS),
+            ("RAdam", "", {"betas": (0.6, 0.7)}, None),
+            ("Adagrad", "", {"lr_decay": 0.1, "initial_accumulator_value": 0.2}, None),
+            ("Adadelta", "", {"maximize": True}, None),
+            ("RMSprop", "", {"eps": 1e-3}, None),
+            ("RMSprop", "_centered", {"eps": 1e-2, "centered": True, "momentum": 0.5}, _GROUPS),
+            ("SGD", "", {}, None),
+            ("SGD", "_nesterov", {"momentum": 0.9, "nesterov": True, "maximize": True}, _GROUPS),
+            ("SGD", "_dampening", {"momentum": 0.9, "dampening": 0.5}, None),
+            ("ASGD", "", {"lambd": 1e-2, "t0": 1.0}, _GROUPS),
+        )
+    }
+)
+CASES["experimental_rprop"] = ("experimental.optim.Rprop", {"lr": 0.1, "step_sizes": (1e-6, 0.15)}, None)
+
+# class, arguments: what `experimental.optim.lr_scheduler` makes of the rates 0.1 and 0.5 of two groups
+SCHEDULERS = {
+    "step": ("StepLR", {"step_size": 2, "gamma": 0.5}),
+    "linear": ("LinearLR", {"start_factor": 0.25, "total_iters": 4}),
+    "exponential": ("ExponentialLR", {"gamma": 0.9}),
+    "polynomial": ("PolynomialLR", {"total_iters": 4, "power": 2.0}),
+    "multi_step": ("MultiStepLR", {"milestones": [2, 5, 5], "gamma": 0.5}),
+    "constant": ("ConstantLR", {"factor": 0.5, "total_iters": 3}),
+    "cosine": ("CosineAnnealingLR", {"T_max": 3, "eta_min": 0.01}),
+    "warm_restarts": ("CosineAnnealingWarmRestarts", {"T_0": 2, "T_mult": 2, "eta_min": 0.01}),
+    "cyclic": ("CyclicLR", {"base_lr": 0.01, "max_lr": 0.2, "step_size_up": 2, "step_size_down": 3}),
+    "cyclic_halving": ("CyclicLR", {"base_lr": [0.01, 0.02], "max_lr": 0.2, "step_size_up": 2, "mode": "triangular2"}),
+    "cyclic_fading": (
+        "CyclicLR",
+        {"base_lr": 0.01, "max_lr": 0.2, "step_size_up": 2, "mode": "exp_range", "gamma": 0.9},
+    ),
+    "lambda": ("LambdaLR", {"lr_lambda": [lambda epoch: 0.9**epoch, lambda epoch: epoch / 10]}),
+    "multiplicative": ("MultiplicativeLR", {"lr_lambda": lambda epoch: 0.9}),
+    "sequential": ("SequentialLR", {"milestones": [3]}),
+    "plateau": ("ReduceLROnPlateau", {"factor": 0.5, "patience": 1, "cooldown": 1, "min_lr": [0.03, 0.2]}),
+    "plateau_max": ("ReduceLROnPlateau", {"mode": "max", "threshold_mode": "abs", "threshold": 0.5, "patience": 0}),
+}
+_WATCHED = (1.0, 0.9, 0.95, 0.96, 0.97, 0.5, 0.6, 0.6, 0.6, 0.6)
 
 SCHEDULES = {
     "exponential": ("ExponentialDecayLR", (0.1, 0.9, 4)),
@@ -77,6 +141,29 @@ def inputs():
     return values, grads
 
 
+def _experimental(api, path):
+    module, _, name = path.rpartition(".")
+    return getattr(importlib.import_module(f"{api.__name__}.{module}"), name)
+
+
+def run_scheduler(api, case):
+    """Learning rates of two groups, after making the scheduler and after each of nine steps."""
+    name, arguments = SCHEDULERS[case]
+    place = "experimental.optim.lr_scheduler."
+    first, second = (api.Parameter(api.Tensor([1.0], api.float32), name=n) for n in "ab")
+    groups = [{"params": [first], "lr": 0.1}, {"params": [second], "lr": 0.5}]
+    optimizer = _experimental(api, "experimental.optim.SGD")(groups, lr=0.1)
+    if name == "SequentialLR":
+        make = _experimental(api, f"{place}ConstantLR"), _experimental(api, f"{place}ExponentialLR")
+        arguments = {**arguments, "schedulers": [make[0](optimizer, 0.5, 2), make[1](optimizer, 0.9)]}
+    scheduler = _experimental(api, place + name)(optimizer, **arguments)
+    rates = [[float(rate.asnumpy()) for rate in scheduler.get_last_lr()]]
+    for watched in _WATCHED[1:]:
+        scheduler.step(*([api.Tensor(watched, api.float32)] if name == "ReduceLROnPlateau" else []))
+        rates.append([float(rate.asnumpy()) for rate in scheduler.get_last_lr()])
+    return np.array(rates, np.float32)
+
+
 def run_case(api, case):
     """Values of all Parameters of the optimizer after STEPS steps; `api` is the module mindspore or msnb."""
     cls, arguments, groups = CASES[case]
@@ -84,10 +171,10 @@ def run_case(api, case):
     params = [api.Parameter(api.Tensor(v), name=name) for name, v in values.items()]
     if groups is not None:
         dicts = [{"params": [p for p in params if part in p.name], **extra} for part, extra in groups.items()]
-        trained = dicts + [{"order_params": params}]
+        trained = dicts if "." in cls else dicts + [{"order_params": params}]
     else:
         trained = params
-    optimizer = getattr(api.nn, cls)(trained, **arguments)
+    optimizer = (_experimental(api, cls) if "." in cls else getattr(api.nn, cls))(trained, **arguments)
     for step in grads:
         optimizer(tuple(api.Tensor(g) for g in step.values()))
     return {p.name: p.asnumpy() for p in optimizer.get_parameters()}
@@ -123,6 +210,9 @@ def main():
             golden[f"{case}/{name}"] = value
     for name in SCHEDULES:
         golden[f"schedule/{name}"] = run_schedule(mindspore, name)
+
+    for name in SCHEDULERS:
+        golden[f"scheduler/{name}"] = run_scheduler(mindspore, name)
 
     step, batches = training_step(mindspore)
     for batch in batches[:2]:

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from msnb import Tensor, context, nn
+from msnb import Tensor, context, nn, profiler
 from msnb.profiler import ProfileOption, Profiler
 from msnb.profiler.profiling import INIT_OP_NAME
 
@@ -99,3 +99,32 @@ def test_profile_counts_parameters():
     with pytest.raises(ValueError, match="network"):
         Profiler.profile(None, ProfileOption.trainable_parameters)
     assert INIT_OP_NAME == "Default/InitDataSetQueue"
+
+
+def test_a_schedule_says_in_which_steps_a_profile_is_taken(tmp_path):
+    plan = profiler.schedule(skip_first=1, wait=1, warmup=1, active=2, repeat=2)
+    assert [plan(step).value for step in range(11)] == [0, 0, 1, 2, 3, 0, 1, 2, 3, 0, 0]
+    net, x, rounds = nn.Dense(3, 4), Tensor(np.ones((2, 3), np.float32)), []
+    write = profiler.tensorboard_trace_handler(str(tmp_path))
+
+    def ready(made):
+        rounds.append((made._at, made.analyse()))
+        write(made)
+
+    with profiler.profile(schedule=plan, on_trace_ready=ready) as made:
+        for _ in range(12):
+            net(x)
+            made.step()
+    assert [at for at, _ in rounds] == [4, 8] and rounds[0][1] is not rounds[1][1]
+    with pytest.raises(TypeError, match="'schedule'"):
+        profiler.profile(schedule=3)
+    with pytest.raises(ValueError, match="'active'"):
+        profiler.schedule(wait=1, active=0)
+
+
+def test_a_stretch_of_time_gets_a_name():
+    number = profiler.mstx.range_start("loading", domain="data")
+    profiler.mstx.mark("a batch")
+    profiler.mstx.range_end(number)
+    profiler.mstx.range_end(number)
+    assert not profiler.mstx._open

@@ -92,3 +92,49 @@ def test_fit_evaluates_between_epochs_and_the_monitor_prints_it(make_model, batc
         make_model().fit(1, batches(), batches())
     with pytest.raises(TypeError):
         model.fit(1, batches(), batches(), valid_frequency="1")
+
+
+@BOTH_MODES
+@pytest.mark.parametrize("dtype", [ms.float16, ms.bfloat16], ids=["float16", "bfloat16"])
+@pytest.mark.parametrize("how", ["O1", "O2", "O3", "white", "black"])
+def test_what_is_chosen_computes_in_sixteen_bits_and_the_network_gives_float32(mode, dtype, how):
+    class Seen(nn.Dense):
+        def construct(self, x):
+            out = super().construct(x)
+            seen.append((type(self).__name__, out.dtype))
+            return out
+
+    context.set_context(mode=mode)
+    seen = []
+    net = nn.SequentialCell(nn.Dense(2, 3), nn.BatchNorm1d(3), Seen(3, 2), nn.LayerNorm((2,)))
+    if how in ("white", "black"):
+        net = amp.custom_mixed_precision(net, **{f"{how}_list": [Seen]}, dtype=dtype)
+    else:
+        net = amp.auto_mixed_precision(net, how, dtype)
+    out = net(Tensor(np.ones((2, 2), np.float32)))
+    assert out.dtype == ms.float32
+    half = how not in ("black", "O1")  # O1 is about the layers themselves, not what derives from them
+    assert seen == [("Seen", dtype if half else ms.float32)]
+
+
+@pytest.mark.parametrize(
+    ("refused", "error"),
+    [
+        (lambda net: amp.auto_mixed_precision(net, "O2", ms.float32), ValueError),
+        (lambda net: amp.auto_mixed_precision(net, "auto"), ValueError),
+        (lambda net: amp.custom_mixed_precision(net), ValueError),
+        (lambda net: amp.custom_mixed_precision(net, white_list=[], black_list=[]), ValueError),
+        (lambda net: amp.custom_mixed_precision(net, white_list=[int]), TypeError),
+        (lambda net: ms.Model(net, boost_level="O9"), ValueError),
+        (lambda net: net.to_float(ms.int32), ValueError),
+    ],
+)
+def test_levels_and_types_of_no_meaning_are_refused(refused, error):
+    with pytest.raises(error):
+        refused(nn.Dense(2, 2))
+
+
+def test_a_model_trains_at_level_o1(make_model, batches):
+    model = make_model(amp_level="O1")
+    model.train(1, batches())
+    assert all(np.isfinite(p.asnumpy()).all() for p in model._network.trainable_params())

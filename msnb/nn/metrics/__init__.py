@@ -4,12 +4,21 @@ from typing import Any
 
 from msnb.common.arguments import uncalled
 from msnb.nn.metrics.accuracy import Accuracy
+from msnb.nn.metrics.bleu_score import BleuScore
+from msnb.nn.metrics.confusion_matrix import ConfusionMatrix, ConfusionMatrixMetric
+from msnb.nn.metrics.cosine_similarity import CosineSimilarity
+from msnb.nn.metrics.dice import Dice
 from msnb.nn.metrics.error import MAE, MSE
 from msnb.nn.metrics.fbeta import F1, Fbeta
+from msnb.nn.metrics.hausdorff_distance import HausdorffDistance
 from msnb.nn.metrics.loss import Loss
+from msnb.nn.metrics.mean_surface_distance import MeanSurfaceDistance, RootMeanSquareDistance
 from msnb.nn.metrics.metric import Metric, rearrange_inputs
+from msnb.nn.metrics.occlusion_sensitivity import OcclusionSensitivity
+from msnb.nn.metrics.perplexity import Perplexity
 from msnb.nn.metrics.precision import Precision
 from msnb.nn.metrics.recall import Recall
+from msnb.nn.metrics.roc import ROC, auc
 from msnb.nn.metrics.topk import Top1CategoricalAccuracy, Top5CategoricalAccuracy, TopKCategoricalAccuracy
 
 __all__ = [
@@ -28,6 +37,19 @@ __all__ = [
     "Top1CategoricalAccuracy",
     "Top5CategoricalAccuracy",
     "Loss",
+    "get_metrics",
+    "BleuScore",
+    "ConfusionMatrix",
+    "ConfusionMatrixMetric",
+    "CosineSimilarity",
+    "Dice",
+    "HausdorffDistance",
+    "MeanSurfaceDistance",
+    "OcclusionSensitivity",
+    "Perplexity",
+    "ROC",
+    "RootMeanSquareDistance",
+    "auc",
 ]
 
 __factory__: dict[str, Any] = {
@@ -42,6 +64,18 @@ __factory__: dict[str, Any] = {
     "mae": MAE,
     "mse": MSE,
     "loss": Loss,
+    "dice": Dice,
+    "roc": ROC,
+    "auc": auc,
+    "bleu_score": BleuScore,
+    "cosine_similarity": CosineSimilarity,
+    "occlusion_sensitivity": OcclusionSensitivity,
+    "hausdorff_distance": HausdorffDistance,
+    "mean_surface_distance": MeanSurfaceDistance,
+    "root_mean_square_distance": RootMeanSquareDistance,
+    "perplexity": Perplexity,
+    "confusion_matrix": ConfusionMatrix,
+    "confusion_matrix_metric": ConfusionMatrixMetric,
 }
 
 

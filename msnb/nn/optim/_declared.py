@@ -1,8 +1,11 @@
 """`DeclaredOptimizer`: an optimizer as the state beside each Parameter and the step of one Parameter."""
 
+from msnb.common import dtype as mstype
 from msnb.core.sparse_tensor import RowTensor
 from msnb.core.tape import dense
+from msnb.nn.optim._rates import counter
 from msnb.nn.optim.optimizer import Gradients, Optimizer
+from msnb.ops import functional as F
 
 
 class DeclaredOptimizer(Optimizer):
@@ -26,6 +29,18 @@ class DeclaredOptimizer(Optimizer):
         for attribute, (prefix, value) in state.items():
             setattr(self, attribute, self.parameters.clone(prefix=prefix, init=value))
         self._columns = (*state, *others)
+
+    def _count(self):
+        """Count steps, whether learning rate or weight decay change by them or not."""
+        if self.global_step is None:
+            self.global_step = counter()
+
+    def _this_step(self):
+        """The number of this step, from 1, of an optimizer that counts; called once in each step."""
+        step = F.cast(F.reshape(self.global_step, ()), mstype.float32) + 1.0
+        if self.assignadd is None:  # else `get_lr` does
+            F.assign_add(self.global_step, self.global_step_increase_tensor)
+        return step
 
     def _of_step(self):
         """What all Parameters share in this step, as a tuple that follows the other arguments of `_step`."""

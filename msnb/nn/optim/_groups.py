@@ -6,10 +6,9 @@ from typing import Annotated, Any
 
 from msnb.common.kinds import Bool, Kind, check
 from msnb.core.parameter import Parameter
-from msnb.nn._numbers import NonNegativeNumber
-from msnb.nn.optim._rates import LearningRate
+from msnb.nn.optim._rates import LearningRate, WeightDecay
 
-_SETTINGS = {"lr": LearningRate, "weight_decay": NonNegativeNumber, "grad_centralization": Bool}
+_SETTINGS = {"lr": LearningRate, "weight_decay": WeightDecay, "grad_centralization": Bool}
 _KEYS = ("params", *_SETTINGS, "order_params")
 
 

@@ -11,6 +11,7 @@ from msnb.common.kinds import Kind, accept_value
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.nn._numbers import NonNegativeNumber
+from msnb.nn.cell import Cell
 from msnb.nn.layer.container import CellList
 from msnb.nn.learning_rate_schedule import LearningRateSchedule
 from msnb.ops import functional as F
@@ -44,6 +45,15 @@ LearningRate = Annotated[
     Kind(
         "a finite number of at least 0, one for each step (a list or a Tensor of one axis), or a LearningRateSchedule",
         _accept,
+        whole=True,
+    ),
+]
+
+WeightDecay = Annotated[
+    float | Cell,
+    Kind(
+        "a finite number of at least 0, or a Cell that computes it from the number of the step",
+        lambda given: given if isinstance(given, Cell) else accept_value(NonNegativeNumber, given),
         whole=True,
     ),
 ]

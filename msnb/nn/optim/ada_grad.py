@@ -1,10 +1,10 @@
 """Adagrad."""
 
 from msnb.common.kinds import Bool, checked
-from msnb.nn._numbers import NonNegativeFloat, NonNegativeNumber, PositiveNumber
+from msnb.nn._numbers import NonNegativeFloat, PositiveNumber
 from msnb.nn.optim._declared import DeclaredOptimizer
 from msnb.nn.optim._groups import Trained
-from msnb.nn.optim._rates import LearningRate
+from msnb.nn.optim._rates import LearningRate, WeightDecay
 from msnb.nn.optim.optimizer import Gradients
 from msnb.ops import operations as P
 
@@ -54,7 +54,7 @@ class Adagrad(DeclaredOptimizer):
         learning_rate: LearningRate = 0.001,
         update_slots: Bool = True,
         loss_scale: PositiveNumber = 1.0,
-        weight_decay: NonNegativeNumber = 0.0,
+        weight_decay: WeightDecay = 0.0,
     ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         self._keep(accum=("accum", accum))

@@ -1,16 +1,19 @@
 """Adam, AdamWeightDecay and AdamOffload."""
 
+from typing import Annotated
+
 import numpy as np
 
 from msnb import log
 from msnb.common import dtype as mstype
-from msnb.common.kinds import Bool, checked
+from msnb.common.kinds import Bool, OneOf, checked
 from msnb.core.parameter import Parameter
+from msnb.core.tape import dense
 from msnb.core.tensor import Tensor
-from msnb.nn._numbers import Fraction, NonNegativeNumber, PositiveFloat, PositiveNumber
+from msnb.nn._numbers import Fraction, PositiveFloat, PositiveNumber
 from msnb.nn.optim._declared import DeclaredOptimizer
 from msnb.nn.optim._groups import Trained
-from msnb.nn.optim._rates import LearningRate
+from msnb.nn.optim._rates import LearningRate, WeightDecay
 from msnb.ops import functional as F
 from msnb.ops import operations as P
 
@@ -33,7 +36,7 @@ class AdamBase(DeclaredOptimizer):
         eps: PositiveFloat = 1e-8,
         use_locking: Bool = False,
         use_nesterov: Bool = False,
-        weight_decay: NonNegativeNumber = 0.0,
+        weight_decay: WeightDecay = 0.0,
         loss_scale: PositiveNumber = 1.0,
     ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
@@ -84,6 +87,11 @@ class Adam(AdamBase):
         use_nesterov (bool): Whether to use Nesterov's momentum. Default: False.
         weight_decay (float): L2 penalty, see :class:`Optimizer`. Default: 0.0.
         loss_scale (float): What the loss was multiplied by. Default: 1.0.
+        use_amsgrad (bool): Whether the largest v so far (named ``vhat.`` + the name) takes the place of v. Default:
+            False.
+        use_lazy (bool): Whether a sparse gradient leaves the moments of other rows as they are, see `LazyAdam`.
+            Default: False.
+        use_offload (bool): Whether MindSpore computes the update on the host; without effect here. Default: False.
 
     Inputs:
         - **gradients** (tuple[Tensor]) - One per Parameter.
@@ -92,8 +100,8 @@ class Adam(AdamBase):
         bool, True.
 
     Raises:
-        ValueError: If `beta1`, `beta2` or `eps` is out of range.
-        TypeError: If one of them is no float, or `use_locking` or `use_nesterov` no bool.
+        ValueError: If `beta1`, `beta2` or `eps` is out of range, or more than one of the last three is True.
+        TypeError: If one of them is no float, or one of the others no bool.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -105,6 +113,49 @@ class Adam(AdamBase):
     """
 
     _has_target = True
+
+    @checked
+    def __init__(
+        self,
+        params: Trained,
+        learning_rate: LearningRate = 1e-3,
+        beta1: Fraction = 0.9,
+        beta2: Fraction = 0.999,
+        eps: PositiveFloat = 1e-8,
+        use_locking: Bool = False,
+        use_nesterov: Bool = False,
+        weight_decay: WeightDecay = 0.0,
+        loss_scale: PositiveNumber = 1.0,
+        use_amsgrad: Bool = False,
+        use_lazy: Bool = False,
+        use_offload: Annotated[bool, OneOf(False, otherwise="the Parameters are updated where they are")] = False,
+    ) -> None:
+        if use_amsgrad and (use_lazy or use_offload) or use_lazy and use_offload:
+            raise ValueError("For 'Adam', only one of 'use_amsgrad', 'use_lazy' and 'use_offload' may be True.")
+        self._sparse = P.FusedSparseLazyAdam if use_lazy else P.FusedSparseAdam
+        super().__init__(params, learning_rate, beta1, beta2, eps, use_locking, use_nesterov, weight_decay, loss_scale)
+        self.use_amsgrad: bool = use_amsgrad
+        if use_amsgrad:
+            self._keep(moment1=("moment1", "zeros"), moment2=("moment2", "zeros"), vhat=("vhat", "zeros"))
+
+    def _step(self, param, gradient, rate, moment1, moment2, *others):
+        if not self.use_amsgrad:
+            return super()._step(param, gradient, rate, moment1, moment2, *others)
+        vhat, power1, power2 = others
+        mean, square = (
+            moment * beta + (1.0 - beta) * g
+            for moment, beta, g in ((moment1, self.beta1, gradient), (moment2, self.beta2, gradient * gradient))
+        )
+        largest = F.maximum(vhat, square)
+        rate = F.reshape(rate * F.sqrt(1.0 - power2) / (1.0 - power1), ())
+        new = param - rate * mean / (F.sqrt(largest) + self.eps)
+        for kept, value in ((param, new), (moment1, mean), (moment2, square), (vhat, largest)):
+            F.assign(kept, F.cast(value, kept.dtype))
+
+    def _sparse_step(self, param, gradient, *others):
+        if self.use_amsgrad:
+            return self._step(param, dense(gradient), *others)
+        return super()._sparse_step(param, gradient, *others)
 
 
 class AdamOffload(AdamBase):
@@ -191,7 +242,7 @@ class AdamWeightDecay(DeclaredOptimizer):
         beta1: Fraction = 0.9,
         beta2: Fraction = 0.999,
         eps: PositiveFloat = 1e-6,
-        weight_decay: NonNegativeNumber = 0.0,
+        weight_decay: WeightDecay = 0.0,
     ) -> None:
         super().__init__(learning_rate, params, weight_decay)
         self.beta1, self.beta2, self.eps = (Tensor([number], mstype.float32) for number in (beta1, beta2, eps))

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 from msnb.common import dtype as mstype
 from msnb.common.kinds import checked
 from msnb.core.tensor import Tensor
-from msnb.nn._numbers import Fraction, NonNegativeNumber, PositiveFloat
+from msnb.nn._numbers import Fraction, PositiveFloat
 from msnb.nn.optim._declared import DeclaredOptimizer
 from msnb.nn.optim._groups import Trained
-from msnb.nn.optim._rates import LearningRate, counter
+from msnb.nn.optim._rates import LearningRate, WeightDecay
 from msnb.ops import functional as F
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -68,20 +68,17 @@ class Lamb(DeclaredOptimizer):
         beta1: Fraction = 0.9,
         beta2: Fraction = 0.999,
         eps: PositiveFloat = 1e-6,
-        weight_decay: NonNegativeNumber = 0.0,
+        weight_decay: WeightDecay = 0.0,
     ) -> None:
         super().__init__(learning_rate, params, weight_decay)
         self._numbers = beta1, beta2, eps
         self.beta1, self.beta2, self.eps = (Tensor([number], mstype.float32) for number in self._numbers)
         self._keep("_decays", "decay_flags", moments1=("lamb_m", "zeros"), moments2=("lamb_v", "zeros"))
         self.params: ParameterTuple = self.parameters
-        if not self.dynamic_lr:  # the bias correction counts steps, whether the rate changes or not
-            self.global_step = counter()
+        self._count()  # for the bias correction
 
     def _of_step(self):
-        step = F.cast(F.reshape(self.global_step, ()), mstype.float32) + 1.0
-        if not self.dynamic_lr:
-            F.assign_add(self.global_step, self.global_step_increase_tensor)
+        step = self._this_step()
         return tuple(1.0 - F.pow(beta, step) for beta in self._numbers[:2])
 
     def _step(self, param, gradient, rate, moment1, moment2, decay, decays, correction1, correction2):
@@ -91,7 +88,7 @@ class Lamb(DeclaredOptimizer):
         square = beta2 * square + (1.0 - beta2) * F.square(g)
         m, v = mean / correction1, square / correction2
         update = m / (F.sqrt(v) + eps)
-        if decays and decay:
+        if decays and (self.dynamic_weight_decay or decay):
             update = update + decay * weight
         # MindSpore's ratio has epsilon under the root and the decay of every Parameter, exempt or not.
         weight_norm = _norm(weight)

@@ -80,6 +80,8 @@ class LARS(Optimizer):
             raise ValueError(
                 f"For '{self.cls_name}' with 'use_clip', the groups of the optimizer should have fixed learning rates."
             )
+        if optimizer.dynamic_weight_decay:
+            raise TypeError(f"For '{self.cls_name}', the weight decay of the optimizer should be a number.")
         self.opt: Optimizer = optimizer
         self.use_clip: bool = use_clip
         for name in _ADOPTED + _ADOPTED_FOR_CLIPPING * use_clip:

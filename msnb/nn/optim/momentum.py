@@ -6,10 +6,10 @@ from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, checked
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
-from msnb.nn._numbers import NonNegativeFloat, NonNegativeNumber, PositiveNumber
+from msnb.nn._numbers import NonNegativeFloat, PositiveNumber
 from msnb.nn.optim._declared import DeclaredOptimizer
 from msnb.nn.optim._groups import Trained
-from msnb.nn.optim._rates import LearningRate
+from msnb.nn.optim._rates import LearningRate, WeightDecay
 from msnb.ops import operations as P
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -65,7 +65,7 @@ class Momentum(DeclaredOptimizer):
         params: Trained,
         learning_rate: LearningRate,
         momentum: NonNegativeFloat,
-        weight_decay: NonNegativeNumber = 0.0,
+        weight_decay: WeightDecay = 0.0,
         loss_scale: PositiveNumber = 1.0,
         use_nesterov: Bool = False,
     ) -> None:

@@ -12,7 +12,7 @@ from msnb.core.errors import user_line
 from msnb.core.parameter import Parameter, ParameterTuple
 from msnb.core.sparse_tensor import RowTensor
 from msnb.core.tensor import Tensor
-from msnb.nn._numbers import NonNegativeNumber, PositiveNumber
+from msnb.nn._numbers import PositiveNumber
 from msnb.nn.cell import Cell
 from msnb.nn.layer.container import CellList
 from msnb.nn.learning_rate_schedule import LearningRateSchedule
@@ -24,6 +24,7 @@ from msnb.nn.optim._rates import (
     FixedRate,
     LearningRate,
     ListedRates,
+    WeightDecay,
     by_step,
     counter,
     in_cell_list,
@@ -84,8 +85,8 @@ class Optimizer(Cell):
               Default: False.
             - order_params: list[Parameter], alone in its dict: the order in which all Parameters are kept.
 
-        weight_decay (Union[int, float]): Factor of the L2 penalty, at least 0. Without groups, Parameters with "beta"
-            or "gamma" in their names are left out. Default: 0.0.
+        weight_decay (Union[int, float, Cell]): Factor of the L2 penalty, at least 0; a Cell computes it from the number
+            of the step. Without groups, Parameters with "beta" or "gamma" in their names are left out. Default: 0.0.
         loss_scale (Union[int, float]): What the loss was multiplied by, greater than 0; gradients are divided by it.
             Default: 1.0.
 
@@ -117,7 +118,7 @@ class Optimizer(Cell):
         self,
         learning_rate: LearningRate,
         parameters: Trained,
-        weight_decay: NonNegativeNumber = 0.0,
+        weight_decay: WeightDecay = 0.0,
         loss_scale: PositiveNumber = 1.0,
     ) -> None:
         super().__init__(auto_prefix=False)
@@ -128,6 +129,8 @@ class Optimizer(Cell):
         self.is_group_params_ordered: bool = order is not None
         rows = by_parameter(groups, order)
         members = [group for _, group in rows]
+        decays = (weight_decay, *(group.weight_decay for group in groups))
+        self.dynamic_weight_decay: bool = any(isinstance(decay, Cell) for decay in decays)
         self._install_rates(learning_rate, groups, members)
         self.parameters: ParameterTuple = ParameterTuple([param for param, _ in rows] if self.is_group else trained)
         self.param_length: int = len(self.parameters)
@@ -161,8 +164,9 @@ class Optimizer(Cell):
         self.is_group_lr: bool = len(rates) > 1
         self.dynamic_lr: bool = any(map(by_step, rates))
         self.global_step_increase_tensor: Tensor = Tensor(1, mstype.int32)
-        self.assignadd: P.AssignAdd | None = P.AssignAdd() if self.dynamic_lr else None
-        self.global_step: Any = counter() if self.dynamic_lr else None
+        counts = self.dynamic_lr or self.dynamic_weight_decay
+        self.assignadd: P.AssignAdd | None = P.AssignAdd() if counts else None
+        self.global_step: Any = counter() if counts else None
         default = installed(learning_rate, "learning_rate", self.dynamic_lr and self.is_group_lr)
         if not self.is_group_lr:
             self.learning_rate = default
@@ -178,19 +182,23 @@ class Optimizer(Cell):
 
     def _install_decay(self, weight_decay, members):
         """Keep the weight decay, times the loss scale, by which the decayed gradients will be divided."""
+        own = [weight_decay if group.weight_decay is None else group.weight_decay for group in members]
+        own = own if self.is_group else [weight_decay]
+        self._decay_schedules: list[Cell | None] = [decay if isinstance(decay, Cell) else None for decay in own]
+        # where a schedule says it, 1 stands for it
+        numbers = tuple(self.loss_scale * (1.0 if isinstance(decay, Cell) else decay) for decay in own)
         if self.is_group:
-            own = (weight_decay if group.weight_decay is None else group.weight_decay for group in members)
-            self.weight_decay = tuple(decay * self.loss_scale for decay in own)
+            self.weight_decay = numbers
             self.weight_decay_tensor_tuple: tuple[Tensor, ...] = tuple(
                 Tensor(decay, mstype.float32) for decay in self.weight_decay
             )
             self.decay_flags: tuple[bool, ...] = tuple(decay > 0 for decay in self.weight_decay)
         else:
-            self.weight_decay = weight_decay * self.loss_scale
+            self.weight_decay = numbers[0]
             self.weight_decay_tensor: Tensor = Tensor(self.weight_decay, mstype.float32)
             names = (param.name for param in self.parameters)
             self.decay_flags = tuple(not ("beta" in name or "gamma" in name) for name in names)
-        self.exec_weight_decay: bool = any(decay > 0 for decay in self._decays)
+        self.exec_weight_decay: bool = any(decay > 0 for decay in numbers)
 
     # ------------------------------------------------------------------ settings
     @property
@@ -237,12 +245,12 @@ class Optimizer(Cell):
             Tensor, or with groups of different rates a tuple with one Tensor per Parameter.
         """
         rate: Any = self.learning_rate
-        if not self.dynamic_lr:
+        if self.assignadd is None:
             return rate
-        if self.is_group_lr:
+        if self.is_group_lr and self.dynamic_lr:
             asked = {schedule: of_this_step(schedule, self.global_step) for schedule in dict.fromkeys(self.group_lr)}
             rate = tuple(asked[schedule] for schedule in self.group_lr)
-        else:
+        elif self.dynamic_lr:
             rate = of_this_step(rate, self.global_step)
         # int32 as in r1.1; after the last number it stays there.
         left = _LAST_STEP - self.global_step
@@ -283,7 +291,24 @@ class Optimizer(Cell):
     def _decays(self) -> tuple[float, ...]:
         """Weight decay of each Parameter, whether it is one that decays or not."""
         decay = self.weight_decay
-        return decay if isinstance(decay, tuple) else (decay,) * self.param_length
+        found = decay if isinstance(decay, tuple) else (decay,) * self.param_length
+        if not self.dynamic_weight_decay:
+            return found
+        schedules = self._decay_schedules if self.is_group else self._decay_schedules * self.param_length
+        asked = {s: of_this_step(s, self.global_step) for s in dict.fromkeys(schedules) if s is not None}
+        return tuple(
+            number if s is None else asked[s] * self.loss_scale for number, s in zip(found, schedules, strict=True)
+        )
+
+    def get_weight_decay(self) -> Any:
+        """
+        Weight decay of this step, without the loss scale.
+
+        Returns:
+            Union[float, Tensor], with groups a tuple with one for each Parameter.
+        """
+        decays = tuple(decay / self.loss_scale for decay in self._decays)
+        return decays if self.is_group else decays[0]
 
     def decay_weight(self, gradients: Gradients) -> Gradients:
         """Gradients of the loss plus the L2 penalty: ``gradient + weight_decay * weight``.

@@ -3,10 +3,10 @@
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, checked
 from msnb.core.tensor import Tensor
-from msnb.nn._numbers import NonNegativeFloat, NonNegativeNumber, PositiveNumber
+from msnb.nn._numbers import NonNegativeFloat, PositiveNumber
 from msnb.nn.optim._declared import DeclaredOptimizer
 from msnb.nn.optim._groups import Trained
-from msnb.nn.optim._rates import LearningRate
+from msnb.nn.optim._rates import LearningRate, WeightDecay
 from msnb.nn.optim.optimizer import Gradients
 from msnb.ops import operations as P
 
@@ -63,7 +63,7 @@ class ProximalAdagrad(DeclaredOptimizer):
         l2: NonNegativeFloat = 0.0,
         use_locking: Bool = False,
         loss_scale: PositiveNumber = 1.0,
-        weight_decay: NonNegativeNumber = 0.0,
+        weight_decay: WeightDecay = 0.0,
     ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         self._keep(accum=("accum", accum))

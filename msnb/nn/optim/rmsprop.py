@@ -1,10 +1,10 @@
 """RMSProp."""
 
 from msnb.common.kinds import Bool, checked
-from msnb.nn._numbers import NonNegativeFloat, NonNegativeNumber, PositiveFloat, PositiveNumber
+from msnb.nn._numbers import NonNegativeFloat, PositiveFloat, PositiveNumber
 from msnb.nn.optim._declared import DeclaredOptimizer
 from msnb.nn.optim._groups import Trained
-from msnb.nn.optim._rates import LearningRate
+from msnb.nn.optim._rates import LearningRate, WeightDecay
 from msnb.ops import operations as P
 
 __all__ = ["RMSProp"]
@@ -63,7 +63,7 @@ class RMSProp(DeclaredOptimizer):
         use_locking: Bool = False,
         centered: Bool = False,
         loss_scale: PositiveNumber = 1.0,
-        weight_decay: NonNegativeNumber = 0.0,
+        weight_decay: WeightDecay = 0.0,
     ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         self.decay: NonNegativeFloat = decay

@@ -7,7 +7,7 @@ from msnb.core.tensor import Tensor
 from msnb.nn._numbers import NonNegativeNumber, PositiveNumber
 from msnb.nn.optim._declared import DeclaredOptimizer
 from msnb.nn.optim._groups import Trained
-from msnb.nn.optim._rates import LearningRate
+from msnb.nn.optim._rates import LearningRate, WeightDecay
 from msnb.ops import operations as P
 
 __all__ = ["SGD"]
@@ -61,7 +61,7 @@ class SGD(DeclaredOptimizer):
         learning_rate: LearningRate = 0.1,
         momentum: NonNegativeNumber = 0.0,
         dampening: NonNegativeNumber = 0.0,
-        weight_decay: NonNegativeNumber = 0.0,
+        weight_decay: WeightDecay = 0.0,
         nesterov: Bool = False,
         loss_scale: PositiveNumber = 1.0,
     ) -> None:
@@ -71,6 +71,8 @@ class SGD(DeclaredOptimizer):
                 f"For '{self.cls_name}' with 'nesterov', 'momentum' should be positive and 'dampening' 0, "
                 f"but got {momentum} and {dampening}."
             )
+        if self.dynamic_weight_decay:
+            raise TypeError(f"For '{self.cls_name}', 'weight_decay' should be a number: a Cell is not taken here.")
         self.nesterov: bool = nesterov
         self.dampening: NonNegativeNumber = dampening
         decays = [decay / loss_scale for decay in self._decays]

@@ -1,5 +1,6 @@
 """Cells around networks: loss, gradient, one training step, loss scale, evaluation."""
 
+from msnb.nn.wrap._micro_batches import ForwardValueAndGrad, GradAccumulationCell, MicroBatchInterleaved
 from msnb.nn.wrap.cell_wrapper import (
     GetNextSingleOp,
     ParameterUpdate,
@@ -28,4 +29,7 @@ __all__ = [
     "DynamicLossScaleUpdateCell",
     "FixedLossScaleUpdateCell",
     "VirtualDatasetCellTriple",
+    "ForwardValueAndGrad",
+    "GradAccumulationCell",
+    "MicroBatchInterleaved",
 ]

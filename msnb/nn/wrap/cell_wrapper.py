@@ -7,13 +7,16 @@ import numpy as np
 
 from msnb import context, log
 from msnb.common.arguments import answered, refuse_classes
-from msnb.common.kinds import Instance, Optional, checked
+from msnb.common.kinds import Bool, Instance, Optional, checked
 from msnb.core.autodiff import Gradient
 from msnb.core.parameter import Parameter, ParameterTuple
 from msnb.core.precision import cast_tensor
 from msnb.core.tensor import Tensor
 from msnb.nn._numbers import Number
 from msnb.nn.cell import Cell
+from msnb.nn.wrap._micro_batches import ForwardValueAndGrad as ForwardValueAndGrad  # where MindSpore 2 has these three
+from msnb.nn.wrap._micro_batches import GradAccumulationCell as GradAccumulationCell
+from msnb.nn.wrap._micro_batches import MicroBatchInterleaved as MicroBatchInterleaved
 from msnb.nn.wrap.grad_reducer import DistributedGradReducer
 from msnb.ops import composite as C
 from msnb.ops import functional as F
@@ -136,15 +139,16 @@ class TrainOneStepCell(Cell):
         network (Cell): The network, which returns its loss.
         optimizer (Optimizer): Updates the Parameters.
         sens (float): Cotangent of the loss, the loss scale. Default: 1.0.
+        return_grad (bool): Whether the gradients come out as well. Default: False.
 
     Inputs:
         - ***inputs** (Tensor) - Inputs of the network.
 
     Outputs:
-        Tensor, the loss.
+        Tensor, the loss; with `return_grad` it and a dict of the gradients by the names of the Parameters.
 
     Raises:
-        TypeError: If `sens` is no number.
+        TypeError: If `sens` is no number, or `return_grad` no bool.
         ValueError: If the optimizer was made from another network.
 
     Supported Platforms:
@@ -161,7 +165,13 @@ class TrainOneStepCell(Cell):
     _holds = "network"
 
     @checked
-    def __init__(self, network: Cell, optimizer: Cell, sens: Annotated[float | None, Optional(Number)] = 1.0) -> None:
+    def __init__(
+        self,
+        network: Cell,
+        optimizer: Cell,
+        sens: Annotated[float | None, Optional(Number)] = 1.0,
+        return_grad: Bool = False,
+    ) -> None:
         refuse_classes("TrainOneStepCell", network=network, optimizer=optimizer)
         super().__init__(auto_prefix=False)
         self.network = network
@@ -171,6 +181,7 @@ class TrainOneStepCell(Cell):
         self.weights: ParameterTuple = optimizer.parameters
         _check_same_network(network, self.weights)
         self.sens = sens
+        self.return_grad: bool = return_grad
         if type(self).construct is TrainOneStepCell.construct:  # others may divide the gradients themselves
             check_scales(optimizer, sens, f"{self.cls_name} multiplies the loss by {sens}", "Give both the same.")
         # for the steps that users derive from this one
@@ -187,8 +198,11 @@ class TrainOneStepCell(Cell):
 
     def construct(self, *inputs: Any) -> Any:
         loss, _, grads = Gradient(self.network, (), self.weights)(inputs, sens=self.sens)
-        self.optimizer(self.grad_reducer(grads))
-        return loss
+        grads = self.grad_reducer(grads)
+        self.optimizer(grads)
+        if not self.return_grad:
+            return loss
+        return loss, {param.name: grad for param, grad in zip(self.weights, grads, strict=True)}
 
 
 def _check_same_network(network: Cell, weights: Any) -> None:

@@ -24,6 +24,7 @@ __all__ = ["DynamicLossScaleUpdateCell", "FixedLossScaleUpdateCell", "TrainOneSt
 # Training cells that users write map these over their gradients, as MindSpore's own do.
 _grad_scale = C.MultitypeFuncGraph("grad_scale")
 _grad_overflow = C.MultitypeFuncGraph("_grad_overflow")
+grad_scale = _grad_scale  # 2.x's name
 reciprocal = P.Reciprocal()
 grad_overflow = P.FloatStatus()
 

@@ -1,5 +1,6 @@
 """Callbacks: what happens between the steps and epochs of training and evaluation."""
 
+from msnb.train.callback._backup_and_restore import BackupAndRestore
 from msnb.train.callback._callback import Callback, RunContext
 from msnb.train.callback._callback import CallbackManager as _CallbackManager
 from msnb.train.callback._callback import InternalCallbackParam as _InternalCallbackParam
@@ -7,8 +8,13 @@ from msnb.train.callback._callback import checkpoint_cb_for_save_op as _checkpoi
 from msnb.train.callback._callback import set_cur_net as _set_cur_net
 from msnb.train.callback._checkpoint import CheckpointConfig, ModelCheckpoint
 from msnb.train.callback._checkpoint import CheckpointManager as _CheckpointManager
+from msnb.train.callback._early_stopping import EarlyStopping
+from msnb.train.callback._history import History
+from msnb.train.callback._lambda_callback import LambdaCallback
 from msnb.train.callback._loss_monitor import LossMonitor
 from msnb.train.callback._lr_scheduler_callback import LearningRateScheduler
+from msnb.train.callback._on_request_exit import OnRequestExit
+from msnb.train.callback._reduce_lr_on_plateau import ReduceLROnPlateau
 from msnb.train.callback._summary_collector import SummaryCollector
 from msnb.train.callback._time_monitor import TimeMonitor
 
@@ -21,4 +27,10 @@ __all__ = [
     "CheckpointConfig",
     "RunContext",
     "LearningRateScheduler",
+    "EarlyStopping",
+    "ReduceLROnPlateau",
+    "History",
+    "LambdaCallback",
+    "OnRequestExit",
+    "BackupAndRestore",
 ]

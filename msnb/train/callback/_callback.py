@@ -3,10 +3,13 @@
 from contextlib import ExitStack
 from typing import Any
 
+import numpy as np
+
 from msnb import log
 from msnb._checkparam import Validator
 from msnb.common.arguments import uncalled
 from msnb.common.callback import MOMENTS, Callback
+from msnb.core.tensor import Tensor
 from msnb.train._into_net import _fill_param_into_net
 
 _cur_net = None
@@ -34,6 +37,12 @@ def checkpoint_cb_for_save_op(parameter_list):
     else:
         _fill_param_into_net(net, parameter_list)
     return net is not None
+
+
+def _handle_loss(outputs):
+    """The first Tensor of a step's outputs as one number; other outputs as they are."""
+    first = outputs[0] if isinstance(outputs, (tuple, list)) and outputs else outputs
+    return np.mean(first.asnumpy()) if isinstance(first, Tensor) else outputs
 
 
 class CallbackManager(Callback):

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from msnb.common.arguments import answered
-from msnb.core.tensor import Tensor
-from msnb.train.callback._callback import Callback
+from msnb.train.callback._callback import Callback, _handle_loss
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.train.callback._callback import RunContext
@@ -48,7 +47,7 @@ class LossMonitor(Callback):
             ValueError: If the loss is NaN or infinite.
         """
         values = run_context.original_args()
-        loss = _mean_loss(values.net_outputs)
+        loss = _handle_loss(values.net_outputs)
         place = f"epoch: {values.cur_epoch_num} step: {(values.cur_step_num - 1) % values.batch_num + 1}"
         if isinstance(loss, (float, np.floating)) and not np.isfinite(loss):
             raise ValueError(
@@ -67,9 +66,3 @@ class LossMonitor(Callback):
         values = run_context.original_args()
         if self._per_print_times and values.get("eval_results"):
             print(f"Eval result: epoch {values.cur_epoch_num}, metrics: {values.eval_results}", flush=True)
-
-
-def _mean_loss(outputs):
-    """The first Tensor of a step's outputs as one number; other outputs as they are."""
-    first = outputs[0] if isinstance(outputs, (tuple, list)) and outputs else outputs
-    return np.mean(first.asnumpy()) if isinstance(first, Tensor) else outputs

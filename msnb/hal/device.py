@@ -1,0 +1,160 @@
+"""Which devices there are, as JAX sees them."""
+
+from typing import Any, NamedTuple
+
+from msnb import context
+
+__all__ = [
+    "device_count",
+    "get_arch_list",
+    "get_device_capability",
+    "get_device_name",
+    "get_device_properties",
+    "is_available",
+    "is_initialized",
+]
+
+
+class DeviceProperties(NamedTuple):
+    """What is known of a device; of memory, in bytes, 0 where JAX does not count it.
+
+    Attributes:
+        name (str): Its product name.
+        total_memory (int): How much XLA may use.
+        free_memory (int): How much of that is free.
+    """
+
+    name: str
+    total_memory: int
+    free_memory: int
+
+
+def _device(device_id: int, device_target: str | None) -> Any:
+    devices = context.devices(device_target)
+    if not isinstance(device_id, int) or isinstance(device_id, bool):
+        raise TypeError(f"'device_id' should be an int, but got {device_id!r}.")
+    if not 0 <= device_id < len(devices):
+        raise ValueError(f"'device_id' should be below {len(devices)}, the number of devices, but got {device_id}.")
+    return devices[device_id]
+
+
+def device_count(device_target: str | None = None) -> int:
+    """
+    How many devices of a kind there are.
+
+    Args:
+        device_target (str): "CPU", "GPU" or "TPU". Default: None, the kind that computes.
+
+    Returns:
+        int.
+
+    Raises:
+        ValueError: If there is none.
+
+    Examples:
+        >>> mindspore.hal.device_count("CPU")
+        1
+    """
+    return len(context.devices(device_target))
+
+
+def is_available(device_target: str) -> bool:
+    """
+    Whether there is a device of a kind.
+
+    Args:
+        device_target (str): "CPU", "GPU", "TPU" or "Ascend".
+
+    Returns:
+        bool.
+    """
+    try:
+        return bool(context.devices(device_target))
+    except ValueError:
+        return False
+
+
+def is_initialized(device_target: str) -> bool:
+    """
+    Whether a device of a kind is ready: those that are there are.
+
+    Args:
+        device_target (str): "CPU", "GPU", "TPU" or "Ascend".
+
+    Returns:
+        bool.
+    """
+    return is_available(device_target)
+
+
+def get_device_name(device_id: int, device_target: str | None = None) -> str:
+    """
+    The product name of a device.
+
+    Args:
+        device_id (int): Which.
+        device_target (str): Of which kind. Default: None, the kind that computes.
+
+    Returns:
+        str.
+
+    Raises:
+        ValueError: If there is no such device.
+    """
+    return _device(device_id, device_target).device_kind
+
+
+def get_device_capability(device_id: int, device_target: str | None = None) -> tuple[int, int] | None:
+    """
+    The compute capability of an NVIDIA GPU.
+
+    Args:
+        device_id (int): Which.
+        device_target (str): Of which kind. Default: None, the kind that computes.
+
+    Returns:
+        Union[tuple[int, int], None], None of other devices.
+
+    Raises:
+        ValueError: If there is no such device.
+    """
+    capability = str(getattr(_device(device_id, device_target), "compute_capability", ""))
+    major, _, minor = capability.partition(".")
+    return (int(major), int(minor)) if major.isdigit() and minor.isdigit() else None
+
+
+def get_device_properties(device_id: int, device_target: str | None = None) -> DeviceProperties:
+    """
+    Name and memory of a device.
+
+    Args:
+        device_id (int): Which.
+        device_target (str): Of which kind. Default: None, the kind that computes.
+
+    Returns:
+        DeviceProperties.
+
+    Raises:
+        ValueError: If there is no such device.
+    """
+    device = _device(device_id, device_target)
+    counted = device.memory_stats() or {}
+    limit = counted.get("bytes_limit", 0)
+    return DeviceProperties(device.device_kind, limit, max(limit - counted.get("bytes_in_use", 0), 0))
+
+
+def get_arch_list(device_target: str | None = None) -> list[str] | None:
+    """
+    The compute capabilities of the GPUs that are there, such as "sm_90".
+
+    Args:
+        device_target (str): Of which kind. Default: None, the kind that computes.
+
+    Returns:
+        Union[list[str], None], None of other devices.
+
+    Raises:
+        ValueError: If there is no such device.
+    """
+    found = {get_device_capability(i, device_target) for i in range(device_count(device_target))} - {None}
+    return [f"sm_{major}{minor}" for major, minor in sorted(found)] or None  # type: ignore[misc]

@@ -1,0 +1,70 @@
+"""What metrics of segmentation share: the surfaces of two masks, and how far one is from the other."""
+
+from typing import Annotated, Any
+
+import numpy as np
+
+from msnb.common.kinds import OneOf
+from msnb.nn.metrics.metric import Metric, rearrange_inputs
+
+DistanceMetric = Annotated[str, OneOf("euclidean", "chessboard", "taxicab")]
+
+
+class SurfaceMetric(Metric):
+    """Base of metrics of the distances between the surfaces of a predicted mask and of the true one."""
+
+    distance_metric = "euclidean"
+
+    def clear(self) -> None:
+        """Forget what was seen."""
+        self._surfaces: Any = None
+
+    @rearrange_inputs
+    def update(self, *inputs: Any) -> None:
+        """
+        Take two masks; those before are forgotten.
+
+        Args:
+            inputs: `y_pred` and `y`, of one shape, each a Tensor, a list or an array of class numbers or bool, and
+                `label_idx`, the class whose surface is meant.
+
+        Raises:
+            TypeError: If `label_idx` is no number.
+            ValueError: If there are not 3 inputs, the shapes differ, or neither mask has the class.
+        """
+        name = type(self).__name__
+        if len(inputs) != 3:
+            raise ValueError(f"For '{name}', there should be 3 inputs (y_pred, y, label_idx), but got {len(inputs)}.")
+        label = inputs[2]
+        if not isinstance(label, (int, float)):
+            raise TypeError(f"For '{name}', 'label_idx' should be a number, but got {label!r}.")
+        masks = self._arrays(inputs[:2], "y_pred", "y")
+        if masks[0].shape != masks[1].shape or not masks[0].size:
+            raise ValueError(
+                f"For '{name}', 'y_pred' and 'y' should have one shape, but got {masks[0].shape} and {masks[1].shape}."
+            )
+        if not any(label in mask for mask in masks):
+            raise ValueError(f"For '{name}', 'label_idx' should be in one of the masks, but got {label}.")
+        self._surfaces = self._of_masks(*(mask if mask.dtype == bool else mask == label for mask in masks))
+
+    def _of_masks(self, predicted, true):
+        return tuple(map(_surface, (predicted, true)))
+
+    def _distances(self, there):
+        """Of each element of one surface (`there`: of the predicted one) the distance to the other."""
+        import scipy.ndimage as ndimage  # spares it to who measures no surfaces
+
+        near, far = self._surfaces if there else self._surfaces[::-1]
+        if not near.any():
+            return np.zeros(0)
+        if not far.any():
+            return np.full(near.sum(), np.inf)
+        if self.distance_metric == "euclidean":
+            return ndimage.distance_transform_edt(~far)[near]
+        return ndimage.distance_transform_cdt(~far, metric=self.distance_metric)[near]
+
+
+def _surface(mask):
+    import scipy.ndimage as ndimage  # as above
+
+    return ndimage.binary_erosion(mask) ^ mask

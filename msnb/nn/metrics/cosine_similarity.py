@@ -1,0 +1,77 @@
+"""How alike the rows of a matrix are."""
+
+from typing import Annotated, Any
+
+import numpy as np
+
+from msnb.common.kinds import Bool, OneOf, checked
+from msnb.nn.metrics.metric import Metric, rearrange_inputs
+
+__all__ = ["CosineSimilarity"]
+
+
+class CosineSimilarity(Metric):
+    """
+    The cosines of the angles between all rows of a matrix, or their products.
+
+    Args:
+        similarity (str): "cosine" or "dot". Default: "cosine".
+        reduction (str): "none" for the matrix, "sum" or "mean" of its rows. Default: "none".
+        zero_diagonal (bool): Whether each row's own is set to zero. Default: True.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If a string is unknown.
+
+    Examples:
+        >>> print(nn.CosineSimilarity()(np.array([[1.0, 0.0], [3.0, 4.0]])))
+        [[0.  0.6]
+         [0.6 0. ]]
+    """
+
+    @checked
+    def __init__(
+        self,
+        similarity: Annotated[str, OneOf("cosine", "dot")] = "cosine",
+        reduction: Annotated[str, OneOf("none", "sum", "mean")] = "none",
+        zero_diagonal: Bool = True,
+    ) -> None:
+        super().__init__()
+        self.similarity, self.reduction, self.zero_diagonal = similarity, reduction, zero_diagonal
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget what was seen."""
+        self.sqr_mtx_res: Any = None
+
+    @rearrange_inputs
+    def update(self, *inputs: Any) -> None:
+        """
+        Take a matrix; the one before is forgotten.
+
+        Args:
+            inputs: A matrix: a Tensor, a list or an array.
+
+        Raises:
+            ValueError: If it is not one input.
+        """
+        (rows,) = self._arrays(inputs, "inputs")
+        if self.similarity == "cosine":
+            rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        self.sqr_mtx_res = rows @ rows.T
+
+    def eval(self) -> np.ndarray:
+        """
+        The similarities of the matrix.
+
+        Returns:
+            numpy.ndarray, a matrix, or with `reduction` one number for each row.
+
+        Raises:
+            RuntimeError: If nothing was seen.
+        """
+        self._check_seen(self.sqr_mtx_res is not None, "matrices")
+        found = self.sqr_mtx_res.copy()
+        if self.zero_diagonal:
+            np.fill_diagonal(found, 0)
+        return found if self.reduction == "none" else getattr(found, self.reduction)(axis=-1)

@@ -1,0 +1,70 @@
+"""The Hausdorff distance of two masks."""
+
+from typing import Annotated
+
+import numpy as np
+
+from msnb.common.kinds import Between, Bool, checked
+from msnb.nn._numbers import FiniteFloat
+from msnb.nn.metrics._surfaces import DistanceMetric, SurfaceMetric
+
+__all__ = ["HausdorffDistance"]
+
+
+class HausdorffDistance(SurfaceMetric):
+    """
+    How far the surface of a mask is from that of another at most.
+
+    Args:
+        distance_metric (str): "euclidean", "chessboard" or "taxicab". Default: "euclidean".
+        percentile (float): Take this percentile of the distances, from 0 to 100, instead of the largest. Default: None.
+        directed (bool): Whether distances from the predicted mask to the true one alone count. Default: False.
+        crop (bool): Whether what lies around both masks is cut off first. Default: True.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If `distance_metric` is unknown, or `percentile` out of range.
+
+    Examples:
+        >>> x, y = np.array([[3, 0, 1], [1, 3, 0], [1, 0, 2]]), np.array([[0, 2, 1], [1, 2, 1], [0, 0, 1]])
+        >>> print(round(nn.HausdorffDistance()(x, y, 0), 4))
+        1.4142
+    """
+
+    @checked
+    def __init__(
+        self,
+        distance_metric: DistanceMetric = "euclidean",
+        percentile: Annotated[float, Between(FiniteFloat, 0, 100)] | None = None,
+        directed: Bool = False,
+        crop: Bool = True,
+    ) -> None:
+        super().__init__()
+        self.distance_metric, self.percentile, self.directed, self.crop = distance_metric, percentile, directed, crop
+        self.clear()
+
+    def _of_masks(self, predicted, true):
+        if self.crop and (predicted | true).any():
+            there = np.nonzero(predicted | true)
+            box = tuple(slice(places.min(), places.max() + 1) for places in there)
+            predicted, true = predicted[box].squeeze(), true[box].squeeze()
+        return super()._of_masks(predicted, true)
+
+    def _farthest(self, there):
+        distances = self._distances(there)
+        if not distances.size:
+            return np.inf
+        return float(distances.max() if not self.percentile else np.percentile(distances, self.percentile))
+
+    def eval(self) -> float:
+        """
+        The distance of the two masks.
+
+        Returns:
+            float, infinite where a mask is empty.
+
+        Raises:
+            RuntimeError: If nothing was seen.
+        """
+        self._check_seen(self._surfaces is not None, "masks")
+        return self._farthest(True) if self.directed else max(self._farthest(True), self._farthest(False))

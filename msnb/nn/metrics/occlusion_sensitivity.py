@@ -1,0 +1,127 @@
+"""Which parts of an input a network's decision hangs on."""
+
+from typing import Annotated, Any
+
+import numpy as np
+
+from msnb.common.kinds import Each, Instance, Int, PositiveInt, checked
+from msnb.core.tensor import Tensor
+from msnb.nn._numbers import FiniteFloat
+from msnb.nn.cell import Cell
+from msnb.nn.metrics.metric import Metric, rearrange_inputs
+
+__all__ = ["OcclusionSensitivity"]
+
+
+class OcclusionSensitivity(Metric):
+    """
+    By how much the score of a class falls when a part of the input is covered (Zeiler and Fergus, Visualizing and
+    Understanding Convolutional Networks, 2014): one number for each place that is covered.
+
+    Args:
+        pad_val (float): What covers. Default: 0.0.
+        margin (Union[int, list[int]]): How far it reaches from its place, along each axis. Default: 2.
+        n_batch (int): Inputs that the network gets at once. Default: 128.
+        b_box (list[int]): Places that are covered: of each axis the first and the last, -1 for that of the input.
+            Default: None, all.
+
+    Raises:
+        TypeError: If an argument is of another type.
+
+    Examples:
+        >>> net = nn.Dense(4, 2, weight_init="ones", bias_init="zeros")
+        >>> metric = nn.OcclusionSensitivity(margin=1)
+        >>> print(metric(net, np.array([[0.1, 0.2, 0.3, 0.4]], np.float32), np.array(1)).round(3))
+        [0.1 0.3 0.5 0.7]
+    """
+
+    @checked
+    def __init__(
+        self,
+        pad_val: FiniteFloat = 0.0,
+        margin: Annotated[int | list[int], Instance(int, list)] = 2,
+        n_batch: PositiveInt = 128,
+        b_box: Annotated[list[int], Each(Int)] | None = None,
+    ) -> None:
+        super().__init__()
+        self.pad_val, self.margin, self.n_batch, self.b_box = pad_val, margin, n_batch, b_box
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget what was seen."""
+        self._fallen: Any = None
+
+    def _box(self, shape):
+        """First and last place of each axis."""
+        if self.b_box is None:
+            return np.zeros_like(shape), shape - 1
+        if len(self.b_box) != 2 * len(shape):
+            raise ValueError(
+                f"For 'OcclusionSensitivity', 'b_box' should have a first and a last place for each of the "
+                f"{len(shape)} axes, but got {len(self.b_box)} numbers."
+            )
+        first, last = np.maximum(self.b_box[::2], 0), np.array(self.b_box[1::2])
+        last = np.where(last < 0, shape - 1, last)
+        if (last >= shape).any() or (first > last).any():
+            raise ValueError(
+                f"For 'OcclusionSensitivity', 'b_box' should lie in the input of shape {tuple(shape)}, but got "
+                f"{list(self.b_box)}."
+            )
+        return first, last
+
+    @rearrange_inputs
+    def update(self, *inputs: Any) -> None:
+        """
+        Take an input; that before is forgotten.
+
+        Args:
+            inputs: `model`, a Cell that gives scores (N, C); `y_pred`, an input of shape (1, ...), and `label`, the
+                class.
+
+        Raises:
+            TypeError: If `model` is no Cell.
+            ValueError: If there are not 3 inputs, or `b_box` does not fit.
+            RuntimeError: If it is not one input with one label.
+        """
+        if len(inputs) != 3:
+            raise ValueError(
+                f"For 'OcclusionSensitivity', there should be 3 inputs (model, y_pred, label), but got {len(inputs)}."
+            )
+        model, label = inputs[0], inputs[2]
+        if not isinstance(model, Cell):
+            raise TypeError(f"For 'OcclusionSensitivity', 'model' should be a Cell, but got {model!r}.")
+        (image,) = self._arrays(inputs[1:2], "y_pred")
+        label = np.asarray(label if isinstance(label, int) else self._convert_data(label))
+        if len(image) != 1 or label.size != 1:
+            raise RuntimeError(
+                f"For 'OcclusionSensitivity', there should be one input with one label, but got {len(image)} and "
+                f"{label.size}."
+            )
+        number, shape = int(label.reshape(())), np.array(image.shape[1:])
+        first, last = self._box(shape)
+        places = [first + place for place in np.ndindex(*(last - first + 1))]
+        fallen = model(Tensor(image)).asnumpy()[0, number] - self._scores(model, image, places, number)
+        self._fallen = fallen.reshape(last - first + 1)
+
+    def _scores(self, model, image, places, number):
+        found = []
+        for begin in range(0, len(places), self.n_batch):
+            covered = np.repeat(image, len(places[begin : begin + self.n_batch]), axis=0)
+            for one, place in zip(covered, places[begin:]):
+                low, high = np.maximum(place - self.margin, 0), place + self.margin
+                one[tuple(slice(a, b) for a, b in zip(low, high, strict=True))] = self.pad_val
+            found.append(model(Tensor(covered)).asnumpy()[:, number])
+        return np.concatenate(found)
+
+    def eval(self) -> np.ndarray:
+        """
+        By how much the score falls, for each place.
+
+        Returns:
+            numpy.ndarray.
+
+        Raises:
+            RuntimeError: If nothing was seen.
+        """
+        self._check_seen(self._fallen is not None, "inputs")
+        return np.squeeze(self._fallen)

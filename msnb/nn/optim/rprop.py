@@ -1,0 +1,72 @@
+"""Rprop."""
+
+from typing import Annotated
+
+from msnb.common.kinds import Each, checked
+from msnb.nn._numbers import FiniteFloat
+from msnb.nn.optim._declared import DeclaredOptimizer
+from msnb.nn.optim._groups import Trained
+from msnb.nn.optim._rates import LearningRate, WeightDecay
+from msnb.nn.optim._rules import resilient
+
+__all__ = ["Rprop"]
+
+_Pair = Annotated[tuple[float, float], Each(FiniteFloat, 2)]
+
+
+class Rprop(DeclaredOptimizer):
+    """Resilient backpropagation (Riedmiller and Braun, A Direct Adaptive Method for Faster Backpropagation Learning,
+    1993): only the signs of gradients count. Each element has a step size of its own (named ``step_size.`` + the name
+    of the Parameter), which grows while the sign stays and shrinks where it changes.
+
+    Args:
+        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): First step size. Default: 0.1.
+        etas (tuple[float, float]): What a step size is multiplied by where the sign has changed, below 1, and where it
+            has not, above 1. Default: (0.5, 1.2).
+        step_sizes (tuple[float, float]): The least and the largest step size. Default: (1e-6, 50.0).
+        weight_decay (Union[float, Cell]): L2 penalty, see :class:`Optimizer`. Default: 0.0.
+
+    Inputs:
+        - **gradients** (tuple[Tensor]) - One per Parameter.
+
+    Outputs:
+        bool, True.
+
+    Raises:
+        TypeError: If `etas` or `step_sizes` is no tuple of floats.
+        ValueError: If one of them is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = Net()
+        >>> optim = nn.Rprop(params=net.trainable_params())
+    """
+
+    @checked
+    def __init__(
+        self,
+        params: Trained,
+        learning_rate: LearningRate = 0.1,
+        etas: _Pair = (0.5, 1.2),
+        step_sizes: _Pair = (1e-6, 50.0),
+        weight_decay: WeightDecay = 0.0,
+    ) -> None:
+        super().__init__(learning_rate, params, weight_decay)
+        if not 0.0 < etas[0] < 1.0 < etas[1]:
+            raise ValueError(
+                f"For '{self.cls_name}', 'etas' should be one between 0 and 1, and one above 1, but got {etas}."
+            )
+        if step_sizes[0] > step_sizes[1]:
+            raise ValueError(f"For '{self.cls_name}', 'step_sizes' should ascend, but got {step_sizes}.")
+        self.etas, self.step_sizes = etas, step_sizes
+        self._keep(prev=("prev", "zeros"), step_size=("step_size", "zeros"))
+        self._count()
+
+    def _of_step(self):
+        return (self._this_step(),)
+
+    def _step(self, param, gradient, rate, before, size, step):
+        resilient(param, gradient, before, size, rate, step, self.etas, self.step_sizes)

@@ -1,0 +1,169 @@
+"""A batch in parts: networks that go through one after another."""
+
+from typing import Annotated, Any
+
+from msnb.common.kinds import Instance, PositiveInt, checked
+from msnb.core.autodiff import Gradient
+from msnb.core.parameter import ParameterTuple
+from msnb.core.tensor import Tensor
+from msnb.nn.cell import Cell
+
+__all__ = ["ForwardValueAndGrad", "GradAccumulationCell", "MicroBatchInterleaved"]
+
+
+class _InParts(Cell):
+    """Base of Cells that give a network the parts of a batch, and take the sum of what it returns."""
+
+    _holds = "network"
+
+    def __init__(self, network: Cell, parts: int) -> None:
+        super().__init__(auto_prefix=False)
+        self.network: Cell = network
+        self._in_parts: int = parts
+
+    def _sum(self, inputs):
+        total = None
+        for number in range(self._in_parts):
+            output = self.network(*(self._part(value, number) for value in inputs))
+            total = output if total is None else total + output
+        return total
+
+    def _part(self, value, number):
+        if not isinstance(value, Tensor):
+            return value
+        if value.shape[0] % self._in_parts:
+            raise ValueError(
+                f"For '{self.cls_name}', a batch should be in {self._in_parts} equal parts, but got one of "
+                f"{value.shape[0]}."
+            )
+        length = value.shape[0] // self._in_parts
+        return value[number * length : (number + 1) * length]
+
+
+class GradAccumulationCell(_InParts):
+    """
+    A network with its loss that gets a batch in parts; the sum of their losses comes out, and their gradients add up.
+
+    Args:
+        network (Cell): The network, which returns its loss.
+        micro_size (int): Number of parts.
+
+    Inputs:
+        - ***inputs** (Tensor) - A batch, whose first axis `micro_size` divides.
+
+    Outputs:
+        Tensor, the sum of the losses.
+
+    Raises:
+        TypeError: If `network` is no Cell, or `micro_size` no int.
+        ValueError: If `micro_size` is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> loss = nn.GradAccumulationCell(nn.WithLossCell(Net(), nn.MSELoss()), 2)
+    """
+
+    @checked
+    def __init__(self, network: Annotated[Cell, Instance(Cell)], micro_size: PositiveInt) -> None:
+        super().__init__(network, micro_size)
+        self.micro_size: int = micro_size
+
+    def construct(self, *inputs: Any) -> Any:
+        return self._sum(inputs)
+
+
+class MicroBatchInterleaved(_InParts):
+    """
+    A network that gets a batch in parts; the mean of what it returns comes out.
+
+    Args:
+        network (Cell): The network, which returns its loss.
+        interleave_num (int): Number of parts. Default: 2.
+
+    Inputs:
+        - ***inputs** (Tensor) - A batch, whose first axis `interleave_num` divides.
+
+    Outputs:
+        Tensor, the mean of the losses.
+
+    Raises:
+        TypeError: If `network` is no Cell, or `interleave_num` no int.
+        ValueError: If `interleave_num` is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> loss = nn.MicroBatchInterleaved(nn.WithLossCell(Net(), nn.MSELoss()), 2)
+    """
+
+    @checked
+    def __init__(self, network: Annotated[Cell, Instance(Cell)], interleave_num: PositiveInt = 2) -> None:
+        super().__init__(network, interleave_num)
+        self.interleave_num: int = interleave_num
+
+    def construct(self, *inputs: Any) -> Any:
+        return self._sum(inputs) / self.interleave_num
+
+
+class ForwardValueAndGrad(Cell):
+    """
+    What a network returns, and gradients of it; the network runs once.
+
+    Args:
+        network (Union[Cell, Callable]): The network.
+        weights (Union[ParameterTuple, list]): Parameters that gradients are taken for. Default: None.
+        get_all (bool): Whether gradients are taken for all inputs; else for the first. Default: False.
+        get_by_list (bool): Whether gradients are taken for `weights`: alone, or behind those of all inputs.
+            Default: False.
+        sens_param (bool): Whether the last input is the cotangent of the output; else it is ones. Default: False.
+
+    Inputs:
+        - ***inputs** (Tensor) - Those of the network.
+
+    Outputs:
+        tuple, the output and the gradients, shaped as those of `ops.GradOperation`.
+
+    Raises:
+        TypeError: If `network` cannot be called, an option is no bool, or `weights` are none although they are asked
+            for.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.ForwardValueAndGrad(lambda x: x * x)
+        >>> print(*net(Tensor(3.0)))
+        9.0 6.0
+    """
+
+    @checked
+    def __init__(
+        self,
+        network: Any,
+        weights: Any = None,
+        get_all: Annotated[bool, Instance(bool)] = False,
+        get_by_list: Annotated[bool, Instance(bool)] = False,
+        sens_param: Annotated[bool, Instance(bool)] = False,
+    ) -> None:
+        super().__init__(auto_prefix=False)
+        if not callable(network):
+            raise TypeError(f"For 'ForwardValueAndGrad', 'network' should be a Cell or function, but got {network!r}.")
+        if get_by_list and not isinstance(weights, (tuple, list)):
+            raise TypeError(f"For 'ForwardValueAndGrad', 'weights' should be Parameters, but got {weights!r}.")
+        self.network: Any = network
+        if isinstance(network, Cell):
+            network.set_grad()
+        self.weights: Any = ParameterTuple(weights) if get_by_list else None
+        self.get_all, self.get_by_list, self.sens_param = get_all, get_by_list, sens_param
+
+    def construct(self, *inputs: Any) -> tuple[Any, Any]:
+        sens = inputs[-1] if self.sens_param else None
+        inputs = inputs[:-1] if self.sens_param else inputs
+        positions = None if self.get_all else (() if self.get_by_list else (0,))
+        value, of_inputs, of_weights = Gradient(self.network, positions, self.weights)(inputs, sens=sens)
+        if self.get_all and self.get_by_list:
+            return value, (of_inputs, of_weights)
+        return value, of_weights if self.get_by_list else of_inputs if self.get_all else of_inputs[0]

@@ -1,0 +1,434 @@
+"""`COOTensor` and `CSRTensor`: MindSpore 2's sparse matrices, whose values have gradients."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from msnb.core.errors import describe
+from msnb.core.sparse_tensor import SparseParts
+from msnb.core.tensor import Tensor
+from msnb.ops.array.broadcast import BroadcastTo
+from msnb.ops.array.gather import Gather, GatherNd
+from msnb.ops.array.join import Concat, Stack
+from msnb.ops.array.reshape import ExpandDims
+from msnb.ops.array.scatter_copy import ScatterNd
+from msnb.ops.array.segment import UnsortedSegmentSum
+from msnb.ops.array.sort import SearchSorted
+from msnb.ops.math.rounding import Abs
+
+__all__ = ["COOTensor", "CSRTensor"]
+
+
+def rows_of(indptr: Tensor, number: int) -> Tensor:
+    """The row of each of `number` values, from where the rows begin."""
+    places = Tensor(np.arange(number), indptr.dtype)
+    return SearchSorted.functional(indptr, places, True).astype(indptr.dtype) - 1
+
+
+def starts_of(rows: Tensor, height: int) -> Tensor:
+    """Where each of `height` rows begins, from the row of each value, which ascend."""
+    return SearchSorted.functional(rows, Tensor(np.arange(height + 1), rows.dtype)).astype(rows.dtype)
+
+
+class _Matrix(SparseParts):
+    """What both formats share: values that operators change without moving them."""
+
+    values: Tensor
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the dense Tensor."""
+        return self.dense_shape
+
+    @property
+    def dtype(self) -> Any:
+        """Element type of the values."""
+        return self.values.dtype
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return self.values.size
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one value."""
+        return self.values.itemsize
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes of the dense Tensor."""
+        return len(self.dense_shape)
+
+    def _with(self, values) -> Self:
+        """The same places with other values."""
+        return self._of(*(getattr(self, name) for name in self._columns[:-1]), values, self.dense_shape)
+
+    def astype(self, dtype: Any) -> Self:
+        """
+        The same with values of another type.
+
+        Args:
+            dtype (mindspore.dtype): The type.
+
+        Returns:
+            COOTensor or CSRTensor.
+        """
+        return self._with(self.values.astype(dtype))
+
+    def abs(self) -> Self:
+        """
+        The same with the sizes of the values.
+
+        Returns:
+            COOTensor or CSRTensor.
+        """
+        return self._with(Abs.functional(self.values))
+
+    def to_tuple(self) -> tuple[Any, ...]:
+        """
+        The parts, and the shape.
+
+        Returns:
+            tuple.
+        """
+        return (*(getattr(self, name) for name in self._columns), self.dense_shape)
+
+    def _coordinates(self) -> Tensor:
+        """(n, rank) coordinates of the values."""
+        raise NotImplementedError
+
+    def to_dense(self) -> Tensor:
+        """
+        The dense Tensor; values at one place are summed.
+
+        Returns:
+            Tensor.
+        """
+        return ScatterNd.functional(self._coordinates(), self.values, self.dense_shape)
+
+    def _beside(self, dense, what):
+        """The elements of a dense Tensor, or of what broadcasts to one, at the places of the values."""
+        if not isinstance(dense, Tensor):
+            return dense
+        try:
+            whole = BroadcastTo.functional(dense, self.dense_shape)
+        except ValueError:
+            raise ValueError(
+                f"A {type(self).__name__} of shape {self.dense_shape} is {what} by a number, or by a Tensor that "
+                f"broadcasts to its shape, but got {describe(dense)}."
+            ) from None
+        return GatherNd.functional(whole, self._coordinates())
+
+    def __neg__(self) -> Self:
+        return self._with(-self.values)
+
+    def __mul__(self, other: Any) -> Self:
+        return self._with(self.values * self._beside(other, "multiplied"))
+
+    def __truediv__(self, other: Any) -> Self:
+        return self._with(self.values / self._beside(other, "divided"))
+
+    def __add__(self, other: Any) -> Any:
+        return self._plus(other, 1)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._plus(other, -1)
+
+    def _plus(self, other, sign):
+        if isinstance(other, Tensor):
+            return self.to_dense() + other * sign
+        if type(other) is not type(self) or other.dense_shape != self.dense_shape:
+            raise TypeError(
+                f"To a {type(self).__name__} of shape {self.dense_shape} another one of that shape, or a Tensor, is "
+                f"added, but got {other!r}."
+            )
+        return self._merged(other, sign)
+
+    def _merged(self, other, sign):
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._columns)
+        return f"{type(self).__name__}(shape={list(self.dense_shape)}, dtype={self.dtype}, {parts})"
+
+
+def _given(owner, like, parts):
+    """The parts of `like`, or those that were given; never both."""
+    if like is None:
+        return parts
+    if any(part is not None for part in parts):
+        raise ValueError(f"For '{owner}', either another one or its parts should be given, not both.")
+    return like.to_tuple()
+
+
+def _shape(owner, shape, rank=None):
+    if not isinstance(shape, tuple) or not shape or any(type(n) is not int or n < 1 for n in shape):
+        raise TypeError(f"For '{owner}', 'shape' should be a tuple of positive int, but got {shape!r}.")
+    if rank is not None and len(shape) != rank:
+        raise ValueError(f"For '{owner}', 'shape' should have {rank} axes, but got {shape}.")
+    return shape
+
+
+class COOTensor(_Matrix):
+    """
+    A sparse Tensor in coordinate form: values, and where each stands.
+
+    Args:
+        indices (Tensor): Coordinates, int16, int32 or int64 of shape (n, rank). Default: None.
+        values (Tensor): The values, of shape (n,). Default: None.
+        shape (tuple[int]): Shape of the dense Tensor. Default: None.
+        coo_tensor (COOTensor): One that this is to be like, instead. Default: None.
+
+    Raises:
+        TypeError: If a part is of another type.
+        ValueError: If the shapes do not fit each other.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> coo = mindspore.COOTensor(Tensor([[0, 1], [1, 2]], mindspore.int32), Tensor([1.0, 2.0]), (2, 3))
+        >>> print((coo * 3).to_dense())
+        [[0. 3. 0.]
+         [0. 0. 6.]]
+    """
+
+    _columns = ("indices", "values")
+
+    def __init__(
+        self,
+        indices: Tensor | None = None,
+        values: Tensor | None = None,
+        shape: tuple[int, ...] | None = None,
+        coo_tensor: "COOTensor | None" = None,
+    ) -> None:
+        parts: Any = _given("COOTensor", coo_tensor, (indices, values, shape))
+        super().__init__(*parts[:2], _shape("COOTensor", parts[2]))
+        if self.indices.ndim != 2 or self.indices.shape[1] != len(self.dense_shape) or self.values.ndim != 1:
+            raise ValueError(
+                f"For 'COOTensor' of shape {self.dense_shape}, 'indices' should be of shape (n, "
+                f"{len(self.dense_shape)}) and 'values' of (n,), but got {self.indices.shape} and {self.values.shape}."
+            )
+
+    def _coordinates(self):
+        return self.indices
+
+    def coalesce(self) -> "COOTensor":
+        """
+        The same with ascending coordinates, each once; values at one place are summed. Which there are depends on
+        values: not in a graph.
+
+        Returns:
+            COOTensor.
+        """
+        flat = np.ravel_multi_index(tuple(self.indices.asnumpy().T), self.dense_shape)
+        places, number = np.unique(flat, return_inverse=True)
+        coordinates = np.stack(np.unravel_index(places, self.dense_shape), 1).astype(self.indices.asnumpy().dtype)
+        values = UnsortedSegmentSum.functional(self.values, Tensor(number.reshape(-1).astype(np.int32)), len(places))
+        return self._of(Tensor(coordinates), values, self.dense_shape)
+
+    def to_csr(self) -> "CSRTensor":
+        """
+        The same row by row.
+
+        Returns:
+            CSRTensor.
+
+        Raises:
+            ValueError: If there are not two axes.
+        """
+        _shape("COOTensor.to_csr", self.dense_shape, 2)
+        rows, columns = self.indices[:, 0], self.indices[:, 1]
+        order = np.lexsort((columns.asnumpy(), rows.asnumpy())) if len(rows) else np.zeros(0, np.int64)
+        order = Tensor(order.astype(np.int32))
+        rows, columns, values = (Gather.functional(x, order, 0) for x in (rows, columns, self.values))
+        return CSRTensor._of(starts_of(rows, self.dense_shape[0]), columns, values, self.dense_shape)
+
+    def add(self, other: "COOTensor", thresh: Any = 0) -> "COOTensor":
+        """
+        The sum; what is smaller than `thresh` is left out. Which values there are depends on them: not in a graph.
+
+        Args:
+            other (COOTensor): The other one, of the same shape.
+            thresh (Union[int, float, Tensor]): How small is too small. Default: 0.
+
+        Returns:
+            COOTensor.
+
+        Raises:
+            TypeError: If `other` is no COOTensor of this shape.
+        """
+        total, least = self + other, float(thresh)
+        if least <= 0:
+            return total
+        kept = Tensor(np.flatnonzero(np.abs(total.values.asnumpy()) >= least).astype(np.int32))
+        return self._of(
+            Gather.functional(total.indices, kept, 0), Gather.functional(total.values, kept, 0), self.dense_shape
+        )
+
+    def _merged(self, other, sign):
+        indices = Concat(0)((self.indices, other.indices))
+        return self._of(indices, Concat(0)((self.values, other.values * sign)), self.dense_shape).coalesce()
+
+
+class CSRTensor(_Matrix):
+    """
+    A sparse matrix row by row: where each row begins among the values, and the column of each value.
+
+    Args:
+        indptr (Tensor): Where each row begins, and where the last one ends; int16, int32 or int64 of shape
+            (rows + 1,). Default: None.
+        indices (Tensor): The column of each value, of shape (n,). Default: None.
+        values (Tensor): The values, of shape (n,). Default: None.
+        shape (tuple[int]): Rows and columns. Default: None.
+        csr_tensor (CSRTensor): One that this is to be like, instead. Default: None.
+
+    Raises:
+        TypeError: If a part is of another type.
+        ValueError: If the shapes do not fit each other.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> starts, columns = Tensor([0, 1, 2], mindspore.int32), Tensor([1, 2], mindspore.int32)
+        >>> csr = mindspore.CSRTensor(starts, columns, Tensor([1.0, 2.0]), (2, 3))
+        >>> print(csr.mv(Tensor([[1.0], [10.0], [100.0]])))
+        [[ 10.]
+         [200.]]
+    """
+
+    _columns = ("indptr", "indices", "values")
+    indptr: Tensor
+
+    def __init__(
+        self,
+        indptr: Tensor | None = None,
+        indices: Tensor | None = None,
+        values: Tensor | None = None,
+        shape: tuple[int, ...] | None = None,
+        csr_tensor: "CSRTensor | None" = None,
+    ) -> None:
+        parts: Any = _given("CSRTensor", csr_tensor, (indptr, indices, values, shape))
+        super().__init__(*parts[1:3], _shape("CSRTensor", parts[3], 2))
+        self.indptr = parts[0]
+        if not isinstance(self.indptr, Tensor) or self.indptr._array.dtype.kind != "i":
+            self._refuse(f"'indptr' should be a Tensor of integers, but got {describe(self.indptr)}")
+        if self.indptr.shape != (self.dense_shape[0] + 1,) or self.indices.ndim != 1 or self.values.ndim != 1:
+            raise ValueError(
+                f"For 'CSRTensor' of shape {self.dense_shape}, 'indptr' should be of shape "
+                f"({self.dense_shape[0] + 1},), 'indices' and 'values' of (n,), but got {self.indptr.shape}, "
+                f"{self.indices.shape} and {self.values.shape}."
+            )
+
+    def _rows(self):
+        """The row of each value."""
+        return rows_of(self.indptr, self.values.shape[0])
+
+    def _coordinates(self):
+        return Stack(1)((self._rows(), self.indices.astype(self.indptr.dtype)))
+
+    def to_coo(self) -> COOTensor:
+        """
+        The same by coordinates.
+
+        Returns:
+            COOTensor.
+        """
+        return COOTensor._of(self._coordinates(), self.values, self.dense_shape)
+
+    def _by_rows(self, products):
+        return UnsortedSegmentSum.functional(products, self._rows(), self.dense_shape[0])
+
+    def mv(self, dense_vector: Tensor) -> Tensor:
+        """
+        The product with a column.
+
+        Args:
+            dense_vector (Tensor): Of shape (columns, 1).
+
+        Returns:
+            Tensor of shape (rows, 1).
+
+        Raises:
+            ValueError: If its shape is another one.
+        """
+        if dense_vector.shape != (self.dense_shape[1], 1):
+            raise ValueError(
+                f"For 'mv' of a CSRTensor of shape {self.dense_shape}, 'dense_vector' should be of shape "
+                f"({self.dense_shape[1]}, 1), but got {dense_vector.shape}."
+            )
+        return self.mm(dense_vector)
+
+    def mm(self, matrix: Any) -> Any:
+        """
+        The product with a matrix.
+
+        Args:
+            matrix (Union[Tensor, CSRTensor]): Of shape (columns, n).
+
+        Returns:
+            Tensor of shape (rows, n), a CSRTensor if `matrix` is one.
+
+        Raises:
+            ValueError: If its shape does not fit.
+        """
+        if tuple(matrix.shape[:1]) != self.dense_shape[1:] or len(matrix.shape) != 2:
+            raise ValueError(
+                f"For 'mm' of a CSRTensor of shape {self.dense_shape}, 'matrix' should be of shape "
+                f"({self.dense_shape[1]}, n), but got {matrix.shape}."
+            )
+        dense = matrix.to_dense() if isinstance(matrix, CSRTensor) else matrix
+        product = self._by_rows(ExpandDims.functional(self.values, 1) * Gather.functional(dense, self.indices, 0))
+        return dense_to_csr(product) if isinstance(matrix, CSRTensor) else product
+
+    def sum(self, axis: int) -> Tensor:
+        """
+        Sums of rows or of columns.
+
+        Args:
+            axis (int): 1 or -1 for rows, 0 or -2 for columns.
+
+        Returns:
+            Tensor of shape (rows, 1) or (1, columns).
+
+        Raises:
+            ValueError: If `axis` is another one.
+        """
+        if axis not in (0, 1, -1, -2):
+            raise ValueError(f"For 'sum' of a CSRTensor, 'axis' should be 0 or 1, but got {axis!r}.")
+        if axis in (1, -1):
+            return ExpandDims.functional(self._by_rows(self.values), 1)
+        return ExpandDims.functional(UnsortedSegmentSum.functional(self.values, self.indices, self.dense_shape[1]), 0)
+
+    def add(self, b: "CSRTensor", alpha: Any, beta: Any) -> "CSRTensor":
+        """
+        ``alpha * self + beta * b``. Which values there are depends on them: not in a graph.
+
+        Args:
+            b (CSRTensor): The other one, of the same shape.
+            alpha (Union[int, float, Tensor]): The one factor.
+            beta (Union[int, float, Tensor]): The other one.
+
+        Returns:
+            CSRTensor.
+
+        Raises:
+            TypeError: If `b` is no CSRTensor of this shape.
+        """
+        return self._with(self.values * alpha) + b._with(b.values * beta)
+
+    def _merged(self, other, sign):
+        return (self.to_coo()._merged(other.to_coo(), sign)).to_csr()
+
+
+def dense_to_coo(tensor: Tensor) -> COOTensor:
+    """The elements of a Tensor that are not zero. Which these are depends on values: not in a graph."""
+    places = np.argwhere(tensor.asnumpy()).astype(np.int32)
+    return COOTensor._of(Tensor(places), GatherNd.functional(tensor, Tensor(places)), tuple(tensor.shape))
+
+
+def dense_to_csr(tensor: Tensor) -> CSRTensor:
+    """The elements of a matrix that are not zero, row by row. Which these are depends on values: not in a graph."""
+    return dense_to_coo(tensor).to_csr()

@@ -1,0 +1,213 @@
+"""Functions of sparse matrices, as MindSpore 2 names them: ``coo_`` and ``csr_`` and what is done to the values."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from msnb.core.declare import spelling
+from msnb.core.errors import describe
+from msnb.core.tensor import Tensor
+from msnb.ops._sparse_formats import COOTensor, CSRTensor, dense_to_coo, dense_to_csr, rows_of, starts_of
+from msnb.ops.array.gather import Gather
+from msnb.ops.array.join import Concat
+from msnb.ops.array.segment import UnsortedSegmentMax, UnsortedSegmentSum
+from msnb.ops.array.sort import SearchSorted
+from msnb.ops.math.exponential import Exp, Expm1, Log, Log1p, Reciprocal, Sqrt, Square
+from msnb.ops.math.finite import IsFinite, IsInf, IsNan
+from msnb.ops.math.matmul import MatMul
+from msnb.ops.math.rounding import Abs, Ceil, Floor, Neg, Round
+from msnb.ops.math.trigonometric import ACos, Acosh, Asin, Asinh, Atan, Atanh, Cos, Cosh, Sin, Sinh, Tan
+from msnb.ops.nn.relu import ReLU, ReLU6
+from msnb.ops.nn.sigmoid import Sigmoid
+from msnb.ops.nn.tanh import Softsign, Tanh
+
+# what is done to the values, whether it leaves a zero a zero or not
+_OF_VALUES = (
+    *(Abs, ACos, Acosh, Asin, Asinh, Atan, Atanh, Ceil, Cos, Cosh, Exp, Expm1, Floor, IsFinite, IsInf, IsNan, Log),
+    *(Log1p, Neg, ReLU, ReLU6, Reciprocal, Round, Sigmoid, Sin, Sinh, Softsign, Sqrt, Square, Tan, Tanh),
+)
+_PARTS = {"coo": ("indices", "values", "dense_shape"), "csr": ("indptr", "indices", "values", "dense_shape")}
+
+
+def _checked(name, kind, value):
+    if not isinstance(value, kind):
+        raise TypeError(f"For '{name}', the input should be a {kind.__name__}, but got {describe(value)}.")
+    return value
+
+
+def _of_values(prefix, kind, operator):
+    what = "inv" if operator is Reciprocal else operator.__name__.lower()
+    name, compute = f"{prefix}_{what}", operator.functional
+
+    def change(x):
+        return _checked(name, kind, x)._with(compute(x.values))
+
+    change.__name__ = change.__qualname__ = name
+    change.__doc__ = f"`{operator.__name__}` of the values of a {kind.__name__}; its zeros stay zeros."
+    spelling(operator, function=name)(change)
+
+
+def _part(prefix, kind, part):
+    name = f"{prefix}_tensor_get_{part}"
+
+    def get(tensor):
+        return getattr(_checked(name, kind, tensor), part)
+
+    get.__name__ = get.__qualname__ = name
+    get.__doc__ = f"The {part.replace('_', ' ')} of a {kind.__name__}."
+    spelling(function=name)(get)
+
+
+for _prefix, _kind in (("coo", COOTensor), ("csr", CSRTensor)):
+    for _operator in _OF_VALUES:
+        _of_values(_prefix, _kind, _operator)
+    for _name in _PARTS[_prefix]:
+        _part(_prefix, _kind, _name)
+
+
+@spelling()
+def coo_add(x1: COOTensor, x2: COOTensor, thresh: Tensor) -> COOTensor:
+    """The sum of two COOTensors, without what is smaller than `thresh`; see `COOTensor.add`."""
+    return _checked("coo_add", COOTensor, x1).add(x2, thresh)
+
+
+@spelling()
+def coo_concat(sp_input: Sequence[COOTensor], concat_dim: int = 0) -> COOTensor:
+    """COOTensors behind one another along an axis.
+
+    Args:
+        sp_input (tuple[COOTensor]): They, whose shapes differ along that axis alone.
+        concat_dim (int): The axis. Default: 0.
+
+    Returns:
+        COOTensor.
+
+    Raises:
+        TypeError: If one of them is no COOTensor.
+        ValueError: If the shapes do not fit.
+    """
+    first = _checked("coo_concat", COOTensor, sp_input[0])
+    axis = range(first.ndim)[concat_dim]
+    rest = [tuple(np.delete(_checked("coo_concat", COOTensor, t).shape, axis)) for t in sp_input]
+    if len(set(rest)) > 1:
+        raise ValueError(f"For 'coo_concat', shapes may differ along axis {axis} alone: {[t.shape for t in sp_input]}.")
+    begins = np.cumsum([0, *(t.shape[axis] for t in sp_input)]).tolist()
+    step = np.eye(first.ndim, dtype=np.int64)[axis]
+    moved = [t.indices + Tensor(begin * step, t.indices.dtype) for t, begin in zip(sp_input, begins)]
+    shape = (*first.shape[:axis], begins[-1], *first.shape[axis + 1 :])
+    return COOTensor._of(Concat(0)(moved), Concat(0)([t.values for t in sp_input]), shape)
+
+
+@spelling()
+def dense_to_sparse_coo(tensor: Tensor) -> COOTensor:
+    """The elements of a Tensor that are not zero, as a COOTensor; not in a graph, as their number depends on values."""
+    return dense_to_coo(_checked("dense_to_sparse_coo", Tensor, tensor))
+
+
+@spelling()
+def dense_to_sparse_csr(tensor: Tensor) -> CSRTensor:
+    """The elements of a matrix that are not zero, as a CSRTensor; not in a graph, as their number depends on values."""
+    return dense_to_csr(_checked("dense_to_sparse_csr", Tensor, tensor))
+
+
+@spelling()
+def csr_to_coo(tensor: CSRTensor) -> COOTensor:
+    """A CSRTensor by coordinates."""
+    return _checked("csr_to_coo", CSRTensor, tensor).to_coo()
+
+
+@spelling()
+def csr_to_dense(csr_tensor: CSRTensor) -> Tensor:
+    """The dense matrix of a CSRTensor."""
+    return _checked("csr_to_dense", CSRTensor, csr_tensor).to_dense()
+
+
+@spelling(SearchSorted)
+def csr2coo(indptr: Tensor, nnz: int) -> Tensor:
+    """The row of each of `nnz` values, from where the rows begin."""
+    return rows_of(indptr, nnz)
+
+
+@spelling(SearchSorted)
+def coo2csr(row_indices: Tensor, height: int) -> Tensor:
+    """Where each of `height` rows begins, from the row of each value, which ascend."""
+    return starts_of(row_indices, height)
+
+
+@spelling()
+def csr_add(a: CSRTensor, b: CSRTensor, alpha: Tensor, beta: Tensor) -> CSRTensor:
+    """``alpha * a + beta * b``; see `CSRTensor.add`."""
+    return _checked("csr_add", CSRTensor, a).add(b, alpha, beta)
+
+
+@spelling()
+def csr_mul(x: CSRTensor, y: Tensor) -> Tensor:
+    """The values of a CSRTensor times the elements of a Tensor at their places."""
+    return (_checked("csr_mul", CSRTensor, x) * y).values
+
+
+@spelling()
+def csr_div(x: CSRTensor, y: Tensor) -> Tensor:
+    """The values of a CSRTensor over the elements of a Tensor at their places."""
+    return (_checked("csr_div", CSRTensor, x) / y).values
+
+
+@spelling()
+def csr_mv(csr_tensor: CSRTensor, dense: Tensor) -> Tensor:
+    """The product of a CSRTensor with a column."""
+    return _checked("csr_mv", CSRTensor, csr_tensor).mv(dense)
+
+
+@spelling()
+def csr_mm(
+    a: CSRTensor,
+    b: CSRTensor,
+    trans_a: bool = False,
+    trans_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+) -> CSRTensor:
+    """The product of two CSRTensors; not in a graph, as what is zero in it depends on values.
+
+    Args:
+        a (CSRTensor): The one.
+        b (CSRTensor): The other.
+        trans_a (bool): Whether `a` is transposed. Default: False.
+        trans_b (bool): Whether `b` is transposed. Default: False.
+        adjoint_a (bool): The same: no values are complex. Default: False.
+        adjoint_b (bool): The same: no values are complex. Default: False.
+
+    Returns:
+        CSRTensor.
+
+    Raises:
+        TypeError: If one of them is no CSRTensor.
+    """
+
+    def turned(matrix, trans, adjoint):
+        dense = _checked("csr_mm", CSRTensor, matrix).to_dense()
+        return dense.T if trans or adjoint else dense
+
+    return dense_to_csr(MatMul()(turned(a, trans_a, adjoint_a), turned(b, trans_b, adjoint_b)))
+
+
+@spelling()
+def csr_reduce_sum(csr_tensor: CSRTensor, axis: int) -> Tensor:
+    """Sums of the rows (axis 1) or columns (axis 0) of a CSRTensor."""
+    return _checked("csr_reduce_sum", CSRTensor, csr_tensor).sum(axis)
+
+
+@spelling()
+def csr_gather(indptr: Tensor, indices: Tensor, dense: Tensor, sparse_shape: tuple[int, ...]) -> Tensor:
+    """The elements of a dense Tensor at the places of a CSRTensor of `indptr`, `indices` and `sparse_shape`."""
+    return CSRTensor._of(indptr, indices, indices, tuple(sparse_shape))._beside(dense, "read")
+
+
+@spelling()
+def csr_softmax(logits: CSRTensor, dtype: Any) -> CSRTensor:
+    """Softmax of the values of each row of a CSRTensor, of type `dtype`."""
+    values, rows = _checked("csr_softmax", CSRTensor, logits).values.astype(dtype), logits._rows()
+    most = UnsortedSegmentMax.functional(values, rows, logits.shape[0])
+    risen = Exp.functional(values - Gather.functional(most, rows, 0))
+    return logits._with(risen / Gather.functional(UnsortedSegmentSum.functional(risen, rows, logits.shape[0]), rows, 0))

@@ -1,0 +1,65 @@
+"""`schedule`: in which steps a profile is taken."""
+
+import bisect
+from enum import Enum
+
+from msnb.common.kinds import NonNegInt, PositiveInt, checked
+
+__all__ = ["ProfilerAction", "schedule"]
+
+
+class ProfilerAction(Enum):
+    """What a profiler does in a step."""
+
+    NONE = 0
+    WARM_UP = 1
+    RECORD = 2
+    RECORD_AND_SAVE = 3
+
+
+class schedule:
+    """
+    Steps in rounds: some in which nothing happens, some to warm up, some that are measured.
+
+    Args:
+        wait (int): Steps of a round in which nothing happens.
+        active (int): Steps that are measured, the last ones of a round.
+        warmup (int): Steps between these two. Default: 0.
+        repeat (int): Number of rounds, 0 for as many as there are steps. Default: 0.
+        skip_first (int): Steps before the first round. Default: 0.
+
+    Raises:
+        TypeError: If one is no int.
+        ValueError: If one is negative, or `active` is 0.
+
+    Examples:
+        >>> from mindspore.profiler import schedule
+        >>> plan = schedule(wait=1, warmup=1, active=2)
+        >>> [plan(step).name for step in range(5)]
+        ['NONE', 'WARM_UP', 'RECORD', 'RECORD_AND_SAVE', 'NONE']
+    """
+
+    @checked
+    def __init__(
+        self,
+        *,
+        wait: NonNegInt,
+        active: PositiveInt,
+        warmup: NonNegInt = 0,
+        repeat: NonNegInt = 0,
+        skip_first: NonNegInt = 0,
+    ) -> None:
+        self.wait, self.active, self.warmup, self.repeat, self.skip_first = wait, active, warmup, repeat, skip_first
+
+    @checked
+    def __call__(self, step: NonNegInt) -> ProfilerAction:
+        length = self.wait + self.warmup + self.active
+        number, place = divmod(step - self.skip_first, length)
+        if number < 0 or 0 < self.repeat <= number:
+            return ProfilerAction.NONE
+        # how many bounds within a round `place` has passed
+        bounds = self.wait, self.wait + self.warmup, length - 1
+        return ProfilerAction(bisect.bisect_right(bounds, place))
+
+    def __repr__(self) -> str:
+        return f"schedule({', '.join(f'{name}={value}' for name, value in vars(self).items())})"

@@ -1,0 +1,70 @@
+"""`BackupAndRestore`."""
+
+import os
+from typing import TYPE_CHECKING
+
+from msnb.common.arguments import answered
+from msnb.common.kinds import Bool, PositiveInt, check
+from msnb.train._loading import load_checkpoint
+from msnb.train._saving import save_checkpoint
+from msnb.train._utils import _make_directory
+from msnb.train.callback._callback import Callback
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.train.callback._callback import RunContext
+
+
+class BackupAndRestore(Callback):
+    """
+    Saves the network that is trained after epochs, and goes on from there when a training that broke off is begun anew.
+
+    Args:
+        backup_dir (str): Folder of the file, ``backup.ckpt``; is made when not there.
+        save_freq (Union[int, str]): Epochs from one to the next, or "epoch" for each. Default: "epoch".
+        delete_checkpoint (bool): Whether the file goes when training has come to its end. Default: True.
+
+    Raises:
+        TypeError: If `delete_checkpoint` is no bool, or `save_freq` neither "epoch" nor an int.
+        ValueError: If `save_freq` is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> model.train(2, dataset, callbacks=mindspore.BackupAndRestore("backup"))
+    """
+
+    @answered
+    def __init__(self, backup_dir: str, save_freq: int | str = "epoch", delete_checkpoint: bool = True) -> None:
+        super().__init__()
+        self.backup_file = os.path.join(_make_directory(backup_dir), "backup.ckpt")
+        self.save_freq = 1 if save_freq == "epoch" else check(PositiveInt, save_freq, "save_freq", "BackupAndRestore")
+        self.delete_checkpoint = check(Bool, delete_checkpoint, "delete_checkpoint", "BackupAndRestore")
+
+    def on_train_begin(self, run_context: "RunContext") -> None:
+        """Read the file, if there is one.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+        if os.path.exists(self.backup_file):
+            load_checkpoint(self.backup_file, net=run_context.original_args().train_network)
+
+    def on_train_epoch_end(self, run_context: "RunContext") -> None:
+        """Write the file.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+        moment = run_context.original_args()
+        if moment.cur_epoch_num % self.save_freq == 0:
+            save_checkpoint(moment.train_network, self.backup_file)
+
+    def on_train_end(self, run_context: "RunContext") -> None:
+        """Remove the file.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+        if self.delete_checkpoint and os.path.exists(self.backup_file):
+            os.remove(self.backup_file)

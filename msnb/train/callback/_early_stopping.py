@@ -1,0 +1,103 @@
+"""`EarlyStopping`."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from msnb.common.kinds import Bool, NonNegInt, Number, Str, checked
+from msnb.core.tensor import Tensor
+from msnb.train.callback._monitored import Mode, Monitored
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.train.callback._callback import RunContext
+
+
+class EarlyStopping(Monitored):
+    """
+    Stops training when a measure has not got better for some epochs.
+
+    Args:
+        monitor (str): "loss" for the loss of training, "eval_loss" or the name of a metric for what `Model.fit`
+            measures. Default: "eval_loss".
+        min_delta (float): By how much it has to get better. Default: 0.
+        patience (int): The epoch without anything better in which training stops. Default: 0.
+        verbose (bool): Whether to print when it does. Default: False.
+        mode (str): "min" or "max", what is better; "auto" for what the name says. Default: "auto".
+        baseline (float): What has to be reached for an epoch to count as better. Default: None.
+        restore_best_weights (bool): Whether the network then gets the Parameters of its best epoch. Default: False.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If `mode` is unknown, `patience` negative, or the measure is no number.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> stopping = mindspore.EarlyStopping(monitor="accuracy", patience=3)
+    """
+
+    @checked
+    def __init__(
+        self,
+        monitor: Str = "eval_loss",
+        min_delta: Number = 0,
+        patience: NonNegInt = 0,
+        verbose: Bool = False,
+        mode: Mode = "auto",
+        baseline: Number | None = None,
+        restore_best_weights: Bool = False,
+    ) -> None:
+        self.patience, self.verbose, self.baseline = patience, verbose, baseline
+        self.restore_best_weights = restore_best_weights
+        super().__init__(monitor, mode, min_delta)
+
+    def _begin_anew(self):
+        super()._begin_anew()
+        self.stopped_epoch = 0
+        self.best_weights_param_dict: dict[str, Any] | None = None
+
+    def on_train_begin(self, run_context: "RunContext") -> None:
+        """Begin to count.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+        self._begin_anew()
+
+    def on_train_epoch_end(self, run_context: "RunContext") -> None:
+        """Look at the measure, and stop.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+        value, moment = self._value(run_context), run_context.original_args()
+        if value is None:
+            return
+        better = self.is_improvement(value, self.best)
+        if self.restore_best_weights and (better or self.best_weights_param_dict is None):
+            self.best_weights_param_dict = {
+                name: np.array(param.asnumpy()) for name, param in moment.train_network.parameters_dict().items()
+            }
+        self.wait += 1
+        if better:
+            self.best = value
+            if self.baseline is None or self.is_improvement(value, self.baseline):
+                self.wait = 0
+        if self.wait < self.patience:
+            return
+        self.stopped_epoch = moment.cur_epoch_num
+        run_context.request_stop()
+        if self.best_weights_param_dict is not None:
+            for name, param in moment.train_network.parameters_dict().items():
+                param.set_data(Tensor(self.best_weights_param_dict[name]))
+
+    def on_train_end(self, run_context: "RunContext") -> None:
+        """Say that training was stopped.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+        if self.stopped_epoch and self.verbose:
+            restored = ", the best Parameters are back" * (self.best_weights_param_dict is not None)
+            print(f"Stopped after epoch {self.stopped_epoch}: '{self.monitor}' got no better{restored}.")

@@ -1,0 +1,48 @@
+"""`History`."""
+
+from typing import TYPE_CHECKING, Any
+
+from msnb.train.callback._callback import Callback, _handle_loss
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.train.callback._callback import RunContext
+
+
+class History(Callback):
+    """
+    Keeps the loss of each epoch's last step, and the metrics of `Model.fit` and `Model.eval`, in a dict of lists.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> history = mindspore.History()
+        >>> model.train(2, dataset, callbacks=history)
+        >>> sorted(history.history), history.epoch
+        (['net_output'], {'epoch': [1, 2]})
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.history: dict[str, list[Any]] = {}
+        self.epoch: dict[str, list[int]] = {"epoch": []}
+
+    def begin(self, run_context: "RunContext") -> None:
+        """Forget which epochs there were; what was measured stays.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+        self.epoch = {"epoch": []}
+
+    def epoch_end(self, run_context: "RunContext") -> None:
+        """Take the values of this epoch.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+        moment = run_context.original_args()
+        self.epoch["epoch"].append(moment.get("cur_epoch_num", 1))
+        measured = moment.get("eval_results") or moment.get("metrics") or {}
+        for name, value in {"net_output": _handle_loss(moment.get("net_outputs")), **measured}.items():
+            self.history.setdefault(name, []).append(value)

@@ -1,0 +1,77 @@
+"""`LambdaCallback`."""
+
+from collections.abc import Callable
+from typing import Any
+
+from msnb.common.arguments import answered
+from msnb.train.callback._callback import Callback
+
+_Function = Callable[[Any], Any] | None
+
+
+class LambdaCallback(Callback):
+    """
+    A callback made of functions, each of which gets the :class:`RunContext`.
+
+    Args:
+        on_train_epoch_begin (Callable): Called before each epoch of training. Default: None.
+        on_train_epoch_end (Callable): Called after each epoch of training. Default: None.
+        on_train_step_begin (Callable): Called before each step of training. Default: None.
+        on_train_step_end (Callable): Called after each step of training. Default: None.
+        on_train_begin (Callable): Called before training. Default: None.
+        on_train_end (Callable): Called after training. Default: None.
+        on_eval_epoch_begin (Callable): Called before each epoch of evaluation. Default: None.
+        on_eval_epoch_end (Callable): Called after each epoch of evaluation. Default: None.
+        on_eval_step_begin (Callable): Called before each step of evaluation. Default: None.
+        on_eval_step_end (Callable): Called after each step of evaluation. Default: None.
+        on_eval_begin (Callable): Called before evaluation. Default: None.
+        on_eval_end (Callable): Called after evaluation. Default: None.
+
+    Raises:
+        TypeError: If one of them cannot be called.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> tell = mindspore.LambdaCallback(on_train_epoch_end=lambda context: print("an epoch ends"))
+        >>> model.train(1, dataset, callbacks=tell)
+        an epoch ends
+    """
+
+    @answered
+    def __init__(
+        self,
+        on_train_epoch_begin: _Function = None,
+        on_train_epoch_end: _Function = None,
+        on_train_step_begin: _Function = None,
+        on_train_step_end: _Function = None,
+        on_train_begin: _Function = None,
+        on_train_end: _Function = None,
+        on_eval_epoch_begin: _Function = None,
+        on_eval_epoch_end: _Function = None,
+        on_eval_step_begin: _Function = None,
+        on_eval_step_end: _Function = None,
+        on_eval_begin: _Function = None,
+        on_eval_end: _Function = None,
+    ) -> None:
+        super().__init__()
+        functions = {
+            "on_train_epoch_begin": on_train_epoch_begin,
+            "on_train_epoch_end": on_train_epoch_end,
+            "on_train_step_begin": on_train_step_begin,
+            "on_train_step_end": on_train_step_end,
+            "on_train_begin": on_train_begin,
+            "on_train_end": on_train_end,
+            "on_eval_epoch_begin": on_eval_epoch_begin,
+            "on_eval_epoch_end": on_eval_epoch_end,
+            "on_eval_step_begin": on_eval_step_begin,
+            "on_eval_step_end": on_eval_step_end,
+            "on_eval_begin": on_eval_begin,
+            "on_eval_end": on_eval_end,
+        }
+        for name, function in functions.items():
+            if function is not None and not callable(function):
+                raise TypeError(f"For 'LambdaCallback', '{name}' should be a function, but got {function!r}.")
+        # on the object and only those that there are, so that no other moment costs a step anything
+        self.__dict__.update({name: function for name, function in functions.items() if function is not None})

@@ -1,0 +1,68 @@
+"""What callbacks share that watch one measure from epoch to epoch."""
+
+import math
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+
+from msnb import log
+from msnb.common.kinds import OneOf
+from msnb.train.callback._callback import Callback, _handle_loss
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.train.callback._callback import RunContext
+
+Mode = Annotated[str, OneOf("auto", "min", "max")]
+_SMALLER_IS_BETTER = frozenset(
+    "hausdorff_distance mae mse loss perplexity mean_surface_distance root_mean_square_distance eval_loss".split()
+)
+
+
+class Monitored(Callback):
+    """Base of callbacks that act when a measure no longer gets better.
+
+    Args:
+        monitor (str): "loss" for the loss of training, else a metric of `Model.fit`.
+        mode (str): "min", "max", or "auto" for what the name says.
+        min_delta (float): By how much it has to get better.
+    """
+
+    def __init__(self, monitor: str, mode: str, min_delta: float) -> None:
+        super().__init__()
+        self.monitor, self.mode, self.min_delta = monitor, mode, abs(min_delta)
+        self._down = mode == "min" or mode == "auto" and monitor in _SMALLER_IS_BETTER
+        self._begin_anew()
+
+    def _begin_anew(self):
+        self.wait = 0
+        self.best: float = math.inf if self._down else -math.inf
+
+    def is_improvement(self, value: float, best: float) -> bool:
+        """
+        Whether a value is better than another by more than `min_delta`.
+
+        Args:
+            value (float): The one.
+            best (float): The other.
+
+        Returns:
+            bool.
+        """
+        return value < best - self.min_delta if self._down else value > best + self.min_delta
+
+    def _value(self, run_context: "RunContext") -> float | None:
+        """The measure of this epoch; None, and a warning, when there is none."""
+        moment = run_context.original_args()
+        measured = moment.get("eval_results") or {}
+        value: Any = _handle_loss(moment.get("net_outputs")) if self.monitor == "loss" else measured.get(self.monitor)
+        if value is None:
+            log.warning(
+                "%s watches '%s', which is not there; there are: %s. Model.fit with a valid_dataset measures more.",
+                type(self).__name__,
+                self.monitor,
+                ", ".join(["loss", *measured]),
+            )
+            return None
+        if np.ndim(value):
+            raise ValueError(f"For '{type(self).__name__}', '{self.monitor}' should be a number, but got {value!r}.")
+        return float(value)

@@ -1,0 +1,161 @@
+"""`OnRequestExit`."""
+
+import json
+import os
+import signal
+import threading
+from typing import TYPE_CHECKING, Any
+
+from msnb import context, log
+from msnb.common.arguments import answered
+from msnb.common.kinds import Bool, Int, check
+from msnb.exchange.api import export
+from msnb.train._loading import load_checkpoint
+from msnb.train._saving import save_checkpoint
+from msnb.train._utils import _make_directory
+from msnb.train.callback._callback import Callback
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.train.callback._callback import RunContext
+
+
+class OnRequestExit(Callback):
+    """
+    Ends training or evaluation after the present step when a signal asks for it, and saves the network; the next run
+    goes on from the checkpoint.
+
+    Args:
+        save_ckpt (bool): Whether to save a checkpoint, ``NAME_train.ckpt``. Default: True.
+        save_mindir (bool): Whether to save the network as MINDIR, ``NAME_train.mindir``. Default: True.
+        file_name (str): NAME. Default: "Net".
+        directory (str): Where its folder ``rank_0`` is made; None for the current folder. Default: "./".
+        config_file (str): A JSON file that asks for the end as well, by ``{"GracefulExit": 1}``. Default: None.
+        sig (int): The signal. Default: signal.SIGTERM.
+
+    Raises:
+        TypeError: If `save_ckpt` or `save_mindir` is no bool, or `sig` no int.
+        ValueError: If `sig` is SIGKILL, which nobody can answer.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> model.train(1, dataset, callbacks=mindspore.OnRequestExit(file_name="lenet"))
+    """
+
+    @answered
+    def __init__(
+        self,
+        save_ckpt: bool = True,
+        save_mindir: bool = True,
+        file_name: str = "Net",
+        directory: str | None = "./",
+        config_file: str | None = None,
+        sig: int = signal.SIGTERM,
+    ) -> None:
+        super().__init__()
+        self.save_ckpt = check(Bool, save_ckpt, "save_ckpt", "OnRequestExit")
+        self.save_mindir = check(Bool, save_mindir, "save_mindir", "OnRequestExit")
+        self.sig: int = check(Int, sig, "sig", "OnRequestExit")
+        if self.sig == getattr(signal, "SIGKILL", None):
+            raise ValueError("For 'OnRequestExit', 'sig' should be a signal that a program can answer, not SIGKILL.")
+        self.config_file, self.exit = config_file, False
+        self._before: Any = None
+        folder = os.path.join(directory or os.getcwd(), f"rank_{context.get_context('device_id')}")
+        if save_ckpt or save_mindir:
+            self.train_name, self.eval_name = (
+                os.path.join(_make_directory(folder), f"{file_name}_{what}") for what in ("train", "eval")
+            )
+
+    def __exit__(self, *err: Any) -> None:
+        if self._before is not None:
+            signal.signal(self.sig, self._before)
+            self._before = None
+
+    def _listen(self):
+        self.exit = False
+        if threading.current_thread() is not threading.main_thread():
+            log.once("OnRequestExit hears no signals: only the main thread of a program gets them.")
+        elif self._before is None:
+            self._before = signal.signal(self.sig, self._asked) or signal.SIG_DFL
+
+    def _asked(self, number, frame):
+        self.exit = True
+
+    def _is_asked(self):
+        if not self.exit and self.config_file is not None and os.path.exists(self.config_file):
+            try:
+                with open(self.config_file, encoding="utf-8") as file:
+                    self.exit = json.load(file).get("GracefulExit") == 1
+            except ValueError as error:
+                log.warning("%s is no JSON file: %s", self.config_file, error)
+        return self.exit
+
+    def _keep(self, network, name, inputs):
+        if self.save_ckpt:
+            save_checkpoint(network, f"{name}.ckpt")
+        if self.save_mindir:
+            export(network, *inputs, file_name=name, file_format="MINDIR")
+
+    def _restore(self, network, *names):
+        found = next((f"{name}.ckpt" for name in names if self.save_ckpt and os.path.isfile(f"{name}.ckpt")), None)
+        if found:
+            load_checkpoint(found, net=network)
+
+    def on_train_begin(self, run_context: "RunContext") -> None:
+        """Read the checkpoint, if there is one, and listen.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+        self._listen()
+        if self.save_ckpt:
+            self._restore(run_context.original_args().train_network, self.train_name)
+
+    def on_train_step_end(self, run_context: "RunContext") -> None:
+        """End training, if that was asked for.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+        if self._is_asked():
+            run_context.request_stop()
+
+    def on_train_end(self, run_context: "RunContext") -> None:
+        """Save the network.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+        moment = run_context.original_args()
+        if self.exit and (self.save_ckpt or self.save_mindir):
+            self._keep(moment.train_network, self.train_name, moment.train_dataset_element)
+
+    def on_eval_begin(self, run_context: "RunContext") -> None:
+        """Read a checkpoint, if there is one, and listen.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+        self._listen()
+        if self.save_ckpt:
+            self._restore(run_context.original_args().eval_network, self.eval_name, self.train_name)
+
+    def on_eval_step_end(self, run_context: "RunContext") -> None:
+        """End evaluation, if that was asked for.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+        if self._is_asked():
+            run_context.request_stop()
+
+    def on_eval_end(self, run_context: "RunContext") -> None:
+        """Save the network.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+        moment = run_context.original_args()
+        if self.exit and (self.save_ckpt or self.save_mindir):
+            self._keep(moment.eval_network, self.eval_name, moment.eval_dataset_element)

@@ -1,0 +1,103 @@
+"""`ReduceLROnPlateau`."""
+
+from typing import TYPE_CHECKING, Annotated
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Between, Bool, Float, NonNegInt, Number, Str, checked
+from msnb.core.parameter import Parameter
+from msnb.core.tensor import Tensor
+from msnb.train.callback._monitored import Mode, Monitored
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.train.callback._callback import RunContext
+
+
+class ReduceLROnPlateau(Monitored):
+    """
+    Multiplies the learning rate by a factor when a measure has not got better for some epochs.
+
+    Args:
+        monitor (str): "loss" for the loss of training, "eval_loss" or the name of a metric for what `Model.fit`
+            measures. Default: "eval_loss".
+        factor (float): The factor, in (0, 1). Default: 0.1.
+        patience (int): The epoch without anything better in which the rate changes. Default: 10.
+        verbose (bool): Whether to print when it does. Default: False.
+        mode (str): "min" or "max", what is better; "auto" for what the name says. Default: "auto".
+        min_delta (float): By how much it has to get better. Default: 1e-4.
+        cooldown (int): Epochs after a change in which none are counted. Default: 0.
+        min_lr (float): The least rate. Default: 0.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If one is out of range, the measure is no number, or the optimizer has no single learning rate.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> reduction = mindspore.ReduceLROnPlateau(monitor="eval_loss", factor=0.5, patience=3)
+    """
+
+    @checked
+    def __init__(
+        self,
+        monitor: Str = "eval_loss",
+        factor: Annotated[float, Between(Float, 0, 1, low_in=False, high_in=False)] = 0.1,
+        patience: NonNegInt = 10,
+        verbose: Bool = False,
+        mode: Mode = "auto",
+        min_delta: Number = 1e-4,
+        cooldown: NonNegInt = 0,
+        min_lr: Number = 0,
+    ) -> None:
+        self.factor, self.patience, self.verbose = factor, patience, verbose
+        self.cooldown, self.min_lr = cooldown, min_lr
+        super().__init__(monitor, mode, min_delta)
+
+    def _begin_anew(self):
+        super()._begin_anew()
+        self.cooldown_counter = 0
+
+    def on_train_begin(self, run_context: "RunContext") -> None:
+        """Begin to count.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+        self._begin_anew()
+
+    def on_train_epoch_end(self, run_context: "RunContext") -> None:
+        """Look at the measure, and change the rate.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+        moment = run_context.original_args()
+        rate = moment.optimizer.learning_rate
+        if not isinstance(rate, Parameter):
+            raise ValueError(
+                f"ReduceLROnPlateau changes the learning rate of an optimizer that was given one number, but this one "
+                f"has a {type(rate).__name__}."
+            )
+        value = self._value(run_context)
+        if value is None:
+            return
+        if self.cooldown_counter:
+            self.cooldown_counter -= 1
+            self.wait = 0
+        if self.is_improvement(value, self.best):
+            self.best, self.wait = value, 0
+        elif not self.cooldown_counter:
+            self.wait += 1
+            if self.wait >= self.patience:
+                self._reduce(rate, moment)
+                self.cooldown_counter, self.wait = self.cooldown, 0
+
+    def _reduce(self, rate, moment):
+        before = float(rate.asnumpy())
+        if before <= self.min_lr:
+            return
+        after = max(before * self.factor, self.min_lr)
+        rate.set_data(Tensor(after, mstype.float32))
+        if self.verbose:
+            print(f"After epoch {moment.cur_epoch_num} the learning rate is {after:g}.")
