@@ -1,0 +1,321 @@
+"""Learning rates that are multiplied by factors of the epoch."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import Any
+
+from msnb.core.errors import describe
+from msnb.experimental.optim._scheduler import LRScheduler, as_number, check_kind, one_each
+from msnb.experimental.optim.optimizer import Optimizer
+
+__all__ = [
+    "StepLR",
+    "LinearLR",
+    "ExponentialLR",
+    "PolynomialLR",
+    "LambdaLR",
+    "MultiplicativeLR",
+    "MultiStepLR",
+    "ConstantLR",
+]
+
+
+class StepLR(LRScheduler):
+    """
+    The rate times `gamma` every `step_size` epochs.
+
+    Args:
+        optimizer (Optimizer): Whose rates change.
+        step_size (int): Epochs between two changes.
+        gamma (float): The factor. Default: 0.1.
+        last_epoch (int): See :class:`LRScheduler`. Default: -1.
+
+    Raises:
+        TypeError: If `step_size` is no int, or `gamma` no number.
+
+    Examples:
+        >>> from mindspore.experimental import optim
+        >>> optimizer = optim.Adam(Net().trainable_params(), lr=0.05)
+        >>> scheduler = optim.lr_scheduler.StepLR(optimizer, step_size=30, gamma=0.5)
+    """
+
+    def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
+        check_kind("StepLR", int, step_size=step_size)
+        check_kind("StepLR", Real, gamma=gamma)
+        self.step_size, self.gamma = step_size, gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        """The rates of epoch `last_epoch`."""
+        now = self.last_epoch > 0 and self.last_epoch % self.step_size == 0
+        return [rate * self.gamma if now else rate for rate in self._rates]
+
+    def _get_closed_form_lr(self):
+        return [rate * self.gamma ** (self.last_epoch // self.step_size) for rate in self.base_lrs]
+
+
+class LinearLR(LRScheduler):
+    """
+    The rate times a factor that goes from one number to another along a line.
+
+    Args:
+        optimizer (Optimizer): Whose rates change.
+        start_factor (float): The factor at first, in (0, 1]. Default: 1/3.
+        end_factor (float): The factor in the end, in [0, 1]. Default: 1.0.
+        total_iters (int): Epochs to the end. Default: 5.
+        last_epoch (int): See :class:`LRScheduler`. Default: -1.
+
+    Raises:
+        TypeError: If `total_iters` is no int.
+        ValueError: If a factor is out of range.
+
+    Examples:
+        >>> from mindspore.experimental import optim
+        >>> optimizer = optim.Adam(Net().trainable_params(), lr=0.05)
+        >>> scheduler = optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5)
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        start_factor: float = 1.0 / 3,
+        end_factor: float = 1.0,
+        total_iters: int = 5,
+        last_epoch: int = -1,
+    ) -> None:
+        if not 0 < start_factor <= 1.0:
+            raise ValueError(f"For 'LinearLR', 'start_factor' should be in (0, 1], but got {start_factor}.")
+        if not 0 <= end_factor <= 1.0:
+            raise ValueError(f"For 'LinearLR', 'end_factor' should be in [0, 1], but got {end_factor}.")
+        check_kind("LinearLR", int, total_iters=total_iters)
+        self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def _factor(self, epoch):
+        part = min(epoch, self.total_iters) / self.total_iters
+        return self.start_factor + (self.end_factor - self.start_factor) * part
+
+    def get_lr(self) -> list[Any]:
+        """The rates of epoch `last_epoch`."""
+        before = self._factor(self.last_epoch - 1) if self.last_epoch else 1.0
+        return [rate * (self._factor(self.last_epoch) / before) for rate in self._rates]
+
+    def _get_closed_form_lr(self):
+        return [rate * self._factor(self.last_epoch) for rate in self.base_lrs]
+
+
+class ExponentialLR(LRScheduler):
+    """
+    The rate times `gamma` in each epoch.
+
+    Args:
+        optimizer (Optimizer): Whose rates change.
+        gamma (float): The factor.
+        last_epoch (int): See :class:`LRScheduler`. Default: -1.
+
+    Raises:
+        TypeError: If `gamma` is no number.
+
+    Examples:
+        >>> from mindspore.experimental import optim
+        >>> optimizer = optim.Adam(Net().trainable_params(), lr=0.05)
+        >>> scheduler = optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.9)
+    """
+
+    def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
+        check_kind("ExponentialLR", Real, gamma=gamma)
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        """The rates of epoch `last_epoch`."""
+        return [rate * self.gamma if self.last_epoch else rate for rate in self._rates]
+
+    def _get_closed_form_lr(self):
+        return [rate * self.gamma**self.last_epoch for rate in self.base_lrs]
+
+
+class PolynomialLR(LRScheduler):
+    """
+    The rate times a power of the share of epochs that are left.
+
+    Args:
+        optimizer (Optimizer): Whose rates change.
+        total_iters (int): Epochs until it is zero. Default: 5.
+        power (float): The power, at least 0. Default: 1.0.
+        last_epoch (int): See :class:`LRScheduler`. Default: -1.
+
+    Raises:
+        TypeError: If `total_iters` is no int, or `power` no number.
+        ValueError: If `power` is negative.
+
+    Examples:
+        >>> from mindspore.experimental import optim
+        >>> optimizer = optim.Adam(Net().trainable_params(), lr=0.05)
+        >>> scheduler = optim.lr_scheduler.PolynomialLR(optimizer, total_iters=10, power=2.0)
+    """
+
+    def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
+        check_kind("PolynomialLR", int, total_iters=total_iters)
+        check_kind("PolynomialLR", Real, power=power)
+        if power < 0:
+            raise ValueError(f"For 'PolynomialLR', 'power' should be at least 0, but got {power}.")
+        self.total_iters, self.power = total_iters, power
+        super().__init__(optimizer, last_epoch)
+
+    def _factor(self, epoch):
+        return (1.0 - min(epoch, self.total_iters) / self.total_iters) ** self.power
+
+    def get_lr(self) -> list[Any]:
+        """The rates of epoch `last_epoch`."""
+        before = self._factor(self.last_epoch - 1) if self.last_epoch else 1.0
+        return [rate * (self._factor(self.last_epoch) / before) if before else rate for rate in self._rates]
+
+    def _get_closed_form_lr(self):
+        return [rate * self._factor(self.last_epoch) for rate in self.base_lrs]
+
+
+class LambdaLR(LRScheduler):
+    """
+    The first rate times what a function says of the epoch.
+
+    Args:
+        optimizer (Optimizer): Whose rates change.
+        lr_lambda (Union[Callable, list[Callable]]): The function, or one for each group.
+        last_epoch (int): See :class:`LRScheduler`. Default: -1.
+
+    Raises:
+        ValueError: If there is not one for each group.
+
+    Examples:
+        >>> from mindspore.experimental import optim
+        >>> optimizer = optim.Adam(Net().trainable_params(), lr=0.05)
+        >>> scheduler = optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.9 ** epoch)
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
+        last_epoch: int = -1,
+    ) -> None:
+        self.lr_lambdas = one_each(lr_lambda, optimizer, "lr_lambda")
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        """The rates of epoch `last_epoch`."""
+        pairs = zip(self.base_lrs, self.lr_lambdas, strict=True)
+        return [rate * as_number(factor(self.last_epoch)) for rate, factor in pairs]
+
+
+class MultiplicativeLR(LRScheduler):
+    """
+    The present rate times what a function says of the epoch.
+
+    Args:
+        optimizer (Optimizer): Whose rates change.
+        lr_lambda (Union[Callable, list[Callable]]): The function, or one for each group.
+        last_epoch (int): See :class:`LRScheduler`. Default: -1.
+
+    Raises:
+        ValueError: If there is not one for each group.
+
+    Examples:
+        >>> from mindspore.experimental import optim
+        >>> optimizer = optim.Adam(Net().trainable_params(), lr=0.05)
+        >>> scheduler = optim.lr_scheduler.MultiplicativeLR(optimizer, lambda epoch: 0.95)
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
+        last_epoch: int = -1,
+    ) -> None:
+        self.lr_lambdas = one_each(lr_lambda, optimizer, "lr_lambda")
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        """The rates of epoch `last_epoch`."""
+        if not self.last_epoch:
+            return self._rates
+        pairs = zip(self._rates, self.lr_lambdas, strict=True)
+        return [rate * as_number(factor(self.last_epoch)) for rate, factor in pairs]
+
+
+class MultiStepLR(LRScheduler):
+    """
+    The rate times `gamma` at given epochs.
+
+    Args:
+        optimizer (Optimizer): Whose rates change.
+        milestones (list[int]): The epochs; one that stands twice counts twice.
+        gamma (float): The factor. Default: 0.1.
+        last_epoch (int): See :class:`LRScheduler`. Default: -1.
+
+    Raises:
+        TypeError: If `milestones` is no list of int, or `gamma` no number.
+
+    Examples:
+        >>> from mindspore.experimental import optim
+        >>> optimizer = optim.Adam(Net().trainable_params(), lr=0.05)
+        >>> scheduler = optim.lr_scheduler.MultiStepLR(optimizer, milestones=[30, 80])
+    """
+
+    def __init__(self, optimizer: Optimizer, milestones: list[int], gamma: float = 0.1, last_epoch: int = -1) -> None:
+        if not isinstance(milestones, (list, tuple)):
+            raise TypeError(f"For 'MultiStepLR', 'milestones' should be a list, but got {describe(milestones)}.")
+        for milestone in milestones:
+            check_kind("MultiStepLR", int, milestones=milestone)
+        check_kind("MultiStepLR", Real, gamma=gamma)
+        self.milestones, self.gamma = Counter(milestones), gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        """The rates of epoch `last_epoch`."""
+        return [rate * self.gamma ** self.milestones[self.last_epoch] for rate in self._rates]
+
+    def _get_closed_form_lr(self):
+        passed = sum(times for milestone, times in self.milestones.items() if milestone <= self.last_epoch)
+        return [rate * self.gamma**passed for rate in self.base_lrs]
+
+
+class ConstantLR(LRScheduler):
+    """
+    The rate times a factor, until an epoch.
+
+    Args:
+        optimizer (Optimizer): Whose rates change.
+        factor (float): The factor, in [0, 1]. Default: 1/3.
+        total_iters (int): The epoch. Default: 5.
+        last_epoch (int): See :class:`LRScheduler`. Default: -1.
+
+    Raises:
+        TypeError: If `total_iters` is no int.
+        ValueError: If `factor` is out of range.
+
+    Examples:
+        >>> from mindspore.experimental import optim
+        >>> optimizer = optim.Adam(Net().trainable_params(), lr=0.05)
+        >>> scheduler = optim.lr_scheduler.ConstantLR(optimizer, factor=0.5, total_iters=4)
+    """
+
+    def __init__(
+        self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1
+    ) -> None:
+        if not 0 <= factor <= 1.0:
+            raise ValueError(f"For 'ConstantLR', 'factor' should be in [0, 1], but got {factor}.")
+        check_kind("ConstantLR", int, total_iters=total_iters)
+        self.factor, self.total_iters = factor, total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        """The rates of epoch `last_epoch`."""
+        if self.last_epoch not in (0, self.total_iters):
+            return self._rates
+        factor = self.factor if self.last_epoch == 0 else 1.0 / self.factor
+        return [rate * factor for rate in self._rates]
+
+    def _get_closed_form_lr(self):
+        return [rate * (1.0 if self.last_epoch >= self.total_iters else self.factor) for rate in self.base_lrs]

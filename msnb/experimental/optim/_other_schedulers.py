@@ -1,0 +1,154 @@
+"""Schedulers one after another, and one that watches a measure."""
+
+import bisect
+import math
+from typing import Any
+
+from msnb.experimental.optim._scheduler import LRScheduler, OfOptimizer, as_number, one_each
+from msnb.experimental.optim.optimizer import Optimizer
+
+__all__ = ["SequentialLR", "ReduceLROnPlateau"]
+
+
+class SequentialLR(OfOptimizer):
+    """
+    Several schedulers, one after another.
+
+    Args:
+        optimizer (Optimizer): Whose rates change.
+        schedulers (list[LRScheduler]): The schedulers, of this optimizer.
+        milestones (list[int]): The epochs at which the next one begins: one fewer.
+        last_epoch (int): Epochs that have been before. Default: -1.
+
+    Raises:
+        ValueError: If a scheduler is of another optimizer, or there are more or fewer milestones.
+
+    Examples:
+        >>> from mindspore.experimental import optim
+        >>> optimizer = optim.Adam(Net().trainable_params(), lr=0.05)
+        >>> first = optim.lr_scheduler.ConstantLR(optimizer, factor=0.1, total_iters=2)
+        >>> then = optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.9)
+        >>> scheduler = optim.lr_scheduler.SequentialLR(optimizer, schedulers=[first, then], milestones=[4])
+    """
+
+    def __init__(
+        self, optimizer: Optimizer, schedulers: list[LRScheduler], milestones: list[int], last_epoch: int = -1
+    ) -> None:
+        super().__init__(optimizer)
+        for scheduler in schedulers:
+            if scheduler.optimizer is not optimizer:
+                raise ValueError("For 'SequentialLR', all 'schedulers' should be of its own optimizer.")
+        if len(milestones) != len(schedulers) - 1:
+            raise ValueError(
+                f"For 'SequentialLR', {len(schedulers)} schedulers need {len(schedulers) - 1} milestones, but got "
+                f"{len(milestones)}."
+            )
+        self._schedulers, self.milestones = schedulers, milestones
+        self.last_epoch: int = last_epoch + 1
+        self._set([group["initial_lr"] for group in optimizer.param_groups])
+        for scheduler in schedulers:
+            scheduler.last_epoch -= 1
+        schedulers[0].step()
+
+    def step(self) -> None:
+        """Go on to the next epoch."""
+        self.last_epoch += 1
+        number = bisect.bisect_right(self.milestones, self.last_epoch)
+        begins = number > 0 and self.milestones[number - 1] == self.last_epoch
+        self._schedulers[number].step(*([0] if begins else []))
+
+
+class ReduceLROnPlateau(OfOptimizer):
+    """
+    The rate times `factor` when a measure has not got better for some epochs.
+
+    Args:
+        optimizer (Optimizer): Whose rates change.
+        mode (str): "min" or "max", what is better. Default: "min".
+        factor (float): The factor, below 1. Default: 0.1.
+        patience (int): Epochs without anything better that are borne. Default: 10.
+        threshold (float): By how much better it has to be. Default: 1e-4.
+        threshold_mode (str): "rel" (as a share of the best) or "abs". Default: "rel".
+        cooldown (int): Epochs after a change in which none are counted. Default: 0.
+        min_lr (Union[float, list[float]]): The least rate, or one for each group. Default: 0.
+        eps (float): Smaller changes are not made. Default: 1e-8.
+
+    Raises:
+        ValueError: If `factor`, `mode` or `threshold_mode` is out of range.
+        TypeError: If `optimizer` is none of `experimental.optim`.
+
+    Examples:
+        >>> from mindspore.experimental import optim
+        >>> optimizer = optim.Adam(Net().trainable_params(), lr=0.1)
+        >>> scheduler = optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=0)
+        >>> for loss in (1.0, 0.9, 0.95):
+        ...     scheduler.step(loss)
+        >>> print(scheduler.get_last_lr()[0])
+        0.01
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        mode: str = "min",
+        factor: float = 0.1,
+        patience: int = 10,
+        threshold: float = 1e-4,
+        threshold_mode: str = "rel",
+        cooldown: int = 0,
+        min_lr: Any = 0,
+        eps: float = 1e-8,
+    ) -> None:
+        super().__init__(optimizer)
+        if factor >= 1.0:
+            raise ValueError(f"For 'ReduceLROnPlateau', 'factor' should be below 1, but got {factor}.")
+        for name, value, choices in (
+            ("mode", mode, ("min", "max")),
+            ("threshold_mode", threshold_mode, ("rel", "abs")),
+        ):
+            if value not in choices:
+                raise ValueError(f"For 'ReduceLROnPlateau', '{name}' should be one of {choices}, but got {value!r}.")
+        self.mode, self.factor, self.patience, self.eps = mode, factor, patience, eps
+        self.threshold, self.threshold_mode, self.cooldown = threshold, threshold_mode, cooldown
+        self.min_lrs = one_each(min_lr, optimizer, "min_lr")
+        self.best = math.inf if mode == "min" else -math.inf
+        self.cooldown_counter = self.wait = self.last_epoch = 0
+
+    def step(self, metrics: Any) -> None:
+        """
+        Take the measure of an epoch.
+
+        Args:
+            metrics (Union[int, float, Tensor]): The measure.
+        """
+        current = as_number(metrics)
+        self.last_epoch += 1
+        better = self._better(current)
+        self.best, self.wait = (current, 0) if better else (self.best, self.wait + 1)
+        if self.in_cooldown():
+            self.cooldown_counter -= 1
+            self.wait = 0
+        if self.wait > self.patience:
+            self._reduce()
+            self.cooldown_counter, self.wait = self.cooldown, 0
+
+    def in_cooldown(self) -> bool:
+        """
+        Whether epochs are not counted.
+
+        Returns:
+            bool.
+        """
+        return self.cooldown_counter > 0
+
+    def _better(self, current):
+        sign = -1 if self.mode == "min" else 1
+        step = self.threshold * (self.best if self.threshold_mode == "rel" else 1.0)
+        if math.isinf(self.best):
+            return sign * current > sign * self.best
+        return sign * current > sign * (self.best + sign * step)
+
+    def _reduce(self):
+        rates = self._rates
+        reduced = [max(rate * self.factor, least) for rate, least in zip(rates, self.min_lrs, strict=True)]
+        self._set([new if old > new + self.eps else old for old, new in zip(rates, reduced, strict=True)])

@@ -1,0 +1,129 @@
+"""What changes the learning rates of an optimizer of `experimental.optim`: the base, and what all of them share.
+
+Most compute the next rate from the present one, so that several can act on one optimizer. Rates are float32, as the
+Parameters that hold them; what is computed of them is plain Python.
+"""
+
+from typing import Any
+
+from msnb.common import dtype as mstype
+from msnb.core.errors import describe
+from msnb.core.tensor import Tensor
+from msnb.experimental.optim.optimizer import Optimizer
+
+__all__ = ["LRScheduler"]
+
+
+def as_number(value: Any) -> float:
+    """A number or a Tensor of one as a float."""
+    return float(value.asnumpy()) if isinstance(value, Tensor) else float(value)
+
+
+def one_each(given: Any, optimizer: Optimizer, name: str) -> list[Any]:
+    """One of `given` for each group."""
+    groups = len(optimizer.param_groups)
+    if not isinstance(given, (list, tuple)):
+        return [given] * groups
+    if len(given) != groups:
+        raise ValueError(f"'{name}' should hold one for each of the {groups} groups, but it holds {len(given)}.")
+    return list(given)
+
+
+def check_kind(owner: str, kind: type, **given: Any) -> None:
+    """Raise TypeError unless each of `given` is of a kind, and no bool."""
+    for name, value in given.items():
+        if not isinstance(value, kind) or isinstance(value, bool):
+            what = "an int" if kind is int else "a number"
+            raise TypeError(f"For '{owner}', '{name}' should be {what}, but got {describe(value)}.")
+
+
+class OfOptimizer:
+    """What holds the rates of an optimizer."""
+
+    def __init__(self, optimizer: Optimizer) -> None:
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(
+                f"For '{type(self).__name__}', 'optimizer' should be one of mindspore.experimental.optim, but got "
+                f"{describe(optimizer)}."
+            )
+        self.optimizer = optimizer
+        self.groups_num = len(optimizer.param_groups)
+        self._last_lr = list(optimizer.lrs)
+
+    @property
+    def _rates(self):
+        """The present rates, as floats."""
+        return [as_number(rate) for rate in self._last_lr]
+
+    def _set(self, rates):
+        for rate, group, value in zip(self._last_lr, self.optimizer.param_groups, rates, strict=True):
+            rate.set_data(Tensor(as_number(value), mstype.float32))
+            group["lr"] = rate
+
+    def get_last_lr(self) -> list[Tensor]:
+        """
+        The present learning rates.
+
+        Returns:
+            list[Tensor], one for each group.
+        """
+        return [rate.value() for rate in self._last_lr]
+
+
+class LRScheduler(OfOptimizer):
+    """
+    Base of those that count epochs: a subclass writes `get_lr`, which returns a list of rates, one for each group.
+
+    Args:
+        optimizer (Optimizer): Whose rates change; its groups get "initial_lr".
+        last_epoch (int): Epochs that have been before; other than -1 the groups have to hold "initial_lr". Default: -1.
+
+    Raises:
+        TypeError: If `optimizer` is none of `experimental.optim`, or `last_epoch` no int.
+        ValueError: If `last_epoch` is below -1.
+        KeyError: If a group has no "initial_lr" with another `last_epoch` than -1.
+
+    Examples:
+        >>> from mindspore.experimental import optim
+        >>> class Halving(optim.lr_scheduler.LRScheduler):
+        ...     def get_lr(self):
+        ...         return [lr * 0.5 ** self.last_epoch for lr in self.base_lrs]
+        >>> halving = Halving(optim.SGD(nn.Dense(2, 2).trainable_params(), lr=0.1))
+        >>> halving.step()
+        >>> halving.get_last_lr()
+        [Tensor(shape=[], dtype=Float32, value= 0.05)]
+    """
+
+    def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
+        super().__init__(optimizer)
+        check_kind(type(self).__name__, int, last_epoch=last_epoch)
+        if last_epoch < -1:
+            raise ValueError(f"'last_epoch' should be at least -1, but got {last_epoch}.")
+        for number, group in enumerate(optimizer.param_groups):
+            if last_epoch == -1:
+                group.setdefault("initial_lr", as_number(group["lr"]))
+            elif "initial_lr" not in group:
+                raise KeyError(f"Group {number} has no 'initial_lr', from which 'last_epoch' would go on.")
+        self.base_lrs: list[Any] = [group["initial_lr"] for group in optimizer.param_groups]
+        self.last_epoch: int = last_epoch
+        self.step()
+
+    def get_lr(self) -> list[Any]:
+        """
+        The rates of epoch `last_epoch`.
+
+        Raises:
+            NotImplementedError: In this base class.
+        """
+        raise NotImplementedError(f"'{type(self).__name__}' should define get_lr().")
+
+    def step(self, epoch: int | None = None) -> None:
+        """
+        Go on to the next epoch, or to another.
+
+        Args:
+            epoch (int): Which. Default: None, the next.
+        """
+        at_once = getattr(self, "_get_closed_form_lr", self.get_lr)
+        self.last_epoch = self.last_epoch + 1 if epoch is None else int(as_number(epoch))
+        self._set(self.get_lr() if epoch is None else at_once())
