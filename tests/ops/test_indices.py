@@ -85,6 +85,7 @@ def set_item(i):
     return x
 
 
+_WAYS = ("Update", "Add", "Sub", "Mul", "Div", "Max", "Min")
 LOGITS = Tensor(np.array([[0, 1, 2, 10.0], [1, 2, 3, 4]], np.float32))
 CASES = {
     "Gather": reads(lambda i: P.Gather()(f32(4), i, 0)),
