@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from msnb import log
 from msnb.common.dtype import Type
+from msnb.common.kinds import Bool, check
 from msnb.core._jax_private import is_tracer
 from msnb.core.dtype import np_dtype
 from msnb.core.errors import describe
@@ -28,7 +30,7 @@ class PyFunc(HostPrimitive):
         in_shapes (list[tuple]): Shapes of its arguments.
         out_types (list[mindspore.dtype]): Element types of what it returns, which is converted to them.
         out_shapes (list[tuple]): Shapes of what it returns.
-        stateful (bool): Whether calls with the same arguments may differ. Default: True.
+        stateful (bool): No effect: a function is called whether or not its results may differ. Default: True.
 
     Inputs:
         - **input_x** (Union[tuple[Tensor], list[Tensor]]) - The arguments.
@@ -66,7 +68,9 @@ class PyFunc(HostPrimitive):
                     f"For 'PyFunc', '{which}_types' and '{which}_shapes' should be as many, but got {len(types)} and "
                     f"{len(shapes)}."
                 )
-        self.fn, self.stateful = fn, stateful
+        stateful = check(Bool, stateful, "stateful", "PyFunc")
+        log.unused("PyFunc", "a function runs whenever it is called", stateful=not stateful)
+        self.fn = fn
         self.given = list(zip(in_types, map(tuple, in_shapes), strict=True))
         self.promised = list(zip(out_types, map(tuple, out_shapes), strict=True))
 

@@ -60,8 +60,8 @@ def _unused(function, check_finite, **overwritten):
     for name, value in overwritten.items():
         check(Bool, value, name, function)
     log.unused(function, _NOT_OVERWRITTEN, **overwritten)
-    if not isinstance(check_finite, bool):
-        raise TypeError(f"For '{function}', 'check_finite' should be a bool, but got {check_finite!r}.")
+    finite = check(Bool, check_finite, "check_finite", function)
+    log.unused(function, "values are never checked", check_finite=not finite)
 
 
 def _transposition(function, trans):
@@ -245,9 +245,12 @@ def eigh(
     """
     _unused("eigh", check_finite, overwrite_a=overwrite_a, overwrite_b=overwrite_b)
     log.unused("eigh", "there is one algorithm", turbo=turbo is not True)
-    for name, value, only in (("b", b, None), ("eigvals", eigvals, None), ("type", type, 1)):
-        if value is not only and not (only == 1 and value == 1):
-            raise NotImplementedError(f"For 'eigh', '{name}' should be {only}: others are not supported.")
+    if b is not None or type != 1:
+        raise NotImplementedError(
+            "For 'eigh', 'b' should be None and 'type' 1: generalised problems are not supported."
+        )
+    if eigvals is not None:
+        raise NotImplementedError("For 'eigh', 'eigvals' should be None: all are found; take those you want.")
     only_values = check(Bool, eigvals_only, "eigvals_only", "eigh")
     return _Eigh.functional(_square("eigh", "a", a), check(Bool, lower, "lower", "eigh"), not only_values)
 
@@ -392,7 +395,8 @@ def lstsq(A: ArrayLike, B: ArrayLike, rcond: Any = None, driver: Any = None) -> 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    for name, value in (("rcond", rcond), ("driver", driver)):
-        if value is not None:
-            raise NotImplementedError(f"For 'lstsq', '{name}' should be None: others are not supported.")
+    if rcond is not None:
+        raise NotImplementedError("For 'lstsq', 'rcond' should be None: singular values count unless they are 0.")
+    if driver is not None:
+        raise NotImplementedError("For 'lstsq', 'driver' should be None: there is one algorithm.")
     return _LeastSquares.functional(*common_type(_number("lstsq", "A", A, 2), _number("lstsq", "B", B, 1, 2)))

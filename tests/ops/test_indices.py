@@ -85,6 +85,7 @@ def set_item(i):
     return x
 
 
+_WAYS = ("Update", "Add", "Sub", "Mul", "Div", "Max", "Min")
 LOGITS = Tensor(np.array([[0, 1, 2, 10.0], [1, 2, 3, 4]], np.float32))
 CASES = {
     "Gather": reads(lambda i: P.Gather()(f32(4), i, 0)),
@@ -97,6 +98,8 @@ CASES = {
     "EmbeddingRenorm": writes(lambda p, i: REGISTRY["_EmbeddingRenorm"].primitive(max_norm=1.0)(p, i)),
     "TensorGetItem": reads(lambda i: f32(3, 4)[:, i]),
     "TensorSetItem": reads(set_item, unchecked="other"),
+    "Put": reads(lambda i: REGISTRY["_Put"].functional(f32(4), i, f32(2)), unchecked="other"),
+    "MultiMarginLoss": labels(lambda i: P.MultiMarginLoss()(LOGITS, i)),
     "IndexFill": reads(lambda i: ops.index_fill(f32(4), 0, i, 9.0), unchecked="other"),
     "CropAndResize": reads(
         lambda i: P.CropAndResize()(f32(4, 4, 4, 1), f32(2, 4) * 0, i, (2, 2)), bad=(4, -1), good=(3,)
@@ -109,7 +112,10 @@ CASES = {
     },
     **{
         name: writes(lambda p, i, name=name: getattr(P, name)()(p, i, f32(2, 2)), lambda b: [[0], [b]])
-        for name in ("ScatterNdUpdate", "ScatterNdAdd", "ScatterNdSub", "ScatterNonAliasingAdd")
+        for name in (
+            *(f"ScatterNd{m}" for m in ("Update", "Add", "Sub", "Mul", "Div", "Max", "Min")),
+            "ScatterNonAliasingAdd",
+        )
     },
     **{
         f"TensorScatter{m}": copies(lambda i, m=m: getattr(P, f"TensorScatter{m}")()(f32(4, 2), i, f32(2, 2)))
@@ -182,6 +188,13 @@ WITHOUT = {
     "SequenceMask": "any length has a mask",
     "MaxPoolGradWithArgmax": "argmax comes from the forward operator",
     "MaxPoolGradGradWithArgmax": "argmax comes from the forward operator",
+    "MaxUnpool": "indices come from the pooling",
+    "MaxUnpool2D": "argmax comes from the pooling",
+    "MaxUnpool3D": "argmax comes from the pooling",
+    "MultilabelMarginLoss": "a number that is no class makes the loss NaN, and the first negative one ends the labels",
+    "MultilabelSoftMarginLoss": "the target is 0 or 1 for each class",
+    "MeanOfSegments": "the numbers are in order, which SegmentMean has looked at",
+    "Occupied": "the numbers are in order, which SegmentMax has looked at",
     "DynamicRNN": "seq_length is None",
     "DynamicGRUV2": "seq_length is None",
     "Recurrent": "any length counts as many times as there are",

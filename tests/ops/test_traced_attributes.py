@@ -139,6 +139,14 @@ EXAMPLES = {
     "Quant": ((f(4, 3),), {"scale": (4.0, 9.0), "offset": (0.0, 20.0)}, {}),
     "_Trapezoid": ((f(9),), {"dx": (0.5, 2.0)}, {}),
     "_Unwrap": ((f(9, low=-9, high=9),), {"discont": (4.0, 7.0)}, {}),
+    "_PseudoInverse": ((np.diag([3.0, 2.0, 0.5]),), {"atol": (0.1, 1.0), "rtol": (0.01, 0.5)}, {}),
+    "Renorm": ((f(3, 4),), {"maxnorm": (0.5, 0.8)}, {"p": 2, "dim": 0}),
+    "MultiMarginLoss": ((f(4, 3), i(0, 1, 2, 1)), {"margin": (0.5, 2.0)}, {}),
+    "ApplyAdamWithAmsgrad": (
+        (f(3), f(3), up(3), up(3), 0.9, 0.99, 0.01, f(3)),
+        {"beta1": (0.5, 0.9), "beta2": (0.9, 0.99), "epsilon": (0.1, 0.3)},
+        {},
+    ),
 }
 # Numbers that are constants of the program, and why.
 STATIC = {
@@ -147,6 +155,8 @@ STATIC = {
     ("BoundingBoxDecode", "means"): "a tuple, the same for all calls of a detector",
     ("BoundingBoxDecode", "stds"): "a tuple, the same for all calls of a detector",
     ("_EmbeddingRenorm", "norm_type"): "each degree is a formula of its own",
+    ("Pdist", "p"): "each degree is a formula of its own",
+    ("Renorm", "p"): "each degree is a formula of its own",
     ("_PadAround", "how"): "the settings of numpy's modes, lengths and ends among them",
     ("_Resize", "steps"): "a tuple, the same for all images of a size",
     ("DynamicRNN", "keep_prob"): "1.0 is its only value",

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 
 from msnb.common.kinds import Bool, ConstantAt, Float, OneOf, check
+from msnb.core import checks
 from msnb.core.cases import F, I, U, Values, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
@@ -10,7 +11,7 @@ from msnb.ops import _check
 from msnb.ops._half import in_float32
 from msnb.ops._kinks import larger, magnitude, smaller
 from msnb.ops.nn._kinds import Reduction
-from msnb.ops.nn.loss import reduce
+from msnb.ops.nn.loss import classes_of, reduce
 from msnb.ops.nn.softplus import log_one_plus_exp
 
 
@@ -183,7 +184,7 @@ def triplet_margin_loss(
     return TripletMarginLoss.functional(anchor, positive, negative, margin, p, swap, eps, reduction)
 
 
-@operator(functional="multi_margin_loss", generation=2)
+@operator(functional="multi_margin_loss", checks=[checks.label("target", classes_of("x"))], generation=2)
 @in_float32
 def MultiMarginLoss(
     x,
