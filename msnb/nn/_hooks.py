@@ -16,7 +16,7 @@ _BEFORE, _AFTER, _BACK_BEFORE, _BACK = "before", "after", "back_before", "back"
 class Hooked:
     """A Cell's hooks. In GRAPH mode they are traced with it, so they have to be pure functions of Tensors."""
 
-    _hooks: dict[str, dict[int, Any]] | None
+    _hooks: dict[str, dict[int, Any]] | None = None
 
     def register_forward_pre_hook(self, hook_fn: Callable[..., Any], with_kwargs: bool = False) -> HookHandle:
         """Call `hook_fn(cell, args)` before `construct`. What it returns, unless that is None, are the inputs instead:

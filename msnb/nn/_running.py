@@ -52,6 +52,7 @@ class Running:
 
     _compile_always = False  # compiled at top level in PYNATIVE mode as well; built-in optimizers are
     _programs = None
+    _recomputed = False  # whether a gradient computes what is inside again
 
     # ------------------------------------------------------------------ calling
     def __call__(self: _Constructs[_Inputs, _Output], *args: _Inputs.args, **kwargs: _Inputs.kwargs) -> _Output:

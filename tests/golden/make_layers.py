@@ -150,7 +150,7 @@ CASES = {
     ),
     "decoder_layer": ("nn.TransformerDecoderLayer(8, 2, 6, batch_first=True, norm_first=True)", "f(2,3,8), f(2,4,8)"),
     "decoder": (
-        "nn.TransformerDecoder(nn.TransformerDecoderLayer(8, 2, 6), 2, nn.LayerNorm((8,)))",
+        "nn.TransformerDecoder(nn.TransformerDecoderLayer(8, 2, 6), 1, nn.LayerNorm((8,)))",
         "f(3,2,8), f(4,2,8), tri(3), f(3,4)",
         "first",
     ),

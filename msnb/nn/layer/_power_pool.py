@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from msnb.common.kinds import Bool, Float, Kind, PositiveInt, accept_value, checked
 from msnb.core.tensor import Tensor
+from msnb.nn._half import rounded, widened
 from msnb.nn._inputs import check_dims
 from msnb.nn._kinds import TwoSizes
 from msnb.nn.cell import Cell
@@ -34,7 +35,8 @@ class _PowerPool(Cell):
 
     def _pooled(self, x, mean, count):
         power = float(self.norm_type)
-        return F.pow(mean(F.pow(x, power), self.kernel_size, self.stride, 0, self.ceil_mode) * count, 1.0 / power)
+        mean_power = mean(F.pow(widened(x), power), self.kernel_size, self.stride, 0, self.ceil_mode)
+        return rounded(F.pow(mean_power * count, 1.0 / power), x)
 
     def extend_repr(self) -> str:
         """The power, the window and how it moves."""

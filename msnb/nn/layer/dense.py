@@ -7,6 +7,7 @@ from msnb.common.initializer import Uniform, initializer
 from msnb.common.kinds import Bool, DType, PositiveInt, checked
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
+from msnb.nn._half import rounded, widened
 from msnb.nn._inputs import check_least_dims
 from msnb.nn._kinds import Initial
 from msnb.nn.cell import Cell
@@ -84,12 +85,13 @@ class BiDense(Cell):
                 f"For '{self.cls_name}', the inputs should have shapes (..., {self.in1_channels}) and (..., "
                 f"{self.in2_channels}), alike otherwise, but got {tuple(input1.shape)} and {tuple(input2.shape)}."
             )
-        first, second = input1.reshape((-1, self.in1_channels)), input2.reshape((-1, self.in2_channels))
-        by_first = F.matmul(first, self.weight.transpose(1, 2, 0).reshape((self.in1_channels, -1)))
+        first = widened(input1).reshape((-1, self.in1_channels))
+        second = widened(input2).reshape((-1, self.in2_channels))
+        by_first = F.matmul(first, widened(self.weight).transpose(1, 2, 0).reshape((self.in1_channels, -1)))
         products = by_first.reshape((-1, self.in2_channels, self.out_channels)) * F.expand_dims(second, -1)
         out = F.reduce_sum(products, 1)
         out = out + self.bias if self.has_bias else out
-        return out.reshape((*around, self.out_channels))
+        return rounded(out.reshape((*around, self.out_channels)), input1, input2)
 
     def extend_repr(self) -> str:
         """Sizes."""
