@@ -6,6 +6,7 @@ from jax.scipy import special
 from msnb.core.cases import F, case
 from msnb.core.declare import operator
 from msnb.ops._check import FLOAT, dtype_in, same_dtype
+from msnb.ops._shapes import shapes
 
 
 def _in_float32(fn, *arrays):
@@ -64,6 +65,7 @@ def Digamma(x):
 
 
 @operator(functional="igamma", methods=("igamma",))
+@shapes("a x: ~s")
 def Igamma(a, x):
     """Regularised lower incomplete gamma function.
 
@@ -91,6 +93,7 @@ def Igamma(a, x):
 
 
 @operator
+@shapes("a x: ~s")
 def _Igammac(a, x):
     """Regularised upper incomplete gamma function, 1 - Igamma(a, x), exact where that is near 0.
 
@@ -113,6 +116,7 @@ def _Igammac(a, x):
 
 
 @operator
+@shapes("x y: ~s")
 def _Lbeta(x, y):
     """Logarithm of the beta function, lgamma(x) + lgamma(y) - lgamma(x + y), exact for large arguments as well.
 

@@ -13,6 +13,7 @@ from msnb.core.ufunc import number, real
 from msnb.ops._check import NUMBER, dtype_in
 from msnb.ops._kinks import magnitude
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, as_tensors, floating, in_type
+from msnb.ops._shapes import shapes
 from msnb.ops.math._elementwise import of_one, of_two
 
 
@@ -78,6 +79,7 @@ spelling(Abs, function="absolute")(Abs.functional)
 
 
 @operator
+@shapes("y dy: *s")
 def AbsGrad(y, dy):
     """Gradient of Abs from its input `y` and the cotangent `dy`."""
     return dy * jnp.sign(y)

@@ -9,6 +9,7 @@ from msnb.core.cases import F16, F, I, case, refused
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
+from msnb.ops._shapes import shapes
 from msnb.ops.nn._pullback import pull
 from msnb.ops.nn.softplus import log_one_plus_exp
 
@@ -38,6 +39,7 @@ def Sigmoid(input_x):
 
 
 @operator
+@shapes("y dy: *s")
 @in_float32
 def SigmoidGrad(y, dy):
     """Gradient of Sigmoid from its output and the cotangent."""
@@ -129,6 +131,7 @@ def _relu6_of_shifted(x):
 
 
 @operator
+@shapes("y_grad x: *s")
 def HSigmoidGrad(y_grad, x):
     """Gradient of HSigmoid from the cotangent and its input."""
     return pull(HSigmoid.kernel, x)(y_grad)[0]
@@ -156,6 +159,7 @@ def HSwish(input_x):
 
 
 @operator
+@shapes("y_grad x: *s")
 def HSwishGrad(y_grad, x):
     """Gradient of HSwish from the cotangent and its input."""
     return pull(HSwish.kernel, x)(y_grad)[0]
