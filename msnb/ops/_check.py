@@ -114,6 +114,13 @@ def axes_in(op, axis, ndim, argument="axis"):
     return axes
 
 
+def some(op, argument, x, *axes):
+    """Raise ValueError if `x` has no element along one of `axes`, or none at all where none is named."""
+    if 0 in ([x.shape[a] for a in axes] if axes else x.shape):
+        along = f" along axis {', '.join(map(str, axes))}" if axes else ""
+        raise ValueError(f"For '{op}', '{argument}' should have an element{along}, but got shape {x.shape}.")
+
+
 def wide(indices):
     """Indices of at least 32 bits: a length that they are compared with need not fit into fewer."""
     return indices.astype(np.int32) if indices.dtype.itemsize < 4 else indices

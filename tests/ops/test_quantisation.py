@@ -363,3 +363,27 @@ def test_sums_of_integers_become_numbers_again_by_the_bits_of_their_scale(run):
         assert got.dtype == ms.float16
         np.testing.assert_array_equal(got.asnumpy(), x * scale)
     np.testing.assert_array_equal(inner.Dequant(True, True)(_t(x), _t(scale)).asnumpy(), np.maximum(x * scale**2, 0))
+
+
+# ---------------------------------------------------------------------- the scale that loses least
+@pytest.mark.parametrize("shape", [(5, 5), (20, 30)])
+@pytest.mark.parametrize("with_offset", [True, False])
+def test_ifmr_finds_the_scale_that_loses_least(run, shape, with_offset):
+    x = np.random.default_rng(len(shape) + with_offset).uniform(-1, 1.5, shape).astype(np.float32)
+    low, high = x.min(), x.max()
+    bins = np.cumsum(np.histogram(x, 64)[0]).astype(np.int32)
+    scale, offset = run(Q.IFMR(0.98, 0.98, with_offset=with_offset))(_t(x), _t([low]), _t([high]), _t(bins))
+
+    ends = [(bins < share * x.size).sum() / 64 * (high - low) + low for share in (0.02, 0.98)]
+    found = []
+    for factor in 0.7 + 0.01 * np.arange(61):
+        if with_offset:
+            step = (ends[1] * factor - ends[0]) / 255
+            zero = -(np.round(ends[0] / step) + 128)
+        else:
+            step, zero = max(map(abs, ends)) * factor / 127, 0
+        back = (np.clip(np.round(x / step) + zero, -128, 127) - zero) * step
+        found.append((((back - x) ** 2).sum(), step, zero))
+    best = min(found)
+    np.testing.assert_allclose(scale.asnumpy(), [best[1]], rtol=1e-5)
+    np.testing.assert_array_equal(offset.asnumpy(), [best[2]])

@@ -11,6 +11,7 @@ from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
 from msnb.ops._check import rank, same_dtype, tensor_only
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
+from msnb.ops._shapes import shapes
 
 
 @operator(functional="broadcast_to", methods=("broadcast_to",))
@@ -75,6 +76,7 @@ def _numpy_broadcast_to(array: ArrayLike, shape: Shape) -> Tensor:
 
 
 @operator
+@shapes("inputs: ~s")
 def _BroadcastTensors(inputs: Tensors):
     """Tensors broadcast against each other.
 
@@ -242,6 +244,7 @@ def meshgrid(*inputs: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
 
 
 @operator
+@shapes("inputs: _")
 def _Grid(inputs: Tensors, *, indexing: OneOf("xy", "ij") = "xy", sparse: Bool = False):
     """Coordinate grids of vectors, as Meshgrid, of any number of them in any element types.
 

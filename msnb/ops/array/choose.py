@@ -10,6 +10,7 @@ from msnb.core.dtype import promote
 from msnb.core.tensor import Tensor
 from msnb.ops._check import ANY, INT, dtype_in, same_dtype
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, common_type
+from msnb.ops._shapes import shapes
 from msnb.ops.array.nonzero import nonzero
 
 
@@ -240,6 +241,7 @@ def numpy_select(condlist: ArrayLike, choicelist: ArrayLike, default: ArrayLike 
 
 
 @operator
+@shapes("a choices: ~s")
 def _Choose(a, choices: Tensors, *, mode: OneOf("clip", "wrap") = "clip"):
     """In each place the element of the choice whose number stands there, with broadcasting.
 

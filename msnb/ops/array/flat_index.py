@@ -11,6 +11,7 @@ from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import INT, dtype_in, wide
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, common_type
+from msnb.ops._shapes import shapes
 
 
 def _order(function, order):
@@ -81,6 +82,7 @@ def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[T
 
 
 @operator
+@shapes("places: ~s")
 def _RavelMultiIndex(
     places: Tensors, *, shape: Shape, mode: OneOf("clip", "wrap") = "clip", order: OneOf("C", "F") = "C"
 ):

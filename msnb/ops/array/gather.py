@@ -16,14 +16,18 @@ from msnb.core.cases import F, Values, case, refused
 from msnb.core.checks import Check, Range, index, position
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
-from msnb.ops._check import INDEX, INT, axis_in, dtype_in, rank, same_shape, tensor_only, wide
+from msnb.ops._check import INDEX, INT, axis_in, dtype_in, rank, same_shape, some, tensor_only, wide
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
+from msnb.ops._shapes import shapes
 
 
 def _gather(op, params, indices, axis):
     tensor_only(op, "params", params)
     dtype_in(op, "indices", indices, INT)
-    return jnp.take(params, wide(indices), axis_in(op, axis, params.ndim), mode="fill")
+    axis = axis_in(op, axis, params.ndim)
+    if indices.size:
+        some(op, "params", params, axis)
+    return jnp.take(params, wide(indices), axis, mode="fill")
 
 
 @operator(functional="gather", aliases=("GatherV2",), checks=[index("indices", of="params", axis="axis")])
@@ -226,6 +230,8 @@ def GatherNd(input_x, indices):
             f"For 'GatherNd', the last dimension of 'indices' should be at most {input_x.ndim}, the "
             f"number of dimensions of 'input_x', but the shape is {indices.shape}."
         )
+    if indices.size:
+        some("GatherNd", "input_x", input_x, *range(indices.shape[-1]))
     place = tuple(jnp.moveaxis(wide(indices), -1, 0))
     return input_x.at[place].get(mode="fill", wrap_negative_indices=False)
 
@@ -259,6 +265,8 @@ def EmbeddingLookup(params, indices, offset: Int):
     """
     dtype_in("EmbeddingLookup", "indices", indices, INT)
     rank("EmbeddingLookup", "params", params, 1, 2)
+    if indices.size:
+        some("EmbeddingLookup", "params", params, 0)
     place = indices.astype(jnp.int64) - offset
     return jnp.take(params, jnp.where(place < 0, params.shape[0], place), 0, mode="fill", fill_value=0)
 
@@ -390,6 +398,7 @@ def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None) -> Ten
 
 
 @operator(functional="index_fill", methods=("index_fill",), checks=[index("index", "x", "axis")])
+@shapes("value: ()")
 def IndexFill(x, axis: Int, index, value):
     """A copy of a Tensor with one value in the slices that an index names.
 

@@ -10,11 +10,13 @@ from msnb.core.tensor import Tensor, box
 from msnb.ops._check import BOOL, INDEX, dtype_in, rank, same_dtype, tensor_only
 from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops._in_place import take_over
+from msnb.ops._shapes import shapes
 from msnb.ops.array.broadcast import BroadcastTo
 from msnb.ops.array.nonzero import known
 
 
 @operator(functional="masked_fill", methods=("masked_fill",))
+@shapes("input_x mask: ~s, value: ()")
 def MaskedFill(input_x, mask, value):
     """A copy of a Tensor with one value where a mask is True.
 

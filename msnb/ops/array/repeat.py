@@ -26,6 +26,7 @@ from msnb.ops._check import (
     tensor_only,
 )
 from msnb.ops._numpy import ArrayLike, as_tensor
+from msnb.ops._shapes import shapes
 
 
 @operator(functional="repeat_interleave", generation=2, methods=("repeat_interleave",))
@@ -160,6 +161,8 @@ def Roll(input, shifts: IntOrTuple, dims: Axis = ()):
         [3 1 2]
     """
     tensor_only("roll", "input", input)
+    for axis in (dims,) if isinstance(dims, int) else dims:
+        axis_in("roll", axis, input.ndim, "dims")
     return jnp.roll(input, shifts, None if dims == () else dims)
 
 
@@ -202,6 +205,7 @@ def _numpy_roll(
 
 
 @operator(functional="rot90", generation=2, methods=("rot90",))
+@shapes("input: ... _ _")
 def _Rot90(input, k: Int, dims: Ints):
     """A Tensor turned by quarter turns in the plane of two dimensions.
 

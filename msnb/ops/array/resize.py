@@ -14,6 +14,7 @@ from msnb.ops._check import (
     dtype_in,
     rank,
 )
+from msnb.ops._shapes import shapes
 
 
 def _pair(value):
@@ -71,6 +72,7 @@ def _sources(old, new, align_corners):
 
 
 @operator
+@shapes("grads: n c h w")
 def ResizeNearestNeighborGrad(grads, size: Shape, *, align_corners: Bool = False):
     """Gradient of ResizeNearestNeighbor with respect to images of height and width `size`."""
     for axis, old in enumerate(size, start=2):

@@ -14,6 +14,7 @@ from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
 from msnb.ops._check import FLOAT, NUMBER, axis_in, dtype_in, rank, same_dtype
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, common_type, element_type, floating
+from msnb.ops._shapes import shapes
 
 
 @operator(functional="linspace")
@@ -142,6 +143,7 @@ def _numpy_arange(
 
 
 @operator
+@shapes("start stop: ~s")
 def _Spaced(start, stop, *, num: NonNegInt, endpoint: Bool, axis: Int):
     """`num` numbers at even distances from each `start` to its `stop`, along a new axis.
 
@@ -164,6 +166,7 @@ def _Spaced(start, stop, *, num: NonNegInt, endpoint: Bool, axis: Int):
 
 
 @operator
+@shapes("start stop: ~s")
 def _SpacedGeometrically(start, stop, *, num: NonNegInt, endpoint: Bool, axis: Int):
     """`num` numbers in even ratios from each `start` to its `stop`, along a new axis; else as `_Spaced`.
 

@@ -1,6 +1,5 @@
 """A part cut out of a Tensor: a block, a stretch along an axis, or by begin, end and step in each dimension."""
 
-import jax
 import jax.numpy as jnp
 
 from msnb.common.kinds import Int, Ints, NonNegInt, Shape
@@ -8,6 +7,7 @@ from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import axis_in, tensor_only
+from msnb.ops.nn._pullback import transposed
 
 
 @operator(functional="slice")
@@ -59,6 +59,8 @@ def SliceGrad(dy, x, begin: Shape, size: Shape):
             f"For 'SliceGrad', 'dy' should have shape {size} and 'begin' {x.ndim} entries, but got "
             f"{dy.shape} and {begin}."
         )
+    if any(b < 0 or b + s > n for b, n, s in zip(begin, x.shape, size, strict=True)):
+        raise ValueError(f"For 'SliceGrad', 'x' of shape {x.shape} has no slice of {size} from {begin} on.")
     return jnp.pad(dy, [(b, n - b - s) for b, n, s in zip(begin, x.shape, size, strict=True)])
 
 
@@ -209,7 +211,7 @@ def StridedSliceGrad(
             shrink_axis_mask=shrink_axis_mask,
         )
 
-    return jax.linear_transpose(cut, jax.ShapeDtypeStruct(shapex, dy.dtype))(dy)[0]
+    return transposed(cut, shapex, dy)
 
 
 CASES = [

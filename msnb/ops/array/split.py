@@ -192,6 +192,7 @@ def _SplitAt(x, *, places: IntOrTuple, axis: Int):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
+    axis = axis_in("split", axis, x.ndim)
     if isinstance(places, int):
         return tuple(jnp.array_split(x, places, axis))
     before = (slice(None),) * axis

@@ -137,7 +137,8 @@ def _MoveAxis(x, source: IntOrTuple, destination: IntOrTuple):
         ``CPU`` ``GPU`` ``TPU``
     """
     tensor_only("movedim", "x", x)
-    return jnp.moveaxis(x, source, destination)
+    places = [axes_in("movedim", p, x.ndim, name) for p, name in ((source, "source"), (destination, "destination"))]
+    return jnp.moveaxis(x, *places)
 
 
 spelling(_MoveAxis, function="moveaxis")(_MoveAxis.functional)

@@ -9,7 +9,7 @@ from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
-from msnb.ops._check import ANY, axis_in, dtype_in, tensor_argument
+from msnb.ops._check import ANY, axis_in, dtype_in, some, tensor_argument
 from msnb.ops._numpy import ArrayLike, as_tensor
 from msnb.ops.array.reshape import ExpandDims, Reshape
 from msnb.ops.array.sort import IndexType
@@ -17,7 +17,9 @@ from msnb.ops.array.sort import IndexType
 
 def _arg(op, function, x, axis, output_type):
     dtype_in(op, "x", x, ANY)
-    return function(x, axis_in(op, axis, x.ndim)).astype(np_dtype(output_type))
+    axis = axis_in(op, axis, x.ndim)
+    some(op, "x", x, axis)
+    return function(x, axis).astype(np_dtype(output_type))
 
 
 @operator
@@ -79,6 +81,7 @@ def Argmin(x, *, axis: Int = -1, output_type: IndexType = mstype.int32):
 def _arg_with_value(op, function, x, axis, keep_dims):
     dtype_in(op, "x", x, ANY)
     axis = axis_in(op, axis, x.ndim)
+    some(op, "x", x, axis)
     index = jax.lax.stop_gradient(function(x, axis, keepdims=True)).astype(jnp.int32)
     # Taken by index and not as an extremum: the gradient then goes to this one element.
     value = jnp.take_along_axis(x, index, axis)

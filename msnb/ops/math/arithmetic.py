@@ -15,6 +15,7 @@ from msnb.ops._check import ANY, BOOL, FLOAT, NUMBER, axis_in, dtype_in, same_dt
 from msnb.ops._half import in_float32
 from msnb.ops._in_place import take_over
 from msnb.ops._numpy import ArrayLike, as_tensor, common_type
+from msnb.ops._shapes import shapes
 from msnb.ops.array.broadcast import BroadcastTo
 from msnb.ops.array.join import Concat
 from msnb.ops.math._elementwise import broadcasting, of_two
@@ -177,6 +178,7 @@ def AccumulateNV2(inputs: Tensors):
 
 
 @operator(functional="lerp", methods=("lerp",))
+@shapes("input end weight: ~s")
 def Lerp(input, end, weight):
     """Linear interpolation, input + weight * (end - input).
 
@@ -242,6 +244,7 @@ def Addcdiv(input, tensor1, tensor2, value=1):
 
 
 @operator(functional="diff", methods=("diff",), generation=2)
+@shapes("x: ... n")
 def _Diff(x, n: Int = 1, axis: Int = -1):
     """Differences of neighbours along an axis.
 

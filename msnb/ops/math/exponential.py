@@ -15,6 +15,7 @@ from msnb.core.ufunc import number, real
 from msnb.ops._check import BOOL, FLOAT, NUMBER
 from msnb.ops._half import in_float32
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensors, in_type
+from msnb.ops._shapes import shapes
 from msnb.ops.math._elementwise import floating, is_integer, of_one, of_real, of_two
 
 
@@ -116,6 +117,7 @@ def _Exp2(x):
 
 
 @operator
+@shapes("y dout: *s")
 @in_float32
 def SqrtGrad(y, dout):
     """Gradient of Sqrt from its output and the cotangent."""
@@ -129,6 +131,7 @@ def Rsqrt(x):
 
 
 @operator
+@shapes("y dout: *s")
 @in_float32
 def RsqrtGrad(y, dout):
     """Gradient of Rsqrt from its output and the cotangent."""
@@ -163,6 +166,7 @@ def Reciprocal(x):
 
 
 @operator(aliases=("InvGrad",))
+@shapes("y dout: *s")
 @in_float32
 def ReciprocalGrad(y, dout):
     """Gradient of Reciprocal from its output and the cotangent."""

@@ -8,7 +8,7 @@ from msnb.core.cases import F, I, case
 from msnb.core.declare import operator, spelling
 from msnb.core.generations import differs
 from msnb.core.tensor import Tensor
-from msnb.ops._check import ANY, axes_in, dtype_in, tensor_argument
+from msnb.ops._check import ANY, axes_in, dtype_in, some, tensor_argument
 from msnb.ops._numpy import ArrayLike, as_tensor, in_type
 from msnb.ops.array.choose import _Where
 from msnb.ops.array.gather import GatherD
@@ -46,7 +46,9 @@ def ReduceMax(x, axis: Axis = (), *, keep_dims: Bool = False):
         [2. 4.]
     """
     dtype_in("ReduceMax", "x", x, ANY)
-    return jnp.max(x, axes_in("ReduceMax", axis, x.ndim), keepdims=keep_dims)
+    axes = axes_in("ReduceMax", axis, x.ndim)
+    some("ReduceMax", "x", x, *axes)
+    return jnp.max(x, axes, keepdims=keep_dims)
 
 
 @operator(functional="reduce_min")
@@ -76,7 +78,9 @@ def ReduceMin(x, axis: Axis = (), *, keep_dims: Bool = False):
         [1. 3.]
     """
     dtype_in("ReduceMin", "x", x, ANY)
-    return jnp.min(x, axes_in("ReduceMin", axis, x.ndim), keepdims=keep_dims)
+    axes = axes_in("ReduceMin", axis, x.ndim)
+    some("ReduceMin", "x", x, *axes)
+    return jnp.min(x, axes, keepdims=keep_dims)
 
 
 def _with_index(op, reduction, arg, x, axis, keepdims):

@@ -10,6 +10,7 @@ from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
 from msnb.core.tensor import Tensor
 from msnb.ops._check import FLOAT, INDEX, dtype_in, rank, same_dtype
+from msnb.ops._shapes import shapes
 
 
 def _in_float32(fn, *arrays):
@@ -68,6 +69,7 @@ def Digamma(x):
 
 
 @operator(functional="igamma", methods=("igamma",))
+@shapes("a x: ~s")
 def Igamma(a, x):
     """Regularised lower incomplete gamma function.
 
@@ -95,6 +97,7 @@ def Igamma(a, x):
 
 
 @operator
+@shapes("a x: ~s")
 def _Igammac(a, x):
     """Regularised upper incomplete gamma function, 1 - Igamma(a, x), exact where that is near 0.
 
@@ -117,6 +120,7 @@ def _Igammac(a, x):
 
 
 @operator
+@shapes("x y: ~s")
 def _Lbeta(x, y):
     """Logarithm of the beta function, lgamma(x) + lgamma(y) - lgamma(x + y), exact for large arguments as well.
 

@@ -9,6 +9,7 @@ from msnb.core.cases import U, case
 from msnb.core.declare import operator
 from msnb.ops._check import FLOAT, dtype_in, same_dtype
 from msnb.ops._half import in_float32
+from msnb.ops._shapes import shapes
 
 _NODES = np.linspace(-5.0, 3.5, 129)  # beyond them the weights below are less than a float32 can tell
 _STEP = float(_NODES[1] - _NODES[0])
@@ -51,6 +52,7 @@ def _betainc_jvp(primals, tangents):
 
 
 @operator
+@shapes("a b x: ~s")
 def _Betainc(a, b, x):
     r"""Regularised incomplete beta function: :math:`\int_0^x t^{a-1} (1-t)^{b-1} dt / B(a, b)`.
 

@@ -12,6 +12,7 @@ from msnb.core.tensor import Tensor
 from msnb.ops._check import COMPLEX, FLOAT, NUMBER, axis_in, dtype_in, rank
 from msnb.ops._half import in_float32
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, as_tensors, common_type, in_type
+from msnb.ops._shapes import shapes
 from msnb.ops.array.cast import Cast
 from msnb.ops.array.triangle import Diagonal
 from msnb.ops.math.sum import ReduceSum, sum_
@@ -76,6 +77,7 @@ def Cholesky(x):
 
 
 @operator(functional="det", methods=("det",), generation=2)
+@shapes("input: ... n n")
 @in_float32
 def MatrixDeterminant(input):
     """Determinants of square matrices.
@@ -132,6 +134,12 @@ def Cross(input, other, dim: Axis = ()):
         if 3 not in x.shape:
             raise ValueError(f"For 'cross', a dimension should have length 3, but the shape is {x.shape}.")
         dim = x.shape.index(3)
+    for name, value in (("input", x), ("other", y)):
+        axis = axis_in("cross", dim, value.ndim, "dim")
+        if value.shape[axis] not in (2, 3):
+            raise ValueError(
+                f"For 'cross', '{name}' should have length 3 along axis {dim}, but its shape is {value.shape}."
+            )
     return jnp.cross(x, y, axis=dim)
 
 

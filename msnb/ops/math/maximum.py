@@ -12,6 +12,7 @@ from msnb.core.ufunc import of_array
 from msnb.ops._check import BOOL, NUMBER
 from msnb.ops._kinks import larger, smaller
 from msnb.ops._numpy import ArrayLike, array_type, as_tensor, in_type
+from msnb.ops._shapes import shapes
 from msnb.ops.math._elementwise import of_two
 
 BOTH_GRADIENTS = "both gradients are returned; XLA leaves out the one that nobody uses"
@@ -48,6 +49,7 @@ def Minimum(x, y):
 
 
 @operator
+@shapes("x y: ~s, dout: *s")
 def MaximumGrad(
     x,
     y,
@@ -61,6 +63,7 @@ def MaximumGrad(
 
 
 @operator
+@shapes("x y: ~s, dout: *s")
 def MinimumGrad(
     x,
     y,

@@ -197,10 +197,9 @@ def Einsum(operands: Tensors, *, equation: Str):
     same_dtype("einsum", **{f"operands[{i}]": x for i, x in enumerate(operands)})
     try:
         return jnp.einsum(equation, *operands)
-    except (TypeError, IndexError) as problem:
-        raise ValueError(
-            f"For 'einsum', the equation {equation!r} does not fit shapes {[x.shape for x in operands]}: {problem}"
-        ) from None
+    except (TypeError, IndexError, ValueError):
+        shapes = ", ".join(str(x.shape) for x in operands)
+        raise ValueError(f"For 'einsum', the equation {equation!r} does not fit Tensors of shapes {shapes}.") from None
 
 
 @spelling(Einsum)

@@ -15,6 +15,7 @@ from msnb.ops._check import FLOAT, NUMBER, dtype_in
 from msnb.ops._in_place import take_over
 from msnb.ops._kinks import magnitude
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, as_tensors, floating, in_type
+from msnb.ops._shapes import shapes
 from msnb.ops.math._elementwise import of_one, of_two
 
 
@@ -80,6 +81,7 @@ spelling(Abs, function="absolute")(Abs.functional)
 
 
 @operator
+@shapes("y dy: *s")
 def AbsGrad(y, dy):
     """Gradient of Abs from its input `y` and the cotangent `dy`."""
     return dy * jnp.sign(y)

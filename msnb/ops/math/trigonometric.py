@@ -9,6 +9,7 @@ from msnb.core.dtype import promote
 from msnb.core.ufunc import angle, angles, real
 from msnb.ops._half import in_float32
 from msnb.ops._numpy import NUMPYS
+from msnb.ops._shapes import shapes
 from msnb.ops.math._elementwise import floating, of_real, of_two
 
 
@@ -47,6 +48,7 @@ spelling(Asin, function="arcsin")(Asin.functional)
 
 
 @operator
+@shapes("x dout: *s")
 @in_float32
 def AsinGrad(x, dout):
     """Gradient of Asin from its input and the cotangent."""
@@ -70,6 +72,7 @@ spelling(ACos, function="arccos")(ACos.functional)
 
 
 @operator
+@shapes("x dout: *s")
 @in_float32
 def ACosGrad(x, dout):
     """Gradient of ACos from its input and the cotangent."""
@@ -86,6 +89,7 @@ spelling(Atan, function="arctan")(Atan.functional)
 
 
 @operator
+@shapes("x dout: *s")
 @in_float32
 def AtanGrad(x, dout):
     """Gradient of Atan from its input and the cotangent."""
@@ -129,6 +133,7 @@ def Asinh(x):
 
 
 @operator
+@shapes("y dout: *s")
 @in_float32
 def AsinhGrad(y, dout):
     """Gradient of Asinh from its output and the cotangent."""
@@ -142,6 +147,7 @@ def Acosh(x):
 
 
 @operator
+@shapes("y dout: *s")
 @in_float32
 def AcoshGrad(y, dout):
     """Gradient of Acosh from its output and the cotangent."""

@@ -5,9 +5,22 @@ import jax
 
 def pull(fn, *primals):
     """Pullback of `fn` at `primals`: takes a cotangent of the result, returns a tuple, one for each primal."""
-    return jax.vjp(fn, *primals)[1]
+    out, back = jax.vjp(fn, *primals)
+
+    def pulled(cotangent):
+        jax.tree.map(_of, cotangent, out)
+        return back(cotangent)
+
+    return pulled
 
 
 def transposed(fn, shape, dy):
     """Of the linear `fn` over arrays of `shape`: its gradient from the cotangent `dy`."""
-    return jax.linear_transpose(fn, jax.ShapeDtypeStruct(tuple(shape), dy.dtype))(dy)[0]
+    x = jax.ShapeDtypeStruct(tuple(shape), dy.dtype)
+    _of(dy, jax.eval_shape(fn, x))
+    return jax.linear_transpose(fn, x)(dy)[0]
+
+
+def _of(gradient, result):
+    if gradient.shape != result.shape:
+        raise ValueError(f"a result of shape {result.shape} has no gradient of shape {gradient.shape}.")

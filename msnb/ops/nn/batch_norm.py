@@ -9,6 +9,7 @@ from msnb.core.declare import operator, spelling, variant
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._half import in_float32, widened
+from msnb.ops._shapes import shapes
 from msnb.ops.nn._kinds import Epsilon, Layout, Momentum
 from msnb.ops.nn._standardise import scaled, standardise
 
@@ -178,6 +179,7 @@ def batch_norm_grad(dy, x, scale, mean, inverse, axis, training):
 
 
 @operator
+@shapes("y_backprop x: n c *s, scale saved_mean saved_variance: c")
 @in_float32
 def BatchNormGrad(
     y_backprop, x, scale, saved_mean, saved_variance, *, is_training: Bool = False, epsilon: Epsilon = 1e-5
@@ -207,6 +209,7 @@ def BNTrainingReduce(x):
 
 
 @operator(writes=("mean", "variance"))
+@shapes("x: n c *s, sum square_sum scale offset mean variance: c")
 def BNTrainingUpdate(
     x,
     sum,

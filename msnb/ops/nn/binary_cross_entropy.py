@@ -8,6 +8,7 @@ from msnb.core.cases import F, U, case
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32, widened
+from msnb.ops._shapes import shapes
 from msnb.ops.nn._kinds import Reduction
 from msnb.ops.nn._pullback import pull
 from msnb.ops.nn.loss import reduce
@@ -37,12 +38,14 @@ def SigmoidCrossEntropyWithLogits(logits, label):
 
 
 @operator
+@shapes("x y dout: *s")
 def SigmoidCrossEntropyWithLogitsGrad(x, y, dout):
     """Gradient of SigmoidCrossEntropyWithLogits with respect to the logits."""
     return (lax.logistic(x) - y) * dout
 
 
 @operator(functional="binary_cross_entropy_with_logits", generation=2)
+@shapes("logits label: *s, weight pos_weight: <s")
 @in_float32
 def BCEWithLogitsLoss(logits, label, weight=None, pos_weight=None, *, reduction: Reduction = "mean"):
     """Weighted cross entropy of sigmoid(logits) with a probability for each element.

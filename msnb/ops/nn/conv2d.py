@@ -7,11 +7,13 @@ from msnb.core.cases import F, case
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
+from msnb.ops._shapes import shapes
 from msnb.ops.nn._conv import add_bias, both_sides, check_weight, convolve, filters, pad_needs_its_mode
 from msnb.ops.nn._kinds import Layout, PadMode, Pads1, Sides2, Window1, Window2
 
 
 @operator(refuses=pad_needs_its_mode("Conv2D"))
+@shapes("x: _ _ _ _, weight: out_channel _ _ _")
 def Conv2D(
     x,
     weight,

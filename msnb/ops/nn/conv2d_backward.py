@@ -7,6 +7,7 @@ from msnb.common.kinds import OneOf, PositiveInt, Shape
 from msnb.core.cases import F, case
 from msnb.core.declare import operator
 from msnb.ops import _check
+from msnb.ops._shapes import shapes
 from msnb.ops.nn import conv_primitive
 from msnb.ops.nn._conv import compare_pad_list, compare_weight, pad_needs_its_mode, pads
 from msnb.ops.nn._kinds import Layout, Offsets2, PadMode, Pads2, Sides2, Window2
@@ -141,6 +142,7 @@ def _backward_geometry(op, dy, w, image, pad_mode, pad, stride, dilation, group)
 
 
 @operator(functional="conv_transpose2d", generation=2)
+@shapes("input: _ c _ _, weight: c m _ _, bias: m*groups")
 def ConvTranspose2D(
     input,
     weight,

@@ -7,6 +7,7 @@ from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
+from msnb.ops._shapes import shapes
 from msnb.ops.nn._conv import (
     add_bias,
     both_sides,
@@ -24,6 +25,7 @@ from msnb.ops.nn.conv_lowering import Geometry, direct
 
 
 @operator(refuses=pad_needs_its_mode("Conv3D"))
+@shapes("x: _ _ _ _ _, weight: out_channel _ _ _ _")
 def Conv3D(
     x,
     weight,
@@ -101,6 +103,7 @@ def conv3d(
 
 
 @operator(refuses=pad_needs_its_mode("Conv3DBackpropInput"))
+@shapes("weight: out_channel _ _ _ _, dout: n out_channel _ _ _")
 def Conv3DBackpropInput(
     weight,
     dout,
@@ -147,6 +150,7 @@ def Conv3DBackpropInput(
 
 
 @operator
+@shapes("x: n _ _ _ _, out_backprop: n out_channel _ _ _")
 def Conv3DBackpropFilter(
     x,
     out_backprop,
@@ -188,6 +192,7 @@ def _check_growth(attributes):
 
 
 @operator(refuses=_check_growth)
+@shapes("dout: _ _ _ _ _, weight: in_channel _ _ _ _")
 def Conv3DTranspose(
     dout,
     weight,

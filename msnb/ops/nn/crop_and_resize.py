@@ -8,10 +8,12 @@ from msnb.core.cases import F, I, Values, case
 from msnb.core.checks import index
 from msnb.core.declare import operator
 from msnb.ops import _check
+from msnb.ops._shapes import shapes
 from msnb.ops.nn.resize import Size
 
 
 @operator(checks=[index("box_index", of="x", negative=False, error=ValueError)])
+@shapes("x: b>0 h>0 w>0 _, boxes: n 4, box_index: n")
 def CropAndResize(
     x,
     boxes,

@@ -10,6 +10,7 @@ from msnb.core.cases import F, I, U, case, refused
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
+from msnb.ops._shapes import shapes
 from msnb.ops.nn._kinds import Reduction
 from msnb.ops.nn.loss import class_numbers, classes_of, score_of
 from msnb.ops.nn.nll_loss import class_last, class_scores, weighted
@@ -67,6 +68,7 @@ def SoftmaxCrossEntropyWithLogits(logits, labels):
 
 
 @operator(checks=[checks.label("labels", classes_of("logits"))])
+@shapes("logits: n c, labels: n")
 @in_float32
 def SparseSoftmaxCrossEntropyWithLogits(logits, labels, *, is_grad: Bool = False):
     """Mean cross entropy of softmax(logits) with the number of the right class, or its gradient.
@@ -106,6 +108,7 @@ def SparseSoftmaxCrossEntropyWithLogits(logits, labels, *, is_grad: Bool = False
 @operator(
     functional="cross_entropy", checks=[checks.label("target", classes_of("input"), "ignore_index")], generation=2
 )
+@shapes("input: c>0 | n c>0 *s, weight: c")
 @in_float32
 def _CrossEntropy(
     input,

@@ -14,6 +14,7 @@ from msnb.core.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._half import in_float32
 from msnb.ops._host import HostPrimitive, host_operator
+from msnb.ops._shapes import shapes
 from msnb.ops.nn._kinds import Reduction
 from msnb.ops.nn.loss import reduce
 
@@ -25,7 +26,7 @@ def spelled(name, length, scores, axis):
 
     def ranges(given):
         rows, lengths = given[name], given[length]
-        if np.ndim(rows) != 2 or np.ndim(lengths) != 1 or np.ndim(given[scores]) <= axis:
+        if np.ndim(rows) != 2 or np.shape(lengths) != np.shape(rows)[:1] or np.ndim(given[scores]) <= axis:
             return ()
         known = not is_tracer(rows) and not is_tracer(lengths) and at_hand(rows) and at_hand(lengths)
         np_ = np if known else jnp
@@ -113,6 +114,7 @@ def _places(given):
         lengths("sequence_length", "x", 0),
     ],
 )
+@shapes("x: t>0 n c, labels_indices: m 2, labels_values: m, sequence_length: n")
 @in_float32
 def CTCLoss(
     x,
@@ -177,6 +179,7 @@ def CTCLoss(
     ],
     generation=2,
 )
+@shapes("log_probs: t>0 n c, targets: n _, input_lengths target_lengths: n")
 @in_float32
 def CTCLossV2(
     log_probs,

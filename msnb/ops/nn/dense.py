@@ -8,9 +8,11 @@ from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
+from msnb.ops._shapes import shapes
 
 
 @operator(functional="dense", generation=2)
+@shapes("input: *s i, weight: o i | i, bias: o")
 def Dense(input, weight, bias=None):
     """input @ weight^T + bias.
 
@@ -31,6 +33,8 @@ def Dense(input, weight, bias=None):
             f"For 'Dense', the last dimensions of 'input' and 'weight' should be equal, but got "
             f"{input.shape} and {weight.shape}."
         )
+    if bias is not None and bias.ndim >= weight.ndim:
+        raise ValueError(f"For 'Dense', a 'weight' of shape {weight.shape} has no 'bias' of shape {bias.shape}.")
     y = input @ weight.T
     return y if bias is None else y + bias
 

@@ -7,6 +7,7 @@ from msnb.common.kinds import OneOf, PositiveInt, Shape
 from msnb.core.cases import F, case
 from msnb.core.declare import operator
 from msnb.ops import _check
+from msnb.ops._shapes import shapes
 from msnb.ops.nn._conv import check_depthwise, compare_pad_list, convolve, pads, refuse_pad
 from msnb.ops.nn._kinds import PadMode, Sides2, Window2
 from msnb.ops.nn._pullback import transposed
@@ -70,6 +71,7 @@ def _depthwise(x, w, pad_mode, pad, stride, dilation):
 
 
 @operator
+@shapes("x: n c _ _, dout: n _ _ _")
 def DepthwiseConv2dNativeBackpropFilter(
     x,
     filter_size: Shape,
@@ -93,6 +95,7 @@ def DepthwiseConv2dNativeBackpropFilter(
 
 
 @operator
+@shapes("filter: _ _ _ _, dout: _ _ _ _")
 def DepthwiseConv2dNativeBackpropInput(
     input_size: Shape,
     filter,

@@ -14,6 +14,7 @@ from msnb.core.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._half import in_float32
 from msnb.ops._kinks import magnitude
+from msnb.ops._shapes import shapes
 from msnb.ops.nn._kinds import AboveZero, Reduction
 from msnb.ops.nn._pullback import pull
 from msnb.ops.nn.loss import reduce
@@ -129,6 +130,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, beta: float = 1.0, reduction: 
 
 
 @operator
+@shapes("prediction target dloss: *s")
 def SmoothL1LossGrad(prediction, target, dloss, *, beta: StrictFloat = 1.0):
     """Gradient of SmoothL1Loss with respect to the prediction."""
     return pull(lambda p: SmoothL1Loss.kernel(p, target, beta=beta), prediction)(dloss)[0]
@@ -160,6 +162,7 @@ def _HuberLoss(input, target, *, reduction: Reduction = "mean", delta: PositiveF
 
 
 @operator(functional="gaussian_nll_loss", generation=2)
+@shapes("x target var: ~s")
 @in_float32
 def _GaussianNLLLoss(x, target, var, *, full: Bool = False, eps: Float = 1e-6, reduction: Reduction = "mean"):
     """Negative log likelihood of targets under normal distributions with means x and variances var.

@@ -12,6 +12,7 @@ from msnb.core.declare import operator, spelling
 from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
+from msnb.ops._shapes import shapes
 from msnb.ops.nn._kinds import KeepProb, Probability
 
 
@@ -61,6 +62,7 @@ def Dropout(key, x, *, keep_prob: KeepProb = 0.5, Seed0: Int = 0, Seed1: Int = 0
 
 
 @operator
+@shapes("dy mask: *s")
 def DropoutGrad(dy, mask, *, keep_prob: KeepProb = 0.5):
     """Gradient of Dropout from the cotangent and its mask."""
     return (dy * mask / jnp.asarray(keep_prob, dy.dtype)).astype(dy.dtype)
@@ -245,6 +247,7 @@ def DropoutGenMask(key, shape: Shape, keep_prob, *, Seed0: Int = 0, Seed1: Int =
 
 
 @operator
+@shapes("keep_prob: () | 1")
 def DropoutDoMask(input_x, mask, keep_prob):
     """Applies a mask of DropoutGenMask: keeps where a bit is set, scaled by 1 / keep_prob.
 

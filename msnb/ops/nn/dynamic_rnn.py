@@ -10,6 +10,7 @@ from msnb.core.cases import F, case
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
+from msnb.ops._shapes import shapes
 from msnb.ops.nn.lstm import check_fused, fused_gates
 
 GATES_ANYWAY = "the gates are returned either way"
@@ -17,6 +18,7 @@ OnlyOne = Static(StrictFloat)  # one value is supported
 
 
 @operator
+@shapes("x: t n i, w: k 4*(k-i), b: 4*(k-i), init_h init_c: 1 n k-i")
 def DynamicRNN(
     x,
     w,
@@ -106,6 +108,7 @@ def _only(op, **given):
 
 
 @operator
+@shapes("x: t n i, init_h: n h, weight_input: i 3*h, weight_hidden: h 3*h, bias_input bias_hidden: 3*h")
 @in_float32
 def DynamicGRUV2(
     x,

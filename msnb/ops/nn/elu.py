@@ -7,6 +7,7 @@ from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
+from msnb.ops._shapes import shapes
 from msnb.ops.nn._kinds import NotZero
 
 
@@ -37,6 +38,7 @@ def _elu(x, alpha):
 
 
 @operator
+@shapes("y_grad y: *s")
 def EluGrad(y_grad, y):
     """Gradient of Elu from the cotangent and its output."""
     return jnp.where(y > 0, y_grad, y_grad * (y + 1))

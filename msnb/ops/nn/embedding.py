@@ -11,6 +11,7 @@ from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._half import widened
+from msnb.ops._shapes import shapes
 
 Degree = Static(Float)  # each degree is a formula of its own
 
@@ -42,6 +43,7 @@ def _EmbeddingRenorm(weight, input, *, max_norm: PositiveFloat, norm_type: Degre
 
 
 @operator(checks=[index("input", of="weight", negative=False)])
+@shapes("weight: n>0 d")
 def Embedding(input, weight, *, padding_idx: Optional(Int) = None):
     """Rows of a table.
 

@@ -1,5 +1,7 @@
 """Axes joined into one."""
 
+import math
+
 from msnb.common.kinds import Int, OneOf, Shape, check
 from msnb.core.cases import F, case
 from msnb.core.declare import operator, spelling
@@ -31,6 +33,8 @@ def Flatten(input_x):
 @operator
 def FlattenGrad(x, shape: Shape):
     """Gradient of Flatten: the cotangent in the shape of the input."""
+    if x.size != math.prod(shape):
+        raise ValueError(f"For 'FlattenGrad', 'x' should have {math.prod(shape)} elements, but got shape {x.shape}.")
     return x.reshape(shape)
 
 
@@ -60,7 +64,8 @@ def FlattenExt(input, start_dim: Int = 0, end_dim: Int = -1):
     last = _check.axis_in(op, end_dim, input.ndim, "end_dim")
     if first > last:
         raise ValueError(f"For '{op}', 'start_dim' should not be after 'end_dim', but got {start_dim}, {end_dim}.")
-    return input.reshape(*input.shape[:first], -1, *input.shape[last + 1 :])
+    length = math.prod(input.shape[first : last + 1])
+    return input.reshape(*input.shape[:first], length, *input.shape[last + 1 :])
 
 
 def _columns_first(order, x, axes):

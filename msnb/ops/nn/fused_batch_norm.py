@@ -5,6 +5,7 @@ from jax import lax
 from msnb.common.kinds import Float, OneOf
 from msnb.core.cases import F, U, case
 from msnb.core.declare import operator
+from msnb.ops._shapes import shapes
 from msnb.ops.nn._kinds import Epsilon, Layout, Momentum
 from msnb.ops.nn.batch_norm import batch_norm_grad, channel_axis, check_channels, normalise_batch
 
@@ -94,6 +95,7 @@ def FusedBatchNormEx(
 
 
 @operator
+@shapes("dy x: n c *s, scale save_mean save_inv_variance: c")
 def FusedBatchNormGrad(
     dy,
     x,
@@ -109,6 +111,7 @@ def FusedBatchNormGrad(
 
 
 @operator
+@shapes("dy x: n c *s, scale bias save_mean save_inv_variance: c")
 def FusedBatchNormGradCPU(
     dy,
     x,
@@ -125,6 +128,7 @@ def FusedBatchNormGradCPU(
 
 
 @operator
+@shapes("dy x: *s")
 def FusedBatchNormGradEx(
     dy,
     x,
@@ -138,7 +142,9 @@ def FusedBatchNormGradEx(
     data_format: Layout = "NCHW",
 ):
     """Gradients of FusedBatchNormEx with respect to input, scale and bias."""
-    axis = x.ndim - 1 if data_format == "NHWC" else 1
+    axis = channel_axis("FusedBatchNormGradEx", x, data_format)
+    vectors = {"scale": scale, "save_mean": save_mean, "save_inv_variance": save_inv_variance}
+    check_channels("FusedBatchNormGradEx", x.shape[axis], **vectors)
     return batch_norm_grad(dy, x, scale, save_mean, save_inv_variance, axis, True)
 
 

@@ -9,6 +9,7 @@ from msnb.core.cases import F16, F, case
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
+from msnb.ops._shapes import shapes
 from msnb.ops.nn._pullback import pull
 
 
@@ -31,6 +32,7 @@ def GeLU(input_x):
 
 
 @operator
+@shapes("dy x y: *s")
 def GeLUGrad(dy, x, y):
     """Gradient of GeLU from the cotangent, its input and its output."""
     return pull(GeLU.kernel, x)(dy)[0]
@@ -76,6 +78,7 @@ def FastGeLU(input_x):
 
 
 @operator
+@shapes("dy x: *s")
 def FastGeLUGrad(dy, x):
     """Gradient of FastGeLU from the cotangent and its input."""
     return pull(FastGeLU.kernel, x)(dy)[0]

@@ -35,7 +35,8 @@ def GroupNorm(input, num_groups: PositiveInt, weight=None, bias=None, *, eps: Fl
             f"for shape {input.shape}."
         )
     check_channels("GroupNorm", input.shape[1], weight=weight, bias=bias)
-    y = standardise(input.reshape(input.shape[0], num_groups, -1), 2, eps)[0].reshape(input.shape)
+    count = input[:1].size // num_groups
+    y = standardise(input.reshape(input.shape[0], num_groups, count), 2, eps)[0].reshape(input.shape)
     y = y if weight is None else y * column(weight, y, 1)
     return (y if bias is None else y + column(bias, y, 1)).astype(input.dtype)
 

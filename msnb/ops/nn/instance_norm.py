@@ -1,11 +1,14 @@
 """Normalisation of each channel of each image."""
 
+import math
+
 import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import Bool, Float, OneOf
 from msnb.core.cases import F, U, case
 from msnb.core.declare import operator, variant
+from msnb.ops._shapes import shapes
 from msnb.ops.nn._kinds import Epsilon, Momentum
 from msnb.ops.nn._standardise import moments, scaled
 from msnb.ops.nn.batch_norm import batch_norm_grad, channel_axis, check_channels, moved
@@ -45,11 +48,13 @@ def _instance_norm_training(
     x, gamma, beta, mean, variance, *, is_training: Bool = True, epsilon: Epsilon = 1e-5, momentum: Momentum = 0.1
 ):
     _check_instances(x, gamma, beta, mean, variance)
-    flat = x.reshape(*x.shape[:2], -1)
+    flat = x.reshape(*x.shape[:2], math.prod(x.shape[2:]))
     own_mean, own_variance = (v[..., 0] for v in moments(flat, 2))
     share = flat.shape[2] / max(flat.shape[2] - 1, 1)  # the running variance is that of a sample
-    new_mean = moved(mean, jnp.mean(own_mean, 0), momentum)
-    new_variance = moved(variance, jnp.mean(own_variance, 0) * share, momentum)
+    new_mean, new_variance = mean, variance
+    if x.size:  # there is something to learn
+        new_mean = moved(mean, jnp.mean(own_mean, 0), momentum)
+        new_variance = moved(variance, jnp.mean(own_variance, 0) * share, momentum)
     return (new_mean, new_variance, *_normalise_instances(x, gamma, beta, own_mean, own_variance, epsilon))
 
 
@@ -59,12 +64,13 @@ def _check_instances(x, gamma, beta, mean, variance):
 
 
 def _normalise_instances(x, gamma, beta, mean, variance, epsilon):
-    flat = x.reshape(*x.shape[:2], -1)
+    flat = x.reshape(*x.shape[:2], math.prod(x.shape[2:]))
     y = scaled(flat, mean[..., None], variance[..., None], epsilon, gamma[:, None], beta[:, None])
     return y.reshape(x.shape).astype(x.dtype), mean.reshape(-1), lax.rsqrt(variance + epsilon).reshape(-1)
 
 
 @operator
+@shapes("dy x: n c *s, gamma: c, save_mean save_variance: n*c")
 def InstanceNormGrad(
     dy,
     x,

@@ -7,11 +7,13 @@ from msnb.common.kinds import Bool, OneOf, Optional, Shape, Value, check
 from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
+from msnb.ops._shapes import shapes
 from msnb.ops.nn.adaptive_pool import AdaptiveAvgPool1D, AdaptiveAvgPool2D, AdaptiveAvgPool3D
 from msnb.ops.nn.resize import lerp_matrix, nearest_index
 
 
 @operator
+@shapes("x: n c *s")
 def _Resize(x, *, size: Shape, linear: Bool, align_corners: Bool, steps: Optional(Value) = None):
     """Linear (half-pixel centres unless corners are aligned) or nearest resize of all trailing axes.
 
@@ -30,6 +32,8 @@ def _Resize(x, *, size: Shape, linear: Bool, align_corners: Bool, steps: Optiona
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
+    if x.ndim != len(size) + 2:
+        raise ValueError(f"For 'interpolate', a size of {len(size)} lengths does not fit shape {x.shape}.")
     for axis, (new, step) in enumerate(zip(size, steps or (None,) * len(size), strict=True), start=2):
         old = x.shape[axis]
         if linear:

@@ -6,6 +6,7 @@ from msnb.core.cases import F, U, case, refused
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
+from msnb.ops._shapes import shapes
 from msnb.ops.nn._kinds import Reduction
 from msnb.ops.nn._pullback import pull
 from msnb.ops.nn.loss import reduce
@@ -39,6 +40,7 @@ def KLDivLoss(logits, labels, *, reduction: Reduction = "mean"):
 
 
 @operator
+@shapes("x y: *s")
 def KLDivLossGrad(x, y, doutput, *, reduction: Reduction = "mean"):
     """Gradients of KLDivLoss with respect to both inputs."""
     return pull(lambda x, y: KLDivLoss.kernel(x, y, reduction=reduction), x, y)(doutput)

@@ -9,6 +9,7 @@ from msnb.core.cases import F, case
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import widened
+from msnb.ops._shapes import shapes
 from msnb.ops.nn._pullback import pull
 
 
@@ -42,6 +43,7 @@ def L2Normalize(input_x, *, axis: IntOrTuple = 0, epsilon: Float = 1e-4):
 
 
 @operator
+@shapes("input_x out dout: *s")
 def L2NormalizeGrad(input_x, out, dout, *, axis: IntOrTuple = 0, epsilon: Float = 1e-4):
     """Gradient of L2Normalize."""
     return pull(lambda x: L2Normalize.kernel(x, axis=axis, epsilon=epsilon), input_x)(dout)[0]
@@ -90,6 +92,7 @@ def LRN(
 
 
 @operator
+@shapes("grads x y: *s")
 def LRNGrad(
     grads,
     x,

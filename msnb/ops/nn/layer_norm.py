@@ -10,6 +10,7 @@ from msnb.core.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._check import tensor_argument
 from msnb.ops._half import in_float32
+from msnb.ops._shapes import shapes
 from msnb.ops.nn._pullback import pull
 from msnb.ops.nn._standardise import moments, standardise
 
@@ -107,6 +108,17 @@ def layer_norm(
 _LAYER_NORM_EPSILON = 1e-12  # the operator has no attribute for it; this is what MindSpore's kernel takes
 
 
+def _check_statistics(op, x, variance, mean, gamma, norm_axis, params_axis):
+    norm, params = (
+        _check.axis_in(op, axis, x.ndim, name)
+        for axis, name in ((norm_axis, "begin_norm_axis"), (params_axis, "begin_params_axis"))
+    )
+    each = x.shape[:norm] + (1,) * (x.ndim - norm)
+    for name, array, shape in (("variance", variance, each), ("mean", mean, each), ("gamma", gamma, x.shape[params:])):
+        if array.shape != shape:
+            raise ValueError(f"For '{op}', '{name}' should have shape {shape}, but got {array.shape}.")
+
+
 def _layer_norm_grad(x, dy, variance, mean, gamma, norm_axis, params_axis):
     axes = tuple(range(norm_axis % x.ndim, x.ndim))
     outer = tuple(range(params_axis % x.ndim))
@@ -118,18 +130,22 @@ def _layer_norm_grad(x, dy, variance, mean, gamma, norm_axis, params_axis):
 
 
 @operator
+@shapes("x dy: *s")
 @in_float32
 def LayerNormGrad(x, dy, variance, mean, gamma, *, begin_norm_axis: Int = 1, begin_params_axis: Int = 1):
     """Gradients of LayerNorm with respect to input, gamma and beta, from the statistics it returned."""
+    _check_statistics("LayerNormGrad", x, variance, mean, gamma, begin_norm_axis, begin_params_axis)
     return _layer_norm_grad(x, dy, variance, mean, gamma, begin_norm_axis, begin_params_axis)
 
 
 @operator
+@shapes("x dy grad_dx: *s, gamma grad_dg grad_db: *g")
 @in_float32
 def LayerNormGradGrad(
     x, dy, variance, mean, gamma, grad_dx, grad_dg, grad_db, *, begin_norm_axis: Int = 1, begin_params_axis: Int = 1
 ):
     """Gradients of LayerNormGrad with respect to input, cotangent and gamma; the statistics follow the input."""
+    _check_statistics("LayerNormGradGrad", x, variance, mean, gamma, begin_norm_axis, begin_params_axis)
     axes = tuple(range(begin_norm_axis % x.ndim, x.ndim))
 
     def gradients(x, dy, gamma):

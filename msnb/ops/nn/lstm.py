@@ -10,6 +10,7 @@ from msnb.core.cases import F, I, Values, case, refused
 from msnb.core.declare import operator, variant
 from msnb.ops import _check
 from msnb.ops._half import in_float32
+from msnb.ops._shapes import shapes
 from msnb.ops.nn._kinds import Probability
 from msnb.ops.nn._pullback import pull
 from msnb.ops.nn.dropout import drop
@@ -236,6 +237,7 @@ def _lstm(key, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidire
 
 
 @operator
+@shapes("y dy: t n d, x: t n _, hx cx hy cy dhy dcy: l n h")
 @in_float32
 def LSTMGrad(
     x,
@@ -300,6 +302,7 @@ def check_fused(op, x, w, b, hidden):
 
 
 @operator
+@shapes("x: n i, h c: n d, w: i+d 4*d, b: 4*d")
 def BasicLSTMCell(
     x,
     h,

@@ -10,12 +10,14 @@ from msnb.core.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._half import in_float32
 from msnb.ops._kinks import larger, magnitude, smaller
+from msnb.ops._shapes import shapes
 from msnb.ops.nn._kinds import Reduction
 from msnb.ops.nn.loss import classes_of, reduce
 from msnb.ops.nn.softplus import log_one_plus_exp
 
 
 @operator(functional="margin_ranking_loss", generation=2)
+@shapes("input1 input2 target: ~s")
 @in_float32
 def _MarginRankingLoss(input1, input2, target, *, margin: Float = 0.0, reduction: Reduction = "mean"):
     """max(0, -target * (input1 - input2) + margin).
@@ -38,6 +40,7 @@ def _MarginRankingLoss(input1, input2, target, *, margin: Float = 0.0, reduction
 
 
 @operator(functional="hinge_embedding_loss", generation=2)
+@shapes("inputs targets: ~s")
 @in_float32
 def _HingeEmbeddingLoss(inputs, targets, *, margin: Float = 1.0, reduction: Reduction = "mean"):
     """x where the target is 1, max(0, margin - x) where it is -1.
@@ -85,6 +88,7 @@ def SoftMarginLoss(input, target, *, reduction: Reduction = "mean"):
 
 
 @operator(functional="cosine_embedding_loss", generation=2)
+@shapes("input1 input2: n d *r, target: n *r")
 @in_float32
 def _CosineEmbeddingLoss(input1, input2, target, *, margin: Float = 0.0, reduction: Reduction = "mean"):
     """1 - cos where the target is 1, max(0, cos - margin) where it is -1.
@@ -113,6 +117,7 @@ def _CosineEmbeddingLoss(input1, input2, target, *, margin: Float = 0.0, reducti
 
 
 @operator
+@shapes("x positive negative: ~s")
 @in_float32
 def TripletMarginLoss(
     x,

@@ -12,6 +12,7 @@ from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops.nn._kinds import Layout, Offsets3, Pads2, PoolMode, Sides3, Window2, Window3
+from msnb.ops._shapes import shapes
 from msnb.ops.nn._pullback import pull
 from msnb.ops.nn._windows import (
     as_given,
@@ -77,6 +78,7 @@ def _forward(kernel, strides, pad_mode, data_format="NCHW"):
 
 
 @operator
+@shapes("x_origin: n c h w, out_origin grad: n c p q")
 def MaxPoolGrad(
     x_origin,
     out_origin,
@@ -93,6 +95,7 @@ def MaxPoolGrad(
 
 
 @operator
+@shapes("x_origin grad: *s")
 def MaxPoolGradGrad(
     x_origin,
     out_origin,
@@ -156,6 +159,7 @@ def _same_windows(op, x, kernel, strides, pad_mode, **windows):
 
 
 @operator
+@shapes("x: n c h w, grad argmax: n c p q")
 def MaxPoolGradWithArgmax(
     x, grad, argmax, *, kernel_size: Window2 = (1, 1), strides: Window2 = (1, 1), pad_mode: PoolMode = "valid"
 ):
@@ -168,6 +172,7 @@ def MaxPoolGradWithArgmax(
 
 
 @operator
+@shapes("x grad: n c h w, argmax: n c p q")
 def MaxPoolGradGradWithArgmax(
     x, grad, argmax, *, kernel_size: Window2 = (1, 1), strides: Window2 = (1, 1), pad_mode: PoolMode = "valid"
 ):

@@ -8,6 +8,7 @@ from msnb.core.cases import F, I, U, case
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
+from msnb.ops._shapes import shapes
 from msnb.ops.nn._kinds import Reduction
 from msnb.ops.nn.loss import classes_of, score_of
 
@@ -74,6 +75,7 @@ def NLLLoss(logits, labels, weight, *, reduction: Reduction = "mean", ignore_ind
 
 
 @operator(functional="nll_loss", checks=[checks.label("target", classes_of("inputs"), "ignore_index")], generation=2)
+@shapes("inputs: c>0 | n c>0 *s, weight: c")
 @in_float32
 def _NLLLossND(
     inputs,

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -15,6 +14,7 @@ from msnb.core.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
 from msnb.ops.array.apply import apply_along_axis
+from msnb.ops.nn._pullback import transposed
 
 
 def _accept_pairs(value):
@@ -109,9 +109,10 @@ def MirrorPad(input_x, paddings: MirrorPaddings, *, mode: OneOf("REFLECT", "SYMM
 @operator
 def MirrorPadGrad(dout, paddings: MirrorPaddings, *, mode: OneOf("REFLECT", "SYMMETRIC") = "REFLECT"):
     """Gradient of MirrorPad."""
+    if len(paddings) != dout.ndim or any(n < sum(p) for n, p in zip(dout.shape, paddings, strict=True)):
+        raise ValueError(f"For 'MirrorPadGrad', 'dout' of shape {dout.shape} was not padded by {paddings}.")
     shape = tuple(n - sum(p) for n, p in zip(dout.shape, paddings, strict=True))
-    template = jax.ShapeDtypeStruct(shape, dout.dtype)
-    return jax.linear_transpose(lambda x: jnp.pad(x, paddings, mode=mode.lower()), template)(dout)[0]
+    return transposed(lambda x: jnp.pad(x, paddings, mode=mode.lower()), shape, dout)
 
 
 def _accept_pad(value):
@@ -230,6 +231,10 @@ def _PadAround(x, *, widths: MirrorPaddings, mode: OneOf(*_NUMPY_MODES) = "const
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
+    if len(widths) not in (1, x.ndim):
+        raise ValueError(f"For 'pad', {len(widths)} pairs of widths do not fit shape {x.shape}.")
+    if mode not in ("constant", "empty") and any(not n and any(w) for n, w in zip(x.shape, widths * x.ndim)):
+        raise ValueError(f"For 'pad', mode {mode!r} has nothing to repeat in shape {x.shape}.")
     return jnp.pad(x, widths, mode, **dict(how))
 
 

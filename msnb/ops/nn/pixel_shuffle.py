@@ -81,7 +81,7 @@ def ChannelShuffle(x, *, groups: PositiveInt):
         raise ValueError(
             f"For 'channel_shuffle', 'groups' should divide the channels of 'x', but got {groups} for shape {x.shape}."
         )
-    return x.reshape(x.shape[0], groups, -1, *x.shape[2:]).swapaxes(1, 2).reshape(x.shape)
+    return x.reshape(x.shape[0], groups, x.shape[1] // groups, *x.shape[2:]).swapaxes(1, 2).reshape(x.shape)
 
 
 CASES = [

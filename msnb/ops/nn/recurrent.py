@@ -9,11 +9,13 @@ from msnb.core.cases import F, Values, case, refused
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
+from msnb.ops._shapes import shapes
 
 GATES = {"tanh": 1, "relu": 1, "gru": 3}  # cell -> how many rows of weights there are for each feature
 
 
 @operator
+@shapes("x: t n i, h: n d, seq_length: n")
 @in_float32
 def _Recurrent(
     x,

@@ -12,6 +12,7 @@ from msnb.core.cases import F16, F, I, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
+from msnb.ops._shapes import shapes
 from msnb.ops.nn._pullback import pull
 
 _REAL = _check.INT | _check.FLOAT
@@ -99,6 +100,7 @@ def ReLUV2(input_x):
 
 
 @operator
+@shapes("gradients mask: *s")
 def ReluGradV2(gradients, mask):
     """Gradient of ReLUV2 from the cotangent and its mask."""
     return jnp.where(mask > 0, gradients, jnp.zeros_like(gradients))
@@ -142,6 +144,7 @@ def PReLU(input_x, weight):
 
 
 @operator
+@shapes("y_backprop x: *s")
 def PReLUGrad(y_backprop, x, w):
     """Gradients of PReLU with respect to input and weight."""
     return pull(PReLU.kernel, x, w)(y_backprop)

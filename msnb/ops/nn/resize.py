@@ -7,6 +7,7 @@ from msnb.common.kinds import Bool, Each, Kind, Number, OneOf, Optional, Positiv
 from msnb.core.cases import F, Values, case, refused
 from msnb.core.declare import operator
 from msnb.ops import _check
+from msnb.ops._shapes import shapes
 from msnb.ops.nn._pullback import transposed
 
 
@@ -111,6 +112,7 @@ def ResizeBilinearV2(image, size: Size, *, align_corners: Bool = False, half_pix
 
 
 @operator
+@shapes("dout: n c _ _, x: n c _ _")
 def ResizeBilinearGrad(dout, x, *, align_corners: Bool = False):
     """Gradient of ResizeBilinear from the cotangent and its input."""
     dx = transposed(lambda v: bilinear(v, dout.shape[2:], align_corners), x.shape, dout.astype(jnp.float32))

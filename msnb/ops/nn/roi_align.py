@@ -8,6 +8,7 @@ from msnb.common.kinds import Kind, OneOf, PositiveInt, Shape, StrictFloat, kind
 from msnb.core.cases import F, Values, case, refused
 from msnb.core.declare import operator
 from msnb.ops import _check
+from msnb.ops._shapes import shapes
 from msnb.ops.nn._pullback import transposed
 
 
@@ -20,6 +21,7 @@ Samples = Kind("a positive int, or -1", _samples_or_all, python=int)
 
 
 @operator
+@shapes("features: b>0 _ h>0 w>0, rois: _ 5")
 def ROIAlign(
     features,
     rois,

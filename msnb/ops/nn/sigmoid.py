@@ -11,6 +11,7 @@ from msnb.core.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._half import in_float32
 from msnb.ops._in_place import take_over
+from msnb.ops._shapes import shapes
 from msnb.ops.nn._pullback import pull
 from msnb.ops.nn.softplus import log_one_plus_exp
 
@@ -40,6 +41,7 @@ def Sigmoid(input_x):
 
 
 @operator
+@shapes("y dy: *s")
 @in_float32
 def SigmoidGrad(y, dy):
     """Gradient of Sigmoid from its output and the cotangent."""
@@ -131,6 +133,7 @@ def _relu6_of_shifted(x):
 
 
 @operator
+@shapes("y_grad x: *s")
 def HSigmoidGrad(y_grad, x):
     """Gradient of HSigmoid from the cotangent and its input."""
     return pull(HSigmoid.kernel, x)(y_grad)[0]
@@ -158,6 +161,7 @@ def HSwish(input_x):
 
 
 @operator
+@shapes("y_grad x: *s")
 def HSwishGrad(y_grad, x):
     """Gradient of HSwish from the cotangent and its input."""
     return pull(HSwish.kernel, x)(y_grad)[0]

@@ -9,6 +9,7 @@ from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._half import in_float32
+from msnb.ops._shapes import shapes
 from msnb.ops.array.cast import Cast
 
 
@@ -118,6 +119,7 @@ def LogSoftmax(logits, *, axis: Int = -1):
 
 
 @operator
+@shapes("y dy: *s")
 @in_float32
 def SoftmaxGrad(y, dy):
     """Gradient of Softmax over the last axis from its output and the cotangent."""
@@ -125,6 +127,7 @@ def SoftmaxGrad(y, dy):
 
 
 @operator
+@shapes("y dy: *s")
 @in_float32
 def _SoftmaxBackward(dout, out, *, dim: Int = -1):
     """Gradient of Softmax over an axis, from the cotangent and its output; files of MindSpore 2 have it."""

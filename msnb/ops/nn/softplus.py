@@ -8,6 +8,7 @@ from msnb.core.cases import F16, F, case
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
+from msnb.ops._shapes import shapes
 
 
 def log_one_plus_exp(x):
@@ -57,6 +58,7 @@ def SoftplusExt(input, *, beta: Float = 1.0, threshold: Float = 20.0):
 
 
 @operator
+@shapes("dout x: *s")
 def SoftplusGrad(dout, x):
     """Gradient of Softplus from the cotangent and its input."""
     return dout * lax.logistic(x)

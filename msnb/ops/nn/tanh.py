@@ -9,6 +9,7 @@ from msnb.core.ufunc import angle
 from msnb.ops import _check
 from msnb.ops._half import in_float32
 from msnb.ops._in_place import take_over
+from msnb.ops._shapes import shapes
 
 
 @operator(functional="tanh", methods=("tanh",), generation=2, numpy=angle("tanh"))
@@ -30,6 +31,7 @@ def Tanh(input_x):
 
 
 @operator
+@shapes("y dy: *s")
 @in_float32
 def TanhGrad(y, dy):
     """Gradient of Tanh from its output and the cotangent."""

@@ -1,5 +1,7 @@
 """Every window of an image as a column."""
 
+import math
+
 from jax import lax
 
 from msnb.common.kinds import Shape
@@ -31,7 +33,7 @@ def Im2ColExt(input, kernel_size: Shape, dilation: Shape = (1,), padding: Shape 
     patches = lax.conv_general_dilated_patches(
         input, kernel, two(stride), [(p, p) for p in two(padding)], rhs_dilation=two(dilation)
     )
-    return patches.reshape(*patches.shape[:2], -1)
+    return patches.reshape(*patches.shape[:2], math.prod(patches.shape[2:]))
 
 
 CASES = [

@@ -13,6 +13,7 @@ from msnb.core.cases import F, U, Values, Written, case, refused
 from msnb.core.declare import operator, variant
 from msnb.ops import _check
 from msnb.ops._half import in_float32, widened
+from msnb.ops._shapes import shapes
 from msnb.ops.nn._kinds import Epsilon, Momentum
 from msnb.ops.nn.batch_norm import check_channels, column, moved, unbiased
 
@@ -35,6 +36,7 @@ def _others(x):
 
 
 @operator
+@shapes("x: n c *s, mean variance: c, global_step: () | 1")
 def BatchNormFold(
     x,
     mean,
@@ -86,6 +88,7 @@ def BatchNormFold(
 
 
 @variant(BatchNormFold, lambda attributes: attributes["is_training"], writes=("mean", "variance"))
+@shapes("x: n c *s, mean variance: c, global_step: () | 1", "BatchNormFold")
 def _batch_norm_fold_training(
     x,
     mean,
@@ -117,6 +120,7 @@ def _statistics_grad(d_batch_mean, d_batch_std, x, batch_mean, batch_std):
 
 
 @operator
+@shapes("x: n c *s, d_batch_mean d_batch_std batch_mean batch_std: c, global_step: () | 1")
 @in_float32
 def BatchNormFoldGrad(
     d_batch_mean,
@@ -186,6 +190,7 @@ def BatchNormFoldD(
 
 
 @operator
+@shapes("x: n c *s, d_batch_mean d_batch_std batch_mean batch_std: c")
 @in_float32
 def BatchNormFoldGradD(
     d_batch_mean,

@@ -8,6 +8,7 @@ from msnb.core.cases import F, U, Values, case, refused
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32, widened
+from msnb.ops._shapes import shapes
 from msnb.ops.nn.batch_norm import check_channels, column
 
 _ALWAYS = "this form always takes the statistics of the batch"
@@ -42,6 +43,7 @@ def _sums(dout, x):
 
 
 @operator
+@shapes("x: n c *s, beta gamma batch_std batch_mean running_std running_mean: c, global_step: () | 1")
 def BatchNormFold2(
     x, beta, gamma, batch_std, batch_mean, running_std, running_mean, global_step, *, freeze_bn: NonNegInt = 0
 ):
@@ -86,6 +88,7 @@ def BatchNormFold2(
 
 
 @operator
+@shapes("dout x: n c *s, gamma batch_std batch_mean running_std running_mean: c, global_step: () | 1")
 @in_float32
 def BatchNormFold2Grad(
     dout, x, gamma, batch_std, batch_mean, running_std, running_mean, global_step, *, freeze_bn: NonNegInt = 0
@@ -142,6 +145,7 @@ def BatchNormFold2D(x, beta, gamma, batch_std, batch_mean, running_std, *, freez
 
 
 @operator
+@shapes("dout: n c *s, dout_reduce dout_x_reduce gamma batch_std batch_mean running_std: c")
 @in_float32
 def BatchNormFold2GradD(
     dout,

@@ -7,6 +7,7 @@ from msnb.core.cases import F, Values, case, refused
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import widened
+from msnb.ops._shapes import shapes
 from msnb.ops.nn._kinds import Momentum
 from msnb.ops.quant._grid import Bits, columns, delayed, grid_of, one_value, straight_through
 
@@ -29,6 +30,7 @@ def _fake_quant_grad(op, dout, x, low, high, step, num_bits, quant_delay, symmet
 
 
 @operator
+@shapes("step: () | 1")
 def FakeQuantPerLayer(
     x,
     min,

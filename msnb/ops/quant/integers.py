@@ -88,6 +88,8 @@ def Dequant(input_x, deq_scale, *, sqrt_mode: Bool = False, relu_flag: Bool = Fa
     if deq_scale.size == 1:
         factor = widened(deq_scale).reshape(())
     else:
+        if input_x.ndim < 2:
+            raise ValueError(f"For 'Dequant', 'input_x' should have a scale a channel, but got shape {input_x.shape}.")
         check_channels("Dequant", input_x.shape[1], deq_scale=deq_scale)
         factor = column(deq_scale, input_x, 1)
     y = input_x.astype(jnp.float32) * (factor * factor if sqrt_mode else factor)

@@ -56,6 +56,7 @@ def MinMaxUpdatePerLayer(x, min, max, *, ema: Bool = False, ema_decay: Momentum 
         [-2.5] [5.]
     """
     _check.dtype_in("MinMaxUpdatePerLayer", "x", x, _check.FLOAT)
+    _check.some("MinMaxUpdatePerLayer", "x", x)
     one_value("MinMaxUpdatePerLayer", min=min, max=max)
     return _moved(min, max, jnp.min(x), jnp.max(x), ema, ema_decay)
 
@@ -85,6 +86,7 @@ def MinMaxUpdatePerChannel(x, min, max, *, ema: Bool = False, ema_decay: Momentu
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("MinMaxUpdatePerChannel", "x", x, _check.FLOAT)
+    _check.some("MinMaxUpdatePerChannel", "x", x)
     columns("MinMaxUpdatePerChannel", x, channel_axis, min=min, max=max)
     others = tuple(i for i in range(x.ndim) if i != channel_axis)
     return _moved(min, max, jnp.min(x, others), jnp.max(x, others), ema, ema_decay)

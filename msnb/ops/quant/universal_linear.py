@@ -8,6 +8,7 @@ from msnb.core.cases import F, Flags, Values, case, refused
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32, widened
+from msnb.ops._shapes import shapes
 
 EightBits = OneOf(8)
 LEAST = 1.192092896e-07  # a step: the distance from 1 to the next number of float32
@@ -83,12 +84,14 @@ def ActsULQ(x, clamp_min, clamp_max, *, fixed_min: Bool = False, num_bits: Eight
 
 
 @operator
+@shapes("y_grad clamp_min_mask clamp_max_mask: *s")
 def ActsULQInputGrad(y_grad, clamp_min_mask, clamp_max_mask):
     """The gradient of ActsULQ for `x`: the cotangent where both masks are True."""
     return jnp.where((clamp_min_mask != 0) & (clamp_max_mask != 0), y_grad, 0)
 
 
 @operator
+@shapes("y_grad clamp_min_mask x_clamped_loss: *s")
 @in_float32
 def ActULQClampMinGrad(y_grad, clamp_min_mask, x_clamped_loss):
     """The gradient of ActsULQ for `clamp_min`: one value, with as many axes as `y_grad`."""
@@ -96,6 +99,7 @@ def ActULQClampMinGrad(y_grad, clamp_min_mask, x_clamped_loss):
 
 
 @operator
+@shapes("y_grad clamp_max_mask x_clamped_loss: *s")
 @in_float32
 def ActULQClampMaxGrad(y_grad, clamp_max_mask, x_clamped_loss):
     """The gradient of ActsULQ for `clamp_max`: one value, with as many axes as `y_grad`."""

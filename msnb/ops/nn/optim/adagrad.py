@@ -8,6 +8,7 @@ from msnb.core.cases import F, U, Values, case
 from msnb.core.declare import operator
 from msnb.ops._check import NO_RACE
 from msnb.ops._half import in_float32
+from msnb.ops._shapes import shapes
 from msnb.ops.nn.optim._update import ROWS_EXIST, like, named_rows, put, same_shapes, scalar, take
 from msnb.ops.nn.optim.momentum import proximal
 
@@ -174,6 +175,7 @@ def _sparse_proximal(op, var, accum, lr, l1, l2, grad, indices):
 
 
 @operator(writes=("var", "accum"), returns="written", checks=ROWS_EXIST)
+@shapes("lr l1 l2: () | 1")
 @in_float32
 def FusedSparseProximalAdagrad(
     var, accum, lr, l1, l2, grad, indices, *, use_locking: OneOf(False, otherwise=NO_RACE) = False
@@ -199,6 +201,7 @@ def FusedSparseProximalAdagrad(
 
 
 @operator(writes=("var", "accum"), returns="written", checks=ROWS_EXIST)
+@shapes("lr l1 l2: () | 1")
 @in_float32
 def SparseApplyProximalAdagrad(
     var, accum, lr, l1, l2, grad, indices, *, use_locking: OneOf(False, otherwise=NO_RACE) = False

@@ -7,6 +7,7 @@ from msnb.core.cases import F, U, Values, case
 from msnb.core.declare import operator
 from msnb.ops._check import NO_RACE
 from msnb.ops._half import in_float32
+from msnb.ops._shapes import shapes
 from msnb.ops.nn.optim._update import ROWS_EXIST, like, named_rows, put, same_shapes, scalar, take
 
 
@@ -158,6 +159,7 @@ def ApplyAdaMax(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):
 
 
 @operator(writes=("var", "m", "v"), returns="written", checks=ROWS_EXIST)
+@shapes("beta1_power beta2_power lr beta1 beta2 epsilon: () | 1")
 @in_float32
 def FusedSparseAdam(
     var,
@@ -203,6 +205,7 @@ def FusedSparseAdam(
 
 
 @operator(writes=("var", "m", "v"), returns="written", checks=ROWS_EXIST)
+@shapes("beta1_power beta2_power lr beta1 beta2 epsilon: () | 1")
 @in_float32
 def FusedSparseLazyAdam(
     var,

@@ -7,10 +7,12 @@ from msnb.core.cases import F, Values, case, refused
 from msnb.core.declare import operator
 from msnb.ops._check import NO_RACE
 from msnb.ops._half import in_float32
+from msnb.ops._shapes import shapes
 from msnb.ops.nn.optim._update import like, same_shapes, scalar
 
 
 @operator(writes=("variable", "accumulation"))
+@shapes("learning_rate momentum: () | 1")
 @in_float32
 def ApplyMomentum(
     variable,
@@ -57,6 +59,7 @@ def _check_sgd(attributes):
 
 
 @operator(writes=("parameters", "accum", "stat"), refuses=_check_sgd)
+@shapes("learning_rate momentum: () | 1")
 @in_float32
 def SGD(
     parameters,
@@ -150,6 +153,7 @@ def ApplyProximalGradientDescent(var, alpha, l1, l2, delta):
 
 
 @operator
+@shapes("norm_weight norm_gradient weight_decay learning_rate: () | 1")
 @in_float32
 def LARSUpdate(
     weight,
