@@ -136,7 +136,7 @@ def Cross(input, other, dim: Axis = ()):
         dim = x.shape.index(3)
     for name, value in (("input", x), ("other", y)):
         axis = axis_in("cross", dim, value.ndim, "dim")
-        if value.shape[axis] not in (2, 3):
+        if value.shape[axis] != 3:
             raise ValueError(
                 f"For 'cross', '{name}' should have length 3 along axis {dim}, but its shape is {value.shape}."
             )

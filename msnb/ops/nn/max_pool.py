@@ -11,8 +11,8 @@ from msnb.core.cases import F, I, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
-from msnb.ops.nn._kinds import Layout, Offsets3, Pads2, PoolMode, Sides3, Window2, Window3
 from msnb.ops._shapes import shapes
+from msnb.ops.nn._kinds import Layout, Offsets3, Pads2, PoolMode, Sides3, Window2, Window3
 from msnb.ops.nn._pullback import pull
 from msnb.ops.nn._windows import (
     as_given,

@@ -127,7 +127,7 @@ def SoftmaxGrad(y, dy):
 
 
 @operator
-@shapes("y dy: *s")
+@shapes("dout out: *s")
 @in_float32
 def _SoftmaxBackward(dout, out, *, dim: Int = -1):
     """Gradient of Softmax over an axis, from the cotangent and its output; files of MindSpore 2 have it."""
@@ -136,6 +136,7 @@ def _SoftmaxBackward(dout, out, *, dim: Int = -1):
 
 
 @operator
+@shapes("y dy: *s")
 @in_float32
 def LogSoftmaxGrad(y, dy, *, axis: Int = -1):
     """Gradient of LogSoftmax from its output and the cotangent."""
