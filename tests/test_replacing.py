@@ -84,8 +84,11 @@ def _last_name(owner):
 # Where something is replaced, or looks like it: (module, how the line begins) -> why. A debt is named as one.
 REPLACED = {
     ("msnb._terminal", "sys.excepthook = "): "how Python is told who shows an error; another's hook is kept",
-    ("msnb.alias", "setattr(msnb, "): "the package's own names, while the alias is on",
-    ("msnb.alias", "delattr(msnb, "): "the package's own names, while the alias is on",
+    ("msnb.alias", "setattr(self._all, "): "the package's own names, while the alias is on",
+    ("msnb.alias", "delattr(self._all, "): "the package's own names, while the alias is on",
+    ("msnb.mindspore2", "setattr(self.__dict__['_module'], "): "a face hands on what a program sets on it",
+    ("msnb.mindspore2", "delattr(self.__dict__['_module'], "): "a face hands on what a program deletes from it",
+    ("msnb.run_check", "sys.modules[__name__].__class__"): "the module itself, which is called by its name",
     ("msnb._later", "setattr(sys.modules[parent], "): "a module that it has made itself",
     ("msnb.communication.management", "GlobalComm."): "values, which MindSpore keeps on this class",
     ("msnb.compression.quant.qat", "delattr(cell, "): "an operator of the network that it is given to convert",

@@ -12,6 +12,7 @@ _float = Static(Finite(StrictFloat))  # an argument of a constructor belongs to 
 _number = Static(Finite(Float))
 
 FiniteFloat = Annotated[float, _float]
+FiniteNumber = Annotated[float, _number]
 PositiveFloat = Annotated[float, Between(_float, 0, None, low_in=False)]
 NonNegativeFloat = Annotated[float, Between(_float, 0, None)]
 NonPositiveFloat = Annotated[float, Between(_float, None, 0)]

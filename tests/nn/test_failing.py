@@ -107,7 +107,15 @@ class Nothing:
     """What no operator can compute with."""
 
 
-TAKES_ANYTHING = ("Identity", "Dropout", "Dropout2d", "Dropout3d", "Range")  # passes it on, or has no input
+TAKES_ANYTHING = (
+    "Identity",
+    "Dropout",
+    "Dropout2d",
+    "Dropout3d",
+    "DropoutExt",
+    "Dropout2dExt",
+    "Range",
+)  # passes it on, or has no input
 
 
 def _layers():

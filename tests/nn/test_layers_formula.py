@@ -2,6 +2,7 @@
 
 import math
 
+import jax
 import numpy as np
 import pytest
 from scipy import special
@@ -210,10 +211,11 @@ def _lstm(x, h, c, weight, layers, bidirectional, has_bias):
         taken += math.prod(shape)
         return weight[taken - math.prod(shape) : taken].reshape(shape)
 
-    matrices = []
-    for layer in range(layers):
-        for _ in range(directions):
-            matrices.append((take(4 * size, x.shape[-1] if layer == 0 else size * directions), take(4 * size, size)))
+    taken_in = [x.shape[-1] if layer == 0 else size * directions for layer in range(layers) for _ in range(directions)]
+    if has_bias or jax.default_backend() != "cpu":
+        matrices = [(take(4 * size, n), take(4 * size, size)) for n in taken_in]
+    else:  # a CPU's packing
+        matrices = list(zip([take(4 * size, n) for n in taken_in], [take(4 * size, size) for _ in taken_in]))
     biases = [take(2, 4 * size).sum(0) if has_bias else np.zeros(4 * size) for _ in matrices]
     last_h, last_c = [], []
     for layer in range(layers):

@@ -134,7 +134,8 @@ def Each(kind: Any, length: int | None = None) -> Kind:
         return tuple(accept_value(kind, v) for v in value)
 
     many = "" if length is None else f" of {length}"
-    return Kind(f"a tuple or list{many}, each {kind.expects}", accept, python=tuple | list)
+    examples = ((kind.example,) * length,) if length else ()
+    return Kind(f"a tuple or list{many}, each {kind.expects}", accept, python=tuple | list, examples=examples)
 
 
 def OneOrEach(kind: Any, length: int | None = None) -> Kind:

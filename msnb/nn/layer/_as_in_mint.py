@@ -15,7 +15,7 @@ from msnb.nn._kinds import (
     first_bias,
     first_weight,
 )
-from msnb.nn._numbers import FiniteFloat
+from msnb.nn._numbers import FiniteFloat, FiniteNumber
 from msnb.nn.cell import Cell
 from msnb.ops import functional as F
 
@@ -197,7 +197,7 @@ class PReLUExt(Cell):
     """
 
     @checked
-    def __init__(self, num_parameters: PositiveInt = 1, init: Float = 0.25, dtype: DType | None = None) -> None:
+    def __init__(self, num_parameters: PositiveInt = 1, init: FiniteNumber = 0.25, dtype: DType | None = None) -> None:
         super().__init__()
         start = initializer(init, [num_parameters], dtype or mstype.float32)
         self.weight: Parameter = Parameter(start, "weight")

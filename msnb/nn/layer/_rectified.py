@@ -5,11 +5,11 @@ from typing import Annotated
 import numpy as np
 
 from msnb.common.initializer import initializer
-from msnb.common.kinds import Float, Kind, PositiveInt, accept_value, checked
+from msnb.common.kinds import Kind, PositiveInt, accept_value, checked
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.nn._kinds import KnownFloat, KnownNumber
-from msnb.nn._numbers import FiniteFloat
+from msnb.nn._numbers import FiniteFloat, FiniteNumber
 from msnb.nn.cell import Cell
 from msnb.nn.layer._one_operator import OneOperator, PlainOperator
 from msnb.ops import functional as F
@@ -169,7 +169,7 @@ class RReLU(Cell):
     """
 
     @checked
-    def __init__(self, lower: Float = 1 / 8, upper: Float = 1 / 3) -> None:
+    def __init__(self, lower: FiniteNumber = 1 / 8, upper: FiniteNumber = 1 / 3) -> None:
         super().__init__()
         if lower > upper:
             raise ValueError(

@@ -2,7 +2,8 @@
 
 from typing import Annotated
 
-from msnb.common.kinds import NonNegInt, OneOf, StrictFloat, checked
+from msnb.common.kinds import NonNegInt, OneOf, checked
+from msnb.nn._numbers import FiniteFloat
 from msnb.nn.layer._one_operator import OneOperator
 from msnb.ops import operations as P
 
@@ -43,9 +44,9 @@ class LRN(OneOperator, operator=P.LRN, held_as="lrn_op"):
     def __init__(
         self,
         depth_radius: NonNegInt = 5,
-        bias: StrictFloat = 1.0,
-        alpha: StrictFloat = 1.0,
-        beta: StrictFloat = 0.5,
+        bias: FiniteFloat = 1.0,
+        alpha: FiniteFloat = 1.0,
+        beta: FiniteFloat = 0.5,
         norm_region: Annotated[str, OneOf("ACROSS_CHANNELS")] = "ACROSS_CHANNELS",
     ) -> None:
         super().__init__(depth_radius, bias, alpha, beta, norm_region)

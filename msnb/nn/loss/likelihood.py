@@ -2,12 +2,12 @@
 
 import math
 
-from msnb.common.kinds import Bool, Float, NonNegInt, checked
+from msnb.common.kinds import Bool, NonNegInt, checked
 from msnb.core.tensor import Tensor
 from msnb.nn._half import rounded, widened
 from msnb.nn._inputs import INTS, check_dims
 from msnb.nn._kinds import Reduction
-from msnb.nn._numbers import PositiveFloat
+from msnb.nn._numbers import FiniteNumber, PositiveFloat
 from msnb.nn.loss._base import LossBase
 from msnb.ops import functional as F
 
@@ -48,7 +48,7 @@ class PoissonNLLLoss(LossBase):
 
     @checked
     def __init__(
-        self, log_input: Bool = True, full: Bool = False, eps: Float = 1e-8, reduction: Reduction = "mean"
+        self, log_input: Bool = True, full: Bool = False, eps: FiniteNumber = 1e-8, reduction: Reduction = "mean"
     ) -> None:
         super().__init__(reduction)
         self.log_input = log_input

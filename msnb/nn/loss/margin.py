@@ -3,12 +3,12 @@
 from typing import Annotated, Any
 
 from msnb.common import dtype as mstype
-from msnb.common.kinds import Bool, Float, OneOf, PositiveInt, checked
+from msnb.common.kinds import Bool, OneOf, PositiveInt, check, checked
 from msnb.core.tensor import Tensor
 from msnb.nn._half import rounded, widened
 from msnb.nn._inputs import check_alike, check_least_dims
 from msnb.nn._kinds import Called, OptionalTensor, Reduction
-from msnb.nn._numbers import PositiveFloat
+from msnb.nn._numbers import FiniteNumber, PositiveFloat
 from msnb.nn.loss._base import LossBase
 from msnb.ops import functional as F
 from msnb.ops import operations as P
@@ -54,7 +54,7 @@ class HingeEmbeddingLoss(LossBase):
     """
 
     @checked
-    def __init__(self, margin: Float = 1.0, reduction: Reduction = "mean") -> None:
+    def __init__(self, margin: FiniteNumber = 1.0, reduction: Reduction = "mean") -> None:
         super().__init__(reduction)
         self.margin = margin
 
@@ -94,7 +94,7 @@ class MarginRankingLoss(LossBase):
     """
 
     @checked
-    def __init__(self, margin: Float = 0.0, reduction: Reduction = "mean") -> None:
+    def __init__(self, margin: FiniteNumber = 0.0, reduction: Reduction = "mean") -> None:
         super().__init__(reduction)
         self.margin = margin
 
@@ -139,7 +139,7 @@ class MultiMarginLoss(LossBase):
     def __init__(
         self,
         p: Annotated[int, OneOf(1, 2)] = 1,
-        margin: Float = 1.0,
+        margin: FiniteNumber = 1.0,
         reduction: Reduction = "mean",
         weight: OptionalTensor = None,
     ) -> None:
@@ -304,7 +304,8 @@ class TripletMarginLoss(LossBase):
         self.p = p
         self.swap = swap
         self.eps = eps
-        self.margin = margin
+        given = isinstance(margin, Tensor)
+        self.margin = margin if given else check(FiniteNumber, margin, "margin", "TripletMarginLoss")
 
     def construct(self, x: Tensor, positive: Tensor, negative: Tensor, margin: float | Tensor = 1.0) -> Tensor:
         """The loss."""
@@ -353,7 +354,7 @@ class TripletMarginWithDistanceLoss(LossBase):
         distance_function: Called | None = None,
         swap: Bool = False,
         reduction: Reduction = "mean",
-        margin: Float = 1.0,
+        margin: FiniteNumber = 1.0,
     ) -> None:
         super().__init__(reduction)
         self.distance_function: Any = distance_function or _euclidean
