@@ -131,8 +131,7 @@ def transform(tree: ast.Module) -> ast.Module:
 def _generation(tree):
     """Whose names the imports of a cell are: what its first line asks for, else that of the cell that it runs in."""
     if rewrite.begins(tree):
-        asked = rewrite.asked_generation(tree)
-        return alias.api() if asked is None else asked
+        return rewrite.generation(tree)
     return next(scope.api for scope in reversed(_scopes) if scope.options is not None)
 
 

@@ -8,6 +8,8 @@ import ast
 import re
 from typing import Any
 
+from msnb.alias import api
+
 MAGIC = "%%mindspore"
 _API = re.compile(r"--api[= ]\s*([12])\b")
 
@@ -48,10 +50,10 @@ def begins(tree: ast.Module) -> bool:
     return False
 
 
-def asked_generation(tree: ast.Module) -> int | None:
-    """The `--api` that stands behind `%%mindspore` in a tree that :func:`begins` so; None where there is none."""
+def generation(tree: ast.Module) -> int:
+    """Whose names the imports of a cell that :func:`begins` so are: what its `--api` asks for, or the session's."""
     found = _API.search(tree.body[0].value.args[1].value)
-    return int(found[1]) if found else None
+    return int(found[1]) if found else api()
 
 
 class Imports(ast.NodeTransformer):
@@ -65,7 +67,7 @@ class Imports(ast.NodeTransformer):
         self.root, self.top = _ROOTS[generation]
 
     def visit_Import(self, node: ast.Import) -> Any:
-        return [ast.copy_location(new, node) for alias in node.names for new in self._imported(alias)]
+        return [ast.copy_location(new, node) for name in node.names for new in self._imported(name)]
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:
         if node.level or not _is_ours(node.module or ""):

@@ -22,7 +22,7 @@ from msnb.ir import source
 from msnb.ir.api import name_of
 from msnb.ir.stages import Stages
 from msnb.notebook.graph import anew
-from msnb.notebook.rewrite import Imports, begins
+from msnb.notebook.rewrite import Imports, begins, generation
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.nn.cell import Cell
@@ -134,7 +134,7 @@ def _definitions(file, text, space):
     code = get_ipython().transform_cell(text)
     tree = ast.parse(code)
     if begins(tree):
-        tree = Imports().visit(tree)
+        tree = Imports(generation(tree)).visit(tree)
     kept = [n for n in tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom))]
     # The same lines under another name: what ran keeps its own text for tracebacks.
     name = f"{file}*"

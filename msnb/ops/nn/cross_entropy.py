@@ -68,7 +68,6 @@ def SoftmaxCrossEntropyWithLogits(logits, labels):
 
 
 @operator(checks=[checks.label("labels", classes_of("logits"))])
-@shapes("logits: n c, labels: n")
 @in_float32
 def SparseSoftmaxCrossEntropyWithLogits(logits, labels, *, is_grad: Bool = False):
     """Mean cross entropy of softmax(logits) with the number of the right class, or its gradient.
