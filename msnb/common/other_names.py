@@ -44,7 +44,6 @@ NAMES: dict[str, str] = {
     "concat": "ops.concat",
     "stack": "ops.stack",
     "matmul": "ops.matmul",
-    "manual_seed": "mindspore.set_seed",
     "save": "mindspore.save_checkpoint",
     "device": 'context.set_context(device_target="CPU" or "GPU")',
     "cuda": 'context.set_context(device_target="GPU")',

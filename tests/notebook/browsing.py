@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -200,6 +201,19 @@ class Jupyter:
         )
         return urllib.request.urlopen(asked, timeout=60).read().decode()
 
+    def _end(self, what):
+        """Delete a session or a kernel; one that is just being restarted answers with an error until it runs."""
+        for attempt in range(100):
+            try:
+                self._ask(what, "DELETE")
+                return
+            except urllib.error.HTTPError as error:
+                if error.code == 404:  # it went with its session
+                    return
+                if error.code != 500 or attempt == 99:
+                    raise
+                time.sleep(0.2)
+
     @contextlib.contextmanager
     def project(self, folder, name, notebooks):
         """A folder `name` of the server with notebooks, {file name: [text of a cell]}; `folder / "work"` leads to it.
@@ -216,7 +230,7 @@ class Jupyter:
         finally:
             for kind in ("sessions", "kernels"):
                 for one in json.loads(self._ask(f"/{kind}")):
-                    self._ask(f"/{kind}/{one['id']}", "DELETE")
+                    self._end(f"/{kind}/{one['id']}")
             for changed in ("user-settings", "workspaces"):
                 shutil.rmtree(self.home / "config" / "lab" / changed, ignore_errors=True)
 
@@ -291,7 +305,7 @@ def large_page(browser, height=1000):
 def opened(browser, url, ready, height=1000):
     """A page with a notebook in JupyterLab whose cells have run; `ready` is the selector of what they show."""
     page = large_page(browser, height)
-    page.goto(url)
+    page.goto(f"{url}&reset")  # no other notebook, which a test before has left open
     page.locator(".jp-Notebook .jp-CodeCell").first.click()
     run_all(page)
     page.wait_for_selector(ready)

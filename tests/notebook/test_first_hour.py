@@ -163,7 +163,7 @@ def server(jupyter, tmp_path_factory):
 @pytest.fixture(scope="module")
 def opened(browser, server):
     page = large_page(browser)
-    page.goto(f"{server[0]}/hour.ipynb?token={TOKEN}")
+    page.goto(f"{server[0]}/hour.ipynb?token={TOKEN}&reset")
     page.wait_for_function("() => /Idle/.test(document.querySelector('#jp-main-statusbar')?.innerText ?? '')")
     yield Lab(page)
     page.close()

@@ -81,7 +81,7 @@ def notebook(request, browser, jupyter, tmp_path):
     page.on("request", lambda request: asked.append(request.url))
     page.on("pageerror", lambda error: faults.append(str(error)))
     with jupyter.project(tmp_path, request.param, {"views.ipynb": CELLS}):
-        page.goto(f"{address}/{path}/{request.param}/views.ipynb?token={TOKEN}")
+        page.goto(f"{address}/{path}/{request.param}/views.ipynb?token={TOKEN}&reset")
         page.locator(".jp-Notebook .jp-CodeCell").first.click()
         run_all(page)
         try:

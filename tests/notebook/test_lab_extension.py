@@ -166,7 +166,7 @@ def options_are_coloured_and_completed(page):
     page.keyboard.press("Tab")
     page.wait_for_selector(".jp-Completer-item")
     labels = page.locator(".jp-Completer-item .jp-Completer-match").all_inner_texts()
-    assert set(labels) - {"--mode"} == {"--check", "--device", "--time"}
+    assert set(labels) - {"--mode"} == {"--api", "--check", "--device", "--time"}
     page.keyboard.press("Escape")
     page.keyboard.press("Control+z")
 

@@ -37,7 +37,7 @@ def test_a_real_mindspore_is_named_when_it_is_hidden(notebook, tmp_path, monkeyp
 
 def test_another_word_is_refused_in_one_line(notebook):
     notebook.run("%mindspore maybe")
-    assert "takes on or off, but got 'maybe'" in notebook.err
+    assert "takes on, on --api 1, on --api 2 or off, but got 'maybe'" in notebook.err
 
 
 def test_the_mode_line_magic_sets_and_tells(notebook):
@@ -70,7 +70,7 @@ net, inputs = nn.Dense(3, 2), [Tensor(np.ones((4, 3), np.float32))]
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        ("%%mindspore ", ["--check", "--device", "--ir", "--mode", "--time"]),
+        ("%%mindspore ", ["--api", "--check", "--device", "--ir", "--mode", "--time"]),
         ("%%mindspore --ir --t", ["--time"]),
         ("%%mindspore -m ", ["graph", "pynative"]),
         ("%%mindspore --device g", ["GPU"]),
