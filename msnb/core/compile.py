@@ -359,7 +359,8 @@ def program_of(root: Any, *args: Any, anew: bool = False, **kwargs: Any) -> Prog
     if hasattr(root, "_graph_call"):
         call = root._graph_call(args, kwargs)
         if anew:
-            return _compile(_new_programs(), root, *call[:4], ())
+            fn, given, named, name = call[:4]
+            return _compile(_new_programs(), root, fn, given, named, name, ())
         return find(root, *call, looking=True)[0]
     if callable(root):
         return program_of(_compiled_by[0](root), *args, anew=anew, **kwargs)

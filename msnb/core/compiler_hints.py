@@ -47,7 +47,7 @@ ms_class = jit_class  # its name in 1.7 to 2.0
 
 
 def lazy_inline(
-    fn: _Function | None = None, attrs: str | Sequence[str] | None = None, policy: str | None = None
+    fn: Callable[..., Any] | None = None, attrs: str | Sequence[str] | None = None, policy: str | None = None
 ) -> Any:
     """
     Decorator for `__init__` of a Cell that occurs often in a network and is to be compiled once: msnb traces equal
@@ -74,7 +74,7 @@ def lazy_inline(
     return fn
 
 
-def no_inline(fn: _Function | None = None) -> Any:
+def no_inline(fn: Callable[..., Any] | None = None) -> Any:
     """
     Decorator: a function that MindSpore keeps as a graph of its own. XLA decides what it dissolves.
 
