@@ -6,7 +6,6 @@ import importlib.metadata
 import os
 import signal
 import sys
-import threading
 from pathlib import Path
 
 import no_grammar  # noqa: F401 - before anything imports nbformat
@@ -28,7 +27,7 @@ CHEAP = [
 ]
 if importlib.metadata.version("jaxlib").startswith("0.10."):  # later ones know the dearer way to make loops only
     CHEAP.append("--xla_cpu_use_fusion_emitters=false")
-FAST = os.environ.setdefault("XLA_FLAGS", " ".join(CHEAP)) == " ".join(CHEAP)
+os.environ.setdefault("XLA_FLAGS", " ".join(CHEAP))
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so it is in the background of a shell; some tests interrupt
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -72,39 +71,12 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: (item.get_closest_marker("first") is None, item.path.parts[len(HERE.parts)]))
 
 
-class Contexts(threading.local):
-    """A context of MLIR for a number of programs that a thread lowers, where JAX makes one for each.
-
-    To load all dialects into a new one is a fifth of what a small program costs. What lowering has made stays in a
-    context as long as that lives, so that it is not kept for good.
-    """
-
-    kept, left = None, 0
-
-    def __init__(self, make):
-        self.make = make
-
-    def __call__(self):
-        if not self.left:
-            self.kept, self.left = self.make(), 50
-        self.left -= 1
-        return self.kept
-
-
-def _share_contexts():
-    from jax._src.interpreters import mlir
-
-    mlir.make_ir_context = Contexts(mlir.make_ir_context)
-
-
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish():
     """The million objects that are there before the first test stay; a look for garbage among them takes 0.8 s.
 
     Tracing makes many objects that live on: to look after 700 new ones, as Python does by default, is 5 % of the time.
     """
-    if FAST and "jax" in sys.modules:
-        _share_contexts()
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)

@@ -303,6 +303,8 @@ OPTIMIZERS = [name for name in nn.optim.__all__ if name not in ("Optimizer", "th
 def optimizer_of(name, net):
     if name == "LARS":
         return nn.LARS(nn.SGD(net.trainable_params(), 0.01))
+    if name == "AdaFactor":  # its learning rate follows from the number of the step
+        return nn.AdaFactor(net.trainable_params())
     return getattr(nn, name)(net.trainable_params(), 0.01, *[0.9] * (name == "Momentum"))
 
 
@@ -321,8 +323,12 @@ def test_what_an_optimizer_keeps_is_not_missed_a_gradient(mode, name):
 # What a loss is made with, the layers before it, and its target.
 PART = np.random.default_rng(1).uniform(0.1, 0.9, (32, 3)).astype(np.float32)
 CLASS = np.random.default_rng(1).integers(0, 3, 32).astype(np.int32)
+HOT = np.eye(3, dtype=np.float32)[CLASS]
+SIGN = 2 * HOT - 1
 LOSSES = {
-    **dict.fromkeys(("L1Loss", "MAELoss", "MSELoss", "RMSELoss", "SmoothL1Loss", "HuberLoss"), ({}, (), PART)),
+    **dict.fromkeys(
+        ("L1Loss", "L1LossExt", "MAELoss", "MSELoss", "RMSELoss", "SmoothL1Loss", "HuberLoss"), ({}, (), PART)
+    ),
     **dict.fromkeys(("BCELoss", "DiceLoss"), ({}, (nn.Sigmoid,), PART)),
     "BCEWithLogitsLoss": ({}, (), PART),
     "KLDivLoss": ({}, (nn.LogSoftmax,), PART),
@@ -330,11 +336,20 @@ LOSSES = {
     "CrossEntropyLoss": ({}, (), CLASS),
     "NLLLoss": ({}, (nn.LogSoftmax,), CLASS),
     "FocalLoss": ({}, (), CLASS[:, None]),
+    "PoissonNLLLoss": ({}, (), np.floor(4 * PART)),
+    "HingeEmbeddingLoss": ({}, (nn.Sigmoid,), SIGN),
+    "SoftMarginLoss": ({}, (), SIGN),
+    "MultiLabelSoftMarginLoss": ({}, (), HOT),
+    "MultiMarginLoss": ({}, (), CLASS.astype(np.int64)),
+    "MultilabelMarginLoss": ({}, (), np.stack([CLASS, np.full(32, -1, np.int32), CLASS], 1)),
+    "MultiClassDiceLoss": ({}, (), HOT),
 }
 
 
 def test_every_loss_of_two_inputs_is_tried():
-    others = {"LossBase", "SampledSoftmaxLoss", "CosineEmbeddingLoss"}  # a base class; three inputs
+    others = {"LossBase", "SampledSoftmaxLoss", "CTCLoss"}  # a base class; four inputs
+    others |= {"CosineEmbeddingLoss", "GaussianNLLLoss", "MarginRankingLoss"}  # three inputs
+    others |= {"TripletMarginLoss", "TripletMarginWithDistanceLoss"}
     assert set(nn.loss.__all__) == {*LOSSES, *others}
 
 

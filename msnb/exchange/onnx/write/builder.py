@@ -27,6 +27,12 @@ _TITLES = {"bool": np.dtype("bool"), "bfloat16": np.dtype(ml_dtypes.bfloat16)}
 # what runtimes compute with: narrow types are widened, and cast back
 _COMPUTED = {"int8": "int32", "uint8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64"}
 _COMPUTED.update({"uint64": "int64", "bfloat16": "float32"})
+_COMPLEX = {"complex64", "complex128"}
+# ONNX's operators that take complex numbers: they move them, and none computes with them
+_MOVING = set(
+    """Compress Concat Constant Expand Gather GatherElements GatherND Identity If Loop Pad Reshape ReverseSequence Scan
+    ScatterElements ScatterND Shape Size Slice Split Squeeze Tile Transpose Unsqueeze Where""".split()
+)
 
 
 class Value:
@@ -149,6 +155,8 @@ class Builder:
         self, op: str, *inputs: Value | None, count: int, dtypes: Any = None, shapes: Any = None, **attrs: Any
     ) -> list[Value]:
         """The same of `count` results; a dtype that is None leaves a result out."""
+        if op not in _MOVING and _COMPLEX & {*(v.dtype for v in inputs if v is not None), *(dtypes or ())}:
+            raise Refused("ONNX does not compute with complex numbers")
         given = [value.name if value is not None else "" for value in inputs]
         while given and not given[-1]:
             given.pop()
