@@ -36,7 +36,7 @@ def _LuFactor(a):
 
 
 @operator
-@shapes("a: ... _ _")
+@shapes("a: _ _")
 @in_float32
 def _LuFactors(a):
     """A permutation, a lower and an upper triangular matrix, whose product is `a`."""

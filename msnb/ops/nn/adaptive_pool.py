@@ -66,7 +66,7 @@ def _places(x, size):
     for part in itertools.product(*parts):
         inside = (..., *(slice(a, b) for a, b in part))
         block, place = x[inside], number[inside].reshape(-1)
-        found.append(place[jnp.argmax(block.reshape(*x.shape[:-dims], -1), -1)])
+        found.append(place[jnp.argmax(block.reshape(*x.shape[:-dims], place.size), -1)])
     lengths = [old if new is None else new for old, new in zip(shape, size, strict=True)]
     return jnp.stack(found, -1).reshape(*x.shape[:-dims], *lengths)
 
