@@ -1,53 +1,10 @@
 """Products of several matrices."""
 
-from msnb.common.kinds import NonNegInt, check
 from msnb.core.declare import spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._numpy import ArrayLike, as_tensor, common_type
-from msnb.ops.array.broadcast import BroadcastTo
-from msnb.ops.array.eye import Eye
 from msnb.ops.array.reshape import Reshape
-from msnb.ops.math.matmul import _matmul_of_numpy
 from msnb.ops.math.products import _dot_of_numpy
-
-
-@spelling(numpy="matrix_power")
-def matrix_power(a: ArrayLike, n: NonNegInt) -> Tensor:
-    """Square matrices to the power of a whole number.
-
-    Args:
-        a (Union[Tensor, list, tuple]): Numbers, of shape (*, N, N).
-        n (int): The exponent, not negative.
-
-    Returns:
-        Tensor of the shape and element type of `a`.
-
-    Raises:
-        TypeError: If `a` is none of these, or `n` is not an int.
-        ValueError: If the last two dimensions differ, or `n` is negative.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
-    Examples:
-        >>> print(mindspore.numpy.matrix_power([[1, 1], [0, 1]], 5))
-        [[1 5]
-         [0 1]]
-    """
-    x, n = as_tensor(a, "matrix_power", "a"), check(NonNegInt, n, "n", "matrix_power")
-    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
-        raise ValueError(f"For 'matrix_power', 'a' should have shape (*, N, N), but got {x.shape}.")
-    power = None
-    for bit in reversed(f"{n:b}"):  # squares of squares, of which those are multiplied that n has
-        if bit == "1":
-            power = x if power is None else _matmul_of_numpy(power, x)
-            n -= n & -n
-        if n:
-            x = _matmul_of_numpy(x, x)
-    if power is None:
-        size = x.shape[-1]
-        return BroadcastTo.functional(Eye.functional(size, size, x.dtype), x.shape)
-    return power
 
 
 @spelling(numpy="multi_dot")

@@ -12,7 +12,6 @@ from msnb.ops._sparse_formats import COOTensor, CSRTensor, dense_to_coo, dense_t
 from msnb.ops.array.gather import Gather
 from msnb.ops.array.join import Concat
 from msnb.ops.array.segment import UnsortedSegmentMax, UnsortedSegmentSum
-from msnb.ops.array.sort import SearchSorted
 from msnb.ops.math.exponential import Exp, Expm1, Log, Log1p, Reciprocal, Sqrt, Square
 from msnb.ops.math.finite import IsFinite, IsInf, IsNan
 from msnb.ops.math.matmul import MatMul
@@ -45,7 +44,7 @@ def _of_values(prefix, kind, operator):
 
     change.__name__ = change.__qualname__ = name
     change.__doc__ = f"`{operator.__name__}` of the values of a {kind.__name__}; its zeros stay zeros."
-    spelling(operator, function=name)(change)
+    spelling(function=name)(change)
 
 
 def _part(prefix, kind, part):
@@ -123,13 +122,13 @@ def csr_to_dense(csr_tensor: CSRTensor) -> Tensor:
     return _checked("csr_to_dense", CSRTensor, csr_tensor).to_dense()
 
 
-@spelling(SearchSorted)
+@spelling()
 def csr2coo(indptr: Tensor, nnz: int) -> Tensor:
     """The row of each of `nnz` values, from where the rows begin."""
     return rows_of(indptr, nnz)
 
 
-@spelling(SearchSorted)
+@spelling()
 def coo2csr(row_indices: Tensor, height: int) -> Tensor:
     """Where each of `height` rows begins, from the row of each value, which ascend."""
     return starts_of(row_indices, height)

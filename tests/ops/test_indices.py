@@ -198,6 +198,7 @@ WITHOUT = {
     "DynamicRNN": "seq_length is None",
     "DynamicGRUV2": "seq_length is None",
     "Recurrent": "any length counts as many times as there are",
+    "LSTMOfLengths": "any length counts as many times as there are",
 }
 _LIKE_AN_INDEX = re.compile(r"ind(ex|ices)|label|target|class|segment|argmax|tensors|seq_?len|lengths")
 

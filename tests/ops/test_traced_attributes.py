@@ -147,6 +147,12 @@ EXAMPLES = {
         {"beta1": (0.5, 0.9), "beta2": (0.9, 0.99), "epsilon": (0.1, 0.3)},
         {},
     ),
+    "_LSTMOfLengths": ((*_lstm, i(2)), {"dropout": (0.3, 0.6)}, _sizes),
+    "IFMR": (  # its kernel takes no float64
+        (f(5, 5).astype(np.float32), np.float32([-2]), np.float32([2]), i(3, 9, 14, 20, 25)),
+        {"min_percentile": (0.95, 0.5), "max_percentile": (0.95, 0.5)},
+        {},
+    ),
 }
 # Numbers that are constants of the program, and why.
 STATIC = {
@@ -155,6 +161,8 @@ STATIC = {
     ("BoundingBoxDecode", "means"): "a tuple, the same for all calls of a detector",
     ("BoundingBoxDecode", "stds"): "a tuple, the same for all calls of a detector",
     ("_EmbeddingRenorm", "norm_type"): "each degree is a formula of its own",
+    ("IFMR", "search_range"): "how many scales are tried is a length",
+    ("IFMR", "search_step"): "how many scales are tried is a length",
     ("Pdist", "p"): "each degree is a formula of its own",
     ("Renorm", "p"): "each degree is a formula of its own",
     ("_PadAround", "how"): "the settings of numpy's modes, lengths and ends among them",
@@ -235,6 +243,7 @@ def structure(op, inputs):
 # What runs where something is dropped.
 DROPPING = {
     "LSTM": declared_operator(lstm._lstm_dropping, "LSTM", (), "results", True),
+    "_LSTMOfLengths": declared_operator(lstm._lstm_of_lengths_dropping, "LSTMOfLengths", (), "results", True),
     "BasicLSTMCell": declared_operator(lstm._basic_lstm_cell_dropping, "BasicLSTMCell", (), "results", True),
 }
 

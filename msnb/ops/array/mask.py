@@ -128,6 +128,7 @@ class MaskedSelect(HostPrimitive):
 
 
 @operator(methods=("masked_scatter",), generation=2)
+@shapes("input mask: ~s")
 def MaskedScatter(input, mask, source):
     """A copy of a Tensor into which the elements of another go, one after another, where a mask is True.
 
@@ -150,6 +151,8 @@ def MaskedScatter(input, mask, source):
     dtype_in("MaskedScatter", "mask", mask, BOOL)
     same_dtype("MaskedScatter", input=input, source=source)
     input, mask = jnp.broadcast_arrays(input, mask)
+    if mask.size and not source.size:
+        raise ValueError(f"For 'MaskedScatter', 'source' should have elements, but got shape {source.shape}.")
     number = jnp.clip(jnp.cumsum(mask.reshape(-1)) - 1, 0, source.size - 1).reshape(mask.shape)
     return jnp.where(mask, source.reshape(-1)[number], input)
 

@@ -11,6 +11,7 @@ from msnb.core.dtype import promote
 from msnb.core.tensor import box
 from msnb.ops._check import BOOL, COMPLEX, FLOAT, INDEX, NUMBER, dtype_in, tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator
+from msnb.ops._shapes import shapes
 
 
 @operator
@@ -86,6 +87,7 @@ class CheckNumerics(HostPrimitive):
 
 
 @operator
+@shapes("threshold: () | 1")
 def CompareAndBitpack(x, threshold):
     """Whether elements are above a threshold, eight in one byte, the first in its highest bit.
 

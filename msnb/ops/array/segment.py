@@ -13,6 +13,7 @@ from msnb.core.tensor import Tensor
 from msnb.ops._check import INDEX, NUMBER, dtype_in, tensor_argument
 from msnb.ops._half import in_float32
 from msnb.ops._host import HostPrimitive, host_operator
+from msnb.ops._shapes import shapes
 from msnb.ops.array._scatter import multiplied
 
 _DOC = """{summary} of the slices of each segment.
@@ -154,6 +155,7 @@ def _filled(cls):
 
 
 @operator
+@shapes("x: _ ...")
 def _Occupied(x, segment_ids):
     """Rows of `x`, zeros where no number of `segment_ids` names the row."""
     there = jnp.zeros(x.shape[0], bool).at[segment_ids].set(True)
@@ -161,6 +163,7 @@ def _Occupied(x, segment_ids):
 
 
 @operator
+@shapes("x: n ..., segment_ids: n")
 @in_float32
 def _MeanOfSegments(x, segment_ids, num_segments: PositiveInt):
     """Mean of the slices of each segment; an empty one holds 0."""

@@ -8,6 +8,7 @@ from msnb.core.declare import operator, spelling, standing_for
 from msnb.core.tensor import Tensor
 from msnb.ops._check import ANY, COMPLEX, FLOAT, axis_in, dtype_in, same_dtype, tensor_argument
 from msnb.ops._kinks import magnitude
+from msnb.ops._shapes import shapes
 from msnb.ops.array.join import Stack
 
 _PART = """{summary}
@@ -118,6 +119,7 @@ _PARTS = frozenset(t for t in FLOAT if t.itemsize in (4, 8))
 
 
 @operator(functional="polar", generation=2)
+@shapes("abs angle: ~s")
 def Polar(abs, angle):
     """Complex numbers from their magnitudes and angles.
 

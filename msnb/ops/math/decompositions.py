@@ -8,9 +8,11 @@ from msnb.core.cases import F, Values, case
 from msnb.core.declare import operator
 from msnb.ops._check import same_dtype
 from msnb.ops._half import in_float32
+from msnb.ops._shapes import shapes
 
 
 @operator
+@shapes("a: n n")
 @in_float32
 def _Eigh(a, *, lower: Bool = True, vectors: Bool = True):
     """Eigenvalues of a symmetric or Hermitian matrix in rising order, and its eigenvectors as columns.
@@ -25,6 +27,7 @@ def _Eigh(a, *, lower: Bool = True, vectors: Bool = True):
 
 
 @operator
+@shapes("a: ... _ _")
 @in_float32
 def _LuFactor(a):
     """The triangular factors of a matrix in one, and which row each row was exchanged with."""
@@ -33,6 +36,7 @@ def _LuFactor(a):
 
 
 @operator
+@shapes("a: _ _")
 @in_float32
 def _LuFactors(a):
     """A permutation, a lower and an upper triangular matrix, whose product is `a`."""
@@ -40,6 +44,7 @@ def _LuFactors(a):
 
 
 @operator
+@shapes("lu: n n, pivots: n, b: n | n _")
 @in_float32
 def _LuSolveBy(lu, pivots, b, *, trans: OneOf(0, 1, 2) = 0):
     """What a matrix, of which `_LuFactor` gave the factors, has to be multiplied with to give `b`."""
@@ -48,6 +53,7 @@ def _LuSolveBy(lu, pivots, b, *, trans: OneOf(0, 1, 2) = 0):
 
 
 @operator
+@shapes("a: n n, b: n | n _")
 @in_float32
 def _SolveTriangular(a, b, *, trans: OneOf(0, 1, 2) = 0, lower: Bool = False, unit_diagonal: Bool = False):
     """What a triangular matrix has to be multiplied with to give `b`."""
@@ -56,6 +62,7 @@ def _SolveTriangular(a, b, *, trans: OneOf(0, 1, 2) = 0, lower: Bool = False, un
 
 
 @operator
+@shapes("a: m _, b: m | m _")
 @in_float32
 def _LeastSquares(a, b):
     """The shortest of the solutions that come nearest, the residues, the rank (int64), and the singular values."""
@@ -64,6 +71,7 @@ def _LeastSquares(a, b):
 
 
 @operator
+@shapes("blocks: () | _ | _ _")
 @in_float32
 def _BlockDiagonal(blocks: Tensors):
     """A matrix with others along its diagonal."""

@@ -3,13 +3,17 @@
 import jax
 import jax.numpy as jnp
 
-from msnb.common.kinds import Bool, Int, Number, Optional
+from msnb.common.kinds import Bool, Int, NonNegInt, Number, Optional, check
 from msnb.core.cases import F, Values, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import COMPLEX, dtype_in, same_dtype
 from msnb.ops._half import in_float32
+from msnb.ops._numpy import ArrayLike, as_tensor
+from msnb.ops.array.broadcast import BroadcastTo
+from msnb.ops.array.eye import Eye
 from msnb.ops.math.factors import matrices
+from msnb.ops.math.matmul import _matmul_of_numpy
 
 
 def _square(op, argument, x):
@@ -94,6 +98,45 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
         ``CPU`` ``GPU`` ``TPU``
     """
     return MatrixPower.functional(input, n)
+
+
+@spelling(numpy="matrix_power")
+def _matrix_power_of_numpy(a: ArrayLike, n: NonNegInt) -> Tensor:
+    """Square matrices to the power of a whole number.
+
+    Args:
+        a (Union[Tensor, list, tuple]): Numbers, of shape (*, N, N).
+        n (int): The exponent, not negative.
+
+    Returns:
+        Tensor of the shape and element type of `a`.
+
+    Raises:
+        TypeError: If `a` is none of these, or `n` is not an int.
+        ValueError: If the last two dimensions differ, or `n` is negative.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.matrix_power([[1, 1], [0, 1]], 5))
+        [[1 5]
+         [0 1]]
+    """
+    x, n = as_tensor(a, "matrix_power", "a"), check(NonNegInt, n, "n", "matrix_power")
+    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+        raise ValueError(f"For 'matrix_power', 'a' should have shape (*, N, N), but got {x.shape}.")
+    power = None
+    for bit in reversed(f"{n:b}"):  # squares of squares, of which those are multiplied that n has
+        if bit == "1":
+            power = x if power is None else _matmul_of_numpy(power, x)
+            n -= n & -n
+        if n:
+            x = _matmul_of_numpy(x, x)
+    if power is None:
+        size = x.shape[-1]
+        return BroadcastTo.functional(Eye.functional(size, size, x.dtype), x.shape)
+    return power
 
 
 @operator

@@ -292,6 +292,7 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean
 
 
 @operator(functional="multilabel_soft_margin_loss", generation=2)
+@shapes("input target: *s, weight: <s")
 @in_float32
 def _MultilabelSoftMarginLoss(input, target, weight=None, *, reduction: Reduction = "mean"):
     """The mean over classes of the binary cross-entropy of each class.

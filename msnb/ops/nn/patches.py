@@ -48,7 +48,7 @@ def ExtractVolumePatches(x, *, kernel_size: Five, strides: Five, padding: OneOf(
     for tap in np.ndindex(kernel):
         stops = [t + (o - 1) * s + 1 for t, o, s in zip(tap, outs, step, strict=True)]
         found.append(lax.slice(x, (0, 0, *tap), (*x.shape[:2], *stops), (1, 1, *step)))
-    return jnp.stack(found, 1).reshape(x.shape[0], -1, *outs)
+    return jnp.stack(found, 1).reshape(x.shape[0], x.shape[1] * len(found), *outs)
 
 
 CASES = [

@@ -258,6 +258,7 @@ def _volume_size(op, x, output_size, scales):
 
 
 @operator
+@shapes("x: _ _ _ _ _")
 def UpsampleNearest3D(x, output_size: Optional(Shape) = None, scales: Optional(Each(Number)) = None):
     """Resizes volumes by the nearest pixel.
 
@@ -282,6 +283,7 @@ def UpsampleNearest3D(x, output_size: Optional(Shape) = None, scales: Optional(E
 
 
 @operator
+@shapes("x: _ _ _ _ _")
 def UpsampleTrilinear3D(
     x, output_size: Optional(Shape) = None, scales: Optional(Each(Number)) = None, *, align_corners: Bool = False
 ):

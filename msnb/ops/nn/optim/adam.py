@@ -265,6 +265,7 @@ def _amsgrad(op, slots, beta1_power, beta2_power, lr, beta1, beta2, epsilon, gra
 
 
 @operator(writes=("var", "m", "v", "vhat"), returns="written")
+@shapes("beta1_power beta2_power lr: () | 1")
 @in_float32
 def ApplyAdamWithAmsgrad(
     var,
@@ -305,6 +306,7 @@ def ApplyAdamWithAmsgrad(
 
 
 @operator(writes=("var", "m", "v", "vhat"), returns="written")
+@shapes("beta1_power beta2_power lr beta1 beta2 epsilon: () | 1")
 @in_float32
 def ApplyAdamWithAmsgradV2(
     var,

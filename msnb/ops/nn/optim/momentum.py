@@ -221,6 +221,7 @@ def FusedWeightScaleApplyMomentum(weight_decay, loss_scale, variable, accumulati
 
 
 @operator(writes=("var", "accum"), returns="written")
+@shapes("lr momentum: () | 1")
 @in_float32
 def ApplyKerasMomentum(
     var,
