@@ -80,7 +80,7 @@ class Line:
 
     def __init__(self, drawing):
         self._drawing = drawing
-        self.waits = False
+        self.waits: bool = False
 
     def show(self, parts, share=None, curve=()):
         """Draw the line as it is now.

@@ -44,8 +44,8 @@ class _Repeats:
         self.first = {}  # class and signature -> the first Cell that was called so; most are the only one
         self.parts = {}  # likeness and signature -> how many calls there were, _NEVER or a _Part
         self.likes = IdentityMap()  # Cell -> (when that was, what it is like)
-        self.busy = False  # whether a part is being traced
-        self.called = False  # whether there is a call of one in the graph
+        self.busy: bool = False  # whether a part is being traced
+        self.called: bool = False  # whether there is a call of one in the graph
 
 
 def call(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

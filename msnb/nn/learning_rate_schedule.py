@@ -204,7 +204,7 @@ class CosineDecayLR(LearningRateSchedule):
             raise ValueError(
                 f"For '{self.cls_name}', 'max_lr' should be greater than 'min_lr', but got {max_lr} and {min_lr}."
             )
-        self.decay_steps = decay_steps
+        self.decay_steps: int = decay_steps
         self.min_lr: NonNegativeFloat = min_lr
         self.max_lr: PositiveFloat = max_lr
 
@@ -259,7 +259,7 @@ class PolynomialDecayLR(LearningRateSchedule):
         self.end_learning_rate: NonNegativeFloat = end_learning_rate
         self.decay_steps: PositiveInt = decay_steps
         self.update_decay_steps: Bool = update_decay_steps
-        self.power = power
+        self.power: float = power
 
     def construct(self, global_step: Tensor) -> Tensor:
         share = _elapsed(global_step, self.decay_steps, at_most_all=not self.update_decay_steps)

@@ -80,12 +80,12 @@ class UncertaintyEvaluation:
         self.epi_model: Cell = model
         self.ale_model: Cell = deepcopy(model)
         self.train_dataset = train_dataset
-        self.task_type = task_type
+        self.task_type: str = task_type
         self.num_classes = num_classes
-        self.epochs = epochs
+        self.epochs: int = epochs
         self.epi_uncer_model_path = epi_uncer_model_path
         self.ale_uncer_model_path = ale_uncer_model_path
-        self.save_model = save_model
+        self.save_model: bool = save_model
         self.epi_uncer_model: EpistemicUncertaintyModel | None = None
         self.ale_uncer_model: AleatoricUncertaintyModel | None = None
 
@@ -205,7 +205,7 @@ class AleatoricUncertaintyModel(Cell):
 
     def __init__(self, ale_model: Cell, num_classes: int | None, task: str) -> None:
         super().__init__()
-        self.task = task
+        self.task: str = task
         self.pred_layer: Cell = Identity()
         if task == "classification":
             self.var_layer: Cell = Dense(num_classes, num_classes)
@@ -234,7 +234,7 @@ class AleatoricLoss(Cell):
 
     def __init__(self, task: str) -> None:
         super().__init__()
-        self.task = task
+        self.task: str = task
         self.entropy: Cell = SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
 
     def construct(self, data_pred: tuple[Tensor, Tensor], y: Tensor) -> Tensor:

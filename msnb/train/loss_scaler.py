@@ -147,8 +147,8 @@ class DynamicLossScaler(StaticLossScaler):
         super().__init__(scale_value)
         Validator.check_positive_int(scale_factor, "scale_factor", "DynamicLossScaler")
         Validator.check_positive_int(scale_window, "scale_window", "DynamicLossScaler")
-        self.scale_factor = scale_factor
-        self.scale_window = scale_window
+        self.scale_factor: int = scale_factor
+        self.scale_window: int = scale_window
         self.counter: Parameter = Parameter(Tensor(0, mstype.int32), name="counter", requires_grad=False)
 
     def adjust(self, grads_finite: Tensor) -> bool:

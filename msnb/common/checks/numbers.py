@@ -1,6 +1,8 @@
 """Checks of numbers: of what type, how large, in which interval."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -9,14 +11,21 @@ from msnb.common.checks.words import as_tuple, got, names_of
 from msnb.common.kinds import refusal
 
 
-def check_finite(arg_value, arg_name=None, prim_name=None):
+def check_finite(arg_value: Any, arg_name: str | None = None, prim_name: str | None = None) -> Any:
     """`arg_value`, unless it is a NaN or infinite number, which is a ValueError. What is no number passes."""
     if isinstance(arg_value, (float, np.floating)) and not math.isfinite(arg_value):
         raise refusal(ValueError, prim_name, arg_name, "a finite number", got(arg_value))
     return arg_value
 
 
-def check_number(arg_value, value, rel, arg_type=int, arg_name=None, prim_name=None):
+def check_number(
+    arg_value: Any,
+    value: Any,
+    rel: Rel,
+    arg_type: type = int,
+    arg_name: str | None = None,
+    prim_name: str | None = None,
+) -> Any:
     """`arg_value`, when it is a finite `arg_type` in relation `rel` to `value`; TypeError or ValueError otherwise."""
     check_is_number(arg_value, arg_type, arg_name, prim_name)
     if not Rel.get_fns(rel)(arg_value, value):
@@ -30,7 +39,7 @@ def check_number(arg_value, value, rel, arg_type=int, arg_name=None, prim_name=N
     return arg_value
 
 
-def check_is_number(arg_value, arg_type, arg_name=None, prim_name=None):
+def check_is_number(arg_value: Any, arg_type: type, arg_name: str | None = None, prim_name: str | None = None) -> Any:
     """`arg_value`, when it is a finite `arg_type` (a bool is no number); TypeError or ValueError otherwise."""
     check_finite(arg_value, arg_name, prim_name)
     if not isinstance(arg_value, arg_type) or isinstance(arg_value, bool):
@@ -38,7 +47,15 @@ def check_is_number(arg_value, arg_type, arg_name=None, prim_name=None):
     return arg_value
 
 
-def check_number_range(arg_value, lower_limit, upper_limit, rel, value_type, arg_name=None, prim_name=None):
+def check_number_range(
+    arg_value: Any,
+    lower_limit: Any,
+    upper_limit: Any,
+    rel: Rel,
+    value_type: type,
+    arg_name: str | None = None,
+    prim_name: str | None = None,
+) -> Any:
     """`arg_value`, a finite `value_type` or numpy number inside the interval; TypeError or ValueError otherwise."""
     check_finite(arg_value, arg_name, prim_name)
     if not isinstance(arg_value, (np.ndarray, np.generic, *as_tuple(value_type))) or isinstance(arg_value, bool):
@@ -51,7 +68,7 @@ def check_number_range(arg_value, lower_limit, upper_limit, rel, value_type, arg
 
 
 def _comparing(arg_type, rel, what):
-    def check_value(arg_value, arg_name=None, prim_name=None):
+    def check_value(arg_value: Any, arg_name: str | None = None, prim_name: str | None = None) -> Any:
         return check_number(arg_value, 0, rel, arg_type, arg_name, prim_name)
 
     check_value.__name__ = f"check_{what.replace('not ', 'non_')}_{arg_type.__name__}"
@@ -59,52 +76,74 @@ def _comparing(arg_type, rel, what):
     return check_value
 
 
-check_positive_int = _comparing(int, Rel.GT, "positive")
-check_negative_int = _comparing(int, Rel.LT, "negative")
-check_non_positive_int = _comparing(int, Rel.LE, "not positive")
-check_non_negative_int = _comparing(int, Rel.GE, "not negative")
-check_positive_float = _comparing(float, Rel.GT, "positive")
-check_negative_float = _comparing(float, Rel.LT, "negative")
-check_non_positive_float = _comparing(float, Rel.LE, "not positive")
-check_non_negative_float = _comparing(float, Rel.GE, "not negative")
+check_positive_int: Callable[..., Any] = _comparing(int, Rel.GT, "positive")
+check_negative_int: Callable[..., Any] = _comparing(int, Rel.LT, "negative")
+check_non_positive_int: Callable[..., Any] = _comparing(int, Rel.LE, "not positive")
+check_non_negative_int: Callable[..., Any] = _comparing(int, Rel.GE, "not negative")
+check_positive_float: Callable[..., Any] = _comparing(float, Rel.GT, "positive")
+check_negative_float: Callable[..., Any] = _comparing(float, Rel.LT, "negative")
+check_non_positive_float: Callable[..., Any] = _comparing(float, Rel.LE, "not positive")
+check_non_negative_float: Callable[..., Any] = _comparing(float, Rel.GE, "not negative")
 
 
-def check_int(arg_value, value, rel, arg_name=None, prim_name=None):
+def check_int(arg_value: Any, value: Any, rel: Rel, arg_name: str | None = None, prim_name: str | None = None) -> Any:
     """`arg_value`, when it is an int in relation `rel` to `value`."""
     return check_number(arg_value, value, rel, int, arg_name, prim_name)
 
 
-def check_float(arg_value, value, rel, arg_name=None, prim_name=None):
+def check_float(arg_value: Any, value: Any, rel: Rel, arg_name: str | None = None, prim_name: str | None = None) -> Any:
     """`arg_value`, when it is a float in relation `rel` to `value`."""
     return check_number(arg_value, value, rel, float, arg_name, prim_name)
 
 
-def check_equal_int(arg_value, value, arg_name=None, prim_name=None):
+def check_equal_int(arg_value: Any, value: Any, arg_name: str | None = None, prim_name: str | None = None) -> Any:
     """`arg_value`, when it is an int equal to `value`."""
     return check_number(arg_value, value, Rel.EQ, int, arg_name, prim_name)
 
 
-def check_is_int(arg_value, arg_name=None, prim_name=None):
+def check_is_int(arg_value: Any, arg_name: str | None = None, prim_name: str | None = None) -> Any:
     """`arg_value`, when it is an int."""
     return check_is_number(arg_value, int, arg_name, prim_name)
 
 
-def check_is_float(arg_value, arg_name=None, prim_name=None):
+def check_is_float(arg_value: Any, arg_name: str | None = None, prim_name: str | None = None) -> Any:
     """`arg_value`, when it is a finite float."""
     return check_is_number(arg_value, float, arg_name, prim_name)
 
 
-def check_int_range(arg_value, lower_limit, upper_limit, rel, arg_name=None, prim_name=None):
+def check_int_range(
+    arg_value: Any,
+    lower_limit: Any,
+    upper_limit: Any,
+    rel: Rel,
+    arg_name: str | None = None,
+    prim_name: str | None = None,
+) -> Any:
     """`arg_value`, when it is an int inside the interval."""
     return check_number_range(arg_value, lower_limit, upper_limit, rel, int, arg_name, prim_name)
 
 
-def check_float_range(arg_value, lower_limit, upper_limit, rel, arg_name=None, prim_name=None):
+def check_float_range(
+    arg_value: Any,
+    lower_limit: Any,
+    upper_limit: Any,
+    rel: Rel,
+    arg_name: str | None = None,
+    prim_name: str | None = None,
+) -> Any:
     """`arg_value`, when it is a float inside the interval."""
     return check_number_range(arg_value, lower_limit, upper_limit, rel, float, arg_name, prim_name)
 
 
-def check(arg_name, arg_value, value_name, value, rel=Rel.EQ, prim_name=None, excp_cls=ValueError):
+def check(
+    arg_name: str | None,
+    arg_value: Any,
+    value_name: str,
+    value: Any,
+    rel: Rel = Rel.EQ,
+    prim_name: str | None = None,
+    excp_cls: type[Exception] = ValueError,
+) -> Any:
     """`arg_value`, an int or tuple of ints, when it is in relation `rel` to `value`; raises `excp_cls` otherwise."""
     check_finite(arg_value, arg_name, prim_name)
     if not Rel.get_fns(rel)(arg_value, value):

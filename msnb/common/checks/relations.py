@@ -1,5 +1,6 @@
 """`Rel`: the relations that a value can be checked for, in words and as functions."""
 
+from collections.abc import Callable
 from enum import Enum
 
 
@@ -20,17 +21,17 @@ class Rel(Enum):
     NOT_IN = 12
 
     @staticmethod
-    def get_strs(rel):
+    def get_strs(rel: "Rel") -> str:
         """Format of the relation in words, with a ``{}`` for each limit."""
         return _RELATIONS[rel][0] if rel in _RELATIONS else ""
 
     @staticmethod
-    def get_fns(rel):
+    def get_fns(rel: "Rel") -> Callable[..., bool]:
         """Function that tells whether the relation holds: ``fn(value, limit)`` or ``fn(value, lower, upper)``."""
         return _RELATIONS[rel][1] if rel in _RELATIONS else lambda *_: False
 
 
-_RELATIONS = {
+_RELATIONS: dict[Rel, tuple[str, Callable[..., bool]]] = {
     Rel.EQ: ("== {}", lambda x, y: x == y),
     Rel.NE: ("!= {}", lambda x, y: x != y),
     Rel.LT: ("< {}", lambda x, y: x < y),

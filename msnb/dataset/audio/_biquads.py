@@ -325,7 +325,7 @@ class DeemphBiquad(RecursiveFilter):
 
     def __init__(self, sample_rate: int) -> None:
         _check_rate(sample_rate, _DEEMPHASIS)
-        self.sample_rate = sample_rate
+        self.sample_rate: int = sample_rate
         frequency, slope, gain = _DEEMPHASIS[sample_rate]
         w0, A = 2 * np.pi * frequency / sample_rate, 10 ** (gain / 40)
         alpha = np.sin(w0) / 2 * np.sqrt((A + 1 / A) * (1 / slope - 1) + 2)
@@ -359,7 +359,7 @@ class RiaaBiquad(RecursiveFilter):
 
     def __init__(self, sample_rate: int) -> None:
         _check_rate(sample_rate, _RIAA)
-        self.sample_rate = sample_rate
+        self.sample_rate: int = sample_rate
         b, a = (self._polynomial(*np.float32(roots)) for roots in _RIAA[sample_rate])
         y = np.float32(2 * np.pi * 1000 / sample_rate)
         self._set(b * np.sqrt(self._power(a, y) / self._power(b, y)), a)

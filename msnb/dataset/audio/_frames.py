@@ -34,7 +34,7 @@ class ComputeDeltas(AudioOp):
         win_length: Annotated[int, within(3, INT32_MAX, int)] = 5,
         pad_mode: Annotated[BorderType, of_type(BorderType)] = BorderType.EDGE,
     ):
-        self.win_length = win_length
+        self.win_length: int = win_length
         self.pad_mode = pad_mode
 
     def _row(self, array):

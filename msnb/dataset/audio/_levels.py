@@ -116,7 +116,7 @@ class Contrast(_Waveform):
 
     @checked
     def __init__(self, enhancement_amount: Annotated[float, within(0, 100, float, int)] = 75.0):
-        self.enhancement_amount = enhancement_amount
+        self.enhancement_amount: float = enhancement_amount
 
     def _level(self, wave):
         kind = wave.dtype.type
@@ -147,7 +147,7 @@ class DCShift(_Waveform):
         shift: Annotated[float, within(-2.0, 2.0, float, int)],
         limiter_gain: Annotated[float, of_type(float, int)] | None = None,
     ):
-        self.shift = shift
+        self.shift: float = shift
         self.limiter_gain: float = limiter_gain or shift
 
     def _level(self, wave):
@@ -318,8 +318,8 @@ class Overdrive(_Waveform):
         gain: Annotated[float, within(0, 100, float, int)] = 20.0,
         color: Annotated[float, within(0, 100, float, int)] = 20.0,
     ):
-        self.gain = gain
-        self.color = color
+        self.gain: float = gain
+        self.color: float = color
 
     def _level(self, wave):
         kind = wave.dtype.type
@@ -350,7 +350,7 @@ class Vol(_Waveform):
     def __init__(self, gain: float, gain_type: Annotated[GainType, of_type(GainType)] = GainType.AMPLITUDE) -> None:
         kind = {GainType.AMPLITUDE: NonNegReal24, GainType.POWER: PositiveReal24}.get(gain_type, Real24)
         check(kind, gain, "gain", "Vol")
-        self.gain = gain
+        self.gain: float = gain
         self.gain_type = gain_type
 
     def _level(self, wave):

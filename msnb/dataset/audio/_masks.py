@@ -76,7 +76,7 @@ class MaskAlongAxis(_Mask):
         self.mask_start = mask_start
         self.mask_width = mask_width
         self.mask_value = mask_value
-        self.axis = axis
+        self.axis: int = axis
         self._axis = axis - 3
 
     def _row(self, array):
@@ -107,7 +107,7 @@ class MaskAlongAxisIID(_Mask):
     def __init__(self, mask_param: NonNegInt32, mask_value: Real24, axis: Annotated[int, within(1, 2, int)]):
         self.mask_param = mask_param
         self.mask_value = mask_value
-        self.axis = axis
+        self.axis: int = axis
         self._axis = axis - 3
 
     def _draw(self, state, array):

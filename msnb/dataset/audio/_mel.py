@@ -133,7 +133,7 @@ class MelSpectrogram(Stft):
             raise ValueError("MelSpectrogram: onesided=False has no meaning on the mel scale; leave it True.")
         self.sample_rate = sample_rate
         self.n_fft: int = n_fft
-        self.f_min = f_min
+        self.f_min: float = f_min
         self.pad: int = pad
         self.n_mels = n_mels
         self.window: WindowType = window
@@ -188,7 +188,7 @@ class MFCC(AudioOp):
             raise ValueError(f"MFCC: n_mfcc is {n_mfcc}, more than the {self._mel.n_mels} mel bands (n_mels).")
         self.sample_rate = sample_rate
         self.n_mfcc = n_mfcc
-        self.dct_type = dct_type
+        self.dct_type: int = dct_type
         self.norm = norm
         self.log_mels = log_mels
         self.melkwargs = melkwargs

@@ -17,9 +17,9 @@ class RunContext:
         left: Callable[[], bool] = lambda: False,
     ) -> None:
         self.left = left
-        self.cur_epoch_num = cur_epoch_num
-        self.cur_step_num_in_epoch = cur_step_num_in_epoch
-        self.cur_step_num = cur_step_num
+        self.cur_epoch_num: int = cur_epoch_num
+        self.cur_step_num_in_epoch: int = cur_step_num_in_epoch
+        self.cur_step_num: int = cur_step_num
 
 
 class Watcher:
@@ -33,7 +33,7 @@ class Watcher:
         self.waiting: list[Any] = [cb for cb in callbacks if hasattr(cb, "wake")]
         self.left: bool = False
         self.callbacks: list[tuple[Any, Any]] = [(cb.create_runtime_obj(), cb.step_size) for cb in callbacks]
-        self.passes = 1
+        self.passes: int = 1
         self._pass = 0
         self._epoch = 0
         self._step = 0

@@ -57,11 +57,11 @@ class _Settings:
 
     def __init__(self):
         self.seed = UNSEEDED
-        self.workers = 8
-        self.prefetch = 16
-        self.callback_timeout = 60
+        self.workers: int = 8
+        self.prefetch: int = 16
+        self.callback_timeout: int = 60
         self.cache_budget: Any = None
-        self.max_pixels = 30_000_000  # decoders take up to ten bytes a pixel (progressive JPEG): under 300 MB
+        self.max_pixels: int = 30_000_000  # decoders take up to ten bytes a pixel (progressive JPEG): under 300 MB
         self.extra: dict[Any, Any] = {}
 
 

@@ -69,7 +69,7 @@ class BatchDataset(Dataset):
         self.column_order: list[str] = as_list(column_order) or []
         self.pad: bool = pad_info is not None
         self.pad_info: dict[str, Any] = pad_info or {}
-        self.python_multiprocessing = python_multiprocessing
+        self.python_multiprocessing: bool = python_multiprocessing
 
     def _node(self, children):
         child = children[0]

@@ -62,8 +62,8 @@ class BucketBatchByLengthDataset(Dataset):
         self.bucket_batch_sizes = bucket_batch_sizes
         self.element_length_function = element_length_function
         self.pad_info: dict[str, Any] = pad_info or {}
-        self.pad_to_bucket_boundary = pad_to_bucket_boundary
-        self.drop_remainder = drop_remainder
+        self.pad_to_bucket_boundary: bool = pad_to_bucket_boundary
+        self.drop_remainder: bool = drop_remainder
 
     def _node(self, children):
         return _Bucket(children[0], self)

@@ -25,8 +25,8 @@ class _Kept:
         self.size = size
         self.spilling = spilling
         self.rows = {}
-        self.bytes = 0
-        self.total = 0
+        self.bytes: int = 0
+        self.total: int = 0
         self.places = {}
         self.file = None
 
@@ -169,7 +169,7 @@ class _CacheNode(nodes.Node):
     def __init__(self, below, kept):
         super().__init__([below], below.columns)
         self.kept = kept
-        self.complete = False
+        self.complete: bool = False
         bottom = below
         self.maps = []
         while type(bottom) is nodes.Map:

@@ -56,7 +56,7 @@ class MapDataset(Dataset):
             raise ValueError(
                 "When length of input_columns and output_columns are not equal, column_order must be specified."
             )
-        self.python_multiprocessing = python_multiprocessing
+        self.python_multiprocessing: bool = python_multiprocessing
         self.callbacks: list[Any] | None = (
             callbacks if callbacks is None or isinstance(callbacks, list) else [callbacks]
         )

@@ -36,10 +36,10 @@ class Operator:
 
     def __init__(self, label: Any, kind: str, depth: int, advice: str = "") -> None:
         self._label = label
-        self.kind = kind
-        self.depth = depth
-        self.advice = advice
-        self.rows = 0
+        self.kind: str = kind
+        self.depth: int = depth
+        self.advice: str = advice
+        self.rows: int = 0
         self.total: float = 0.0
         self.below: list[Any] = []
 

@@ -261,7 +261,7 @@ class Batch(Node):
     ) -> None:
         super().__init__([child], columns)
         self.batch_size = size
-        self.drop_remainder = drop_remainder
+        self.drop_remainder: bool = drop_remainder
         self.size_of = size_of
         self.per_batch = per_batch
         self.pad = pad

@@ -16,7 +16,7 @@ class Shuffle(Node):
     def __init__(self, child: Node, size: Any, reshuffle: bool = True, seed: int | None = None) -> None:
         super().__init__([child], child.columns)
         self.buffer_size = size
-        self.reshuffle = reshuffle
+        self.reshuffle: bool = reshuffle
         self.seed: int = fresh_seed() if seed is None else seed
         self.stream: Mt64 = Mt64(self.seed)
         self.cut_short: bool = False
@@ -80,7 +80,7 @@ class Repeat(Node):
 
     def __init__(self, child: Node, count: int) -> None:
         super().__init__([child], child.columns)
-        self.count = count
+        self.count: int = count
 
     def chunks(self, hint: Hint) -> Iterator[Chunk]:
         done = first = 0
@@ -115,7 +115,7 @@ class Take(Node):
 
     def __init__(self, child: Node, count: int) -> None:
         super().__init__([child], child.columns)
-        self.count = count
+        self.count: int = count
 
     def numbers(self, numbers: Any) -> Any:
         """The same for sample numbers."""
@@ -150,7 +150,7 @@ class Skip(Node):
 
     def __init__(self, child: Node, count: int) -> None:
         super().__init__([child], child.columns)
-        self.count = count
+        self.count: int = count
 
     def numbers(self, numbers: Any) -> Any:
         """The same for sample numbers."""

@@ -131,7 +131,7 @@ class _Look:
     """One look at a data set, in a thread: `known` is replaced whenever more is known."""
 
     def __init__(self, dataset, rows, known):
-        self.reason = ""
+        self.reason: str = ""
         self.dataset = dataset
         self.rows = rows
         self.known = known

@@ -37,9 +37,9 @@ class Step:
 
     def __init__(self, inputs: Sequence[str], results: int, names: Sequence[str], workers: int = 1) -> None:
         self.inputs = inputs
-        self.results = results
+        self.results: int = results
         self.names = names
-        self.workers = workers
+        self.workers: int = workers
 
     deterministic = False
     costly = False

@@ -19,8 +19,8 @@ class SamplerFn:
 
     def __init__(self, dataset: object, num_worker: int, multi_process: bool) -> None:
         self.dataset = dataset
-        self.num_worker = num_worker
-        self.multi_process = multi_process
+        self.num_worker: int = num_worker
+        self.multi_process: bool = multi_process
 
     def _one(self, index):
         return self.dataset[index]

@@ -24,8 +24,8 @@ class ShuffleDataset(Dataset):
 
     def __init__(self, input_dataset: Dataset, buffer_size: int) -> None:
         super().__init__(input_dataset)
-        self.buffer_size = buffer_size
-        self.reshuffle_each_epoch = True
+        self.buffer_size: int = buffer_size
+        self.reshuffle_each_epoch: bool = True
         self.own_seed: Any = None
         if self.is_sync():
             raise RuntimeError("No shuffle after sync operators.")
@@ -146,7 +146,7 @@ class SkipDataset(Dataset):
 
     def __init__(self, input_dataset: Dataset, count: int) -> None:
         super().__init__(input_dataset)
-        self.count = count
+        self.count: int = count
 
     def _node(self, children):
         if self.count < 0:
@@ -174,7 +174,7 @@ class TakeDataset(Dataset):
 
     def __init__(self, input_dataset: Dataset, count: int) -> None:
         super().__init__(input_dataset)
-        self.count = count
+        self.count: int = count
 
     def _node(self, children):
         return ordering.Take(children[0], self.count)

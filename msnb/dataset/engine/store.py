@@ -34,8 +34,8 @@ class Store:
     """
 
     def __init__(self, rows: int, budget: int) -> None:
-        self.rows = rows
-        self.budget = budget
+        self.rows: int = rows
+        self.budget: int = budget
         self.open: bool = rows > 0 and budget > 0
         self.arrays = None
         self.filled: np.ndarray | None = None

@@ -94,7 +94,7 @@ class _Gate(nodes.Node):
     def __init__(self, child, pair):
         super().__init__([child], child.columns)
         self.pair = pair
-        self.left = False
+        self.left: bool = False
 
     def chunks(self, hint):
         for chunk in self.children[0].chunks(nodes.Hint(1)):

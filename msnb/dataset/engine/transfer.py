@@ -26,7 +26,7 @@ class _Sender:
         self.info = queue.Queue() if with_info else None
         self.going = threading.Event()
         self.going.set()
-        self.ended = False
+        self.ended: bool = False
         self.error = None
         self.thread = threading.Thread(target=self._run, name="msnb-to-device", daemon=True)
         self.thread.start()
@@ -86,8 +86,8 @@ class TransferDataset(Dataset):
         super().__init__(input_dataset)
         self.queue_name: str = str(uuid.uuid1())
         self.device_type: Any = get_context("device_target")
-        self.send_epoch_end = send_epoch_end
-        self.create_data_info_queue = create_data_info_queue
+        self.send_epoch_end: bool = send_epoch_end
+        self.create_data_info_queue: bool = create_data_info_queue
         self._sender = None
 
     def _node(self, children):

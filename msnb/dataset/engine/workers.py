@@ -76,7 +76,7 @@ class Belt:
     """A short queue between a thread that makes items and one that takes them. Closing it wakes both."""
 
     def __init__(self, places: int) -> None:
-        self.places = places
+        self.places: int = places
         self._items = collections.deque()
         self._changed = threading.Condition()
         self._closed = False
@@ -145,7 +145,7 @@ class Prefetcher:
 
     def __init__(self, iterator: Iterator[Any], ahead: int, always: bool = False) -> None:
         self._iterator = iterator
-        self.ahead = ahead
+        self.ahead: int = ahead
         self._always = always
         self._count = 0
         self._making = self._using = 0.0

@@ -154,7 +154,7 @@ class RegexTokenizer(_Tokenizer):
         check_str(delim_pattern, "delim_pattern")
         check_str(keep_delim_pattern, "keep_delim_pattern")
         check_bool(with_offsets, "with_offsets")
-        self.delim_pattern = delim_pattern
+        self.delim_pattern: str = delim_pattern
         self.keep_delim_pattern: str = keep_delim_pattern
         self.with_offsets: bool = with_offsets
 

@@ -43,7 +43,7 @@ class OneHot(TensorOp):
     @answered
     def __init__(self, num_classes: int, smoothing_rate: float = 0.0) -> None:
         check_one_hot(num_classes, smoothing_rate)
-        self.num_classes = num_classes
+        self.num_classes: int = num_classes
         self.smoothing_rate: float = smoothing_rate
 
     def _coded(self, labels):

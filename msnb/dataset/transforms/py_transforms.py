@@ -35,8 +35,8 @@ class OneHotOp:
 
     def __init__(self, num_classes: int, smoothing_rate: float = 0.0) -> None:
         check_one_hot(num_classes, 0.0 if smoothing_rate is None else smoothing_rate)
-        self.num_classes = num_classes
-        self.smoothing_rate = smoothing_rate
+        self.num_classes: int = num_classes
+        self.smoothing_rate: float = smoothing_rate
 
     def __call__(self, label: Any) -> Any:
         """The row of one label, or one row per label."""

@@ -42,7 +42,7 @@ class UniformAugment(_Composite):
                     f"'mindspore._c_dataengine.TensorOp'>,)."
                 )
         self.transforms = transforms
-        self.num_ops = num_ops
+        self.num_ops: int = num_ops
 
     def _run(self, state, *values):
         stream, states = state
@@ -183,7 +183,7 @@ class CutMixBatch(TensorOp):
         positive(within(0, FLOAT_MAX_INTEGER)(alpha, ""), "alpha")
         self.image_batch_format = image_batch_format
         self.alpha = alpha
-        self.prob = prob
+        self.prob: float = prob
 
     def _box(self, stream, height, width, share):
         cut = np.float32(1) - share

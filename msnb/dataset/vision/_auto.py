@@ -184,9 +184,9 @@ class RandAugment(_Policy):
         fill_value: FillValue = 0,
     ):
         check(within(0, num_magnitude_bins - 1), magnitude, "magnitude", "RandAugment")
-        self.num_ops = num_ops
+        self.num_ops: int = num_ops
         self.magnitude = magnitude
-        self.num_magnitude_bins = num_magnitude_bins
+        self.num_magnitude_bins: int = num_magnitude_bins
         self._set(interpolation, fill_value)
 
     def _draw(self, stream, image):
@@ -218,7 +218,7 @@ class TrivialAugmentWide(_Policy):
         interpolation: Interpolation = Inter.NEAREST,
         fill_value: FillValue = 0,
     ):
-        self.num_magnitude_bins = num_magnitude_bins
+        self.num_magnitude_bins: int = num_magnitude_bins
         self._set(interpolation, fill_value)
 
     def _draw(self, stream, image):

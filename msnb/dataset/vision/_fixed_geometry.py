@@ -300,7 +300,7 @@ class SlicePatches(TensorOp):
         self.num_height: PositiveInt24 = num_height
         self.num_width: PositiveInt24 = num_width
         self.slice_mode = slice_mode
-        self.fill_value = fill_value
+        self.fill_value: int = fill_value
 
     def _row(self, image):
         h, w = kernels.image(image, "SlicePatches").shape[:2]

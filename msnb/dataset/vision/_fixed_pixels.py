@@ -109,8 +109,8 @@ class AdjustGamma(ImageOp):
     @checked
     def __init__(self, gamma: Annotated[float, of_type(float, int)], gain: Annotated[float, of_type(float, int)] = 1):
         within(0, FLOAT_MAX_INTEGER)(gamma, "gamma")
-        self.gamma = gamma
-        self.gain = gain
+        self.gamma: float = gamma
+        self.gain: float = gain
 
     def _row(self, image):
         if image.dtype == np.uint8:
@@ -183,7 +183,7 @@ class Posterize(ImageOp):
 
     @checked
     def __init__(self, bits: Annotated[int, within(0, 8, int)]):
-        self.bits = bits
+        self.bits: int = bits
 
     def _row(self, image):
         return kernels.posterize(image, self.bits)

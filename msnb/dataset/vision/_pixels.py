@@ -160,7 +160,7 @@ class NormalizePad(ImageOp):
             raise ValueError("dtype only support float32 or float16.")
         self.mean = mean
         self.std = std
-        self.dtype = dtype
+        self.dtype: str = dtype
         self.is_hwc: bool = is_hwc
         self._mean = np.array([mean[0]] * 3 if len(mean) == 1 else mean, np.float32)
         self._std = np.array([std[0]] * 3 if len(std) == 1 else std, np.float32)

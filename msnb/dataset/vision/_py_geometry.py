@@ -258,8 +258,8 @@ class RandomPerspective:
         prob: Annotated[float, within(0.0, 1.0)] = 0.5,
         interpolation: Interpolation = Inter.BICUBIC,
     ):
-        self.distortion_scale = distortion_scale
-        self.prob = prob
+        self.distortion_scale: float = distortion_scale
+        self.prob: float = prob
         self.interpolation: Any = util.method(interpolation)
 
     def __call__(self, img: Any) -> Any:

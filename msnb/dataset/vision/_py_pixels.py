@@ -147,7 +147,7 @@ class NormalizePad(Normalize):
             raise TypeError("dtype should be string.")
         if dtype not in ("float32", "float16"):
             raise ValueError("dtype only support float32 or float16.")
-        self.dtype = dtype
+        self.dtype: str = dtype
 
 
 class RandomColorAdjust(PyOp):
@@ -184,7 +184,7 @@ class Grayscale(PyOp):
             raise ValueError(
                 f"Number of channels of the output grayscale image should be either 1 or 3. Got {num_output_channels}."
             )
-        self.num_output_channels = num_output_channels
+        self.num_output_channels: int = num_output_channels
 
 
 class RandomGrayscale:

@@ -138,17 +138,17 @@ class Reader(ControlFlow):
     def __init__(
         self, model: dict[str, Any], path: str, strict: bool = True, shapes: Sequence[tuple[int, ...]] | None = None
     ) -> None:
-        self.path = path
-        self.strict = strict
+        self.path: str = path
+        self.strict: bool = strict
         self.shapes = shapes
         self.main = model["graph"]
         taken = [tensor for value in self.main.get("input", []) for tensor in value.get("tensor", [])]
         self.is_open = shapes is None and any(size < 0 for tensor in taken for size in tensor.get("dims", ()))
         self.functions = {g.get("name", ""): g for g in [self.main, *model.get("functions", [])]}
         self.primitives = {p.get("name", ""): p for p in model.get("primitives", [])}
-        self.followed = 0
-        self.depth = 0
-        self.made = 0
+        self.followed: int = 0
+        self.depth: int = 0
+        self.made: int = 0
         self.nodes: list[CNode] = []  # of the graph in the making
         self.top = self.nodes  # of the outermost one
         self.active: tuple[str, ...] = ()  # functions whose call is an `Again`

@@ -90,11 +90,11 @@ class Writer(ControlWriter, LengthWriter, OrderWriter):
         self.reasons: dict[CNode, str] = {}
         self.is_open = any(is_length(size) for node in graph.parameters for size in node.types[0].shape)
         self.lengths: dict[Any, Name] = {}  # dimensions of inputs, and what is made of them
-        self.count = 0
+        self.count: int = 0
         self.nodes: list[dict[str, Any]] = []  # of the function in the making
-        self.scope = "Default"
-        self.name = ""
-        self.within = False  # whether that function is a branch or part of a loop
+        self.scope: str = "Default"
+        self.name: str = ""
+        self.within: bool = False  # whether that function is a branch or part of a loop
 
     def model(self) -> dict[str, Any]:
         """All messages.

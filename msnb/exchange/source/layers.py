@@ -61,7 +61,7 @@ class Finder:
     def __init__(self, blocks: Blocks, block: Block, alone: bool) -> None:
         self.blocks = blocks
         self.own = {(weight, 0) for weight in block.weights}
-        self.alone = alone
+        self.alone: bool = alone
         self.ops = {step.node for step in block.steps if isinstance(step, Op) and not step.bodies}
 
     def weight(self, value: Value, dims: int) -> ParameterNode | None:

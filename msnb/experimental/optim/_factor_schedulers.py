@@ -125,7 +125,7 @@ class ExponentialLR(LRScheduler):
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         check_kind("ExponentialLR", Real, gamma=gamma)
-        self.gamma = gamma
+        self.gamma: float = gamma
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:

@@ -166,7 +166,7 @@ class CyclicLR(LRScheduler):
         down = step_size_up if step_size_down is None else step_size_down
         self.total_step_size = float(step_size_up + down)
         self.step_up_ratio = step_size_up / self.total_step_size
-        self.gamma = gamma
+        self.gamma: float = gamma
         self.scale_fn, self.scale_mode = (scale_fn, scale_mode) if scale_fn is not None else heights[mode]
         self.base_lrs = lowest
         super().__init__(optimizer, last_epoch)

@@ -54,14 +54,14 @@ class _AdaptiveMaxPool2d(_AdaptivePool2d):
     @checked
     def __init__(self, output_size: OutputSize, return_indices: Bool = False) -> None:
         super().__init__(output_size)
-        self.return_indices = return_indices
+        self.return_indices: bool = return_indices
 
 
 class _AdaptivePool1d(Cell):
     @checked
     def __init__(self, output_size: PositiveInt) -> None:
         super().__init__()
-        self.output_size = output_size
+        self.output_size: int = output_size
 
     def extend_repr(self) -> str:
         """The length."""
@@ -83,7 +83,7 @@ class _AdaptiveMaxPool3d(_AdaptivePool3d):
     @checked
     def __init__(self, output_size: VolumeSize, return_indices: Bool = False) -> None:
         super().__init__(output_size)
-        self.return_indices = return_indices
+        self.return_indices: bool = return_indices
 
 
 class AdaptiveAvgPool2d(_AdaptivePool2d):

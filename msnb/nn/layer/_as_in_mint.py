@@ -85,9 +85,9 @@ class Linear(Cell):
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
-        self.in_features = in_features
-        self.out_features = out_features
-        self.has_bias = bias
+        self.in_features: int = in_features
+        self.out_features: int = out_features
+        self.has_bias: bool = bias
         kind = dtype or mstype.float32
         start = initializer(first_weight(weight_init), [out_features, in_features], kind)
         self.weight: Parameter = Parameter(start, "weight")
@@ -145,8 +145,8 @@ class LayerNormExt(Cell):
     ) -> None:
         super().__init__()
         self.normalized_shape: Any = normalized_shape
-        self.eps = eps
-        self.elementwise_affine = elementwise_affine
+        self.eps: float = eps
+        self.elementwise_affine: bool = elementwise_affine
         kind = dtype or mstype.float32
         self.weight: Parameter | None = None
         self.bias: Parameter | None = None
@@ -370,13 +370,13 @@ class EmbeddingExt(Cell):
             )
         if _weight is not None and tuple(_weight.shape) != shape:
             raise ValueError(f"For '{self.cls_name}', '_weight' should have shape {shape}, but got {_weight.shape}.")
-        self.num_embeddings = num_embeddings
-        self.embedding_dim = embedding_dim
+        self.num_embeddings: int = num_embeddings
+        self.embedding_dim: int = embedding_dim
         self.padding_idx = padding_idx
         self.max_norm = max_norm
-        self.norm_type = norm_type
-        self.scale_grad_by_freq = scale_grad_by_freq
-        self.sparse = sparse
+        self.norm_type: float = norm_type
+        self.scale_grad_by_freq: bool = scale_grad_by_freq
+        self.sparse: bool = sparse
         self.dtype: Any = dtype or mstype.float32
         if _weight is None:
             start = initializer(Normal(1.0, 0.0), shape, self.dtype).asnumpy().copy()

@@ -334,7 +334,7 @@ class GlobalBatchNorm(_BatchNorm):
             moving_var_init,
             use_batch_statistics,
         )
-        self.group = device_num_each_group
+        self.group: int = device_num_each_group
         log.once(f"{self.cls_name}: {_ALONE}.")
 
 

@@ -44,8 +44,8 @@ class MatMul(Cell):
     @checked
     def __init__(self, transpose_x1: Bool = False, transpose_x2: Bool = False) -> None:
         super().__init__()
-        self.transpose_x1 = transpose_x1
-        self.transpose_x2 = transpose_x2
+        self.transpose_x1: bool = transpose_x1
+        self.transpose_x2: bool = transpose_x2
 
     def construct(self, x1: Tensor, x2: Tensor) -> Tensor:
         """The product."""

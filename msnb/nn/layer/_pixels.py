@@ -37,7 +37,7 @@ class PixelShuffle(Cell):
     @checked
     def __init__(self, upscale_factor: PositiveInt) -> None:
         super().__init__()
-        self.upscale_factor = upscale_factor
+        self.upscale_factor: int = upscale_factor
 
     def construct(self, input: Tensor) -> Tensor:
         """The larger image."""
@@ -72,7 +72,7 @@ class PixelUnshuffle(Cell):
     @checked
     def __init__(self, downscale_factor: PositiveInt) -> None:
         super().__init__()
-        self.downscale_factor = downscale_factor
+        self.downscale_factor: int = downscale_factor
 
     def construct(self, input: Tensor) -> Tensor:
         """The smaller image."""

@@ -235,8 +235,8 @@ class MaxPool2dExt(Cell):
         self.stride: Any = kernel_size if stride is None else stride
         self.padding = padding
         self.dilation = dilation
-        self.return_indices = return_indices
-        self.ceil_mode = ceil_mode
+        self.return_indices: bool = return_indices
+        self.ceil_mode: bool = ceil_mode
 
     def construct(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         """The greatest numbers."""

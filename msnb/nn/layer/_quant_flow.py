@@ -55,7 +55,7 @@ class ActQuant(Cell):
     ) -> None:
         super().__init__()
         self.act = activation
-        self.fake_before = fake_before
+        self.fake_before: bool = fake_before
         if fake_before:
             self.fake_quant_act_before: Cell = flow_observer(quant_config, quant_dtype, ema, ema_decay)
         self.fake_quant_act: Cell = flow_observer(quant_config, quant_dtype, ema, ema_decay)

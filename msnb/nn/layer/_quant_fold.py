@@ -268,7 +268,7 @@ class Conv2dBnFoldQuant(_Folded):
         )
         self._normalise(eps, momentum, gamma_init, beta_init, mean_init, var_init, fake)
         self._observe(quant_config, quant_dtype)
-        self.freeze_bn = freeze_bn
+        self.freeze_bn: int = freeze_bn
         self.batchnorm_fold: BatchNormFoldCell = BatchNormFoldCell(momentum, eps, freeze_bn)
         self.correct_mul: P.CorrectionMul = P.CorrectionMul(0)
         self.batchnorm_fold2_train: P.BatchNormFold2 = P.BatchNormFold2(freeze_bn)

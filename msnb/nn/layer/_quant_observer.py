@@ -62,10 +62,10 @@ class UniformQuantObserver(Cell):
         super().__init__()
         self.quant_dtype = quant_dtype
         self.num_bits: int = quant_dtype.num_bits
-        self.per_channel = per_channel
-        self.symmetric = symmetric
-        self.narrow_range = narrow_range
-        self.num_channels = num_channels
+        self.per_channel: bool = per_channel
+        self.symmetric: bool = symmetric
+        self.narrow_range: bool = narrow_range
+        self.num_channels: int = num_channels
 
     @classmethod
     def partial_init(cls, **given: Any) -> Prepared:
@@ -134,10 +134,10 @@ class FakeQuantWithMinMaxObserver(UniformQuantObserver):
             )
         self.min_init = min_init
         self.max_init = max_init
-        self.ema = ema
+        self.ema: bool = ema
         self.ema_decay = ema_decay
-        self.channel_axis = channel_axis
-        self.quant_delay = quant_delay
+        self.channel_axis: int = channel_axis
+        self.quant_delay: int = quant_delay
         self.minq: Parameter = self._end("quant_min", min_init)
         self.maxq: Parameter = self._end("quant_max", max_init)
         grid: dict[str, Any] = {"num_bits": self.num_bits, "symmetric": symmetric, "narrow_range": narrow_range}

@@ -83,7 +83,7 @@ class LeakyReLU(Cell):
     @checked
     def __init__(self, alpha: KnownNumber = 0.2) -> None:
         super().__init__()
-        self.alpha = alpha
+        self.alpha: float = alpha
 
     def construct(self, x: Tensor) -> Tensor:
         """The rectified numbers."""
@@ -175,8 +175,8 @@ class RReLU(Cell):
             raise ValueError(
                 f"For '{self.cls_name}', 'lower' should not be greater than 'upper', but got {lower} and {upper}."
             )
-        self.lower = lower
-        self.upper = upper
+        self.lower: float = lower
+        self.upper: float = upper
 
     def construct(self, x: Tensor) -> Tensor:
         """The rectified numbers."""
@@ -268,4 +268,4 @@ class CELU(OneOperator, operator=P.CeLU, held_as="celu"):
     @checked
     def __init__(self, alpha: Annotated[float, Kind("a float other than 0", _not_zero)] = 1.0) -> None:
         super().__init__(alpha)
-        self.alpha = alpha
+        self.alpha: float = alpha

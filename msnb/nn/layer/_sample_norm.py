@@ -63,9 +63,9 @@ class LayerNorm(Cell):
     ) -> None:
         super().__init__()
         self.normalized_shape = normalized_shape
-        self.begin_norm_axis = begin_norm_axis
-        self.begin_params_axis = begin_params_axis
-        self.epsilon = epsilon
+        self.begin_norm_axis: int = begin_norm_axis
+        self.begin_params_axis: int = begin_params_axis
+        self.epsilon: float = epsilon
         self.gamma: Parameter = Parameter(initializer(gamma_init, normalized_shape, dtype), "gamma")
         self.beta: Parameter = Parameter(initializer(beta_init, normalized_shape, dtype), "beta")
         self.layer_norm: P.LayerNorm = P.LayerNorm(begin_norm_axis, begin_params_axis, epsilon)
@@ -130,8 +130,8 @@ class GroupNorm(Cell):
                 f"For '{self.cls_name}', 'num_groups' should divide 'num_channels', "
                 f"but got {num_groups} and {num_channels}."
             )
-        self.num_groups = num_groups
-        self.num_channels = num_channels
+        self.num_groups: int = num_groups
+        self.num_channels: int = num_channels
         for name, value in (("gamma", gamma_init), ("beta", beta_init)):
             start = initializer(value, num_channels, dtype)
             setattr(self, name, Parameter(start, name) if affine else start)
@@ -262,7 +262,7 @@ class InstanceNorm2d(_InstanceNorm):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self.input_dims = input_dims
+        self.input_dims: str = input_dims
         self._begin(
             use_batch_statistics,
             num_features,

@@ -43,8 +43,8 @@ class Flatten(Cell):
     @checked
     def __init__(self, start_dim: Int = 1, end_dim: Int = -1) -> None:
         super().__init__()
-        self.start_dim = start_dim
-        self.end_dim = end_dim
+        self.start_dim: int = start_dim
+        self.end_dim: int = end_dim
         self.reshape: P.Reshape = P.Reshape()
 
     def construct(self, x: Tensor) -> Tensor:
@@ -96,7 +96,7 @@ class Unflatten(Cell):
         unflattened_size: Annotated[tuple[int, ...] | list[int], Kind("a tuple or a list of int", _new_sizes)],
     ) -> None:
         super().__init__()
-        self.axis = axis
+        self.axis: int = axis
         self.unflattened_size: Any = unflattened_size
         self.reshape: P.Reshape = P.Reshape()
 

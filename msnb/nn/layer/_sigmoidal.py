@@ -204,7 +204,7 @@ class GELU(OneOperator, operator=P.Gelu, held_as="gelu"):
     @checked
     def __init__(self, approximate: Bool = True) -> None:
         super().__init__()
-        self.approximate = approximate
+        self.approximate: bool = approximate
 
     def construct(self, x: Tensor) -> Tensor:
         """The activation of `x`."""
@@ -283,7 +283,7 @@ class GLU(Cell):
     @checked
     def __init__(self, axis: Int = -1) -> None:
         super().__init__()
-        self.dim = axis
+        self.dim: int = axis
 
     def construct(self, x: Tensor) -> Tensor:
         """What is let through."""

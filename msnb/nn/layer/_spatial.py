@@ -56,7 +56,7 @@ class Pad(Cell):
         mode: Annotated[str, OneOf("CONSTANT", "REFLECT", "SYMMETRIC")] = "CONSTANT",
     ) -> None:
         super().__init__()
-        self.mode = mode
+        self.mode: str = mode
         self.paddings: Any = paddings
         if mode == "CONSTANT":
             self.pad: P.MirrorPad = P.Pad(paddings)
@@ -172,7 +172,7 @@ class Unfold(Cell):
         self.ksizes = ksizes
         self.strides = strides
         self.rates = rates
-        self.padding = padding
+        self.padding: str = padding
         self.concat: P.Concat = P.Concat(1)
 
     def construct(self, input_x: Tensor) -> Tensor:

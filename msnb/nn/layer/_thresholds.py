@@ -46,8 +46,8 @@ class Hardtanh(Cell):
             raise ValueError(
                 f"For '{self.cls_name}', 'min_val' should be less than 'max_val', but got {min_val} and {max_val}."
             )
-        self.min_val = min_val
-        self.max_val = max_val
+        self.min_val: float = min_val
+        self.max_val: float = max_val
 
     def construct(self, x: Tensor) -> Tensor:
         """What is left between the bounds."""
@@ -141,8 +141,8 @@ class Threshold(Cell):
     @checked
     def __init__(self, threshold: Float, value: Float) -> None:
         super().__init__()
-        self.threshold = threshold
-        self.value = value
+        self.threshold: float = threshold
+        self.value: float = value
 
     def construct(self, input_x: Tensor) -> Tensor:
         """What is left."""

@@ -270,7 +270,7 @@ class TransformerEncoder(Cell):
     def __init__(self, encoder_layer: Cell, num_layers: PositiveInt, norm: Cell | None = None) -> None:
         super().__init__()
         self.layers: CellList = CellList([copy.deepcopy(encoder_layer) for _ in range(num_layers)])
-        self.num_layers = num_layers
+        self.num_layers: int = num_layers
         self.norm = norm
 
     def construct(
@@ -319,7 +319,7 @@ class TransformerDecoder(Cell):
     def __init__(self, decoder_layer: Cell, num_layers: PositiveInt, norm: Cell | None = None) -> None:
         super().__init__()
         self.layers: CellList = CellList([copy.deepcopy(decoder_layer) for _ in range(num_layers)])
-        self.num_layers = num_layers
+        self.num_layers: int = num_layers
         self.norm = norm
 
     def construct(
@@ -414,9 +414,9 @@ class Transformer(Cell):
         for param in self.get_parameters():
             if param.ndim > 1:
                 param.set_data(initializer(XavierUniform(), param.shape, param.dtype))
-        self.d_model = d_model
-        self.nhead = nhead
-        self.batch_first = batch_first
+        self.d_model: int = d_model
+        self.nhead: int = nhead
+        self.batch_first: bool = batch_first
 
     def construct(
         self,

@@ -124,7 +124,7 @@ class Norm(Cell):
     def __init__(self, axis: Axes = (), keep_dims: Bool = False) -> None:
         super().__init__()
         self.axis = axis
-        self.keep_dims = keep_dims
+        self.keep_dims: bool = keep_dims
 
     def construct(self, x: Tensor) -> Tensor:
         """The norm of each vector."""

@@ -140,7 +140,7 @@ class MaxPool3d(_VolumePool):
     ) -> None:
         super().__init__()
         self._begin(kernel_size, stride, pad_mode, padding)
-        self.return_indices = return_indices
+        self.return_indices: bool = return_indices
         spread = set(along(3, dilation)) != {1}
         if (spread or return_indices) and pad_mode != "PAD":
             raise ValueError(

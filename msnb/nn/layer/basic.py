@@ -117,9 +117,9 @@ class Dense(Cell):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self.in_channels = in_channels
-        self.out_channels = out_channels
-        self.has_bias = has_bias
+        self.in_channels: int = in_channels
+        self.out_channels: int = out_channels
+        self.has_bias: bool = has_bias
         self.weight: Parameter = Parameter(
             initializer(first_weight(weight_init), [out_channels, in_channels], dtype), "weight"
         )
@@ -284,7 +284,7 @@ class OneHot(Cell):
     ) -> None:
         super().__init__()
         self.onehot: P.OneHot = P.OneHot(axis)
-        self.depth = depth
+        self.depth: int = depth
         self.on_value: Tensor = Tensor(on_value, dtype)
         self.off_value: Tensor = Tensor(off_value, dtype)
 

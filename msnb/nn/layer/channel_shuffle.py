@@ -36,7 +36,7 @@ class ChannelShuffle(Cell):
     @checked
     def __init__(self, groups: PositiveInt) -> None:
         super().__init__()
-        self.groups = groups
+        self.groups: int = groups
 
     def construct(self, x: Tensor) -> Tensor:
         """The mixed channels."""

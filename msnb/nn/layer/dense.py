@@ -62,10 +62,10 @@ class BiDense(Cell):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self.in1_channels = in1_channels
-        self.in2_channels = in2_channels
-        self.out_channels = out_channels
-        self.has_bias = has_bias
+        self.in1_channels: int = in1_channels
+        self.in2_channels: int = in2_channels
+        self.out_channels: int = out_channels
+        self.has_bias: bool = has_bias
         usual = Uniform(1 / math.sqrt(in1_channels))
         start = initializer(
             usual if weight_init is None else weight_init, [out_channels, in1_channels, in2_channels], dtype

@@ -65,9 +65,9 @@ class Embedding(Cell):
         padding_idx: Int | None = None,
     ) -> None:
         super().__init__()
-        self.vocab_size = vocab_size
-        self.embedding_size = embedding_size
-        self.use_one_hot = use_one_hot
+        self.vocab_size: int = vocab_size
+        self.embedding_size: int = embedding_size
+        self.use_one_hot: bool = use_one_hot
         self.dtype = dtype
         self.padding_idx = padding_idx
         table = initializer(embedding_table, [vocab_size, embedding_size])
@@ -182,10 +182,10 @@ class EmbeddingLookup(Cell):
         super().__init__()
         if target == "CPU" and not sparse:
             raise ValueError(f"For '{self.cls_name}', 'sparse' must be True when 'target' is CPU, but got False.")
-        self.vocab_size = vocab_size
-        self.embedding_size = embedding_size
-        self.target = target
-        self.slice_mode = slice_mode
+        self.vocab_size: int = vocab_size
+        self.embedding_size: int = embedding_size
+        self.target: str = target
+        self.slice_mode: str = slice_mode
         if slice_mode == "field_slice" and manual_shapes is not None:
             manual_shapes = check(_ROWS, manual_shapes, "manual_shapes", self.cls_name)
         self.manual_shapes = manual_shapes
@@ -272,8 +272,8 @@ class MultiFieldEmbeddingLookup(EmbeddingLookup):
             sparse,
             dtype=dtype,
         )
-        self.field_size = field_size
-        self.operator = operator
+        self.field_size: int = field_size
+        self.operator: str = operator
 
     def construct(self, input_indices: Tensor, input_values: Tensor, field_ids: Tensor) -> Tensor:
         """The vectors of the fields."""

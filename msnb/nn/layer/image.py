@@ -91,11 +91,11 @@ class _Similarity(Cell):
         k2: KnownFloat = 0.03,
     ) -> None:
         super().__init__()
-        self.max_val = max_val
-        self.filter_size = filter_size
+        self.max_val: float = max_val
+        self.filter_size: int = filter_size
         self.filter_sigma = filter_sigma
-        self.k1 = k1
-        self.k2 = k2
+        self.k1: float = k1
+        self.k2: float = k2
         self.reduce_mean: P.ReduceMean = P.ReduceMean()
 
     def _window(self):
@@ -294,7 +294,7 @@ class PSNR(Cell):
     @checked
     def __init__(self, max_val: PositiveNumber = 1.0) -> None:
         super().__init__()
-        self.max_val = max_val
+        self.max_val: float = max_val
         self.reduce_mean: P.ReduceMean = P.ReduceMean()
 
     def construct(self, img1: Tensor, img2: Tensor) -> Tensor:
@@ -334,7 +334,7 @@ class CentralCrop(Cell):
     @checked
     def __init__(self, central_fraction: Annotated[float, Between(StrictFloat, 0, 1, low_in=False)]) -> None:
         super().__init__()
-        self.central_fraction = central_fraction
+        self.central_fraction: float = central_fraction
         self.slice: P.Slice = P.Slice()
 
     def construct(self, image: Tensor) -> Tensor:

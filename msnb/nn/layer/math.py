@@ -69,7 +69,7 @@ class ReduceLogSumExp(Cell):
     ) -> None:
         super().__init__()
         self.axis = axis
-        self.keep_dims = keep_dims
+        self.keep_dims: bool = keep_dims
 
     def construct(self, x: Tensor) -> Tensor:
         """The logarithms."""

@@ -126,7 +126,7 @@ class ConstantPad1d(_Constant):
     def __init__(self, padding: _Axis, value: Number) -> None:
         super().__init__()
         self._begin(padding)
-        self.value = value
+        self.value: float = value
 
 
 class ConstantPad2d(_Constant):
@@ -161,7 +161,7 @@ class ConstantPad2d(_Constant):
     def __init__(self, padding: _TwoAxes, value: Number) -> None:
         super().__init__()
         self._begin(padding)
-        self.value = value
+        self.value: float = value
 
 
 class ConstantPad3d(_Constant):
@@ -195,7 +195,7 @@ class ConstantPad3d(_Constant):
     def __init__(self, padding: _ThreeAxes, value: Number) -> None:
         super().__init__()
         self._begin(padding)
-        self.value = value
+        self.value: float = value
 
 
 class ZeroPad2d(_Constant):

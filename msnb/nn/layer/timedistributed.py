@@ -55,7 +55,7 @@ class TimeDistributed(Cell):
     def __init__(self, layer: Layer, time_axis: Int, reshape_with_axis: Int | None = None) -> None:
         super().__init__()
         self.layer: Any = layer
-        self.time_axis = time_axis
+        self.time_axis: int = time_axis
         self.reshape_with_axis = reshape_with_axis
 
     def construct(self, inputs: Tensor) -> Tensor:

@@ -86,13 +86,13 @@ class MultiheadAttention(Cell):
             raise ValueError(
                 f"For '{self.cls_name}', 'num_heads' should divide 'embed_dim', but got {num_heads} and {embed_dim}."
             )
-        self.embed_dim = embed_dim
-        self.num_heads = num_heads
+        self.embed_dim: int = embed_dim
+        self.num_heads: int = num_heads
         self.head_dim: int = embed_dim // num_heads
         self.dropout = dropout
-        self.has_bias = has_bias
-        self.add_zero_attn = add_zero_attn
-        self.batch_first = batch_first
+        self.has_bias: bool = has_bias
+        self.add_zero_attn: bool = add_zero_attn
+        self.batch_first: bool = batch_first
         self.kdim: int = kdim or embed_dim
         self.vdim: int = vdim or embed_dim
 
@@ -108,7 +108,7 @@ class MultiheadAttention(Cell):
             self.v_proj_weight: Parameter = weight("v_proj_weight", embed_dim, self.vdim)
         if has_bias:
             self.in_proj_bias: Parameter = weight("in_proj_bias", 3 * embed_dim, init="zeros")
-        self.add_bias_kv = add_bias_kv
+        self.add_bias_kv: bool = add_bias_kv
         if add_bias_kv:
             self.bias_k: Parameter = weight("bias_k", 1, 1, embed_dim, init=XavierNormal())
             self.bias_v: Parameter = weight("bias_v", 1, 1, embed_dim, init=XavierNormal())

@@ -36,7 +36,7 @@ class LossBase(Cell):
     @checked
     def __init__(self, reduction: Reduction = "mean") -> None:
         super().__init__()
-        self.reduction = reduction
+        self.reduction: str = reduction
         self.average: bool = reduction != "sum"
         self.reduce: bool = reduction != "none"
         self.reduce_mean: P.ReduceMean = P.ReduceMean()

@@ -58,7 +58,7 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
     @checked
     def __init__(self, sparse: Bool = False, reduction: Reduction = "none") -> None:
         super().__init__(reduction)
-        self.sparse = sparse
+        self.sparse: bool = sparse
         self.softmax_cross_entropy: P.SoftmaxCrossEntropyWithLogits = P.SoftmaxCrossEntropyWithLogits()
         self.sparse_softmax_cross_entropy: P.SparseSoftmaxCrossEntropyWithLogits = (
             P.SparseSoftmaxCrossEntropyWithLogits()
@@ -113,7 +113,7 @@ class NLLLoss(LossBase):
     def __init__(self, weight: OptionalTensor = None, ignore_index: Int = -100, reduction: Reduction = "mean") -> None:
         super().__init__(reduction)
         self.weight = weight
-        self.ignore_index = ignore_index
+        self.ignore_index: int = ignore_index
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
@@ -163,8 +163,8 @@ class CrossEntropyLoss(LossBase):
     ) -> None:
         super().__init__(reduction)
         self.weight = weight
-        self.ignore_index = ignore_index
-        self.label_smoothing = label_smoothing
+        self.ignore_index: int = ignore_index
+        self.label_smoothing: float = label_smoothing
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
@@ -205,7 +205,7 @@ class FocalLoss(LossBase):
     def __init__(self, weight: OptionalTensor = None, gamma: KnownNumber = 2.0, reduction: Reduction = "mean") -> None:
         super().__init__(reduction)
         self.weight = weight
-        self.gamma = gamma
+        self.gamma: float = gamma
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""

@@ -51,9 +51,9 @@ class PoissonNLLLoss(LossBase):
         self, log_input: Bool = True, full: Bool = False, eps: FiniteNumber = 1e-8, reduction: Reduction = "mean"
     ) -> None:
         super().__init__(reduction)
-        self.log_input = log_input
-        self.full = full
-        self.eps = eps
+        self.log_input: bool = log_input
+        self.full: bool = full
+        self.eps: float = eps
 
     def construct(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss."""
@@ -101,8 +101,8 @@ class GaussianNLLLoss(LossBase):
     @checked
     def __init__(self, *, full: Bool = False, eps: PositiveFloat = 1e-6, reduction: Reduction = "mean") -> None:
         super().__init__(reduction)
-        self.full = full
-        self.eps = eps
+        self.full: bool = full
+        self.eps: float = eps
 
     def construct(self, logits: Tensor, labels: Tensor, var: Tensor) -> Tensor:
         """The loss."""
@@ -143,8 +143,8 @@ class CTCLoss(LossBase):
     @checked
     def __init__(self, blank: NonNegInt = 0, reduction: Reduction = "mean", zero_infinity: Bool = False) -> None:
         super().__init__(reduction)
-        self.blank = blank
-        self.zero_infinity = zero_infinity
+        self.blank: int = blank
+        self.zero_infinity: bool = zero_infinity
 
     def construct(
         self,

@@ -56,7 +56,7 @@ class HingeEmbeddingLoss(LossBase):
     @checked
     def __init__(self, margin: FiniteNumber = 1.0, reduction: Reduction = "mean") -> None:
         super().__init__(reduction)
-        self.margin = margin
+        self.margin: float = margin
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
@@ -96,7 +96,7 @@ class MarginRankingLoss(LossBase):
     @checked
     def __init__(self, margin: FiniteNumber = 0.0, reduction: Reduction = "mean") -> None:
         super().__init__(reduction)
-        self.margin = margin
+        self.margin: float = margin
 
     def construct(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """The loss."""
@@ -301,9 +301,9 @@ class TripletMarginLoss(LossBase):
         margin: Any = 1.0,
     ) -> None:
         super().__init__(reduction)
-        self.p = p
-        self.swap = swap
-        self.eps = eps
+        self.p: int = p
+        self.swap: bool = swap
+        self.eps: float = eps
         given = isinstance(margin, Tensor)
         self.margin = margin if given else check(FiniteNumber, margin, "margin", "TripletMarginLoss")
 
@@ -358,8 +358,8 @@ class TripletMarginWithDistanceLoss(LossBase):
     ) -> None:
         super().__init__(reduction)
         self.distance_function: Any = distance_function or _euclidean
-        self.swap = swap
-        self.margin = margin
+        self.swap: bool = swap
+        self.margin: float = margin
 
     def construct(self, x: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
         """The loss."""

@@ -238,7 +238,7 @@ class HuberLoss(LossBase):
         self, reduction: Reduction = "mean", delta: Annotated[float, Between(Float, 0, None, low_in=False)] = 1.0
     ) -> None:
         super().__init__(reduction)
-        self.delta = delta
+        self.delta: float = delta
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""

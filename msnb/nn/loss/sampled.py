@@ -86,7 +86,7 @@ class SampledSoftmaxLoss(LossBase):
                 raise ValueError(
                     f"For '{self.cls_name}', '{name}' should be at most 'num_classes' {num_classes}, but got {count}."
                 )
-        self.num_true = num_true
+        self.num_true: int = num_true
         self.sampled_values = sampled_values
         self.remove_accidental_hits: bool = remove_accidental_hits and sampled_values is None
         self.sampler: P.UniformCandidateSampler = P.UniformCandidateSampler(

@@ -52,7 +52,7 @@ class CosineEmbeddingLoss(LossBase):
         self, margin: Annotated[float, Between(StrictFloat, -1, 1)] = 0.0, reduction: Reduction = "mean"
     ) -> None:
         super().__init__(reduction)
-        self.margin = margin
+        self.margin: float = margin
 
     def construct(self, x1: Tensor, x2: Tensor, y: Tensor) -> Tensor:
         """The loss."""
@@ -99,7 +99,7 @@ class DiceLoss(LossBase):
     @checked
     def __init__(self, smooth: PositiveFloat = 1e-5) -> None:
         super().__init__()
-        self.smooth = smooth
+        self.smooth: float = smooth
 
     def construct(self, logits: Tensor, label: Tensor) -> Tensor:
         """The loss."""

@@ -32,7 +32,7 @@ class Dice(Mean):
     @checked
     def __init__(self, smooth: PositiveFloat = 1e-5) -> None:
         super().__init__()
-        self.smooth = smooth
+        self.smooth: float = smooth
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:

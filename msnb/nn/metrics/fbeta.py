@@ -31,7 +31,7 @@ class Fbeta(ClassMetric):
     @checked
     def __init__(self, beta: PositiveNumber) -> None:
         super().__init__()
-        self.beta = beta
+        self.beta: float = beta
         self.clear()
 
     def clear(self) -> None:

@@ -34,7 +34,7 @@ class TopKCategoricalAccuracy(Mean, ClassMetric):
     @checked
     def __init__(self, k: PositiveInt) -> None:
         super().__init__()
-        self.k = k
+        self.k: int = k
 
     def update(self, *inputs: Any) -> None:
         """

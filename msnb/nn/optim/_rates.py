@@ -80,7 +80,7 @@ class ListedRates(LearningRateSchedule):
 
     def __init__(self, rates, name):
         super().__init__()
-        self.learning_rate = Parameter(rates, name)
+        self.learning_rate: Parameter = Parameter(rates, name)
         self.last = rates.size - 1
 
     def construct(self, global_step):

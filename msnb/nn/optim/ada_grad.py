@@ -58,7 +58,7 @@ class Adagrad(DeclaredOptimizer):
     ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         self._keep(accum=("accum", accum))
-        self.update_slots = update_slots
+        self.update_slots: bool = update_slots
         self.opt: P.ApplyAdagrad = P.ApplyAdagrad(update_slots=update_slots)
 
     def construct(self, grads: Gradients) -> bool:

@@ -79,7 +79,7 @@ class FTRL(DeclaredOptimizer):
         self.l1: NonNegativeFloat = l1
         self.l2: NonNegativeFloat = l2
         self.lr_power: NonPositiveFloat = lr_power
-        self.use_locking = use_locking
+        self.use_locking: bool = use_locking
         self.opt: P.ApplyFtrl = P.ApplyFtrl(use_locking)
         if not self.is_group:  # MindSpore exempts no Parameter here
             self.decay_flags = (True,) * self.param_length

@@ -68,7 +68,7 @@ class ProximalAdagrad(DeclaredOptimizer):
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         self._keep(accum=("accum", accum))
         self.l1, self.l2 = (Tensor(penalty, mstype.float32) for penalty in (l1, l2))
-        self.use_locking = use_locking
+        self.use_locking: bool = use_locking
         self.opt: P.ApplyProximalAdagrad = P.ApplyProximalAdagrad(use_locking)
         self.sparse_opt: P.FusedSparseProximalAdagrad = P.FusedSparseProximalAdagrad(use_locking)
 

@@ -69,7 +69,7 @@ class RMSProp(DeclaredOptimizer):
         self.decay: NonNegativeFloat = decay
         self.momentum: NonNegativeFloat = momentum
         self.epsilon: PositiveFloat = epsilon
-        self.centered = centered
+        self.centered: bool = centered
         self.opt = (P.ApplyCenteredRMSProp if centered else P.ApplyRMSProp)(use_locking)
         means = {"mg": ("mean_grad", "zeros")} if centered else {}
         self._keep(**means, ms=("mean_square", "ones"), moment=("moment", "zeros"))

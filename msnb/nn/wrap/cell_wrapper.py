@@ -338,7 +338,7 @@ class WithEvalCell(Cell):
     def __init__(self, network: Cell, loss_fn: Cell, add_cast_fp32: bool = False) -> None:
         super().__init__(auto_prefix=False)
         self._network, self._loss_fn = network, loss_fn
-        self.add_cast_fp32 = add_cast_fp32
+        self.add_cast_fp32: bool = add_cast_fp32
 
     def _title(self):
         return f"evaluation of {title_of(self._network)}"

@@ -73,7 +73,7 @@ class DynamicLossScaleUpdateCell(Cell):
     @checked
     def __init__(self, loss_scale_value: Number, scale_factor: Number, scale_window: Number) -> None:
         super().__init__()
-        self.loss_scale_value = loss_scale_value
+        self.loss_scale_value: float = loss_scale_value
         self.scale_factor: Tensor = Tensor(scale_factor, mstype.float32)
         self.scale_window: Tensor = Tensor(scale_window, mstype.int32)
         self.cur_iter: Parameter = Parameter(1, name="current_iterator_step")
@@ -119,7 +119,7 @@ class FixedLossScaleUpdateCell(Cell):
     @checked
     def __init__(self, loss_scale_value: Number) -> None:
         super().__init__()
-        self.loss_scale_value = loss_scale_value
+        self.loss_scale_value: float = loss_scale_value
 
     def get_loss_scale(self) -> float:
         """The loss scale."""

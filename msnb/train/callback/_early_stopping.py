@@ -49,7 +49,7 @@ class EarlyStopping(Monitored):
         restore_best_weights: Bool = False,
     ) -> None:
         self.patience, self.verbose, self.baseline = patience, verbose, baseline
-        self.restore_best_weights = restore_best_weights
+        self.restore_best_weights: bool = restore_best_weights
         super().__init__(monitor, mode, min_delta)
 
     def _begin_anew(self):

@@ -96,8 +96,8 @@ class CLUEDataset(StreamDataset):
     ) -> None:
         super().__init__(dataset_files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
         self.encoding: str = reading.check_encoding(encoding)
-        self.task = task
-        self.usage = usage
+        self.task: str = task
+        self.usage: str = usage
         self._keys = _KEYS[task][usage]
 
     def _names(self):

@@ -144,7 +144,7 @@ class GeneratorDataset(MappableDataset):
         if schema is not None:
             self.schema = schema if isinstance(schema, Schema) else Schema(schema)
             self.column_names: list[str] = self.schema.names()
-        self.python_multiprocessing = python_multiprocessing
+        self.python_multiprocessing: bool = python_multiprocessing
         log.unused("GeneratorDataset", "processes pass rows of any size", max_rowsize=max_rowsize != 6)
         self._indexed = indexed
         if hasattr(source, "__len__") and not indexed:

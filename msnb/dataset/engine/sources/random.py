@@ -120,9 +120,9 @@ class RangeDataset(MappableDataset):
 
     def __init__(self, start: int, stop: int, step: int):
         super().__init__(shuffle=False)
-        self.start = start
-        self.stop = stop
-        self.step = step
+        self.start: int = start
+        self.stop: int = stop
+        self.step: int = step
 
     def _samples(self):
         return ArraySamples("RangeDataset", [np.arange(self.start, self.stop, self.step)])

@@ -29,7 +29,7 @@ class Samples:
     class_ids = None
 
     def __init__(self, name: str, rows: Any) -> None:
-        self.name = name
+        self.name: str = name
         self.rows = rows
         self.stores: dict[Any, Any] = {}
 
@@ -71,7 +71,7 @@ class FileSamples(Samples):
         super().__init__(name, len(paths))
         self.paths = paths
         self.others = list(others)
-        self.decode = decode
+        self.decode: bool = decode
         self.class_ids = class_ids
 
     def fetch(self, numbers: np.ndarray) -> Any:

@@ -64,11 +64,11 @@ class RowStream:
         shard_id: int | None = None,
         num_samples: int = 0,
     ) -> None:
-        self.name = name
+        self.name: str = name
         self.files = files
         self.read = read
         self.counter = count
-        self.shuffle_files = shuffle_files
+        self.shuffle_files: bool = shuffle_files
         self.num_shards: int = num_shards or 1
         self.shard_id: int = shard_id or 0
         self.num_samples: int = num_samples or 0

@@ -38,10 +38,10 @@ class _Layer:
         self.way = node.attr("direction", "forward")
         self.directions = 2 if self.way == "bidirectional" else 1
         self.hidden = node.inputs[2].shape[-1]
-        self.gates = gates
+        self.gates: int = gates
         self.names = node.attr("activations")
         self.alphas, self.betas = node.attr("activation_alpha") or [], node.attr("activation_beta") or []
-        self.kinds = kinds
+        self.kinds: int = kinds
         lengths = node.input(4)
         self.lengths = None
         if lengths is not None and not (lengths.value is not None and np.all(lengths.value == self.steps)):

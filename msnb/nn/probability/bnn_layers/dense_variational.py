@@ -46,9 +46,9 @@ class _DenseVariational(Variational):
         bias_posterior_fn: Callable[..., Any] = normal_posterior,
     ) -> None:
         super().__init__()
-        self.in_channels = in_channels
-        self.out_channels = out_channels
-        self.has_bias = has_bias
+        self.in_channels: int = in_channels
+        self.out_channels: int = out_channels
+        self.has_bias: bool = has_bias
         self._believe("weight", [out_channels, in_channels], weight_prior_fn, weight_posterior_fn)
         if has_bias:
             self._believe("bias", [out_channels], bias_prior_fn, bias_posterior_fn)

@@ -34,8 +34,8 @@ class Latent(Cell):
             )
         self.encoder = encoder
         self.decoder = decoder
-        self.hidden_size = hidden_size
-        self.latent_size = latent_size
+        self.hidden_size: int = hidden_size
+        self.latent_size: int = latent_size
         self.dense1: Dense = Dense(hidden_size, latent_size)
         self.dense2: Dense = Dense(hidden_size, latent_size)
         self.dense3: Dense = Dense(latent_size + given, hidden_size)

@@ -54,7 +54,7 @@ class ConditionalVAE(Latent):
     def __init__(self, encoder: Cell, decoder: Cell, hidden_size: int, latent_size: int, num_classes: int) -> None:
         check(PositiveInt, num_classes, "num_classes", type(self).__name__)
         super().__init__(encoder, decoder, hidden_size, latent_size, num_classes)
-        self.num_classes = num_classes
+        self.num_classes: int = num_classes
         self.one_hot: OneHot = OneHot(depth=num_classes)
         self.concat: P.Concat = P.Concat(axis=1)
 

@@ -50,8 +50,8 @@ class ELBO(Cell):
         output_prior: Annotated[str, OneOf("Normal")] = "Normal",
     ) -> None:
         super().__init__()
-        self.latent_prior = latent_prior
-        self.output_prior = output_prior
+        self.latent_prior: str = latent_prior
+        self.output_prior: str = output_prior
         self.sum: P.ReduceSum = P.ReduceSum()
         self.zeros: P.ZerosLike = P.ZerosLike()
         self.posterior: Normal = Normal()
