@@ -13,6 +13,7 @@ import platform
 import stat
 import threading
 from pathlib import Path
+from typing import Any
 
 import jax
 import jaxlib.version
@@ -57,14 +58,15 @@ class CompiledFiles:
         misses (int): Programs that had to be compiled.
     """
 
-    def __init__(self, root):
-        self.root = Path(root)
-        self.folder = self.root / _machine()
-        self.hits = self.misses = 0
+    def __init__(self, root: str | Path) -> None:
+        self.root: Path = Path(root)
+        self.folder: Path = self.root / _machine()
+        self.hits: int = 0
+        self.misses: int = 0
         self._written, self._usable = None, None
 
     # ------------------------------------------------------------------ what JAX calls
-    def get(self, key):
+    def get(self, key: str) -> bytes | None:
         """The executable kept under `key`; None where there is none, or none that is whole."""
         content = self._read(_name(key))
         if content is None:
@@ -73,17 +75,17 @@ class CompiledFiles:
             self.hits += 1
         return content
 
-    def put(self, key, value):
+    def put(self, key: str, value: bytes) -> None:
         """Keep an executable; where the disk is full or must not be written, nothing is kept."""
         self._write(_name(key), value)
 
     # ------------------------------------------------------------------ what is known of the executables
-    def note(self, key):
+    def note(self, key: str) -> Any:
         """What `take_note` was given under `key`; None where that was nothing."""
         content = self._read(_name(key) + _NOTE)
         return None if content is None else json.loads(content)
 
-    def take_note(self, key, value):
+    def take_note(self, key: str, value: Any) -> None:
         """Keep numbers and texts, in dicts and lists, beside the executables."""
         self._write(_name(key) + _NOTE, json.dumps(value).encode())
 
@@ -134,7 +136,7 @@ class CompiledFiles:
                 log.once(f"Compiled programs are not kept: others may write to {self.folder}.")
         return self._usable
 
-    def files(self):
+    def files(self) -> list[tuple[float, int, Path]]:
         """[(time of last use, bytes, path)] of everything that is kept, other machines' and versions' included."""
         found = []
         for path in self.root.glob("*/*"):
@@ -144,11 +146,11 @@ class CompiledFiles:
                     found.append((about.st_mtime, about.st_size, path))
         return found
 
-    def executables(self):
+    def executables(self) -> int:
         """How many executables are kept."""
         return sum(path.suffix != _NOTE for *_, path in self.files())
 
-    def prune(self):
+    def prune(self) -> None:
         """Remove what was used longest ago until three quarters of the limit are left."""
         files = sorted(self.files())
         held = sum(size for _, size, _ in files)
@@ -160,7 +162,7 @@ class CompiledFiles:
                 path.unlink()
             held -= size
 
-    def clear(self):
+    def clear(self) -> tuple[int, int]:
         """Remove every file; returns (number, bytes)."""
         count = freed = 0
         for _, size, path in self.files():
