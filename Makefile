@@ -36,8 +36,10 @@ demo: $(LAB)
 lab: $(LAB)
 	@$(BIN)/python -m msnb lab
 
+# What failed is run once more, alone: a test that passes then was starved by the machine, or is unstable and to be mended.
 test: $(TEST)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(READ:%=--ignore=%) tests
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(READ:%=--ignore=%) tests || \
+		{ echo "!!! UNSTABLE, if it passes now:"; $(BIN)/python -m pytest -v --last-failed --last-failed-no-failures none tests; }
 	MSNB_PROGRESS=0 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -p tests.no_grammar -p nbval --nbval --nbval-current-env --nbval-cell-timeout=600 -p no:cacheprovider notebooks
 
 # The same rules with another Python in another environment, for which pip finds the newest of everything.

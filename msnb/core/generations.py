@@ -124,10 +124,15 @@ def _signature(first):
     return inspect.Signature(ahead + behind)
 
 
+@functools.cache
+def _places(first):
+    """The names of MindSpore 2's positional arguments."""
+    return DIFFERENCES[first].order or tuple(inspect.signature(first).parameters)
+
+
 def _as_first(first, args, kwargs):
     """The arguments that r1.1's class takes for those that MindSpore 2's is given."""
-    _, order, defaults = DIFFERENCES[first]
-    names = order or list(inspect.signature(first).parameters)
+    names, defaults = _places(first), DIFFERENCES[first].defaults
     given = dict(zip(names, args))
     if len(args) > len(names) or given.keys() & kwargs.keys():
         return args, kwargs  # it will say what does not fit

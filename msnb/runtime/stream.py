@@ -49,7 +49,7 @@ class Stream:
     def __init__(self, priority: Annotated[int, OneOf(0, otherwise=_ONE)] = 0) -> None:
         self.device_name = context.get_context("device_target")
         self.device_id = context.get_context("device_id")
-        self.id = priority * 0
+        self.id: int = 0
 
     def synchronize(self) -> None:
         """Return when all that was started is computed."""
@@ -164,7 +164,7 @@ class Event:
         enable_timing: Bool = False,
         blocking: Annotated[bool, OneOf(False, otherwise="synchronize() waits in any case")] = False,
     ) -> None:
-        self._timed, self._blocking, self._moment = enable_timing, blocking, None
+        self._timed, self._moment = enable_timing, None
 
     def record(self, stream: Stream | None = None) -> None:
         """Note this moment.

@@ -16,7 +16,7 @@ def _of(value, dims):
     return (value,) * dims if isinstance(value, int) else tuple(value)[-dims:]
 
 
-def _sides(op, x, dims, ksize, strides, pads, output_shape):
+def _sides(x, dims, ksize, strides, pads, output_shape):
     """The sides of the result, of `x` whose last dimensions are the sides of the values."""
     if output_shape:
         return tuple(output_shape)[-dims:]
@@ -26,7 +26,7 @@ def _sides(op, x, dims, ksize, strides, pads, output_shape):
     return tuple((n - 1) * step - 2 * pad + size for n, size, step, pad in sides)
 
 
-def _put_back(op, x, argmax, dims, sides):
+def _put_back(x, argmax, dims, sides):
     flat = jnp.zeros((*x.shape[:-dims], math.prod(sides)), x.dtype)
     places = argmax.reshape(*x.shape[:-dims], -1)
     lead = tuple(jnp.indices(flat.shape[:-1], sparse=True))
@@ -44,7 +44,7 @@ def _unpool(op, x, argmax, dims, ksize, strides, pads, output_shape, data_format
     if last:
         x, argmax = jnp.moveaxis(x, -1, 1), jnp.moveaxis(argmax, -1, 1)
         output_shape = (*output_shape[:1], *output_shape[-1:], *output_shape[1:-1])
-    found = _put_back(op, x, argmax, dims, _sides(op, x, dims, ksize, strides, pads, output_shape))
+    found = _put_back(x, argmax, dims, _sides(x, dims, ksize, strides, pads, output_shape))
     return jnp.moveaxis(found, 1, -1) if last else found
 
 
@@ -140,8 +140,8 @@ def _MaxUnpool(
     rank(op, "x", x, dims + 1, dims + 2)
     if indices.shape != x.shape:
         raise ValueError(f"For '{op}', 'indices' should have the shape of 'x', {x.shape}, but got {indices.shape}.")
-    sides = _sides(op, x, dims, kernel_size, stride, padding, output_size)
-    return _put_back(op, x, indices, dims, sides)
+    sides = _sides(x, dims, kernel_size, stride, padding, output_size)
+    return _put_back(x, indices, dims, sides)
 
 
 def _unpool_of(dims, letters):
