@@ -20,13 +20,13 @@ TOGETHER = 8  # rows that are one program: to compile each alone takes longer
 RANDOM = """
     _Beta Dropout Dropout2D Dropout3D DropoutGenMask Gamma LogUniformCandidateSampler Multinomial
     _MultinomialWithoutReplacement Poisson RandomCategorical RandomChoiceWithMask Randperm _RandpermOf StandardLaplace
-    StandardNormal TruncatedNormal UniformCandidateSampler UniformInt UniformReal
+    Bernoulli _Exponential _GumbelNoise StandardNormal TruncatedNormal UniformCandidateSampler UniformInt UniformReal
 """.split()  # they have no numbers to compare: test_random_ops.py and nn/probability look at their distribution
 
 
 def tolerance(row, want):
     """How far numbers may be apart: relatively, and for small ones in relation to the largest."""
-    if want.dtype.kind != "f":
+    if want.dtype.kind not in "fc":
         return {"rtol": 0, "atol": 0}
     near, small = (2e-3, 2e-3) if want.dtype == np.float16 else (2e-5, 2e-6)
     largest = np.abs(want[np.isfinite(want)]).max(initial=1.0)

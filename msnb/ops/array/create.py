@@ -8,7 +8,8 @@ from msnb.core.cases import case
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
-from msnb.ops._check import ANY, dtype_in, rank
+from msnb.ops._check import ANY, dtype_in, rank, tensor_argument
+from msnb.ops._in_place import take_over
 from msnb.ops._numpy import ArrayLike, as_tensor, element_type, in_type
 from msnb.ops.array.broadcast import BroadcastTo
 from msnb.ops.array.cast import Cast, cast_array
@@ -189,7 +190,7 @@ def _new_full_of(
     return full(size, fill_value, dtype=dtype or self.dtype)
 
 
-@operator(functional="ones")
+@operator(functional="ones", called=("", "dtype"))
 def Ones(shape: Shape, type: Optional(DType) = mstype.float32):
     """A Tensor of ones.
 
@@ -260,7 +261,7 @@ def _new_ones_of(self: Tensor, size: int | tuple[int, ...] | list[int], dtype: D
     return Ones.functional(size, dtype or self.dtype)
 
 
-@operator(functional="zeros")
+@operator(functional="zeros", called=("size", "dtype"))
 def Zeros(shape: Shape, type: Optional(DType) = mstype.float32):
     """A Tensor of zeros.
 
@@ -422,6 +423,32 @@ def zeros_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
         return type(input)(False)
     result = ZerosLike.functional(input)
     return result if dtype is None else Cast.functional(result, dtype)
+
+
+@spelling(Fill, function="fills", method="fills")
+def fills(x: Tensor, value: Tensor | float) -> Tensor:
+    """A Tensor with one number in every place, of the shape and element type of another.
+
+    Args:
+        x (Tensor): Gives shape and type.
+        value (Union[int, float, Tensor]): The number; a Tensor must be a scalar.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `x` is not a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return full_like(tensor_argument("fills", "x", x), value)
+
+
+@spelling(Fill, method="fill_")
+def _fill_into(self: Tensor, value: Tensor | float) -> Tensor:
+    """Put one number in every place, and return the Tensor."""
+    return take_over("fill_", self, full_like(self, value))
 
 
 CASES = [

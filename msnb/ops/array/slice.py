@@ -10,7 +10,7 @@ from msnb.core.tensor import Tensor
 from msnb.ops._check import axis_in, tensor_only
 
 
-@operator(functional="slice")
+@operator(functional="slice", called=("input_x",))
 def Slice(x, begin: Ints, size: Ints):
     """A block cut out of a Tensor.
 
@@ -94,7 +94,7 @@ def _bits(mask, length):
     return [bool(mask >> i & 1) for i in range(length)]
 
 
-@operator(functional="strided_slice")
+@operator(functional="strided_slice", called=("input_x",))
 def StridedSlice(
     x,
     begin: Ints,

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 
 from msnb.core.cases import I, case
-from msnb.core.declare import operator
+from msnb.core.declare import operator, spelling
 from msnb.core.ufunc import as_given
 from msnb.ops._check import BOOL, INT, dtype_in
 from msnb.ops.math._elementwise import of_one, of_two
@@ -14,6 +14,7 @@ from msnb.ops.math._elementwise import of_one, of_two
     x="[25, 4]",
     shown="[-26  -5]",
     functional="invert",
+    called=(),
     methods=("invert", "__invert__"),
     generation=2,
     allowed=INT | BOOL,
@@ -96,6 +97,9 @@ def PopulationCount(x):
     """
     dtype_in("PopulationCount", "x", x, INT)
     return jax.lax.population_count(x).astype(jnp.uint8)
+
+
+spelling(Invert, method="bitwise_not")(Invert.functional)
 
 
 CASES = [

@@ -16,7 +16,7 @@ def _in_float32(fn, *arrays):
     return fn(*arrays)
 
 
-@operator(functional="lgamma", methods=("lgamma",))
+@operator(functional="lgamma", called=("input",), methods=("lgamma",))
 def Lgamma(x):
     """Logarithm of the absolute value of the gamma function.
 
@@ -40,7 +40,7 @@ def Lgamma(x):
     return _in_float32(special.gammaln, x)
 
 
-@operator(functional="digamma", methods=("digamma",))
+@operator(functional="digamma", called=("input",), methods=("digamma",))
 def Digamma(x):
     """Derivative of the logarithm of the gamma function.
 
@@ -63,7 +63,7 @@ def Digamma(x):
     return _in_float32(special.digamma, x)
 
 
-@operator(functional="igamma", methods=("igamma",))
+@operator(functional="igamma", called=("input", "other"), methods=("igamma",))
 def Igamma(a, x):
     """Regularised lower incomplete gamma function.
 
@@ -90,8 +90,8 @@ def Igamma(a, x):
     return _in_float32(special.gammainc, a, x)
 
 
-@operator
-def _Igammac(a, x):
+@operator(functional="igammac", called=("input", "other"), methods=("igammac",), generation=2)
+def Igammac(a, x):
     """Regularised upper incomplete gamma function, 1 - Igamma(a, x), exact where that is near 0.
 
     Inputs:
@@ -139,6 +139,6 @@ CASES = [
     case(Lgamma, F(3, low=0.5)),
     case(Digamma, F(3, low=0.5)),
     case(Igamma, F(3, low=0.5), F(3, low=0.5)),
-    case(_Igammac, F(3, low=0.5), F(3, low=0.5)),
+    case(Igammac, F(3, low=0.5), F(3, low=0.5)),
     case(_Lbeta, F(3, low=0.5), F(3, low=0.5)),
 ]

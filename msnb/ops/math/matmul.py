@@ -11,6 +11,7 @@ from msnb.core.cases import F, I, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import COMPLEX, FLOAT, SIGNED, dtype_in, same_dtype, tensor_argument, tensor_only
+from msnb.ops._in_place import take_over
 from msnb.ops._numpy import ArrayLike, as_tensors, common_type, in_type
 
 _FACTORS = FLOAT | SIGNED | COMPLEX
@@ -297,6 +298,15 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, a
         ``CPU`` ``GPU`` ``TPU``
     """
     return input * beta + _batch_mat_mul(batch1, batch2) * alpha
+
+
+spelling(BatchMatMul, function="baddbmm_ext")(baddbmm)
+
+
+@spelling(MatMul, method="addmm_")
+def _addmm_into(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """beta times this Tensor plus alpha * (mat1 @ mat2), in place; returns the Tensor."""
+    return take_over("addmm_", self, addmm(self, mat1, mat2, beta=beta, alpha=alpha))
 
 
 CASES = [

@@ -1,12 +1,16 @@
 """Pooling to a given size: windows are nearly equal parts."""
 
+import itertools
+import math
+
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from msnb.common.kinds import Kind, PositiveInt, accept_value
+from msnb.common.kinds import Bool, Kind, PositiveInt, accept_value
 from msnb.core.cases import F, case
-from msnb.core.declare import operator
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
 from msnb.ops import _check
 
 
@@ -50,6 +54,21 @@ def _adaptive(op, x, size, mean):
                 [jnp.max(lax.slice_in_dim(x, a, b, axis=axis), axis) for a, b in zip(starts, ends, strict=True)], axis
             )
     return x
+
+
+def _places(x, size):
+    """Where the largest value of each part stands among all, counted along the last dimensions together."""
+    dims = len(size)
+    shape = x.shape[-dims:]
+    parts = [zip(*_bins(old, old if new is None else new), strict=True) for old, new in zip(shape, size, strict=True)]
+    number = jnp.arange(math.prod(shape)).reshape(shape)
+    found = []
+    for part in itertools.product(*parts):
+        inside = (..., *(slice(a, b) for a, b in part))
+        block, place = x[inside], number[inside].reshape(-1)
+        found.append(place[jnp.argmax(block.reshape(*x.shape[:-dims], -1), -1)])
+    lengths = [old if new is None else new for old, new in zip(shape, size, strict=True)]
+    return jnp.stack(found, -1).reshape(*x.shape[:-dims], *lengths)
 
 
 @operator(functional="adaptive_avg_pool1d", generation=2)
@@ -112,7 +131,7 @@ def AdaptiveAvgPool2D(input, *, output_size: OutputSize2):
     return _adaptive("AdaptiveAvgPool2D", input, output_size, mean=True)
 
 
-@operator(functional="adaptive_max_pool2d", generation=2)
+@operator
 def AdaptiveMaxPool2D(input, *, output_size: OutputSize2):
     """The largest value of each of `output_size` nearly equal parts of every image.
 
@@ -130,6 +149,48 @@ def AdaptiveMaxPool2D(input, *, output_size: OutputSize2):
     """
     _check.dtype_in("adaptive_max_pool2d", "input", input, _check.FLOAT)
     return _adaptive("AdaptiveMaxPool2D", input, output_size, mean=False)
+
+
+@operator
+def _AdaptiveMaxPlaces2D(input, *, output_size: OutputSize2):
+    """Where the largest value of each of `output_size` nearly equal parts of every image stands.
+
+    Args:
+        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
+
+    Inputs:
+        - **input** (Tensor) - (N, C, H, W), or without N.
+
+    Outputs:
+        Tensor of int64: the first of equal ones, counted through the image.
+    """
+    _check.rank("adaptive_max_pool2d", "input", input, 3, 4)
+    return _places(lax.stop_gradient(input), output_size).astype(jnp.int64)
+
+
+@spelling(AdaptiveMaxPool2D, _AdaptiveMaxPlaces2D)
+def adaptive_max_pool2d(
+    input: Tensor, output_size: int | tuple[int | None, ...] | None, return_indices: Bool = False
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest value of each of `output_size` nearly equal parts of every image.
+
+    Args:
+        input (Tensor): (N, C, H, W), or without N; floating point.
+        output_size (Union[int, tuple[int]]): Number of parts of each dimension; None keeps it.
+        return_indices (bool): Whether their places come as well. Default: False.
+
+    Returns:
+        Tensor, trailing dimensions `output_size`; or a tuple of it and the places, int64, counted through each image.
+
+    Raises:
+        TypeError: If `input` is not floating point.
+        ValueError: If `output_size` or the shape does not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    largest = AdaptiveMaxPool2D(output_size)(input)
+    return (largest, _AdaptiveMaxPlaces2D(output_size)(input)) if return_indices else largest
 
 
 @operator(functional="adaptive_avg_pool3d", generation=2)
@@ -152,7 +213,7 @@ def AdaptiveAvgPool3D(input, *, output_size: OutputSize3):
     return _adaptive("AdaptiveAvgPool3D", input, output_size, mean=True)
 
 
-@operator(functional="adaptive_max_pool3d", generation=2)
+@operator
 def AdaptiveMaxPool3D(input, *, output_size: OutputSize3):
     """The largest value of each of `output_size` nearly equal parts of every volume.
 
@@ -172,11 +233,61 @@ def AdaptiveMaxPool3D(input, *, output_size: OutputSize3):
     return _adaptive("AdaptiveMaxPool3D", input, output_size, mean=False)
 
 
+@operator
+def _AdaptiveMaxPlaces3D(input, *, output_size: OutputSize3):
+    """Where the largest value of each of `output_size` nearly equal parts of every volume stands.
+
+    Args:
+        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
+
+    Inputs:
+        - **input** (Tensor) - (N, C, D, H, W), or without N.
+
+    Outputs:
+        Tensor of int32: the first of equal ones, counted through the volume.
+    """
+    _check.rank("adaptive_max_pool3d", "input", input, 4, 5)
+    return _places(lax.stop_gradient(input), output_size).astype(jnp.int32)
+
+
+@spelling(AdaptiveMaxPool3D, _AdaptiveMaxPlaces3D)
+def adaptive_max_pool3d(
+    input: Tensor, output_size: int | tuple[int | None, ...] | None, return_indices: Bool = False
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest value of each of `output_size` nearly equal parts of every volume.
+
+    Args:
+        input (Tensor): (N, C, D, H, W), or without N; floating point.
+        output_size (Union[int, tuple[int]]): Number of parts of each dimension; None keeps it.
+        return_indices (bool): Whether their places come as well. Default: False.
+
+    Returns:
+        Tensor, trailing dimensions `output_size`; or a tuple of it and the places, int32, counted through each volume.
+
+    Raises:
+        TypeError: If `input` is not floating point.
+        ValueError: If `output_size` or the shape does not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    largest = AdaptiveMaxPool3D(output_size)(input)
+    return (largest, _AdaptiveMaxPlaces3D(output_size)(input)) if return_indices else largest
+
+
+spelling(AdaptiveAvgPool2D, function="adaptive_avg_pool2d_ext")(AdaptiveAvgPool2D.functional)
+
+_ITS_FUNCTION = "its function is asked"
+
 CASES = [
     case(AdaptiveAvgPool1D, F(2, 3, 10), output_size=5),
     case(AdaptiveMaxPool1D, F(2, 3, 10), output_size=5),
     case(AdaptiveAvgPool2D, F(2, 4, 6, 7), output_size=(3, 4)),
     case(AdaptiveMaxPool2D, F(2, 4, 6, 7), output_size=(3, 4)).results(0),
+    case(_AdaptiveMaxPlaces2D, F(2, 4, 6, 7), output_size=(3, 4)).without("mindspore", _ITS_FUNCTION),
+    case(_AdaptiveMaxPlaces3D, F(2, 4, 5, 6), output_size=(2, None, 4)).without("mindspore", _ITS_FUNCTION),
+    case(adaptive_max_pool2d, F(2, 4, 6, 7), (3, 4), return_indices=True),
+    case(adaptive_max_pool3d, F(1, 2, 4, 5, 6), (2, None, 4), return_indices=True),
     case(AdaptiveAvgPool3D, F(1, 2, 4, 5, 6), output_size=2),
     case(AdaptiveMaxPool3D, F(1, 2, 4, 5, 6), output_size=2),
 ]

@@ -42,7 +42,7 @@ def SigmoidCrossEntropyWithLogitsGrad(x, y, dout):
     return (lax.logistic(x) - y) * dout
 
 
-@operator(functional="binary_cross_entropy_with_logits", generation=2)
+@operator(functional="binary_cross_entropy_with_logits", called=("input", "target"), generation=2)
 @in_float32
 def BCEWithLogitsLoss(logits, label, weight=None, pos_weight=None, *, reduction: Reduction = "mean"):
     """Weighted cross entropy of sigmoid(logits) with a probability for each element.

@@ -4,11 +4,11 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Float
 from msnb.core.cases import F, Values, case
-from msnb.core.declare import operator
+from msnb.core.declare import operator, spelling
 from msnb.ops import _check
 
 
-@operator(functional="hardshrink", generation=2)
+@operator(functional="hardshrink", called=("input",), generation=2)
 def HShrink(input_x, *, lambd: Float = 0.5):
     """x where |x| > lambd, 0 elsewhere.
 
@@ -28,7 +28,7 @@ def HShrink(input_x, *, lambd: Float = 0.5):
     return jnp.where((input_x >= -lambd) & (input_x <= lambd), jnp.zeros_like(input_x), input_x)
 
 
-@operator(functional="softshrink", generation=2)
+@operator(functional="softshrink", called=(("input", "x"),), generation=2)
 def SoftShrink(input_x, *, lambd: Float = 0.5):
     """x - lambd where x > lambd, x + lambd where x < -lambd, 0 between.
 
@@ -48,6 +48,9 @@ def SoftShrink(input_x, *, lambd: Float = 0.5):
     return jnp.where(
         input_x > lambd, input_x - lambd, jnp.where(input_x < -lambd, input_x + lambd, jnp.zeros_like(input_x))
     )
+
+
+spelling(HShrink, method="hardshrink")(HShrink.functional)
 
 
 CASES = [

@@ -9,7 +9,7 @@ from msnb.ops import _check
 from msnb.ops._half import in_float32
 
 
-@operator(functional="tanh", methods=("tanh",), generation=2, numpy=angle("tanh"))
+@operator(functional="tanh", called=(("input", "x"),), methods=("tanh",), generation=2, numpy=angle("tanh"))
 @in_float32
 def Tanh(input_x):
     """Hyperbolic tangent, element by element.
@@ -34,7 +34,7 @@ def TanhGrad(y, dy):
     return dy * (1 - y * y)
 
 
-@operator(functional="softsign", generation=2)
+@operator(functional="softsign", called=(("x", "input"),), generation=2)
 @in_float32
 def Softsign(input_x):
     """x / (1 + |x|), element by element.

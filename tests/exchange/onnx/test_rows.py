@@ -20,7 +20,7 @@ from msnb.exchange.onnx import read, write
 # Operators that compute with what ONNX has no form for: functions of gamma, factorisations, bits, numbers of windows.
 NO_FORM = set(
     """BesselI0e BesselI1e Cholesky CTCLoss DepthwiseConv2dNativeBackpropFilter Digamma Erfinv Igamma Lgamma
-    MatrixInverse NoRepeatNGram PopulationCount RNNTLoss SearchSorted _Betainc _CopySign _Igammac _Lbeta
+    MatrixInverse NoRepeatNGram PopulationCount RNNTLoss SearchSorted _Betainc _CopySign Igammac _Lbeta
     _SignBit""".split()
 )
 # Rows that onnxruntime does not run: its rest of a division by 0 is an error, and a scan of bits.

@@ -1,9 +1,12 @@
 """Tensors joined as rows, columns and layers, and given the dimensions for it."""
 
+from msnb.core.cases import F, I, case, refused
 from msnb.core.declare import spelling
+from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
+from msnb.ops._check import tensor_argument
 from msnb.ops._numpy import ArrayLike, as_tensor
-from msnb.ops.array.join import concatenate, in_one_type
+from msnb.ops.array.join import Concat, concatenate, in_one_type
 
 
 @spelling(numpy="append")
@@ -40,8 +43,25 @@ def _at_least(function, count, tensors):
     return found[0] if len(found) == 1 else found
 
 
+def _several(function, tensors):
+    """A list of Tensors that a user gave; at least one."""
+    if not isinstance(tensors, (tuple, list)):
+        raise TypeError(
+            f"For '{function}', 'tensors' should be a tuple or list of Tensors, but got {describe(tensors)}."
+        )
+    if not tensors:
+        raise ValueError(f"For '{function}', 'tensors' should not be empty.")
+    return [tensor_argument(function, "tensors", x) for x in tensors]
+
+
+def _each(function, count, inputs):
+    if isinstance(inputs, (tuple, list)):
+        return tuple([_spread(x, count) for x in _several(function, inputs)])
+    return _spread(tensor_argument(function, "inputs", inputs), count)
+
+
 @spelling(numpy="atleast_1d")
-def atleast_1d(*arys: ArrayLike) -> Tensor | list[Tensor]:
+def _numpy_atleast_1d(*arys: ArrayLike) -> Tensor | list[Tensor]:
     """Tensors of at least 1 dimension: a number becomes a vector.
 
     Args:
@@ -57,7 +77,7 @@ def atleast_1d(*arys: ArrayLike) -> Tensor | list[Tensor]:
 
 
 @spelling(numpy="atleast_2d")
-def atleast_2d(*arys: ArrayLike) -> Tensor | list[Tensor]:
+def _numpy_atleast_2d(*arys: ArrayLike) -> Tensor | list[Tensor]:
     """Tensors of at least 2 dimensions: a vector becomes a row.
 
     Args:
@@ -73,7 +93,7 @@ def atleast_2d(*arys: ArrayLike) -> Tensor | list[Tensor]:
 
 
 @spelling(numpy="atleast_3d")
-def atleast_3d(*arys: ArrayLike) -> Tensor | list[Tensor]:
+def _numpy_atleast_3d(*arys: ArrayLike) -> Tensor | list[Tensor]:
     """Tensors of at least 3 dimensions: a vector of shape (N,) gets (1, N, 1), a matrix of shape (M, N) (M, N, 1).
 
     Args:
@@ -115,7 +135,7 @@ def vstack(tup: ArrayLike) -> Tensor:
 
 
 @spelling(numpy="hstack")
-def hstack(tup: ArrayLike) -> Tensor:
+def _numpy_hstack(tup: ArrayLike) -> Tensor:
     """Tensors put beside each other: along the second axis, vectors along the only one.
 
     Args:
@@ -137,7 +157,7 @@ def hstack(tup: ArrayLike) -> Tensor:
 
 
 @spelling(numpy="dstack")
-def dstack(tup: ArrayLike) -> Tensor:
+def _numpy_dstack(tup: ArrayLike) -> Tensor:
     """Tensors put behind each other: along the third axis, which vectors and matrices get as `atleast_3d` has it.
 
     Args:
@@ -158,7 +178,7 @@ def dstack(tup: ArrayLike) -> Tensor:
 
 
 @spelling(numpy="column_stack")
-def column_stack(tup: ArrayLike) -> Tensor:
+def _numpy_column_stack(tup: ArrayLike) -> Tensor:
     """Vectors put beside each other as the columns of a matrix, and matrices beside them.
 
     Args:
@@ -183,3 +203,139 @@ def column_stack(tup: ArrayLike) -> Tensor:
     """
     columns = [x.reshape((x.size, 1)) if x.ndim < 2 else x for x in in_one_type("column_stack", tup, "tup")]
     return concatenate(columns, 1)
+
+
+@spelling(function="atleast_1d")
+def atleast_1d(inputs: Tensor | tuple[Tensor, ...] | list[Tensor]) -> Tensor | tuple[Tensor, ...]:
+    """Tensors of at least 1 dimension: a number becomes a vector.
+
+    Args:
+        inputs (Union[Tensor, tuple[Tensor], list[Tensor]]): Any Tensor, or several.
+
+    Returns:
+        Tensor, or a tuple of Tensors for several.
+
+    Raises:
+        TypeError: If `inputs` is none of these.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _each("atleast_1d", 1, inputs)
+
+
+@spelling(function="atleast_2d")
+def atleast_2d(inputs: Tensor | tuple[Tensor, ...] | list[Tensor]) -> Tensor | tuple[Tensor, ...]:
+    """Tensors of at least 2 dimensions: numbers and vectors become rows.
+
+    Args:
+        inputs (Union[Tensor, tuple[Tensor], list[Tensor]]): Any Tensor, or several.
+
+    Returns:
+        Tensor, or a tuple of Tensors for several.
+
+    Raises:
+        TypeError: If `inputs` is none of these.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _each("atleast_2d", 2, inputs)
+
+
+@spelling(function="atleast_3d")
+def atleast_3d(inputs: Tensor | tuple[Tensor, ...] | list[Tensor]) -> Tensor | tuple[Tensor, ...]:
+    """Tensors of at least 3 dimensions: a vector becomes (1, N, 1), a matrix (M, N, 1).
+
+    Args:
+        inputs (Union[Tensor, tuple[Tensor], list[Tensor]]): Any Tensor, or several.
+
+    Returns:
+        Tensor, or a tuple of Tensors for several.
+
+    Raises:
+        TypeError: If `inputs` is none of these.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _each("atleast_3d", 3, inputs)
+
+
+@spelling(function="hstack")
+def hstack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
+    """Tensors put beside each other: along the second axis, vectors along the only one.
+
+    Args:
+        tensors (Union[tuple[Tensor], list[Tensor]]): Tensors whose shapes differ along that axis only.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `tensors` is no tuple or list of Tensors, or their element types differ.
+        ValueError: If it is empty, or the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    tensors = [_spread(x, 1) for x in _several("hstack", tensors)]
+    return Concat(0 if tensors[0].ndim == 1 else 1)(tensors)
+
+
+@spelling(function="dstack")
+def dstack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
+    """Tensors put behind each other: along the third axis, which vectors and matrices get as `atleast_3d` has it.
+
+    Args:
+        tensors (Union[tuple[Tensor], list[Tensor]]): Tensors whose shapes differ along that axis only.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `tensors` is no tuple or list of Tensors, or their element types differ.
+        ValueError: If it is empty, or the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Concat(2)([_spread(x, 3) for x in _several("dstack", tensors)])
+
+
+@spelling(function="column_stack")
+def column_stack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
+    """Vectors put beside each other as the columns of a matrix, and matrices beside them.
+
+    Args:
+        tensors (Union[tuple[Tensor], list[Tensor]]): Tensors whose shapes differ along that axis only.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `tensors` is no tuple or list of Tensors, or their element types differ.
+        ValueError: If it is empty, or the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    columns = [x.reshape((x.size, 1)) if x.ndim < 2 else x for x in _several("column_stack", tensors)]
+    return Concat(1)(columns)
+
+
+CASES = [
+    case(atleast_1d, F()),
+    case(atleast_1d, (F(), F(2, 3))),
+    case(atleast_2d, F(3)),
+    case(atleast_3d, F(3)),
+    case(atleast_3d, F(2, 3)),
+    case(hstack, (F(3), F(2))),
+    case(hstack, (F(2, 1), F(2, 3))),
+    case(dstack, (F(3), F(3))),
+    case(dstack, (F(2, 3), F(2, 3))),
+    case(column_stack, (F(3), F(3))),
+    case(column_stack, (I(2), I(2, 3))),
+    refused(TypeError, hstack, F(2)),
+    refused(ValueError, dstack, ()),
+]
