@@ -71,6 +71,21 @@ def _places(x, size):
     return jnp.stack(found, -1).reshape(*x.shape[:-dims], *lengths)
 
 
+def _places(x, size):
+    """Where the largest value of each part stands among all, counted along the last dimensions together."""
+    dims = len(size)
+    shape = x.shape[-dims:]
+    parts = [zip(*_bins(old, old if new is None else new), strict=True) for old, new in zip(shape, size, strict=True)]
+    number = jnp.arange(math.prod(shape)).reshape(shape)
+    found = []
+    for part in itertools.product(*parts):
+        inside = (..., *(slice(a, b) for a, b in part))
+        block, place = x[inside], number[inside].reshape(-1)
+        found.append(place[jnp.argmax(block.reshape(*x.shape[:-dims], -1), -1)])
+    lengths = [old if new is None else new for old, new in zip(shape, size, strict=True)]
+    return jnp.stack(found, -1).reshape(*x.shape[:-dims], *lengths)
+
+
 @operator(functional="adaptive_avg_pool1d", generation=2)
 def AdaptiveAvgPool1D(input, *, output_size: OutputSize1):
     """The mean of each of `output_size` nearly equal parts of every sequence.
@@ -291,6 +306,10 @@ CASES = [
     case(adaptive_max_pool3d, F(1, 2, 4, 5, 6), (2, None, 4), return_indices=True).without(
         "mindspore", "MindSpore 2.7.1 makes a Tensor of the size, which None cannot be"
     ),
+    case(_AdaptiveMaxPlaces2D, F(2, 4, 6, 7), output_size=(3, 4)).without("mindspore", _ITS_FUNCTION),
+    case(_AdaptiveMaxPlaces3D, F(2, 4, 5, 6), output_size=(2, None, 4)).without("mindspore", _ITS_FUNCTION),
+    case(adaptive_max_pool2d, F(2, 4, 6, 7), (3, 4), return_indices=True),
+    case(adaptive_max_pool3d, F(1, 2, 4, 5, 6), (2, None, 4), return_indices=True),
     case(AdaptiveAvgPool3D, F(1, 2, 4, 5, 6), output_size=2),
     case(AdaptiveMaxPool3D, F(1, 2, 4, 5, 6), output_size=2),
 ]
