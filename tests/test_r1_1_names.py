@@ -68,6 +68,7 @@ ROOMS = {
     "parallel/_auto_parallel_context.py": None,
     "parallel/_cell_wrapper.py": None,
     "parallel/_ps_context.py": None,
+    "train/_utils.py": {""},  # which device holds what
     "train/callback/_summary_collector.py": None,
     "train/model.py": {"_refuse_layout"},
     "train/serialization.py": {

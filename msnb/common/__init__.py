@@ -31,5 +31,7 @@ def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
         return import_module(f"msnb.common.{name}")
     if name in _LATER:
-        return getattr(import_module(f"msnb.common.{_LATER[name]}"), name)
+        value = getattr(import_module(f"msnb.common.{_LATER[name]}"), name)
+        globals()[name] = value  # a face may be called as what it holds is
+        return value
     raise AttributeError(f"module 'mindspore.common' has no attribute {name!r}")

@@ -205,6 +205,8 @@ def jit(
     hash_args: object = None,
     jit_config: object = None,
     mode: str = "PSJit",
+    *,
+    function: Callable[..., Any] | None = None,
     **kwargs: Any,
 ) -> Any:
     """MindSpore 2's name of `ms_function`.
@@ -215,10 +217,12 @@ def jit(
         hash_args (object): Part of MindSpore's cache key; has no effect here, where what the graph reads is watched.
         jit_config (object): Settings of MindSpore's backends; has no effect here.
         mode (str): MindSpore's front end; has no effect here.
+        function (Callable): What MindSpore 2.5 and newer call `fn`. Default: None.
         kwargs: Further settings of MindSpore's compiler, without effect here.
     """
     if hash_args is not None or jit_config is not None or mode != "PSJit" or kwargs:
         log.once("jit(hash_args, jit_config, ...) have no effect: XLA compiles the whole function.")
+    fn = function if fn is None else fn
     if fn is None:
         return functools.partial(ms_function, input_signature=input_signature)
     return ms_function(fn, input_signature=input_signature)

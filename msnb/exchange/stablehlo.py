@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
+import numpy as np
 
 from msnb._atomic import writing
 from msnb.core._jax_compiling import opened_module
@@ -74,7 +75,8 @@ def _check_pure(program):
 
 def _function(program: "Program") -> Any:
     """The results of a program as a function of its arguments, with the Parameters as constants."""
-    weights = [jax.numpy.asarray(p.asnumpy()) for p in program.params]
+    # arrays of numpy, of which JAX makes constants: an array of its own would be copied by a program for each shape
+    weights = [np.asarray(p._array) for p in program.params]
     names = [name for kind, name, *_ in program.inputs if kind == "arg"]
 
     def fn(*arrays):

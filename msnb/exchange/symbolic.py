@@ -50,6 +50,18 @@ class Extent:
     __repr__ = __str__
 
 
+class Unknown:
+    """A dimension that is nothing that could be computed of the inputs' shapes."""
+
+    def __index__(self) -> int:
+        raise Refused("it needs a length that is only known when the network runs")
+
+    __int__ = __index__
+
+    def __repr__(self) -> str:
+        return "?"
+
+
 def sizes_of(open_axes: Iterable[tuple[str, int]]) -> Sizes:
     """Two lengths for each of the axes, no product of which is another's.
 
@@ -125,6 +137,8 @@ class Merge:
     def source(self, a: Any, b: Any) -> Any:
         if not isinstance(a, ValueNode):
             return self.known[a]
+        if a not in self.known and type(a.value) is int and type(b.value) is int and a.value != b.value:
+            self.known[a] = ValueNode(self.number(a.value, b.value), [TensorType("Int64", (), 8)])
         if a not in self.known:
             same = a.value is b.value or np.array_equal(np.asarray(a.value), np.asarray(b.value), equal_nan=False)
             if not same and not np.array_equal(np.asarray(a.value), np.asarray(b.value)):

@@ -10,6 +10,7 @@ from msnb.core.compile import program_of
 from msnb.core.kernel import differentiated
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
+from msnb.core.tree import flatten
 from msnb.ir.anf import CNode, FuncGraph
 from msnb.ir.api import name_of, of_program
 from msnb.nn.cell import Cell
@@ -63,7 +64,7 @@ def traced(net: Cell | Callable[..., Any], *inputs: Any) -> FuncGraph:
         FuncGraph, the new values of Parameters that evaluation may write left out.
     """
     # A Parameter that is given as an input is one: it is not a weight of the network.
-    given = [Tensor(x) if isinstance(x, Parameter) else x for x in inputs]
+    given = _given(inputs)
     with evaluating(net):
         program = program_of(net, *given)
         graph = of_program(program, name_of(net))
@@ -85,7 +86,7 @@ def stepped(net: Cell | Callable[..., Any], *inputs: Any, rules: Callable[..., A
     Returns:
         FuncGraph, `weights` filled.
     """
-    given = [Tensor(x) if isinstance(x, Parameter) else x for x in inputs]
+    given = _given(inputs)
     with evaluating(net):
         program = program_of(net, *given)
         graph = of_program(program, name_of(net))
@@ -112,6 +113,11 @@ def stepped(net: Cell | Callable[..., Any], *inputs: Any, rules: Callable[..., A
         graph.nodes.append(made)
     prune(graph)
     return graph
+
+
+def _given(inputs):
+    leaves, rebuild = flatten(tuple(inputs))
+    return rebuild([Tensor(x) if isinstance(x, Parameter) else x for x in leaves])
 
 
 def _say_what_is_written(graph):

@@ -12,6 +12,7 @@ from msnb.core.operator import OF_USERS, REGISTRY, Operator
 from msnb.core.parameter import Parameter
 from msnb.core.script import runtime
 from msnb.core.tensor import Tensor, box
+from msnb.core.tree import flatten
 from msnb.ir.anf import AnfNode, CNode, FuncGraph, OpenGraph, ParameterNode, ValueNode
 from msnb.nn.cell import Cell
 
@@ -33,7 +34,7 @@ class GraphCell(Cell):
         obf_random_seed (int): For graphs that were obfuscated, which msnb does not read. Default: None.
 
     Inputs:
-        What the graph takes, in its order.
+        What the graph takes, in its order; tuples, lists and dicts of Tensors as the network took them.
 
     Outputs:
         What the graph returns: a Tensor, or a tuple of them.
@@ -85,6 +86,8 @@ class GraphCell(Cell):
 
     def construct(self, *inputs: Any) -> Any:
         names = self.argument_names
+        if any(isinstance(x, (tuple, list, dict)) for x in inputs):  # the graph takes what is in it
+            inputs = tuple(flatten(inputs)[0])
         if len(inputs) != len(names):
             raise TypeError(f"The graph takes {len(names)} inputs ({', '.join(names)}), but got {len(inputs)}.")
         graph, given, values = self._graph_for(inputs), iter(inputs), []

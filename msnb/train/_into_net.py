@@ -6,12 +6,15 @@ from msnb import log, nn
 from msnb._checkparam import Validator
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
+from msnb.train._utils import check_flags
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.nn.cell import Cell
 
 
-def load_param_into_net(net: "Cell", parameter_dict: dict[Any, Any], strict_load: bool = False) -> list[str]:
+def load_param_into_net(
+    net: "Cell", parameter_dict: dict[Any, Any], strict_load: bool = False, remove_redundancy: bool = False
+) -> list[str]:
     """Copy Parameters into the Parameters of a network that have the same names. Either all are copied or none is.
 
     Args:
@@ -20,12 +23,14 @@ def load_param_into_net(net: "Cell", parameter_dict: dict[Any, Any], strict_load
             have are ignored.
         strict_load (bool): Whether names have to agree in full. Otherwise, when names of the network are missing, a
             prefix that the names in `parameter_dict` have in addition is left out. Default: False.
+        remove_redundancy (bool): Accepted; one device holds whole Parameters. Default: False.
 
     Returns:
         list, names of the network's Parameters that were not loaded.
 
     Raises:
-        TypeError: If `net` is no Cell, or `parameter_dict` no dict of Parameters.
+        TypeError: If `net` is no Cell, `parameter_dict` no dict of Parameters, or `strict_load` no bool.
+        ValueError: If `remove_redundancy` is no bool.
         RuntimeError: If a Parameter has another shape or dtype than in the network.
 
     Supported Platforms:
@@ -46,6 +51,8 @@ def load_param_into_net(net: "Cell", parameter_dict: dict[Any, Any], strict_load
             f"but got {type(parameter_dict).__name__}{file}."
         )
     Validator.check_bool(strict_load, "strict_load", "load_param_into_net")
+    check_flags("load_param_into_net", remove_redundancy=remove_redundancy)
+    log.unused("load_param_into_net", "one device holds whole Parameters", remove_redundancy=remove_redundancy)
     found, missing = [], []
     for param in net.get_parameters():
         if param.name in parameter_dict:

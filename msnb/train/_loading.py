@@ -12,6 +12,7 @@ from msnb.exchange.api import cipher_of
 from msnb.formats import checkpoint, safetensors
 from msnb.train._into_net import load_param_into_net
 from msnb.train._saving import FORMATS
+from msnb.train._utils import check_flags
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.nn.cell import Cell
@@ -50,8 +51,8 @@ def load_checkpoint(
         dict, the Parameters by name.
 
     Raises:
-        ValueError: If the file does not exist, is empty, is no checkpoint, encrypted in another way or damaged, or
-            nothing is left after filtering.
+        ValueError: If the file does not exist, is empty, is no checkpoint, encrypted in another way or damaged,
+            nothing is left after filtering, or `crc_check` or `remove_redundancy` is no bool.
         TypeError: If a prefix is no string.
         ImportError: If the file is encrypted and the package `cryptography` is not installed.
 
@@ -65,6 +66,7 @@ def load_checkpoint(
         >>> not_loaded = load_param_into_net(net, param_dict)
     """
     Validator.check_string(format, FORMATS, "format", "load_checkpoint")
+    check_flags("load_checkpoint", crc_check=crc_check, remove_redundancy=remove_redundancy)
     path = _existing(ckpt_file_name, format)
     left_out = _prefixes("filter_prefix", filter_prefix)
     wanted = _prefixes("specify_prefix", specify_prefix)

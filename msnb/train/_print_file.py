@@ -14,7 +14,8 @@ _lock = threading.Lock()
 
 
 def follow(path: str) -> None:
-    """Print to a file from now on, or to the screen for ""; a file that is there is left alone, as in MindSpore."""
+    """Print to a file from now on, or to the screen for ""; a file that is there is left alone, as in MindSpore, and
+    its folder is made when there is something to print."""
     if not path:
         print_target.send_to(None)
         return
@@ -24,6 +25,7 @@ def follow(path: str) -> None:
 
     def append(values: list[Any]) -> None:
         records = [printed.record(v.asnumpy() if isinstance(v, Tensor) else v) for v in _flat(values)]
+        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
         with _lock, open(path, "ab") as file:
             file.write(b"".join(records))
 

@@ -15,6 +15,7 @@ from msnb.core.tensor import Tensor
 from msnb.exchange.api import cipher_of
 from msnb.formats import checkpoint, safetensors
 from msnb.train._background import writer
+from msnb.train._utils import check_flags
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.nn.cell import Cell
@@ -82,8 +83,8 @@ def save_checkpoint(
         raise TypeError(
             f"For 'save_checkpoint', 'ckpt_file_name' should be a string, but got {type(ckpt_file_name).__name__}."
         )
-    for name, value in (("integrated_save", integrated_save), ("crc_check", crc_check)):
-        Validator.check_bool(value, name, "save_checkpoint")
+    Validator.check_bool(integrated_save, "integrated_save", "save_checkpoint")
+    check_flags("save_checkpoint", crc_check=crc_check)
     if async_save not in ("thread", "process"):
         Validator.check_bool(async_save, "async_save", "save_checkpoint")
     Validator.check_string(format, FORMATS, "format", "save_checkpoint")
@@ -92,7 +93,7 @@ def save_checkpoint(
             raise TypeError(f"For 'save_checkpoint', there is no argument '{name}'.")
     lone = kwargs.pop("remove_redundancy", None)
     if lone is not None:
-        Validator.check_bool(lone, "remove_redundancy", "save_checkpoint")
+        check_flags("save_checkpoint", remove_redundancy=lone)
     log.unused("save_checkpoint", "a checkpoint does not tell it", remove_redundancy=lone and format == "ckpt")
     log.unused("save_checkpoint", "one device holds all Parameters, and none is a hash table", **kwargs)
     path = os.fspath(ckpt_file_name)

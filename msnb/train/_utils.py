@@ -6,9 +6,22 @@ import numpy as np
 
 from msnb import log
 from msnb._checkparam import check_value_type  # noqa: F401  (its r1.1 place)
+from msnb._later import fill
 from msnb.common import dtype as mstype
 from msnb.common.dtype import dtype_to_nptype, pytype_to_dtype
+from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
+
+
+def check_flags(function: str, **flags: object) -> None:
+    """Check truth values that MindSpore 2 has, and r1.1 does not.
+
+    Raises:
+        ValueError: If one is no bool, as in MindSpore 2.
+    """
+    for name, value in flags.items():
+        if not isinstance(value, bool):
+            raise ValueError(f"For '{function}', '{name}' should be bool, but got {describe(value)}.")
 
 
 def _convert_type(types):
@@ -64,3 +77,10 @@ def _to_tensor(elem, scaling_sens=None):
     scale = (Tensor(scaling_sens, mstype.float32),) if scaling_sens else ()
     tensors = (*(Tensor(one) if isinstance(one, np.ndarray) else one for one in given), *scale)
     return tensors if len(tensors) > 1 else tensors[0]
+
+
+fill(
+    globals(),
+    "get_parameter_redundancy remove_param_redundancy",
+    "which device holds what comes with parallel training",
+)

@@ -8,6 +8,7 @@ from msnb import Tensor, nn, ops
 from msnb.compression.export.quant_export import ExportManualQuantNetwork, ExportToQuantInferNetwork
 from msnb.compression.quant import QuantizationAwareTraining, create_quant_config
 from msnb.compression.quant.qat import _AddFakeQuantInput
+from msnb.formats import mindir
 from msnb.nn.layer._quant_block import QuantBlock, QuantMindirBlock
 
 _random = np.random.default_rng(11)
@@ -121,13 +122,32 @@ def test_for_a_file_the_network_stays_in_floats_and_its_operators_know_the_range
     block = deployed.body[2]
     assert isinstance(block, QuantMindirBlock)
     observer = net.body[0].activation.fake_quant_act
-    assert block.core_op.input_maxq == observer.maxq.asnumpy().tolist()
-    assert block.core_op.filter_minq == net.body[2].conv.fake_quant_weight.minq.asnumpy().tolist()
+    assert block.core_op.input_maxq == observer.maxq.asnumpy()
+    assert block.core_op.filter_minq == net.body[2].conv.fake_quant_weight.minq.asnumpy()
     assert deployed.body[0].core_op.std_dev == 40.0
     scale = net.body[2].conv.gamma.asnumpy() / np.sqrt(net.body[2].conv.moving_variance.asnumpy() + 1e-5)
     folded = net.body[2].conv.weight.asnumpy() * scale.reshape(-1, 1, 1, 1)
     np.testing.assert_allclose(block.weight.asnumpy(), folded, rtol=1e-5)
     assert deployed(x).shape == (8, 5)
+
+
+def test_a_file_has_the_ranges_where_mindspore_writes_them(tmp_path):
+    net, x = _trained(QuantizationAwareTraining().quantize(Net(has_sum=True)))
+    path = str(tmp_path / "net.mindir")
+    ms.export(net, x, file_name=path, file_format="MINDIR", quant_mode="AUTO", mean=0, std_dev=40.0)
+    deployed = ExportToQuantInferNetwork(net, 0, 40.0, x, is_mindir=True).run()
+    np.testing.assert_allclose(nn.GraphCell(ms.load(path))(x).asnumpy(), deployed(x).asnumpy(), atol=1e-5)
+    told = {}
+    for primitive in ms.load_mindir(path).primitives:
+        told.setdefault(primitive.op_type, []).append({a.name: mindir.value_of(a._fields) for a in primitive.attribute})
+    first = told["Conv2D"][0]
+    observer = net.body[0].conv.fake_quant_weight
+    np.testing.assert_array_equal(first["filter_maxq"], observer.maxq.asnumpy())
+    np.testing.assert_array_equal(first["output_minq"], net.body[0].activation.fake_quant_act.minq.asnumpy())
+    assert (first["num_bits"], first["symmetric"], first["narrow_range"], first["mean"]) == (8, False, False, 0)
+    assert first["activation_name"] == "ReLU" and "input_maxq" not in first and "std_dev" not in told["Conv2D"][1]
+    np.testing.assert_array_equal(told["Add"][0]["output_maxq"], net.add.fake_quant_act.maxq.asnumpy())
+    assert told["MatMul"][0]["filter_maxq"].dtype == np.float32
 
 
 def test_what_cannot_be_is_refused():

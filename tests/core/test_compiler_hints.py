@@ -60,6 +60,10 @@ def test_what_makes_no_sense_raises_as_in_mindspore(refused, error):
         refused()
 
 
+def test_jit_takes_its_function_by_the_name_of_later_versions():
+    assert ms.jit(function=lambda x: x + 1)(Tensor([1.0])).asnumpy() == [2.0]
+
+
 def test_what_runs_without_gradient_is_a_constant_of_the_gradient_around():
     context.set_context(mode=context.PYNATIVE_MODE)
     w = Parameter(Tensor([2.0]), name="w")

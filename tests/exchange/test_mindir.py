@@ -279,6 +279,60 @@ def test_a_length_that_cannot_be_computed_is_refused_where_it_is_needed(tmp_path
     assert not os.listdir(tmp_path)
 
 
+def randoms(*shape):
+    return Tensor(np.random.default_rng(len(shape)).standard_normal(shape).astype(np.float32))
+
+
+@pytest.mark.parametrize("form", ["MINDIR", "ONNX"])
+def test_tuples_lists_and_dicts_of_inputs_are_inputs_one_by_one(form, tmp_path):
+    def net(pair, named):
+        return pair[0] @ named["w"][0] + pair[1]
+
+    given = [randoms(2, 3), randoms(4)], {"w": (randoms(3, 4),)}
+    path = str(tmp_path / f"net.{form.lower()}")
+    ms.export(net, *given, file_name=path, file_format=form)
+    cell = nn.GraphCell(ms.load(path)) if form == "MINDIR" else ms.load_onnx(path)
+    agree(results(cell, [x.asnumpy() for x in (*given[0], *given[1]["w"])]), [net(*given).asnumpy()])
+    np.testing.assert_allclose(cell(*given).asnumpy(), net(*given).asnumpy(), atol=1e-5)
+
+
+@pytest.mark.parametrize("form", ["MINDIR", "ONNX"])
+def test_a_length_that_is_not_known_is_a_result(form, tmp_path):
+    def net(x):
+        return x * x.shape[0], x.shape[0] * 2, x.shape[1]
+
+    path = str(tmp_path / f"net.{form.lower()}")
+    ms.export(net, Tensor(shape=[None, 2], dtype=ms.float32), file_name=path, file_format=form)
+    cell = nn.GraphCell(ms.load(path)) if form == "MINDIR" else ms.load_onnx(path)
+    x = randoms(5, 2)
+    agree(results(cell, [x.asnumpy()]), [x.asnumpy() * 5, np.int64(10), np.int64(2)])
+
+
+@pytest.mark.parametrize(
+    ("shape", "index"),
+    [
+        ((3, 4), lambda i: (Tensor([2, 0, -1]),)),
+        ((3, 4), lambda i: (slice(None), i)),
+        ((3, 4, 2), lambda i: (i, Tensor([[1], [0]]))),
+        ((3, 4, 5, 2), lambda i: (slice(1, None), Tensor([0, 1]), Tensor([[1], [2]]))),
+        ((3, 4), lambda i: (None, Tensor([1, 0]), ..., None)),
+        ((3, 4), lambda i: (0, Tensor([1, 0]))),
+    ],
+    ids=["row", "computed", "two", "behind a slice", "new axes", "number"],
+)
+def test_index_tensors_are_written(shape, index, tmp_path):
+    x, i = randoms(*shape), Tensor([0, -2], ms.int32)
+    ms.export(lambda x, i: x[index(i)], x, i, file_name=str(tmp_path / "net"), file_format="MINDIR")
+    cell = nn.GraphCell(ms.load(str(tmp_path / "net.mindir")))
+    np.testing.assert_array_equal(cell(x, i).asnumpy(), x[index(i)].asnumpy())
+
+
+def test_index_tensors_that_stand_apart_are_refused(tmp_path):
+    with pytest.raises(NotImplementedError, match="stand apart"):
+        index = Tensor([0, 1]), slice(None), Tensor([1, 0])
+        ms.export(lambda x: x[index], randoms(2, 3, 2), file_name=str(tmp_path / "net"), file_format="MINDIR")
+
+
 # ---------------------------------------------------------------------- the first versions
 def test_a_file_of_the_first_versions_is_read(tmp_path):
     """As r1.1 wrote them: attributes are told by a text, operators stand in the nodes."""

@@ -233,6 +233,7 @@ def test_a_training_that_breaks_off_leaves_a_checkpoint_where_that_is_asked_for(
         (TypeError, {"append_info": "epoch_num"}),
         (TypeError, {"append_info": [{"x": [1]}]}),
         (TypeError, {"exception_save": 1}),
+        (ValueError, {"remove_redundancy": "no"}),
     ],
 )
 def test_a_checkpoint_config_that_cannot_be_is_refused(error, given):

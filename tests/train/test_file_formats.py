@@ -9,7 +9,9 @@ import pytest
 
 import msnb as ms
 from msnb import Parameter, Tensor
+from msnb.common.file_system import FileSystem
 from msnb.formats import checkpoint, safetensors
+from msnb.parallel.transform_safetensors import _fast_load_file
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 sys.path.insert(0, str(GOLDEN))
@@ -71,8 +73,28 @@ def test_safetensors_are_written_read_and_used(crc, make_net, tmp_path):
 
 
 def test_a_file_says_of_itself_what_programs_for_several_devices_ask(make_net, tmp_path):
-    ms.save_checkpoint(make_net(), str(tmp_path / "a"), format="safetensors", remove_redundancy=False)
+    net = make_net()
+    ms.save_checkpoint(net, str(tmp_path / "a"), format="safetensors", remove_redundancy=False)
     assert safetensors.read(tmp_path / "a.safetensors").texts == {"format": "ms", "remove_redundancy": "False"}
+    found = ms.load_checkpoint(str(tmp_path / "a.safetensors"), format="safetensors", remove_redundancy=False)
+    assert ms.load_param_into_net(net, found, remove_redundancy=False) == []
+    same(_fast_load_file(tmp_path / "a.safetensors"), held(net))
+    with pytest.raises(ValueError, match="remove_redundancy"):
+        ms.load_param_into_net(net, found, remove_redundancy="no")
+    with pytest.raises(ValueError, match="remove_redundancy"):
+        ms.load_checkpoint(str(tmp_path / "a.safetensors"), format="safetensors", remove_redundancy=1)
+
+
+def test_a_checkpoint_that_something_was_added_to_does_not_pass_its_checksum(make_net, tmp_path):
+    path, files = str(tmp_path / "net.ckpt"), FileSystem()
+    ms.save_checkpoint(make_net(), path, crc_check=True)
+    os.chmod(path, 0o600)
+    with files.create(path, *files.create_args) as file:
+        file.write(b"111")
+    with files.open(path, *files.open_args) as file:
+        assert file.read().endswith(b"111")
+    with pytest.raises(ValueError):
+        ms.load_checkpoint(path, crc_check=True)
 
 
 def test_files_that_hold_no_graph_are_viewed_as_tables(make_net, tmp_path):

@@ -23,6 +23,7 @@ __all__ = ["ExportToQuantInferNetwork", "ExportManualQuantNetwork"]
 
 INPUT = "input"  # instead of an observer: the data itself
 WITH_NORM = (quant.Conv2dBnFoldQuant, quant.Conv2dBnFoldQuantOneConv)
+_ONCE_IS_ENOUGH = (nn.ReLU, nn.ReLU6)
 CORES = (*WITH_NORM, quant.Conv2dBnWithoutFoldQuant, quant.Conv2dQuant, quant.DenseQuant)
 
 
@@ -112,12 +113,22 @@ class ExportToQuantInferNetwork:
                 return self._block(core, _origin(activation), getattr(activation, "fake_quant_act", None))
         if isinstance(cell, (quant.ActQuant, _AddFakeQuantAfterSubCell)):
             origin = _origin(cell)
-            return origin if isinstance(origin, nn.Cell) else _Operator(origin)
+            if isinstance(origin, nn.Cell):
+                return origin
+            if self.is_mindir:
+                _give(origin, _ends(cell.fake_quant_act))
+            return _Operator(origin)
         if isinstance(cell, quant.FakeQuantWithMinMaxObserver):
             return nn.Identity()
+        before = None
         for name, inner in list(cell._cells.items()):
-            if inner is not None:
-                cell.insert_child_to_cell(name, self._converted(inner))
+            if inner is None:
+                continue
+            made = self._converted(inner)
+            if isinstance(inner, quant.FakeQuantWithMinMaxObserver) and isinstance(before, quant.QuantMindirBlock):
+                _give(before.core_op, _ends(inner))
+            cell.insert_child_to_cell(name, made)
+            before = made
         if isinstance(cell, (nn.SequentialCell, nn.CellList)):
             cell.cell_list = list(cell._cells.values())
         return cell
@@ -133,13 +144,15 @@ class ExportToQuantInferNetwork:
         if self.is_mindir:
             ranges = {
                 **{"filter_maxq": high_w, "filter_minq": low_w, "symmetric": observer.symmetric},
-                **{"weight_num_bits": observer.num_bits, "weight_narrow_range": observer.narrow_range},
-                **{"input_maxq": high_x, "input_minq": low_x, "act_num_bits": 8},
+                **{"num_bits": observer.num_bits, "narrow_range": observer.narrow_range},
+                **{"input_maxq": high_x, "input_minq": low_x},
             }
             if low_x is None:
                 ranges |= {"mean": self.mean, "std_dev": self.std_dev}
             if output is not None:
-                ranges |= {"output_maxq": output.maxq.asnumpy(), "output_minq": output.minq.asnumpy()}
+                ranges |= _ends(output)
+            if type(activation) in _ONCE_IS_ENOUGH:  # who reads the file may put it behind the layer, where it is
+                ranges["activation_name"] = type(activation).__name__
             weight = weight * quant_utils.along_channels(factor, weight)
             floats = Tensor(weight.T if is_dense else weight, mstype.float32)
             return quant.QuantMindirBlock(operator, floats, _tensor(bias, mstype.float32), activation, ranges)
@@ -222,6 +235,16 @@ def _source(node):
             return INPUT
         todo.extend(getattr(node, "inputs", ()))
     return None
+
+
+def _ends(observer):
+    """The attributes of an operator that say what comes out of it."""
+    return {"output_maxq": observer.maxq.asnumpy(), "output_minq": observer.minq.asnumpy()}
+
+
+def _give(operator, attributes):
+    for name, value in attributes.items():
+        operator.add_prim_attr(name, value)
 
 
 def _origin(activation):

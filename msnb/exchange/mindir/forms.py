@@ -1,22 +1,13 @@
 """Operators whose form in MINDIR differs from what they are here: primitives with attributes, and other spellings."""
 
-from typing import Any
-
 import numpy as np
 
 from msnb.exchange.mindir.operators import Unsayable, dtype_numbered, forms, reads
 from msnb.exchange.mindir.spelling import dtype_of, is_length, spelled
-from msnb.ir.anf import ValueNode
 from msnb.ops import operations as P
-from msnb.ops.index import ALL, ARRAY, NEW, NUMBER, _TensorGetItem, _TensorGetRow
 from msnb.ops.math.division import _TrueDiv
 from msnb.ops.math.matmul import _MatMulBroadcast
 from msnb.ops.nn.lstm import matrix_places, on_cpu
-
-
-def plain(value: Any) -> Any:
-    """A number of numpy, or an array of one, as Python's; anything else as it is."""
-    return value.item() if isinstance(value, (np.generic, np.ndarray)) and not value.ndim else value
 
 
 def named(inputs, outputs):
@@ -164,62 +155,6 @@ def _stack(writer, node, given):
     items = next(v for v in given.values() if isinstance(v, list))
     attributes = {"axis": given["axis"], "num": len(items), "N": len(items), **named("x", "y")}
     return writer.call("Stack", [items], node, attributes)
-
-
-# ---------------------------------------------------------------------- indices
-@forms.register(_TensorGetItem)
-def _get_item(writer, node, given):
-    """Slices and whole numbers are one StridedSlice."""
-    starts, begin, end, step = list(given["starts"]), [], [], []
-    new, shrunk, whole, dimension = False, 0, 0, 0
-    shape = node.inputs[0].types[node.slots[0]].shape
-    for entry in given["plan"]:
-        place = len(begin)
-        if entry == ARRAY:
-            raise Unsayable("an index Tensor")
-        if entry == NEW:
-            new = True
-            continue
-        if entry == ALL:
-            if is_length(shape[dimension]):
-                whole |= 1 << place  # from its beginning to its end, whatever these are
-            begin, end, step = [*begin, 0], [*end, 0 if is_length(shape[dimension]) else shape[dimension]], [*step, 1]
-        else:
-            start = plain(starts.pop(0))
-            if not isinstance(start, int):
-                raise Unsayable("an index that is computed")
-            if entry == NUMBER:
-                shrunk |= 1 << place
-                begin, end, step = [*begin, start], [*end, start + 1], [*step, 1]
-            else:
-                length, stride = entry
-                if stride < 0:
-                    raise Unsayable("a slice backwards")
-                if is_length(length):
-                    raise Unsayable("a part of an axis of any length")
-                begin, end, step = [*begin, start], [*end, start + (length - 1) * stride + 1], [*step, stride]
-        dimension += 1
-    values = [given["x"], tuple(begin), tuple(end), tuple(step), whole, whole, 0, 0, shrunk]
-    if not new:
-        return writer.call("StridedSlice", values, node)
-    kind, inside = node.types[0], [e for e in given["plan"] if e not in (NEW, NUMBER)]
-    sizes = [e[0] if isinstance(e, tuple) else None for e in inside]
-    kept = [size for entry, size in zip((e for e in given["plan"] if e != NUMBER), kind.shape) if entry != NEW]
-    kept += shape[dimension:] if len(kept) < len(sizes) + len(shape) - dimension else ()
-    part = writer.made("StridedSlice", values, kind.dtype, tuple(kept))
-    return writer.call("Reshape", [part, kind.shape], node)
-
-
-@forms.register(_TensorGetRow)
-def _get_row(writer, node, given):
-    """One position of the first axis, a number or a Tensor."""
-    if not isinstance(node.inputs[1], ValueNode):
-        return writer.call("Gather", [given["x"], given["index"], 0, 0], node)
-    index = int(node.inputs[1].value)
-    shape = node.inputs[0].types[node.slots[0]].shape
-    begin, end = (index,) + (0,) * (len(shape) - 1), (index + 1, *(0 if is_length(n) else n for n in shape[1:]))
-    whole = sum(1 << place for place, n in enumerate(shape) if place and is_length(n))
-    return writer.call("StridedSlice", [given["x"], begin, end, (1,) * len(shape), whole, whole, 0, 0, 1], node)
 
 
 # ---------------------------------------------------------------------- other spellings

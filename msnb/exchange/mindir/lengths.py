@@ -11,21 +11,10 @@ from typing import Any
 import numpy as np
 
 from msnb.core.tensor import Tensor
-from msnb.exchange.symbolic import Merge, Refused, Sizes, sizes_of
+from msnb.core.tree import flatten
+from msnb.exchange.symbolic import Merge, Refused, Sizes, Unknown, sizes_of
 from msnb.exchange.tracing import traced
 from msnb.ir.anf import FuncGraph
-
-
-class Unknown:
-    """A dimension that is nothing that could be computed of the inputs' shapes."""
-
-    def __index__(self) -> int:
-        raise Refused("it needs a length that is only known when the network runs")
-
-    __int__ = __index__
-
-    def __repr__(self) -> str:
-        return "?"
 
 
 class _Merge(Merge):
@@ -41,12 +30,13 @@ def graph_of(net: Callable[..., Any], inputs: Sequence[Any]) -> FuncGraph:
 
     Args:
         net (Union[Cell, Callable]): The network.
-        inputs (Sequence): Tensors, some of which have None in their shapes.
+        inputs (Sequence): Tensors, also in tuples, lists and dicts, some of which have None in their shapes.
 
     Raises:
         NotImplementedError: If the network does not take all lengths alike.
     """
-    open_ = [(i, axis) for i, x in enumerate(inputs) for axis, n in enumerate(x.shape) if n is None]
+    leaves = flatten(tuple(inputs))[0]
+    open_ = [(i, axis) for i, x in enumerate(leaves) for axis, n in enumerate(x.shape) if n is None]
     sizes = sizes_of(open_)
     try:
         return _merged(net, inputs, sizes)
@@ -56,13 +46,13 @@ def graph_of(net: Callable[..., Any], inputs: Sequence[Any]) -> FuncGraph:
 
 
 def _merged(net, inputs, lengths):
-    graphs = []
+    graphs, (leaves, rebuild) = [], flatten(tuple(inputs))
     for turn in (0, 1):
         given = []
-        for i, x in enumerate(inputs):
+        for i, x in enumerate(leaves):
             shape = [lengths[i, axis][turn] if n is None else n for axis, n in enumerate(x.shape)]
             given.append(Tensor(np.zeros(shape, x._array.dtype)) if None in x.shape else x)
-        graphs.append(traced(net, *given))
+        graphs.append(traced(net, *rebuild(given)))
     names = [node.name for node in graphs[0].parameters if not node.is_weight]
     sizes: Sizes = {(names[i], axis): pair for (i, axis), pair in lengths.items()}
     try:

@@ -55,6 +55,19 @@ def plain(value):
     return value
 
 
+def marks_in(node, op):
+    """What a call was given beyond its operator's attributes (`msnb.core.marks`), as far as a file can say it."""
+    own = {*op.attributes, *(declared.name for declared in op.inputs)}
+    given = {name: plain(value) for name, value in node.attrs.items() if name not in own and name[:1] != "_"}
+    return {name: value for name, value in given.items() if _is_sayable(value)}
+
+
+def _is_sayable(value):
+    if isinstance(value, tuple):
+        return all(map(_is_sayable, value))
+    return isinstance(value, (bool, int, float, str)) or (isinstance(value, np.ndarray) and value.dtype in mindir.CODES)
+
+
 def is_length(value):
     """Whether a dimension is known when the network runs, and not before."""
     return not isinstance(value, (int, np.integer))

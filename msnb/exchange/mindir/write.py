@@ -7,9 +7,12 @@ import numpy as np
 
 from msnb import log
 from msnb._version import __version__
+from msnb.common.kinds import hashable
 from msnb.core.operator import REGISTRY
+from msnb.core.tree import flatten
 from msnb.exchange.mindir import forms as _forms  # noqa: F401 - fills the table
-from msnb.exchange.mindir import gradient_forms as _gradient_forms  # noqa: F401 - and this one
+from msnb.exchange.mindir import gradient_forms as _gradient_forms  # noqa: F401 - and these
+from msnb.exchange.mindir import index_forms as _index_forms  # noqa: F401
 from msnb.exchange.mindir.choices import in_twos
 from msnb.exchange.mindir.gradients import rules
 from msnb.exchange.mindir.operators import Unsayable, forms
@@ -22,6 +25,7 @@ from msnb.exchange.mindir.spelling import (
     described,
     dtype_of,
     is_length,
+    marks_in,
     plain,
     spelled,
 )
@@ -29,6 +33,7 @@ from msnb.exchange.mindir.write_control import ControlWriter
 from msnb.exchange.mindir.write_lengths import LengthWriter
 from msnb.exchange.mindir.write_order import OrderWriter
 from msnb.exchange.missing import refusal
+from msnb.exchange.symbolic import Extent, Unknown
 from msnb.exchange.tracing import stepped
 from msnb.formats import mindir
 from msnb.formats.encryption import Cipher, Own
@@ -55,7 +60,7 @@ def write(net: Callable[..., Any], inputs: tuple[Any, ...], path: str, cipher: C
 
 def _graph(net, inputs):
     """The graph of a network; where an input has axes of any length (None), one that holds for all of them."""
-    if all(size is not None for x in inputs for size in x.shape or ()):
+    if all(size is not None for x in flatten(inputs)[0] for size in x.shape or ()):
         return stepped(net, *inputs, rules=rules)
     from msnb.exchange.mindir.lengths import graph_of  # spares its tables to all others
 
@@ -95,6 +100,7 @@ class Writer(ControlWriter, LengthWriter, OrderWriter):
         self.scope: str = "Default"
         self.name: str = ""
         self.within: bool = False  # whether that function is a branch or part of a loop
+        self.marks: dict[str, Any] = {}  # what the operator in the making was given beyond its attributes
 
     def model(self) -> dict[str, Any]:
         """All messages.
@@ -200,6 +206,8 @@ class Writer(ControlWriter, LengthWriter, OrderWriter):
         """The name or the constant that a result is."""
         if isinstance(node, ValueNode):
             value = node.value
+            if isinstance(value, (Extent, Unknown)):
+                return self._node("ScalarToTensor", [self._length(value), TYPE_ID["Int64"]], node.types)
             return value if value is None or isinstance(value, (bool, int, float)) else np.asarray(value)
         if (node, slot) not in env:
             env[node, slot] = self._node("TupleGetItem", [env[node, None], slot], [node.types[slot]], {})
@@ -232,7 +240,11 @@ class Writer(ControlWriter, LengthWriter, OrderWriter):
                 at += 1
             else:
                 given[inp.name] = None
-        return self._write_in_place(node, given, env, op) if in_place else form(self, node, given)
+        self.marks = marks_in(node, op)
+        try:
+            return self._write_in_place(node, given, env, op) if in_place else form(self, node, given)
+        finally:
+            self.marks = {}
 
     def _operand(self, value, kind, common, node):
         """A Tensor input: a number is a Tensor of the type that it takes beside the others."""
@@ -267,7 +279,9 @@ class Writer(ControlWriter, LengthWriter, OrderWriter):
             node (CNode): Whose results it gives.
             attributes (dict): Of a primitive. Default: None, the operator is a function.
         """
-        return self._node(op, values, node.types, attributes)
+        if not self.marks:
+            return self._node(op, values, node.types, attributes)
+        return self._node(op, values, node.types, {**(attributes or {}), **self.marks}, function=attributes is None)
 
     def made(self, op: str, values: Sequence[Any], dtype: str, shape: tuple[int, ...]) -> Name:
         """Write a node that stands for a part of what the graph's node does: a function that gives one Tensor."""
@@ -287,7 +301,7 @@ class Writer(ControlWriter, LengthWriter, OrderWriter):
 
     def _primitive(self, op, attributes, function=False):
         """The name of an operator with its attributes; None for one that is a function."""
-        key = (op, repr(attributes))
+        key = (op, repr(hashable(attributes)))
         made = self.primitives.get(key)
         if made is None:
             made = self.primitives[key] = {
@@ -323,6 +337,10 @@ class Writer(ControlWriter, LengthWriter, OrderWriter):
         if len(types) == 1:
             self._known[name] = types[0]
         return name
+
+    def type_of(self, name: Name) -> TensorType:
+        """The type of what has a name."""
+        return self._known[name]
 
     @property
     def _known(self):

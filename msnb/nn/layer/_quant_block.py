@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from msnb.common import dtype as mstype
 from msnb.core.primitive import Primitive
 from msnb.core.tensor import Tensor
@@ -95,7 +93,8 @@ class QuantMindirBlock(Cell):
         weight (Tensor): The weight; for MatMul of shape (in, out).
         bias (Tensor): The bias. Default: None.
         activation (Union[Cell, Primitive]): What comes last. Default: None.
-        param_dict (dict): The attributes, numbers or arrays by name; None is left out. Default: None.
+        param_dict (dict): The attributes, numbers, arrays or texts by name; numbers become arrays, None is left
+            out. Default: None.
 
     Inputs:
         - **x** (Tensor) - (N, C, H, W) or (N, C), float.
@@ -115,7 +114,7 @@ class QuantMindirBlock(Cell):
         super().__init__()
         for name, value in (param_dict or {}).items():
             if value is not None:
-                core_op.add_prim_attr(name, np.asarray(value).tolist())
+                core_op.add_prim_attr(name, value if isinstance(value, str) else Tensor(value).asnumpy())
         self.core_op = core_op
         self.weight = weight
         self.bias = bias

@@ -14,7 +14,7 @@ from msnb.common.arguments import answered
 from msnb.exchange.api import cipher_of
 from msnb.train._background import writer
 from msnb.train._saving import FORMATS, appended, save, save_graph
-from msnb.train._utils import _make_directory
+from msnb.train._utils import _make_directory, check_flags
 from msnb.train.callback._callback import Callback
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -139,6 +139,7 @@ class CheckpointConfig:
             "crc_check": crc_check,
             "remove_redundancy": remove_redundancy,
         }
+        check_flags("CheckpointConfig", crc_check=crc_check, remove_redundancy=remove_redundancy)
         for name, value in truths.items():
             Validator.check_bool(value, name, "CheckpointConfig")
         Validator.check_string(format, FORMATS, "format", "CheckpointConfig")

@@ -175,6 +175,26 @@ def test_a_loop_and_a_branch_are_called_as_the_call():
     assert names["Loop"] == "/while(x, y)/While" and names["If"] == "/Switch"
 
 
+def test_a_layer_in_a_loop_is_one_node_too():
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Dense(3, 3)
+
+        def construct(self, x):
+            while ops.reduce_sum(x) < 50:
+                x = self.layer(x) + 20
+            return x
+
+    one = Tensor(np.ones((2, 3), np.float32))
+    net = Net()
+    model = model_of(net, one)
+    (body,) = (a["g"] for n in model["graph"]["node"] for a in n["attribute"] if n["op_type"] == "Loop" and "g" in a)
+    found = {node["op_type"]: node["input"] for node in body["node"]}
+    assert found["Gemm"][1:] == ["layer.weight", "layer.bias"]
+    np.testing.assert_allclose(run(model, one.asnumpy())[0], net(one).asnumpy(), rtol=1e-5)
+
+
 def operators(model):
     """How many nodes of each operator there are, constants left out."""
     return Counter(node["op_type"] for node in model["graph"]["node"] if node["op_type"] != "Constant")

@@ -8,13 +8,26 @@ import numpy as np
 
 from msnb._version import __version__
 from msnb.core.tensor import Tensor
+from msnb.core.tree import flatten
 from msnb.exchange.symbolic import merged, sizes_of
 from msnb.exchange.tracing import traced
 from msnb.formats import onnx
 from msnb.formats.encryption import Cipher, Own
 from msnb.ir.anf import FuncGraph
 
-from . import activations, arithmetic, convolutions, indexing, norms, recurrent, selections, shapes  # noqa: F401 - register
+from . import (  # noqa: F401 - they register what they have
+    activations,
+    arithmetic,
+    bits,
+    bounds,
+    convolutions,
+    indexing,
+    norms,
+    recurrent,
+    selections,
+    shapes,
+    spectra,
+)
 from .builder import IR_VERSION, OPSET, Builder, Extent, File, Refused, Value, lowerings, primitives, type_of
 from .graphs import Missing, write_nodes
 from .tidy import named, read_of, tidied
@@ -48,17 +61,18 @@ def write(
 
 def graph_of(net: Any, inputs: Sequence[Any]) -> FuncGraph:
     """The graph of a network in evaluation; of lengths that are None the types have an `Extent`."""
-    open_ = [(i, axis) for i, x in enumerate(inputs) for axis, n in enumerate(_shape(x)) if n is None]
+    leaves, rebuild = flatten(tuple(inputs))
+    open_ = [(i, axis) for i, x in enumerate(leaves) for axis, n in enumerate(_shape(x)) if n is None]
     if not open_:
         return traced(net, *inputs)
     sizes = sizes_of(open_)
     graphs = []
     for turn in (0, 1):
         given = []
-        for i, x in enumerate(inputs):
+        for i, x in enumerate(leaves):
             shape = [sizes[i, axis][turn] if n is None else n for axis, n in enumerate(_shape(x))]
             given.append(Tensor(np.zeros(shape, x._array.dtype)) if None in _shape(x) else x)
-        graphs.append(traced(net, *given))
+        graphs.append(traced(net, *rebuild(given)))
     names = [node.name for node in graphs[0].parameters if not node.is_weight]
     try:
         return merged(graphs, {(names[i], axis): lengths for (i, axis), lengths in sizes.items()})

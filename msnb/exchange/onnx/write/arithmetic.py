@@ -261,6 +261,13 @@ def _dense(b, x, weight, bias):
     return made if bias is None else b.op("Add", made, bias)
 
 
+@lowerings.register(ops.MatrixDeterminant)
+def _determinant(b, input):
+    if b.dtype == "float64":  # runtimes have it in float32 alone
+        return NotImplemented
+    return b.op("Det", b.cast(input, "float32"))
+
+
 @lowerings.register(ops.BiasAdd)
 def _bias_add(b, x, bias, data_format):
     if data_format != "NHWC" and x.rank > 2:

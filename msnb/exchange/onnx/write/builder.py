@@ -138,6 +138,12 @@ class Builder:
         """Shape of the (first) result."""
         return self.types[0][1]
 
+    def given(self, name: str, dtype: str, shape: tuple[Any, ...] | None) -> Value:
+        """A value that the graph is given, called by the name or, where something has that, by a numbered one."""
+        value = Value(self.file.name(f"{self.place}.{name}"), dtype, shape)
+        self.file.values[value.name] = value
+        return value
+
     # ------------------------------------------------------------------ nodes
     def op(self, op: str, *inputs: Value | None, dtype: str | None = None, shape: Any = None, **attrs: Any) -> Value:
         """Write a node of one result; an attribute that is None is left out.

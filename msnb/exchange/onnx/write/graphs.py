@@ -13,7 +13,7 @@ from msnb.formats import onnx
 from msnb.ir import read
 from msnb.ir.anf import AnfNode, CNode, FuncGraph, ValueNode
 
-from .builder import Builder, Refused, Value, lowerings, primitives, type_of
+from .builder import Builder, Extent, Refused, Value, lowerings, primitives, type_of
 
 Env = dict[AnfNode, tuple[Value, ...]]
 
@@ -75,6 +75,8 @@ def value_of(b: Builder, node: AnfNode, slot: int, env: Env) -> Value:
         dtype = type_of(node.types[0])[0] if node.types else np.asarray(value).dtype.name
         if value is None:
             raise Refused("the value of a constant is not known")
+        if isinstance(value, Extent):
+            return b.squeeze(b.length(value), [0])
         made = b.const(np.asarray(value), dtype)
         if isinstance(value, (bool, int, float)):
             made.known = value
@@ -237,11 +239,8 @@ def _while(b, node, inputs, env, missing, outer):
         b, test, {**env, **{p: (v,) for p, v in zip(test.parameters, free[test] + state)}}, missing, outer
     )
     inner = b.inner()
-    carried = [
-        Value(inner.file.name(f"{b.place}.{p.name}"), *type_of(p.types[0])) for p in body.parameters[body.free :]
-    ]
-    count = Value(inner.file.name(f"{b.place}.round"), "int64", ())
-    going = Value(inner.file.name(f"{b.place}.going"), "bool", ())
+    carried = [inner.given(p.name, *type_of(p.types[0])) for p in body.parameters[body.free :]]
+    count, going = inner.given("round", "int64", ()), inner.given("going", "bool", ())
     within = {**env, **{p: (v,) for p, v in zip(body.parameters, free[body] + carried)}}
     after = write_nodes(inner, body, within, missing, outer)
     after = [_fitted(inner, value, old.dtype, old.shape) for value, old in zip(after, carried, strict=True)]
@@ -271,7 +270,7 @@ def _scan(b, node, inputs, env, missing, outer):
     if scanned == 0:
         return _counted(b, node, given, env, missing, outer)
     inner = b.inner()
-    names = [Value(inner.file.name(f"{b.place}.{p.name}"), *type_of(p.types[0])) for p in body.parameters[free:]]
+    names = [inner.given(p.name, *type_of(p.types[0])) for p in body.parameters[free:]]
     within = {**env, **{p: (v,) for p, v in zip(body.parameters, given[:free] + names)}}
     after = write_nodes(inner, body, within, missing, outer)
     kinds = [(v.dtype, v.shape) for v in names[:count]]
@@ -299,9 +298,8 @@ def _counted(b, node, given, env, missing, outer):
     if node.attrs.get("reverse") and len(b.types) > count:
         raise Refused("it runs backwards over nothing")
     inner = b.inner()
-    names = [Value(inner.file.name(f"{b.place}.{p.name}"), *type_of(p.types[0])) for p in body.parameters[free:]]
-    rounds = Value(inner.file.name(f"{b.place}.round"), "int64", ())
-    going = Value(inner.file.name(f"{b.place}.going"), "bool", ())
+    names = [inner.given(p.name, *type_of(p.types[0])) for p in body.parameters[free:]]
+    rounds, going = inner.given("round", "int64", ()), inner.given("going", "bool", ())
     within = {**env, **{p: (v,) for p, v in zip(body.parameters, given[:free] + names)}}
     after = write_nodes(inner, body, within, missing, outer)
     after = [_fitted(inner, v, n.dtype, n.shape) for v, n in zip(after, names)] + after[count:]

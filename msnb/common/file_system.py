@@ -1,0 +1,30 @@
+"""How MindSpore 2 opens the files of checkpoints: here, as Python does."""
+
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["FileSystem"]
+
+
+class FileSystem:
+    """
+    The functions by which the files of a checkpoint are made and read: `open`, of this machine's own file system.
+
+    Attributes:
+        create (Callable): Opens a file for writing, given its path and `create_args`.
+        open (Callable): Opens a file for reading, given its path and `open_args`.
+
+    Examples:
+        >>> files = FileSystem()
+        >>> with files.create("notes.bin", *files.create_args) as file:
+        ...     _ = file.write(b"abc")
+        >>> with files.open("notes.bin", *files.open_args) as file:
+        ...     print(file.read())
+        b'abc'
+    """
+
+    create: Callable[..., Any] = staticmethod(open)
+    open: Callable[..., Any] = staticmethod(open)
+    create_args: tuple[str, ...] = ("ab",)
+    open_args: tuple[str, ...] = ("rb",)
+    backend: str = "basic"
