@@ -30,8 +30,10 @@ from msnb.dataset.engine.samplers import (
     SubsetSampler,
     WeightedRandomSampler,
 )
+from msnb.dataset.engine.sources.names import PUBLIC_SETS
 
 _LATER = {
+    **dict.fromkeys(PUBLIC_SETS, "engine.datasets"),
     "CelebADataset": "engine.datasets",
     "CLUEDataset": "engine.datasets",
     "CocoDataset": "engine.datasets",
@@ -84,6 +86,7 @@ __all__ = [
     "TextFileDataset",
     "VOCDataset",
     "WeightedRandomSampler",
+    *PUBLIC_SETS,
     "compare",
     "config",
     "deserialize",
