@@ -1,10 +1,12 @@
 """Arguments and settings of MindSpore 2's data sets; what they give is what 2.7.1 gave for the same lines."""
 
 import gzip
+import json
 import zlib
 
 import numpy as np
 import pytest
+from source_cases import image
 from test_bad_input import example, framed
 
 import msnb.dataset as ds
@@ -142,3 +144,59 @@ def test_examples_may_be_compressed_as_a_whole(kind, pack, tmp_path):
     wrong = "ZLIB" if kind == "GZIP" else "GZIP"
     with pytest.raises(RuntimeError, match="not valid tfrecord files"):
         values(ds.TFRecordDataset([str(path)], shuffle=False, compression_type=wrong))
+
+
+OBJECT = "<object><name>cat</name><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>3</xmax><ymax>3</ymax></bndbox></object>"
+
+
+@pytest.fixture
+def photos(tmp_path):
+    """One photo in the form of each of these data sets, and what makes them of more arguments."""
+    annotations = [{"id": n, "image_id": 1, "caption": f"text {n}", "bbox": [1, 2, 3, 4]} for n in (1, 2)]
+    described = {"images": [{"id": 1, "file_name": "1.jpg"}], "annotations": annotations}
+    files = {
+        "images/JPEGImages/1.jpg": image(1),
+        "images/SegmentationClass/1.png": image(2),
+        "images/Annotations/1.xml": f"<annotation>{OBJECT}</annotation>".encode(),
+        "images/ImageSets/Segmentation/train.txt": b"1\n",
+        "images/ImageSets/Main/train.txt": b"1\n",
+        "images/JPEGImages/list_attr_celeba.txt": b"1\na\n1.jpg 1\n",
+        "captions.json": json.dumps(described).encode(),
+    }
+    for path, content in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(content)
+    folder, below = str(tmp_path / "images"), str(tmp_path / "images/JPEGImages")
+    return {
+        "VOC": lambda **more: ds.VOCDataset(folder, **more),
+        "VOC Detection": lambda **more: ds.VOCDataset(folder, "Detection", **more),
+        "COCO": lambda **more: ds.CocoDataset(below, str(tmp_path / "captions.json"), "Captioning", **more),
+        "CelebA": lambda **more: ds.CelebADataset(below, **more),
+        "folders": lambda **more: ds.ImageFolderDataset(
+            folder, extensions=[".jpg"], class_indexing={"JPEGImages": 0}, **more
+        ),
+    }
+
+
+@pytest.mark.parametrize("name", ["VOC", "VOC Detection", "COCO", "CelebA", "folders"])
+def test_encrypted_images_are_read_by_the_users_function(name, photos):
+    (row,) = values(photos[name](decrypt=lambda path: image(9), decode=True))
+    assert np.shape(row[0]) == (3, 11, 3)
+    with pytest.raises(RuntimeError, match="decrypt should return bytes, but returned str"):
+        values(photos[name](decrypt=lambda path: "no bytes"))
+    with pytest.raises(TypeError, match="decrypt is not a callable object"):
+        photos[name](decrypt=3)
+
+
+@pytest.mark.parametrize("name", ["VOC", "VOC Detection", "COCO"])
+def test_names_of_files_are_in_the_rows_when_they_are_renamed(name, photos):
+    plain, named = photos[name](), photos[name](extra_metadata=True)
+    assert values(named) == values(plain)
+    (row,) = values(named.rename("_meta-filename", "name"))
+    assert row[:-1] == values(plain)[0] and row[-1] == b"1"
+    with pytest.raises(RuntimeError, match="rename it to keep it"):
+        values(named.project("_meta-filename"))
+
+
+def test_captions_are_a_column_of_strings(photos):
+    assert values(photos["COCO"](decode=True))[0][1] == [[b"text 1"], [b"text 2"]]
