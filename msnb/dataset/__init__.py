@@ -44,6 +44,10 @@ _LATER = {
     "TFRecordDataset": "engine.datasets",
     "VOCDataset": "engine.datasets",
     "BatchInfo": "engine.datasets",
+    # What MindSpore 2 shows here too, because its modules of data sets do.
+    **dict.fromkeys(
+        ("BatchDataset", "ConcatDataset", "MappableDataset", "SourceDataset", "context"), "engine.datasets"
+    ),
     "GraphData": "engine.graphdata",
     "DSCallback": "callback",
     "WaitedDSCallback": "callback",
