@@ -30,8 +30,10 @@ from msnb.dataset.engine.samplers import (
     SubsetSampler,
     WeightedRandomSampler,
 )
+from msnb.dataset.engine.sources.names import PUBLIC_SETS
 
 _LATER = {
+    **dict.fromkeys(PUBLIC_SETS, "engine.datasets"),
     "CelebADataset": "engine.datasets",
     "CLUEDataset": "engine.datasets",
     "CocoDataset": "engine.datasets",
@@ -42,6 +44,10 @@ _LATER = {
     "TFRecordDataset": "engine.datasets",
     "VOCDataset": "engine.datasets",
     "BatchInfo": "engine.datasets",
+    # What MindSpore 2 shows here too, because its modules of data sets do.
+    **dict.fromkeys(
+        ("BatchDataset", "ConcatDataset", "MappableDataset", "SourceDataset", "context"), "engine.datasets"
+    ),
     "GraphData": "engine.graphdata",
     "DSCallback": "callback",
     "WaitedDSCallback": "callback",
@@ -84,6 +90,7 @@ __all__ = [
     "TextFileDataset",
     "VOCDataset",
     "WeightedRandomSampler",
+    *PUBLIC_SETS,
     "compare",
     "config",
     "deserialize",

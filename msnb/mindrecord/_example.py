@@ -5,14 +5,16 @@ A record: the length (8 bytes), its checksum, the payload, its checksum (4 bytes
 ``{BytesList bytes_list = 1; FloatList float_list = 2; Int64List int64_list = 3}``; a list is ``{repeated value = 1}``.
 """
 
+import io
 import os
 import struct
+import zlib
 
 import numpy as np
 
 from msnb.formats.crc32c import masked_crc32c, matches
 from msnb.formats.protobuf import FIXED32, LENGTH, VARINT, WireError, fields, read_varint, signed
-from msnb.formats.reading import BadFileError
+from msnb.formats.reading import BadFileError, gunzip
 
 _HEAD = struct.Struct("<QI")
 _CHECKSUM = struct.Struct("<I")
@@ -32,16 +34,32 @@ def _changed(path, number, what):
     )
 
 
-def records(path):
-    """Yield the payload of each record.
+def _opened(path, compression):
+    """(the file of records, its size); one that is compressed as a whole is unpacked in memory."""
+    if not compression:
+        file = open(path, "rb")
+        return file, os.fstat(file.fileno()).st_size
+    if compression == "GZIP":
+        data = gunzip(path)
+    else:
+        with open(path, "rb") as file:
+            try:
+                data = zlib.decompress(file.read())
+            except zlib.error as error:
+                raise BadFileError(f"Invalid file, {path!r} is not compressed with zlib: {error}.") from None
+    return io.BytesIO(data), len(data)
+
+
+def records(path, compression=""):
+    """Yield the payload of each record. `compression` is "GZIP", "ZLIB" or "" of none.
 
     Raises:
         OSError: If the file cannot be opened.
         BadFileError: If it ends inside a record, or a checksum does not match.
     """
     number, rest = 0, b""
-    with open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
+    file, size = _opened(path, compression)
+    with file:
         while True:
             data = rest + file.read(max(_WINDOW, _missing(path, number, rest, size - file.tell())))
             if not data:
@@ -84,10 +102,11 @@ def _whole(data):
     return spans, checksums, at
 
 
-def count_records(path):
+def count_records(path, compression=""):
     """Number of records, from their lengths only. Raises OSError and BadFileError as :func:`records` does."""
-    size, at, count = os.path.getsize(path), 0, 0
-    with open(path, "rb") as file:
+    at = count = 0
+    file, size = _opened(path, compression)
+    with file:
         while at < size:
             head = file.read(8)
             if len(head) < 8:
@@ -101,24 +120,24 @@ def count_records(path):
     return count
 
 
-def is_tfrecord(path):
+def is_tfrecord(path, compression=""):
     """Whether the file can be read and its first record's length has the checksum that stands behind it."""
     try:
-        with open(path, "rb") as file:
+        with _opened(path, compression)[0] as file:
             head = file.read(_HEAD.size)
-    except OSError:
+    except (OSError, BadFileError):
         return False
     return len(head) == _HEAD.size and masked_crc32c(head[:8]) == _HEAD.unpack(head)[1]
 
 
-def examples(path):
+def examples(path, compression=""):
     """Yield (number, payload, features) of each record; a feature is its place in the payload, for :func:`values_of`.
 
     Raises:
         OSError: If the file cannot be opened.
         BadFileError: If it is damaged or a record is no Example.
     """
-    for number, data in enumerate(records(path)):
+    for number, data in enumerate(records(path, compression)):
         yield number, data, _features(data, path, number)
 
 

@@ -47,6 +47,7 @@ class FileWriter:
     Args:
         file_name (str): Path of the file; with several shards a number is appended.
         shard_num (int, optional): Number of files, 1 to 1000. Default: 1.
+        overwrite (bool, optional): Whether files of these names are removed when rows are written. Default: False.
 
     Raises:
         ParamValueError: If an argument is wrong.
@@ -61,7 +62,7 @@ class FileWriter:
     """
 
     @answered
-    def __init__(self, file_name: str, shard_num: int = 1) -> None:
+    def __init__(self, file_name: str, shard_num: int = 1, overwrite: bool = False) -> None:
         check_filename(file_name)
         if not isinstance(shard_num, int) or isinstance(shard_num, bool):
             raise ParamValueError(f"Shard num is illegal: {shard_num!r}.")
@@ -69,6 +70,9 @@ class FileWriter:
             raise ParamValueError(
                 f"Shard number should between {MIN_SHARD_COUNT} and {MAX_SHARD_COUNT}, but got {shard_num}."
             )
+        if not isinstance(overwrite, bool):
+            raise ParamTypeError("overwrite", "bool")
+        self._overwrite = overwrite
         self._shard_num = shard_num
         width = len(str(shard_num - 1))
         self._paths = [file_name] if shard_num == 1 else [f"{file_name}{i:0{width}d}" for i in range(shard_num)]
@@ -224,6 +228,9 @@ class FileWriter:
             return
         if self._fields is None:
             raise MRMGetMetaError("There is no schema; call add_schema first.")
+        if self._old is None and self._overwrite:
+            for old in (p + end for p in self._paths for end in ("", ".db") if os.path.exists(p + end)):
+                os.remove(old)
         if self._old is None:
             taken = [p for p in self._paths if os.path.exists(p)]
             if taken:

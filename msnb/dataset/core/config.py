@@ -3,6 +3,7 @@
 import inspect
 import os
 import random
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -45,11 +46,35 @@ __all__ = [
     "get_multiprocessing_timeout_interval",
     "set_autotune_interval",
     "get_autotune_interval",
+    "ErrorSamplesMode",
+    "set_error_samples_mode",
+    "get_error_samples_mode",
+    "set_enable_shared_mem",
+    "get_enable_shared_mem",
+    "set_sending_batches",
+    "set_debug_mode",
+    "get_debug_mode",
+    "set_iterator_mode",
+    "get_iterator_mode",
+    "set_multiprocessing_start_method",
+    "get_multiprocessing_start_method",
 ]
 
 INT32_MAX = 2147483647
 UINT32_MAX = 4294967295
 UNSEEDED = 5489  # the default seed of C++'s mt19937, which MindSpore takes to mean "nobody chose a seed"
+
+
+class ErrorSamplesMode(IntEnum):
+    """What ``map`` does with a sample that its functions fail on.
+
+    ``RETURN`` raises the error, ``REPLACE`` puts one of the good samples at the end of the epoch instead, ``SKIP``
+    leaves it out.
+    """
+
+    RETURN = 0
+    REPLACE = 1
+    SKIP = 2
 
 
 class _Settings:
@@ -62,6 +87,7 @@ class _Settings:
         self.callback_timeout: int = 60
         self.cache_budget: Any = None
         self.max_pixels: int = 30_000_000  # decoders take up to ten bytes a pixel (progressive JPEG): under 300 MB
+        self.error_samples_mode: ErrorSamplesMode = ErrorSamplesMode.RETURN
         self.extra: dict[Any, Any] = {}
 
 
@@ -212,6 +238,29 @@ def get_max_pixels() -> int | None:
     return settings.max_pixels
 
 
+def set_error_samples_mode(error_samples_mode: ErrorSamplesMode) -> None:
+    """What ``map`` does with a sample that its functions fail on.
+
+    Args:
+        error_samples_mode (ErrorSamplesMode): ``RETURN``, ``REPLACE`` or ``SKIP``.
+
+    Raises:
+        TypeError: If `error_samples_mode` is no ErrorSamplesMode.
+
+    Examples:
+        >>> import mindspore.dataset as ds
+        >>> ds.config.set_error_samples_mode(ds.config.ErrorSamplesMode.SKIP)
+    """
+    if not isinstance(error_samples_mode, ErrorSamplesMode):
+        raise TypeError(f"error_samples_mode should be an ErrorSamplesMode, but got {error_samples_mode!r}.")
+    settings.error_samples_mode = error_samples_mode
+
+
+def get_error_samples_mode() -> ErrorSamplesMode:
+    """What ``map`` does with a sample that its functions fail on; ``ErrorSamplesMode.RETURN`` until it is set."""
+    return settings.error_samples_mode
+
+
 _FILE_KEYS = {  # the setting, its least and its largest value; MindSpore's files have more keys, without effect here
     "numParallelWorkers": ("workers", 1, INT32_MAX),
     "opConnectorSize": ("prefetch", 1, INT32_MAX),
@@ -294,6 +343,14 @@ def _not_negative(value, what):
     return _in_range(value, 0, INT32_MAX, what)
 
 
+def _fork_or_spawn(value, what):
+    if not isinstance(value, str):
+        raise TypeError(f"{what} should be a str, but got {value!r} ({type(value).__name__}).")
+    if value not in ("fork", "spawn"):
+        raise ValueError(f"{what} should be 'fork' or 'spawn', but got {value!r}.")
+    return value
+
+
 _SHARED = "workers share memory, so that there is nothing to bind"
 _MEASURED = "a pipeline is measured while somebody looks, at every batch"
 _WORKERS = "each operator has the number of workers that it names, or that of set_num_parallel_workers"
@@ -318,3 +375,37 @@ set_fast_recovery, get_fast_recovery = _pair(
 set_multiprocessing_timeout_interval, get_multiprocessing_timeout_interval = _pair(
     "multiprocessing_timeout_interval", "interval", 300, _positive, "nothing is logged while a worker is at work"
 )
+set_enable_shared_mem, get_enable_shared_mem = _pair(
+    "enable_shared_mem", "enable", True, _boolean, "arrays come from worker processes through pipes"
+)
+set_sending_batches, get_sending_batches = _pair(
+    "sending_batches", "batch_num", 0, _not_negative, "a loop takes each batch when it wants it"
+)
+set_debug_mode, get_debug_mode = _pair(
+    "debug_mode",
+    "debug_mode_flag debug_hook_list",
+    False,
+    _boolean,
+    "every error names the operator, the sample and the user's line in any case",
+)
+set_multiprocessing_start_method, get_multiprocessing_start_method = _pair(
+    "multiprocessing_start_method", "start_method", "fork", _fork_or_spawn, "processes are forked where the system can"
+)
+
+
+def set_iterator_mode(do_copy: bool = False, parallel_convert: bool = False) -> None:
+    """Keep both for :func:`get_iterator_mode`; no effect here: values never share memory with the pipeline.
+
+    Args:
+        do_copy (bool): Whether iterators copy. Default: False.
+        parallel_convert (bool): Whether a thread makes the Tensors. Default: False.
+    """
+    mode = {"do_copy": _boolean(do_copy, "do_copy"), "parallel_convert": _boolean(parallel_convert, "parallel_convert")}
+    why = "values never share memory with the pipeline"
+    log.unused("dataset.config", why, iterator_mode=do_copy or parallel_convert)
+    settings.extra["iterator_mode"] = mode
+
+
+def get_iterator_mode() -> dict[str, bool]:
+    """What was given to :func:`set_iterator_mode`; False for both before."""
+    return dict(settings.extra.get("iterator_mode", {"do_copy": False, "parallel_convert": False}))

@@ -84,6 +84,30 @@ class TensorOp:
 TensorOp.__module__ = "mindspore._c_dataengine"  # the class that MindSpore's own error messages name
 
 
+class PyTensorOperation:
+    """Base of the user's own transforms in Python (2.x), which define ``_execute_py`` or ``__call__``.
+
+    Examples:
+        >>> from mindspore.dataset.transforms.transforms import PyTensorOperation
+        >>> class Double(PyTensorOperation):
+        ...     def _execute_py(self, x):
+        ...         return x * 2
+        >>> Double()(np.array([1, 2]))
+        array([2, 4])
+    """
+
+    def __init__(self) -> None:
+        self.transforms: list[Any] = []
+        self.output_type: Any = None
+
+    def _execute_py(self, *inputs):
+        raise NotImplementedError(f"{type(self).__name__} should define _execute_py or __call__.")
+
+    def __call__(self, *inputs: Any) -> Any:
+        """What ``_execute_py`` makes of the columns of a row."""
+        return self._execute_py(*inputs)
+
+
 def as_array(value: Any) -> np.ndarray:
     """A numpy array of whatever a caller may pass for one column: arrays, Tensors, PIL images, numbers, str, bytes."""
     if isinstance(value, np.ndarray):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from msnb.common import shown
 from msnb.common.arguments import answered
+from msnb.dataset.engine import nodes
 from msnb.dataset.engine.optimiser import explain, optimised
 from msnb.dataset.engine.queries import Queries
 
@@ -99,7 +100,7 @@ class Dataset(Queries):
     def make_plan(self, optimise: bool = True) -> Any:
         """The running plan of this pipeline."""
         self._check_tree()
-        plan = self._build()
+        plan = _without_meta(self._build())
         return optimised(plan) if optimise else plan
 
     def _build(self):
@@ -145,6 +146,18 @@ class Dataset(Queries):
 
     def reset(self) -> None:
         """Nothing to do: every iterator starts from the beginning."""
+
+
+def _without_meta(plan):
+    """The plan without columns that tell of the samples, which no row has: those whose names begin with ``_meta-``."""
+    kept = [name for name in plan.columns if not name.startswith("_meta-")]
+    if len(kept) == len(plan.columns):
+        return plan
+    if not kept:
+        raise RuntimeError(
+            f"No effective column found: {', '.join(plan.columns)} is left out of the rows; rename it to keep it."
+        )
+    return nodes.Project(plan, kept)
 
 
 def _copy_sampler(sampler):

@@ -19,6 +19,7 @@ from msnb.dataset.engine.sources.generator import GeneratorDataset, NumpySlicesD
 from msnb.dataset.engine.sources.image_folder import ImageFolderDataset
 from msnb.dataset.engine.sources.mappable import MappableDataset
 from msnb.dataset.engine.sources.mnist import MnistDataset
+from msnb.dataset.engine.sources.names import PUBLIC_SETS
 from msnb.dataset.engine.sources.textfile import TextFileDataset
 from msnb.dataset.engine.sync import BlockReleasePair, SyncWaitDataset
 from msnb.dataset.engine.transfer import TransferDataset
@@ -26,6 +27,7 @@ from msnb.dataset.text import sentencepiece, vocab  # noqa: F401 (their methods 
 
 # Sources that few programs use: imported when asked for.
 _LATER = {
+    **PUBLIC_SETS,
     "VOCDataset": "sources.voc",
     "CocoDataset": "sources.coco",
     "CelebADataset": "sources.celeba",

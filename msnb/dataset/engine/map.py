@@ -7,7 +7,7 @@ from msnb import log
 from msnb.common.kinds import Worded, checked
 from msnb.dataset.callback.ds_callback import DSCallback
 from msnb.dataset.callback.watching import Watcher
-from msnb.dataset.core.config import settings
+from msnb.dataset.core.config import ErrorSamplesMode, settings
 from msnb.dataset.core.kinds import ColumnList, Columns, Flag, Workers, as_list, list_of, of_type
 from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.engine import nodes
@@ -16,6 +16,7 @@ from msnb.dataset.engine.dataset import Dataset, fluent
 from msnb.dataset.engine.joining import ConcatDataset
 from msnb.dataset.engine.processes import ProcessPool
 from msnb.dataset.engine.program import LibraryStep, UserStep
+from msnb.dataset.engine.salvaging import SalvagingMap
 
 
 def _callbacks(callbacks, name):
@@ -83,7 +84,10 @@ class MapDataset(Dataset):
                 f"Invalid parameter, duplicate column names are not allowed: {twice} (map makes {columns})."
             )
         watcher = Watcher(self.callbacks) if self.callbacks else None
-        node = nodes.Map(child, steps, columns, watcher)
+        if settings.error_samples_mode is ErrorSamplesMode.RETURN or watcher is not None:
+            node = nodes.Map(child, steps, columns, watcher)
+        else:
+            node = SalvagingMap(child, steps, columns, settings.error_samples_mode)
         if self.cache is not None:
             node = self.cache.node(self, node)
         return nodes.Project(node, self.column_order) if self.column_order else node

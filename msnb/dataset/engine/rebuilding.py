@@ -13,6 +13,7 @@ from msnb.common import dtype as mstype
 from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.engine import datasets, samplers
 from msnb.dataset.engine.schema import Schema
+from msnb.dataset.engine.sources.names import PUBLIC_SETS
 from msnb.dataset.transforms.c_transforms import Relational
 from msnb.dataset.vision import utils
 from msnb.formats import reading
@@ -63,7 +64,7 @@ _METHODS = {
 _SOURCES = (
     "CLUEDataset", "CSVDataset", "CelebADataset", "Cifar100Dataset", "Cifar10Dataset", "CocoDataset",
     "ImageFolderDataset", "ManifestDataset", "MindDataset", "MnistDataset", "RandomDataset", "RangeDataset",
-    "TFRecordDataset", "TextFileDataset", "VOCDataset",
+    "TFRecordDataset", "TextFileDataset", "VOCDataset", *PUBLIC_SETS,
 )  # fmt: skip
 _FUNCTIONS = {"predicate", "per_batch_map", "element_length_function", "callback", "batch_size"}
 

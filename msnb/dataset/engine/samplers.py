@@ -230,6 +230,20 @@ class IterSampler(BuiltinSampler):
         return False
 
 
+class BatchesSampler(IterSampler):
+    """An iterable over lists of sample numbers, each of which makes a batch.
+
+    Args:
+        batches (iterable): Lists of sample numbers, iterated anew in each epoch.
+    """
+
+    _running = sampling.FromBatches
+
+    def __init__(self, batches: Iterable[Any]) -> None:
+        super().__init__(batches)
+        self.batches: Iterable[Any] = batches
+
+
 class SequentialSampler(BuiltinSampler):
     """Samples in their own order.
 

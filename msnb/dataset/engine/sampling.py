@@ -204,6 +204,21 @@ class FromPython(Running):
         return np.asarray(self.sampler._get_indices(), np.int64)
 
 
+class FromBatches(Running):
+    def begin(self, sampler: Any, class_ids: Any) -> None:
+        self.count: Any = None
+
+    def draw(self) -> np.ndarray:
+        lists = [[int(number) for number in batch] for batch in self.sampler.batches]
+        batches = np.empty(len(lists), object)
+        batches[:] = lists
+        return batches
+
+    def size(self) -> int | None:
+        batches = self.sampler.batches
+        return len(batches) if hasattr(batches, "__len__") else None
+
+
 class FromIterable(Running):
     def begin(self, sampler: Any, class_ids: Any) -> None:
         self.count: Any = None

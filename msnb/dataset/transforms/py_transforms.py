@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import of_type, within
+from msnb.dataset.core.tensor_op import PyTensorOperation as PyTensorOperation
 from msnb.dataset.transforms import py_transforms_util as util
 from msnb.dataset.transforms._common import check_one_hot
 

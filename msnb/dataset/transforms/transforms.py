@@ -1,5 +1,6 @@
 """Face of 2.x's ``mindspore.dataset.transforms.transforms``: one class for what r1.1 has twice."""
 
+from msnb.dataset.core.tensor_op import PyTensorOperation as PyTensorOperation
 from msnb.dataset.transforms._common import (
     Concatenate,
     Duplicate,

@@ -9,6 +9,7 @@ import numpy as np
 
 from msnb.dataset.core.datatypes import numpy_type
 from msnb.dataset.core.optional import cv2
+from msnb.dataset.core.tensor_op import PyTensorOperation as PyTensorOperation
 from msnb.dataset.core.tensor_op import TensorOp, as_array
 from msnb.dataset.engine.sources.samples import read_file as bytes_of
 from msnb.dataset.vision import _augment, _crops, _geometry, _headers, _pixels

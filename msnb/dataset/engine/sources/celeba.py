@@ -11,7 +11,7 @@ from msnb.dataset.engine import samplers
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
-from msnb.dataset.engine.sources.samples import FileSamples, below
+from msnb.dataset.engine.sources.samples import Decrypt, FileSamples, below
 from msnb.formats import reading
 
 _ATTRIBUTES = "list_attr_celeba.txt"
@@ -33,6 +33,7 @@ class CelebADataset(MappableDataset):
         num_shards (int, optional): Number of shares to divide the samples into. Default: None.
         shard_id (int, optional): Number of this share. Default: None.
         cache (DatasetCache, optional): Where to keep the samples. Default: None.
+        decrypt (Callable, optional): Reads an encrypted image: its path to bytes. Default: None.
 
     Raises:
         RuntimeError: If the attribute file is missing or wrong, or arguments exclude each other.
@@ -55,10 +56,12 @@ class CelebADataset(MappableDataset):
         num_shards: Whole | None = None,
         shard_id: Whole | None = None,
         cache: Cache | None = None,
-    ):
+        decrypt: Decrypt | None = None,
+    ) -> None:
         if isinstance(sampler, samplers.PKSampler):
             raise ValueError("CelebADataset doesn't support PKSampler.")
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+        self.decrypt = decrypt
         self.dataset_dir = dataset_dir
         self.usage: str = usage or "all"
         self.decode: bool = decode or False
@@ -105,4 +108,4 @@ class CelebADataset(MappableDataset):
                 )
         if not paths:
             raise NoDataError("CelebADataset", f"{self.dataset_dir!r} has no row for usage {self.usage!r}.")
-        return FileSamples("CelebADataset", paths, [np.array(attributes, np.uint32)], self.decode)
+        return FileSamples("CelebADataset", paths, [np.array(attributes, np.uint32)], self.decode, decrypt=self.decrypt)

@@ -10,7 +10,7 @@ from msnb.dataset.engine import samplers
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
-from msnb.dataset.engine.sources.samples import FileSamples, below
+from msnb.dataset.engine.sources.samples import FILE_NAME, Decrypt, FileSamples, below, file_names
 from msnb.formats import reading
 
 _COLUMNS = {
@@ -18,6 +18,7 @@ _COLUMNS = {
     "Stuff": ("image", "segmentation", "iscrowd"),
     "Keypoint": ("image", "keypoints", "num_keypoints"),
     "Panoptic": ("image", "bbox", "category_id", "iscrowd", "area"),
+    "Captioning": ("image", "captions"),
 }
 
 
@@ -67,7 +68,9 @@ class _Node:
 def _task(task, name):
     if of_type(str)(task, name) in _COLUMNS:
         return task
-    raise ValueError(f"Invalid task type: {task}. It should be 'Detection', 'Stuff', 'Panoptic' or 'Keypoint'.")
+    raise ValueError(
+        f"Invalid task type: {task}. It should be 'Detection', 'Stuff', 'Panoptic', 'Keypoint' or 'Captioning'."
+    )
 
 
 Task = Annotated[str, Worded("the name of a task", _task)]
@@ -83,7 +86,8 @@ class CocoDataset(MappableDataset):
     Args:
         dataset_dir (str): Folder with the images.
         annotation_file (str): JSON file with the annotations.
-        task (str, optional): 'Detection', 'Stuff', 'Panoptic' or 'Keypoint'. Default: 'Detection'.
+        task (str, optional): 'Detection', 'Stuff', 'Panoptic', 'Keypoint' or 'Captioning' (``image``, ``captions``).
+            Default: 'Detection'.
         num_samples (int, optional): At most so many samples. Default: None, all.
         num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
         shuffle (bool, optional): Whether the order is random. Default: None, True.
@@ -92,6 +96,10 @@ class CocoDataset(MappableDataset):
         num_shards (int, optional): Number of shares to divide the samples into. Default: None.
         shard_id (int, optional): Number of this share. Default: None.
         cache (DatasetCache, optional): Where to keep the samples. Default: None.
+        extra_metadata (bool, optional): Whether there is a column ``_meta-filename``, the names of the images without
+            their endings. It is there for the operators of the pipeline; rows have it when it is renamed. Default:
+            False.
+        decrypt (Callable, optional): Reads an encrypted image: its path to bytes. Default: None.
 
     Raises:
         RuntimeError: If the annotations are wrong, or arguments exclude each other.
@@ -112,15 +120,19 @@ class CocoDataset(MappableDataset):
         num_shards: Whole | None = None,
         shard_id: Whole | None = None,
         cache: Cache | None = None,
-    ):
+        extra_metadata: bool = False,
+        decrypt: Decrypt | None = None,
+    ) -> None:
         if isinstance(sampler, samplers.PKSampler):
             raise ValueError("CocoDataset doesn't support PKSampler.")
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+        self.decrypt = decrypt
+        self.extra_metadata: bool = extra_metadata
         self.dataset_dir = dataset_dir
         self.annotation_file = annotation_file
         self.task = task
         self.decode: bool = decode or False
-        self.columns = _COLUMNS[task]
+        self.columns: tuple[str, ...] = (*_COLUMNS[task], FILE_NAME) if extra_metadata else _COLUMNS[task]
 
     def _content(self):
         if "content" not in self._shared:
@@ -155,11 +167,16 @@ class CocoDataset(MappableDataset):
         files = [name for name in names.values() if lines.get(name)]
         if not files:
             raise NoDataError("CocoDataset", f"{self.annotation_file!r} has no annotation for task {self.task!r}.")
-        columns = [[self._padded(lines[f], f) for f in files]]
-        for place in range(len(self.columns) - 2):
+        if self.task == "Captioning":
+            columns = [[np.array([[text.encode("utf-8")] for text in lines[f]]) for f in files]]
+        else:
+            columns = [[self._padded(lines[f], f) for f in files]]
+        for place in range(len(_COLUMNS[self.task]) - 2):
             columns.append([np.array([[row[place]] for row in items[f]], np.uint32) for f in files])
         paths = [below(self.dataset_dir, f, repr(self.annotation_file)) for f in files]
-        return FileSamples("CocoDataset", paths, columns, self.decode)
+        if self.extra_metadata:
+            columns.append(file_names(paths))
+        return FileSamples("CocoDataset", paths, columns, self.decode, decrypt=self.decrypt)
 
     def _padded(self, rows, name):
         width = max(map(len, rows))
@@ -194,6 +211,9 @@ class CocoDataset(MappableDataset):
     def _keypoint(self, annotation, categories, lines, items):
         lines.append(annotation.numbers("keypoints"))
         items.append((annotation.whole("num_keypoints"),))
+
+    def _captioning(self, annotation, categories, lines, items):
+        lines.append(annotation.get("caption", str))
 
     def _panoptic(self, annotation, categories, lines, items):
         for number, value in enumerate(annotation.get("segments_info", list)):

@@ -14,7 +14,7 @@ from msnb.dataset.core.tensor_op import as_array
 from msnb.dataset.engine import nodes, samplers
 from msnb.dataset.engine.schema import Schema
 from msnb.dataset.engine.sources.mappable import MappableDataset, Shuffled
-from msnb.dataset.engine.sources.python_rows import RowMaker, Sequence, SequenceSource, Stream
+from msnb.dataset.engine.sources.python_rows import Batches, RowMaker, Sequence, SequenceSource, Stream
 from msnb.dataset.engine.sources.samples import ArraySamples
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -57,6 +57,32 @@ def _check_shares(num_shards, shard_id):
             raise ValueError(f"shard_id should be less than num_shards, but got {shard_id} of {num_shards}.")
 
 
+def _batches(batches, name):
+    if isinstance(batches, samplers.BuiltinSampler) or not hasattr(batches, "__iter__"):
+        raise TypeError(f"{name} should be an iterable over lists of sample numbers, but got {type(batches).__name__}.")
+    return batches
+
+
+def _collating(function, name):
+    if not callable(function):
+        raise TypeError(f"{name} should be callable.")
+    return function
+
+
+def _check_batching(source, batch_sampler, collate_fn, excluded):
+    if batch_sampler is None:
+        if collate_fn is not None:
+            raise ValueError("collate_fn can be specified only when batch_sampler is set.")
+        return
+    if any(value is not None for value in excluded):
+        raise ValueError(
+            "batch_sampler is mutually exclusive with num_samples, shuffle, num_shards, shard_id and sampler."
+        )
+    if not hasattr(source, "__getitem__"):
+        raise ValueError("batch_sampler is not supported if source does not have attribute '__getitem__'.")
+
+
+Batching = Annotated[Iterable, Worded("an iterable over lists of sample numbers", _batches)]
 Source = Annotated[Callable | Iterable, Worded("a function, an iterable or a sequence", _source)]
 Described = Annotated[str | Schema, Worded("a schema or its file", _described)]
 AnySampling = Annotated[samplers.BuiltinSampler | samplers.Sampler | Iterable, Worded("a sampler", _any_sampling)]
@@ -82,6 +108,10 @@ class GeneratorDataset(MappableDataset):
         python_multiprocessing (bool, optional): Whether several workers are processes rather than threads. Default:
             True.
         max_rowsize (int, optional): No effect: processes pass rows of any size. Default: 6.
+        batch_sampler (Iterable, optional): Lists of sample numbers, each of which becomes a batch; needs
+            ``__getitem__`` and excludes `num_samples`, `shuffle`, `sampler` and shards. Default: None.
+        collate_fn (Callable, optional): Makes the columns of a batch of a list of arrays for each column; an array is a
+            batch as it is, a list its rows. Default: None, the rows are stacked.
 
     Raises:
         TypeError: If `source` is nothing to get samples from.
@@ -112,8 +142,11 @@ class GeneratorDataset(MappableDataset):
         num_shards: Whole | None = None,
         shard_id: Whole | None = None,
         python_multiprocessing: bool = True,
-        max_rowsize: NoEnd = 6,
+        max_rowsize: NoEnd | None = 6,
+        batch_sampler: Batching | None = None,
+        collate_fn: Annotated[Callable, Worded("a function", _collating)] | None = None,
     ):
+        _check_batching(source, batch_sampler, collate_fn, (num_samples, shuffle, num_shards, shard_id, sampler))
         indexed = hasattr(source, "__getitem__") and hasattr(source, "__len__")
         if column_names is None and schema is None:
             raise ValueError("Neither columns_names nor schema are provided.")
@@ -121,7 +154,9 @@ class GeneratorDataset(MappableDataset):
         for name, value in (("sampler", sampler), ("num_shards", num_shards)):
             if value is not None and not hasattr(source, "__getitem__"):
                 raise ValueError(f"{name} is not supported if source does not have attribute '__getitem__'.")
-        if sampler is not None and not isinstance(sampler, samplers.BuiltinSampler | samplers.Sampler):
+        if batch_sampler is not None:
+            sampler, num_samples_below, shuffle = samplers.BatchesSampler(batch_sampler), None, None
+        elif sampler is not None and not isinstance(sampler, samplers.BuiltinSampler | samplers.Sampler):
             sampler, num_samples_below, shuffle = samplers.IterSampler(sampler, num_samples), None, None
         else:
             num_samples_below = num_samples
@@ -145,8 +180,10 @@ class GeneratorDataset(MappableDataset):
             self.schema = schema if isinstance(schema, Schema) else Schema(schema)
             self.column_names: list[str] = self.schema.names()
         self.python_multiprocessing: bool = python_multiprocessing
-        log.unused("GeneratorDataset", "processes pass rows of any size", max_rowsize=max_rowsize != 6)
+        log.unused("GeneratorDataset", "processes pass rows of any size", max_rowsize=max_rowsize not in (6, None))
         self._indexed = indexed
+        self.batch_sampler = batch_sampler
+        self.collate_fn = collate_fn
         if hasattr(source, "__len__") and not indexed:
             self.dataset_size: int = len(source) if num_samples is None else min(len(source), num_samples)
 
@@ -156,7 +193,10 @@ class GeneratorDataset(MappableDataset):
     def _node(self, children):
         make = RowMaker(self.column_names, self.column_types)
         if self._indexed:
-            samples = Sequence(self.source, make, self.num_parallel_workers or 1, self.python_multiprocessing)
+            source = self.source
+            if self.batch_sampler is not None:
+                source = Batches(source, make, self.collate_fn)
+            samples = Sequence(source, make, self.num_parallel_workers or 1, self.python_multiprocessing)
             return SequenceSource(samples, self.sampler.open(samples.rows), self.column_names)
         length = None
         if hasattr(self.source, "__len__"):

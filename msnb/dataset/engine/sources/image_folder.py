@@ -10,7 +10,7 @@ from msnb.dataset.core.kinds import Flag, Folder, NumSamples, Texts, Whole, Work
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
-from msnb.dataset.engine.sources.samples import FileSamples
+from msnb.dataset.engine.sources.samples import Decrypt, FileSamples
 
 
 class ImageFolderDataset(MappableDataset):
@@ -31,6 +31,7 @@ class ImageFolderDataset(MappableDataset):
         num_shards (int, optional): Number of shares to divide the samples into. Default: None.
         shard_id (int, optional): Number of this share. Default: None.
         cache (DatasetCache, optional): Where to keep the samples. Default: None.
+        decrypt (Callable, optional): Reads an encrypted image: its path to bytes. Default: None.
 
     Raises:
         RuntimeError: If there is no image, or arguments exclude each other.
@@ -57,8 +58,10 @@ class ImageFolderDataset(MappableDataset):
         num_shards: Whole | None = None,
         shard_id: Whole | None = None,
         cache: Cache | None = None,
-    ):
+        decrypt: Decrypt | None = None,
+    ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+        self.decrypt = decrypt
         self.dataset_dir = dataset_dir
         self.extensions: Texts = extensions or []
         self.class_indexing = class_indexing
@@ -83,7 +86,7 @@ class ImageFolderDataset(MappableDataset):
         if not paths:
             raise NoDataError("ImageFolderDataset", f"no image in any folder of {self.dataset_dir!r}.")
         labels = np.array(labels, np.int32)
-        return FileSamples("ImageFolderDataset", paths, [labels], self.decode, class_ids=labels)
+        return FileSamples("ImageFolderDataset", paths, [labels], self.decode, class_ids=labels, decrypt=self.decrypt)
 
     def _count_classes(self):
         folders = self._folders()

@@ -70,6 +70,8 @@ class MindDataset(MappableDataset):
             None.
         num_padded (int, optional): How often it is added. Default: None.
         num_samples (int, optional): At most so many rows. Default: None, all.
+        cache (DatasetCache, optional): Where to keep the rows. Default: None.
+        dataset_files (Union[str, list[str]], optional): MindSpore 2's name of `dataset_file`.
 
     Raises:
         ValueError: If a file does not exist or an argument is out of range.
@@ -85,7 +87,7 @@ class MindDataset(MappableDataset):
     @checked
     def __init__(
         self,
-        dataset_file: str | list[str],
+        dataset_file: str | list[str] | None = None,
         columns_list: Annotated[list[str], of_type(list)] | None = None,
         num_parallel_workers: Workers | None = None,
         shuffle: Shuffled | None = None,
@@ -96,7 +98,13 @@ class MindDataset(MappableDataset):
         num_padded: Whole | None = None,
         num_samples: NumSamples | None = None,
         cache: Cache | None = None,
-    ):
+        *,
+        dataset_files: str | list[str] | None = None,
+    ) -> None:
+        if (dataset_file is None) == (dataset_files is None):
+            raise TypeError("MindDataset needs 'dataset_file', which MindSpore 2 calls 'dataset_files', and not both.")
+        if dataset_file is None:
+            dataset_file = dataset_files
         files = dataset_file if isinstance(dataset_file, list) else [dataset_file]
         if len(files) > 4096:
             raise ValueError(f"length of dataset_file should less than or equal to 4096, but got {len(files)}.")

@@ -94,10 +94,10 @@ class MnistDataset(MappableDataset):
             labels.append(y.astype(np.uint32))
         if not images:
             wanted = f"{_PREFIX[self.usage]}*-images-idx3-ubyte"
-            raise NoDataError("MnistDataset", f"{self.dataset_dir!r} has no {wanted} for usage {self.usage!r}.")
+            raise NoDataError(type(self).__name__, f"{self.dataset_dir!r} has no {wanted} for usage {self.usage!r}.")
         images = images[0] if len(images) == 1 else np.concatenate(images)
         labels = np.concatenate(labels)
-        return ArraySamples("MnistDataset", [images, labels], class_ids=labels)
+        return ArraySamples(type(self).__name__, [images, labels], class_ids=labels)
 
     def _count_classes(self):
         return 10

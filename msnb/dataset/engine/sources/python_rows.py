@@ -7,7 +7,7 @@ import numpy as np
 
 from msnb.dataset.core.tensor_op import as_array
 from msnb.dataset.engine import nodes
-from msnb.dataset.engine.chunk import gathered, settle
+from msnb.dataset.engine.chunk import gathered, settle, stacked
 from msnb.dataset.engine.errors import located
 from msnb.dataset.engine.processes import ProcessPool
 from msnb.dataset.engine.sources.samples import Samples
@@ -124,6 +124,48 @@ class RowMaker:
                 f"{type(value).__name__} of Python objects."
             )
         return array
+
+
+class Batches:
+    """The user's object with ``__getitem__``, asked for a list of samples at a time: what comes is a batch."""
+
+    def __init__(self, source, make, collate=None):
+        self.source = source
+        self.make = make
+        self.collate = collate
+
+    def __len__(self):
+        return len(self.source)
+
+    def __getitem__(self, numbers):
+        rows = [self.make(self.source[number]) for number in numbers]
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        made = tuple(columns) if self.collate is None else self.collate(*columns)
+        if not isinstance(made, tuple) and len(columns) == 1:
+            made = (made,)
+        if not isinstance(made, tuple) or len(made) != len(columns):
+            given = f"{len(made)} of them" if isinstance(made, tuple) else type(made).__name__
+            raise RuntimeError(
+                f"Invalid collate_fn, it should return a tuple of {len(columns)} columns, but returned {given}."
+            )
+        return tuple(map(self._batch, made, self.make.columns, [len(rows)] * len(made)))
+
+    @staticmethod
+    def _batch(column, name, count):
+        if isinstance(column, np.ndarray):
+            return column
+        if len(column) != count:
+            raise RuntimeError(
+                f"Invalid collate_fn, column {name!r} expects {count} rows in its list, but gets {len(column)}."
+            )
+        whole = stacked([np.asarray(row) for row in column]) if count else None
+        if whole is None:
+            shapes = sorted({np.shape(row) for row in column})
+            raise RuntimeError(
+                f"Invalid data, expect same shape for each data row, but column {name!r} of the batch has {shapes}. "
+                "Make them equal, or pass a collate_fn that does."
+            )
+        return whole
 
 
 class Sequence(Samples):

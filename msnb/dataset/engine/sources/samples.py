@@ -1,14 +1,26 @@
 """Samples that are fetched by number: from arrays, or from one file each."""
 
 import os
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
 
 import numpy as np
 
+from msnb.common.kinds import Worded
 from msnb.dataset.engine.chunk import settle
 from msnb.dataset.vision.kernels import decode
 from msnb.formats.reading import BadFileError
+
+
+def _deciphering(function, name):
+    if not callable(function):
+        raise TypeError(f"Argument {name} is not a callable object, but got {type(function)}.")
+    return function
+
+
+# A function that reads an encrypted file: its path to the bytes.
+Decrypt = Annotated[Callable[[str], bytes], Worded("a function from a path to bytes", _deciphering)]
+FILE_NAME = "_meta-filename"  # the column of a file's name without its ending, in MindSpore 2
 
 
 class Samples:
@@ -63,26 +75,48 @@ class FileSamples(Samples):
         paths (list[str]): The files.
         others (list[np.ndarray]): Further columns, one entry per file.
         decode (bool): Whether files are decoded to RGB images.
+        decrypt (Callable): Reads an encrypted file.
     """
 
     def __init__(
-        self, name: str, paths: list[str], others: list[np.ndarray] = (), decode: bool = False, class_ids: Any = None
+        self,
+        name: str,
+        paths: list[str],
+        others: Sequence[Any] = (),
+        decode: bool = False,
+        class_ids: Any = None,
+        decrypt: Callable[[str], bytes] | None = None,
     ) -> None:
         super().__init__(name, len(paths))
         self.paths = paths
         self.others = list(others)
         self.decode: bool = decode
         self.class_ids = class_ids
+        self.decrypt = decrypt
+
+    def read(self, path: str) -> np.ndarray:
+        """The bytes of a file, which the user's function reads where it is encrypted."""
+        if self.decrypt is None:
+            return read_file(path)
+        data = self.decrypt(path)
+        if not isinstance(data, bytes):
+            raise RuntimeError(f"decrypt should return bytes, but returned {type(data).__name__} for {path!r}.")
+        return np.frombuffer(data, np.uint8)
 
     def fetch(self, numbers: np.ndarray) -> Any:
         """The columns of these samples."""
-        images = [read_file(self.paths[i]) for i in numbers.tolist()]
+        images = [self.read(self.paths[i]) for i in numbers.tolist()]
         if self.decode:
             images = [decode_image(image, self.paths[i]) for image, i in zip(images, numbers.tolist(), strict=True)]
         return [
             settle(images) if self.decode else images,
             *[o[numbers] if isinstance(o, np.ndarray) else [o[i] for i in numbers.tolist()] for o in self.others],
         ]
+
+
+def file_names(paths: Sequence[str]) -> np.ndarray:
+    """The names of files without their endings, as a column."""
+    return np.array([os.path.splitext(os.path.basename(path))[0].encode("utf-8") for path in paths])
 
 
 def read_file(path: str) -> np.ndarray:

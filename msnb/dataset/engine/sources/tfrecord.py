@@ -1,13 +1,14 @@
 """TFRecord files: framed protobuf messages ``tf.train.Example``, read without TensorFlow."""
 
 import math
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
 
 from msnb.common.kinds import Worded, check, checked
 from msnb.dataset.core.datatypes import numpy_type
-from msnb.dataset.core.kinds import File, Flag, NumSamples, Whole, Workers, of_type
+from msnb.dataset.core.kinds import File, Flag, NumSamples, Whole, Workers, of_type, one_of
 from msnb.dataset.core.streams import Mt32
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.schema import Schema, load
@@ -159,6 +160,8 @@ class TFRecordDataset(StreamDataset):
         shard_equal_rows (bool, optional): Whether rows are shared instead of files, so that shares are equal. Default:
             False.
         cache (DatasetCache, optional): Where to keep the rows. Default: None.
+        compression_type (str, optional): How the files are compressed as a whole: 'GZIP', 'ZLIB' or '' for not at all.
+            Default: None, ''.
 
     Raises:
         ValueError: If no file matches or an argument is out of range.
@@ -182,7 +185,8 @@ class TFRecordDataset(StreamDataset):
         shard_id: Whole | None = None,
         shard_equal_rows: Flag | None = False,
         cache: Cache | None = None,
-    ):
+        compression_type: Annotated[str, one_of("", "GZIP", "ZLIB")] | None = None,
+    ) -> None:
         super().__init__(dataset_files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
         if schema is not None and not isinstance(schema, Schema | str):
             raise TypeError(
@@ -193,10 +197,11 @@ class TFRecordDataset(StreamDataset):
         self.shard_equal_rows: bool = (
             bool(shard_equal_rows) or self._divided
         )  # processes take as many steps as each other
+        self.compression_type: str = compression_type or ""
         content = self._content()
         if num_samples is None and content.get("numRows", 0) > 0:
             self.num_samples: Any = content["numRows"]
-        bad = [f for f in self.dataset_files if not is_tfrecord(f)]
+        bad = [f for f in self.dataset_files if not is_tfrecord(f, self.compression_type)]
         self._bad = bad
 
     def _content(self):
@@ -232,7 +237,7 @@ class TFRecordDataset(StreamDataset):
 
     def _from_first_record(self):
         path = self.dataset_files[0]
-        _, data, first = next(examples(path), (0, b"", {}))
+        _, data, first = next(examples(path, self.compression_type), (0, b"", {}))
         types = {"bytes": np.uint8, "float": np.float32, "int64": np.int64}
         columns = []
         for name in self.columns_list or sorted(first):
@@ -264,7 +269,7 @@ class TFRecordDataset(StreamDataset):
         columns = self._columns()
 
         def read(path):
-            for number, data, features in examples(path):
+            for number, data, features in examples(path, self.compression_type):
                 try:
                     row = tuple([column.array(data, features) for column in columns])
                 except WireError as error:
@@ -277,7 +282,7 @@ class TFRecordDataset(StreamDataset):
             "TFRecordDataset",
             self.dataset_files,
             read,
-            count_records,
+            partial(count_records, compression=self.compression_type),
             self.shuffle_files,
             self.num_shards,
             self.shard_id,

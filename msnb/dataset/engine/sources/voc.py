@@ -12,24 +12,24 @@ from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.chunk import settle
 from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
-from msnb.dataset.engine.sources.samples import FileSamples, below, decode_image, read_file
+from msnb.dataset.engine.sources.samples import FILE_NAME, Decrypt, FileSamples, below, decode_image, file_names
 from msnb.formats import reading
 
 
 class _Pairs(FileSamples):
     """An image file and a target file per sample."""
 
-    def __init__(self, paths, targets, decode):
-        super().__init__("VOCDataset", paths, (), decode)
+    def __init__(self, paths, targets, others, decode, decrypt):
+        super().__init__("VOCDataset", paths, others, decode, decrypt=decrypt)
         self.targets = targets
 
     def fetch(self, numbers):
         """The columns of these samples."""
-        images = super().fetch(numbers)[0]
-        targets = [read_file(self.targets[i]) for i in numbers.tolist()]
+        images, *others = super().fetch(numbers)
+        targets = [self.read(self.targets[i]) for i in numbers.tolist()]
         if self.decode:
             targets = settle([decode_image(t, self.targets[i]) for t, i in zip(targets, numbers.tolist(), strict=True)])
-        return [images, targets]
+        return [images, targets, *others]
 
 
 def _task(task, name):
@@ -61,6 +61,10 @@ class VOCDataset(MappableDataset):
         num_shards (int, optional): Number of shares to divide the samples into. Default: None.
         shard_id (int, optional): Number of this share. Default: None.
         cache (DatasetCache, optional): Where to keep the samples. Default: None.
+        extra_metadata (bool, optional): Whether there is a column ``_meta-filename``, the names of the images without
+            their endings. It is there for the operators of the pipeline; rows have it when it is renamed. Default:
+            False.
+        decrypt (Callable, optional): Reads an encrypted image: its path to bytes. Default: None.
 
     Raises:
         RuntimeError: If an annotation is missing or wrong, or arguments exclude each other.
@@ -82,7 +86,9 @@ class VOCDataset(MappableDataset):
         num_shards: Whole | None = None,
         shard_id: Whole | None = None,
         cache: Cache | None = None,
-    ):
+        extra_metadata: bool = False,
+        decrypt: Decrypt | None = None,
+    ) -> None:
         if task == "Segmentation" and class_indexing is not None:
             raise ValueError("class_indexing is not supported in Segmentation task.")
         self._list = os.path.join(
@@ -90,6 +96,8 @@ class VOCDataset(MappableDataset):
         )
         check(File, self._list, "usage", "VOCDataset")
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+        self.decrypt = decrypt
+        self.extra_metadata: bool = extra_metadata
         self.dataset_dir = dataset_dir
         self.task = task
         self.usage = usage
@@ -98,6 +106,8 @@ class VOCDataset(MappableDataset):
         self.columns: tuple[str, ...] = (
             ("image", "target") if task == "Segmentation" else ("image", "bbox", "label", "difficult", "truncate")
         )
+        if extra_metadata:
+            self.columns = (*self.columns, FILE_NAME)
 
     def _path(self, folder, name):
         return below(os.path.join(self.dataset_dir, folder), name, repr(self._list))
@@ -110,11 +120,9 @@ class VOCDataset(MappableDataset):
         if self.task == "Segmentation":
             if not ids:
                 self._nothing()
-            return _Pairs(
-                [self._path("JPEGImages", f"{i}.jpg") for i in ids],
-                [self._path("SegmentationClass", f"{i}.png") for i in ids],
-                self.decode,
-            )
+            paths = [self._path("JPEGImages", f"{i}.jpg") for i in ids]
+            targets = [self._path("SegmentationClass", f"{i}.png") for i in ids]
+            return _Pairs(paths, targets, self._names_of(paths), self.decode, self.decrypt)
         found = self._annotations(ids)
         if not found:
             self._nothing()
@@ -125,7 +133,11 @@ class VOCDataset(MappableDataset):
             columns[1].append(np.array([[numbers[o[0]]] for o in objects], np.uint32))
             columns[2].append(np.array([[o[2]] for o in objects], np.uint32))
             columns[3].append(np.array([[o[3]] for o in objects], np.uint32))
-        return FileSamples("VOCDataset", [self._path("JPEGImages", f"{i}.jpg") for i, _ in found], columns, self.decode)
+        paths = [self._path("JPEGImages", f"{i}.jpg") for i, _ in found]
+        return FileSamples("VOCDataset", paths, [*columns, *self._names_of(paths)], self.decode, decrypt=self.decrypt)
+
+    def _names_of(self, paths):
+        return [file_names(paths)] if self.extra_metadata else []
 
     def _nothing(self):
         raise NoDataError("VOCDataset", f"no image of {self._list!r} has what was asked for.")

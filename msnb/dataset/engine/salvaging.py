@@ -1,0 +1,60 @@
+"""A ``map`` that goes on over samples its functions fail on: they are left out, or others stand in for them."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from msnb.dataset.core.config import ErrorSamplesMode
+from msnb.dataset.engine import nodes
+from msnb.dataset.engine.chunk import Chunk, Hint
+from msnb.dataset.engine.errors import rows_before
+
+
+class SalvagingMap(nodes.Map):
+    """Runs the steps as `Map` does; what happens to a sample that fails is `mode`.
+
+    MindSpore puts the replacements at the end of the epoch: its first good samples, over and over.
+    """
+
+    def __init__(self, child: nodes.Node, steps: Sequence[Any], columns: Sequence[str], mode: ErrorSamplesMode) -> None:
+        super().__init__(child, steps, columns)
+        self.mode: ErrorSamplesMode = mode
+
+    def chunks(self, hint: Hint) -> Iterator[Chunk]:
+        given = made = 0
+        good: list[Chunk] = []
+        for chunk in self.children[0].chunks(hint):
+            given += chunk.n
+            for part in self._good(chunk):
+                yield Chunk(part.columns, part.n, made)
+                made += part.n
+                if self.mode is ErrorSamplesMode.REPLACE:
+                    good.append(part)
+        missing = given - made if good else 0
+        while missing:
+            for part in good:
+                if missing:
+                    again = part.part(0, min(part.n, missing))
+                    yield Chunk(again.columns, again.n, made)
+                    made += again.n
+                    missing -= again.n
+
+    def _good(self, chunk):
+        """The samples of a chunk that do not fail, in one or several parts."""
+        try:
+            yield self.run(chunk)
+            return
+        except Exception as error:
+            columns, n = rows_before(error)
+        if n:
+            yield Chunk(columns, n, chunk.first)
+        for row in range(n, chunk.n):
+            try:
+                yield self.run(chunk.part(row, row + 1))
+            except Exception:
+                continue
+
+    def size(self) -> int | None:
+        return super().size() if self.mode is ErrorSamplesMode.REPLACE else None
+
+    def describe(self) -> str:
+        return f"{super().describe()}, failing samples: {self.mode.name}"

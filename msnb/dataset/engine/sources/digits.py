@@ -1,0 +1,197 @@
+"""Handwritten digits and letters, and pictures in their formats: the relatives of MNIST, USPS and Semeion."""
+
+import os
+from typing import Annotated
+
+import numpy as np
+
+from msnb.common.kinds import checked
+from msnb.dataset.core.kinds import Flag, Folder, NumSamples, Text, Whole, Workers, one_of
+from msnb.dataset.engine.cache_client import Cache
+from msnb.dataset.engine.sources.mappable import Sampling, Shuffled
+from msnb.dataset.engine.sources.mnist import MnistDataset
+from msnb.dataset.engine.sources.public import PublicSet, TextSet, WholeSet
+from msnb.formats import idx, reading
+
+
+class FashionMnistDataset(MnistDataset):
+    """Fashion-MNIST, clothes of ten classes in the format of MNIST: columns ``image`` (uint8, (28, 28, 1)) and
+    ``label`` (uint32). The arguments are those of :class:`MnistDataset`.
+    """
+
+
+class KMnistDataset(MnistDataset):
+    """KMNIST, ten Japanese characters in the format of MNIST: columns ``image`` (uint8, (28, 28, 1)) and ``label``
+    (uint32). The arguments are those of :class:`MnistDataset`.
+    """
+
+
+class _IdxSet(PublicSet):
+    """Images in IDX files, with labels in others."""
+
+    columns = ("image", "label")
+
+    def _pair(self, images, labels):
+        paths = self._under(images), self._under(labels)
+        for path in paths:
+            if not os.path.isfile(path):
+                raise RuntimeError(f"Invalid file, {path!r} does not exist.")
+        x, y = map(idx.read, paths)
+        if x.ndim != 3 or x.dtype != np.uint8 or len(x) != len(y):
+            raise RuntimeError(
+                f"Invalid file, {paths[0]!r} should hold uint8 images in 3 dimensions, as many as {paths[1]!r} has "
+                f"labels, but holds {x.dtype} of shape {x.shape} for {len(y)} labels."
+            )
+        return x[..., None], y
+
+
+class EMnistDataset(_IdxSet):
+    """EMNIST, letters and digits in the format of MNIST: columns ``image`` (uint8, (28, 28, 1)) and ``label`` (uint32).
+
+    Args:
+        dataset_dir (str): Folder with ``emnist-mnist-train-images-idx3-ubyte`` and the like.
+        name (str): 'byclass', 'bymerge', 'balanced', 'letters', 'digits' or 'mnist'.
+        usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
+
+    The other arguments are those of :class:`MnistDataset`.
+
+    Raises:
+        RuntimeError: If a file is missing or damaged, or arguments exclude each other.
+        ValueError: If the folder does not exist or an argument is out of range.
+    """
+
+    @checked
+    def __init__(
+        self,
+        dataset_dir: Folder,
+        name: Annotated[str, one_of("byclass", "bymerge", "balanced", "letters", "digits", "mnist")],
+        usage: Text | None = None,
+        num_samples: NumSamples | None = None,
+        num_parallel_workers: Workers | None = None,
+        shuffle: Shuffled | None = None,
+        sampler: Sampling | None = None,
+        num_shards: Whole | None = None,
+        shard_id: Whole | None = None,
+        cache: Cache | None = None,
+    ) -> None:
+        super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+        self._choose(dataset_dir, usage)
+        self.name: str = name
+
+    def _read(self):
+        parts = ("test", "train") if self.usage == "all" else (self.usage,)
+        stems = [f"emnist-{self.name}-{part}" for part in parts]
+        found = [self._pair(f"{stem}-images-idx3-ubyte", f"{stem}-labels-idx1-ubyte") for stem in stems]
+        images, labels = zip(*found, strict=True)
+        return np.concatenate(images), np.concatenate(labels).astype(np.uint32)
+
+
+class QMnistDataset(_IdxSet):
+    """QMNIST, the digits of MNIST with where they come from: columns ``image`` (uint8, (28, 28, 1)) and ``label``
+    (uint32, the digit, or eight numbers about it).
+
+    Args:
+        dataset_dir (str): Folder with ``qmnist-train-images-idx3-ubyte``, ``qmnist-train-labels-idx2-int``, the same
+            of ``qmnist-test`` and of ``xnist``.
+        usage (str, optional): 'train', 'test', 'test10k', 'test50k', 'nist' or 'all'. Default: None, 'all'.
+        compat (bool, optional): Whether the label is the digit alone. Default: True.
+
+    The other arguments are those of :class:`MnistDataset`.
+
+    Raises:
+        RuntimeError: If a file is missing or damaged, or arguments exclude each other.
+        ValueError: If the folder does not exist or an argument is out of range.
+    """
+
+    usages = ("train", "test", "test10k", "test50k", "nist", "all")
+
+    @checked
+    def __init__(
+        self,
+        dataset_dir: Folder,
+        usage: Text | None = None,
+        compat: Flag = True,
+        num_samples: NumSamples | None = None,
+        num_parallel_workers: Workers | None = None,
+        shuffle: Shuffled | None = None,
+        sampler: Sampling | None = None,
+        num_shards: Whole | None = None,
+        shard_id: Whole | None = None,
+        cache: Cache | None = None,
+    ) -> None:
+        super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+        self._choose(dataset_dir, usage)
+        self.compat: bool = compat
+
+    def _read(self):
+        chosen = {"test10k": slice(10000), "test50k": slice(10000, None)}.get(self.usage, slice(None))
+        stems = {"train": "qmnist-train", "nist": "xnist"}
+        parts = ("train", "test", "nist") if self.usage == "all" else (self.usage,)
+        found = []
+        for part in parts:
+            stem = stems.get(part, "qmnist-test")
+            found.append(self._pair(f"{stem}-images-idx3-ubyte", f"{stem}-labels-idx2-int"))
+        images, labels = (np.concatenate(part)[chosen] for part in zip(*found, strict=True))
+        labels = labels.astype(np.uint32)
+        return images, labels[:, 0] if self.compat else labels
+
+
+class SemeionDataset(WholeSet):
+    """Semeion, digits of 16 by 16 points: columns ``image`` (uint8, (16, 16), 0 or 1) and ``label`` (uint32).
+
+    Args:
+        dataset_dir (str): Folder with ``semeion.data``.
+
+    The other arguments are those of :class:`MnistDataset`.
+
+    Raises:
+        RuntimeError: If the file is missing or damaged, or arguments exclude each other.
+        ValueError: If the folder does not exist or an argument is out of range.
+    """
+
+    columns = ("image", "label")
+    classes = 10
+
+    def _read(self):
+        path = self._under("semeion.data")
+        try:
+            rows = [list(map(float, line.split())) for line in reading.lines(path) if line.strip()]
+            values = np.array(rows).reshape(-1, 266)
+        except (ValueError, OSError) as error:
+            raise RuntimeError(f"Invalid file, {path!r} should have 266 numbers on each line: {error}.") from None
+        return values[:, :256].astype(np.uint8).reshape(-1, 16, 16), values[:, 256:].argmax(1).astype(np.uint32)
+
+
+class USPSDataset(TextSet):
+    """USPS, digits of envelopes: columns ``image`` (uint8, (16, 16, 1)) and ``label`` (uint32).
+
+    Args:
+        dataset_dir (str): Folder with ``usps``, the part for training, and ``usps.t``.
+        usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
+
+    The other arguments are those of :class:`TextFileDataset`.
+
+    Raises:
+        RuntimeError: If a file is missing or damaged, or arguments exclude each other.
+        ValueError: If the folder does not exist or an argument is out of range.
+    """
+
+    columns = ("image", "label")
+    files = {"train": ("usps",), "test": ("usps.t",)}
+
+    def _rows(self, path):
+        for number, line in enumerate(reading.lines(path), 1):
+            label, *cells = line.split() or [""]
+            if not label:
+                continue
+            try:
+                values = np.array([float(cell.partition(":")[2]) for cell in cells]).reshape(16, 16, 1)
+                digit = int(label) - 1
+            except ValueError as error:
+                raise RuntimeError(
+                    f"Invalid file, {path!r}: line {number} is no digit with 256 points: {error}."
+                ) from None
+            yield ((values + 1) / 2 * 255).astype(np.uint8), np.array(digit, np.uint32)
+
+    def _count_classes(self):
+        return 10

@@ -1,0 +1,407 @@
+"""Images with what a list or a file beside them says: captions, boxes, pairs, other images."""
+
+import json
+import os
+from typing import Annotated
+
+import numpy as np
+
+from msnb.common.kinds import checked
+from msnb.dataset.core.kinds import File, Flag, Folder, NumSamples, Text, Whole, Workers, one_of
+from msnb.dataset.engine.cache_client import Cache
+from msnb.dataset.engine.sources.mappable import Sampling, Shuffled
+from msnb.dataset.engine.sources.public import (
+    Files,
+    ImageSet,
+    PublicSet,
+    WholeImageSet,
+    folders,
+    listing,
+    pictures,
+    string,
+    texts,
+)
+from msnb.formats import reading
+
+
+def _rows(path):
+    return [line for line in reading.text(path).split("\n") if line.strip()]
+
+
+class SBUDataset(WholeImageSet):
+    """SBU, photos with captions: columns ``image`` (uint8: the file's bytes, or RGB pixels) and ``caption`` (string).
+
+    Args:
+        dataset_dir (str): Folder with ``SBU_captioned_photo_dataset_captions.txt``,
+            ``SBU_captioned_photo_dataset_urls.txt`` and ``sbu_images``; a row is an image that is there.
+        decode (bool, optional): Whether images are decoded. Default: False.
+
+    The other arguments are those of :class:`MnistDataset`.
+
+    Raises:
+        RuntimeError: If a file is missing, or arguments exclude each other.
+        ValueError: If the folder does not exist or an argument is out of range.
+    """
+
+    columns = ("image", "caption")
+
+    def _read(self):
+        urls, captions = (
+            _rows(self._under(f"SBU_captioned_photo_dataset_{what}.txt")) for what in ("urls", "captions")
+        )
+        if len(urls) != len(captions):
+            raise RuntimeError(
+                f"Invalid data, {self.dataset_dir!r} has {len(urls)} addresses, but {len(captions)} captions."
+            )
+        paths = [self._under("sbu_images", "m_" + "_".join(url.strip().split("/")[-2:])) for url in urls]
+        there = [(path, caption.strip()) for path, caption in zip(paths, captions, strict=True) if os.path.isfile(path)]
+        paths, captions = zip(*there, strict=True) if there else ((), ())
+        return pictures(paths, self.decode), texts(captions)
+
+
+class FlickrDataset(PublicSet):
+    """Flickr8k and Flickr30k, photos with five captions each: columns ``image`` (uint8: the file's bytes, or RGB
+    pixels) and ``annotation`` (strings).
+
+    Args:
+        dataset_dir (str): Folder with the images.
+        annotation_file (str): The list of captions, ``name.jpg#0``, a tab and the caption on each line.
+        decode (bool, optional): Whether images are decoded. Default: None, False.
+
+    The other arguments are those of :class:`MnistDataset`.
+
+    Raises:
+        RuntimeError: If a line is of another form, or arguments exclude each other.
+        ValueError: If the folder or the list does not exist or an argument is out of range.
+    """
+
+    columns = ("image", "annotation")
+
+    @checked
+    def __init__(
+        self,
+        dataset_dir: Folder,
+        annotation_file: File,
+        num_samples: NumSamples | None = None,
+        num_parallel_workers: Workers | None = None,
+        shuffle: Shuffled | None = None,
+        decode: Flag | None = None,
+        sampler: Sampling | None = None,
+        num_shards: Whole | None = None,
+        shard_id: Whole | None = None,
+        cache: Cache | None = None,
+    ) -> None:
+        super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+        self._choose(dataset_dir, decode=decode)
+        self.annotation_file: str = annotation_file
+
+    def _read(self):
+        captions = {}
+        for number, line in enumerate(_rows(self.annotation_file), 1):
+            name, sign, caption = line.partition("\t")
+            if not sign or "#" not in name:
+                raise RuntimeError(
+                    f"Invalid file, {self.annotation_file!r}: line {number} should be a name, '#', a number, a tab and "
+                    f"a caption, but is {line[:80]!r}."
+                )
+            captions.setdefault(name.rpartition("#")[0], []).append(caption)
+        return pictures([self._under(n) for n in captions], self.decode), list(map(texts, captions.values()))
+
+
+class KITTIDataset(ImageSet):
+    """KITTI, street scenes with objects: columns ``image`` (uint8: the file's bytes, or RGB pixels), ``label``
+    (uint32, the number of its class among those that occur), ``truncated`` (float32), ``occluded`` (uint32), ``alpha``
+    (float32), ``bbox`` (float32, (n, 4)), ``dimensions``, ``location`` (float32, (n, 3)), ``rotation_y`` (float32), a
+    row for each object; ``image`` alone for the test.
+
+    Args:
+        dataset_dir (str): Folder with ``data_object_image_2`` and ``data_object_label_2``.
+        usage (str, optional): 'train' or 'test'. Default: None, 'train'.
+        decode (bool, optional): Whether images are decoded. Default: False.
+
+    The other arguments are those of :class:`MnistDataset`.
+
+    Raises:
+        RuntimeError: If a file is missing or wrong, or arguments exclude each other.
+        ValueError: If the folder does not exist or an argument is out of range.
+    """
+
+    usages = ("train", "test")
+    usual = "train"
+
+    @property
+    def columns(self):
+        """The names of the columns of this part."""
+        if self.usage == "test":
+            return ("image",)
+        objects = ("label", "truncated", "occluded", "alpha", "bbox", "dimensions", "location", "rotation_y")
+        return ("image", *objects)
+
+    def _read(self):
+        part = "testing" if self.usage == "test" else "training"
+        paths = listing(self._under("data_object_image_2", part, "image_2"))
+        images = pictures(paths, self.decode)
+        if self.usage == "test":
+            return (images,)
+        labels = self._under("data_object_label_2", part, "label_2")
+        stems = [os.path.splitext(os.path.basename(path))[0] for path in paths]
+        files = [os.path.join(labels, f"{stem}.txt") for stem in stems]
+        lines = [[line.split() for line in _rows(file)] for file in files]
+        classes = {name: n for n, name in enumerate(sorted({line[0] for rows in lines for line in rows}))}
+        objects = [self._objects(rows, classes, file) for rows, file in zip(lines, files, strict=True)]
+        return images, *([row[i] for row in objects] for i in range(8))
+
+    @staticmethod
+    def _objects(lines, classes, path):
+        try:
+            numbers = np.array([line[1:15] for line in lines], np.float32).reshape(-1, 14)
+        except ValueError as error:
+            raise RuntimeError(f"Invalid file, {path!r} is not of the form of KITTI: {error}.") from None
+        truncated, occluded, alpha, box, size, place, turn = np.split(numbers, (1, 2, 3, 7, 10, 13), axis=1)
+        occluded = occluded.astype(np.int64).astype(np.uint32)
+        labels = np.array([classes[line[0]] for line in lines], np.uint32)[:, None]
+        return labels, truncated, occluded, alpha, box, size, place, turn
+
+
+class LFWDataset(PublicSet):
+    """LFW, faces of known people: columns ``image`` (uint8: the file's bytes, or RGB pixels) and ``label`` (uint32, the
+    number of the person); for pairs ``image1``, ``image2`` and ``label`` (uint32, 1 for the same person).
+
+    Args:
+        dataset_dir (str): Folder with ``lfw``, ``lfw_funneled`` or ``lfw-deepfunneled`` and the lists.
+        task (str, optional): 'people' or 'pairs'. Default: None, 'people'.
+        usage (str, optional): '10fold', 'train', 'test' or 'all', which is train and test. Default: None, 'all'.
+        image_set (str, optional): 'original', 'funneled' or 'deepfunneled'. Default: None, 'funneled'.
+        decode (bool, optional): Whether images are decoded. Default: False.
+
+    The other arguments are those of :class:`MnistDataset`.
+
+    Raises:
+        RuntimeError: If a list is missing or wrong, or arguments exclude each other.
+        ValueError: If the folder does not exist or an argument is out of range.
+    """
+
+    usages = ("10fold", "train", "test", "all")
+
+    @checked
+    def __init__(
+        self,
+        dataset_dir: Folder,
+        task: Annotated[str, one_of("people", "pairs")] | None = None,
+        usage: Text | None = None,
+        image_set: Annotated[str, one_of("original", "funneled", "deepfunneled")] | None = None,
+        num_samples: NumSamples | None = None,
+        num_parallel_workers: Workers | None = None,
+        shuffle: Shuffled | None = None,
+        decode: Flag | None = False,
+        sampler: Sampling | None = None,
+        num_shards: Whole | None = None,
+        shard_id: Whole | None = None,
+        cache: Cache | None = None,
+    ) -> None:
+        super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+        self._choose(dataset_dir, usage, decode)
+        self.task: str = task or "people"
+        self.image_set: str = image_set or "funneled"
+        self.columns: tuple[str, ...] = ("image", "label") if self.task == "people" else ("image1", "image2", "label")
+
+    def _path(self, name, number):
+        folder = {"original": "lfw", "funneled": "lfw_funneled", "deepfunneled": "lfw-deepfunneled"}[self.image_set]
+        return self._under(folder, name, f"{name}_{int(number):04d}.jpg")
+
+    def _lines(self):
+        """The fields of the lines of the lists of the usage, but those that hold counts."""
+        ends = {"10fold": ("",), "train": ("DevTrain",), "test": ("DevTest",), "all": ("DevTrain", "DevTest")}
+        lines = [line.split("\t") for end in ends[self.usage] for line in _rows(self._under(f"{self.task}{end}.txt"))]
+        return [line for line in lines if not line[0].isdigit()]
+
+    def _read(self):
+        lines = self._lines()
+        if self.task == "pairs":
+            firsts = [self._path(line[0], line[1]) for line in lines]
+            seconds = [self._path(*line[-2:]) if len(line) == 4 else self._path(line[0], line[2]) for line in lines]
+            same = np.array([len(line) == 3 for line in lines], np.uint32)
+            return pictures(firsts, self.decode), pictures(seconds, self.decode), same
+        people = {line.split("\t")[0]: n for n, line in enumerate(_rows(self._under("lfw-names.txt")))}
+        found = [(name, n) for name, count in lines for n in range(1, int(count) + 1)]
+        labels = np.array([people[name] for name, _ in found], np.uint32)
+        return pictures([self._path(*one) for one in found], self.decode), labels
+
+
+class WIDERFaceDataset(ImageSet):
+    """WIDER FACE, photos with faces: columns ``image`` (uint8: the file's bytes, or RGB pixels), ``bbox`` (int32,
+    (n, 4)), ``blur``, ``expression``, ``illumination``, ``occlusion``, ``pose``, ``invalid`` (int32, one for each
+    face); ``image`` alone for the test.
+
+    Args:
+        dataset_dir (str): Folder with ``WIDER_train``, ``WIDER_val``, ``WIDER_test`` and ``wider_face_split``.
+        usage (str, optional): 'train', 'valid', 'test' or 'all', which is train and valid. Default: None, 'all'.
+        decode (bool, optional): Whether images are decoded. Default: False.
+
+    The other arguments are those of :class:`MnistDataset`.
+
+    Raises:
+        RuntimeError: If a list is missing or wrong, or arguments exclude each other.
+        ValueError: If the folder does not exist or an argument is out of range.
+    """
+
+    usages = ("train", "test", "valid", "all")
+
+    @property
+    def columns(self):
+        """The names of the columns of this part."""
+        if self.usage == "test":
+            return ("image",)
+        return ("image", "bbox", "blur", "expression", "illumination", "occlusion", "pose", "invalid")
+
+    def _read(self):
+        if self.usage == "test":
+            names = _rows(self._under("wider_face_split", "wider_face_test_filelist.txt"))
+            return (pictures([self._under("WIDER_test", "images", n.strip()) for n in names], self.decode),)
+        parts = ("train", "val") if self.usage == "all" else ("val" if self.usage == "valid" else self.usage,)
+        paths, faces = [], []
+        for part in parts:
+            lines = iter(_rows(self._under("wider_face_split", f"wider_face_{part}_bbx_gt.txt")))
+            for name in lines:
+                paths.append(self._under(f"WIDER_{part}", "images", name.strip()))
+                count = max(int(next(lines)), 1)  # a photo without faces has a line of zeros
+                faces.append(np.array([next(lines).split()[:10] for _ in range(count)], np.int32))
+        columns = [[face[:, :4] for face in faces], *([face[:, i] for face in faces] for i in range(4, 10))]
+        return pictures(paths, self.decode), *columns
+
+
+class CityscapesDataset(PublicSet):
+    """Cityscapes, streets with what each pixel shows: columns ``image`` and ``task`` (uint8: the file's bytes, or RGB
+    pixels; for polygons a string of JSON).
+
+    Args:
+        dataset_dir (str): Folder with ``leftImg8bit`` and ``gtFine`` or ``gtCoarse``.
+        usage (str, optional): 'train', 'val', 'test' or 'all' if `quality_mode` is 'fine', else 'train',
+            'train_extra', 'val' or 'all'. Default: 'train'.
+        quality_mode (str, optional): 'fine' or 'coarse'. Default: 'fine'.
+        task (str, optional): 'instance', 'semantic', 'polygon' or 'color'. Default: 'instance'.
+        decode (bool, optional): Whether images are decoded. Default: None, False.
+
+    The other arguments are those of :class:`MnistDataset`.
+
+    Raises:
+        RuntimeError: If a file is missing, or arguments exclude each other.
+        ValueError: If the folder does not exist or an argument is out of range.
+    """
+
+    columns = ("image", "task")
+
+    @checked
+    def __init__(
+        self,
+        dataset_dir: Folder,
+        usage: Text = "train",
+        quality_mode: Annotated[str, one_of("fine", "coarse")] = "fine",
+        task: Annotated[str, one_of("instance", "semantic", "polygon", "color")] = "instance",
+        num_samples: NumSamples | None = None,
+        num_parallel_workers: Workers | None = None,
+        shuffle: Shuffled | None = None,
+        decode: Flag | None = None,
+        sampler: Sampling | None = None,
+        num_shards: Whole | None = None,
+        shard_id: Whole | None = None,
+        cache: Cache | None = None,
+    ) -> None:
+        super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+        fine = quality_mode == "fine"
+        self.usages: tuple[str, ...] = (
+            ("train", "test", "val", "all") if fine else ("train", "train_extra", "val", "all")
+        )
+        self._choose(dataset_dir, usage, decode)
+        self.quality_mode: str = quality_mode
+        self.task: str = task
+
+    def _read(self):
+        quality = "gtFine" if self.quality_mode == "fine" else "gtCoarse"
+        ends = {
+            "instance": "instanceIds.png",
+            "semantic": "labelIds.png",
+            "color": "color.png",
+            "polygon": "polygons.json",
+        }
+        paths, targets = [], []
+        for part in self.usages[:-1] if self.usage == "all" else (self.usage,):
+            there = self._under("leftImg8bit", part)
+            for city in folders(there):
+                for path in listing(os.path.join(there, city), "_leftImg8bit.png"):
+                    stem = os.path.basename(path).removesuffix("_leftImg8bit.png")
+                    paths.append(path)
+                    targets.append(self._under(quality, part, city, f"{stem}_{quality}_{ends[self.task]}"))
+        if self.task == "polygon":
+            return pictures(paths, self.decode), Files(targets, _compact_json)
+        return pictures(paths, self.decode), pictures(targets, self.decode)
+
+
+def _compact_json(path):
+    """The value of a JSON file as text without blanks, its keys in order."""
+    return string(json.dumps(reading.json_file(path), ensure_ascii=False, separators=(",", ":"), sort_keys=True))
+
+
+class DIV2KDataset(PublicSet):
+    """DIV2K, photos with smaller forms of them: columns ``hr_image``, ``lr_image`` (uint8: the file's bytes, or RGB
+    pixels).
+
+    Args:
+        dataset_dir (str): Folder with ``DIV2K_train_HR``, ``DIV2K_train_LR_bicubic`` and the like.
+        usage (str, optional): 'train', 'valid' or 'all'. Default: 'train'.
+        downgrade (str, optional): How they were made smaller: 'bicubic', 'unknown', or by a camera, which is 'mild',
+            'difficult' or 'wild'. Default: 'bicubic'.
+        scale (int, optional): How much smaller: 2, 3, 4 or, of 'bicubic', 8; of a camera 4. Default: 2.
+        decode (bool, optional): Whether images are decoded. Default: None, False.
+
+    The other arguments are those of :class:`MnistDataset`.
+
+    Raises:
+        RuntimeError: If a file is missing, or arguments exclude each other.
+        ValueError: If the folder does not exist, there is no such scale of `downgrade` or an argument is out of range.
+    """
+
+    columns = ("hr_image", "lr_image")
+    usages = ("train", "valid", "all")
+
+    @checked
+    def __init__(
+        self,
+        dataset_dir: Folder,
+        usage: Text = "train",
+        downgrade: Annotated[str, one_of("bicubic", "unknown", "mild", "difficult", "wild")] = "bicubic",
+        scale: Whole = 2,
+        num_samples: NumSamples | None = None,
+        num_parallel_workers: Workers | None = None,
+        shuffle: Shuffled | None = None,
+        decode: Flag | None = None,
+        sampler: Sampling | None = None,
+        num_shards: Whole | None = None,
+        shard_id: Whole | None = None,
+        cache: Cache | None = None,
+    ) -> None:
+        super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+        scales = {"bicubic": (2, 3, 4, 8), "unknown": (2, 3, 4)}.get(downgrade, (4,))
+        if scale not in scales:
+            raise ValueError(f"scale of downgrade {downgrade!r} should be one of {scales}, but got {scale}.")
+        self._choose(dataset_dir, usage, decode)
+        self.downgrade: str = downgrade
+        self.scale: int = scale
+
+    def _small(self, part):
+        """The folder of the smaller images, and what the name of one has behind that of the large one."""
+        if self.downgrade in ("mild", "difficult", "wild"):
+            return f"DIV2K_{part}_LR_{self.downgrade}", f"x4{self.downgrade[0]}"
+        if self.scale == 8:
+            return f"DIV2K_{part}_LR_x8", "x8"
+        return os.path.join(f"DIV2K_{part}_LR_{self.downgrade}", f"X{self.scale}"), f"x{self.scale}"
+
+    def _read(self):
+        large, small = [], []
+        for part in ("train", "valid") if self.usage == "all" else (self.usage,):
+            paths = listing(self._under(f"DIV2K_{part}_HR"), ".png")
+            folder, end = self._small(part)
+            stems = [os.path.basename(path).removesuffix(".png") for path in paths]
+            large += paths
+            small += [self._under(folder, f"{stem}{end}.png") for stem in stems]
+        return pictures(large, self.decode), pictures(small, self.decode)

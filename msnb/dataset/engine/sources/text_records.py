@@ -1,0 +1,182 @@
+"""Texts with what belongs to them: a label, an answer, a tag for each word."""
+
+import os
+from typing import Any
+
+import numpy as np
+
+from msnb.dataset.engine.sources.public import (
+    Files,
+    LateWorkersTextSet,
+    StreamedSet,
+    TextSet,
+    UsageSet,
+    listing,
+    string,
+    texts,
+)
+from msnb.dataset.engine.sources.samples import read_file
+from msnb.formats import reading
+
+
+class IMDBDataset(UsageSet):
+    """Reviews of films, a file each: columns ``text`` (string), ``label`` (int32, 0 for negative, 1 for positive).
+
+    Args:
+        dataset_dir (str): Folder with ``train/pos``, ``train/neg``, ``test/pos`` and ``test/neg``.
+        usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
+
+    The other arguments are those of :class:`MnistDataset`.
+
+    Raises:
+        RuntimeError: If a folder is missing, or arguments exclude each other.
+        ValueError: If the folder does not exist or an argument is out of range.
+    """
+
+    columns = ("text", "label")
+    classes = 2
+
+    def _read(self):
+        paths, labels = [], []
+        for part in ("train", "test") if self.usage == "all" else (self.usage,):
+            for kind, label in (("neg", 0), ("pos", 1)):
+                found = listing(self._under(part, kind), ".txt")
+                paths += found
+                labels += [label] * len(found)
+        return Files(paths, lambda path: np.array(read_file(path).tobytes())), np.array(labels, np.int32)
+
+
+class SQuADDataset(TextSet):
+    """SQuAD 1.1 and 2.0, questions about paragraphs: columns ``context``, ``question`` (strings), ``text`` (strings,
+    the answers), ``answer_start`` (uint32, the places where these begin; 2**32 - 1 where there is no answer).
+
+    Args:
+        dataset_dir (str): Folder with ``train-v1.1.json`` and ``dev-v1.1.json``, or those of v2.0.
+        usage (str, optional): 'train', 'dev' or 'all'. Default: None, 'all'.
+
+    The other arguments are those of :class:`TextFileDataset`.
+
+    Raises:
+        RuntimeError: If a file is missing or of another form, or arguments exclude each other.
+        ValueError: If the folder does not exist or an argument is out of range.
+    """
+
+    columns = ("context", "question", "text", "answer_start")
+    usages = ("train", "dev", "all")
+    by_name = False
+
+    def _parts(self):
+        wanted = ("train", "dev") if self.usage == "all" else (self.usage,)
+        found = listing(self.dataset_dir, ".json")
+        paths = [path for part in wanted for path in found if os.path.basename(path).startswith(f"{part}-")]
+        if not paths:
+            raise RuntimeError(f"Invalid data, {self.dataset_dir!r} has no file such as {wanted[0]}-v1.1.json.")
+        return paths
+
+    def _rows(self, path):
+        try:
+            for article in reading.json_file(path)["data"]:
+                for paragraph in article["paragraphs"]:
+                    for question in paragraph["qas"]:
+                        yield self._row(paragraph["context"], question)
+        except (KeyError, TypeError) as error:
+            raise reading.BadFileError(f"Invalid file, {path!r} is not of the form of SQuAD: {error}.") from None
+
+    @staticmethod
+    def _row(context, question) -> tuple[Any, ...]:
+        answers = question["answers"]
+        starts = np.array([answer["answer_start"] for answer in answers] or [2**32 - 1], np.uint32)
+        return string(context), string(question["question"]), texts([a["text"] for a in answers] or [""]), starts
+
+
+class SST2Dataset(TextSet):
+    """Sentences with a sentiment, 0 or 1: columns ``sentence``, ``label`` (strings); ``sentence`` alone for the test.
+
+    Args:
+        dataset_dir (str): Folder with ``train.tsv``, ``dev.tsv`` and ``test.tsv``.
+        usage (str, optional): 'train', 'dev' or 'test'. Default: None, 'train'.
+
+    The other arguments are those of :class:`TextFileDataset`.
+
+    Raises:
+        RuntimeError: If a file is missing or a line has another number of fields, or arguments exclude each other.
+        ValueError: If the folder does not exist or an argument is out of range.
+    """
+
+    usages = ("train", "dev", "test")
+    usual = "train"
+    files = {part: (f"{part}.tsv",) for part in usages}
+
+    def _names(self):
+        return ["sentence"] if self.usage == "test" else ["sentence", "label"]
+
+    def _rows(self, path):
+        for number, line in enumerate(reading.lines(path), 1):
+            fields = line.removesuffix("\n").split("\t")
+            if len(fields) != 2:
+                raise RuntimeError(f"Invalid file, {path!r}: line {number} has {len(fields)} fields, but needs 2.")
+            if number > 1:
+                yield (string(fields[1]),) if self.usage == "test" else tuple(map(string, fields))
+
+
+class _Tagged(StreamedSet):
+    """Sentences of words with their tags, a word a line; an empty line ends a sentence."""
+
+    between: str
+
+    def _rows(self, path):
+        sentence = []
+        for number, line in enumerate(reading.lines(path), 1):
+            line = line.removesuffix("\n")
+            if not line:
+                if sentence:
+                    yield tuple(map(texts, zip(*sentence, strict=True)))
+                sentence = []
+                continue
+            fields = line.split(self.between)
+            if len(fields) != 3:
+                raise RuntimeError(f"Invalid file, {path!r}: line {number} has {len(fields)} fields, but needs 3.")
+            sentence.append(fields)
+        if sentence:
+            yield tuple(map(texts, zip(*sentence, strict=True)))
+
+
+class CoNLL2000Dataset(_Tagged, LateWorkersTextSet):
+    """Sentences in chunks, of CoNLL-2000: columns ``word``, ``pos_tag``, ``chunk_tag`` (strings, one for each word).
+
+    Args:
+        dataset_dir (str): Folder with ``train.txt`` and ``test.txt``.
+        usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
+
+    The other arguments are those of :class:`TextFileDataset`; `num_parallel_workers` stands after the shards.
+
+    Raises:
+        RuntimeError: If a file is missing or a line has another number of fields, or arguments exclude each other.
+        ValueError: If the folder does not exist or an argument is out of range.
+    """
+
+    columns = ("word", "pos_tag", "chunk_tag")
+    files = {"train": ("train.txt",), "test": ("test.txt",)}
+    between = " "
+
+
+class UDPOSDataset(_Tagged, LateWorkersTextSet):
+    """Sentences with parts of speech, of Universal Dependencies: columns ``word``, ``universal``, ``stanford``
+    (strings, one for each word).
+
+    Args:
+        dataset_dir (str): Folder with ``en-ud-tag.v2.train.txt``, ``en-ud-tag.v2.dev.txt`` and
+            ``en-ud-tag.v2.test.txt``.
+        usage (str, optional): 'train', 'valid', 'test' or 'all'. Default: None, 'all'.
+
+    The other arguments are those of :class:`TextFileDataset`; `num_parallel_workers` stands after the shards.
+
+    Raises:
+        RuntimeError: If a file is missing or a line has another number of fields, or arguments exclude each other.
+        ValueError: If the folder does not exist or an argument is out of range.
+    """
+
+    columns = ("word", "universal", "stanford")
+    usages = ("train", "valid", "test", "all")
+    files = {part: (f"en-ud-tag.v2.{name}.txt",) for part, name in zip(usages, ("train", "dev", "test"), strict=False)}
+    between = "\t"

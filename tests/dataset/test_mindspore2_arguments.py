@@ -1,0 +1,202 @@
+"""Arguments and settings of MindSpore 2's data sets; what they give is what 2.7.1 gave for the same lines."""
+
+import gzip
+import json
+import zlib
+
+import numpy as np
+import pytest
+from source_cases import image
+from test_bad_input import example, framed
+
+import msnb.dataset as ds
+from msnb.mindrecord import FileWriter
+
+
+class Numbers:
+    def __getitem__(self, i):
+        return np.array([i, 2 * i]), np.array(i)
+
+    def __len__(self):
+        return 10
+
+
+BATCHES = [[0, 1, 2], [3, 4]]
+
+
+def values(dataset):
+    return [[v.tolist() for v in row] for row in dataset.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_batch_sampler_names_the_samples_of_each_batch(workers):
+    d = ds.GeneratorDataset(
+        Numbers(), ["x", "y"], batch_sampler=BATCHES, num_parallel_workers=workers, python_multiprocessing=False
+    )
+    assert values(d) == [[[[0, 0], [1, 2], [2, 4]], [0, 1, 2]], [[[3, 6], [4, 8]], [3, 4]]]
+    assert (d.get_dataset_size(), len(d)) == (2, 2)
+    assert values(d.map(lambda y: y + 1, "y").repeat(2))[2:] == [
+        [[[0, 0], [1, 2], [2, 4]], [1, 2, 3]],
+        [[[3, 6], [4, 8]], [4, 5]],
+    ]
+
+
+def test_a_batch_sampler_is_iterated_anew_in_each_epoch():
+    class Growing:
+        epochs = 0
+
+        def __iter__(self):
+            self.epochs += 1
+            yield [self.epochs]
+
+    d = ds.GeneratorDataset(Numbers(), ["x", "y"], batch_sampler=Growing())
+    first, second = values(d), values(d)
+    assert second[0][1][0] == first[0][1][0] + 1
+
+
+@pytest.mark.parametrize(
+    ("collate", "expected"),
+    [
+        (lambda x, y: (np.stack(x).sum(0), np.array(len(y))), [[[3, 6], 3], [[7, 14], 2]]),
+        (lambda x, y: (x, [v + 1 for v in y]), [[[[0, 0], [1, 2], [2, 4]], [1, 2, 3]], [[[3, 6], [4, 8]], [4, 5]]]),
+    ],
+)
+def test_collate_fn_makes_a_batch_of_lists_of_columns(collate, expected):
+    assert values(ds.GeneratorDataset(Numbers(), ["x", "y"], batch_sampler=BATCHES, collate_fn=collate)) == expected
+
+
+@pytest.mark.parametrize(
+    ("collate", "sentence"),
+    [
+        (lambda x, y: [np.stack(x), np.stack(y)], "should return a tuple of 2 columns, but returned list"),
+        (lambda x, y: (x,), "should return a tuple of 2 columns, but returned 1 of them"),
+        (lambda x, y: (x, [1]), "column 'y' expects 3 rows in its list, but gets 1"),
+        (lambda x, y: (x, [np.zeros(v) for v in y]), "column 'y' of the batch has"),
+    ],
+)
+def test_what_is_no_batch_is_refused(collate, sentence):
+    with pytest.raises(RuntimeError, match=sentence):
+        values(ds.GeneratorDataset(Numbers(), ["x", "y"], batch_sampler=BATCHES, collate_fn=collate))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        *(({"batch_sampler": BATCHES, **more}, ValueError) for more in ({"num_samples": 2}, {"shuffle": False})),
+        ({"batch_sampler": BATCHES, "num_shards": 2, "shard_id": 0}, ValueError),
+        ({"batch_sampler": BATCHES, "sampler": [1]}, ValueError),
+        ({"collate_fn": list}, ValueError),
+        ({"batch_sampler": 3}, TypeError),
+        ({"batch_sampler": ds.SequentialSampler()}, TypeError),
+        ({"batch_sampler": BATCHES, "collate_fn": 3}, TypeError),
+    ],
+)
+def test_a_batch_sampler_excludes_what_chooses_samples(arguments, error):
+    with pytest.raises(error):
+        ds.GeneratorDataset(Numbers(), ["x", "y"], **arguments)
+    with pytest.raises(ValueError, match="__getitem__"):
+        ds.GeneratorDataset(lambda: iter(()), ["x"], batch_sampler=BATCHES)
+
+
+FAILING = {0, 3, 7}
+
+
+@pytest.mark.parametrize(
+    ("mode", "good", "size"), [("REPLACE", [10, 20, 40, 50, 60, 10, 20, 40], 8), ("SKIP", [10, 20, 40, 50, 60], 5)]
+)
+@pytest.mark.parametrize("batch", [1, 3])
+def test_a_map_goes_on_over_samples_that_fail(mode, good, size, batch):
+    def times_ten(x):
+        if int(x) in FAILING:
+            raise ValueError("no")
+        return x * 10
+
+    before = ds.config.get_error_samples_mode()
+    ds.config.set_error_samples_mode(ds.config.ErrorSamplesMode[mode])
+    try:
+        d = ds.NumpySlicesDataset(list(range(8)), ["x"], shuffle=False).map(times_ten, "x").batch(batch)
+        assert np.concatenate([row[0] for row in values(d)]).tolist() == good
+        assert d.get_dataset_size() == -(-size // batch)
+    finally:
+        ds.config.set_error_samples_mode(before)
+    with pytest.raises(RuntimeError, match="no"):
+        values(ds.NumpySlicesDataset(list(range(8)), ["x"], shuffle=False).map(times_ten, "x"))
+
+
+def test_records_have_mindspore_2s_names(tmp_path):
+    path = str(tmp_path / "rows.mindrecord")
+    for last in (3, 5):  # the second time over the first
+        writer = FileWriter(path, overwrite=True)
+        writer.add_schema({"n": {"type": "int32"}})
+        writer.write_raw_data([{"n": i} for i in range(last)])
+        writer.commit()
+    assert values(ds.MindDataset(dataset_files=path, shuffle=False)) == [[0], [1], [2], [3], [4]]
+    with pytest.raises(TypeError, match="'dataset_files', and not both"):
+        ds.MindDataset(path, dataset_files=path)
+
+
+@pytest.mark.parametrize(("kind", "pack"), [("GZIP", gzip.compress), ("ZLIB", zlib.compress), ("", bytes)])
+def test_examples_may_be_compressed_as_a_whole(kind, pack, tmp_path):
+    path = tmp_path / "rows.tfrecord"
+    path.write_bytes(pack(b"".join(framed(example(i)) for i in range(3))))
+    d = ds.TFRecordDataset([str(path)], shuffle=False, compression_type=kind)
+    assert [row[2] for row in values(d)] == [[0, 1], [1, 2], [2, 3]] and d.get_dataset_size() == 3
+    wrong = "ZLIB" if kind == "GZIP" else "GZIP"
+    with pytest.raises(RuntimeError, match="not valid tfrecord files"):
+        values(ds.TFRecordDataset([str(path)], shuffle=False, compression_type=wrong))
+
+
+OBJECT = "<object><name>cat</name><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>3</xmax><ymax>3</ymax></bndbox></object>"
+
+
+@pytest.fixture
+def photos(tmp_path):
+    """One photo in the form of each of these data sets, and what makes them of more arguments."""
+    annotations = [{"id": n, "image_id": 1, "caption": f"text {n}", "bbox": [1, 2, 3, 4]} for n in (1, 2)]
+    described = {"images": [{"id": 1, "file_name": "1.jpg"}], "annotations": annotations}
+    files = {
+        "images/JPEGImages/1.jpg": image(1),
+        "images/SegmentationClass/1.png": image(2),
+        "images/Annotations/1.xml": f"<annotation>{OBJECT}</annotation>".encode(),
+        "images/ImageSets/Segmentation/train.txt": b"1\n",
+        "images/ImageSets/Main/train.txt": b"1\n",
+        "images/JPEGImages/list_attr_celeba.txt": b"1\na\n1.jpg 1\n",
+        "captions.json": json.dumps(described).encode(),
+    }
+    for path, content in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(content)
+    folder, below = str(tmp_path / "images"), str(tmp_path / "images/JPEGImages")
+    return {
+        "VOC": lambda **more: ds.VOCDataset(folder, **more),
+        "VOC Detection": lambda **more: ds.VOCDataset(folder, "Detection", **more),
+        "COCO": lambda **more: ds.CocoDataset(below, str(tmp_path / "captions.json"), "Captioning", **more),
+        "CelebA": lambda **more: ds.CelebADataset(below, **more),
+        "folders": lambda **more: ds.ImageFolderDataset(
+            folder, extensions=[".jpg"], class_indexing={"JPEGImages": 0}, **more
+        ),
+    }
+
+
+@pytest.mark.parametrize("name", ["VOC", "VOC Detection", "COCO", "CelebA", "folders"])
+def test_encrypted_images_are_read_by_the_users_function(name, photos):
+    (row,) = values(photos[name](decrypt=lambda path: image(9), decode=True))
+    assert np.shape(row[0]) == (3, 11, 3)
+    with pytest.raises(RuntimeError, match="decrypt should return bytes, but returned str"):
+        values(photos[name](decrypt=lambda path: "no bytes"))
+    with pytest.raises(TypeError, match="decrypt is not a callable object"):
+        photos[name](decrypt=3)
+
+
+@pytest.mark.parametrize("name", ["VOC", "VOC Detection", "COCO"])
+def test_names_of_files_are_in_the_rows_when_they_are_renamed(name, photos):
+    plain, named = photos[name](), photos[name](extra_metadata=True)
+    assert values(named) == values(plain)
+    (row,) = values(named.rename("_meta-filename", "name"))
+    assert row[:-1] == values(plain)[0] and row[-1] == b"1"
+    with pytest.raises(RuntimeError, match="rename it to keep it"):
+        values(named.project("_meta-filename"))
+
+
+def test_captions_are_a_column_of_strings(photos):
+    assert values(photos["COCO"](decode=True))[0][1] == [[b"text 1"], [b"text 2"]]
