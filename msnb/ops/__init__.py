@@ -36,7 +36,6 @@ from msnb.ops import (
 from msnb.ops import function as function
 from msnb.ops.composite import *  # noqa: F403
 from msnb.ops.custom import Custom
-from msnb.ops.functional import *  # noqa: F403
 from msnb.ops.op_info_register import (
     AiCPURegOp,
     AkgAscendRegOp,
@@ -46,6 +45,9 @@ from msnb.ops.op_info_register import (
     op_info_register,
 )
 from msnb.ops.operations import *  # noqa: F403
+
+# isort: split
+from msnb.ops.functional import *  # noqa: F403 - behind the classes: ops.identity is the function
 
 _TRANSFORMS = ("jvp", "vjp", "jacfwd", "jacrev", "vmap")
 

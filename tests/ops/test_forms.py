@@ -75,7 +75,7 @@ def test_shapes_types_and_scalars_are_python_values():
     assert (
         P.InvertPermutation()((2, 0, 1)) == (1, 2, 0) and F.isinstance_(1, ms.int_) and F.issubclass_(ms.int8, ms.int_)
     )
-    assert F.typeof(X).element_type() == ms.float32 and F.depend(X, None) is X and F.identity(X) is X
+    assert F.typeof(X).element_type() == ms.float32 and F.depend(X, None) is X and ops.identity(X) is X
 
 
 @pytest.mark.parametrize(
