@@ -48,7 +48,7 @@ def test_what_is_there_is_not_told(tmp_path):
         "ds.GeneratorDataset(x, ['a'], shuffle=False)\nms.Model(net).eval(None)\nLossMonitor(1)\n",
     )
     assert not found.lines and not found, str(found)
-    assert str(found).endswith("msnb has every name and argument that can be seen.")
+    assert str(found).endswith("msnb has every name and argument that can be seen. By its names it may be of any year.")
 
 
 def test_a_name_is_told_once_for_all_its_lines(tmp_path):
