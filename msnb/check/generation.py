@@ -27,7 +27,7 @@ def _later_places():
 
 
 def is_later(name: str) -> bool:
-    """Whether a name is one that r1.1 did not have, and MindSpore 2 has."""
+    """Of a name that msnb lacks, whether MindSpore 2 has it, or names below it."""
     return name in _names()["2"] or name in _later_places()
 
 
