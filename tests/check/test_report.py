@@ -45,7 +45,8 @@ def test_what_is_there_is_not_told(tmp_path):
         "context.set_context(mode=context.GRAPH_MODE)\nP.Concat(1)((1, 2))\nP.TopK(True)\n"
         "class Net(nn.Cell):\n  def construct(self, x): return P.ReduceSum(True)(x, 1)\n"
         "net = Net()\nnet.anything(1)\nnet.fc.weight\nTensor([1], ms.int32).asnumpy().any_of_numpy()\n"
-        "ds.GeneratorDataset(x, ['a'], shuffle=False)\nms.Model(net).eval(None)\nLossMonitor(1)\n",
+        "ds.GeneratorDataset(x, ['a'], shuffle=False)\nms.Model(net).eval(None)\nLossMonitor(1)\n"
+        "ms.ops.logsumexp(x, axis=1)\nms.ops.interpolate(x, sizes=(2, 2))\n",
     )
     assert not found.lines and not found, str(found)
     assert str(found).endswith("msnb has every name and argument that can be seen. By its names it may be of any year.")
