@@ -11,6 +11,7 @@ import sys as _sys
 from msnb.core.declare import operator
 from msnb.core.operator import attributes_of
 from msnb.core.primitive import Primitive
+from msnb.core.tensor import Tensor as Tensor  # which programs of 2.x find here, too
 from msnb.core.user_primitive import PrimitiveWithCheck, PrimitiveWithInfer, prim_attr_register
 
 _FACES = ("operations", "functional", "composite", "function")
