@@ -65,6 +65,7 @@ def test_what_is_made_is_a_plain_layer_with_other_weights():
 def test_a_class_that_a_program_derives_takes_the_second_generation_s_defaults():
     class Wide(nn2.Dense, ABC):
         def __init__(self, width):
+            assert list(inspect.signature(super().__init__).parameters) == list(inspect.signature(nn2.Dense).parameters)
             super().__init__(width, 2 * width)
 
     wide = Wide(3)

@@ -20,9 +20,15 @@ def _names():
     }
 
 
+@cache
+def _later_places():
+    """The modules and classes that hold names of MindSpore 2."""
+    return frozenset(name.rpartition(".")[0] for name in _names()["2"])
+
+
 def is_later(name: str) -> bool:
-    """Whether a name is one that r1.1 did not have, and MindSpore 2 has."""
-    return name in _names()["2"]
+    """Of a name that msnb lacks, whether MindSpore 2 has it, or names below it."""
+    return name in _names()["2"] or name in _later_places()
 
 
 def evidence(uses: list[Use]) -> dict[int, list[Use]]:
@@ -49,7 +55,7 @@ def _same(use, cls):
     if not isinstance(cls, type):
         return False
     _, order, defaults = DIFFERENCES[cls]
-    if defaults:
-        return not defaults.keys().isdisjoint(use.keywords)
     first = list(inspect.signature(cls).parameters)
+    if defaults:
+        return not defaults.keys().isdisjoint([*use.keywords, *first[: use.given or 0]])
     return use.given is not None and first[: use.given] == list(order[: use.given])

@@ -80,7 +80,9 @@ def _arguments(use, found, shown, bound):
         parameters = parameters[1:]
     kinds = {p.kind for p in parameters}
     by_name = {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+    further = getattr(found, "called", ())  # keywords of other years, which the signature does not show
     if inspect.Parameter.VAR_KEYWORD not in kinds:
+        by_name.update(further if isinstance(further, dict) else ())
         unknown = [k for k in use.keywords if k not in by_name]
         if unknown:
             return Finding(

@@ -112,7 +112,7 @@ class Report:
 
     def _written_for(self):
         if self.generation is None:
-            return ""
+            return " By its names it may be of any year."
         shown = list(dict.fromkeys(use.name.replace("()", "") for use in self._evidence[self.generation]))[:_SOME]
         which, how = ("r1.1", "") if self.generation == 1 else ("MindSpore 1.2 or later", "; run it with --api 2")
         return f" It was written for {which}: {', '.join(shown)}{how}."

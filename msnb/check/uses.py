@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 ROOT = "mindspore"
 _CAUGHT = {"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException"}
-_ASKS = {"__version__", "hasattr", "version", "find_spec"}
+_ASKS = frozenset(("__version__", "hasattr", "find_spec"))
 
 
 class Use(NamedTuple):
@@ -32,7 +32,7 @@ class Use(NamedTuple):
 
 def uses(tree: ast.Module) -> list[Use]:
     """The uses in a module, in the order of its lines."""
-    reader = _Reader()
+    reader = _Reader(_asking(tree))
     reader.scope = _Scope(tree, None)
     for statement in tree.body:
         reader.visit(statement)
@@ -117,8 +117,8 @@ def _ours(path):
 class _Reader(ast.NodeVisitor):
     """Walks a module and notes what it uses."""
 
-    def __init__(self):
-        self.found, self.scope, self.guards = [], None, 0
+    def __init__(self, asking):
+        self.found, self.scope, self.guards, self.asking = [], None, 0, asking
 
     # ------------------------------------------------------------------ scopes
     def visit_FunctionDef(self, node):
@@ -166,15 +166,21 @@ class _Reader(ast.NodeVisitor):
     visit_TryStar = visit_Try
 
     def visit_If(self, node):
-        asks = any(
-            (isinstance(n, ast.Name) and n.id in _ASKS) or (isinstance(n, ast.Attribute) and n.attr in _ASKS)
-            for n in ast.walk(node.test)
-        )
+        asks = not _words(node.test).isdisjoint(self.asking | {"version"})
         self.guards += asks
         self.generic_visit(node)
         self.guards -= asks
 
     visit_IfExp = visit_If
+
+    def visit_BoolOp(self, node):
+        asked = 0
+        for value in node.values:  # what is asked first guards the rest
+            self.visit(value)
+            asks = not _words(value).isdisjoint(self.asking)
+            self.guards += asks
+            asked += asks
+        self.guards -= asked
 
     # ------------------------------------------------------------------ names
     def visit_Import(self, node):
@@ -228,6 +234,26 @@ class _Reader(ast.NodeVisitor):
             made = self._path(call.func)
             base = f"{made}()" if made is not None and "()" not in made else None
         return ".".join([base, *attributes]) if base is not None else None
+
+
+def _words(node):
+    """The names and attributes in an expression."""
+    return {getattr(inner, "id", getattr(inner, "attr", None)) for inner in ast.walk(node)}
+
+
+def _asking(tree):
+    """Names that tell what is there: `hasattr`, and what a module makes of it, `has_jit = hasattr(ms, "jit")`."""
+    answers = []
+    for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
+        returned = [n.value for n in ast.walk(function) if isinstance(n, ast.Return) and n.value is not None]
+        answers += [(function.name, _words(value)) for value in returned]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            answers.append((node.targets[0].id, _words(node.value)))
+    names = _ASKS
+    while more := {name for name, words in answers if name not in names and words & names}:
+        names |= more
+    return names
 
 
 def _catches(handler):

@@ -112,17 +112,24 @@ def spelling(
     return declare
 
 
-def also_called(**names: str) -> Callable[[_Declared], _Declared]:
+def also_called(
+    older: Callable[[tuple[Any, ...], dict[str, Any]], dict[str, Any]] | None = None, /, **names: str
+) -> Callable[[_Declared], _Declared]:
     """Decorator: a written function takes arguments by further keywords, which its signature does not show.
 
     Args:
-        names (str): The parameter that a keyword stands for, where r1.1 and MindSpore 2 call it differently.
+        older (Callable): Of positional and keyword arguments, where one of `names` is among these and more differs
+            than its name: the keyword arguments of the signature. Default: None.
+        names (str): The parameter that a keyword stands for, where versions of MindSpore call it differently.
     """
 
     def declare(fn: Any) -> Any:
         @functools.wraps(fn)
         def taking(*args: Any, **kwargs: Any) -> Any:
-            for other in names.keys() & kwargs.keys() if kwargs else ():
+            further = names.keys() & kwargs.keys() if kwargs else ()
+            if further and older is not None:
+                kwargs = older(args, kwargs)
+            for other in names.keys() & kwargs.keys() if further else ():
                 if names[other] in kwargs:
                     raise TypeError(f"For '{fn.__name__}', '{other}' is given twice: it is '{names[other]}', too.")
                 kwargs[names[other]] = kwargs.pop(other)
@@ -354,6 +361,7 @@ def _functional_form(op, name, shown) -> Callable:
             return prim(*args[: len(order)], **kwargs)
 
     function.__name__ = function.__qualname__ = name
+    function.called = op.called
     doc = op.fn.__doc__ or ""
     for own, other in shown.items():
         doc = doc.replace(f"`{own}`", f"`{other}`").replace(f"**{own}**", f"**{other}**")

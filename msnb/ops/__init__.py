@@ -11,6 +11,7 @@ import sys as _sys
 from msnb.core.declare import operator
 from msnb.core.operator import attributes_of
 from msnb.core.primitive import Primitive
+from msnb.core.tensor import Tensor as Tensor  # which programs of 2.x find here, too
 from msnb.core.user_primitive import PrimitiveWithCheck, PrimitiveWithInfer, prim_attr_register
 
 _FACES = ("operations", "functional", "composite", "function")
@@ -36,7 +37,6 @@ from msnb.ops import (
 from msnb.ops import function as function
 from msnb.ops.composite import *  # noqa: F403
 from msnb.ops.custom import Custom
-from msnb.ops.functional import *  # noqa: F403
 from msnb.ops.op_info_register import (
     AiCPURegOp,
     AkgAscendRegOp,
@@ -46,6 +46,9 @@ from msnb.ops.op_info_register import (
     op_info_register,
 )
 from msnb.ops.operations import *  # noqa: F403
+
+# isort: split
+from msnb.ops.functional import *  # noqa: F403 - behind the classes: ops.identity is the function
 
 _TRANSFORMS = ("jvp", "vjp", "jacfwd", "jacrev", "vmap")
 

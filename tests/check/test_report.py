@@ -48,7 +48,7 @@ def test_what_is_there_is_not_told(tmp_path):
         "ds.GeneratorDataset(x, ['a'], shuffle=False)\nms.Model(net).eval(None)\nLossMonitor(1)\n",
     )
     assert not found.lines and not found, str(found)
-    assert str(found).endswith("msnb has every name and argument that can be seen.")
+    assert str(found).endswith("msnb has every name and argument that can be seen. By its names it may be of any year.")
 
 
 def test_a_name_is_told_once_for_all_its_lines(tmp_path):
@@ -57,13 +57,29 @@ def test_a_name_is_told_once_for_all_its_lines(tmp_path):
     assert line.place == "program.py:2" and line.text.endswith("(and 2 more lines)")
 
 
+def test_keywords_of_other_years_are_not_told(tmp_path):
+    text = (
+        "from mindspore import ops\nops.logsumexp(x, axis=1)\nops.interpolate(x, sizes=(2, 2))\nops.split(x, nope=1)\n"
+    )
+    (line,) = report(tmp_path, text).lines
+    assert line.place == "program.py:4" and "'nope'" in line.text
+
+
+def test_what_a_name_stands_in_is_named_as_it_is(tmp_path):
+    (of_dtype, of_place) = report(
+        tmp_path, "from mindspore import dtype\nfrom mindspore.nope import a\ndtype.qint99\n"
+    ).lines
+    assert of_dtype.text.startswith("msnb has no mindspore.nope")
+    assert "there is no mindspore.dtype" not in of_place.text and "dir(mindspore.dtype)" in of_place.text
+
+
 def test_the_generation_and_what_means_another_thing(tmp_path):
     old = report(tmp_path, "from mindspore.ops import operations as P\nP.ControlDepend()\n")
     assert old.generation == 1 and "It was written for r1.1: mindspore.ops.operations.ControlDepend." in str(old)
     new = report(
         tmp_path,
         "import mindspore as ms\nfrom mindspore import nn\n"
-        "@ms.jit\ndef f(x): pass\nnn.BCELoss()\nnn.BCELoss(reduction='sum')\n",
+        "@ms.jit\ndef f(x): pass\nnn.BCELoss()\nnn.BCELoss(reduction='sum')\nnn.Dense(2, 1, 0.02, 0.02)\n",
     )
     assert new.generation == 2 and not new  # it runs
     (line,) = new.lines

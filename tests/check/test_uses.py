@@ -67,6 +67,8 @@ def test_arguments_are_those_of_the_call():
         "try:\n  from mindspore import jit\nexcept (ValueError, AttributeError):\n  pass",
         "import mindspore as ms\nif hasattr(ms, 'jit'):\n  ms.jit",
         "import mindspore as ms\nif ms.__version__ >= '2':\n  ms.jit",
+        "import mindspore as ms\nnew = hasattr(ms, 'jit')\ndef f():\n  if x and new: return ms.jit",
+        "import mindspore as ms\nV = ms.__version__\ndef new(): return V > '2'\nnew() and ms.jit",
     ],
 )
 def test_a_program_may_be_prepared(text):

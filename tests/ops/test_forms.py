@@ -75,7 +75,7 @@ def test_shapes_types_and_scalars_are_python_values():
     assert (
         P.InvertPermutation()((2, 0, 1)) == (1, 2, 0) and F.isinstance_(1, ms.int_) and F.issubclass_(ms.int8, ms.int_)
     )
-    assert F.typeof(X).element_type() == ms.float32 and F.depend(X, None) is X and F.identity(X) is X
+    assert F.typeof(X).element_type() == ms.float32 and F.depend(X, None) is X and ops.identity(X) is X
 
 
 @pytest.mark.parametrize(
@@ -123,3 +123,29 @@ def test_a_constexpr_function_runs_as_plain_python():
         return tuple(n // 2 for n in shape)
 
     assert halves((4, 6)) == (2, 3)
+
+
+def test_keywords_of_mindspore_1_8_to_2_2_are_taken():
+    x = Tensor(np.arange(24.0).reshape(1, 2, 3, 4), ms.float32)
+    pairs = [
+        (ops.split(input_x=x, axis=1, output_num=2)[1], ops.split(x, 1, axis=1)[1]),
+        (ops.logsumexp(x, axis=1, keep_dims=True), ops.logsumexp(x, 1, True)),
+        (ops.norm(x, axis=1, keep_dims=True), ops.norm(x, dim=1, keepdim=True)),
+        (ops.argmax(x, axis=1), ops.argmax(x, 1)),
+        (ops.max(x, axis=1, keep_dims=True)[0], ops.max(x, 1, True)[0]),
+        (ops.min(x, axis=1, keep_dims=True)[1], ops.min(x, 1, True)[1]),
+        (
+            ops.interpolate(x, sizes=(5, 7), coordinate_transformation_mode="half_pixel", mode="bilinear"),
+            ops.interpolate(x, (5, 7), mode="bilinear"),
+        ),
+        (
+            ops.interpolate(x, roi=None, scales=(1.0, 1.0, 2.0, 2.0), mode="bilinear"),
+            ops.interpolate(x, scale_factor=2, mode="bilinear", align_corners=True),
+        ),
+    ]
+    for older, newer in pairs:
+        assert older.shape == newer.shape and (older.asnumpy() == newer.asnumpy()).all()
+    with pytest.raises(ValueError, match="have no form here"):
+        ops.interpolate(x, sizes=(2, 2), coordinate_transformation_mode="asymmetric")
+    with pytest.raises(ValueError, match="3 equal pieces"):
+        ops.split(x, axis=3, output_num=3)

@@ -5,7 +5,7 @@ import numpy as np
 
 from msnb.common.kinds import Int, IntOrTuple, Ints, PositiveInt, check
 from msnb.core.cases import F, case, refused
-from msnb.core.declare import operator, spelling
+from msnb.core.declare import also_called, operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import axis_in, tensor_argument, tensor_only
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
@@ -109,7 +109,21 @@ def Split(x, *, axis: Int = 0, output_num: PositiveInt = 1):
     return tuple(jnp.split(x, output_num, axis))
 
 
+def _as_in_1_8(args, kwargs):
+    """The keyword arguments for those of MindSpore 1.8 to 1.10, where the number of pieces is given."""
+    kwargs = {("tensor" if key == "input_x" else key): value for key, value in kwargs.items()}
+    if "output_num" in kwargs:
+        number = check(PositiveInt, kwargs.pop("output_num"), "output_num", "split")
+        tensor = args[0] if args else kwargs["tensor"]
+        length = tensor.shape[axis_in("split", kwargs.get("axis", 0), tensor.ndim)]
+        if length % number:
+            raise ValueError(f"For 'split', {number} equal pieces cannot be cut from a length of {length}.")
+        kwargs["split_size_or_sections"] = length // number
+    return kwargs
+
+
 @spelling(Split, function="split", method="split")
+@also_called(_as_in_1_8, input_x="tensor", output_num="split_size_or_sections")
 def split(
     tensor: Tensor, split_size_or_sections: int | tuple[int, ...] | list[int], axis: int = 0
 ) -> tuple[Tensor, ...]:

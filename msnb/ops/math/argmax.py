@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, Int
 from msnb.core.cases import F, case, refused
-from msnb.core.declare import operator, spelling
+from msnb.core.declare import also_called, operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
 from msnb.ops._check import ANY, axis_in, dtype_in, some, tensor_argument
@@ -153,6 +153,7 @@ def ArgMinWithValue(x, *, axis: Int = 0, keep_dims: Bool = False):
 
 
 @spelling(Argmax)
+@also_called(axis="dim")
 def argmax(input: Tensor, dim: int | None = None, keepdim: Bool = False) -> Tensor:
     """Index of the largest element along an axis, the first one of equals.
 

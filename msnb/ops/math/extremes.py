@@ -5,7 +5,7 @@ import jax.numpy as jnp
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Bool
 from msnb.core.cases import F, I, Values, case, refused
-from msnb.core.declare import operator, spelling
+from msnb.core.declare import also_called, operator, spelling
 from msnb.core.errors import describe
 from msnb.core.generations import differs
 from msnb.core.tensor import Tensor
@@ -109,6 +109,7 @@ def _with_index(op, reduction, arg, x, axis, keepdims):
 
 
 @spelling(ReduceMax, Argmax, function="max")
+@also_called(x="input", keep_dims="keepdims")
 def max_(
     input: Tensor,
     axis: int | None = None,
@@ -234,6 +235,7 @@ def _max_of_second(
 
 
 @spelling(ReduceMin, Argmin, function="min")
+@also_called(x="input", keep_dims="keepdims")
 def min_(
     input: Tensor,
     axis: int | None = None,

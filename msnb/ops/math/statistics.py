@@ -81,7 +81,7 @@ def _std_of(self: Tensor, axis: Axis = None, ddof: int = 0, keepdims: Bool = Fal
     return ReduceStd.functional(self, axis, int(ddof), keepdims)
 
 
-@operator(functional="logsumexp", methods=("logsumexp",))
+@operator(functional="logsumexp", called=("", ("dim", "axis"), ("keepdim", "keep_dims")), methods=("logsumexp",))
 @in_float32
 def LogSumExp(input, dim: Axis, *, keepdim: Bool = False):
     """Logarithm of the sum of the exponentials over axes, without overflow.
@@ -114,7 +114,7 @@ def _order(value):
 NormOrder = Kind("a number, 'fro', 'nuc' or None", _order)
 
 
-@operator(functional="norm", methods=("norm",))
+@operator(functional="norm", called=("", "", ("dim", "axis"), ("keepdim", "keep_dims")), methods=("norm",))
 @in_float32
 def Norm(A, ord: NormOrder = None, dim: Optional(Axis) = None, keepdim: Bool = False, *, dtype: Optional(DType) = None):
     """Norm of vectors or matrices.

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Bool, OneOf, Shape
 from msnb.core.cases import F, case
-from msnb.core.declare import operator, spelling
+from msnb.core.declare import also_called, operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._half import in_float32
@@ -132,6 +132,7 @@ def GridSampler3D(
 
 
 @spelling(GridSampler2D, GridSampler3D)
+@also_called(input_x="input", interpolation_mode="mode")
 def grid_sample(
     input: Tensor,
     grid: Tensor,

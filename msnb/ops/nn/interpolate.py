@@ -5,7 +5,7 @@ from jax import lax
 
 from msnb.common.kinds import Bool, OneOf, Optional, Shape, Value, check
 from msnb.core.cases import F, case, refused
-from msnb.core.declare import operator, spelling
+from msnb.core.declare import also_called, operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._shapes import shapes
 from msnb.ops.nn.adaptive_pool import AdaptiveAvgPool1D, AdaptiveAvgPool2D, AdaptiveAvgPool3D
@@ -69,7 +69,32 @@ _RANKS = {"linear": 3, "bilinear": 4, "trilinear": 5}
 _Mode = OneOf("nearest", "linear", "bilinear", "trilinear", "area")
 
 
+def _as_in_1_8(args, kwargs):
+    """The keyword arguments for those of MindSpore 1.8 to 1.10, whose usual mode was linear with aligned corners."""
+    kwargs = dict(kwargs)
+    sizes, scales = kwargs.pop("sizes", None), kwargs.pop("scales", None)
+    place = kwargs.pop("coordinate_transformation_mode", None) or "align_corners"
+    if kwargs.pop("roi", None) is not None or place not in ("align_corners", "half_pixel"):
+        raise ValueError(
+            "For 'interpolate', 'roi' and a 'coordinate_transformation_mode' other than 'align_corners' and "
+            "'half_pixel' have no form here; give 'size' or 'scale_factor', and 'align_corners'."
+        )
+    kwargs.setdefault("mode", "linear")
+    if sizes is not None:
+        kwargs["size"] = sizes
+    elif scales is not None:
+        kwargs["scale_factor"] = tuple(scales)[2:]  # those before are of the batch and of the channels
+    return {**kwargs, "align_corners": place == "align_corners"}
+
+
 @spelling(_Resize, function=("interpolate", "upsample"))
+@also_called(
+    _as_in_1_8,
+    x="input",
+    sizes="size",
+    scales="scale_factor",
+    coordinate_transformation_mode="align_corners",
+)
 def interpolate(
     input: Tensor,
     size: Shape | None = None,
