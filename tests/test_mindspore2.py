@@ -45,6 +45,7 @@ def test_a_class_of_the_second_generation_makes_the_first_s_with_its_own_default
     assert pickle.loads(pickle.dumps(other)) is other and issubclass(cls, other) and issubclass(other, cls)
     rows = inspect.signature(other).parameters
     assert list(rows)[: len(order)] == list(order)
+    assert list(inspect.signature(other.__init__).parameters)[1:] == list(rows)
     first = inspect.signature(cls).parameters
     assert {n: rows[n].default for n in defaults} == defaults
     assert all(rows[n].default == first[n].default for n in first if n not in defaults)

@@ -232,6 +232,11 @@ def second(cls: type) -> type:
         with made_as(2):
             cls.__init__(self, *args, **kwargs)
 
+    # for who asks inspect about `super().__init__`
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    written = _signature(cls)
+    __init__.__signature__ = written.replace(parameters=[own, *written.parameters.values()])  # type: ignore[attr-defined]
+
     members = {
         "_first": cls,
         "__init__": __init__,
