@@ -187,7 +187,7 @@ class _Signature:
 
 def _signature(first):
     """As MindSpore 2 writes it."""
-    _, order, defaults, *_ = noted(first)
+    _, order, defaults, *_ = _difference(first)
     known = inspect.signature(first).parameters
     rows = [p.replace(default=defaults.get(p.name, p.default)) for p in known.values()]
     by_name = {p.name: p for p in rows}
@@ -199,12 +199,12 @@ def _signature(first):
 @functools.cache
 def _places(first):
     """The names of MindSpore 2's positional arguments."""
-    return noted(first).order or tuple(inspect.signature(first).parameters)
+    return _difference(first).order or tuple(inspect.signature(first).parameters)
 
 
 def _as_first(first, args, kwargs):
     """The arguments that r1.1's class takes for those that MindSpore 2's is given."""
-    names, defaults = _places(first), noted(first).defaults
+    names, defaults = _places(first), _difference(first).defaults
     given = dict(zip(names, args))
     if len(args) > len(names) or given.keys() & kwargs.keys():
         return args, kwargs  # it will say what does not fit
@@ -217,6 +217,12 @@ def noted(cls: type) -> Difference | None:
         return DIFFERENCES.get(cls)
     above = (DIFFERENCES[base] for base in cls.__mro__ if base in DIFFERENCES)
     return next((found for found in above if found.below), None)
+
+
+def _difference(cls):
+    found = noted(cls)
+    assert found is not None
+    return found
 
 
 @functools.cache
@@ -265,9 +271,7 @@ def difference(first: Any, second: Any) -> Difference:
     """What is noted of a name that means `first` in r1.1 and `second` in MindSpore 2."""
     if second in DIFFERENCES:
         return DIFFERENCES[second]
-    found = noted(first) if isinstance(first, type) else DIFFERENCES[first]
-    assert found is not None
-    return found
+    return _difference(first) if isinstance(first, type) else DIFFERENCES[first]
 
 
 def share(generation: int) -> None:

@@ -148,5 +148,6 @@ class LSTMCell(_OneStep):
             check_dims(self.cls_name, state, 2, name="'hx'")
         own = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
         weights = _packed([[weight for weight in own if weight is not None]])
-        _, h, c, _, _ = self._step(*(self._expand(array, 0) for array in (x, *hx)), weights)
+        x, h, c = (self._expand(array, 0) for array in (x, *hx))
+        _, h, c, _, _ = self._step(x, h, c, weights)
         return self._squeeze(h), self._squeeze(c)

@@ -264,6 +264,7 @@ class Optimizer(Cell):
 
     def _move_on(self):
         """Count a step: int32 as in r1.1; after the last number it stays there."""
+        assert self.assignadd is not None
         left = _LAST_STEP - self.global_step
         self.assignadd(self.global_step, F.minimum(self.global_step_increase_tensor, left))
 
