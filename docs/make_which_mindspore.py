@@ -14,22 +14,25 @@ sys.path.insert(0, str(ROOT))
 import msnb as ms  # noqa: E402
 import msnb.nn as nn  # noqa: E402
 import msnb.ops as ops  # noqa: E402
+import msnb.train  # noqa: E402, F401  what it declares
 from msnb.core.declare import SPELLINGS  # noqa: E402
-from msnb.core.generations import DIFFERENCES  # noqa: E402
+from msnb.core.generations import AT, DIFFERENCES, REPLACED, SHARED  # noqa: E402
 
 PAGE = ROOT / "docs" / "which_mindspore.md"
 BEGIN, END = "<!-- differences -->\n", "<!-- end -->"
-_HOMES = {"nn": nn, "ops": ops, "": ms}
+_HOMES = {"nn.": nn, "ops.": ops, "": ms}
 _SHARED = "every program shares it"
 
 
 def rows():
     """(name, what MindSpore 2 means, where it is decided), in the order of names."""
-    found = [("`repr` of a Cell", "`Dense(...)` instead of `Dense<...>`", _SHARED)]
-    for cls in DIFFERENCES:
-        if isinstance(cls, type):
-            home = next(place for place, module in _HOMES.items() if getattr(module, cls.__name__, None) is cls)
-            found.append((f"`{home}.{cls.__name__}`", _said(cls), "the namespace"))
+    found = []
+    for first in DIFFERENCES:
+        if isinstance(first, type) or first in REPLACED:
+            found.append((f"`{_home(first)}{first.__name__}`", _said(first), "the namespace"))
+    for (module, name), target in AT.items():
+        found.append((f"`{f'{module}.'.partition('.')[2]}{name}`", _said(target), "the namespace"))
+    found += [(f"`{name}`", says, _SHARED) for name, says in SHARED.items()]
     for kind, name, generation in SPELLINGS:
         if generation == 2 and (kind, name, 1) in SPELLINGS:
             place, where = ("Tensor", _SHARED) if kind == "method" else ("ops", "the namespace")
@@ -37,8 +40,12 @@ def rows():
     return sorted(found, key=lambda row: row[0].lower())
 
 
+def _home(target):
+    return next(place for place, module in _HOMES.items() if getattr(module, target.__name__, None) is target)
+
+
 def _said(target):
-    says, order, defaults = DIFFERENCES[target]
+    says, order, defaults, *_ = DIFFERENCES[target]
     if order:
         says += f" (`{', '.join(order)}`)"
     if defaults:

@@ -80,6 +80,7 @@ from msnb.context import (
     set_context,
 )
 from msnb.core import MetaTensor, Parameter, ParameterTuple, RowTensor, SparseTensor, Tensor
+from msnb.core import tensor_of as _tensor_of
 from msnb.core.api import jit, ms_function
 from msnb.core.grad import grad, value_and_grad
 from msnb.log import get_level, get_log_config

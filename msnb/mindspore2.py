@@ -44,7 +44,7 @@ class Face(types.ModuleType):
         value = getattr(module, name)
         if isinstance(value, types.ModuleType):
             return face(value) if _is_ours(value) else value
-        seen = meant_in_second(name, value)
+        seen = meant_in_second(name, value, self.__name__)
         if isinstance(seen, _FIXED):
             self.__dict__[name] = seen  # the next time without this function
         return seen

@@ -44,7 +44,8 @@ def different(uses: list[Use]) -> dict[str, list[Use]]:
         first = resolve(use.name) if use.called and "()" not in use.name else ABSENT
         if first is ABSENT:
             continue
-        second = meant_in_second(use.name.rpartition(".")[2], first)
+        place, _, name = use.name.rpartition(".")
+        second = meant_in_second(name, first, place.replace("mindspore", "msnb", 1))
         if second is not first and not _same(use, first):
             found.setdefault(difference(first, second).says, []).append(use)
     return found
@@ -52,9 +53,11 @@ def different(uses: list[Use]) -> dict[str, list[Use]]:
 
 def _same(use, cls):
     """Whether a call of a class leaves nothing to what differs: it says itself what it wants."""
-    if not isinstance(cls, type):
-        return False
-    _, order, defaults = DIFFERENCES[cls]
+    if cls not in DIFFERENCES:  # what holds for all below a class says it of that class
+        return isinstance(cls, type)
+    _, order, defaults, _, given = DIFFERENCES[cls]
+    if given or not (defaults or order):
+        return bool(given) and given not in use.keywords
     first = list(inspect.signature(cls).parameters)
     if defaults:
         return not defaults.keys().isdisjoint([*use.keywords, *first[: use.given or 0]])

@@ -40,7 +40,7 @@ def judge(use: Use, generation: int | None = None) -> Finding | None:
     name, made, method = use.name.partition("().")
     found = resolve(name)
     if generation == 2 and found is not ABSENT:
-        found = meant_in_second(name.rpartition(".")[2], found)
+        found = meant_in_second(name.rpartition(".")[2], found, name.rpartition(".")[0].replace("mindspore", "msnb", 1))
     if found is ABSENT:
         missing = _first_missing(name)
         later = is_later(name) or is_later(missing)

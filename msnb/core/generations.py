@@ -5,15 +5,22 @@ r1.1's meaning is the default. What is of MindSpore 2 alone is simply there; her
     @differs("it sorts unless told not to", sorted=True)
     class TopK: ...
 
-`second(TopK)` is then the class as MindSpore 2 writes it. Functions and methods of Tensor that contradict are declared
-twice, see `Spelling.generation`. The namespace of MindSpore 2, `msnb.mindspore2`, is made of these.
+`second(TopK)` is then the class as MindSpore 2 writes it. What is another thing altogether stands beside r1.1's:
+
+    @instead_of(lstm.LSTMCell, "it is one step of its own weights")
+    class LSTMCell: ...
+
+Functions of `mindspore.ops` and methods of Tensor that contradict are declared twice, see `Spelling.generation`. The
+namespace of MindSpore 2, `msnb.mindspore2`, is made of these.
 """
 
+import contextlib
 import copyreg
 import functools
 import inspect
+import threading
 from abc import ABCMeta
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
 from msnb.core import trace
@@ -22,6 +29,11 @@ from msnb.core.tensor import attach
 
 _Declared = TypeVar("_Declared")
 VERSIONS = {1: "1.1.1", 2: "2.7.1"}  # generation -> the version of MindSpore whose interface it is
+SHARED = {  # what follows the last choice of the process, besides methods of Tensors -> what MindSpore 2 does
+    "repr of a Cell": "`Dense(...)` instead of `Dense<...>`",
+    "Cell.register_backward_hook": "the hook is called with the Cell, the gradients of its inputs, and those of its "
+    "outputs; a second hook follows the first",
+}
 shared: int = 1  # whose meaning what all programs share has, the methods of Tensors: a setting of the process
 
 
@@ -32,33 +44,92 @@ class Difference(NamedTuple):
         says (str): A sentence about MindSpore 2's meaning, as it follows "in MindSpore 2".
         order (tuple): The names of its positional arguments; empty where they are those of r1.1.
         defaults (dict): Arguments whose default is another.
+        below (bool): Whether it holds for msnb's classes that are derived from this one, too.
+        given (str): An argument without which nothing differs.
     """
 
     says: str
-    order: tuple[str, ...]
-    defaults: dict[str, Any]
+    order: tuple[str, ...] = ()
+    defaults: dict[str, Any] = {}
+    below: bool = False
+    given: str = ""
 
 
 DIFFERENCES: dict[Any, Difference] = {}  # class, or function of the second generation -> Difference
+REPLACED: dict[Any, Any] = {}  # class or function of r1.1 -> that of the second generation
+AT: dict[tuple[str, str], Any] = {}  # (module, name) -> what the name means there in the second generation
 
 
-def differs(says: str, *order: str, **defaults: Any) -> Callable[[_Declared], _Declared]:
-    """Decorator of a class, or of the second generation's spelling of a function: notes what is different in it.
+def instead_of(first: Any, says: str, *modules: str, given: str = "") -> Callable[[_Declared], _Declared]:
+    """Decorator of what MindSpore 2 has under the name of r1.1's `first`.
 
     Args:
+        first (Any): What the name means in r1.1: a class or a function, with `modules` also something else.
         says (str): See `Difference`.
-        order (str): Names of the positional arguments of MindSpore 2's class, where they stand in another order.
-        defaults: Arguments of the class whose default is another there; the class takes the values.
+        modules (str): Where the name has that meaning, such as "msnb.nn". Default: wherever `first` stands.
+        given (str): See `Difference`. Default: "".
 
     Returns:
         Decorator; what it is given stays as it is.
     """
 
     def declare(target: _Declared) -> _Declared:
-        DIFFERENCES[target] = Difference(says, order, defaults)
+        if modules:
+            AT.update({(module, target.__name__.strip("_")): target for module in modules})
+            DIFFERENCES[target] = Difference(says)
+        else:
+            REPLACED[first] = target
+            DIFFERENCES[first] = Difference(says, given=given)
         return target
 
     return declare
+
+
+def differs(
+    says: str, *order: str, below: bool = False, given: str = "", **defaults: Any
+) -> Callable[[_Declared], _Declared]:
+    """Decorator of a class, or of the second generation's spelling of a function: notes what is different in it.
+
+    Args:
+        says (str): See `Difference`.
+        order (str): Names of the positional arguments of MindSpore 2's class, where they stand in another order.
+        below (bool): See `Difference`. Default: False.
+        given (str): See `Difference`. Default: "".
+        defaults: Arguments of the class whose default is another there; the class takes the values. Where what it does
+            differs, its constructor asks `making()`.
+
+    Returns:
+        Decorator; what it is given stays as it is.
+    """
+
+    def declare(target: _Declared) -> _Declared:
+        DIFFERENCES[target] = Difference(says, order, defaults, below, given)
+        return target
+
+    return declare
+
+
+class _Making(threading.local):
+    generation = 1
+
+
+_making = _Making()
+
+
+def making() -> int:
+    """The generation of what is being made: 2 within the constructor of a class of MindSpore 2's namespace."""
+    return _making.generation
+
+
+@contextlib.contextmanager
+def made_as(generation: int) -> Iterator[None]:
+    """What is made within is of this generation."""
+    before = _making.generation
+    _making.generation = generation
+    try:
+        yield
+    finally:
+        _making.generation = before
 
 
 class _AsInSecond(ABCMeta):
@@ -74,7 +145,8 @@ class _AsInSecond(ABCMeta):
         if first is None:  # derived by a program
             return super().__call__(*args, **kwargs)
         args, kwargs = _as_first(first, args, kwargs)
-        return first(*args, **kwargs)
+        with made_as(2):
+            return first(*args, **kwargs)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         first = cls.__dict__.get("_first")
@@ -115,7 +187,7 @@ class _Signature:
 
 def _signature(first):
     """As MindSpore 2 writes it."""
-    _, order, defaults = DIFFERENCES[first]
+    _, order, defaults, *_ = _difference(first)
     known = inspect.signature(first).parameters
     rows = [p.replace(default=defaults.get(p.name, p.default)) for p in known.values()]
     by_name = {p.name: p for p in rows}
@@ -127,27 +199,49 @@ def _signature(first):
 @functools.cache
 def _places(first):
     """The names of MindSpore 2's positional arguments."""
-    return DIFFERENCES[first].order or tuple(inspect.signature(first).parameters)
+    return _difference(first).order or tuple(inspect.signature(first).parameters)
 
 
 def _as_first(first, args, kwargs):
     """The arguments that r1.1's class takes for those that MindSpore 2's is given."""
-    names, defaults = _places(first), DIFFERENCES[first].defaults
+    names, defaults = _places(first), _difference(first).defaults
     given = dict(zip(names, args))
     if len(args) > len(names) or given.keys() & kwargs.keys():
         return args, kwargs  # it will say what does not fit
     return (), {**defaults, **given, **kwargs}
 
 
+def noted(cls: type) -> Difference | None:
+    """What is noted of a class, or of one above it for all below."""
+    if cls in DIFFERENCES or not cls.__module__.startswith("msnb."):
+        return DIFFERENCES.get(cls)
+    above = (DIFFERENCES[base] for base in cls.__mro__ if base in DIFFERENCES)
+    return next((found for found in above if found.below), None)
+
+
+def _difference(cls):
+    found = noted(cls)
+    assert found is not None
+    return found
+
+
 @functools.cache
 def second(cls: type) -> type:
     """A class as MindSpore 2 means it: `cls` itself where nothing is noted of it, see `differs`."""
-    if cls not in DIFFERENCES:
+    if cls in REPLACED:
+        return REPLACED[cls]
+    if isinstance(cls, _AsInSecond) or noted(cls) is None:
         return cls
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         args, kwargs = _as_first(cls, args, kwargs)
-        cls.__init__(self, *args, **kwargs)
+        with made_as(2):
+            cls.__init__(self, *args, **kwargs)
+
+    # for who asks inspect about `super().__init__`
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    written = _signature(cls)
+    __init__.__signature__ = written.replace(parameters=[own, *written.parameters.values()])  # type: ignore[attr-defined]
 
     # for who asks inspect about `super().__init__`
     own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -166,17 +260,23 @@ def second(cls: type) -> type:
     return _AsInSecond(cls.__name__, (cls,), members)
 
 
-def meant_in_second(name: str, value: Any) -> Any:
-    """What MindSpore 2 means by `name`, for which msnb has `value` under the generation of r1.1."""
+def meant_in_second(name: str, value: Any, module: str = "") -> Any:
+    """What MindSpore 2 means by `name`, for which msnb has `value` under the generation of r1.1 in `module`."""
+    if (module, name) in AT:
+        return AT[module, name]
     if isinstance(value, type):
         return second(value)
+    if inspect.isfunction(value) and value in REPLACED:
+        return REPLACED[value]
     first, later = (SPELLINGS.get(("function", name, generation)) for generation in VERSIONS)
     return later.target if first is not None and later is not None and first.target is value else value
 
 
 def difference(first: Any, second: Any) -> Difference:
     """What is noted of a name that means `first` in r1.1 and `second` in MindSpore 2."""
-    return DIFFERENCES[first if isinstance(first, type) else second]
+    if second in DIFFERENCES:
+        return DIFFERENCES[second]
+    return _difference(first) if isinstance(first, type) else DIFFERENCES[first]
 
 
 def share(generation: int) -> None:

@@ -119,7 +119,8 @@ def vjp(fn: Callable[..., Any], *inputs: Any, weights: Any = None, has_aux: bool
         has_aux (bool): Whether only the first output is differentiated. Default: False.
 
     Returns:
-        tuple, (outputs, function); the function returns one gradient per input, with `weights` a pair.
+        tuple, (outputs, function); the function returns a tuple with one gradient per input, with `weights` a pair.
+        With `has_aux` the other outputs come third, a single one as it is.
     """
     params = None if weights is None else _weights(weights, fn)
     out = fn(*inputs)
@@ -129,13 +130,12 @@ def vjp(fn: Callable[..., Any], *inputs: Any, weights: Any = None, has_aux: bool
 
         def run(sens, *inputs):
             _, grads, weight_grads = Gradient(fn, None, params, has_aux)(inputs, {}, sens)
-            grads = grads[0] if len(grads) == 1 else grads
             return (grads, weight_grads) if params is not None else grads
 
         return _compiled(fn, run, "Vjp", (has_aux, numbers(params)), (sens, *inputs))
 
     if has_aux:
-        return out[0], pull, out[1:]
+        return out[0], pull, out[1] if len(out) == 2 else out[1:]
     return out, pull
 
 

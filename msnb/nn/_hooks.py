@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from msnb.common.hook_handle import HookHandle
-from msnb.core import script, trace, written_gradients
+from msnb.core import generations, script, trace, written_gradients
 from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
 from msnb.core.tree import flatten
@@ -71,6 +71,9 @@ class Hooked:
         gradient replaces the latter. A second hook takes the place of the first. In GRAPH mode the hook is traced once,
         so it has to be a pure function.
 
+        In MindSpore 2 (``--api 2``) it is `fn(cell, grad_input, grad_output)`, with the gradients of the inputs first,
+        and hooks follow each other.
+
         Args:
             fn (Callable): The hook.
 
@@ -80,9 +83,12 @@ class Hooked:
         Raises:
             TypeError: If `fn` is not callable.
         """
-        return self._hook_at(_BACK, "register_backward_hook", fn, alone=True)
+        if generations.shared == 1:
+            return self._hook_at(_BACK, "register_backward_hook", fn, alone=True)
+        return self._hook_at(_BACK, "register_backward_hook", fn, form=True)
 
-    def _hook_at(self, place, method, function, with_kwargs=False, alone=False):
+    def _hook_at(self, place, method, function, form=False, alone=False):
+        """`form` goes with the function: whether it takes keyword arguments, or the gradients of the inputs first."""
         if not callable(function):
             name = "fn" if place == _BACK else "hook_fn"
             raise TypeError(f"For '{method}', '{name}' should be callable, but got {describe(function)}.")
@@ -92,7 +98,7 @@ class Hooked:
         if alone:
             hooks.clear()
         handle = HookHandle(hooks, self._hooks_changed)
-        hooks[handle.handle_id] = function, with_kwargs
+        hooks[handle.handle_id] = function, form
         self._hooks_changed()
         return handle
 
@@ -153,7 +159,7 @@ class _Backward:
     def __init__(self, cell, hooks):
         self.cell, self.seen = cell, None
         self.early = [hook for hook, _ in hooks[_BACK_BEFORE].values()]
-        self.hooks = [hook for hook, _ in hooks[_BACK].values()]
+        self.hooks = list(hooks[_BACK].values())
         self.tag = f"{type(cell).__name__}({cell._id})"
 
     def through(self, value, hook):
@@ -176,8 +182,9 @@ class _Backward:
     def at_inputs(self, grads):
         """What the gradients of the inputs become."""
         found = tuple(grads)
-        for hook in self.hooks:
-            found = self._fitted(hook(self.tag, self.seen, found), found)
+        for hook, inputs_first in self.hooks:
+            new = hook(self.cell, found, self.seen) if inputs_first else hook(self.tag, self.seen, found)
+            found = self._fitted(new, found)
         return list(found)
 
     def _fitted(self, new, grads):

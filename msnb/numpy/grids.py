@@ -41,16 +41,16 @@ def _narrow(array):
 
 
 @spelling(numpy="indices")
-def indices(dimensions: Shape, dtype: DType | str = mstype.int32, sparse: bool = False) -> Tensor | tuple[Tensor, ...]:
+def indices(dimensions: Shape, dtype: DType | str = mstype.int32, sparse: bool = False) -> list[Tensor]:
     """The index of each place of a shape, along each dimension.
 
     Args:
         dimensions (Union[tuple[int], list[int]]): The shape.
         dtype (Union[mindspore.dtype, str]): Element type. Default: mindspore.int32.
-        sparse (bool): Whether to return a Tensor for each dimension, which has length 1 in the others. Default: False.
+        sparse (bool): Whether each Tensor has length 1 in all dimensions but its own. Default: False.
 
     Returns:
-        Tensor of shape (len(dimensions), *dimensions); with `sparse` a tuple of Tensors.
+        list[Tensor], one for each dimension, of the shape `dimensions`.
 
     Raises:
         TypeError: If `dimensions` is no tuple or list of int.
@@ -67,7 +67,7 @@ def indices(dimensions: Shape, dtype: DType | str = mstype.int32, sparse: bool =
         raise TypeError(f"For 'indices', 'dimensions' should be a tuple or list of int, but got {dimensions!r}.")
     shape, dtype = check(Shape, dimensions, "dimensions", "indices"), mstype.np_dtype(element_type(dtype, "indices"))
     found = np.indices(shape, dtype, check(Bool, sparse, "sparse", "indices"))
-    return tuple(map(Tensor, found)) if sparse else Tensor(found)
+    return list(map(Tensor, found))
 
 
 @spelling(numpy="ix_")

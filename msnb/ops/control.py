@@ -1,12 +1,14 @@
 """Operators that order other operators. Here values flow in the order of the program, so they only pass them on."""
 
 import functools
+from typing import Any
 
 from msnb import log
 from msnb.core._jax_private import is_tracer
 from msnb.core.cases import F, refused
 from msnb.core.declare import spelling
 from msnb.core.errors import describe
+from msnb.core.generations import instead_of
 from msnb.ops._host import HostPrimitive, host_operator
 
 
@@ -242,6 +244,22 @@ class identity(HostPrimitive):  # noqa: N801 - MindSpore's own name
 
     def __call__(self, x):
         return x
+
+
+@instead_of(identity, "it is a function, `ops.identity(x)`", "msnb.ops")
+def _identity(x: Any) -> Any:
+    """Its input.
+
+    Args:
+        x (Any): Any value.
+
+    Returns:
+        Any, `x` itself.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return x
 
 
 @host_operator("check_bprop")

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 from msnb import log, nn
 from msnb._checkparam import Validator
+from msnb.common import dtype as mstype
+from msnb.core.generations import instead_of
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.train._utils import check_flags
@@ -42,6 +44,34 @@ def load_param_into_net(
         >>> param_dict = load_checkpoint("lenet.ckpt")
         >>> not_loaded = load_param_into_net(net, param_dict)
     """
+    return [p.name for p in _loaded(net, parameter_dict, strict_load)[1]]
+
+
+@instead_of(
+    load_param_into_net,
+    "it returns a pair, with the names of `parameter_dict` that the network lacks behind, and without 'strict_load' "
+    "converts between types of floats and between those of whole numbers",
+)
+def _load_param_into_net_and_tell(
+    net: "Cell", parameter_dict: dict[Any, Any], strict_load: bool = False, remove_redundancy: bool = False
+) -> tuple[list[str], list[str]]:
+    """`load_param_into_net` as in MindSpore 2.
+
+    Args:
+        net (Cell): See :func:`load_param_into_net`, as `parameter_dict` and `strict_load`.
+        remove_redundancy (bool): Whether each device holds its own share of the Parameters; without effect, they are
+            always whole. Default: False.
+
+    Returns:
+        tuple, names of the network's Parameters that were not loaded, and those that the network does not have.
+    """
+    log.unused("load_param_into_net", "Parameters are always whole", remove_redundancy=remove_redundancy)
+    used, missing = _loaded(net, parameter_dict, strict_load, converts=not strict_load)
+    return [p.name for p in missing], [name for name in parameter_dict if name not in used]
+
+
+def _loaded(net, parameter_dict, strict_load, converts=False):
+    """Load, and say which names of the network there were, and which of its Parameters are missing."""
     if not isinstance(net, nn.Cell):
         raise TypeError(f"For 'load_param_into_net', 'net' should be a Cell, but got {type(net).__name__}.")
     if not isinstance(parameter_dict, dict):
@@ -61,7 +91,7 @@ def load_param_into_net(
             missing.append(param)
     if missing and not strict_load:
         found += _with_prefix_removed(parameter_dict, missing)
-    updates = [(param, _fitting(param, new)) for param, new in found]
+    updates = [(param, _fitting(param, new, converts)) for param, new in found]
     for param, value in updates:
         param.set_data(value)
     if missing:
@@ -70,7 +100,7 @@ def load_param_into_net(
             len(missing),
             _some([p.name for p in missing]),
         )
-    return [p.name for p in missing]
+    return {param.name for param, _ in found}, missing
 
 
 def _some(names):
@@ -100,13 +130,21 @@ def _prefixes_before(parameter_dict, missing):
                 yield name[: -len(param.name)]
 
 
-def _fitting(param, new):
+_CONVERTED = (  # into each other, in MindSpore 2
+    {mstype.float16, mstype.bfloat16, mstype.float32, mstype.float64},
+    {mstype.int8, mstype.int16, mstype.int32, mstype.int64},
+)
+
+
+def _fitting(param, new, converts=False):
     """The value of `new`, when it fits `param`; axes of length 1 at the end may be too many."""
     if not isinstance(new, Parameter):
         raise TypeError(
             f"For 'load_param_into_net', 'parameter_dict' should hold Parameters, but '{param.name}' is "
             f"{type(new).__name__}."
         )
+    if converts and new.dtype != param.dtype and any({new.dtype, param.dtype} <= kinds for kinds in _CONVERTED):
+        new = Parameter(Tensor(new, param.dtype), new.name)
     if new.dtype != param.dtype:
         raise RuntimeError(
             f"The Parameter '{param.name}' is {param.dtype} in the network but {new.dtype} in the "

@@ -1,5 +1,6 @@
 """Mixed precision: `build_train_network` puts network, loss and optimizer together at a level of precision."""
 
+import functools
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,10 @@ from msnb.common import dtype as mstype
 from msnb.common.kinds import OneOf, check
 from msnb.context import ParallelMode
 from msnb.core import trace
+from msnb.core.generations import instead_of, made_as, making
 from msnb.core.precision import cast_tensor
 from msnb.core.primitive import Primitive
+from msnb.nn.layer._lstm_as_in_second import LSTMCell as LSTMCellOfOneStep
 from msnb.nn.wrap.cell_wrapper import _VirtualDatasetCell
 from msnb.ops import operations as P
 from msnb.parallel._utils import _get_parallel_mode
@@ -52,6 +55,9 @@ _WHITE_CELLS = (
     nn.Conv3dTranspose,
     nn.Dense,
     nn.LSTMCell,
+    LSTMCellOfOneStep,
+    nn.RNNCell,
+    nn.GRUCell,
 )
 _WHITE_OPERATORS = (
     P.Conv2D,
@@ -137,8 +143,8 @@ def _in_float32(network, kinds, dtype=mstype.float16):
 
 
 def _do_keep_batchnorm_fp32(network):
-    """Put every BatchNorm below `network` back to float32."""
-    _in_float32(network, (nn.BatchNorm2d, nn.BatchNorm1d))
+    """Put every BatchNorm below `network` back to float32, in MindSpore 2 those of volumes and LayerNorm, too."""
+    _in_float32(network, _BLACK_CELLS if making() == 2 else (nn.BatchNorm2d, nn.BatchNorm1d))
 
 
 def _in_16(network, kinds, dtype):
@@ -399,3 +405,13 @@ def build_train_network(
     if update_cell is not None:
         return nn.TrainOneStepWithLossScaleCell(network, optimizer, scale_sense=update_cell).set_train()
     return nn.TrainOneStepCell(network, optimizer, manager.get_loss_scale()).set_train()
+
+
+KEEPS_MORE = "level 'O2' keeps BatchNorm3d and LayerNorm in float32, too"
+
+
+@instead_of(build_train_network, KEEPS_MORE, given="level")
+@functools.wraps(build_train_network)
+def _build_train_network_in_second(*args: Any, **kwargs: Any) -> "Cell":
+    with made_as(2):
+        return build_train_network(*args, **kwargs)

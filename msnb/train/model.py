@@ -11,6 +11,7 @@ from msnb._later import not_yet
 from msnb.common.arguments import answered, refuse_classes
 from msnb.common.progress import Work
 from msnb.context import ParallelMode as ParallelMode  # libraries take it from here
+from msnb.core.generations import differs
 from msnb.core.tensor import Tensor
 from msnb.parallel._utils import (
     _get_device_num,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:  # named in annotations alone
 __all__ = ["Model"]
 
 
+@differs(amp.KEEPS_MORE, given="amp_level")
 class Model(Assembly):
     """Puts network, loss, optimizer and metrics together for training and evaluation.
 

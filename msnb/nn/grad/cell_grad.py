@@ -85,4 +85,5 @@ class Vjp(_Derivative):
         """(output, gradient)."""
         inputs, vector = self._parted(args)
         out, pull = vjp(self.fn, *inputs)
-        return out, pull(vector)
+        found = pull(vector)
+        return out, found[0] if len(found) == 1 else found

@@ -2,6 +2,7 @@
 
 from msnb.nn.layer import (
     _as_in_mint,
+    _lstm_as_in_second,
     _pooling_as_in_mint,
     _transformer_blocks,
     activation,

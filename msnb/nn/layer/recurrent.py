@@ -32,19 +32,22 @@ class _OverTime(Cell):
     ``bias_ih_l0``, ``bias_hh_l0``, with ``_reverse`` behind them for the way back."""
 
     def _build(self, cell, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional, dtype):
+        ways = ("", "_reverse")[: 1 + bidirectional]
+        self._runs = [_Recurrent(cell=cell, reverse=bool(way)) for way in ways]
+        self._drop = Dropout(p=float(dropout)) if dropout else None
+        self._make(GATES[cell], input_size, hidden_size, num_layers, has_bias, batch_first, dropout, ways, dtype)
+
+    def _make(self, gates, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, ways, dtype):
         self.batch_first: bool = batch_first
         self.num_layers: int = num_layers
         self.hidden_size: int = hidden_size
-        self.bidirectional: bool = bidirectional
+        self.bidirectional: bool = len(ways) == 2
         self.has_bias: bool = has_bias
         self.dropout: float = dropout
-        ways = ("", "_reverse")[: 1 + bidirectional]
         self._ways = len(ways)
-        self._runs = [_Recurrent(cell=cell, reverse=bool(way)) for way in ways]
-        self._drop = Dropout(p=float(dropout)) if dropout else None
         self._transpose, self._concat, self._stack = P.Transpose(), P.Concat(2), P.Stack()
-        rows = GATES[cell] * hidden_size
-        self._names = []
+        rows = gates * hidden_size
+        self._names, found = [], {}
         for layer in range(num_layers):
             taken = input_size if layer == 0 else hidden_size * self._ways
             for way in ways:
@@ -52,9 +55,11 @@ class _OverTime(Cell):
                 shapes = {f"weight_ih_{end}": (rows, taken), f"weight_hh_{end}": (rows, hidden_size)}
                 if has_bias:
                     shapes |= {f"bias_ih_{end}": (rows,), f"bias_hh_{end}": (rows,)}
-                for name, shape in shapes.items():
-                    setattr(self, name, _drawn(name, shape, hidden_size, dtype))
+                found |= shapes
                 self._names.append(tuple(shapes))
+        for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):  # the order of MindSpore's lists of them
+            for name in (name for name in found if name.startswith(kind)):
+                setattr(self, name, _drawn(name, found[name], hidden_size, dtype))
 
     def construct(self, x: Tensor, hx: Tensor | None = None, seq_length: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """(results, last states)."""
@@ -212,11 +217,14 @@ class _OneStep(Cell):
     """One step of a cell, with its own weights."""
 
     def _build(self, cell, input_size, hidden_size, has_bias, dtype):
+        self._run_once, self._expand = _Recurrent(cell=cell), P.ExpandDims()
+        self._make(GATES[cell], input_size, hidden_size, has_bias, dtype)
+
+    def _make(self, gates, input_size, hidden_size, has_bias, dtype):
         self.input_size: int = input_size
         self.hidden_size: int = hidden_size
         self.has_bias: bool = has_bias
-        self._run_once, self._expand = _Recurrent(cell=cell), P.ExpandDims()
-        rows = GATES[cell] * hidden_size
+        rows = gates * hidden_size
         self.weight_ih: Parameter = _drawn("weight_ih", (rows, input_size), hidden_size, dtype)
         self.weight_hh: Parameter = _drawn("weight_hh", (rows, hidden_size), hidden_size, dtype)
         self.bias_ih: Parameter | None = _drawn("bias_ih", (rows,), hidden_size, dtype) if has_bias else None

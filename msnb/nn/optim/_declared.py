@@ -65,4 +65,6 @@ class DeclaredOptimizer(Optimizer):
         for param, gradient, *row in zip(self.parameters, gradients, rates, *own, strict=True):
             step = self._sparse_step if isinstance(gradient, RowTensor) else self._step
             step(param, gradient, *row, *shared)
+        if self._counts_later:
+            self._move_on()
         return True

@@ -9,6 +9,7 @@ from msnb import context, log
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, Instance, OneOf, OneOrEach, check, checked
 from msnb.core.errors import user_line
+from msnb.core.generations import differs, making
 from msnb.core.parameter import Parameter, ParameterTuple
 from msnb.core.sparse_tensor import RowTensor
 from msnb.core.tensor import Tensor
@@ -66,6 +67,10 @@ def opt_init_args_register(fn: Callable[..., None]) -> Callable[..., None]:
 Gradients = tuple[Tensor | RowTensor, ...]
 
 
+@differs(
+    "'global_step' is always a Parameter, so it stands in checkpoints, and 'construct' moves it on, not 'get_lr'",
+    below=True,
+)
 class Optimizer(Cell):
     """Base class of all optimizers; calling one with the gradients of its Parameters updates them.
 
@@ -164,7 +169,8 @@ class Optimizer(Cell):
         self.is_group_lr: bool = len(rates) > 1
         self.dynamic_lr: bool = any(map(by_step, rates))
         self.global_step_increase_tensor: Tensor = Tensor(1, mstype.int32)
-        counts = self.dynamic_lr or self.dynamic_weight_decay
+        self._counts_later = making() == 2  # at the end of a step, where `construct` does; else in `get_lr`
+        counts = self.dynamic_lr or self.dynamic_weight_decay or self._counts_later
         self.assignadd: P.AssignAdd | None = P.AssignAdd() if counts else None
         self.global_step: Any = counter() if counts else None
         default = installed(learning_rate, "learning_rate", self.dynamic_lr and self.is_group_lr)
@@ -252,10 +258,15 @@ class Optimizer(Cell):
             rate = tuple(asked[schedule] for schedule in self.group_lr)
         elif self.dynamic_lr:
             rate = of_this_step(rate, self.global_step)
-        # int32 as in r1.1; after the last number it stays there.
+        if not self._counts_later:
+            self._move_on()
+        return rate
+
+    def _move_on(self):
+        """Count a step: int32 as in r1.1; after the last number it stays there."""
+        assert self.assignadd is not None
         left = _LAST_STEP - self.global_step
         self.assignadd(self.global_step, F.minimum(self.global_step_increase_tensor, left))
-        return rate
 
     @checked
     def get_lr_parameter(

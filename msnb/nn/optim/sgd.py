@@ -2,6 +2,7 @@
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, checked
+from msnb.core.generations import differs, making
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.nn._numbers import NonNegativeNumber, PositiveNumber
@@ -13,6 +14,10 @@ from msnb.ops import operations as P
 __all__ = ["SGD"]
 
 
+@differs(
+    'without groups, Parameters with "beta" or "gamma" in their names are left out of \'weight_decay\'',
+    given="weight_decay",
+)
 class SGD(DeclaredOptimizer):
     r"""Stochastic gradient descent, with momentum if wanted.
 
@@ -75,7 +80,8 @@ class SGD(DeclaredOptimizer):
             raise TypeError(f"For '{self.cls_name}', 'weight_decay' should be a number: a Cell is not taken here.")
         self.nesterov: bool = nesterov
         self.dampening: NonNegativeNumber = dampening
-        decays = [decay / loss_scale for decay in self._decays]
+        self._penalised = making() == 2
+        decays = [0.0 if self._penalised else decay / loss_scale for decay in self._decays]
         alike = {decay: P.SGD(dampening, decay, nesterov) for decay in decays}
         self.opt: tuple[P.SGD, ...] = tuple(alike[decay] for decay in decays)
         self.momentum: Parameter = Parameter(Tensor(momentum, mstype.float32), name="momentum")

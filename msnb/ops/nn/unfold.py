@@ -10,6 +10,7 @@ from msnb.core.cases import F, Values, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
+from msnb.ops.array.reshape import Reshape
 
 
 @operator(functional="unfold", generation=2)
@@ -153,7 +154,8 @@ def fold(
     """Images made of their windows: where windows meet, they are added.
 
     Args:
-        input (Tensor): Floating point, of shape (N, C, window, number of windows).
+        input (Tensor): Floating point, of shape (N, C, window, number of windows), or of three axes with
+            the middle two as one.
         output_size (Union[Tensor, tuple[int]]): Height and width of the images.
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
@@ -170,11 +172,20 @@ def fold(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
+    if input.ndim == 3:
+        window = kernel_size**2 if isinstance(kernel_size, int) else math.prod(kernel_size)
+        if input.shape[1] % window:
+            raise ValueError(
+                f"For 'fold', axis 1 of 'input' should hold windows of {window} elements, but got shape {input.shape}."
+            )
+        input = Reshape()(input, (input.shape[0], -1, window, input.shape[2]))
     return col2im(input, output_size, kernel_size, dilation, padding, stride)
 
 
 CASES = [
     case(fold, F(1, 2, 4, 4), Values([3, 3]), 2).wrt(0),
+    case(fold, F(1, 8, 4), Values([3, 3]), 2).wrt(0),
+    refused(ValueError, fold, F(1, 7, 4), (3, 3), 2),
     case(col2im, F(2, 2, 4, 9), Values([7, 7]), (2, 2), (1, 1), (1, 1), (3, 3)).wrt(0),
     case(Col2Im, F(1, 2, 4, 4), (3, 3), kernel_size=(2, 2)).without("mindspore", "2.7.1 takes the size as a Tensor"),
     refused(ValueError, fold, F(1, 2, 4, 5), (3, 3), 2),
