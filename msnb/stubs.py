@@ -23,7 +23,7 @@ from msnb.common.dtype import Type
 from msnb.common.kinds import Kind
 from msnb.core.array_like import ArrayLike
 from msnb.core.declare import SPELLINGS
-from msnb.core.operator import REGISTRY
+from msnb.core.operator import FUNCTIONAL, REGISTRY
 from msnb.core.primitive import Primitive
 
 PACKAGE = Path(msnb.__file__).parent
@@ -213,6 +213,8 @@ def _face_texts(module):
         found = getattr(module, name)
         if isinstance(found, Type):
             yield f"{name}: Type\n"
+        elif found is FUNCTIONAL.get(name):
+            yield f"from msnb.ops.functional import {name} as {name}\n"
         elif inspect.isfunction(found):
             yield f"def {name}({', '.join(_written(found))}) -> {_given(found)}: ...\n"
         elif name not in _CONSTANTS:

@@ -246,7 +246,11 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 
 
 def repeat_interleave(
-    input: Tensor, repeats: int | Tensor, dim: int | None = None, *, output_size: int | None = None
+    input: Tensor,
+    repeats: int | tuple[int, ...] | list[int] | Tensor,
+    dim: int | None = None,
+    *,
+    output_size: int | None = None,
 ) -> Tensor:
     """Each element several times.
 
@@ -260,16 +264,14 @@ def repeat_interleave(
         Tensor.
     """
     if isinstance(repeats, Tensor):
-        repeats = tuple(repeats.reshape(-1).asnumpy().tolist())
-        repeats = repeats[0] if len(repeats) == 1 else repeats
+        counts = repeats.reshape(-1).asnumpy().tolist()
+        repeats = counts[0] if len(counts) == 1 else tuple(counts)
     if dim is None:
         input, dim = input.reshape(-1), 0
     return F.repeat_interleave(input, repeats, dim)
 
 
-def where(
-    condition: Tensor, input: Tensor | float | None = None, other: Tensor | float | None = None
-) -> Tensor | tuple[Tensor, ...]:
+def where(condition: Tensor, input: Any = None, other: Any = None) -> Tensor | tuple[Tensor, ...]:
     """Elements of `input` where a condition holds, else those of `other`; without these the places where it holds.
 
     Args:

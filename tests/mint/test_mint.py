@@ -1,6 +1,7 @@
 """`mindspore.mint` beside MindSpore 2.7.1, or PyTorch where that has no kernel for the CPU (tests/golden/mint.npz)."""
 
 import functools
+import importlib.util
 import json
 import pathlib
 import sys
@@ -181,6 +182,85 @@ def test_a_batch_norm_moves_its_running_statistics_as_pytorch_does():
     np.testing.assert_allclose(total.running_mean.asnumpy(), [2.0], 1e-6)  # the mean of all batches
 
 
+@pytest.mark.parametrize("amsgrad", [False, True])
+def test_adam_adds_epsilon_to_the_corrected_root(amsgrad):
+    weight = msnb.Parameter(Tensor(np.array([1.0, -2.0], np.float32)), name="weight")
+    optimizer = mint.optim.Adam([weight], lr=0.1, betas=(0.8, 0.9), eps=0.3, weight_decay=0.1, amsgrad=amsgrad)
+    value, mean, square, largest = np.array([1.0, -2.0]), np.zeros(2), np.zeros(2), np.zeros(2)
+    for step, given in enumerate(([0.5, -1.0], [0.1, 0.2]), 1):
+        optimizer((Tensor(np.array(given, np.float32)),))
+        gradient = np.array(given) + 0.1 * value
+        mean, square = 0.8 * mean + 0.2 * gradient, 0.9 * square + 0.1 * gradient**2
+        largest = np.maximum(largest, square)
+        root = np.sqrt((largest if amsgrad else square) / (1 - 0.9**step))
+        value = value - 0.1 * mean / (1 - 0.8**step) / (root + 0.3)
+    np.testing.assert_allclose(weight.asnumpy(), value, 1e-5)
+
+
+def test_random_numbers_have_the_shape_type_and_range_that_is_asked_for():
+    msnb.set_seed(1)
+    assert mint.rand(2, 3).shape == mint.randn((2, 3)).shape == mint.randint(5, (2, 3)).shape == (2, 3)
+    assert mint.rand(4, dtype=msnb.float16).dtype == msnb.float16
+    assert mint.rand_like(Tensor(np.ones(4, np.float16))).dtype == msnb.float16
+    drawn = mint.randint(2, 5, (200,))
+    assert drawn.dtype == msnb.int64 and set(drawn.asnumpy().tolist()) == {2, 3, 4}
+    assert set(mint.randint_like(Tensor(np.zeros(200, np.int32)), 3).asnumpy().tolist()) == {0, 1, 2}
+    assert sorted(mint.randperm(6).asnumpy().tolist()) == list(range(6))
+    assert mint.randn_like(Tensor(np.zeros((2, 2), np.float32))).shape == (2, 2)
+    assert mint.normal(10.0, 0.1, (3,)).asnumpy().min() > 5
+    assert mint.normal(Tensor(np.array([[0.0], [100.0]], np.float32)), 1.0).shape == (2, 1)
+    assert mint.bernoulli(Tensor(np.array([0.0, 1.0], np.float32))).asnumpy().tolist() == [0.0, 1.0]
+    picked = mint.multinomial(Tensor(np.array([0.0, 1.0, 1.0], np.float32)), 2)
+    assert picked.dtype == msnb.int64 and sorted(picked.asnumpy().tolist()) == [1, 2]
+    assert mint.empty(2, 3, dtype=msnb.int32).shape == mint.empty((2, 3)).shape == (2, 3)
+    with pytest.raises(NotImplementedError, match="rand.*generator"):
+        mint.rand(2, generator=msnb.Generator())
+
+
+def test_what_writes_in_place_gives_the_tensor_itself():
+    functional = mint.nn.functional
+    for write, plain in (
+        (functional.relu_, functional.relu),
+        (functional.elu_, functional.elu),
+        (functional.hardtanh_, functional.hardtanh),
+        (functional.sigmoid_, functional.sigmoid),
+        (lambda x: functional.threshold_(x, 0.5, 3.0), lambda x: functional.threshold(x, 0.5, 3.0)),
+        (lambda x: functional.silu(x, inplace=True), functional.silu),
+        (lambda x: mint.nn.ReLU6(inplace=True)(x), functional.relu6),
+    ):
+        x = Tensor(np.array([-2.0, 0.25, 7.0], np.float32))
+        want = plain(x).asnumpy()
+        assert write(x) is x
+        np.testing.assert_allclose(x.asnumpy(), want, 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (lambda x: mint.cat((x, x), axis=0), TypeError, "axis"),
+        (lambda x: mint.all(x, axis=0), TypeError, "'all'.*'axis'.*dim"),
+        (lambda x: mint.all(x, 0, True, 1), TypeError, "'all'.*3 arguments"),
+        (lambda x: mint.select(x, 0, 5), ValueError, "'select'.*'index'"),
+        (lambda x: mint.norm(x, "odd"), ValueError, "'norm'.*'p'"),
+        (lambda x: mint.cdist(x, x, compute_mode="fast"), ValueError, "'cdist'.*'compute_mode'"),
+        (lambda x: mint.unique(x, dim=0), NotImplementedError, "'unique'.*numpy.unique"),
+        (lambda x: mint.randint(1, 2, 3, 4), TypeError, "'randint'"),
+        (lambda x: mint.batch_norm_stats(x, 1e-5), NotImplementedError, "nn.functional.batch_norm"),
+        (lambda x: mint.distributed.all_reduce(x), NotImplementedError, "mindspore.parallel"),
+        (lambda x: mint.nn.functional.conv2d(x, x, padding="all"), ValueError, "'conv2d'.*'padding'"),
+        (lambda x: mint.nn.Conv2d(3, 4, 3, groups=2), ValueError, "'Conv2d'.*'in_channels'"),
+        (lambda x: mint.nn.Conv2d(2, 4, (3, 3, 3)), ValueError, "'Conv2d'.*'kernel_size'"),
+        (lambda x: mint.nn.Conv2d(2, 4, 3, 2, "same"), ValueError, "'Conv2d'.*'stride'"),
+        (lambda x: mint.nn.GroupNorm(3, 4), ValueError, "'GroupNorm'.*'num_channels'"),
+        (lambda x: mint.nn.BatchNorm2d(2)(x), ValueError, "'BatchNorm2d'.*4 dims"),
+        (lambda x: mint.nn.ZeroPad1d((1, 2, 3)), ValueError, "'ZeroPad1d'.*'padding'"),
+    ],
+)
+def test_what_does_not_fit_is_said_with_mints_name(call, error, says):
+    with pytest.raises(error, match=says):
+        call(Tensor(np.ones((2, 3), np.float32)))
+
+
 def test_mint_has_the_names_of_mindspore_and_their_arguments():
     wrong = {}
     for path, wanted in FACTS["names"].items():
@@ -191,3 +271,10 @@ def test_mint_has_the_names_of_mindspore_and_their_arguments():
             if len(own) != len(wanted) or any(a != b and a != f"{b}=" for a, b in pairs):  # a default more is welcome
                 wrong[path] = own, wanted
     assert wrong == {}
+
+
+def test_the_page_of_mint_is_what_its_script_prints():
+    spec = importlib.util.spec_from_file_location("page_of_mint", GOLDEN.parents[1] / "docs" / "make_mint.py")
+    printer = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(printer)
+    assert printer.PAGE.read_text(encoding="utf-8") == printer.page(), "run `python docs/make_mint.py`"

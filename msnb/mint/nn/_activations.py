@@ -240,5 +240,5 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
         Tensor of int64, with a further dimension.
     """
     if num_classes == -1:
-        num_classes = int(tensor.max()) + 1
+        num_classes = int(F.amax(tensor)) + 1
     return Cast.functional(F.one_hot(tensor, num_classes), mstype.int64)

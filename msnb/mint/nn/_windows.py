@@ -363,8 +363,7 @@ def interpolate(
                 "For 'interpolate', mode 'bicubic' takes a 'scale_factor' that gives whole lengths, or 'size'."
             )
     corners = bool(align_corners)
-    lengths = (size, size) if isinstance(size, int) else tuple(size)
-    return ResizeBicubic(align_corners=corners, half_pixel_centers=not corners)(input, lengths)
+    return ResizeBicubic(align_corners=corners, half_pixel_centers=not corners)(input, _pair(size))
 
 
 def fold(

@@ -1,5 +1,6 @@
-"""A face: the optimizers of mint, which are those of `mindspore.experimental.optim`."""
+"""A face: the optimizers of mint, of which AdamW and SGD are those of `mindspore.experimental.optim`."""
 
-from msnb.experimental.optim import SGD, Adam, AdamW
+from msnb.experimental.optim import SGD, AdamW
+from msnb.mint.optim.adam import Adam
 
 __all__ = ["Adam", "AdamW", "SGD"]
