@@ -8,6 +8,7 @@ the declarations; this reads them there.
 """
 
 import ast
+import importlib
 import inspect
 import pkgutil
 import re
@@ -22,7 +23,7 @@ from msnb.common.dtype import Type
 from msnb.common.kinds import Kind
 from msnb.core.array_like import ArrayLike
 from msnb.core.declare import SPELLINGS
-from msnb.core.operator import REGISTRY
+from msnb.core.operator import FUNCTIONAL, REGISTRY
 from msnb.core.primitive import Primitive
 
 PACKAGE = Path(msnb.__file__).parent
@@ -206,21 +207,44 @@ numeric_types: list[str]
 """
 
 
+def _face_texts(module):
+    """What a module of functions has, one after the other."""
+    for name in module.__all__:
+        found = getattr(module, name)
+        if isinstance(found, Type):
+            yield f"{name}: Type\n"
+        elif found is FUNCTIONAL.get(name):
+            yield f"from msnb.ops.functional import {name} as {name}\n"
+        elif inspect.isfunction(found):
+            yield f"def {name}({', '.join(_written(found))}) -> {_given(found)}: ...\n"
+        elif name not in _CONSTANTS:
+            yield f"{name}: Any\n"
+
+
+def _written(function):
+    return _listed(inspect.signature(function).parameters.values(), lambda p: type_text(p.annotation))
+
+
+def _given(function):
+    returns = inspect.signature(function).return_annotation
+    return result_of(function.__doc__) if returns is inspect.Signature.empty else type_text(returns)
+
+
+_PARTS_OF_MINT = "from msnb.mint import distributed, linalg, nn, optim, special\n"
+
+
+def mint_stub(path: str) -> str:
+    """The stub of `msnb.mint`, or of the module at `path` below it."""
+    module = importlib.import_module(f"msnb.mint{path}")  # spares it to who asks for no stubs
+    imports = _IMPORTS + "from msnb.core.tensor import Tensor\n" + ("" if path else _PARTS_OF_MINT)
+    return _HEADER + imports + "\n" + _all(module.__all__) + "".join(_face_texts(module))
+
+
 def numpy_stub() -> str:
     """`msnb/numpy/__init__.pyi`."""
     from msnb import numpy  # spares its rooms to who asks for no stubs
 
-    lines = []
-    for name in numpy.__all__:
-        found = getattr(numpy, name)
-        if isinstance(found, Type):
-            lines.append(f"{name}: Type\n")
-        elif inspect.isfunction(found):
-            signature = inspect.signature(found)
-            arguments = _listed(signature.parameters.values(), lambda p: type_text(p.annotation))
-            lines.append(f"def {name}({', '.join(arguments)}) -> {type_text(signature.return_annotation)}: ...\n")
-        elif name not in _CONSTANTS:
-            lines.append(f"{name}: Any\n")
+    lines = _face_texts(numpy)
     any_array = type_text(ArrayLike)
     text = "".join(lines).replace(any_array, "_ArrayLike")
     imports = _IMPORTS + f"from msnb.core.tensor import Tensor\n\n_ArrayLike = {any_array}\n"
@@ -324,6 +348,8 @@ def stubs() -> dict[str, str]:
         "ops/operations/__init__.pyi": operations_stub(),
         "core/tensor.pyi": tensor_stub(),
         "numpy/__init__.pyi": numpy_stub(),
+        "mint/__init__.pyi": mint_stub(""),
+        "mint/nn/functional.pyi": mint_stub(".nn.functional"),
     }
 
 

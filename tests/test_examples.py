@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 import msnb
-from msnb import Model, Parameter, Tensor, alias, amp, context, dataset, mindrecord, nn, ops
+from msnb import Model, Parameter, Tensor, alias, amp, context, dataset, mindrecord, mint, nn, ops
 from msnb.dataset.core.config import settings
 
 PACKAGE = Path(__file__).parent.parent / "msnb"
@@ -25,6 +25,7 @@ NAMES = {
     "msnb": msnb,
     "ms": msnb,
     "nn": nn,
+    "mint": mint,
     "ops": ops,
     "ds": dataset,
     "amp": amp,

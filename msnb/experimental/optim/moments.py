@@ -8,7 +8,7 @@ from msnb.ops import functional as F
 __all__ = ["Adam", "AdamW", "Adamax", "NAdam", "RAdam"]
 
 
-def _moments(group, gradient, mean, square):
+def moments(group: dict[str, Any], gradient: Any, mean: Any, square: Any) -> tuple[Any, Any]:
     """Take `gradient` into both running means; returns them."""
     beta1, beta2 = group["betas"]
     F.assign(mean, mean * beta1 + gradient * (1 - beta1))
@@ -72,7 +72,7 @@ class Adam(_WithPowers):
 
     def _step(self, group, shared, param, gradient, mean, square, largest):
         left1, left2 = shared
-        mean, square = _moments(group, gradient, mean, square)
+        mean, square = moments(group, gradient, mean, square)
         if group["amsgrad"]:
             F.assign(largest, F.maximum(largest, square))
             square = largest
@@ -128,7 +128,7 @@ class AdamW(_WithPowers):
 
     def _step(self, group, shared, param, gradient, mean, square, largest):
         (left1, left2), rate = shared, group["lr"]
-        mean, square = _moments(group, gradient, mean, square)
+        mean, square = moments(group, gradient, mean, square)
         if group["amsgrad"]:
             F.assign(largest, F.maximum(largest, square))
             square = largest
@@ -239,7 +239,7 @@ class NAdam(_WithPowers):
             group["betas"][0] * (1.0 - 0.5 * F.pow(0.96, at * group["momentum_decay"])) for at in (step, step + 1)
         )
         F.assign(product, product * here)
-        mean, square = _moments(group, gradient, mean, square)
+        mean, square = moments(group, gradient, mean, square)
         scale = group["lr"] / (F.sqrt(square / shared[1]) + group["eps"])
         towards = (1.0 - here) / (1.0 - product) * gradient + ahead / (1.0 - product * ahead) * mean
         F.assign(param, param - scale * towards)
@@ -289,7 +289,7 @@ class RAdam(_WithPowers):
 
     def _step(self, group, shared, param, gradient, mean, square):
         left1, left2 = shared
-        mean, square = _moments(group, gradient, mean, square)
+        mean, square = moments(group, gradient, mean, square)
         step = F.cast(self.step_t, self.lrs[0].dtype)
         longest = 2.0 / (1.0 - group["betas"][1]) - 1.0
         length = longest - 2.0 * step * (1.0 - left2) / left2  # of the mean that the weights of the squares make

@@ -1,0 +1,77 @@
+"""A face: `mindspore.mint`, the operators under PyTorch's names, arguments and defaults.
+
+What `mindspore.ops` has with the same meaning is that function, or the same with other names of arguments
+(`_rows.py`); what mint means otherwise stands in the rooms here.
+"""
+
+from msnb._later import fill as _fill
+from msnb.mint import _arithmetic, _arrangement, _making, _reductions, distributed, linalg, nn, optim, special
+from msnb.mint._arithmetic import *  # noqa: F403
+from msnb.mint._arrangement import *  # noqa: F403
+from msnb.mint._making import *  # noqa: F403
+from msnb.mint._reductions import *  # noqa: F403
+from msnb.mint._rows import of_floats as _of_floats
+from msnb.mint._rows import renamed as _renamed
+from msnb.mint._rows import same as _same
+from msnb.mint.nn import functional as _functional
+
+# The functions of `mindspore.ops` themselves.
+_SAME = _same(
+    """
+    abs addbmm addcdiv addcmul addmm addmv arange argmax baddbmm bitwise_and bitwise_or bitwise_xor
+    broadcast_to ceil clamp clip cross cumprod div divide dot dstack einsum eq eye flip floor floor_divide fmod full
+    full_like gcd ge greater greater_equal gt histc hstack inverse isclose isfinite isinf isneginf le lerp less
+    float_power mul less_equal logaddexp logaddexp2 logsumexp lt masked_select matmul
+    maximum minimum mm nan_to_num ne neg negative nonzero not_equal ones_like outer polar pow ravel remainder reshape
+    roll round searchsorted sign square swapaxes t take tile trace tril triu trunc unbind unique_consecutive unsqueeze
+    zeros_like
+    """
+)
+# name: its arguments, and what `mindspore.ops` calls those that it calls otherwise
+_RENAMED = {
+    "all": "input dim:axis keepdim:keep_dims",
+    "amax": "input dim:axis keepdim:keepdims",
+    "amin": "input dim:axis keepdim:keepdims",
+    "any": "input dim:axis keepdim:keep_dims",
+    "argmin": "input dim:axis keepdim:keepdims",
+    "bmm": "input:input_x mat2",
+    "chunk": "input chunks dim:axis",
+    "diff": "input:x n dim:axis prepend append",
+    "frac": "input:x",
+    "imag": "input",
+    "index_select": "input dim:axis index",
+    "mv": "input:mat vec",
+    "nansum": "input dim:axis keepdim:keepdims * dtype",
+    "narrow": "input dim:axis start length",
+    "permute": "input dims:axis",
+    "real": "input",
+    "softmax": "input dim:axis * dtype",
+    "split": "tensor split_size_or_sections dim:axis",
+    "squeeze": "input dim:axis",
+    "stack": "tensors dim:axis",
+}
+# Functions of one Tensor in which whole numbers count as float32.
+_OF_FLOATS = """
+    acos acosh arccos arccosh arcsinh arctan arctanh asin asinh atan atanh cos cosh erf erfc erfinv exp exp2
+    expm1 log log10 log1p log2 reciprocal rsqrt sigmoid sin sinc sinh sqrt tan tanh
+""".split()
+
+globals().update(_SAME)
+globals().update({name: _renamed(name, arguments) for name, arguments in _RENAMED.items()})
+globals().update({name: _of_floats(name) for name in _OF_FLOATS})
+isnan = _renamed("isnan", "tensor:input")
+arcsin = _renamed("arcsin", "x:input", _of_floats("arcsin"))
+arctan2 = _arithmetic.atan2
+fix = _SAME["trunc"]
+concat = _arrangement.cat
+conv2d = _functional.conv2d
+
+_ROOMS = (_arithmetic, _arrangement, _making, _reductions)
+_OTHERS = ("arcsin", "arctan2", "concat", "conv2d", "fix", "isnan")
+__all__ = sorted({*_SAME, *_RENAMED, *_OF_FLOATS, *_OTHERS, *(name for room in _ROOMS for name in room.__all__)})
+_fill(
+    globals(),
+    "batch_norm_elemt batch_norm_gather_stats_with_counts batch_norm_stats",
+    "it is part of a batch normalisation over several devices: `nn.functional.batch_norm` takes the whole batch",
+)
+_ = distributed, linalg, nn, optim, special

@@ -1,0 +1,208 @@
+"""Arithmetic of mint that `mindspore.ops` has otherwise: with a factor, of bits, and comparisons of whole Tensors."""
+
+from msnb.core.tensor import Tensor
+from msnb.mint._rows import floating
+from msnb.ops import functional as F
+from msnb.ops import operations as P
+
+__all__ = [
+    "add",
+    "allclose",
+    "atan2",
+    "bitwise_not",
+    "clone",
+    "equal",
+    "item",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "sub",
+    "xlogy",
+]
+
+_copy = P.Identity()
+
+
+def _scaled(other, alpha):
+    return other if alpha == 1 else other * alpha
+
+
+def add(input: Tensor | float, other: Tensor | float, *, alpha: float = 1) -> Tensor:
+    """`input` and `alpha` times `other`, added.
+
+    Args:
+        input (Union[Tensor, Number]): The first summand.
+        other (Union[Tensor, Number]): The second one.
+        alpha (Number): What it is multiplied with. Default: 1.
+
+    Returns:
+        Tensor of the common shape and element type.
+    """
+    return F.add(input, _scaled(other, alpha))
+
+
+def sub(input: Tensor | float, other: Tensor | float, *, alpha: float = 1) -> Tensor:
+    """`alpha` times `other`, taken from `input`.
+
+    Args:
+        input (Union[Tensor, Number]): What is taken from.
+        other (Union[Tensor, Number]): What is taken.
+        alpha (Number): What it is multiplied with. Default: 1.
+
+    Returns:
+        Tensor of the common shape and element type.
+    """
+    return F.sub(input, _scaled(other, alpha))
+
+
+def atan2(input: Tensor, other: Tensor) -> Tensor:
+    """The angle of the point (`other`, `input`).
+
+    Args:
+        input (Tensor): The ordinates; whole numbers count as float32.
+        other (Tensor): The abscissas.
+
+    Returns:
+        Tensor of the common shape.
+    """
+    return F.atan2(floating(input), floating(other))
+
+
+def xlogy(input: Tensor | float, other: Tensor | float) -> Tensor:
+    """`input` times the logarithm of `other`; 0 where `input` is 0.
+
+    Args:
+        input (Union[Tensor, Number]): The factor.
+        other (Union[Tensor, Number]): What the logarithm is taken of.
+
+    Returns:
+        Tensor of the common shape; whole numbers count as float32.
+    """
+    return F.xlogy(floating(input), floating(other))
+
+
+def _truth(x):
+    return x if not isinstance(x, Tensor) or x._array.dtype.kind == "b" else F.not_equal(x, 0)
+
+
+def logical_not(input: Tensor) -> Tensor:
+    """Whether each element is 0.
+
+    Args:
+        input (Tensor): Numbers or bool.
+
+    Returns:
+        Tensor of bool.
+    """
+    return F.logical_not(_truth(input))
+
+
+def logical_and(input: Tensor | bool, other: Tensor | bool) -> Tensor:
+    """Whether both elements are other than 0.
+
+    Args:
+        input (Union[Tensor, bool]): Numbers or bool.
+        other (Union[Tensor, bool]): The same.
+
+    Returns:
+        Tensor of bool, of the common shape.
+    """
+    return F.logical_and(_truth(input), _truth(other))
+
+
+def logical_or(input: Tensor | bool, other: Tensor | bool) -> Tensor:
+    """Whether one of two elements is other than 0.
+
+    Args:
+        input (Union[Tensor, bool]): Numbers or bool.
+        other (Union[Tensor, bool]): The same.
+
+    Returns:
+        Tensor of bool, of the common shape.
+    """
+    return F.logical_or(_truth(input), _truth(other))
+
+
+def logical_xor(input: Tensor | bool, other: Tensor | bool) -> Tensor:
+    """Whether exactly one of two elements is other than 0.
+
+    Args:
+        input (Union[Tensor, bool]): Numbers or bool.
+        other (Union[Tensor, bool]): The same.
+
+    Returns:
+        Tensor of bool, of the common shape.
+    """
+    return F.logical_xor(_truth(input), _truth(other))
+
+
+def bitwise_not(input: Tensor) -> Tensor:
+    """Each bit the other way round; of bool the opposite.
+
+    Args:
+        input (Tensor): Whole numbers or bool.
+
+    Returns:
+        Tensor of the same shape and element type.
+    """
+    return F.logical_not(input) if input._array.dtype.kind == "b" else F.invert(input)
+
+
+def clone(input: Tensor) -> Tensor:
+    """A copy, through which gradients flow.
+
+    Args:
+        input (Tensor): What is copied.
+
+    Returns:
+        Tensor.
+    """
+    return _copy(input)
+
+
+def allclose(
+    input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Tensor | bool:
+    """Whether all elements are as near to each other as `isclose` wants them.
+
+    Args:
+        input (Tensor): The first Tensor.
+        other (Tensor): The second one.
+        rtol (float): How far they may be apart in relation to `other`. Default: 1e-5.
+        atol (float): How far beyond that. Default: 1e-8.
+        equal_nan (bool): Whether nan equals nan. Default: False.
+
+    Returns:
+        bool; a Tensor inside a graph.
+    """
+    return _flag(F.isclose(input, other, rtol, atol, equal_nan).all())
+
+
+def equal(input: Tensor, other: Tensor) -> Tensor | bool:
+    """Whether two Tensors have the same shape and elements.
+
+    Args:
+        input (Tensor): The first Tensor.
+        other (Tensor): The second one.
+
+    Returns:
+        bool; a Tensor inside a graph.
+    """
+    return input.shape == other.shape and _flag(F.equal(input, other).all())
+
+
+def _flag(answer):
+    return answer
+
+
+def item(input: Tensor) -> float | int | bool:
+    """The number that a Tensor of one element holds.
+
+    Args:
+        input (Tensor): Of one element.
+
+    Returns:
+        Number.
+    """
+    return input.item()

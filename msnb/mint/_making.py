@@ -1,0 +1,277 @@
+"""Tensors that mint makes: sizes first, element types by keyword, random numbers of the stream of `set_seed`."""
+
+from typing import Any
+
+import numpy as np
+
+from msnb import log
+from msnb.common import dtype as mstype
+from msnb.common.kinds import DType, Shape, check
+from msnb.core.tensor import Tensor
+from msnb.ops import functional as F
+from msnb.ops._in_place import no_generator
+from msnb.ops.array.cast import Cast
+from msnb.ops.random.normal import StandardNormal
+
+__all__ = [
+    "bernoulli",
+    "empty",
+    "empty_like",
+    "linspace",
+    "multinomial",
+    "normal",
+    "ones",
+    "rand",
+    "rand_like",
+    "randint",
+    "randint_like",
+    "randn",
+    "randn_like",
+    "randperm",
+    "zeros",
+]
+
+
+def zeros(size: int | tuple[int, ...] | list[int], *, dtype: DType | None = None) -> Tensor:
+    """Zeros.
+
+    Args:
+        size (Union[int, tuple[int], list[int]]): The shape.
+        dtype (mindspore.dtype): Element type. Default: None, float32.
+
+    Returns:
+        Tensor.
+    """
+    return F.zeros(check(Shape, size, "size", "zeros"), dtype or mstype.float32)
+
+
+def ones(size: int | tuple[int, ...] | list[int], *, dtype: DType | None = None) -> Tensor:
+    """Ones.
+
+    Args:
+        size (Union[int, tuple[int], list[int]]): The shape.
+        dtype (mindspore.dtype): Element type. Default: None, float32.
+
+    Returns:
+        Tensor.
+    """
+    return F.ones(check(Shape, size, "size", "ones"), dtype or mstype.float32)
+
+
+def _size(size):
+    return tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+
+
+def _one_device(name, device):
+    log.unused(name, "every Tensor is on the device of the context", device=device is not None)
+
+
+def empty(*size: Any, dtype: DType | None = None, device: str | None = None) -> Tensor:
+    """A Tensor of which only shape and element type matter; here it holds zeros.
+
+    Args:
+        size (Union[int, tuple[int], list[int]]): The shape, as several ints or as one tuple or list.
+        dtype (mindspore.dtype): Element type. Default: None, float32.
+        device (str): Nothing to choose: every Tensor is on the device of the context. Default: None.
+
+    Returns:
+        Tensor.
+    """
+    _one_device("empty", device)
+    return zeros(_size(size), dtype=dtype)
+
+
+def empty_like(input: Tensor, *, dtype: DType | None = None, device: str | None = None) -> Tensor:
+    """A Tensor of the shape of another; here it holds zeros.
+
+    Args:
+        input (Tensor): Whose shape it has.
+        dtype (mindspore.dtype): Element type. Default: None, that of `input`.
+        device (str): Nothing to choose: every Tensor is on the device of the context. Default: None.
+
+    Returns:
+        Tensor.
+    """
+    _one_device("empty_like", device)
+    return F.zeros_like(input, dtype=dtype)
+
+
+def linspace(start: float, end: float, steps: int, *, dtype: DType | None = None) -> Tensor:
+    """Numbers at equal distances, both ends among them.
+
+    Args:
+        start (Union[int, float]): The first one.
+        end (Union[int, float]): The last one.
+        steps (int): How many.
+        dtype (mindspore.dtype): Element type. Default: None, float32.
+
+    Returns:
+        Tensor.
+    """
+    kind = np.float64 if dtype == mstype.float64 else np.float32
+    line = F.linspace(Tensor(kind(start)), Tensor(kind(end)), steps)
+    return line if dtype is None else Cast.functional(line, dtype)
+
+
+def rand(*size: Any, generator: Any = None, dtype: DType | None = None) -> Tensor:
+    """Random numbers, uniform in [0, 1).
+
+    Args:
+        size (Union[int, tuple[int], list[int]]): The shape.
+        generator (None): Only None: every random number is of one stream. Default: None.
+        dtype (mindspore.dtype): Element type. Default: None, float32.
+
+    Returns:
+        Tensor.
+    """
+    no_generator("rand", generator)
+    return F.rand(*_size(size), dtype=dtype)
+
+
+def rand_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
+    """Random numbers, uniform in [0, 1), in the shape of a Tensor.
+
+    Args:
+        input (Tensor): Whose shape they have.
+        dtype (mindspore.dtype): Element type. Default: None, that of `input`.
+
+    Returns:
+        Tensor.
+    """
+    return F.rand_like(input, dtype=dtype)
+
+
+def randn(*size: Any, generator: Any = None, dtype: DType | None = None) -> Tensor:
+    """Random numbers of the standard normal distribution.
+
+    Args:
+        size (Union[int, tuple[int], list[int]]): The shape.
+        generator (None): Only None: every random number is of one stream. Default: None.
+        dtype (mindspore.dtype): Element type. Default: None, float32.
+
+    Returns:
+        Tensor.
+    """
+    no_generator("randn", generator)
+    return F.randn(*_size(size), dtype=dtype)
+
+
+def randn_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
+    """Random numbers of the standard normal distribution, in the shape of a Tensor.
+
+    Args:
+        input (Tensor): Whose shape they have.
+        dtype (mindspore.dtype): Element type. Default: None, that of `input`.
+
+    Returns:
+        Tensor.
+    """
+    return F.randn_like(input, dtype=dtype)
+
+
+def _ends(name, args, rest):
+    """(low, high, what follows) of the positional arguments low=0, high, and `rest` more."""
+    if len(args) not in (rest + 1, rest + 2):
+        raise TypeError(f"For '{name}', {rest + 1} or {rest + 2} arguments go by position, but got {len(args)}.")
+    return (0, *args) if len(args) == rest + 1 else args
+
+
+def randint(*args: Any, generator: Any = None, dtype: DType | None = None) -> Tensor:
+    """Random whole numbers: `randint(high, size)`, or `randint(low, high, size)`.
+
+    Args:
+        args: The lowest number, 0 where it is left out; the number that none reaches; and the shape.
+        generator (None): Only None: every random number is of one stream. Default: None.
+        dtype (mindspore.dtype): Element type. Default: None, int64.
+
+    Returns:
+        Tensor.
+    """
+    no_generator("randint", generator)
+    low, high, size = _ends("randint", args, 1)
+    return F.randint(low, high, size, dtype=dtype or mstype.int64)
+
+
+def randint_like(input: Tensor, *args: Any, dtype: DType | None = None) -> Tensor:
+    """Random whole numbers in the shape of a Tensor: `randint_like(input, high)`, `randint_like(input, low, high)`.
+
+    Args:
+        input (Tensor): Whose shape they have.
+        args: The lowest number, 0 where it is left out, and the number that none reaches.
+        dtype (mindspore.dtype): Element type. Default: None, that of `input`.
+
+    Returns:
+        Tensor.
+    """
+    low, high = _ends("randint_like", args, 0)
+    return F.randint(low, high, input.shape, dtype=dtype or input.dtype)
+
+
+def randperm(n: int, *, generator: Any = None, dtype: DType = mstype.int64) -> Tensor:
+    """The numbers 0 to n - 1 in a random order.
+
+    Args:
+        n (int): How many.
+        generator (None): Only None: every random number is of one stream. Default: None.
+        dtype (mindspore.dtype): Element type. Default: mstype.int64.
+
+    Returns:
+        Tensor.
+    """
+    no_generator("randperm", generator)
+    return F.randperm(n, dtype=dtype)
+
+
+def bernoulli(input: Tensor, *, generator: Any = None) -> Tensor:
+    """1 with the probability that each element is, else 0.
+
+    Args:
+        input (Tensor): Probabilities.
+        generator (None): Only None: every random number is of one stream. Default: None.
+
+    Returns:
+        Tensor of the shape and element type of `input`.
+    """
+    return F.bernoulli_ext(input, generator=generator)
+
+
+def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
+    """Indices, drawn by their weights.
+
+    Args:
+        input (Tensor): Weights, (C,) or (N, C).
+        num_samples (int): How many are drawn from each row.
+        replacement (bool): Whether one may be drawn again. Default: False.
+        generator (None): Only None: every random number is of one stream. Default: None.
+
+    Returns:
+        Tensor of int64.
+    """
+    no_generator("multinomial", generator)
+    return Cast.functional(F.multinomial(input, num_samples, replacement), mstype.int64)
+
+
+def normal(
+    mean: Tensor | float = 0.0,
+    std: Tensor | float = 1.0,
+    size: int | tuple[int, ...] | None = None,
+    generator: Any = None,
+) -> Tensor:
+    """Random numbers of normal distributions.
+
+    Args:
+        mean (Union[float, Tensor]): Their means. Default: 0.0.
+        std (Union[float, Tensor]): Their standard deviations. Default: 1.0.
+        size (tuple): The shape, where both are numbers. Default: None.
+        generator (None): Only None: every random number is of one stream. Default: None.
+
+    Returns:
+        Tensor.
+    """
+    no_generator("normal", generator)
+    if size is None:
+        shapes = [x.shape for x in (mean, std) if isinstance(x, Tensor)]
+        if not shapes:
+            raise ValueError("For 'normal', 'size' should be given where 'mean' and 'std' are numbers.")
+        size = np.broadcast_shapes(*shapes)
+    return StandardNormal()(check(Shape, size, "size", "normal")) * std + mean

@@ -1,0 +1,297 @@
+"""Reductions of mint: `dim` and `keepdim`, places in int64, and the unbiased estimates unless told otherwise."""
+
+from typing import Any
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Axis, Bool, DType
+from msnb.core.tensor import Tensor
+from msnb.mint._rows import in_int64
+from msnb.ops import functional as F
+from msnb.ops import operations as P
+from msnb.ops.array.cast import Cast
+from msnb.ops.math.maximum import Maximum, Minimum
+from msnb.ops.nn.top_k import _KthValue
+
+__all__ = [
+    "count_nonzero",
+    "cummax",
+    "cummin",
+    "cumsum",
+    "kthvalue",
+    "max",
+    "mean",
+    "median",
+    "min",
+    "norm",
+    "prod",
+    "std",
+    "std_mean",
+    "sum",
+    "var",
+    "var_mean",
+]
+
+
+def _typed(x, dtype):
+    return x if dtype is None else Cast.functional(x, dtype)
+
+
+def sum(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType | None = None) -> Tensor:
+    """Sum over dimensions; whole numbers and bool are added as int64.
+
+    Args:
+        input (Tensor): Numbers or bool.
+        dim (Union[None, int, tuple[int], list[int]]): The dimensions; all for None. Default: None.
+        keepdim (bool): Whether they stay, with length 1. Default: False.
+        dtype (mindspore.dtype): Element type in which to add. Default: None.
+
+    Returns:
+        Tensor.
+    """
+    return F.sum(input, dim, keepdim, dtype=dtype)
+
+
+def mean(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType | None = None) -> Tensor:
+    """Mean over dimensions.
+
+    Args:
+        input (Tensor): Numbers.
+        dim (Union[None, int, tuple[int], list[int]]): The dimensions; all for None. Default: None.
+        keepdim (bool): Whether they stay, with length 1. Default: False.
+        dtype (mindspore.dtype): Element type in which to compute. Default: None, that of `input`.
+
+    Returns:
+        Tensor.
+    """
+    return F.mean(_typed(input, dtype), dim, keepdim)
+
+
+def prod(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType | None = None) -> Tensor:
+    """Product over dimensions; whole numbers and bool are multiplied as int64.
+
+    Args:
+        input (Tensor): Numbers or bool.
+        dim (Union[None, int, tuple[int], list[int]]): The dimensions; all for None. Default: None.
+        keepdim (bool): Whether they stay, with length 1. Default: False.
+        dtype (mindspore.dtype): Element type in which to multiply. Default: None.
+
+    Returns:
+        Tensor.
+    """
+    return F.prod(input, dim, keepdim, dtype)
+
+
+def count_nonzero(input: Tensor, dim: Axis = None) -> Tensor:
+    """How many elements are not 0.
+
+    Args:
+        input (Tensor): Numbers or bool.
+        dim (Union[None, int, tuple[int], list[int]]): The dimensions; all for None. Default: None.
+
+    Returns:
+        Tensor of int64.
+    """
+    return F.sum(F.not_equal(input, 0), dim)
+
+
+def _extreme(name, with_place, of_two, of_all, input, dim, keepdim, other):
+    if other is not None or isinstance(dim, Tensor):
+        return of_two.functional(input, dim if other is None else other)
+    if dim is None:
+        return of_all(input)
+    place, value = with_place(dim, keepdim)(input)
+    return value, in_int64(place)
+
+
+def max(
+    input: Tensor, dim: int | Tensor | None = None, keepdim: Bool = False, *, other: Tensor | None = None
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest element; those along a dimension and their places; or the larger of two Tensors' elements.
+
+    Args:
+        input (Tensor): Numbers.
+        dim (Union[int, Tensor]): The dimension, or the second Tensor. Default: None.
+        keepdim (bool): Whether the dimension stays, with length 1. Default: False.
+        other (Tensor): The second Tensor. Default: None.
+
+    Returns:
+        Tensor; with a dimension a tuple of the elements and of their places, int64.
+    """
+    return _extreme("max", P.ArgMaxWithValue, Maximum, F.amax, input, dim, keepdim, other)
+
+
+def min(
+    input: Tensor, dim: int | Tensor | None = None, keepdim: Bool = False, *, other: Tensor | None = None
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The smallest element; those along a dimension and their places; or the smaller of two Tensors' elements.
+
+    Args:
+        input (Tensor): Numbers.
+        dim (Union[int, Tensor]): The dimension, or the second Tensor. Default: None.
+        keepdim (bool): Whether the dimension stays, with length 1. Default: False.
+        other (Tensor): The second Tensor. Default: None.
+
+    Returns:
+        Tensor; with a dimension a tuple of the elements and of their places, int64.
+    """
+    return _extreme("min", P.ArgMinWithValue, Minimum, F.amin, input, dim, keepdim, other)
+
+
+def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    """The k-th smallest elements along a dimension, and their places.
+
+    Args:
+        input (Tensor): Numbers.
+        k (int): Which ones, counted from 1.
+        dim (int): The dimension. Default: -1.
+        keepdim (bool): Whether it stays, with length 1. Default: False.
+
+    Returns:
+        A tuple of the elements and of their places, int64.
+    """
+    return _KthValue.functional(input, k, dim, keepdim)
+
+
+def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """The element in the middle, the lower one of two.
+
+    Args:
+        input (Tensor): Numbers.
+        dim (int): The dimension; the Tensor as a whole for None. Default: None.
+        keepdim (bool): Whether it stays, with length 1. Default: False.
+
+    Returns:
+        Tensor; with a dimension a tuple of the elements and of their places, int64.
+    """
+    if dim is None:
+        flat = input.reshape(-1)
+        return _KthValue.functional(flat, (flat.shape[0] + 1) // 2, 0, False)[0]
+    return _KthValue.functional(input, (input.shape[dim] + 1) // 2, dim, keepdim)
+
+
+def cummax(input: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    """The largest element so far along a dimension, and its place.
+
+    Args:
+        input (Tensor): Numbers.
+        dim (int): The dimension.
+
+    Returns:
+        A tuple of two Tensors of the shape of `input`; the places are int64.
+    """
+    values, places = F.cummax(input, dim)
+    return values, in_int64(places)
+
+
+def cummin(input: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    """The smallest element so far along a dimension, and its place.
+
+    Args:
+        input (Tensor): Numbers.
+        dim (int): The dimension.
+
+    Returns:
+        A tuple of two Tensors of the shape of `input`; the places are int64.
+    """
+    values, places = F.cummin(input, dim)
+    return values, in_int64(places)
+
+
+def cumsum(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
+    """The sum so far along a dimension; whole numbers and bool are added as int64.
+
+    Args:
+        input (Tensor): Numbers or bool.
+        dim (int): The dimension.
+        dtype (mindspore.dtype): Element type in which to add. Default: None.
+
+    Returns:
+        Tensor of the shape of `input`.
+    """
+    whole = input._array.dtype.kind in "biu"
+    return F.cumsum(_typed(input, mstype.int64 if whole and dtype is None else dtype), dim)
+
+
+def std(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim: Bool = False) -> Tensor:
+    """The standard deviation.
+
+    Args:
+        input (Tensor): Floating point numbers.
+        dim (Union[None, int, tuple[int]]): The dimensions; all for None. Default: None.
+        correction (int): What is taken from the number of elements before it divides. Default: 1.
+        keepdim (bool): Whether the dimensions stay, with length 1. Default: False.
+
+    Returns:
+        Tensor.
+    """
+    return F.std(input, () if dim is None else dim, correction, keepdim)
+
+
+def var(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim: Bool = False) -> Tensor:
+    """The variance.
+
+    Args:
+        input (Tensor): Floating point numbers.
+        dim (Union[None, int, tuple[int]]): The dimensions; all for None. Default: None.
+        correction (int): What is taken from the number of elements before it divides. Default: 1.
+        keepdim (bool): Whether the dimensions stay, with length 1. Default: False.
+
+    Returns:
+        Tensor.
+    """
+    return F.var(input, () if dim is None else dim, correction, keepdim)
+
+
+def std_mean(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim: Bool = False) -> tuple[Tensor, Tensor]:
+    """The standard deviation and the mean, see `std`.
+
+    Args:
+        input (Tensor): Floating point numbers.
+        dim (Union[None, int, tuple[int]]): The dimensions; all for None. Default: None.
+        correction (int): What is taken from the number of elements before it divides. Default: 1.
+        keepdim (bool): Whether the dimensions stay, with length 1. Default: False.
+
+    Returns:
+        A tuple of two Tensors.
+    """
+    return std(input, dim, correction=correction, keepdim=keepdim), F.mean(input, dim, keepdim)
+
+
+def var_mean(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim: Bool = False) -> tuple[Tensor, Tensor]:
+    """The variance and the mean, see `var`.
+
+    Args:
+        input (Tensor): Floating point numbers.
+        dim (Union[None, int, tuple[int]]): The dimensions; all for None. Default: None.
+        correction (int): What is taken from the number of elements before it divides. Default: 1.
+        keepdim (bool): Whether the dimensions stay, with length 1. Default: False.
+
+    Returns:
+        A tuple of two Tensors.
+    """
+    return var(input, dim, correction=correction, keepdim=keepdim), F.mean(input, dim, keepdim)
+
+
+def norm(
+    input: Tensor, p: Any = "fro", dim: Axis = None, keepdim: Bool = False, *, dtype: DType | None = None
+) -> Tensor:
+    """The norm of vectors, or for "nuc" that of matrices.
+
+    Args:
+        input (Tensor): Floating point or complex numbers.
+        p (Union[int, float, "fro", "nuc"]): Which norm; "fro" is that of order 2. Default: "fro".
+        dim (Union[None, int, tuple[int], list[int]]): What makes up a vector; all for None. Default: None.
+        keepdim (bool): Whether they stay, with length 1. Default: False.
+        dtype (mindspore.dtype): Element type in which to compute. Default: None, that of `input`.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        ValueError: If `p` is another string.
+    """
+    if p == "nuc":
+        return F.matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
+    if isinstance(p, str) and p != "fro":
+        raise ValueError(f"For 'norm', 'p' should be a number, 'fro' or 'nuc', but got {p!r}.")
+    return F.vector_norm(input, 2 if p == "fro" else p, dim, keepdim, dtype=dtype)

@@ -1,0 +1,92 @@
+"""How `mindspore.mint` says what `mindspore.ops` has: the same function, or one whose arguments have other names."""
+
+import inspect
+import re
+from collections.abc import Callable
+from typing import Any
+
+from msnb.common import dtype as mstype
+from msnb.core.tensor import Tensor
+from msnb.ops import functional as F
+from msnb.ops.array.cast import Cast
+
+
+def same(names: str) -> dict[str, Any]:
+    """{name: the function of `mindspore.ops`} for each of `names`, a text."""
+    return {name: getattr(F, name) for name in names.split()}
+
+
+def renamed(name: str, parameters: str, fn: Any = None) -> Callable[..., Any]:
+    """A function of `mindspore.ops` under the names that mint has.
+
+    Args:
+        name (str): What it is called here.
+        parameters (str): Its arguments in their order, "input:x dim:axis * dtype": where a name differs, that of
+            `mindspore.ops` follows it, and what follows a star goes by name alone. Those left out are not taken.
+        fn (Callable): The function. Default: None, that of the same name.
+
+    Returns:
+        Callable.
+    """
+    fn = getattr(F, name) if fn is None else fn
+    ahead, _, behind = parameters.partition("*")
+    own = {new: old or new for new, _, old in (word.partition(":") for word in [*ahead.split(), *behind.split()])}
+    known = inspect.signature(fn).parameters
+    shown = [known[old].replace(name=new) for new, old in own.items()]
+    by_place = len(ahead.split())
+    shown[by_place:] = [p.replace(kind=p.KEYWORD_ONLY) for p in shown[by_place:]]
+    if [*own.values()][:by_place] != [*known][:by_place]:
+        raise ValueError(f"'{name}' takes its arguments in another order than the function that it stands for.")
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if len(args) > by_place:
+            raise TypeError(f"For '{name}', at most {by_place} arguments go by position, but got {len(args)}.")
+        if kwargs:
+            for keyword in kwargs.keys() - own.keys():
+                raise TypeError(f"For '{name}', there is no argument '{keyword}'; it takes {', '.join(own)}.")
+            kwargs = {own[keyword]: value for keyword, value in kwargs.items()}
+        return fn(*args, **kwargs)
+
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = __name__
+    function.__signature__ = inspect.Signature(shown, return_annotation=inspect.signature(fn).return_annotation)
+    function.__doc__ = _renamed_in(fn.__doc__ or "", {old: new for new, old in own.items() if old != new})
+    return function
+
+
+def _renamed_in(doc, names):
+    for old, new in names.items():
+        doc = re.sub(rf"`{old}`|\*\*{old}\*\*|(?m:^ +{old} \()", lambda m, o=old, n=new: m[0].replace(o, n), doc)
+    return doc
+
+
+def of_floats(name: str) -> Callable[[Tensor], Tensor]:
+    """A function of `mindspore.ops` of one Tensor, in which whole numbers and bool count as float32.
+
+    Args:
+        name (str): What it is called, here and there.
+
+    Returns:
+        Callable.
+    """
+    fn = getattr(F, name)
+
+    def function(input: Tensor) -> Tensor:
+        return fn(floating(input))
+
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = __name__
+    function.__doc__ = _renamed_in(fn.__doc__ or "", {next(iter(inspect.signature(fn).parameters)): "input"})
+    return function
+
+
+def floating(x: Any) -> Any:
+    """`x`, in float32 where it is a Tensor of whole numbers or of bool."""
+    if isinstance(x, Tensor) and x._array.dtype.kind in "biu":
+        return Cast.functional(x, mstype.float32)
+    return x
+
+
+def in_int64(places: Tensor) -> Tensor:
+    """Places, in the type that mint gives them in."""
+    return Cast.functional(places, mstype.int64)

@@ -1,0 +1,46 @@
+"""Linear algebra of mint."""
+
+from typing import Any
+
+from msnb.common.kinds import Axis, Bool, DType
+from msnb.core.tensor import Tensor
+from msnb.mint._rows import renamed
+from msnb.ops import functional as F
+
+__all__ = ["inv", "matrix_norm", "norm", "qr", "vector_norm"]
+
+inv = renamed("inv", "input", F.inverse)
+vector_norm = renamed("vector_norm", "x ord dim:axis keepdim:keepdims * dtype")
+matrix_norm = renamed("matrix_norm", "A ord dim:axis keepdim:keepdims * dtype")
+
+
+def qr(A: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
+    """A matrix with orthonormal columns and an upper triangular one, whose product is given.
+
+    Args:
+        A (Tensor): (..., M, N), floating point or complex.
+        mode (str): "reduced", "complete" for square ones, or "r" for the second alone, the first being empty.
+            Default: "reduced".
+
+    Returns:
+        A tuple of two Tensors.
+    """
+    if mode == "r":
+        return F.zeros((0,), A.dtype), F.qr(A)[1]
+    return F.qr(A, mode)
+
+
+def norm(A: Tensor, ord: Any = None, dim: Axis = None, keepdim: Bool = False, *, dtype: DType | None = None) -> Tensor:
+    """The norm of vectors, or of matrices.
+
+    Args:
+        A (Tensor): Floating point or complex numbers.
+        ord (Union[int, float, "fro", "nuc"]): Which norm. Default: None, that of order 2 of all elements.
+        dim (Union[None, int, tuple[int]]): One dimension for vectors, two for matrices; all for None. Default: None.
+        keepdim (bool): Whether they stay, with length 1. Default: False.
+        dtype (mindspore.dtype): Element type in which to compute. Default: None, that of `A`.
+
+    Returns:
+        Tensor.
+    """
+    return F.norm(A, ord, dim, keepdim, dtype)

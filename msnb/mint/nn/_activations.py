@@ -1,0 +1,244 @@
+"""Activations of mint: `dim` and `dtype`, and those that write into what they are given."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import DType
+from msnb.core.tensor import Tensor
+from msnb.ops import functional as F
+from msnb.ops._in_place import take_over
+from msnb.ops.array.cast import Cast
+
+__all__ = [
+    "dropout",
+    "dropout2d",
+    "elu",
+    "elu_",
+    "hardtanh",
+    "hardtanh_",
+    "leaky_relu",
+    "log_softmax",
+    "normalize",
+    "one_hot",
+    "relu",
+    "relu6",
+    "relu_",
+    "sigmoid_",
+    "silu",
+    "softmax",
+    "threshold",
+    "threshold_",
+]
+
+
+def _in_place(name: str, fn: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The function that writes what `fn` gives into its first argument."""
+
+    def function(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        return take_over(name, input, fn(input, *args, **kwargs))
+
+    function.__name__ = function.__qualname__ = name
+    parameters = list(inspect.signature(fn).parameters.values())
+    function.__signature__ = inspect.Signature([p for p in parameters if p.name != "inplace"], return_annotation=Tensor)
+    function.__doc__ = f"`{name[:-1]}`, written into `input`.\n\n{(fn.__doc__ or '').partition(chr(10))[2]}"
+    return function
+
+
+def _given(name, input, result, inplace):
+    return take_over(name, input, result) if inplace else result
+
+
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """x for positive numbers, else alpha (exp(x) - 1).
+
+    Args:
+        input (Tensor): Floating point numbers.
+        alpha (float): What negative numbers approach. Default: 1.0.
+        inplace (bool): Whether the result is written into `input`. Default: False.
+
+    Returns:
+        Tensor.
+    """
+    return _given("elu", input, F.elu(input, float(alpha)), inplace)
+
+
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
+    """Every element brought into a range.
+
+    Args:
+        input (Tensor): Numbers.
+        min_val (Union[int, float]): The lower end. Default: -1.0.
+        max_val (Union[int, float]): The upper end. Default: 1.0.
+        inplace (bool): Whether the result is written into `input`. Default: False.
+
+    Returns:
+        Tensor.
+    """
+    return _given("hardtanh", input, F.hardtanh(input, min_val, max_val), inplace)
+
+
+def leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Tensor:
+    """x for positive numbers, else x times a slope.
+
+    Args:
+        input (Tensor): Floating point numbers.
+        negative_slope (Union[int, float]): The slope. Default: 0.01.
+
+    Returns:
+        Tensor.
+    """
+    return F.leaky_relu(input, negative_slope)
+
+
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """The larger of 0 and each element.
+
+    Args:
+        input (Tensor): Numbers.
+        inplace (bool): Whether the result is written into `input`. Default: False.
+
+    Returns:
+        Tensor.
+    """
+    return _given("relu", input, F.relu(input), inplace)
+
+
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """Each element brought into [0, 6].
+
+    Args:
+        input (Tensor): Floating point numbers.
+        inplace (bool): Whether the result is written into `input`. Default: False.
+
+    Returns:
+        Tensor.
+    """
+    return _given("relu6", input, F.relu6(input), inplace)
+
+
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    """x times its sigmoid.
+
+    Args:
+        input (Tensor): Floating point numbers.
+        inplace (bool): Whether the result is written into `input`. Default: False.
+
+    Returns:
+        Tensor.
+    """
+    return _given("silu", input, F.silu(input), inplace)
+
+
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """Elements above a threshold, and `value` in place of the others.
+
+    Args:
+        input (Tensor): Numbers.
+        threshold (Union[int, float]): The threshold.
+        value (Union[int, float]): What the others become.
+        inplace (bool): Whether the result is written into `input`. Default: False.
+
+    Returns:
+        Tensor.
+    """
+    return _given("threshold", input, F.threshold(input, threshold, value), inplace)
+
+
+elu_, hardtanh_, relu_, threshold_ = (_in_place(f"{fn.__name__}_", fn) for fn in (elu, hardtanh, relu, threshold))
+sigmoid_ = F.inplace_sigmoid
+
+
+def _usual_dim(input):
+    """The dimension of a softmax that is given none: 0 of scalars, vectors and volumes, else 1."""
+    return 0 if input.ndim in (0, 1, 3) else 1
+
+
+def softmax(input: Tensor, dim: int | None = None, dtype: DType | None = None) -> Tensor:
+    """Exponentials, divided by their sum.
+
+    Args:
+        input (Tensor): Numbers.
+        dim (int): The dimension. Default: None, 0 for 0, 1 or 3 dimensions and 1 for others.
+        dtype (mindspore.dtype): Element type in which to compute. Default: None, that of `input`.
+
+    Returns:
+        Tensor.
+    """
+    return F.softmax(input, _usual_dim(input) if dim is None else dim, dtype=dtype)
+
+
+def log_softmax(input: Tensor, dim: int | None = None, *, dtype: DType | None = None) -> Tensor:
+    """The logarithm of the softmax.
+
+    Args:
+        input (Tensor): Numbers.
+        dim (int): The dimension. Default: None, 0 for 0, 1 or 3 dimensions and 1 for others.
+        dtype (mindspore.dtype): Element type in which to compute. Default: None, that of `input`.
+
+    Returns:
+        Tensor.
+    """
+    x = input if dtype is None else Cast.functional(input, dtype)
+    return F.log_softmax(x, _usual_dim(input) if dim is None else dim)
+
+
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Elements at random set to 0, the others divided by how many stay.
+
+    Args:
+        input (Tensor): Floating point numbers.
+        p (float): How many become 0, in [0, 1]. Default: 0.5.
+        training (bool): Whether any become 0 at all. Default: True.
+        inplace (bool): Whether the result is written into `input`. Default: False.
+
+    Returns:
+        Tensor.
+    """
+    return _given("dropout", input, F.dropout(input, p, training), inplace)
+
+
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Channels at random set to 0, the others divided by how many stay.
+
+    Args:
+        input (Tensor): (N, C, H, W) or (C, H, W).
+        p (float): How many become 0, in [0, 1]. Default: 0.5.
+        training (bool): Whether any become 0 at all. Default: True.
+        inplace (bool): Whether the result is written into `input`. Default: False.
+
+    Returns:
+        Tensor.
+    """
+    return _given("dropout2d", input, F.dropout2d(input, p, training), inplace)
+
+
+def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
+    """Vectors divided by their norm.
+
+    Args:
+        input (Tensor): Floating point numbers.
+        p (float): The order of the norm. Default: 2.0.
+        dim (int): The dimension that makes up a vector. Default: 1.
+        eps (float): What the norm is at least. Default: 1e-12.
+
+    Returns:
+        Tensor.
+    """
+    return input / F.maximum(F.vector_norm(input, p, dim, True), eps)
+
+
+def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
+    """1 at the place that each element names, 0 elsewhere.
+
+    Args:
+        tensor (Tensor): Whole numbers from 0 on.
+        num_classes (int): How many places there are. Default: -1, one more than the largest element.
+
+    Returns:
+        Tensor of int64, with a further dimension.
+    """
+    if num_classes == -1:
+        num_classes = int(F.amax(tensor)) + 1
+    return Cast.functional(F.one_hot(tensor, num_classes), mstype.int64)

@@ -1,0 +1,119 @@
+"""Losses and normalisation of mint: `input` and `target`, and the order of arguments that PyTorch has."""
+
+from typing import Any, Literal
+
+from msnb.core.tensor import Tensor
+from msnb.ops import functional as F
+
+Reduction = Literal["none", "mean", "sum"]
+
+__all__ = [
+    "batch_norm",
+    "binary_cross_entropy_with_logits",
+    "kl_div",
+    "nll_loss",
+    "smooth_l1_loss",
+]
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Each channel with mean 0 and deviation 1 over the batch, then scaled and shifted.
+
+    Args:
+        input (Tensor): (N, C, ...).
+        running_mean (Tensor): The mean of each channel, and in training, where it is a Parameter, where to keep it.
+        running_var (Tensor): The variance likewise.
+        weight (Tensor): The scale of each channel. Default: None, 1.
+        bias (Tensor): Its shift. Default: None, 0.
+        training (bool): Whether mean and variance are those of the batch. Default: False.
+        momentum (float): By how much the kept ones move towards those of the batch. Default: 0.1.
+        eps (float): What keeps the root from 0. Default: 1e-5.
+
+    Returns:
+        Tensor of the shape of `input`.
+    """
+    channels = (input.shape[1],)
+    weight = F.ones(channels, input.dtype) if weight is None else weight
+    bias = F.zeros(channels, input.dtype) if bias is None else bias
+    mean = F.zeros(channels, input.dtype) if running_mean is None else running_mean
+    var = F.ones(channels, input.dtype) if running_var is None else running_var
+    return F.batch_norm(input, mean, var, weight, bias, training, momentum, eps)
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    reduction: Reduction = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    """The binary cross entropy of the sigmoid of `input`.
+
+    Args:
+        input (Tensor): The logits.
+        target (Tensor): The shares, of the same shape.
+        weight (Tensor): The weight of each element. Default: None.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+        pos_weight (Tensor): The weight of what is 1. Default: None.
+
+    Returns:
+        Tensor.
+    """
+    return F.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
+
+
+def kl_div(input: Tensor, target: Tensor, reduction: Any = "mean", log_target: bool = False) -> Tensor:
+    """The divergence of Kullback and Leibler of a distribution from another, whose logarithm is given.
+
+    Args:
+        input (Tensor): Logarithms of shares.
+        target (Tensor): Shares.
+        reduction (str): "mean", "batchmean", "sum" or "none". Default: "mean".
+        log_target (bool): Whether `target` are logarithms, too. Default: False.
+
+    Returns:
+        Tensor.
+    """
+    return F.kl_div(input, F.exp(target) if log_target else target, reduction)
+
+
+def nll_loss(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, ignore_index: int = -100, reduction: Reduction = "mean"
+) -> Tensor:
+    """The negative logarithms of the shares of the right classes.
+
+    Args:
+        input (Tensor): Logarithms of shares, (N, C, ...) or (C,).
+        target (Tensor): The right classes.
+        weight (Tensor): The weight of each class. Default: None.
+        ignore_index (int): A class that does not count. Default: -100.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Returns:
+        Tensor.
+    """
+    return F.nll_loss(input, target, weight, ignore_index, reduction)
+
+
+def smooth_l1_loss(input: Tensor, target: Tensor, reduction: Reduction = "mean", beta: float = 1.0) -> Tensor:
+    """Squares of small differences, and the size of large ones.
+
+    Args:
+        input (Tensor): Floating point numbers.
+        target (Tensor): The same.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+        beta (float): Where the one goes over into the other. Default: 1.0.
+
+    Returns:
+        Tensor.
+    """
+    return F.smooth_l1_loss(input, target, float(beta), reduction)

@@ -1,0 +1,394 @@
+"""Convolutions, pools and borders of mint: `padding` is a number for each dimension, or "same" and "valid"."""
+
+from typing import Any
+
+from msnb.core.tensor import Tensor
+from msnb.ops import functional as F
+from msnb.ops.nn.adaptive_pool import adaptive_max_pool2d
+from msnb.ops.nn.resize import ResizeBicubic
+
+__all__ = [
+    "adaptive_max_pool1d",
+    "adaptive_max_pool2d",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "fold",
+    "interpolate",
+    "max_pool2d",
+    "max_unpool2d",
+    "pad",
+    "upsample",
+]
+
+Sizes = int | tuple[int, ...] | list[int]
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _convolved(name, fn, dims, input, weight, bias, stride, padding, dilation, groups):
+    if isinstance(padding, str):
+        if padding not in ("same", "valid"):
+            raise ValueError(f"For '{name}', 'padding' should be a number, 'same' or 'valid', but got {padding!r}.")
+        how = padding, 0
+    else:
+        how = "pad", _tuple(padding)
+    batch = input if input.ndim == dims + 2 else F.expand_dims(input, 0)
+    result = fn(batch, weight, bias, _one(stride, dims), how[0], _one(how[1], dims), _one(dilation, dims), groups)
+    return result if batch is input else F.squeeze(result, 0)
+
+
+def _one(value, dims):
+    """A tuple of one number as that number, which a convolution of one dimension wants."""
+    value = _tuple(value)
+    return value[0] if isinstance(value, tuple) and (dims == 1 or len(value) == 1) else value
+
+
+def conv1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: Sizes | str = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Cross-correlation of sequences with a bank of filters.
+
+    Args:
+        input (Tensor): (N, C, L) or (C, L).
+        weight (Tensor): (C_out, C / groups, kernel).
+        bias (Tensor): (C_out,). Default: None.
+        stride (Union[int, tuple[int]]): Step of the window. Default: 1.
+        padding (Union[int, tuple[int], str]): Zeros at each end, "same" or "valid". Default: 0.
+        dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
+        groups (int): Number of groups of channels. Default: 1.
+
+    Returns:
+        Tensor of as many dimensions as `input`.
+    """
+    return _convolved("conv1d", F.conv1d, 1, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: Sizes | str = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Cross-correlation of images with a bank of filters.
+
+    Args:
+        input (Tensor): (N, C, H, W) or (C, H, W).
+        weight (Tensor): (C_out, C / groups, kernel height, kernel width).
+        bias (Tensor): (C_out,). Default: None.
+        stride (Union[int, tuple[int]]): Step of the window. Default: 1.
+        padding (Union[int, tuple[int], str]): Zeros at each side, "same" or "valid". Default: 0.
+        dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
+        groups (int): Number of groups of channels. Default: 1.
+
+    Returns:
+        Tensor of as many dimensions as `input`.
+    """
+    return _convolved("conv2d", F.conv2d, 2, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: Sizes | str = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Cross-correlation of volumes with a bank of filters.
+
+    Args:
+        input (Tensor): (N, C, D, H, W) or (C, D, H, W).
+        weight (Tensor): (C_out, C / groups, kernel depth, kernel height, kernel width).
+        bias (Tensor): (C_out,). Default: None.
+        stride (Union[int, tuple[int]]): Step of the window. Default: 1.
+        padding (Union[int, tuple[int], str]): Zeros at each side, "same" or "valid". Default: 0.
+        dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
+        groups (int): Number of groups of channels. Default: 1.
+
+    Returns:
+        Tensor of as many dimensions as `input`.
+    """
+    return _convolved("conv3d", F.conv3d, 3, input, weight, bias, stride, padding, dilation, groups)
+
+
+def avg_pool1d(
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:
+    """The mean of each window of a sequence.
+
+    Args:
+        input (Tensor): (N, C, L) or (C, L).
+        kernel_size (Union[int, tuple[int]]): Length of the window.
+        stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
+        padding (Union[int, tuple[int]]): Zeros at each end. Default: 0.
+        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+        count_include_pad (bool): Whether the zeros count in the mean. Default: True.
+
+    Returns:
+        Tensor of as many dimensions as `input`.
+    """
+    batch = input if input.ndim == 3 else F.expand_dims(input, 0)
+    step = kernel_size if stride is None else stride
+    how = ceil_mode, count_include_pad
+    result = F.avg_pool1d(batch, _one(kernel_size, 1), _one(step, 1), _one(padding, 1), *how)
+    return result if batch is input else F.squeeze(result, 0)
+
+
+def avg_pool2d(
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """The mean of each window of an image.
+
+    Args:
+        input (Tensor): (N, C, H, W) or (C, H, W).
+        kernel_size (Union[int, tuple[int]]): Height and width of the window.
+        stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
+        padding (Union[int, tuple[int]]): Zeros at each side. Default: 0.
+        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+        count_include_pad (bool): Whether the zeros count in the mean. Default: True.
+        divisor_override (int): Divides the sum instead. Default: None.
+
+    Returns:
+        Tensor of as many dimensions as `input`.
+    """
+    sizes = kernel_size, kernel_size if stride is None else stride, padding
+    return _averaged(F.avg_pool2d, 2, input, sizes, ceil_mode, count_include_pad, divisor_override)
+
+
+def avg_pool3d(
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """The mean of each window of a volume.
+
+    Args:
+        input (Tensor): (N, C, D, H, W) or (C, D, H, W).
+        kernel_size (Union[int, tuple[int]]): Depth, height and width of the window.
+        stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
+        padding (Union[int, tuple[int]]): Zeros at each side. Default: 0.
+        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+        count_include_pad (bool): Whether the zeros count in the mean. Default: True.
+        divisor_override (int): Divides the sum instead. Default: None.
+
+    Returns:
+        Tensor of as many dimensions as `input`.
+    """
+    sizes = kernel_size, kernel_size if stride is None else stride, padding
+    return _averaged(F.avg_pool3d, 3, input, sizes, ceil_mode, count_include_pad, divisor_override)
+
+
+def _averaged(fn, dims, input, sizes, ceil_mode, count_include_pad, divisor_override):
+    batch = input if input.ndim == dims + 2 else F.expand_dims(input, 0)
+    result = fn(batch, *(_one(n, dims) for n in sizes), ceil_mode, count_include_pad, divisor_override or 0)
+    return result if batch is input else F.squeeze(result, 0)
+
+
+def max_pool2d(
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest value of each window.
+
+    Args:
+        input (Tensor): (N, C, H, W) or (C, H, W).
+        kernel_size (Union[int, tuple[int]]): Height and width of the window.
+        stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
+        padding (Union[int, tuple[int]]): What is added at each side. Default: 0.
+        dilation (Union[int, tuple[int]]): Spacing of the elements of a window. Default: 1.
+        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+        return_indices (bool): Whether the places of the values come as well. Default: False.
+
+    Returns:
+        Tensor of as many dimensions, or a tuple of it and the places, int64.
+    """
+    window = _tuple(kernel_size), _tuple(stride), _tuple(padding), _tuple(dilation)
+    return F.max_pool2d(input, *window, return_indices, ceil_mode)
+
+
+def max_unpool2d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    output_size: tuple[int, ...] | None = None,
+) -> Tensor:
+    """The values that a `max_pool2d` gave, at their places, and 0 elsewhere.
+
+    Args:
+        input (Tensor): The values, (N, C, H, W) or (C, H, W).
+        indices (Tensor): Their places.
+        kernel_size (Union[int, tuple[int]]): Height and width of the window.
+        stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
+        padding (Union[int, tuple[int]]): What was added at each side. Default: 0.
+        output_size (tuple[int]): The shape of the result. Default: None, the smallest that gives such a pool.
+
+    Returns:
+        Tensor of as many dimensions.
+    """
+    return F.max_unpool2d(input, indices, *map(_tuple, (kernel_size, stride, padding, output_size)))
+
+
+def adaptive_max_pool1d(
+    input: Tensor, output_size: int, return_indices: bool = False
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest values of as many parts of a sequence as are asked for.
+
+    Args:
+        input (Tensor): (N, C, L) or (C, L).
+        output_size (int): How many parts.
+        return_indices (bool): Whether the places of the values come as well. Default: False.
+
+    Returns:
+        Tensor of as many dimensions, or a tuple of it and the places, int64.
+    """
+    size = output_size[0] if isinstance(output_size, (tuple, list)) else output_size
+    found = adaptive_max_pool2d(F.expand_dims(input, -2), (1, size), return_indices)
+    if isinstance(found, tuple):
+        return F.squeeze(found[0], -2), F.squeeze(found[1], -2)
+    return F.squeeze(found, -2)
+
+
+def pad(input: Tensor, pad: tuple[int, ...] | list[int], mode: str = "constant", value: float | None = None) -> Tensor:
+    """Extends a Tensor at its borders.
+
+    Args:
+        input (Tensor): Any shape.
+        pad (Union[tuple[int], list[int]]): Before and after of the last dimension, then of the one before it, and so
+            on; negative numbers cut.
+        mode (str): "constant", "reflect", "replicate" or "circular". Default: "constant".
+        value (number): The constant. Default: None, 0.
+
+    Returns:
+        Tensor.
+    """
+    return F.pad(input, pad, mode, value)
+
+
+def upsample(
+    input: Tensor,
+    size: Sizes | None = None,
+    scale_factor: float | tuple[float, ...] | None = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+) -> Tensor:
+    """A Tensor resized, see `interpolate`.
+
+    Args:
+        input (Tensor): (N, C, ...).
+        size (Union[int, tuple[int]]): The sizes of its last dimensions. Default: None.
+        scale_factor (Union[float, tuple[float]]): By how much they grow. Default: None.
+        mode (str): How. Default: "nearest".
+        align_corners (bool): Whether the corners keep their values. Default: None.
+
+    Returns:
+        Tensor.
+    """
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def interpolate(
+    input: Tensor,
+    size: Sizes | None = None,
+    scale_factor: float | tuple[float, ...] | None = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+) -> Tensor:
+    """A Tensor resized.
+
+    Args:
+        input (Tensor): (N, C, ...), with one to three further dimensions.
+        size (Union[int, tuple[int]]): Their new lengths. Default: None.
+        scale_factor (Union[float, tuple[float]]): By how much they grow. Default: None.
+        mode (str): "nearest", "linear", "bilinear", "bicubic", "trilinear" or "area". Default: "nearest".
+        align_corners (bool): Whether the corners keep their values, for the linear modes and "bicubic". Default: None.
+        recompute_scale_factor (bool): Whether places follow from the lengths rather than from `scale_factor`.
+            Default: None.
+
+    Returns:
+        Tensor of as many dimensions.
+
+    Raises:
+        ValueError: If not exactly one of `size` and `scale_factor` is given, or `mode` does not fit the dimensions.
+    """
+    if mode != "bicubic":
+        return F.interpolate(input, size, scale_factor, mode, align_corners, recompute_scale_factor)
+    if input.ndim != 4 or (size is None) == (scale_factor is None):
+        raise ValueError("For 'interpolate', mode 'bicubic' takes 4 dimensions, and one of 'size' and 'scale_factor'.")
+    if scale_factor is not None:
+        factors = scale_factor if isinstance(scale_factor, (tuple, list)) else (scale_factor, scale_factor)
+        size = tuple(int(length * factor) for length, factor in zip(input.shape[2:], factors, strict=True))
+        if not recompute_scale_factor and any(
+            new != length * factor for new, length, factor in zip(size, input.shape[2:], factors, strict=True)
+        ):
+            raise ValueError(
+                "For 'interpolate', mode 'bicubic' takes a 'scale_factor' that gives whole lengths, or 'size'."
+            )
+    corners = bool(align_corners)
+    return ResizeBicubic(align_corners=corners, half_pixel_centers=not corners)(input, _pair(size))
+
+
+def fold(
+    input: Tensor, output_size: Sizes, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
+) -> Tensor:
+    """Images made of their windows, which are columns: where windows meet, they are added.
+
+    Args:
+        input (Tensor): (N, C * window, number of windows), or the same without N.
+        output_size (Union[int, tuple[int]]): Height and width of the images.
+        kernel_size (Union[int, tuple[int]]): Height and width of the window.
+        dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
+        padding (Union[int, tuple[int]]): What is cut off at each side. Default: 0.
+        stride (Union[int, tuple[int]]): Step of the window. Default: 1.
+
+    Returns:
+        Tensor, (N, C, H, W), or the same without N.
+    """
+    height, width = _pair(kernel_size)
+    batch = input if input.ndim == 3 else F.expand_dims(input, 0)
+    windows = batch.reshape(batch.shape[0], -1, height * width, batch.shape[-1])
+    sizes = map(_pair, (output_size, kernel_size, dilation, padding, stride))
+    images = F.fold(windows, *sizes)
+    return images if batch is input else F.squeeze(images, 0)
+
+
+def _pair(value):
+    return (value, value) if isinstance(value, int) else tuple(value)

@@ -1,0 +1,282 @@
+"""Activations as `mindspore.mint.nn` means them."""
+
+from typing import Annotated
+
+from msnb.common.kinds import Bool, Int, OneOf, checked
+from msnb.mint.nn import functional as F
+from msnb.mint.nn.layer._of_function import OfFunction
+from msnb.nn._numbers import FiniteNumber, NonNegativeNumber
+
+__all__ = [
+    "ELU",
+    "GELU",
+    "GLU",
+    "Hardshrink",
+    "Hardtanh",
+    "Mish",
+    "ReLU6",
+    "SELU",
+    "SiLU",
+    "Softmax",
+    "Softshrink",
+    "Threshold",
+]
+
+
+class ELU(OfFunction, function=F.elu):
+    """
+    x for positive numbers, else alpha (exp(x) - 1).
+
+    Args:
+        alpha (Union[int, float]): What negative numbers approach. Default: 1.0.
+        inplace (bool): Whether the result is written into the input. Default: False.
+
+    Inputs:
+        - **input** (Tensor) - floating point numbers.
+
+    Outputs:
+        Tensor of the same shape.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mint.nn.ELU()(Tensor([0.0, 2.0], mindspore.float32)))
+        [0. 2.]
+    """
+
+    @checked
+    def __init__(self, alpha: FiniteNumber = 1.0, inplace: Bool = False) -> None:
+        super().__init__(alpha=alpha, inplace=inplace)
+
+
+class ReLU6(OfFunction, function=F.relu6):
+    """
+    Each element brought into [0, 6].
+
+    Args:
+        inplace (bool): Whether the result is written into the input. Default: False.
+
+    Inputs:
+        - **input** (Tensor) - floating point numbers.
+
+    Outputs:
+        Tensor of the same shape.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    @checked
+    def __init__(self, inplace: Bool = False) -> None:
+        super().__init__(inplace=inplace)
+
+
+class SiLU(OfFunction, function=F.silu):
+    """
+    x times its sigmoid.
+
+    Args:
+        inplace (bool): Whether the result is written into the input. Default: False.
+
+    Inputs:
+        - **input** (Tensor) - floating point numbers.
+
+    Outputs:
+        Tensor of the same shape.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    @checked
+    def __init__(self, inplace: Bool = False) -> None:
+        super().__init__(inplace=inplace)
+
+
+class Hardtanh(OfFunction, function=F.hardtanh):
+    """
+    Every element brought into a range.
+
+    Args:
+        min_val (Union[int, float]): The lower end. Default: -1.0.
+        max_val (Union[int, float]): The upper end. Default: 1.0.
+        inplace (bool): Whether the result is written into the input. Default: False.
+
+    Inputs:
+        - **input** (Tensor) - numbers.
+
+    Outputs:
+        Tensor of the same shape.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    @checked
+    def __init__(self, min_val: FiniteNumber = -1.0, max_val: FiniteNumber = 1.0, inplace: Bool = False) -> None:
+        super().__init__(min_val=min_val, max_val=max_val, inplace=inplace)
+
+
+class Threshold(OfFunction, function=F.threshold):
+    """
+    Elements above a threshold, and `value` in place of the others.
+
+    Args:
+        threshold (Union[int, float]): The threshold.
+        value (Union[int, float]): What the others become.
+        inplace (bool): Whether the result is written into the input. Default: False.
+
+    Inputs:
+        - **input** (Tensor) - numbers.
+
+    Outputs:
+        Tensor of the same shape.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    @checked
+    def __init__(self, threshold: FiniteNumber, value: FiniteNumber, inplace: Bool = False) -> None:
+        super().__init__(threshold=threshold, value=value, inplace=inplace)
+
+
+class GELU(OfFunction, function=F.gelu):
+    """
+    x times the share of the normal distribution below it.
+
+    Args:
+        approximate (str): "none", or "tanh" for an approximation by it. Default: "none".
+
+    Inputs:
+        - **input** (Tensor) - floating point numbers.
+
+    Outputs:
+        Tensor of the same shape.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    @checked
+    def __init__(self, approximate: Annotated[str, OneOf("none", "tanh")] = "none") -> None:
+        super().__init__(approximate=approximate)
+
+
+class GLU(OfFunction, function=F.glu):
+    """
+    The first half of a dimension times the sigmoid of the second.
+
+    Args:
+        dim (int): The dimension. Default: -1.
+
+    Inputs:
+        - **input** (Tensor) - with an even length there.
+
+    Outputs:
+        Tensor with half that length.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    @checked
+    def __init__(self, dim: Int = -1) -> None:
+        super().__init__(dim=dim)
+
+
+class Softmax(OfFunction, function=F.softmax):
+    """
+    Exponentials, divided by their sum.
+
+    Args:
+        dim (int): The dimension. Default: None, 0 for 0, 1 or 3 dimensions and 1 for others.
+
+    Inputs:
+        - **input** (Tensor) - floating point numbers.
+
+    Outputs:
+        Tensor of the same shape.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    @checked
+    def __init__(self, dim: Int | None = None) -> None:
+        super().__init__(dim=dim)
+
+
+class Hardshrink(OfFunction, function=F.hardshrink):
+    """
+    0 for what is near 0, everything else as it is.
+
+    Args:
+        lambd (Union[int, float]): How near. Default: 0.5.
+
+    Inputs:
+        - **input** (Tensor) - floating point numbers.
+
+    Outputs:
+        Tensor of the same shape.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    @checked
+    def __init__(self, lambd: FiniteNumber = 0.5) -> None:
+        super().__init__(lambd=lambd)
+
+
+class Softshrink(OfFunction, function=F.softshrink):
+    """
+    Everything moved towards 0, and what is near it 0.
+
+    Args:
+        lambd (Union[int, float]): By how much, not negative. Default: 0.5.
+
+    Inputs:
+        - **input** (Tensor) - floating point numbers.
+
+    Outputs:
+        Tensor of the same shape.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    @checked
+    def __init__(self, lambd: NonNegativeNumber = 0.5) -> None:
+        super().__init__(lambd=lambd)
+
+
+class Mish(OfFunction, function=F.mish):
+    """
+    x times the tanh of its softplus.
+
+    Inputs:
+        - **input** (Tensor) - floating point numbers.
+
+    Outputs:
+        Tensor of the same shape.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+
+class SELU(OfFunction, function=F.selu):
+    """
+    ELU with the scale that keeps mean and variance of what flows through a network.
+
+    Inputs:
+        - **input** (Tensor) - floating point numbers.
+
+    Outputs:
+        Tensor of the same shape.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """

@@ -1,0 +1,312 @@
+"""Convolutions as `mindspore.mint.nn` means them: no border unless asked for, and a bias."""
+
+from itertools import chain
+from math import prod
+from typing import Annotated, Any, ClassVar
+
+from msnb.common import dtype as mstype
+from msnb.common.initializer import initializer
+from msnb.common.kinds import Bool, DType, Kind, OneOf, PositiveInt, checked
+from msnb.core.parameter import Parameter
+from msnb.core.tensor import Tensor
+from msnb.mint.nn import functional as F
+from msnb.nn._kinds import first_bias, first_weight
+from msnb.nn.cell import Cell
+
+__all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose2d"]
+
+
+def _ints(least):
+    def accept(value):
+        sizes = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+        if not sizes or not all(isinstance(size, int) and not isinstance(size, bool) for size in sizes):
+            raise TypeError
+        if any(size < least for size in sizes):
+            raise ValueError
+        return sizes
+
+    kind = "positive" if least else "non-negative"
+    return Kind(f"a {kind} int or a tuple of them", accept)
+
+
+def _padding(value):
+    if isinstance(value, str):
+        if value not in ("same", "valid"):
+            raise ValueError
+        return value
+    return _OFFSETS.accept(value)
+
+
+_OFFSETS = _ints(0)
+Sizes = Annotated[int | tuple[int, ...] | list[int], _ints(1)]
+Offsets = Annotated[int | tuple[int, ...] | list[int], _OFFSETS]
+Padding = Annotated[
+    int | str | tuple[int, ...] | list[int], Kind("'same', 'valid', a non-negative int or a tuple of them", _padding)
+]
+PaddingMode = Annotated[str, OneOf("zeros", "reflect", "replicate", "circular")]
+
+
+class _Filtered(Cell):
+    """What convolutions of one, two and three dimensions share: sizes, and the Parameters `weight` and `bias`."""
+
+    _dims: ClassVar[int] = 0
+
+    def _spread(self, **sizes: Any) -> None:
+        """Attributes with one number for each dimension."""
+        for name, given in sizes.items():
+            given = (given,) if isinstance(given, int) else given  # a default
+            if len(given) not in (1, self._dims):
+                raise ValueError(
+                    f"For '{self.cls_name}', '{name}' should be one number or {self._dims}, but got {given}."
+                )
+            setattr(self, name, given * self._dims if len(given) == 1 else given)
+
+    def _begin(self, in_channels, out_channels, groups, shape, bias, dtype):
+        for name, channels in (("in_channels", in_channels), ("out_channels", out_channels)):
+            if channels % groups:
+                raise ValueError(
+                    f"For '{self.cls_name}', '{name}' should be a multiple of 'groups', {groups}, but got {channels}."
+                )
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.groups = groups
+        kind = dtype or mstype.float32
+        self.weight = Parameter(initializer(first_weight(None), shape, kind), "weight")
+        self.bias = None
+        if bias:
+            self.bias = Parameter(initializer(first_bias(None, prod(shape[1:])), (out_channels,), kind), "bias")
+
+    def extend_repr(self) -> str:
+        """Sizes."""
+        names = ("kernel_size", "stride", "padding", "dilation", "groups")
+        shown = ", ".join(f"{name}={getattr(self, name)}" for name in names)
+        channels = f"input_channels={self.in_channels}, output_channels={self.out_channels}"
+        return f"{channels}, {shown}, bias={self.bias is not None}"
+
+
+class _Conv(_Filtered):
+    @checked
+    def __init__(
+        self,
+        in_channels: PositiveInt,
+        out_channels: PositiveInt,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Padding = 0,
+        dilation: Sizes = 1,
+        groups: PositiveInt = 1,
+        bias: Bool = True,
+        padding_mode: PaddingMode = "zeros",
+        dtype: DType | None = None,
+    ) -> None:
+        super().__init__()
+        self.padding: Any = ()
+        self._spread(kernel_size=kernel_size, stride=stride, dilation=dilation)
+        if isinstance(padding, str):
+            self.padding = padding
+        else:
+            self._spread(padding=padding)
+        if padding == "same" and any(step != 1 for step in self.stride):
+            raise ValueError(f"For '{self.cls_name}', 'stride' should be 1 with 'same' padding, but got {self.stride}.")
+        self.padding_mode: str = padding_mode
+        self._begin(
+            in_channels, out_channels, groups, (out_channels, in_channels // groups, *self.kernel_size), bias, dtype
+        )
+
+    @property
+    def _border(self):
+        """What is added before and after of each dimension, the last one first, as `pad` takes it."""
+        if self.padding == "valid":
+            return (0,) * (2 * self._dims)
+        if self.padding == "same":
+            spans = [step * (size - 1) for step, size in zip(self.dilation, self.kernel_size, strict=True)]
+            return tuple(chain.from_iterable((span // 2, span - span // 2) for span in reversed(spans)))
+        return tuple(chain.from_iterable((side, side) for side in reversed(self.padding)))
+
+    def construct(self, input: Tensor) -> Tensor:
+        """The response of each filter at each place."""
+        convolve = getattr(F, f"conv{self._dims}d")
+        how = self.stride, self.padding, self.dilation, self.groups
+        if self.padding_mode != "zeros":
+            input = F.pad(input, self._border, mode=self.padding_mode)
+            how = self.stride, 0, self.dilation, self.groups
+        return convolve(input, self.weight, self.bias, *how)
+
+
+class Conv1d(_Conv):
+    """
+    Cross-correlation of sequences with a bank of filters, which are learned.
+
+    Args:
+        in_channels (int): How many channels come in.
+        out_channels (int): How many go out.
+        kernel_size (Union[int, tuple[int]]): Length of a filter.
+        stride (Union[int, tuple[int]]): Step of the window. Default: 1.
+        padding (Union[int, tuple[int], str]): What is added at each end, "same" or "valid". Default: 0.
+        dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
+        groups (int): Number of groups of channels. Default: 1.
+        bias (bool): Whether a number is added to each channel. Default: True.
+        padding_mode (str): What is added: "zeros", "reflect", "replicate" or "circular". Default: "zeros".
+        dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.
+
+    Inputs:
+        - **input** (Tensor) - (N, C, L) or (C, L).
+
+    Outputs:
+        Tensor of as many dimensions.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If one is out of its range, channels are no multiple of `groups`, or "same" comes with a stride.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mint.nn.Conv1d(2, 3, 3, padding=1)(Tensor(np.ones([1, 2, 6]), mindspore.float32)).shape)
+        (1, 3, 6)
+    """
+
+    _dims = 1
+
+
+class Conv2d(_Conv):
+    """
+    Cross-correlation of images with a bank of filters, which are learned.
+
+    Args:
+        in_channels (int): How many channels come in.
+        out_channels (int): How many go out.
+        kernel_size (Union[int, tuple[int]]): Height and width of a filter.
+        stride (Union[int, tuple[int]]): Step of the window. Default: 1.
+        padding (Union[int, tuple[int], str]): What is added at each side, "same" or "valid". Default: 0.
+        dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
+        groups (int): Number of groups of channels. Default: 1.
+        bias (bool): Whether a number is added to each channel. Default: True.
+        padding_mode (str): What is added: "zeros", "reflect", "replicate" or "circular". Default: "zeros".
+        dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.
+
+    Inputs:
+        - **input** (Tensor) - (N, C, H, W) or (C, H, W).
+
+    Outputs:
+        Tensor of as many dimensions.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If one is out of its range, channels are no multiple of `groups`, or "same" comes with a stride.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mint.nn.Conv2d(2, 3, 3)(Tensor(np.ones([1, 2, 6, 6]), mindspore.float32)).shape)
+        (1, 3, 4, 4)
+    """
+
+    _dims = 2
+
+
+class Conv3d(_Conv):
+    """
+    Cross-correlation of volumes with a bank of filters, which are learned.
+
+    Args:
+        in_channels (int): How many channels come in.
+        out_channels (int): How many go out.
+        kernel_size (Union[int, tuple[int]]): Depth, height and width of a filter.
+        stride (Union[int, tuple[int]]): Step of the window. Default: 1.
+        padding (Union[int, tuple[int], str]): What is added at each side, "same" or "valid". Default: 0.
+        dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
+        groups (int): Number of groups of channels. Default: 1.
+        bias (bool): Whether a number is added to each channel. Default: True.
+        padding_mode (str): What is added: "zeros", "reflect", "replicate" or "circular". Default: "zeros".
+        dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.
+
+    Inputs:
+        - **input** (Tensor) - (N, C, D, H, W) or (C, D, H, W).
+
+    Outputs:
+        Tensor of as many dimensions.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If one is out of its range, channels are no multiple of `groups`, or "same" comes with a stride.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    _dims = 3
+
+
+class ConvTranspose2d(_Filtered):
+    """
+    The gradient of a convolution of images as a layer: each element spreads a filter over the result.
+
+    Args:
+        in_channels (int): How many channels come in.
+        out_channels (int): How many go out.
+        kernel_size (Union[int, tuple[int]]): Height and width of a filter.
+        stride (Union[int, tuple[int]]): By how much the filter moves for each element. Default: 1.
+        padding (Union[int, tuple[int]]): What is cut at each side. Default: 0.
+        output_padding (Union[int, tuple[int]]): What the result is longer at one side. Default: 0.
+        groups (int): Number of groups of channels. Default: 1.
+        bias (bool): Whether a number is added to each channel. Default: True.
+        dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
+        padding_mode (str): Only "zeros". Default: "zeros".
+        dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.
+
+    Inputs:
+        - **input** (Tensor) - (N, C, H, W) or (C, H, W).
+        - **output_size** (tuple[int]) - height and width of the result. Default: None, by `output_padding`.
+
+    Outputs:
+        Tensor of as many dimensions.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If one is out of its range, or channels are no multiple of `groups`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    _dims = 2
+
+    @checked
+    def __init__(
+        self,
+        in_channels: PositiveInt,
+        out_channels: PositiveInt,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Offsets = 0,
+        output_padding: Offsets = 0,
+        groups: PositiveInt = 1,
+        bias: Bool = True,
+        dilation: Sizes = 1,
+        padding_mode: Annotated[str, OneOf("zeros")] = "zeros",
+        dtype: DType | None = None,
+    ) -> None:
+        super().__init__()
+        self._spread(kernel_size=kernel_size, stride=stride, padding=padding, output_padding=output_padding)
+        self._spread(dilation=dilation)
+        self.padding_mode: str = padding_mode
+        self._begin(
+            in_channels, out_channels, groups, (in_channels, out_channels // groups, *self.kernel_size), bias, dtype
+        )
+
+    def construct(self, input: Tensor, output_size: tuple[int, ...] | list[int] | None = None) -> Tensor:
+        """The sum of the filters."""
+        further = self.output_padding
+        if output_size is not None:
+            least = [
+                (length - 1) * step - 2 * cut + space * (size - 1) + 1
+                for length, step, cut, space, size in zip(
+                    input.shape[-2:], self.stride, self.padding, self.dilation, self.kernel_size, strict=True
+                )
+            ]
+            further = tuple(wanted - size for wanted, size in zip(output_size[-2:], least, strict=True))
+        how = self.stride, self.padding, further, self.groups, self.dilation
+        return F.conv_transpose2d(input, self.weight, self.bias, *how)

@@ -1,0 +1,204 @@
+"""Losses as `mindspore.mint.nn` means them: their mean unless told otherwise."""
+
+from typing import Annotated
+
+from msnb.common.kinds import Bool, Int, OneOf, checked
+from msnb.mint.nn import functional as F
+from msnb.mint.nn.layer._of_function import OfTarget
+from msnb.nn._kinds import AboveZero, OptionalTensor, Share
+
+__all__ = [
+    "BCELoss",
+    "BCEWithLogitsLoss",
+    "CrossEntropyLoss",
+    "KLDivLoss",
+    "MSELoss",
+    "NLLLoss",
+    "SmoothL1Loss",
+]
+
+Reduction = Annotated[str, OneOf("mean", "sum", "none")]
+Divergence = Annotated[str, OneOf("mean", "batchmean", "sum", "none")]
+
+
+class MSELoss(OfTarget, function=F.mse_loss):
+    """
+    The squares of the differences.
+
+    Args:
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Inputs:
+        - **input** (Tensor) - floating point numbers.
+        - **target** (Tensor) - of a shape that broadcasts with it.
+
+    Outputs:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mint.nn.MSELoss()(Tensor([1.0, 2.0]), Tensor([1.0, 4.0])))
+        2.0
+    """
+
+    @checked
+    def __init__(self, reduction: Reduction = "mean") -> None:
+        super().__init__(reduction=reduction)
+
+
+class SmoothL1Loss(OfTarget, function=F.smooth_l1_loss):
+    """
+    Squares of small differences, and the size of large ones.
+
+    Args:
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+        beta (float): Where the one goes over into the other, positive. Default: 1.0.
+
+    Inputs:
+        - **input** (Tensor) - floating point numbers.
+        - **target** (Tensor) - of the same shape.
+
+    Outputs:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    @checked
+    def __init__(self, reduction: Reduction = "mean", beta: AboveZero = 1.0) -> None:
+        super().__init__(reduction=reduction, beta=beta)
+
+
+class KLDivLoss(OfTarget, function=F.kl_div):
+    """
+    The divergence of Kullback and Leibler of a distribution from another, whose logarithm is given.
+
+    Args:
+        reduction (str): "mean", "batchmean", "sum" or "none". Default: "mean".
+        log_target (bool): Whether the targets are logarithms, too. Default: False.
+
+    Inputs:
+        - **input** (Tensor) - logarithms of shares.
+        - **target** (Tensor) - shares, of the same shape.
+
+    Outputs:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    @checked
+    def __init__(self, reduction: Divergence = "mean", log_target: Bool = False) -> None:
+        super().__init__(reduction=reduction, log_target=log_target)
+
+
+class BCELoss(OfTarget, function=F.binary_cross_entropy):
+    """
+    The binary cross entropy of shares.
+
+    Args:
+        weight (Tensor): The weight of each element. Default: None.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Inputs:
+        - **input** (Tensor) - shares.
+        - **target** (Tensor) - shares, of the same shape.
+
+    Outputs:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    @checked
+    def __init__(self, weight: OptionalTensor = None, reduction: Reduction = "mean") -> None:
+        super().__init__(weight=weight, reduction=reduction)
+
+
+class BCEWithLogitsLoss(OfTarget, function=F.binary_cross_entropy_with_logits):
+    """
+    The binary cross entropy of the sigmoid of what comes in.
+
+    Args:
+        weight (Tensor): The weight of each element. Default: None.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+        pos_weight (Tensor): The weight of what is 1. Default: None.
+
+    Inputs:
+        - **input** (Tensor) - logits.
+        - **target** (Tensor) - shares, of the same shape.
+
+    Outputs:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    @checked
+    def __init__(
+        self, weight: OptionalTensor = None, reduction: Reduction = "mean", pos_weight: OptionalTensor = None
+    ) -> None:
+        super().__init__(weight=weight, reduction=reduction, pos_weight=pos_weight)
+
+
+class NLLLoss(OfTarget, function=F.nll_loss):
+    """
+    The negative logarithms of the shares of the right classes.
+
+    Args:
+        weight (Tensor): The weight of each class. Default: None.
+        ignore_index (int): A class that does not count. Default: -100.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Inputs:
+        - **input** (Tensor) - logarithms of shares, (N, C, ...).
+        - **target** (Tensor) - the right classes, (N, ...).
+
+    Outputs:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    @checked
+    def __init__(self, weight: OptionalTensor = None, ignore_index: Int = -100, reduction: Reduction = "mean") -> None:
+        super().__init__(weight=weight, ignore_index=ignore_index, reduction=reduction)
+
+
+class CrossEntropyLoss(OfTarget, function=F.cross_entropy):
+    """
+    The cross entropy of the softmax of what comes in.
+
+    Args:
+        weight (Tensor): The weight of each class. Default: None.
+        ignore_index (int): A class that does not count. Default: -100.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+        label_smoothing (float): How much of the target is spread over all classes, in [0, 1]. Default: 0.0.
+
+    Inputs:
+        - **input** (Tensor) - logits, (N, C, ...).
+        - **target** (Tensor) - the right classes, (N, ...), or shares of the shape of the input.
+
+    Outputs:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    @checked
+    def __init__(
+        self,
+        weight: OptionalTensor = None,
+        ignore_index: Int = -100,
+        reduction: Reduction = "mean",
+        label_smoothing: Share = 0.0,
+    ) -> None:
+        super().__init__(weight=weight, ignore_index=ignore_index, reduction=reduction, label_smoothing=label_smoothing)

@@ -1,0 +1,6 @@
+"""A face: the optimizers of mint, of which AdamW and SGD are those of `mindspore.experimental.optim`."""
+
+from msnb.experimental.optim import SGD, AdamW
+from msnb.mint.optim.adam import Adam
+
+__all__ = ["Adam", "AdamW", "SGD"]

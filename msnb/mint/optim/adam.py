@@ -1,0 +1,42 @@
+"""Adam as mint means it."""
+
+from msnb.experimental import optim
+from msnb.experimental.optim.moments import moments
+from msnb.ops import functional as F
+
+__all__ = ["Adam"]
+
+
+class Adam(optim.Adam):
+    r"""
+    Adam (Kingma and Ba, 2014), with :math:`\epsilon` inside the correction of the means, as AdamW has it.
+
+    Args:
+        params (Union[list[Parameter], list[dict]]): What to train, one list or groups.
+        lr (Union[int, float, Tensor]): Learning rate. Default: 1e-3.
+        betas (tuple[float]): Decay rates of the means, in [0, 1). Default: (0.9, 0.999).
+        eps (float): Keeps the denominator from zero. Default: 1e-8.
+        weight_decay (float): L2 penalty. Default: 0.0.
+        amsgrad (bool): Whether the largest mean of squares so far is used. Default: False.
+        maximize (bool): Whether to climb. Default: False.
+
+    Inputs:
+        - **gradients** (tuple[Tensor]) - one for each Parameter.
+
+    Raises:
+        ValueError: If a number is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> optimizer = mint.optim.Adam(Net().trainable_params(), lr=0.1)
+    """
+
+    def _step(self, group, shared, param, gradient, mean, square, largest):
+        left1, left2 = shared
+        mean, square = moments(group, gradient, mean, square)
+        if group["amsgrad"]:
+            F.assign(largest, F.maximum(largest, square))
+            square = largest
+        F.assign(param, param - group["lr"] / left1 * mean / (F.sqrt(square) / F.sqrt(left2) + group["eps"]))

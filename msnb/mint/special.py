@@ -1,0 +1,22 @@
+"""Special functions of mint."""
+
+from msnb.core.tensor import Tensor
+from msnb.mint._rows import of_floats
+from msnb.mint.nn.functional import log_softmax
+from msnb.ops import functional as F
+
+__all__ = ["erfc", "exp2", "expm1", "log1p", "log_softmax", "round", "sinc"]
+
+erfc, exp2, expm1, log1p, sinc = map(of_floats, ("erfc", "exp2", "expm1", "log1p", "sinc"))
+
+
+def round(input: Tensor) -> Tensor:
+    """The nearest whole number, of two the even one.
+
+    Args:
+        input (Tensor): Numbers.
+
+    Returns:
+        Tensor.
+    """
+    return F.round(input)

@@ -1,0 +1,280 @@
+"""`mindspore.mint` beside MindSpore 2.7.1, or PyTorch where that has no kernel for the CPU (tests/golden/mint.npz)."""
+
+import functools
+import importlib.util
+import json
+import pathlib
+import sys
+
+import numpy as np
+import pytest
+
+GOLDEN = pathlib.Path(__file__).parents[1] / "golden"
+sys.path[:0] = [str(GOLDEN), str(GOLDEN.parent / "ops")]
+import mint_oracle  # noqa: E402
+from make_mint import CALLS, arrays_of, key_of  # noqa: E402
+from sweeps import swept  # noqa: E402
+
+import msnb  # noqa: E402
+from msnb import Tensor, context, mint  # noqa: E402
+
+FACTS = json.loads((GOLDEN / "mint.json").read_text())
+MINT = mint_oracle.MindSpore(msnb)
+# Where a number is known to differ, and why.
+NEAR = {"bicubic": 5e-4}  # MindSpore reads the weights of ResizeBicubic from a table of 1024
+OTHER = {("binary_cross_entropy(", "grad1"), ("BCELoss", "grad1")}  # r1.1's operator has no gradient for its labels
+BY_VALUES = (
+    "item(",
+    "bincount(",
+    "unique",
+    "nonzero(",
+    "masked_select(",
+    "equal(",
+    "allclose(",
+    "where(V([True, False, True]))",
+)
+TOGETHER = 10  # calls that are one program: to compile each alone takes longer
+
+
+@functools.cache
+def golden():
+    """{call: {name: array}}."""
+    found = {}
+    with np.load(GOLDEN / "mint.npz") as store:
+        for name in store:
+            key, _, part = name.rpartition("/")
+            found.setdefault(key, {})[part] = store[name]
+    return found
+
+
+def room(call):
+    """The module of the function or layer that a call is about."""
+    return at((call[1] or call[0]).partition("(")[0]).__module__
+
+
+def subject(call):
+    """The function or layer; what mint shares with ops and nn is of the module there."""
+    of = room(call)
+    return (call[1] or call[0]).partition("(")[0] if of.startswith("msnb.mint") else of
+
+
+def at(path):
+    """What stands at a path below mint."""
+    return functools.reduce(getattr, path.split("."), mint)
+
+
+def compared(key, name, got, want):
+    if any(word in key and name == part for word, part in OTHER):
+        return
+    assert got.shape == want.shape and got.dtype == want.dtype, f"{name}: {got.dtype}{got.shape}"
+    near = next((limit for word, limit in NEAR.items() if word in key), 2e-4)
+    np.testing.assert_allclose(got, want, near, near / 10, err_msg=name)
+
+
+@pytest.fixture
+def mode():
+    before = context.get_context("mode")
+    yield lambda new: context.set_context(mode=new)
+    context.set_context(mode=before)
+
+
+def agree(call, gradients):
+    """Run a call, and compare what it gives."""
+    text, made = call
+    want = golden()[key_of(*call)]
+    got, problem = mint_oracle.answer(MINT, (text, arrays_of(text, made), made), gradients)
+    assert problem is None
+    assert {name for name in want if name.startswith("out")} == {name for name in got if name.startswith("out")}
+    for name in want.keys() & got.keys():
+        compared(key_of(*call), name, got[name], want[name])
+
+
+@pytest.mark.parametrize("call", swept(CALLS, subject), ids=lambda call: key_of(*call))
+def test_a_call_gives_what_mindspore_or_pytorch_gives(call, mode):
+    mode(context.PYNATIVE_MODE)
+    agree(call, gradients=False)
+
+
+@pytest.mark.parametrize("call", swept(CALLS, room), ids=lambda call: key_of(*call))
+def test_its_gradients_are_theirs_too(call, mode):
+    mode(context.PYNATIVE_MODE)
+    agree(call, gradients=True)
+
+
+IN_A_GRAPH = [call for call in CALLS if not call[1] and not any(word in call[0] for word in BY_VALUES)]
+
+
+@pytest.mark.parametrize(
+    "calls",
+    swept([IN_A_GRAPH[i : i + TOGETHER] for i in range(0, len(IN_A_GRAPH), TOGETHER)], lambda _: "functions"),
+    ids=lambda calls: calls[0][0],
+)
+def test_calls_give_the_same_in_a_graph(calls, mode):
+    boxes = [[Tensor(array) for array in arrays_of(*call)] for call in calls]
+    ends = np.cumsum([0, *map(len, boxes)])
+
+    def run(*flat):
+        return tuple(
+            mint_oracle.results_of(mint_oracle.called(MINT, text, flat[ends[i] : ends[i + 1]]))
+            for i, (text, _) in enumerate(calls)
+        )
+
+    flat = [box for some in boxes for box in some]
+    mode(context.PYNATIVE_MODE)
+    plain = run(*flat)
+    for (text, _), results, others in zip(calls, msnb.jit(run)(*flat), plain, strict=True):
+        for got, want in zip(results, others, strict=True):
+            assert got.dtype == want.dtype, text
+            np.testing.assert_allclose(got.asnumpy(), want.asnumpy(), 2e-4, 2e-5, err_msg=text)
+
+
+class Small(msnb.nn.Cell):
+    """A network of mint's layers."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = mint.nn.Conv2d(1, 2, 3, padding="same", padding_mode="reflect")
+        self.norm = mint.nn.BatchNorm2d(2)
+        self.act = mint.nn.GELU("tanh")
+        self.out = mint.nn.Linear(2 * 4 * 4, 3)
+
+    def construct(self, x):
+        return self.out(mint.flatten(self.act(self.norm(self.conv(x))), 1))
+
+
+def trained():
+    """The losses of three steps, and what the running statistics are after them."""
+    net = MINT.begin(Small())
+    optimizer = mint.optim.AdamW(net.trainable_params(), lr=0.05)
+    loss = mint.nn.CrossEntropyLoss()
+    step = msnb.value_and_grad(lambda x, y: loss(net(x), y), None, optimizer.parameters)
+    x = Tensor(mint_oracle.start((4, 1, 4, 4), 3))
+    y = Tensor(np.array([0, 2, 1, 0], np.int32))
+    losses = []
+    for _ in range(3):
+        value, gradients = step(x, y)
+        optimizer(gradients)
+        losses.append(float(value))
+    return losses, net.norm.running_mean.asnumpy(), net.norm.running_var.asnumpy(), int(net.norm.num_batches_tracked)
+
+
+def test_a_network_of_mints_layers_trains_alike_in_both_modes(mode):
+    mode(context.PYNATIVE_MODE)
+    losses, mean, variance, count = trained()
+    mode(context.GRAPH_MODE)
+    others = trained()
+    assert losses[0] > losses[-1] and count == others[-1] == 3
+    np.testing.assert_allclose(losses, others[0], 1e-4)
+    np.testing.assert_allclose(mean, others[1], 1e-4, 1e-6)
+    np.testing.assert_allclose(variance, others[2], 1e-4)
+
+
+def test_a_batch_norm_moves_its_running_statistics_as_pytorch_does():
+    layer = mint.nn.BatchNorm1d(1)
+    layer.set_train()
+    layer(Tensor(np.array([[1.0], [3.0]], np.float32)))
+    np.testing.assert_allclose(layer.running_mean.asnumpy(), [0.2], 1e-6)  # a tenth of the mean 2
+    np.testing.assert_allclose(layer.running_var.asnumpy(), [1.1], 1e-6)  # nine tenths of 1, a tenth of the unbiased 2
+    total = mint.nn.BatchNorm1d(1, momentum=None)
+    total.set_train()
+    for value in (1.0, 3.0):
+        total(Tensor(np.array([[value], [value]], np.float32)))
+    np.testing.assert_allclose(total.running_mean.asnumpy(), [2.0], 1e-6)  # the mean of all batches
+
+
+@pytest.mark.parametrize("amsgrad", [False, True])
+def test_adam_adds_epsilon_to_the_corrected_root(amsgrad):
+    weight = msnb.Parameter(Tensor(np.array([1.0, -2.0], np.float32)), name="weight")
+    optimizer = mint.optim.Adam([weight], lr=0.1, betas=(0.8, 0.9), eps=0.3, weight_decay=0.1, amsgrad=amsgrad)
+    value, mean, square, largest = np.array([1.0, -2.0]), np.zeros(2), np.zeros(2), np.zeros(2)
+    for step, given in enumerate(([0.5, -1.0], [0.1, 0.2]), 1):
+        optimizer((Tensor(np.array(given, np.float32)),))
+        gradient = np.array(given) + 0.1 * value
+        mean, square = 0.8 * mean + 0.2 * gradient, 0.9 * square + 0.1 * gradient**2
+        largest = np.maximum(largest, square)
+        root = np.sqrt((largest if amsgrad else square) / (1 - 0.9**step))
+        value = value - 0.1 * mean / (1 - 0.8**step) / (root + 0.3)
+    np.testing.assert_allclose(weight.asnumpy(), value, 1e-5)
+
+
+def test_random_numbers_have_the_shape_type_and_range_that_is_asked_for():
+    msnb.set_seed(1)
+    assert mint.rand(2, 3).shape == mint.randn((2, 3)).shape == mint.randint(5, (2, 3)).shape == (2, 3)
+    assert mint.rand(4, dtype=msnb.float16).dtype == msnb.float16
+    assert mint.rand_like(Tensor(np.ones(4, np.float16))).dtype == msnb.float16
+    drawn = mint.randint(2, 5, (200,))
+    assert drawn.dtype == msnb.int64 and set(drawn.asnumpy().tolist()) == {2, 3, 4}
+    assert set(mint.randint_like(Tensor(np.zeros(200, np.int32)), 3).asnumpy().tolist()) == {0, 1, 2}
+    assert sorted(mint.randperm(6).asnumpy().tolist()) == list(range(6))
+    assert mint.randn_like(Tensor(np.zeros((2, 2), np.float32))).shape == (2, 2)
+    assert mint.normal(10.0, 0.1, (3,)).asnumpy().min() > 5
+    assert mint.normal(Tensor(np.array([[0.0], [100.0]], np.float32)), 1.0).shape == (2, 1)
+    assert mint.bernoulli(Tensor(np.array([0.0, 1.0], np.float32))).asnumpy().tolist() == [0.0, 1.0]
+    picked = mint.multinomial(Tensor(np.array([0.0, 1.0, 1.0], np.float32)), 2)
+    assert picked.dtype == msnb.int64 and sorted(picked.asnumpy().tolist()) == [1, 2]
+    assert mint.empty(2, 3, dtype=msnb.int32).shape == mint.empty((2, 3)).shape == (2, 3)
+    with pytest.raises(NotImplementedError, match="rand.*generator"):
+        mint.rand(2, generator=msnb.Generator())
+
+
+def test_what_writes_in_place_gives_the_tensor_itself():
+    functional = mint.nn.functional
+    for write, plain in (
+        (functional.relu_, functional.relu),
+        (functional.elu_, functional.elu),
+        (functional.hardtanh_, functional.hardtanh),
+        (functional.sigmoid_, functional.sigmoid),
+        (lambda x: functional.threshold_(x, 0.5, 3.0), lambda x: functional.threshold(x, 0.5, 3.0)),
+        (lambda x: functional.silu(x, inplace=True), functional.silu),
+        (lambda x: mint.nn.ReLU6(inplace=True)(x), functional.relu6),
+    ):
+        x = Tensor(np.array([-2.0, 0.25, 7.0], np.float32))
+        want = plain(x).asnumpy()
+        assert write(x) is x
+        np.testing.assert_allclose(x.asnumpy(), want, 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (lambda x: mint.cat((x, x), axis=0), TypeError, "axis"),
+        (lambda x: mint.all(x, axis=0), TypeError, "'all'.*'axis'.*dim"),
+        (lambda x: mint.all(x, 0, True, 1), TypeError, "'all'.*3 arguments"),
+        (lambda x: mint.select(x, 0, 5), ValueError, "'select'.*'index'"),
+        (lambda x: mint.norm(x, "odd"), ValueError, "'norm'.*'p'"),
+        (lambda x: mint.cdist(x, x, compute_mode="fast"), ValueError, "'cdist'.*'compute_mode'"),
+        (lambda x: mint.unique(x, dim=0), NotImplementedError, "'unique'.*numpy.unique"),
+        (lambda x: mint.randint(1, 2, 3, 4), TypeError, "'randint'"),
+        (lambda x: mint.batch_norm_stats(x, 1e-5), NotImplementedError, "nn.functional.batch_norm"),
+        (lambda x: mint.distributed.all_reduce(x), NotImplementedError, "mindspore.parallel"),
+        (lambda x: mint.nn.functional.conv2d(x, x, padding="all"), ValueError, "'conv2d'.*'padding'"),
+        (lambda x: mint.nn.Conv2d(3, 4, 3, groups=2), ValueError, "'Conv2d'.*'in_channels'"),
+        (lambda x: mint.nn.Conv2d(2, 4, (3, 3, 3)), ValueError, "'Conv2d'.*'kernel_size'"),
+        (lambda x: mint.nn.Conv2d(2, 4, 3, 2, "same"), ValueError, "'Conv2d'.*'stride'"),
+        (lambda x: mint.nn.GroupNorm(3, 4), ValueError, "'GroupNorm'.*'num_channels'"),
+        (lambda x: mint.nn.BatchNorm2d(2)(x), ValueError, "'BatchNorm2d'.*4 dims"),
+        (lambda x: mint.nn.ZeroPad1d((1, 2, 3)), ValueError, "'ZeroPad1d'.*'padding'"),
+    ],
+)
+def test_what_does_not_fit_is_said_with_mints_name(call, error, says):
+    with pytest.raises(error, match=says):
+        call(Tensor(np.ones((2, 3), np.float32)))
+
+
+def test_mint_has_the_names_of_mindspore_and_their_arguments():
+    wrong = {}
+    for path, wanted in FACTS["names"].items():
+        found, refuses = at(path), hasattr(at(path), "_later")
+        if wanted and not refuses:
+            own = mint_oracle.arguments(found)
+            pairs = zip(own, wanted, strict=False)
+            if len(own) != len(wanted) or any(a != b and a != f"{b}=" for a, b in pairs):  # a default more is welcome
+                wrong[path] = own, wanted
+    assert wrong == {}
+
+
+def test_the_page_of_mint_is_what_its_script_prints():
+    spec = importlib.util.spec_from_file_location("page_of_mint", GOLDEN.parents[1] / "docs" / "make_mint.py")
+    printer = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(printer)
+    assert printer.PAGE.read_text(encoding="utf-8") == printer.page(), "run `python docs/make_mint.py`"
