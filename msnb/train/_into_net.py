@@ -44,7 +44,7 @@ def load_param_into_net(
         >>> param_dict = load_checkpoint("lenet.ckpt")
         >>> not_loaded = load_param_into_net(net, param_dict)
     """
-    return [p.name for p in _loaded(net, parameter_dict, strict_load)[1]]
+    return [p.name for p in _loaded(net, parameter_dict, strict_load, remove_redundancy)[1]]
 
 
 @instead_of(
@@ -65,12 +65,11 @@ def _load_param_into_net_and_tell(
     Returns:
         tuple, names of the network's Parameters that were not loaded, and those that the network does not have.
     """
-    log.unused("load_param_into_net", "Parameters are always whole", remove_redundancy=remove_redundancy)
-    used, missing = _loaded(net, parameter_dict, strict_load, converts=not strict_load)
+    used, missing = _loaded(net, parameter_dict, strict_load, remove_redundancy, converts=not strict_load)
     return [p.name for p in missing], [name for name in parameter_dict if name not in used]
 
 
-def _loaded(net, parameter_dict, strict_load, converts=False):
+def _loaded(net, parameter_dict, strict_load, remove_redundancy, converts=False):
     """Load, and say which names of the network there were, and which of its Parameters are missing."""
     if not isinstance(net, nn.Cell):
         raise TypeError(f"For 'load_param_into_net', 'net' should be a Cell, but got {type(net).__name__}.")
