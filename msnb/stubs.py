@@ -233,20 +233,16 @@ def _given(function):
 _PARTS_OF_MINT = "from msnb.mint import distributed, linalg, nn, optim, special\n"
 
 
-def _room(path):
-    return importlib.import_module(f"msnb.{path}")  # spares it to who asks for no stubs
-
-
 def mint_stub(path: str) -> str:
     """The stub of `msnb.mint`, or of the module at `path` below it."""
-    module = _room(f"mint{path}")
+    module = importlib.import_module(f"msnb.mint{path}")  # spares it to who asks for no stubs
     imports = _IMPORTS + "from msnb.core.tensor import Tensor\n" + ("" if path else _PARTS_OF_MINT)
     return _HEADER + imports + "\n" + _all(module.__all__) + "".join(_face_texts(module))
 
 
 def numpy_stub() -> str:
     """`msnb/numpy/__init__.pyi`."""
-    numpy = _room("numpy")
+    numpy = msnb.numpy
     lines = _face_texts(numpy)
     any_array = type_text(ArrayLike)
     text = "".join(lines).replace(any_array, "_ArrayLike")
