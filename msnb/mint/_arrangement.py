@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from msnb import log
 from msnb.core.array_like import common_type
 from msnb.core.tensor import Tensor
 from msnb.mint._rows import in_int64
@@ -338,6 +339,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = _MODES[0])
     """
     if compute_mode not in _MODES:
         raise ValueError(f"For 'cdist', 'compute_mode' should be one of {_MODES}, but got {compute_mode!r}.")
+    log.unused("cdist", "distances are summed here in any case", compute_mode=compute_mode == _MODES[1])
     return F.cdist(x1, x2, p)
 
 

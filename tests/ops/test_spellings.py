@@ -19,8 +19,15 @@ PACKAGE = Path(msnb.__file__).parent
 # Other tests declare operators of their own.
 SPELLINGS = {k: s for k, s in declare.SPELLINGS.items() if not k[1].startswith("Test")}
 # One name, two things: MindSpore's operator in place and torch's method of a Tensor; a class and what gives back its
-# argument; Python's `&` from the right and random numbers; numpy's `resize` of any Tensor and that of images.
-UNLIKE = {*(f"scatter{what}" for what in ("add", "sub", "mul", "div", "max", "min")), "identity", "rand", "resize"}
+# argument; Python's `&` from the right and random numbers; numpy's `resize` of any Tensor and that of
+# images; numpy's `histogram` with edges and weights, and counts in equal bins.
+UNLIKE = {
+    *(f"scatter{what}" for what in ("add", "sub", "mul", "div", "max", "min")),
+    "histogram",
+    "identity",
+    "rand",
+    "resize",
+}
 
 
 def file_of(target):
