@@ -10,6 +10,7 @@ from source_cases import image
 from test_bad_input import example, framed
 
 import msnb.dataset as ds
+from msnb.core import generations
 from msnb.mindrecord import FileWriter
 
 
@@ -200,3 +201,22 @@ def test_names_of_files_are_in_the_rows_when_they_are_renamed(name, photos):
 
 def test_captions_are_a_column_of_strings(photos):
     assert values(photos["COCO"](decode=True))[0][1] == [[b"text 1"], [b"text 2"]]
+
+
+@pytest.fixture
+def second_generation():
+    before = generations.shared
+    generations.share(2)
+    yield
+    generations.share(before)
+
+
+def test_strings_are_str_in_mindspore_2(second_generation):
+    given = []
+    d = ds.NumpySlicesDataset(["ä", "bc"], ["text"], shuffle=False)
+    functions = [lambda text: given.append(text) or text, lambda text: np.array(str(text) + "!")]
+    for used in (functions[:1], functions):
+        rows = [row[0] for row in d.map(used, "text").create_tuple_iterator(num_epochs=1, output_numpy=True)]
+        assert [(row.dtype.kind, row.tolist()[:2]) for row in rows] == [("U", ("ä", "ä!")[len(used) - 1]), ("U", "bc")]
+    assert {text.dtype.kind for text in given} == {"U"} and {text.tolist() for text in given} == {"ä", "bc"}
+    assert next(d.batch(2).create_dict_iterator(output_numpy=True))["text"].tolist() == ["ä", "bc"]

@@ -108,6 +108,11 @@ class PyTensorOperation:
         return self._execute_py(*inputs)
 
 
+def as_str(array: np.ndarray) -> np.ndarray:
+    """An array of bytes as one of str; others as they are."""
+    return np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array
+
+
 def as_array(value: Any) -> np.ndarray:
     """A numpy array of whatever a caller may pass for one column: arrays, Tensors, PIL images, numbers, str, bytes."""
     if isinstance(value, np.ndarray):

@@ -11,10 +11,11 @@ import numpy as np
 from msnb import log
 from msnb.common.kinds import Worded, check, checked
 from msnb.context import get_context
-from msnb.core import events
+from msnb.core import events, generations
 from msnb.core.tensor import Tensor
 from msnb.dataset.core.config import settings
 from msnb.dataset.core.kinds import Columns, Flag, NoEnd
+from msnb.dataset.core.tensor_op import as_str
 from msnb.dataset.engine.chunk import Hint, rows_of
 from msnb.dataset.engine.dataset import Dataset, fluent
 from msnb.dataset.engine.workers import Prefetcher
@@ -45,7 +46,12 @@ def _boxed(rows):
     return [[a if a.dtype.kind in "SU" else Tensor(a) for a in row] for row in rows]
 
 
-def _groups(plan, boxed):
+def _decoded(rows):
+    """The rows with strings as MindSpore 2 gives them, str instead of bytes."""
+    return [list(map(as_str, row)) for row in rows]
+
+
+def _groups(plan, boxed, texts=False):
     """The rows of each chunk. Tensors are made here, ahead of the consumer: a transfer to the device goes on while
     the batch before is being used.
 
@@ -54,6 +60,8 @@ def _groups(plan, boxed):
     for chunk in plan.chunks(Hint(_MAX_HINT, 1)):
         rows = list(zip(*map(rows_of, chunk.columns), strict=True))
         del chunk
+        if texts:
+            rows = _decoded(rows)
         yield rows if boxed is None else boxed(rows)
 
 
@@ -83,6 +91,7 @@ class Iterator:
         self._prefetcher = None
         self._runtime_context = True
         self._boxed = None if output_numpy else _boxed
+        self._texts = generations.shared == 2
         self._index = 0
         if len(ITERATORS_LIST) >= _FORGET:
             ITERATORS_LIST[:] = [ref for ref in ITERATORS_LIST if ref() is not None]
@@ -133,7 +142,7 @@ class Iterator:
         boxed = self._boxed
         if self._monitor is not None and boxed is not None:
             boxed = self._monitor.timed_boxing(boxed)
-        self._prefetcher = Prefetcher(_groups(self._plan, boxed), ahead, always=to_device)
+        self._prefetcher = Prefetcher(_groups(self._plan, boxed, self._texts), ahead, always=to_device)
         groups = self._prefetcher if self._monitor is None else self._monitor.follow(self._prefetcher)
         self._rows = chain.from_iterable(groups)
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from msnb.dataset.core.tensor_op import TensorOp, as_array
+from msnb.core import generations
+from msnb.dataset.core.tensor_op import TensorOp, as_array, as_str
 from msnb.dataset.engine.chunk import rows_of, settle
 from msnb.dataset.engine.errors import UserError, located
 from msnb.dataset.engine.workers import parallel_map, processors
@@ -213,15 +214,17 @@ class UserStep(Step):
         self.label: str = " > ".join(op_name(f) for f in functions)
         self.processes = processes
         self.states: list[Mt32 | None] = [f._open() if isinstance(f, TensorOp) else None for f in functions]
+        self.texts: bool = generations.shared == 2  # functions of MindSpore 2 are given str, those of r1.1 bytes
 
     def call(self, *row: Any) -> Any:
         """One row through the chain; the results as a tuple of arrays."""
-        values = row
+        values = tuple(map(as_str, row)) if self.texts else row
         for function in self.functions:
             values = function(*values)
             if not isinstance(values, tuple):
                 values = (values,)
-        return self._arrays(values)
+        values = self._arrays(values)
+        return tuple(map(as_array, values)) if self.texts else values
 
     def _arrays(self, values):
         if any(v is None for v in values):
@@ -257,7 +260,7 @@ class UserStep(Step):
                 out = self.processes.map(rows)
             elif self.workers > 1 and n > 1:
                 out = parallel_map(self.call, rows, min(self.workers, n))
-            elif len(self.functions) == 1:
+            elif len(self.functions) == 1 and not (self.texts and any(a.dtype.kind == "S" for a in rows[0])):
                 # One function, without a tuple per row as long as it returns arrays.
                 function, raw = self.functions[0], True
                 for row in rows:

@@ -6,6 +6,8 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from typing import Annotated, Any
 
+import numpy as np
+
 from msnb.common.kinds import Worded, check, checked
 from msnb.dataset.core.kinds import Folder, NumSamples, Text, Whole, Workers, of_type, one_of
 from msnb.dataset.engine.cache_client import Cache
@@ -24,9 +26,10 @@ class _Lines(StreamedSet):
     usages = _PARTS
 
     def _rows(self, path):
-        for line in reading.lines(path, newline="\n"):
-            if line := line.removesuffix("\n"):
-                yield (string(line),)
+        with open(path, "rb") as file:
+            for line in file:
+                if line := line.removesuffix(b"\n"):
+                    yield (np.array(line),)
 
 
 class WikiTextDataset(_Lines, TextSet):
@@ -39,7 +42,7 @@ class WikiTextDataset(_Lines, TextSet):
     The other arguments are those of :class:`TextFileDataset`.
 
     Raises:
-        RuntimeError: If a file is missing or no UTF-8, or arguments exclude each other.
+        RuntimeError: If a file is missing, or arguments exclude each other.
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
@@ -56,7 +59,7 @@ class PennTreebankDataset(_Lines, TextSet):
     The other arguments are those of :class:`TextFileDataset`.
 
     Raises:
-        RuntimeError: If a file is missing or no UTF-8, or arguments exclude each other.
+        RuntimeError: If a file is missing, or arguments exclude each other.
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
@@ -72,7 +75,7 @@ class EnWik9Dataset(StreamedSet):
     The other arguments are those of :class:`TextFileDataset`.
 
     Raises:
-        RuntimeError: If the file is missing or no UTF-8, or arguments exclude each other.
+        RuntimeError: If the file is missing, or arguments exclude each other.
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
@@ -93,8 +96,9 @@ class EnWik9Dataset(StreamedSet):
         self._open(dataset_dir, None, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
 
     def _rows(self, path):
-        for line in reading.lines(path, newline="\n"):
-            yield (string(line.removesuffix("\n")),)
+        with open(path, "rb") as file:
+            for line in file:
+                yield (np.array(line.removesuffix(b"\n")),)
 
 
 def _two_languages(pair, name):

@@ -133,7 +133,7 @@ class _Tagged(StreamedSet):
                     yield tuple(map(texts, zip(*sentence, strict=True)))
                 sentence = []
                 continue
-            fields = line.split(self.between)
+            fields = [field for field in line.split(self.between) if field]
             if len(fields) != 3:
                 raise RuntimeError(f"Invalid file, {path!r}: line {number} has {len(fields)} fields, but needs 3.")
             sentence.append(fields)
