@@ -195,6 +195,26 @@ def test_a_layer_in_a_loop_is_one_node_too():
     np.testing.assert_allclose(run(model, one.asnumpy())[0], net(one).asnumpy(), rtol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("index", "names"),
+    [
+        (lambda i: (slice(None), i), ["Gather"]),
+        (lambda i: (None, i, ..., None), ["Gather", "Reshape"]),
+        (lambda i: (Tensor([1, 0]), Tensor([[1], [2]])), ["GatherND"]),
+        (lambda i: (slice(None, None, -1), i, Tensor([[1], [2]])), ["GatherND", "Slice"]),
+        (lambda i: (i, slice(None), Tensor([1, -1])), ["GatherND", "Where"]),
+    ],
+    ids=["one", "new axes", "two", "behind a slice", "apart"],
+)
+def test_parts_by_index_tensors(index, names):
+    x, i = Tensor(randoms(3, 4, 5, 2)), Tensor([0, -2], ms.int32)
+    model = model_of(lambda x, i: x[index(i)], x, i)
+    expected = x[index(i)].asnumpy()
+    np.testing.assert_array_equal(run(model, x.asnumpy(), i.asnumpy())[0], expected)
+    np.testing.assert_array_equal(read.cell_of(model)(x, i).asnumpy(), expected)
+    assert set(names) <= set(operators(model))
+
+
 def operators(model):
     """How many nodes of each operator there are, constants left out."""
     return Counter(node["op_type"] for node in model["graph"]["node"] if node["op_type"] != "Constant")

@@ -60,9 +60,9 @@ def _reverse_sequence(b, x, seq_lengths, *, seq_dim, batch_dim):
 
 @lowerings.register(_TensorGetItem)
 def _item(b, x, starts, tensors, *, plan):
-    """Slices and numbers; index Tensors are left to what the kernel does."""
+    """Slices and numbers, or slices and index Tensors."""
     if _ARRAY in plan:
-        return NotImplemented
+        return _gathered(b, x, tensors, plan)
     starts = iter(starts)
     sliced: dict[str, list[Any]] = {"begin": [], "end": [], "axes": [], "steps": []}
     numbers, new, dimension, place = [], [], 0, 0
@@ -99,6 +99,42 @@ def _item(b, x, starts, tensors, *, plan):
         x = b.op("Gather", x, _kept_inside(b, index, shape[axis]), axis=axis)
     x.shape = tuple(n for i, n in enumerate(b.shape) if i not in new)
     return b.unsqueeze(x, new)
+
+
+def _gathered(b, x, tensors, plan):
+    """Slices first, then one Gather, or GatherND of the axes that index Tensors count, which come to the front for it.
+    Index Tensors that stand apart are left to what the kernel does."""
+    places = [place for place, entry in enumerate(plan) if entry == _ARRAY]
+    own = [entry for entry in plan if entry != _NEW]
+    first, last = own.index(_ARRAY), own.index(_ARRAY) + len(places)
+    if places[-1] - places[0] + 1 != len(places) or any(isinstance(n, Extent) for n in (*x.shape, *b.shape)):
+        return NotImplemented
+    shape = list(x.shape)
+    for axis, entry in enumerate(own):
+        if isinstance(entry, tuple):
+            part = range(shape[axis])[slice(*entry)]
+            x = b.slice(x, [part.start], [part.stop if part.stop >= 0 else -(2**62)], [axis], [part.step])
+            x.shape = tuple(shape[:axis]) + (len(part), *shape[axis + 1 :])
+            shape[axis] = len(part)
+    if len(places) == 1:
+        made = b.op("Gather", x, _index(b, tensors[0]), axis=first)
+    else:
+        rest = [*range(first), *range(last, len(shape))]
+        counted = np.broadcast_shapes(*(t.shape for t in tensors))
+        lines = [_lined(b, t, counted) for t in tensors]
+        x = b.transpose(x, [*range(first, last), *rest])
+        made = b.op("GatherND", x, b.op("Concat", *lines, axis=-1))
+        n = len(counted)
+        made.shape = (*counted, *(shape[axis] for axis in rest))
+        made = b.transpose(made, [*range(n, n + first), *range(n), *range(n + first, len(made.shape))])
+    return b.reshape(made, b.shape) if _NEW in plan else made
+
+
+def _lined(b, index, shape):
+    """An index Tensor of a shape, with one more axis of length 1."""
+    if index.known is not None:
+        return b.const(np.broadcast_to(np.asarray(index.known, np.int64), shape)[..., None])
+    return b.unsqueeze(b.expand(b.cast(index, "int64"), shape), [len(shape)])
 
 
 @lowerings.register(ops.Slice)
