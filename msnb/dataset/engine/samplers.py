@@ -183,7 +183,7 @@ class Sampler(_Chain):
 
     @answered
     def __init__(self, num_samples: int | None = None) -> None:
-        self.num_samples = num_samples
+        self.num_samples: Any = num_samples
 
     def __iter__(self) -> Iterator[Any]:
         raise NotImplementedError(f"{type(self).__name__} has to define __iter__, which yields sample numbers.")

@@ -41,6 +41,7 @@ class SourceDataset(Dataset):
     num_shards: int | None
     shard_id: int | None
 
+    dataset_size: int | None = None
     _divided = False  # whether the share is that of the process, and not the user's
 
     @staticmethod

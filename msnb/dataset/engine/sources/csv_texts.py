@@ -8,7 +8,7 @@ from msnb.formats import reading
 class _CsvTexts(StreamedSet):
     """Every field is a string; all rows have as many fields as there are columns."""
 
-    files = {"train": ("train.csv",), "test": ("test.csv",)}
+    files: dict[str, tuple[str, ...]] = {"train": ("train.csv",), "test": ("test.csv",)}
 
     def _rows(self, path):
         for line, fields in enumerate(rows_of_text(reading.text(path, newline=""), ","), 1):
@@ -34,7 +34,7 @@ class AGNewsDataset(_CsvTexts, TextSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    columns = ("index", "title", "description")
+    columns: tuple[str, ...] = ("index", "title", "description")
 
 
 class AmazonReviewDataset(_CsvTexts, TextSet):
@@ -43,7 +43,7 @@ class AmazonReviewDataset(_CsvTexts, TextSet):
     The arguments are those of :class:`AGNewsDataset`.
     """
 
-    columns = ("label", "title", "content")
+    columns: tuple[str, ...] = ("label", "title", "content")
 
 
 class DBpediaDataset(_CsvTexts, TextSet):
@@ -52,7 +52,7 @@ class DBpediaDataset(_CsvTexts, TextSet):
     The arguments are those of :class:`AGNewsDataset`.
     """
 
-    columns = ("class", "title", "content")
+    columns: tuple[str, ...] = ("class", "title", "content")
 
 
 class YahooAnswersDataset(_CsvTexts, TextSet):
@@ -61,7 +61,7 @@ class YahooAnswersDataset(_CsvTexts, TextSet):
     The arguments are those of :class:`AGNewsDataset`.
     """
 
-    columns = ("class", "title", "content", "answer")
+    columns: tuple[str, ...] = ("class", "title", "content", "answer")
 
 
 class SogouNewsDataset(_CsvTexts, LateWorkersTextSet):
@@ -70,7 +70,7 @@ class SogouNewsDataset(_CsvTexts, LateWorkersTextSet):
     The arguments are those of :class:`AGNewsDataset`; `num_parallel_workers` stands after the shards.
     """
 
-    columns = ("index", "title", "content")
+    columns: tuple[str, ...] = ("index", "title", "content")
     by_name = False
 
 
@@ -80,5 +80,5 @@ class YelpReviewDataset(_CsvTexts, LateWorkersTextSet):
     The arguments are those of :class:`AGNewsDataset`; `num_parallel_workers` stands after the shards.
     """
 
-    columns = ("label", "text")
+    columns: tuple[str, ...] = ("label", "text")
     by_name = False

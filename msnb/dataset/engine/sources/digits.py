@@ -29,7 +29,7 @@ class KMnistDataset(MnistDataset):
 class _IdxSet(PublicSet):
     """Images in IDX files, with labels in others."""
 
-    columns = ("image", "label")
+    columns: tuple[str, ...] = ("image", "label")
 
     def _pair(self, images, labels):
         paths = self._under(images), self._under(labels)
@@ -103,7 +103,7 @@ class QMnistDataset(_IdxSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    usages = ("train", "test", "test10k", "test50k", "nist", "all")
+    usages: tuple[str, ...] = ("train", "test", "test10k", "test50k", "nist", "all")
 
     @checked
     def __init__(
@@ -149,8 +149,8 @@ class SemeionDataset(WholeSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    columns = ("image", "label")
-    classes = 10
+    columns: tuple[str, ...] = ("image", "label")
+    classes: int | None = 10
 
     def _read(self):
         path = self._under("semeion.data")
@@ -176,8 +176,8 @@ class USPSDataset(TextSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    columns = ("image", "label")
-    files = {"train": ("usps",), "test": ("usps.t",)}
+    columns: tuple[str, ...] = ("image", "label")
+    files: dict[str, tuple[str, ...]] = {"train": ("usps",), "test": ("usps.t",)}
 
     def _rows(self, path):
         for number, line in enumerate(reading.lines(path), 1):

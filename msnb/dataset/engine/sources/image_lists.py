@@ -43,7 +43,7 @@ class SBUDataset(WholeImageSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    columns = ("image", "caption")
+    columns: tuple[str, ...] = ("image", "caption")
 
     def _read(self):
         urls, captions = (
@@ -75,7 +75,7 @@ class FlickrDataset(PublicSet):
         ValueError: If the folder or the list does not exist or an argument is out of range.
     """
 
-    columns = ("image", "annotation")
+    columns: tuple[str, ...] = ("image", "annotation")
 
     @checked
     def __init__(
@@ -126,7 +126,7 @@ class KITTIDataset(ImageSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    usages = ("train", "test")
+    usages: tuple[str, ...] = ("train", "test")
     usual = "train"
 
     @property
@@ -181,7 +181,7 @@ class LFWDataset(PublicSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    usages = ("10fold", "train", "test", "all")
+    usages: tuple[str, ...] = ("10fold", "train", "test", "all")
 
     @checked
     def __init__(
@@ -245,7 +245,7 @@ class WIDERFaceDataset(ImageSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    usages = ("train", "test", "valid", "all")
+    usages: tuple[str, ...] = ("train", "test", "valid", "all")
 
     @property
     def columns(self):
@@ -289,7 +289,7 @@ class CityscapesDataset(PublicSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    columns = ("image", "task")
+    columns: tuple[str, ...] = ("image", "task")
 
     @checked
     def __init__(
@@ -361,8 +361,8 @@ class DIV2KDataset(PublicSet):
         ValueError: If the folder does not exist, there is no such scale of `downgrade` or an argument is out of range.
     """
 
-    columns = ("hr_image", "lr_image")
-    usages = ("train", "valid", "all")
+    columns: tuple[str, ...] = ("hr_image", "lr_image")
+    usages: tuple[str, ...] = ("train", "valid", "all")
 
     @checked
     def __init__(

@@ -34,7 +34,7 @@ class Caltech256Dataset(WholeImageSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    columns = ("image", "label")
+    columns: tuple[str, ...] = ("image", "label")
 
     def _read(self):
         names = folders(self.dataset_dir)
@@ -60,7 +60,7 @@ class SUN397Dataset(WholeImageSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    columns = ("image", "label")
+    columns: tuple[str, ...] = ("image", "label")
 
     def _names(self):
         return [line.strip().strip("/") for line in reading.lines(self._under("ClassName.txt")) if line.strip()]
@@ -90,7 +90,7 @@ class Food101Dataset(ImageSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    columns = ("image", "label")
+    columns: tuple[str, ...] = ("image", "label")
 
     def _read(self):
         parts = ("train", "test") if self.usage == "all" else (self.usage,)
@@ -115,9 +115,9 @@ class RenderedSST2Dataset(ImageSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    columns = ("image", "label")
-    usages = ("train", "val", "test", "all")
-    classes = 2
+    columns: tuple[str, ...] = ("image", "label")
+    usages: tuple[str, ...] = ("train", "val", "test", "all")
+    classes: int | None = 2
 
     def _read(self):
         parts = ("test", "train", "valid") if self.usage == "all" else ("valid" if self.usage == "val" else self.usage,)
@@ -146,7 +146,7 @@ class OmniglotDataset(PublicSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    columns = ("image", "label")
+    columns: tuple[str, ...] = ("image", "label")
 
     @checked
     def __init__(
@@ -201,8 +201,8 @@ class LSUNDataset(PublicSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    columns = ("image", "label")
-    usages = ("train", "test", "valid", "all")
+    columns: tuple[str, ...] = ("image", "label")
+    usages: tuple[str, ...] = ("train", "test", "valid", "all")
 
     @checked
     def __init__(
@@ -262,8 +262,8 @@ class Places365Dataset(PublicSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    columns = ("image", "label")
-    usages = ("train-standard", "train-challenge", "val")
+    columns: tuple[str, ...] = ("image", "label")
+    usages: tuple[str, ...] = ("train-standard", "train-challenge", "val")
     usual = "train-standard"
 
     @checked

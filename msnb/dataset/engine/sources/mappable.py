@@ -31,6 +31,7 @@ class MappableDataset(SourceDataset):
     """Base of the sources whose samples can be fetched by number; a sampler says which and in which order."""
 
     columns: tuple[str, ...] = ()
+    dataset_size: int | None = None
     divisible = True  # whether it can be shared out among processes
     exclusive = True  # whether a sampler excludes shuffling and shares
     of_records = False  # whether samplers draw as MindRecord does

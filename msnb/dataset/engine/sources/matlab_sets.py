@@ -37,8 +37,8 @@ class SVHNDataset(PublicSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    columns = ("image", "label")
-    usages = ("train", "test", "extra", "all")
+    columns: tuple[str, ...] = ("image", "label")
+    usages: tuple[str, ...] = ("train", "test", "extra", "all")
 
     @checked
     def __init__(
@@ -80,8 +80,8 @@ class Flowers102Dataset(PublicSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    usages = ("train", "valid", "test", "all")
-    classes = 102
+    usages: tuple[str, ...] = ("train", "valid", "test", "all")
+    classes: int | None = 102
 
     @checked
     def __init__(
@@ -130,7 +130,7 @@ class Caltech101Dataset(PublicSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    classes = 101
+    classes: int | None = 101
     # Four of the folders of annotations have another name than that of the images.
     _named = {
         "Faces": "Faces_2",
@@ -195,8 +195,8 @@ class SBDataset(PublicSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    columns = ("image", "task")
-    usages = ("train", "val", "train_noval", "all")
+    columns: tuple[str, ...] = ("image", "task")
+    usages: tuple[str, ...] = ("train", "val", "train_noval", "all")
 
     @checked
     def __init__(

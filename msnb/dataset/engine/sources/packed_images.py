@@ -42,8 +42,8 @@ class STL10Dataset(UsageSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    usages = ("train", "test", "unlabeled", "train+unlabeled", "all")
-    columns = ("image", "label")
+    usages: tuple[str, ...] = ("train", "test", "unlabeled", "train+unlabeled", "all")
+    columns: tuple[str, ...] = ("image", "label")
 
     def _bytes(self, name):
         return read_file(self._under(name))
@@ -97,7 +97,7 @@ class PhotoTourDataset(PublicSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    usages = ("train", "test")
+    usages: tuple[str, ...] = ("train", "test")
     usual = "train"
 
     @checked
@@ -160,7 +160,7 @@ class FakeImageDataset(PublicSet):
         ValueError: If an argument is out of range.
     """
 
-    columns = ("image", "label")
+    columns: tuple[str, ...] = ("image", "label")
 
     @checked
     def __init__(

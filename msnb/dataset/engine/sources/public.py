@@ -160,7 +160,7 @@ class UsageSet(PublicSet):
 class WholeSet(PublicSet):
     """A folder that has no parts."""
 
-    usages = ()
+    usages: tuple[str, ...] = ()
 
     @checked
     def __init__(
@@ -181,7 +181,7 @@ class WholeSet(PublicSet):
 class WholeImageSet(PublicSet):
     """A folder with images that has no parts."""
 
-    usages = ()
+    usages: tuple[str, ...] = ()
 
     @checked
     def __init__(

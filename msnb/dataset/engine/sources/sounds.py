@@ -60,8 +60,8 @@ class SpeechCommandsDataset(UsageSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    usages = ("train", "test", "valid", "all")
-    columns = ("waveform", "sample_rate", "label", "speaker_id", "utterance_number")
+    usages: tuple[str, ...] = ("train", "test", "valid", "all")
+    columns: tuple[str, ...] = ("waveform", "sample_rate", "label", "speaker_id", "utterance_number")
 
     def _listed(self, name):
         return {self._under(line) for line in reading.text(self._under(name)).split() if line}
@@ -100,7 +100,7 @@ class YesNoDataset(WholeSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    columns = ("waveform", "sample_rate", "label")
+    columns: tuple[str, ...] = ("waveform", "sample_rate", "label")
 
     def _read(self):
         paths = listing(self.dataset_dir, ".wav")
@@ -123,7 +123,7 @@ class LJSpeechDataset(WholeSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    columns = ("waveform", "sample_rate", "transcription", "normalized_transcription")
+    columns: tuple[str, ...] = ("waveform", "sample_rate", "transcription", "normalized_transcription")
 
     def _read(self):
         rows = [line.split("|") for line in reading.text(self._under("metadata.csv")).splitlines() if line]
@@ -146,8 +146,8 @@ class GTZANDataset(UsageSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    usages = ("train", "valid", "test", "all")
-    columns = ("waveform", "sample_rate", "label")
+    usages: tuple[str, ...] = ("train", "valid", "test", "all")
+    columns: tuple[str, ...] = ("waveform", "sample_rate", "label")
 
     def _read(self):
         genres = folders(self.dataset_dir)
@@ -174,11 +174,11 @@ class LibriTTSDataset(UsageSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    usages = (
+    usages: tuple[str, ...] = (
         *("dev-clean", "dev-other", "test-clean", "test-other"),
         *("train-clean-100", "train-clean-360", "train-other-500", "all"),
     )
-    columns = (
+    columns: tuple[str, ...] = (
         *("waveform", "sample_rate", "original_text", "normalized_text"),
         *("speaker_id", "chapter_id", "utterance_id"),
     )
@@ -217,7 +217,7 @@ class CMUArcticDataset(PublicSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    columns = ("waveform", "sample_rate", "transcript", "utterance_id")
+    columns: tuple[str, ...] = ("waveform", "sample_rate", "transcript", "utterance_id")
 
     @checked
     def __init__(
@@ -269,7 +269,7 @@ class TedliumDataset(PublicSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    columns = ("waveform", "sample_rate", "transcript", "talk_id", "speaker_id", "identifier")
+    columns: tuple[str, ...] = ("waveform", "sample_rate", "transcript", "talk_id", "speaker_id", "identifier")
 
     @checked
     def __init__(

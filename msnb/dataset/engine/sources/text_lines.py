@@ -22,8 +22,8 @@ _PARTS = ("train", "valid", "test", "all")
 class _Lines(StreamedSet):
     """The lines of a file that are not empty."""
 
-    columns = ("text",)
-    usages = _PARTS
+    columns: tuple[str, ...] = ("text",)
+    usages: tuple[str, ...] = _PARTS
 
     def _rows(self, path):
         with open(path, "rb") as file:
@@ -46,7 +46,7 @@ class WikiTextDataset(_Lines, TextSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    files = {part: (f"wiki.{part}.tokens",) for part in ("train", "valid", "test")}
+    files: dict[str, tuple[str, ...]] = {part: (f"wiki.{part}.tokens",) for part in ("train", "valid", "test")}
 
 
 class PennTreebankDataset(_Lines, TextSet):
@@ -63,7 +63,7 @@ class PennTreebankDataset(_Lines, TextSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    files = {part: (f"ptb.{part}.txt",) for part in ("train", "valid", "test")}
+    files: dict[str, tuple[str, ...]] = {part: (f"ptb.{part}.txt",) for part in ("train", "valid", "test")}
 
 
 class EnWik9Dataset(StreamedSet):
@@ -79,8 +79,8 @@ class EnWik9Dataset(StreamedSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    columns = ("text",)
-    files = {"all": ("enwik9",)}
+    columns: tuple[str, ...] = ("text",)
+    files: dict[str, tuple[str, ...]] = {"all": ("enwik9",)}
 
     @checked
     def __init__(
@@ -115,8 +115,8 @@ Pair = Annotated[Sequence[str], Worded("two languages", _two_languages)]
 class _Translations(StreamedSet):
     """Lines of a file beside those of another: a "file" of the stream is a pair of paths."""
 
-    columns = ("text", "translation")
-    usages = _PARTS
+    columns: tuple[str, ...] = ("text", "translation")
+    usages: tuple[str, ...] = _PARTS
 
     def _sentences(self, path) -> Any:
         """Yield the sentences of a file."""

@@ -33,8 +33,8 @@ class IMDBDataset(UsageSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    columns = ("text", "label")
-    classes = 2
+    columns: tuple[str, ...] = ("text", "label")
+    classes: int | None = 2
 
     def _read(self):
         paths, labels = [], []
@@ -61,8 +61,8 @@ class SQuADDataset(TextSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    columns = ("context", "question", "text", "answer_start")
-    usages = ("train", "dev", "all")
+    columns: tuple[str, ...] = ("context", "question", "text", "answer_start")
+    usages: tuple[str, ...] = ("train", "dev", "all")
     by_name = False
 
     def _parts(self):
@@ -103,9 +103,9 @@ class SST2Dataset(TextSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    usages = ("train", "dev", "test")
+    usages: tuple[str, ...] = ("train", "dev", "test")
     usual = "train"
-    files = {part: (f"{part}.tsv",) for part in usages}
+    files: dict[str, tuple[str, ...]] = {part: (f"{part}.tsv",) for part in usages}
 
     def _names(self):
         return ["sentence"] if self.usage == "test" else ["sentence", "label"]
@@ -155,8 +155,8 @@ class CoNLL2000Dataset(_Tagged, LateWorkersTextSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    columns = ("word", "pos_tag", "chunk_tag")
-    files = {"train": ("train.txt",), "test": ("test.txt",)}
+    columns: tuple[str, ...] = ("word", "pos_tag", "chunk_tag")
+    files: dict[str, tuple[str, ...]] = {"train": ("train.txt",), "test": ("test.txt",)}
     between = " "
 
 
@@ -176,7 +176,9 @@ class UDPOSDataset(_Tagged, LateWorkersTextSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    columns = ("word", "universal", "stanford")
-    usages = ("train", "valid", "test", "all")
-    files = {part: (f"en-ud-tag.v2.{name}.txt",) for part, name in zip(usages, ("train", "dev", "test"), strict=False)}
+    columns: tuple[str, ...] = ("word", "universal", "stanford")
+    usages: tuple[str, ...] = ("train", "valid", "test", "all")
+    files: dict[str, tuple[str, ...]] = {
+        part: (f"en-ud-tag.v2.{name}.txt",) for part, name in zip(usages, ("train", "dev", "test"), strict=False)
+    }
     between = "\t"
