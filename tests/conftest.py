@@ -11,6 +11,7 @@ from pathlib import Path
 import no_grammar  # noqa: F401 - before anything imports nbformat
 import pytest
 from fresh import Fresh
+from sweeps import by_turns
 
 # Before anything imports jax: the tests compare numbers, so they run where every machine gives the same ones.
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -63,12 +64,22 @@ def pytest_make_collect_report(collector):
     return report
 
 
+@pytest.hookimpl(tryfirst=True, specname="pytest_collection_modifyitems")
+def pytest_mark_by_turns(items):
+    """Before pytest looks at the marks."""
+    for item in by_turns(items):
+        item.add_marker(pytest.mark.slow)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
     """What waits for browsers and kernels comes first, which gives all of it to one worker: while that one waits, the
     others have the processors, and at the end nobody waits for a session that began last.
     """
     items.sort(key=lambda item: (item.get_closest_marker("first") is None, item.path.parts[len(HERE.parts)]))
+
+
+gc.disable()  # until all is collected, of which nothing is garbage: to look through it again and again takes a second
 
 
 @pytest.hookimpl(trylast=True)
@@ -80,6 +91,7 @@ def pytest_collection_finish():
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+    gc.enable()
 
 
 @pytest.hookimpl(trylast=True)

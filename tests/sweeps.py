@@ -1,10 +1,12 @@
 """What `make test` runs of a sweep: the first case of each kind. The others follow the same law: `make bench` has them.
 
 A kind is what can break on its own, a file of operators, a class, an element type, and never a list of names: what is
-new is its first case, and runs.
+new is its first case, and runs. What a test says of both modes is such a sweep, too: `by_turns`.
 """
 
 import pytest
+
+MODES = (0, 1)  # context.GRAPH_MODE and context.PYNATIVE_MODE, without an import of msnb
 
 
 def split(cases, kind):
@@ -23,3 +25,25 @@ def swept(cases, kind):
     """pytest's parameters for all cases, of which those that are not the first of their kind are slow."""
     further = {id(case) for case in split(cases, kind)[1]}
     return [pytest.param(case, marks=[pytest.mark.slow] if id(case) in further else []) for case in cases]
+
+
+def by_turns(items):
+    """The tests, of those that pytest has collected, which `make test` leaves out because another one takes their turn.
+
+    A test that has a `mode` runs in both with its first arguments: that is where one sees that it holds in both. With
+    each further set of arguments it runs in one of them, by turns: an operator, a layer or an optimizer is as the first
+    one is between the modes, and what is its own shows in either.
+    """
+    sets = {}
+    for item in items:
+        given = getattr(item, "callspec", None)
+        mode = given and given.params.get("mode")
+        if type(mode) is int and mode in MODES and not item.get_closest_marker("slow"):
+            others = tuple(sorted((name, id(value)) for name, value in given.params.items() if name != "mode"))
+            sets.setdefault((item.parent.nodeid, item.originalname), {}).setdefault(others, {})[mode] = item
+    return [
+        found[MODES[turn % 2]]
+        for of_test in sets.values()
+        for turn, found in enumerate(of_test.values())
+        if turn and len(found) == 2
+    ]

@@ -49,10 +49,16 @@ def test_there_are_layers_and_their_documentation_makes_them():
     assert {cls.__name__ for cls in layers() if example(cls) is None} == UNMADE
 
 
+SHARES = pytest.mark.parametrize(
+    "shapes", [EXTREME, pytest.param(SHAPES[len(EXTREME) :], marks=pytest.mark.slow)], ids=["extreme", "others"]
+)
+
+
+@SHARES
 @pytest.mark.parametrize(
     "cls", [c for c in layers() if c.__name__ not in UNMADE | NOT_CALLED], ids=lambda c: c.__name__
 )
-def test_a_layer_takes_any_rank_or_says_what_it_takes(cls):
+def test_a_layer_takes_any_rank_or_says_what_it_takes(cls, shapes):
     context.set_context(mode=context.PYNATIVE_MODE)
     net = example(cls)
     required = [p for p in inspect.signature(net.construct).parameters.values() if p.default is p.empty]
@@ -63,7 +69,7 @@ def test_a_layer_takes_any_rank_or_says_what_it_takes(cls):
             frame.number = 0
             return _arrays(net._run(tuple(map(box, arrays)), {}))
 
-    for shape in SHAPES:
+    for shape in shapes:
         try:
             jax.eval_shape(run, *[np.ones(shape, np.float32)] * count)
         except Exception as error:
@@ -102,9 +108,7 @@ def call(op, array):
         return _arrays(op.primitive(**attributes)(*inputs))
 
 
-@pytest.mark.parametrize(
-    "shapes", [EXTREME, pytest.param(SHAPES[len(EXTREME) :], marks=pytest.mark.slow)], ids=["extreme", "others"]
-)
+@SHARES
 @pytest.mark.parametrize("part", range(8))
 def test_an_operator_takes_any_rank_or_says_so_itself(part, shapes):
     wrong = []

@@ -140,13 +140,11 @@ FLOAT32 = {"layer/multi_field_sum", "layer/multi_field_mean", "layer/multi_field
 
 
 def kind_of(key):
-    """The file of a row with the element types of its inputs: operators of a file share how they add up. Of a layer its
-    class."""
+    """The file of an operator, or that of a layer's class: what stands in one file adds up in one way."""
     row = CASES[key][1]
-    if isinstance(row, str):
-        return LAYERS.CASES[row][0].partition("(")[0]
-    leaves = [getattr(value, "value", value) for value in flatten(row.inputs())[0]]
-    return row.file, *sorted({value.dtype.name for value in leaves if isinstance(value, np.ndarray)})
+    if not isinstance(row, str):
+        return row.file
+    return getattr(ms.nn, LAYERS.CASES[row][0].partition("(")[0].removeprefix("nn.")).__module__
 
 
 def groups():
