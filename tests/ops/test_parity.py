@@ -118,7 +118,7 @@ def in_a_graph(row):
 
 
 # Step by step an operator is its kernel, compiled alone; in a graph the same kernel is part of a program. That both
-# call it alike is seen at the first row of a class or a function. The others are tried in a graph, with their gradients.
+# call it alike is seen at the first row of a class or a function. The others are tried in a graph.
 FIRST, FURTHER = split(ROWS, lambda row: row.case.target)
 STEP_BY_STEP = {name_of(row) for row in FIRST}
 

@@ -3,6 +3,7 @@
 import math
 
 import jax.numpy as jnp
+import numpy as np
 
 from msnb.common.kinds import Axis, Bool, DType, Float, Int, Ints, Number, Optional, Static
 from msnb.core.cases import F, I, case, refused
@@ -231,7 +232,7 @@ def Pdist(x, *, p: Order = 2.0):
         raise ValueError(f"For 'Pdist', 'x' should have at least 2 dimensions, but got shape {x.shape}.")
     if p < 0:
         raise ValueError(f"For 'Pdist', 'p' should not be negative, but got {p}.")
-    first, second = jnp.triu_indices(x.shape[-2], 1)
+    first, second = np.triu_indices(x.shape[-2], 1)  # newer JAX traces its own where it should know them
     return length(x[..., first, :] - x[..., second, :], p, -1)
 
 
