@@ -21,7 +21,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # One more than there are processors: tests wait for browsers, processes and pauses of their own. Each takes 1.5 GB.
 WORKERS ?= 3
 # These read the sources and run nothing: `make lint` has them, and no second time is needed.
-READ := tests/test_architecture.py tests/test_replacing.py tests/own_lines
+READ := tests/test_architecture.py tests/test_replacing.py tests/arguments/test_every_argument.py tests/own_lines
 # Tests start a hundred processes; each would compile msnb anew where Python is told to keep no bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 # npm's programs look for node on the path, and find that of the virtual environment.
