@@ -107,14 +107,15 @@ def result_of(doc: str | None) -> str:
 
 def _input_type(op):
     def of(p):
-        kind = next((i for i in op.inputs if i.name == p.name), None)
+        name = op.called.get(p.name, p.name)
+        kind = next((i for i in op.inputs if i.name == name), None)
         if kind is not None and kind.many:
             return "tuple[Tensor, ...] | list[Tensor]"
         if kind is not None and kind.kind is None:
             return "Tensor | float | None" if p.default is None else "Tensor | float"
         if kind is not None:
             return type_text(kind.kind)
-        return type_text(op.attributes[p.name][0])
+        return type_text(op.attributes[name][0])
 
     return of
 
@@ -188,9 +189,10 @@ def functional_stub() -> str:
             continue
         seen.add(name)
         lines.append(_function_text(spelling))
-    imports = _IMPORTS + "from msnb.core.grad import grad, stop_gradient, value_and_grad\n"
+    imports = _IMPORTS + "from msnb.core.grad import get_grad, grad, stop_gradient, value_and_grad\n"
+    imports += "from msnb.core.transforms import jacfwd, jacrev, jvp, vjp, vmap\n"
     imports += "from msnb.core.tensor import Tensor\nfrom msnb.ops import operations\n\n"
-    public = sorted(seen | {"grad", "stop_gradient", "value_and_grad"})
+    public = sorted(seen | {*"get_grad grad jacfwd jacrev jvp stop_gradient value_and_grad vjp vmap".split()})
     return _HEADER + imports + _all(public) + "".join(lines)
 
 

@@ -72,7 +72,6 @@ TENSOR: dict[str, str] = {
     "cuda": _DEVICE.format("GPU"),
     "cpu": "x.asnumpy() for the values, or " + _DEVICE.format("CPU"),
     "is_cuda": "x.device",
-    "copy_": "x.assign_value(y)",
     "assign": "ops.assign(parameter, y), or x.assign_value(y)",
     "get_shape": "x.shape",
     "element_size": "x.itemsize",

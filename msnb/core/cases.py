@@ -101,7 +101,7 @@ class Case(NamedTuple):
     Attributes:
         target (Callable): A declared class, or a spelling: a function over Tensors.
         inputs (tuple): Specs, tuples of specs, and Python values.
-        attributes (dict): What the class is made with; keyword arguments of a function.
+        attributes (dict): What the class is made with; keyword arguments of a function, specs of Tensors among them.
         tolerance (float): How far, relatively, MindSpore's numbers may be; None for that of the element type.
         variables (tuple): Places of the inputs whose gradient is compared with MindSpore's; None for all floats.
         of (int): The result that the gradient is taken of; None for all that are compared.

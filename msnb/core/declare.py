@@ -112,6 +112,30 @@ def spelling(
     return declare
 
 
+def also_called(**names: str) -> Callable[[_Declared], _Declared]:
+    """Decorator: a written function takes arguments by further keywords, which its signature does not show.
+
+    Args:
+        names (str): The parameter that a keyword stands for, where r1.1 and MindSpore 2 call it differently.
+    """
+
+    def declare(fn: Any) -> Any:
+        @functools.wraps(fn)
+        def taking(*args: Any, **kwargs: Any) -> Any:
+            for other in names.keys() & kwargs.keys() if kwargs else ():
+                if names[other] in kwargs:
+                    raise TypeError(f"For '{fn.__name__}', '{other}' is given twice: it is '{names[other]}', too.")
+                kwargs[names[other]] = kwargs.pop(other)
+            return fn(*args, **kwargs)
+
+        code = fn.__code__  # where `inspect` and an editor look for the source
+        taking.__code__ = taking.__code__.replace(co_filename=code.co_filename, co_firstlineno=code.co_firstlineno)
+        taking.called = names
+        return taking
+
+    return declare
+
+
 class _Signature:
     """Of a class the attributes that it takes, of an instance the inputs."""
 
@@ -145,6 +169,7 @@ def operator(
     refuses: Callable[[dict[str, Any]], None] | None = None,
     generation: int = 1,
     numpy: str | Ufunc | None = None,
+    called: Sequence[str | tuple[str, ...]] = (),
 ) -> Any:
     """Decorator: a pure function over jax arrays becomes a class, named after it, and further spellings.
 
@@ -169,6 +194,10 @@ def operator(
         generation (int): Of the functional form and the methods, see `Spelling`. Default: 1.
         numpy (Union[str, Ufunc]): Name of the form in `mindspore.numpy`, for an operator that works element by element;
             `core.ufunc` has words for several names, and for the element types it is computed in. Default: None.
+        called (Sequence[Union[str, tuple[str]]]): What MindSpore 2 calls the first arguments of the functional form,
+            inputs and then attributes; "" where nothing differs, several names where its versions do. r1.1 took them
+            by position alone, so that the first of these names is the one that the signature shows; the declaration's
+            own name is taken, too. Default: ().
 
     Returns:
         Decorator; the function itself is the class's `kernel`.
@@ -184,7 +213,8 @@ def operator(
                 raise ValueError(f"The operator {key} is declared twice.")
             REGISTRY[key] = op
             spell("class", key, 1, cls, (cls,))
-        form = _functional_form(op, functional or (methods[0] if methods else op.name.lower()))
+        shown = _called(op, called)
+        form = _functional_form(op, functional or (methods[0] if methods else op.name.lower()), shown)
         op.functional, cls.functional = form, staticmethod(form)
         if functional:
             spell("function", functional, generation, form, (cls,))
@@ -273,8 +303,19 @@ def variant(
     return declare
 
 
-def _functional_form(op, name) -> Callable:
-    """The operator as a function: inputs first, attributes as further arguments."""
+def _called(op, called):
+    """{own name: the one that is shown} of the arguments that MindSpore 2 calls otherwise; `op` learns all of them."""
+    shown = {}
+    for own, others in zip([i.name for i in op.inputs] + list(op.attributes), called):
+        others = _names(others or own)
+        op.called.update({other: own for other in others if other != own})
+        if others[0] != own:
+            shown[own] = others[0]
+    return shown
+
+
+def _functional_form(op, name, shown) -> Callable:
+    """The operator as a function: inputs first, attributes as further arguments; `shown` has names of its signature."""
     order = [i.name for i in op.inputs]
     if not op.attributes:
         prim = op.primitive()
@@ -288,6 +329,8 @@ def _functional_form(op, name) -> Callable:
 
         def function(*args, **kwargs):
             extra = args[len(order) :]
+            if kwargs and op.called:
+                kwargs = op.by_own_names(kwargs)
             given = {k: kwargs.pop(k) for k in names if k in kwargs} if kwargs else {}
             if extra:
                 if len(extra) > len(names):
@@ -311,10 +354,16 @@ def _functional_form(op, name) -> Callable:
             return prim(*args[: len(order)], **kwargs)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = op.fn.__doc__
+    doc = op.fn.__doc__ or ""
+    for own, other in shown.items():
+        doc = doc.replace(f"`{own}`", f"`{other}`").replace(f"**{own}**", f"**{other}**")
+    function.__doc__ = doc or None
     _place(function, op.fn)
     function.__signature__ = inspect.Signature(
-        [p.replace(kind=p.POSITIONAL_OR_KEYWORD) for p in _defaults_last(op.signature.parameters.values())]
+        [
+            p.replace(kind=p.POSITIONAL_OR_KEYWORD, name=shown.get(p.name, p.name))
+            for p in _defaults_last(op.signature.parameters.values())
+        ]
     )
     return function
 

@@ -170,7 +170,11 @@ class _Derived:
     """What `grad` and `value_and_grad` return."""
 
     def __init__(self, fn, position, weights, has_aux, with_value):
-        self.fn, self.weights, self.has_aux, self.with_value = fn, weights, has_aux, with_value
+        self.fn, self.has_aux, self.with_value = fn, has_aux, with_value
+        self.weights = None if weights is None else _weights(weights, fn)
+        self.one_weight = isinstance(weights, Parameter)
+        if isinstance(position, tuple) and len(position) == 1:  # one gradient is no tuple
+            (position,) = position
         self.position = position
         self.positions = () if position is None else (position,) if isinstance(position, int) else tuple(position)
 
@@ -194,7 +198,7 @@ class _Derived:
 
     def key(self):
         """What tells this gradient apart from others of the same function."""
-        return "derived", self.position, numbers(self.weights), self.has_aux, self.with_value
+        return "derived", self.position, numbers(self.weights), self.one_weight, self.has_aux, self.with_value
 
     @runs_plainly
     def _trace_root(self, *args, **kwargs):
@@ -207,7 +211,7 @@ class _Derived:
         if self.position is not None:
             parts.append(grads[0] if isinstance(self.position, int) else grads)
         if self.weights is not None:
-            parts.append(weight_grads)
+            parts.append(weight_grads[0] if self.one_weight else weight_grads)
         result = parts[0] if len(parts) == 1 else tuple(parts)
         if self.with_value:
             return value, result
@@ -215,7 +219,11 @@ class _Derived:
 
 
 def grad(
-    fn: Callable[..., Any], grad_position: int | tuple[int, ...] | None = 0, weights: Any = None, has_aux: bool = False
+    fn: Callable[..., Any],
+    grad_position: int | tuple[int, ...] | None = 0,
+    weights: Any = None,
+    has_aux: bool = False,
+    return_ids: bool = False,
 ) -> Callable[..., Any]:
     """The gradient function of `fn`.
 
@@ -224,6 +232,8 @@ def grad(
         grad_position (Union[None, int, tuple]): Which inputs. Default: 0.
         weights (Union[ParameterTuple, Parameter, list]): Parameters to differentiate by as well. Default: None.
         has_aux (bool): Whether only the first output is differentiated. Default: False.
+        return_ids (bool): Whether each gradient comes as a tuple of what it is for, the position of an input or the
+            name of a Parameter, and itself; `ops.get_grad` finds one among them. Default: False.
 
     Returns:
         Callable with the arguments of `fn`.
@@ -232,17 +242,21 @@ def grad(
         >>> print(grad(lambda x: x * x)(Tensor(3.0)))
         6.0
     """
-    return _derive(fn, grad_position, weights, has_aux, False)
+    return _derive(fn, grad_position, weights, has_aux, False, return_ids)
 
 
 def value_and_grad(
-    fn: Callable[..., Any], grad_position: int | tuple[int, ...] | None = 0, weights: Any = None, has_aux: bool = False
+    fn: Callable[..., Any],
+    grad_position: int | tuple[int, ...] | None = 0,
+    weights: Any = None,
+    has_aux: bool = False,
+    return_ids: bool = False,
 ) -> Callable[..., Any]:
     """A function that returns the outputs of `fn` and its gradients; see `grad`."""
-    return _derive(fn, grad_position, weights, has_aux, True)
+    return _derive(fn, grad_position, weights, has_aux, True, return_ids)
 
 
-def _derive(fn, position, weights, has_aux, with_value):
+def _derive(fn, position, weights, has_aux, with_value, return_ids):
     if not callable(fn):
         raise TypeError(f"'fn' should be a Cell or a function, but got {describe(fn)}.")
     if position is None and weights is None:
@@ -250,7 +264,74 @@ def _derive(fn, position, weights, has_aux, with_value):
     for p in (position,) if isinstance(position, int) else position or ():
         if not isinstance(p, int) or isinstance(p, bool):
             raise TypeError(f"'grad_position' should be an int or a tuple of int, but got {position!r}.")
-    return _Derived(fn, position, None if weights is None else _weights(weights, fn), has_aux, with_value)
+    derived = _Derived(fn, position, weights, has_aux, with_value)
+    return _with_ids(derived) if return_ids else derived
+
+
+def _with_ids(derived):
+    """`derived` with each gradient beside what it is for."""
+
+    def named(ids, grads):
+        return tuple(zip(ids, grads, strict=True)) if isinstance(ids, tuple) else (ids, grads)
+
+    def function(*args, **kwargs):
+        result = derived(*args, **kwargs)
+        grads = result[1] if derived.with_value else result[0] if derived.has_aux else result
+        ids = []
+        if derived.position is not None:
+            ids.append(derived.position)
+        if derived.weights is not None:
+            names = tuple([p.name for p in derived.weights])
+            ids.append(names[0] if derived.one_weight else names)
+        grads = named(ids[0], grads) if len(ids) == 1 else tuple(map(named, ids, grads))
+        if derived.with_value:
+            return result[0], grads
+        return (grads, *result[1:]) if derived.has_aux else grads
+
+    return function
+
+
+def get_grad(gradients: Any, identifier: int | Parameter) -> Tensor:
+    """One gradient of those that `grad` returns with ``return_ids=True``.
+
+    Args:
+        gradients (tuple): What the gradient function returned.
+        identifier (Union[int, Parameter]): The position of an input, or a Parameter.
+
+    Returns:
+        Tensor, the gradient.
+
+    Raises:
+        TypeError: If `identifier` is neither an int nor a Parameter, or `gradients` is no tuple.
+        RuntimeError: If there is no gradient for it.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> gradients = ops.grad(lambda x, y: x * y, (0, 1), return_ids=True)(Tensor(2.0), Tensor(3.0))
+        >>> print(ops.get_grad(gradients, 1))
+        2.0
+    """
+    if isinstance(identifier, bool) or not isinstance(identifier, (int, Parameter)):
+        raise TypeError(
+            f"For 'get_grad', 'identifier' should be an int or a Parameter, but got {describe(identifier)}."
+        )
+    if not isinstance(gradients, tuple):
+        raise TypeError(f"For 'get_grad', 'gradients' should be a tuple, but got {describe(gradients)}.")
+    wanted = identifier.name if isinstance(identifier, Parameter) else identifier
+    found = _among(gradients, wanted)
+    if found is None:
+        raise RuntimeError(f"For 'get_grad', there is no gradient for {wanted!r}; was it made with return_ids=True?")
+    return found
+
+
+def _among(gradients, wanted):
+    """The gradient of what `wanted` names in nested pairs of a name and a gradient; None where it is not there."""
+    if len(gradients) == 2 and isinstance(gradients[0], (int, str)):
+        return gradients[1] if type(gradients[0]) is type(wanted) and gradients[0] == wanted else None
+    parts = (_among(part, wanted) for part in gradients if isinstance(part, tuple))
+    return next((part for part in parts if part is not None), None)
 
 
 def stop_gradient(value: Any) -> Any:

@@ -87,6 +87,7 @@ class Operator:
         self.written: tuple[int, ...] = tuple(self.positions[w] for w in writes)
         self.returns_written: bool = returns == "written"
         self.usual: dict[str, Any] = {p.name: p.default for p in parameters if p.annotation is not p.empty}
+        self.called: dict[str, str] = {}  # name in MindSpore 2's function -> name of the parameter here
         self.marks: Any = None  # what a Primitive was given beyond its attributes, see msnb.core.marks
         self.kernels: Recent = Recent()
         self.variant: Any = None  # (another Operator, when it is taken instead), see core.declare.variant
@@ -355,6 +356,20 @@ class Operator:
             unfinished.note(told, kernel.name, arrays)
         raise told from None
 
+    def by_own_names(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Keyword arguments by the names of this declaration; what goes by MindSpore 2's comes in.
+
+        Raises:
+            TypeError: If one of them is given by both of its names.
+        """
+        found = {}
+        for name, value in given.items():
+            own = self.called.get(name, name)
+            if own in found:
+                raise TypeError(f"For '{self.name}', '{name}' is given twice: it is '{own}', too.")
+            found[own] = value
+        return found
+
     def _bind(self, args, kwargs):
         if len(args) > len(self.inputs):
             raise TypeError(
@@ -362,6 +377,7 @@ class Operator:
                 f"({', '.join(i.name for i in self.inputs)}), but got {len(args)}."
             )
         bound = list(args)
+        kwargs = self.by_own_names(kwargs)
         for inp in self.inputs[len(args) :]:
             if inp.name in kwargs:
                 bound.append(kwargs.pop(inp.name))

@@ -3,16 +3,14 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import jax.numpy as jnp
 import numpy as np
 
 from msnb.common import dtype as mstype
-from msnb.common.kinds import Axis, Int, Ints, OneOf, Optional, PositiveInt, Str, check
-from msnb.core.declare import operator
+from msnb.common.kinds import Axis, Int, Ints, Optional, PositiveInt, check
 from msnb.core.tensor import Tensor
-from msnb.ops._check import axes_in, axis_in
-from msnb.ops._half import widened
+from msnb.ops._check import axes_in
 from msnb.ops._numpy import ArrayLike, as_tensor, floating, in_type
+from msnb.ops.math.fourier import Norm, _Fourier, _FourierOfAxes, _Rolled
 
 __all__ = [
     "fft",
@@ -39,54 +37,7 @@ __all__ = [
     "rfftn",
 ]
 
-Norm: Any = Optional(OneOf("backward", "ortho", "forward"))
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-@operator
-def _Fourier(x, *, kind: Str, length: Optional(PositiveInt) = None, axis: Int = -1, norm: Norm = None):
-    """A Fourier transform along an axis.
-
-    Args:
-        kind (str): Which one, by its name in numpy.
-        length (int): To how many elements the axis is cut, or filled with zeros. Default: None, as it is.
-        axis (int): The axis. Default: -1.
-        norm (str): Where to divide by the length. Default: None, in the inverse transform.
-
-    Inputs:
-        - **x** (Tensor) - Real or complex numbers.
-
-    Outputs:
-        Tensor, complex, or real for "irfft" and "hfft".
-    """
-    return getattr(jnp.fft, kind)(widened(x), length, axis_in(kind, axis, x.ndim), norm)
-
-
-@operator
-def _FourierOfAxes(x, *, kind: Str, lengths: Optional(Ints) = None, axes: Ints, norm: Norm = None):
-    """A Fourier transform along several axes.
-
-    Args:
-        kind (str): Which one, by its name in numpy.
-        lengths (tuple[int]): To how many elements each axis is cut, or filled with zeros. Default: None, as it is.
-        axes (tuple[int]): The axes.
-        norm (str): Where to divide by the lengths. Default: None, in the inverse transform.
-
-    Inputs:
-        - **x** (Tensor) - Real or complex numbers.
-
-    Outputs:
-        Tensor, complex, or real for "irfftn" and "hfftn".
-    """
-    x = widened(x)
-    if kind not in ("hfftn", "ihfftn"):
-        return getattr(jnp.fft, kind)(x, lengths, axes, norm)
-    last, rest = (lengths[-1], lengths[:-1]) if lengths else (None, None)
-    if kind == "hfftn":
-        return jnp.fft.hfft(jnp.fft.fftn(x, rest, axes[:-1], norm) if axes[1:] else x, last, axes[-1], norm)
-    x = jnp.fft.ihfft(x, last, axes[-1], norm)
-    return jnp.fft.ifftn(x, rest, axes[:-1], norm) if axes[1:] else x
-
 
 _AXIS = """
 
@@ -320,23 +271,6 @@ def ihfftn(
 ) -> Tensor:
     """Inverse of `hfftn`."""
     return _over("ihfftn", "ihfftn", a, s, axes, norm)
-
-
-@operator
-def _Rolled(x, *, kind: Str, axes: Ints):
-    """The middle of some axes moved to their beginning, or back.
-
-    Args:
-        kind (str): "fftshift" or "ifftshift".
-        axes (tuple[int]): The axes.
-
-    Inputs:
-        - **x** (Tensor) - Of any type.
-
-    Outputs:
-        Tensor of the shape and element type of `x`.
-    """
-    return getattr(jnp.fft, kind)(x, axes)
 
 
 def _shifted(kind, x, axes):

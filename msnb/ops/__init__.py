@@ -27,7 +27,7 @@ def _load(path, package):
 
 _load(__path__, __name__)
 
-from msnb.core.grad import GradOperation, grad, stop_gradient, value_and_grad
+from msnb.core.grad import GradOperation, get_grad, grad, stop_gradient, value_and_grad
 from msnb.ops import (
     composite,
     functional,
@@ -66,6 +66,7 @@ __all__ = [
     "functional",
     "composite",
     "GradOperation",
+    "get_grad",
     "grad",
     "stop_gradient",
     "value_and_grad",

@@ -2,9 +2,11 @@
 
 from functools import partial
 
-from msnb.core.grad import grad, stop_gradient, value_and_grad
+from msnb.core.grad import get_grad, grad, stop_gradient, value_and_grad
 from msnb.core.operator import FUNCTIONAL
+from msnb.core.transforms import jacfwd, jacrev, jvp, vjp, vmap
 
+_TRANSFORMS = "get_grad grad jacfwd jacrev jvp stop_gradient value_and_grad vjp vmap".split()
 globals().update(FUNCTIONAL)
-__all__ = sorted({*FUNCTIONAL, "grad", "partial", "stop_gradient", "value_and_grad"})
-_ = partial, grad, stop_gradient, value_and_grad
+__all__ = sorted({*FUNCTIONAL, *_TRANSFORMS, "partial"})
+_ = partial, get_grad, grad, stop_gradient, value_and_grad, jacfwd, jacrev, jvp, vjp, vmap

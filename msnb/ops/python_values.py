@@ -144,11 +144,11 @@ def hastype(value: Any, type_: Any) -> Any:
 
 
 @spelling(generation=1)
-def isconstant(value: Any) -> Any:
+def isconstant(x: Any) -> Any:
     """Whether a value is known before the program runs.
 
     Args:
-        value (Any): A Tensor or a Python value.
+        x (Any): A Tensor or a Python value.
 
     Returns:
         bool.
@@ -156,15 +156,15 @@ def isconstant(value: Any) -> Any:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return not (isinstance(value, Tensor) and is_tracer(value._array))
+    return not (isinstance(x, Tensor) and is_tracer(x._array))
 
 
 @spelling(generation=1)
-def mixed_precision_cast(dst_type: Any, x: Any) -> Any:
+def mixed_precision_cast(dst_dtype: Any, x: Any) -> Any:
     """Floating point Tensors, also within tuples, lists and dicts, in another floating point type.
 
     Args:
-        dst_type (mindspore.dtype): The type.
+        dst_dtype (mindspore.dtype): The type.
         x (Any): A Tensor, a sequence of them, or anything else, which stays as it is.
 
     Returns:
@@ -175,13 +175,13 @@ def mixed_precision_cast(dst_type: Any, x: Any) -> Any:
     """
     if isinstance(x, Tensor):
         is_float = x.dtype in mstype.float_type or x.dtype == mstype.bfloat16
-        return Cast.functional(x, dst_type) if is_float and x.dtype != dst_type else x
+        return Cast.functional(x, dst_dtype) if is_float and x.dtype != dst_dtype else x
     if isinstance(x, dict):
-        return {k: mixed_precision_cast(dst_type, v) for k, v in x.items()}
+        return {k: mixed_precision_cast(dst_dtype, v) for k, v in x.items()}
     if isinstance(x, (tuple, list)):
-        return type(x)(mixed_precision_cast(dst_type, v) for v in x)
+        return type(x)(mixed_precision_cast(dst_dtype, v) for v in x)
     if isinstance(x, (RowTensor, SparseTensor)):
-        return type(x)(x.indices, mixed_precision_cast(dst_type, x.values), x.dense_shape)
+        return type(x)(x.indices, mixed_precision_cast(dst_dtype, x.values), x.dense_shape)
     return x
 
 

@@ -401,13 +401,13 @@ def tuple_reversed(t: Any) -> Any:
 
 
 @spelling(generation=1)
-def shape_mul(x: Any) -> Any:
+def shape_mul(input_data: Any) -> Any:
     """Product of the entries of a shape.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return math.prod(x)
+    return math.prod(input_data)
 
 
 by_name.update(

@@ -10,6 +10,7 @@ from msnb.ops.operations import _grad_ops as G
 
 REQUIRED = {  # attributes without a default
     "Broadcast": {"root_rank": 0},
+    "IndexAdd": {"axis": 0},
     "FusedSparseFtrl": {"lr": 0.1, "l1": 0.0, "l2": 0.0, "lr_power": -0.5},
     "SparseApplyFtrl": {"lr": 0.1, "l1": 0.0, "l2": 0.0, "lr_power": -0.5},
     "SparseApplyFtrlV2": {"lr": 0.1, "l1": 0.0, "l2": 0.0, "l2_shrinkage": 0.0, "lr_power": -0.5},
@@ -17,6 +18,7 @@ REQUIRED = {  # attributes without a default
     "SparseApplyAdagradV2": {"lr": 0.1, "epsilon": 1e-6},
 }
 NO_EFFECT = """
+    IndexAdd.check_index_bound IndexAdd.use_lock
     Adam.use_locking AdamNoUpdateParam.use_locking AdamWeightDecay.use_locking ApplyCenteredRMSProp.use_locking
     ApplyFtrl.use_locking ApplyMomentum.use_locking ApplyProximalAdagrad.use_locking ApplyRMSProp.use_locking
     FusedSparseAdam.use_locking FusedSparseFtrl.use_locking FusedSparseLazyAdam.use_locking

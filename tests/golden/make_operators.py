@@ -36,7 +36,7 @@ def question(row):
             return "dtype", str(value).lower().replace("bool", "bool_")
         return tuple(map(plain, value)) if type(value) is tuple else value
 
-    inputs, attributes, names = row.inputs(), dict(row.case.attributes), names_of(row.case.target)
+    inputs, attributes, names = row.inputs(), row.keywords(), names_of(row.case.target)
     if names[0] == ("class", "ResizeBilinear"):  # MindSpore 2 has the size as an input, under another name
         names, inputs = [("class", "ResizeBilinearV2")], [*inputs, attributes.pop("size")]
     return {

@@ -71,9 +71,17 @@ class Row(NamedTuple):
         """Places of the results that the gradient is taken of; None for all floats."""
         return self.case.compared if self.case.of is None else (self.case.of,)
 
+    def keywords(self):
+        """What it is given by name, drawn as the inputs are."""
+        seed = zlib.crc32(f"{self.file}/{self.text}".encode())
+        return {
+            name: drawn(value, (seed, len(self.case.inputs) + place))
+            for place, (name, value) in enumerate(self.case.attributes.items())
+        }
+
     def call(self):
         """The function of the inputs: an instance of the class, or the spelling with its keywords."""
-        target, attributes = self.case.target, self.case.attributes
+        target, attributes = self.case.target, {name: boxed(value) for name, value in self.keywords().items()}
         return target(**attributes) if inspect.isclass(target) else functools.partial(target, **attributes)
 
 

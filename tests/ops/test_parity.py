@@ -20,6 +20,7 @@ R11_DTYPE = {("ArgMaxWithValue", "out0"): np.int32, ("ArgMinWithValue", "out0"):
 TOGETHER = 8  # rows that are one program: to compile each alone takes longer
 RANDOM = """
     _Beta Dropout Dropout2D Dropout3D DropoutGenMask Gamma LogUniformCandidateSampler Multinomial
+    Bernoulli _Exponential _GumbelNoise
     _MultinomialWithoutReplacement MultinomialWithReplacement NonDeterministicInts ParameterizedTruncatedNormal
     Poisson RandomCategorical RandomChoiceWithMask RandomGamma RandomPoisson RandomShuffle Randperm _RandpermOf
     RandpermV2 _RRelu StandardLaplace StandardNormal TruncatedNormal UniformCandidateSampler UniformInt UniformReal

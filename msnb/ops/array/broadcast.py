@@ -9,12 +9,12 @@ from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
-from msnb.ops._check import rank, same_dtype, tensor_only
+from msnb.ops._check import rank, same_dtype, tensor_argument, tensor_only
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
 from msnb.ops._shapes import shapes
 
 
-@operator(functional="broadcast_to", methods=("broadcast_to",))
+@operator(functional="broadcast_to", called=(("input", "input_x"),), methods=("broadcast_to",))
 def BroadcastTo(x, *, shape: Shape):
     """A Tensor repeated along its dimensions of length 1 until it has a given shape.
 
@@ -124,7 +124,7 @@ def _expand_of(self: Tensor, *size: Any) -> Tensor:
     return BroadcastTo.functional(self, tuple(size[0] if isinstance(size[0], (tuple, list, Tensor)) else size))
 
 
-@operator(functional="tile", methods=("tile",))
+@operator(functional="tile", called=(("input", "input_x"), ("dims", "repeats", "reps")), methods=("tile",))
 def Tile(x, multiples: Ints):
     """A Tensor repeated along its dimensions.
 
@@ -295,7 +295,51 @@ def _numpy_meshgrid(*xi: ArrayLike, sparse: bool = False, indexing: str = "xy") 
     return grids if isinstance(grids, tuple) else (grids,)
 
 
+@spelling(BroadcastTo, function="expand")
+def _expand(input_x: Tensor, size: Tensor | tuple[int, ...]) -> Tensor:
+    """A Tensor repeated along its dimensions of length 1 until it has a given shape.
+
+    Args:
+        input_x (Tensor): Any Tensor.
+        size (Union[Tensor, tuple[int]]): The shape; -1 keeps the length that there is.
+
+    Returns:
+        Tensor of shape `size`.
+
+    Raises:
+        TypeError: If `size` is not made of int.
+        ValueError: If `input_x` does not broadcast to it.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return BroadcastTo(tuple(size.tolist()) if isinstance(size, Tensor) else size)(input_x)
+
+
+@spelling(BroadcastTo, function="expand_as")
+def expand_as(input: Tensor, other: Tensor) -> Tensor:
+    """A Tensor repeated along its dimensions of length 1 until it has the shape of another.
+
+    Args:
+        input (Tensor): Any Tensor.
+        other (Tensor): Gives the shape.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `other` is not a Tensor.
+        ValueError: If `input` does not broadcast to it.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return BroadcastTo(tensor_argument("expand_as", "other", other).shape)(input)
+
+
 CASES = [
+    case(_expand, F(3), (2, -1)).without("mindspore", "2.7.1 takes the shape as a Tensor"),
+    case(expand_as, F(3), F(2, 3)).wrt(0),
     case(_Grid, (F(2), F(3)), indexing="ij", sparse=True).without("mindspore", NUMPYS),
     case(BroadcastTo, F(3, 1), shape=(2, 3, 4)),
     case(_BroadcastTensors, (F(2, 1), F(3))),

@@ -46,7 +46,7 @@ def _uncut(type):
     return (lambda x: x.astype(jnp.float64)) if jnp.issubdtype(target, jnp.integer) else None
 
 
-@operator(functional="cast", real=_uncut)
+@operator(functional="cast", called=(("input", "input_x"), "dtype"), real=_uncut)
 def Cast(x, type: DType):
     """A Tensor with another element type.
 

@@ -289,6 +289,12 @@ def choose(a: ArrayLike, choices: ArrayLike, mode: str = "clip") -> Tensor:
     return _Choose.functional(as_tensor(a, "choose", "a"), common_type(*found), mode)
 
 
+@spelling(_Choose, method="choose")
+def _choose_of(self: Tensor, choices: ArrayLike, mode: str = "clip") -> Tensor:
+    """In each place the element of the choice whose number stands there, see `mindspore.numpy.choose`."""
+    return choose(self, choices, mode)
+
+
 CASES = [
     case(Select, Flags(2, 3), F(2, 3), F(2, 3)),
     case(_Where, Flags(2, 3), F(2, 3), F(3)),

@@ -5,14 +5,17 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from msnb import log
 from msnb.core.cases import F, case
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
-from msnb.ops._check import ANY, dtype_in
+from msnb.ops._check import ANY, dtype_in, tensor_argument
+from msnb.ops._in_place import take_over
 from msnb.ops._numpy import ArrayLike, as_tensor, in_type
+from msnb.ops.array.broadcast import BroadcastTo
 
 
-@operator(functional="deepcopy")
+@operator(functional="deepcopy", called=("input_x",))
 def Identity(x):
     """A copy of a Tensor.
 
@@ -101,6 +104,13 @@ def positive(a: ArrayLike, dtype: Any = None) -> Tensor:
         ``CPU`` ``GPU`` ``TPU``
     """
     return in_type(Identity.functional(as_tensor(a, "positive", "a")), dtype, "positive")
+
+
+@spelling(Identity, method="copy_")
+def _copy_into(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
+    """Take over the values of another Tensor, broadcast, in this one's element type; returns the Tensor."""
+    log.unused("Tensor.copy_", "JAX copies when somebody needs the values", non_blocking=non_blocking)
+    return take_over("copy_", self, BroadcastTo(self.shape)(tensor_argument("copy_", "src", src)))
 
 
 CASES = [

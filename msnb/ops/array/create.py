@@ -190,7 +190,7 @@ def _new_full_of(
     return full(size, fill_value, dtype=dtype or self.dtype)
 
 
-@operator(functional="ones")
+@operator(functional="ones", called=("", "dtype"))
 def Ones(shape: Shape, type: Optional(DType) = mstype.float32):
     """A Tensor of ones.
 
@@ -261,7 +261,7 @@ def _new_ones_of(self: Tensor, size: int | tuple[int, ...] | list[int], dtype: D
     return Ones.functional(size, dtype or self.dtype)
 
 
-@operator(functional="zeros")
+@operator(functional="zeros", called=("size", "dtype"))
 def Zeros(shape: Shape, type: Optional(DType) = mstype.float32):
     """A Tensor of zeros.
 
@@ -442,6 +442,32 @@ def zero_(input: Tensor) -> Tensor:
         ``CPU`` ``GPU`` ``TPU``
     """
     return take_over("zero_", tensor_argument("zero_", "input", input), ZerosLike.functional(input))
+
+
+@spelling(Fill, function="fills", method="fills")
+def fills(x: Tensor, value: Tensor | float) -> Tensor:
+    """A Tensor with one number in every place, of the shape and element type of another.
+
+    Args:
+        x (Tensor): Gives shape and type.
+        value (Union[int, float, Tensor]): The number; a Tensor must be a scalar.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `x` is not a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return full_like(tensor_argument("fills", "x", x), value)
+
+
+@spelling(Fill, method="fill_")
+def _fill_into(self: Tensor, value: Tensor | float) -> Tensor:
+    """Put one number in every place, and return the Tensor."""
+    return take_over("fill_", self, full_like(self, value))
 
 
 CASES = [

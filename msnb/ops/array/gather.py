@@ -4,6 +4,7 @@ An index out of range raises where it is checked (see `core.checks`); elsewhere 
 number of the type, in unsigned ones the largest.
 """
 
+import jax
 import jax.numpy as jnp
 
 from msnb.common.kinds import (
@@ -17,6 +18,7 @@ from msnb.core.checks import Check, Range, index, position
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import INDEX, INT, axis_in, dtype_in, rank, same_shape, some, tensor_only, wide
+from msnb.ops._in_place import take_over
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
 from msnb.ops._shapes import shapes
 
@@ -30,9 +32,18 @@ def _gather(op, params, indices, axis):
     return jnp.take(params, wide(indices), axis, mode="fill")
 
 
-@operator(functional="gather", aliases=("GatherV2",), checks=[index("indices", of="params", axis="axis")])
-def Gather(params, indices, axis: Int):
+@operator(
+    functional="gather",
+    called=("input_params", "input_indices"),
+    aliases=("GatherV2",),
+    checks=[index("indices", of="params", axis="axis")],
+)
+def Gather(params, indices, axis: Int, *, batch_dims: Int = 0):
     """Slices of a Tensor along an axis.
+
+    Args:
+        batch_dims (int): How many first dimensions `params` and `indices` have in common: each of their places has
+            indices of its own. Default: 0.
 
     Inputs:
         - **params** (Tensor) - Of at least 1 dimension.
@@ -40,7 +51,7 @@ def Gather(params, indices, axis: Int):
         - **axis** (int) - The axis that `indices` count along.
 
     Outputs:
-        Tensor of shape params.shape[:axis] + indices.shape + params.shape[axis + 1:].
+        Tensor of shape params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis + 1:].
 
     Raises:
         TypeError: If `indices` are not integers or `axis` is not an int.
@@ -56,7 +67,20 @@ def Gather(params, indices, axis: Int):
         [[1. 3.]
          [4. 6.]]
     """
-    return _gather("Gather", params, indices, axis)
+    tensor_only("Gather", "params", params)
+    axis, batch = axis_in("Gather", axis, params.ndim), batch_dims + indices.ndim if batch_dims < 0 else batch_dims
+    if not 0 <= batch <= min(axis, indices.ndim) or params.shape[:batch] != indices.shape[:batch]:
+        raise ValueError(
+            f"For 'Gather', 'batch_dims' should count dimensions before 'axis', {axis}, that 'params' and 'indices' "
+            f"have in common, but got {batch_dims} for the shapes {params.shape} and {indices.shape}."
+        )
+
+    def gather(params, indices):
+        return _gather("Gather", params, indices, axis - batch)
+
+    for _ in range(batch):
+        gather = jax.vmap(gather)
+    return gather(params, indices)
 
 
 @spelling(Gather, function="index_select", method="index_select")
@@ -194,9 +218,7 @@ def _gather_of(self: Tensor, input_indices: Tensor | int, axis: int = 0, batch_d
     """Slices along an axis, as `ops.gather`."""
     if isinstance(input_indices, int):  # gather(dim, index)
         return GatherD.functional(self, input_indices, axis)
-    if batch_dims:
-        raise ValueError("For 'gather', 'batch_dims' should be 0; use gather_elements for indices per row.")
-    return Gather.functional(self, input_indices, axis)
+    return Gather.functional(self, input_indices, axis, batch_dims)
 
 
 @operator(functional="gather_nd", methods=("gather_nd",), checks=[position("indices", of="input_x")])
@@ -441,6 +463,12 @@ def _take_of_ops(input: Tensor, index: Tensor) -> Tensor:
     return Take.functional(input, index)
 
 
+@spelling(IndexFill, method="index_fill_")
+def _index_fill_into(self: Tensor, dim: int, index: Tensor, value: Tensor | float) -> Tensor:
+    """Put one number in the slices that indices along a dimension name, and return the Tensor."""
+    return take_over("index_fill_", self, IndexFill.functional(self, dim, index, value))
+
+
 CASES = [
     case(Gather, F(4, 3), Values([0, 2, 0]), 0),
     case(Gather, F(4, 3), Values([[2], [0]]), 1),
@@ -452,6 +480,9 @@ CASES = [
     case(Take, F(2, 3), Values([0, 2]), 1),
     case(_TakeAlongAxis, F(2, 3), Values([[0, 2, -1, 0]]), 1).without("mindspore", NUMPYS),
     case(IndexFill, F(3, 2), 0, Values([1]), F()).without("gradient", "MindSpore has none for the value"),
+    case(Gather, F(2, 3, 4), Values([[0, 2], [1, 1]]), 1, batch_dims=1),
+    case(Gather, F(2, 3, 4), Values([[0, 2], [1, 3]]), -1, batch_dims=-1),
+    refused(ValueError, Gather, F(2, 3), Values([0, 2, 1]), 1, batch_dims=1),
     refused(TypeError, Gather, F(2, 3), F(2, 3), 0),
     refused(ValueError, Gather, F(2, 3), Values([0]), 2),
     case(_take_of_ops, F(2, 3), Values([[0, 4], [-1, 2]])),

@@ -319,7 +319,7 @@ def _numpy_vstack(tup: ArrayLike) -> Tensor:
     return concatenate([_rows(x) for x in in_one_type("vstack", tup, "tup")], 0)
 
 
-@spelling(Concat, function=("vstack", "row_stack"))
+@spelling(Concat, function="vstack")
 def vstack(inputs: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
     """Tensors put below each other: along the first axis, numbers and vectors as rows.
 
@@ -339,6 +339,12 @@ def vstack(inputs: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
     if not isinstance(inputs, (tuple, list)):
         raise TypeError(f"For 'vstack', 'inputs' should be a tuple or list of Tensors, but got {describe(inputs)}.")
     return Concat(0)([_rows(tensor_argument("vstack", "inputs", x)) for x in inputs])
+
+
+@spelling(Concat, function="row_stack")
+def row_stack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
+    """Tensors put below each other; see `vstack`."""
+    return vstack(tensors)
 
 
 CASES = [

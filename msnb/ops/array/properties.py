@@ -45,13 +45,13 @@ class DynamicShape(HostPrimitive):
     """Shape of a Tensor, as a Tensor.
 
     Inputs:
-        - **input_x** (Tensor) - Of any shape and type.
+        - **x** (Tensor) - Of any shape and type.
 
     Outputs:
-        Tensor of int64, of shape (input_x.ndim,).
+        Tensor of int64, of shape (x.ndim,).
 
     Raises:
-        TypeError: If `input_x` is not a Tensor.
+        TypeError: If `x` is not a Tensor.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -70,13 +70,13 @@ class DType(HostPrimitive):
     """Element type of a Tensor.
 
     Inputs:
-        - **input_x** (Tensor) - Of any shape and type.
+        - **x** (Tensor) - Of any shape and type.
 
     Outputs:
         mindspore.dtype.
 
     Raises:
-        TypeError: If `input_x` is not a Tensor.
+        TypeError: If `x` is not a Tensor.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -86,8 +86,8 @@ class DType(HostPrimitive):
         Float32
     """
 
-    def __call__(self, input_x: Any) -> Any:
-        return tensor_argument("DType", "input_x", input_x).dtype
+    def __call__(self, x: Any) -> Any:
+        return tensor_argument("DType", "x", x).dtype
 
 
 @host_operator("rank")
@@ -276,8 +276,8 @@ class TensorShape(HostPrimitive):
         ``CPU`` ``GPU`` ``TPU``
     """
 
-    def __call__(self, input_x: Any) -> Any:
-        return Tensor(np.array(tensor_argument("TensorShape", "input_x", input_x).shape, np.int64))
+    def __call__(self, x: Any) -> Any:
+        return Tensor(np.array(tensor_argument("TensorShape", "x", x).shape, np.int64))
 
 
 @spelling(Size)
@@ -297,6 +297,88 @@ def numel(input: Tensor) -> int:
         ``CPU`` ``GPU`` ``TPU``
     """
     return tensor_argument("numel", "input", input).size
+
+
+@spelling()
+def dyn_shape(input_x: Tensor) -> Tensor:
+    """Shape of a Tensor, as a Tensor of int64.
+
+    Args:
+        input_x (Tensor): Any Tensor.
+
+    Returns:
+        Tensor of shape (number of dimensions,).
+
+    Raises:
+        TypeError: If `input_x` is not a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Tensor(np.array(tensor_argument("dyn_shape", "input_x", input_x).shape, np.int64))
+
+
+@spelling()
+def is_tensor(obj: Any) -> bool:
+    """Whether an object is a Tensor.
+
+    Args:
+        obj (Any): Any object.
+
+    Returns:
+        bool.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return isinstance(obj, Tensor)
+
+
+@spelling()
+def is_complex(input: Tensor) -> bool:
+    """Whether the elements of a Tensor are complex numbers.
+
+    Args:
+        input (Tensor): Any Tensor.
+
+    Returns:
+        bool.
+
+    Raises:
+        TypeError: If `input` is not a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return tensor_argument("is_complex", "input", input).is_complex()
+
+
+@spelling()
+def is_nonzero(input: Tensor) -> bool:
+    """Whether the one element of a Tensor is not 0; in a compiled graph its value is not known.
+
+    Args:
+        input (Tensor): A Tensor with one element.
+
+    Returns:
+        bool.
+
+    Raises:
+        TypeError: If `input` is not a Tensor.
+        ValueError: If it has several elements, or none.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if tensor_argument("is_nonzero", "input", input).size != 1:
+        raise ValueError(f"For 'is_nonzero', 'input' should have one element, but got shape {input.shape}.")
+    return bool(input.reshape(()))
+
+
+@spelling(method="is_signed")
+def _is_signed_of(self: Tensor) -> bool:
+    """Whether the elements may be negative."""
+    return self._array.dtype.kind not in "bu"
 
 
 CASES = [

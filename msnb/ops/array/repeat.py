@@ -13,7 +13,7 @@ from msnb.common.kinds import (
     PositiveInt,
     check,
 )
-from msnb.core.cases import F, Values, case
+from msnb.core.cases import F, Values, case, refused
 from msnb.core.checks import Check, Range
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
@@ -23,6 +23,7 @@ from msnb.ops._check import (
     axes_in,
     axis_in,
     dtype_in,
+    tensor_argument,
     tensor_only,
 )
 from msnb.ops._numpy import ArrayLike, as_tensor
@@ -250,7 +251,7 @@ def _numpy_rot90(a: ArrayLike, k: int = 1, axes: tuple[int, int] | list[int] = (
     return _Rot90.functional(a, k, axes)
 
 
-@operator(functional="flip")
+@operator(functional="flip", called=("input", "dims"))
 def ReverseV2(x, *, axis: Axis):
     """A Tensor with the order of its elements reversed along axes.
 
@@ -310,7 +311,7 @@ def _numpy_flip(m: ArrayLike, axis: int | tuple[int, ...] | list[int] | None = N
 
 
 @spelling(ReverseV2, numpy="flipud")
-def flipud(m: ArrayLike) -> Tensor:
+def _numpy_flipud(m: ArrayLike) -> Tensor:
     """A Tensor with its rows in reverse order.
 
     Args:
@@ -330,7 +331,7 @@ def flipud(m: ArrayLike) -> Tensor:
 
 
 @spelling(ReverseV2, numpy="fliplr")
-def fliplr(m: ArrayLike) -> Tensor:
+def _numpy_fliplr(m: ArrayLike) -> Tensor:
     """A Tensor with its columns in reverse order.
 
     Args:
@@ -419,7 +420,50 @@ def reverse(x: Tensor, axis: tuple[int, ...] | list[int]) -> Tensor:
     return ReverseV2.functional(x, axis)
 
 
+@spelling(ReverseV2, function="flipud", method="flipud")
+def flipud(input: Tensor) -> Tensor:
+    """A Tensor with its first axis in reverse order.
+
+    Args:
+        input (Tensor): Of at least 1 dimension.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `input` is not a Tensor.
+        ValueError: If it is a number.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return ReverseV2.functional(input, (axis_in("flipud", 0, tensor_argument("flipud", "input", input).ndim),))
+
+
+@spelling(ReverseV2, function="fliplr", method="fliplr")
+def fliplr(input: Tensor) -> Tensor:
+    """A Tensor with its second axis in reverse order.
+
+    Args:
+        input (Tensor): Of at least 2 dimensions.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `input` is not a Tensor.
+        ValueError: If it has fewer dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return ReverseV2.functional(input, (axis_in("fliplr", 1, tensor_argument("fliplr", "input", input).ndim),))
+
+
 CASES = [
+    case(flipud, F(2, 3)),
+    case(fliplr, F(2, 3)),
+    refused(ValueError, fliplr, F(2)),
     case(_RepeatInterleave, F(2, 2), 2, 1),
     case(Roll, F(2, 3), 1, 1),
     case(_Rot90, F(2, 3), 1, (0, 1)),

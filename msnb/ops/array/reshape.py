@@ -38,7 +38,7 @@ def resolve_shape(op, size, shape):
     return shape
 
 
-@operator(functional="reshape")
+@operator(functional="reshape", called=(("input", "input_x"),))
 def Reshape(x, shape: Shape):
     """The elements of a Tensor, in order, in another shape.
 
@@ -86,7 +86,7 @@ def TransShape(x, shape: Shape):
     return jnp.reshape(x, resolve_shape("TransShape", x.size, shape))
 
 
-@operator(functional="expand_dims", methods=("expand_dims",))
+@operator(functional="expand_dims", called=(("input_x", "input"),), methods=("expand_dims",))
 def ExpandDims(x, axis: Int):
     """A Tensor with a dimension of length 1 inserted.
 
@@ -112,7 +112,7 @@ def ExpandDims(x, axis: Int):
     return jnp.expand_dims(x, axis_in("ExpandDims", axis, x.ndim + 1))
 
 
-@operator(functional="squeeze", methods=("squeeze",))
+@operator(functional="squeeze", called=("input",), methods=("squeeze",))
 def Squeeze(x, *, axis: Axis = ()):
     """A Tensor without its dimensions of length 1.
 

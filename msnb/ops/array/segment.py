@@ -51,7 +51,7 @@ def _limit(dtype, largest):
 _BELOW = Check("segment_ids", lambda given: [Range(given["segment_ids"], given["num_segments"], low=None)])
 
 
-def _segments(empty, shown, start):
+def _segments(empty, shown, start, called=()):
     """Decorator: combine(result, values, ids) enters values in their segments, which begin as start(dtype)."""
 
     def declare(combine):
@@ -74,12 +74,12 @@ def _segments(empty, shown, start):
 
         doc = _DOC.format(name=name, summary=combine.__doc__, empty=empty, shown=shown)
         functional = "unsorted_segment_" + name.removeprefix("UnsortedSegment").lower()
-        return operator(functional=functional, checks=[_BELOW])(standing_for(combine, kernel, doc))
+        return operator(functional=functional, called=called, checks=[_BELOW])(standing_for(combine, kernel, doc))
 
     return declare
 
 
-@_segments("0", "[3. 7.]", lambda dtype: 0)
+@_segments("0", "[3. 7.]", lambda dtype: 0, called=("input_x",))
 @in_float32
 def UnsortedSegmentSum(result, values, ids):
     """Sum"""

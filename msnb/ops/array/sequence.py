@@ -6,6 +6,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, Int, NonNegInt, Number, Optional, PositiveInt, StrictFloat, check
 from msnb.core.cases import F, U, Values, case
@@ -13,11 +14,11 @@ from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
 from msnb.ops._check import FLOAT, NUMBER, axis_in, dtype_in, rank, same_dtype
-from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, common_type, element_type, floating
+from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, common_type, element_type, floating, in_type
 from msnb.ops._shapes import shapes
 
 
-@operator(functional="linspace")
+@operator(functional="linspace", called=("", "end", "steps"))
 def LinSpace(start, stop, num: PositiveInt):
     """`num` numbers at even distances from `start` to `stop`, both included.
 
@@ -74,7 +75,7 @@ def Arange(start: Number, end: Number, step: Number, dtype: DType):
     return jnp.asarray(np.arange(start, end, step).astype(dtype))  # exact, and then rounded once
 
 
-@spelling(Arange, function=("arange", "range"))
+@spelling(Arange)
 def arange(start: float = 0, end: float | None = None, step: float = 1, *, dtype: DType | None = None) -> Tensor:
     """Numbers from `start` up to `end`, not included, at distances of `step`.
 
@@ -100,6 +101,29 @@ def arange(start: float = 0, end: float | None = None, step: float = 1, *, dtype
         values = [v.asnumpy().item() if isinstance(v, Tensor) else v for v in (start, end, step)]
         dtype = mstype.int64 if all(isinstance(v, int) for v in values) else mstype.float32
     return Arange.functional(start, end, step, dtype)
+
+
+@spelling(Arange, function="range")
+def range_(
+    start: float = 0, end: float | None = None, step: float = 1, maxlen: int = 1000000, *, dtype: DType | None = None
+) -> Tensor:
+    """Numbers from `start` up to `end`, not included, at distances of `step`.
+
+    Args:
+        start (Union[int, float]): The first number; the end if it is the only argument. Default: 0.
+        end (Union[int, float]): Where the numbers end. Default: None.
+        step (Union[int, float]): The distance. Default: 1.
+        maxlen (int): How many numbers MindSpore has memory for; there are as many as there are here. Default: 1000000.
+        dtype (mindspore.dtype): Element type. Default: None, int64 for int and float32 for float.
+
+    Returns:
+        Tensor of 1 dimension.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    log.unused("ops.range", "the result is as long as it has to be", maxlen=maxlen != 1000000)
+    return arange(start, end, step, dtype=dtype)
 
 
 @spelling(Arange, numpy="arange")
@@ -267,7 +291,7 @@ def _numpy_linspace(
 
 
 @spelling(_Spaced, numpy="logspace")
-def logspace(
+def _numpy_logspace(
     start: ArrayLike,
     stop: ArrayLike,
     num: int = 50,
@@ -386,7 +410,37 @@ def Range(x, *, start: StrictFloat, limit: Optional(StrictFloat) = None, delta: 
     return (x * delta + (0.0 if limit is None else start)).astype(x.dtype)
 
 
+@spelling(_Spaced, function="logspace")
+def logspace(
+    start: Tensor | float, end: Tensor | float, steps: int, base: int = 10, *, dtype: DType | None = mstype.float32
+) -> Tensor:
+    """Powers of `base` whose exponents stand at even distances from `start` to `end`, both included.
+
+    Args:
+        start (Union[Tensor, float]): The first exponent.
+        end (Union[Tensor, float]): The last exponent.
+        steps (int): How many, not negative.
+        base (int): The base. Default: 10.
+        dtype (mindspore.dtype): float16, float32 or float64. Default: mindspore.float32.
+
+    Returns:
+        Tensor of shape (steps,).
+
+    Raises:
+        TypeError: If an argument is not of the type given above.
+        ValueError: If `steps` is negative.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    low, high = [as_tensor(v, "logspace", n).astype(mstype.float32) for n, v in (("start", start), ("end", end))]
+    exponents = _Spaced(num=check(NonNegInt, steps, "steps", "logspace"), endpoint=True, axis=0)(low, high)
+    return in_type(check(Number, base, "base", "logspace") ** exponents, dtype, "logspace")
+
+
 CASES = [
+    case(logspace, F(low=0.5, high=1), F(low=2), 3).without("gradient", "2.7.1 has none"),
+    case(logspace, F(low=0.5, high=1), F(low=2), 5, 2).without("gradient", "2.7.1 has none"),
     case(Arange, 2, 9, 3, mstype.int32),
     case(Arange, 0, 1, 0.3, mstype.float32),
     case(_Spaced, F(2), F(2), num=3, endpoint=True, axis=0).without("mindspore", NUMPYS),

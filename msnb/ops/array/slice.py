@@ -10,7 +10,7 @@ from msnb.ops._check import axis_in, tensor_only
 from msnb.ops.nn._pullback import transposed
 
 
-@operator(functional="slice")
+@operator(functional="slice", called=("input_x",))
 def Slice(x, begin: Ints, size: Ints):
     """A block cut out of a Tensor.
 
@@ -96,7 +96,7 @@ def _bits(mask, length):
     return [bool(mask >> i & 1) for i in range(length)]
 
 
-@operator(functional="strided_slice")
+@operator(functional="strided_slice", called=("input_x",))
 def StridedSlice(
     x,
     begin: Ints,

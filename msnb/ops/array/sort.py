@@ -8,12 +8,14 @@ from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, Int, Kind, accept_value, check
 from msnb.core._jax_private import is_tracer
 from msnb.core.by_values import ShapeByValues
-from msnb.core.cases import F, Values, case
+from msnb.core.cases import F, Values, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import INDEX, NUMBER, axis_in, dtype_in, rank, tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops._numpy import ArrayLike, as_tensor, common_type
+from msnb.ops.array.cast import Cast
+from msnb.ops.array.gather import GatherD
 
 
 def _index_type(*allowed):
@@ -29,7 +31,7 @@ def _index_type(*allowed):
 IndexType = _index_type(mstype.int32, mstype.int64)
 
 
-@operator(functional="sort")
+@operator(functional="sort", called=("input_x",))
 def Sort(x, *, axis: Int = -1, descending: Bool = False):
     """The elements of a Tensor in order along an axis, and where they stood.
 
@@ -88,24 +90,96 @@ def _sort_of(self: Tensor, axis: int = -1, descending: bool = False) -> tuple[Te
     return Sort.functional(self, axis, descending)
 
 
-@operator(functional="searchsorted", methods=("searchsorted",))
+@operator
 def SearchSorted(sorted_sequence, values, *, right: Bool = False):
     """Where values would go in an ordered vector so that it stays in order.
 
     Args:
-        sorted_sequence (Tensor): An ordered vector of numbers.
-        values (Tensor): Numbers, of any shape.
         right (bool): Whether values go after equal elements. Default: False.
 
-    Returns:
+    Inputs:
+        - **sorted_sequence** (Tensor) - Numbers, in order along the last dimension.
+        - **values** (Tensor) - Numbers, of any shape for a vector, else of the same dimensions but for the last.
+
+    Outputs:
         Tensor of int64, of the shape of `values`.
+
+    Raises:
+        TypeError: If the element types are not numbers.
+        ValueError: If the shapes do not fit.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("searchsorted", "sorted_sequence", sorted_sequence, NUMBER)
-    rank("searchsorted", "sorted_sequence", sorted_sequence, 1)
-    return jnp.searchsorted(sorted_sequence, values, side="right" if right else "left").astype(jnp.int64)
+    dtype_in("searchsorted", "values", values, NUMBER)
+    side = "right" if right else "left"
+    if sorted_sequence.ndim == 1:
+        return jnp.searchsorted(sorted_sequence, values, side=side).astype(jnp.int64)
+    rows = sorted_sequence.shape[:-1]
+    if values.shape[:-1] != rows or not rows:
+        raise ValueError(
+            f"For 'searchsorted', 'values' should have the dimensions of 'sorted_sequence', {sorted_sequence.shape}, "
+            f"but for the last one, but got {values.shape}."
+        )
+    ordered, sought = (x.reshape(-1, x.shape[-1]) for x in (sorted_sequence, values))
+    found = jax.vmap(lambda a, v: jnp.searchsorted(a, v, side=side))(ordered, sought)
+    return found.reshape(values.shape).astype(jnp.int64)
+
+
+@spelling(SearchSorted)
+def searchsorted(
+    sorted_sequence: Tensor,
+    values: Tensor,
+    *,
+    out_int32: Bool = False,
+    right: Bool = False,
+    side: str | None = None,
+    sorter: Tensor | None = None,
+) -> Tensor:
+    """Where values would go in an ordered Tensor so that it stays in order.
+
+    Args:
+        sorted_sequence (Tensor): Numbers, in order along the last dimension unless `sorter` says in which.
+        values (Tensor): Numbers, of any shape for a vector, else of the same dimensions but for the last.
+        out_int32 (bool): Whether the result is int32 rather than int64. Default: False.
+        right (bool): Whether values go after equal elements. Default: False.
+        side (str): "left" or "right": the same in words. Default: None.
+        sorter (Tensor): Indices that bring `sorted_sequence` in order along its last dimension. Default: None.
+
+    Returns:
+        Tensor of int64 or int32, of the shape of `values`.
+
+    Raises:
+        ValueError: If `side` is none of these or contradicts `right`, or the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.searchsorted(Tensor([1., 2., 3.]), Tensor([2., 9.]), side="right"))
+        [2 3]
+    """
+    if side not in (None, "left", "right"):
+        raise ValueError(f"For 'searchsorted', 'side' should be 'left' or 'right', but got {side!r}.")
+    if side == "left" and right:
+        raise ValueError("For 'searchsorted', 'side' is 'left', but 'right' is True; give one of the two.")
+    if sorter is not None:
+        if sorter.shape != sorted_sequence.shape:
+            raise ValueError(
+                f"For 'searchsorted', 'sorter' should have the shape of 'sorted_sequence', {sorted_sequence.shape}, "
+                f"but got {sorter.shape}."
+            )
+        sorted_sequence = GatherD.functional(sorted_sequence, -1, sorter)
+    found = SearchSorted.functional(sorted_sequence, values, right or side == "right")
+    return Cast.functional(found, mstype.int32) if out_int32 else found
+
+
+@spelling(SearchSorted, method="searchsorted")
+def _searchsorted_of(self: Tensor, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None) -> Tensor:
+    """Where values would go in this Tensor, which is in order, or is brought in order by `sorter`; int32."""
+    sorter = sorter if sorter is None else as_tensor(sorter, "searchsorted", "sorter")
+    return searchsorted(self, as_tensor(v, "searchsorted", "v"), out_int32=True, side=side, sorter=sorter)
 
 
 @spelling(SearchSorted, numpy="searchsorted")
@@ -205,16 +279,16 @@ class Unique(HostPrimitive):
     mode; use UniqueWithPad to compile it.
 
     Inputs:
-        - **x** (Tensor) - Numbers, of any shape.
+        - **input** (Tensor) - Numbers, of any shape.
 
     Outputs:
         Two Tensors.
 
         - **y** - The distinct elements.
-        - **idx** - For each element of `x` its index in `y`, of the shape of `x`; int64 for int64, else int32.
+        - **idx** - For each element of `input` its index in `y`, of the shape of `input`; int64 for int64, else int32.
 
     Raises:
-        TypeError: If `x` is not a Tensor.
+        TypeError: If `input` is not a Tensor.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -225,8 +299,8 @@ class Unique(HostPrimitive):
         [1 2 5] [0 1 2 1]
     """
 
-    def __call__(self, x):
-        tensor_argument("Unique", "x", x)
+    def __call__(self, input):
+        x = tensor_argument("Unique", "input", input)
         if is_tracer(x._array):
             raise ShapeByValues("Unique", "the number of distinct elements", "use UniqueWithPad")
         values, first, inverse = np.unique(x.asnumpy(), return_index=True, return_inverse=True)
@@ -281,6 +355,10 @@ CASES = [
     case(SearchSorted, Values([1.0, 2.0, 3.0]), Values([[0.5, 2.0], [2.5, 9.0]]), right=True).without(
         "mindspore", "its class takes no notice of `right`, its function does"
     ),
+    case(searchsorted, Values([1.0, 2.0, 3.0]), Values([[0.5, 2.0], [2.5, 9.0]]), out_int32=True, side="right"),
+    case(searchsorted, Values([[1, 2, 3], [4, 5, 6]]), Values([[2, 9], [4, 5]])),
+    refused(ValueError, searchsorted, F(3), F(2), right=True, side="left"),
+    refused(ValueError, searchsorted, F(3), F(2), sorter=Values([0, 1])),
     case(UniqueWithPad, Values([3, 1, 3, 2]), 0),
     case(UniqueWithPad, F(4), 0.0),
     case(Unique, Values([3, 1, 3, 2])).without("graph", "its shapes depend on values"),

@@ -197,7 +197,7 @@ def BatchToSpace(x, *, block_size: BlockSize, crops: Borders):
     return _from_batch("BatchToSpace", x, (block_size, block_size), crops)
 
 
-@operator(functional="space_to_batch_nd")
+@operator(functional="space_to_batch_nd", called=("input_x", "block_size"))
 def SpaceToBatchND(x, *, block_shape: BlockShape, paddings: Borders):
     """Blocks of pixels moved into the batch, after padding with zeros.
 
@@ -226,7 +226,7 @@ def SpaceToBatchND(x, *, block_shape: BlockShape, paddings: Borders):
     return _to_batch("SpaceToBatchND", x, block_shape, paddings)
 
 
-@operator(functional="batch_to_space_nd")
+@operator(functional="batch_to_space_nd", called=("input_x",))
 def BatchToSpaceND(x, *, block_shape: BlockShape, crops: Borders):
     """The batch moved into blocks of pixels, then cropped: the inverse of SpaceToBatchND.
 

@@ -340,7 +340,29 @@ def vsplit(input: Tensor, indices_or_sections: int | tuple[int, ...] | list[int]
     return tensor_split(input, indices_or_sections)
 
 
+@spelling(Split)
+def chunk_ext(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """A Tensor cut along a dimension into at most `chunks` pieces of one length, the last one may be shorter.
+
+    Args:
+        input (Tensor): Any Tensor.
+        chunks (int): How many pieces at most.
+        dim (int): The dimension. Default: 0.
+
+    Returns:
+        A tuple of Tensors.
+
+    Raises:
+        ValueError: If `dim` is out of range, or `chunks` is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return chunk(input, chunks, dim)
+
+
 CASES = [
+    case(chunk_ext, F(5, 2), 2),
     case(_SplitAt, F(5, 2), places=2, axis=0).without("mindspore", NUMPYS),
     case(_SplitAt, F(2, 5), places=(1, 3), axis=1).without("mindspore", NUMPYS),
     case(Unstack, F(2, 3), axis=1),

@@ -12,7 +12,7 @@ from msnb.ops._check import axes_in, axis_in, tensor_argument, tensor_only
 from msnb.ops._numpy import ArrayLike, as_tensor
 
 
-@operator(functional="transpose")
+@operator(functional="transpose", called=(("input", "input_x"), ("dims", "input_perm")))
 def Transpose(x, perm: Ints):
     """A Tensor with its dimensions in another order.
 
@@ -89,7 +89,7 @@ def _t_of(self: Tensor) -> Tensor:
     return _transpose_of(self)
 
 
-@spelling(Transpose, function=("swapaxes", "swapdims"), method=("swapaxes", "swapdims"))
+@spelling(Transpose, function="swapaxes", method="swapaxes")
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     """A Tensor with two dimensions exchanged.
 
@@ -108,6 +108,24 @@ def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     perm = list(range(input.ndim))
     perm[a], perm[b] = b, a
     return Transpose.functional(input, tuple(perm))
+
+
+@spelling(Transpose, function="swapdims", method="swapdims")
+def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
+    """A Tensor with two dimensions exchanged.
+
+    Args:
+        input (Tensor): Any Tensor.
+        dim0 (int): The first dimension.
+        dim1 (int): The second dimension.
+
+    Returns:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return swapaxes(input, dim0, dim1)
 
 
 spelling(Transpose, method="T", generation=1)(
@@ -325,7 +343,29 @@ def TransposeExtView(input, dim0: Int, dim1: Int):
     return jnp.swapaxes(input, *axes)
 
 
+@operator(functional="adjoint", methods=("adjoint",), generation=2)
+def _Adjoint(x):
+    """The last two dimensions exchanged, and each element replaced by its conjugate.
+
+    Inputs:
+        - **x** (Tensor) - Of at least 2 dimensions.
+
+    Outputs:
+        Tensor.
+
+    Raises:
+        ValueError: If `x` has fewer than 2 dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if x.ndim < 2:
+        raise ValueError(f"For 'adjoint', 'x' should have at least 2 dimensions, but got shape {x.shape}.")
+    return jnp.conj(jnp.swapaxes(x, -1, -2))
+
+
 CASES = [
+    case(_Adjoint, F(2, 3, 4)),
     case(Transpose, F(2, 3, 4), (2, 0, 1)),
     case(_MoveAxis, F(2, 3), 0, 1),
     refused(ValueError, Transpose, F(2, 3), (0,)),

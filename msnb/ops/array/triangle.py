@@ -8,12 +8,12 @@ from msnb.common.kinds import Int, check
 from msnb.core.cases import F, case
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
-from msnb.ops._check import rank, tensor_only
+from msnb.ops._check import rank, tensor_argument, tensor_only
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
 from msnb.ops.array.broadcast import BroadcastTo
 
 
-@operator(functional="tril", methods=("tril",))
+@operator(functional="tril", called=("input",), methods=("tril",))
 def Tril(x, *, diagonal: Int = 0):
     """A Tensor with zeros above a diagonal of its last two dimensions.
 
@@ -40,7 +40,7 @@ def Tril(x, *, diagonal: Int = 0):
     return _triangle("Tril", jnp.tril, x, diagonal)
 
 
-@operator(functional="triu", methods=("triu",))
+@operator(functional="triu", called=("input",), methods=("triu",))
 def Triu(x, *, diagonal: Int = 0):
     """A Tensor with zeros below a diagonal of its last two dimensions.
 
@@ -124,7 +124,7 @@ def _triangle(op, function, x, diagonal):
     return function(x, diagonal)
 
 
-@operator(functional="diag")
+@operator(functional="diag", called=(("input", "input_x"),))
 def Diag(x):
     """A Tensor with `x` on its diagonal and zeros elsewhere.
 
@@ -206,7 +206,7 @@ def _numpy_diag(v: ArrayLike, k: int = 0) -> Tensor:
 
 
 @spelling(_DiagAt, numpy="diagflat")
-def diagflat(v: ArrayLike, k: int = 0) -> Tensor:
+def _numpy_diagflat(v: ArrayLike, k: int = 0) -> Tensor:
     """The matrix with all elements of a Tensor on a diagonal and zeros elsewhere.
 
     Args:
@@ -254,7 +254,7 @@ def DiagPart(x):
     return jnp.diagonal(x.reshape(count, count)).reshape(half)
 
 
-@operator(functional="diagonal", methods=("diagonal",))
+@operator(functional="diagonal", called=("", "", ("dim1", "axis1"), ("dim2", "axis2")), methods=("diagonal",))
 def Diagonal(input, *, offset: Int = 0, dim1: Int = 0, dim2: Int = 1):
     """A diagonal of two dimensions of a Tensor.
 
@@ -297,6 +297,26 @@ def _numpy_diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 
         ``CPU`` ``GPU`` ``TPU``
     """
     return Diagonal.functional(as_tensor(a, "diagonal", "a"), offset, axis1, axis2)
+
+
+@spelling(_DiagAt, function="diagflat", method="diagflat")
+def diagflat(input: Tensor, offset: int = 0) -> Tensor:
+    """A matrix with the elements of a Tensor on a diagonal.
+
+    Args:
+        input (Tensor): Of any shape; it is flattened.
+        offset (int): Which diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
+
+    Returns:
+        Tensor, a square matrix.
+
+    Raises:
+        TypeError: If `input` is not a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _DiagAt(offset)(tensor_argument("diagflat", "input", input).reshape(-1))
 
 
 CASES = [

@@ -2,7 +2,7 @@
 
 from msnb.core.grad import GradOperation
 from msnb.core.operator import FUNCTIONAL
-from msnb.ops.composite.clip import clip_by_global_norm, clip_by_value
+from msnb.ops.composite.clip import clip_by_global_norm, clip_by_norm, clip_by_value
 from msnb.ops.composite.multitype import (
     HyperMap,
     Map,
@@ -22,6 +22,7 @@ __all__ = [
     "MultitypeFuncGraph",
     "add_flags",
     "clip_by_global_norm",
+    "clip_by_norm",
     "clip_by_value",
     "core",
     "hyper_add",

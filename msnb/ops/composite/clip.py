@@ -1,11 +1,13 @@
 """Clipping by value and by the global norm of several Tensors."""
 
+import functools
+
 from msnb.common import dtype as mstype
 from msnb.core.errors import describe
 from msnb.core.sparse_tensor import RowTensor, on_values
 from msnb.core.tape import dense
 from msnb.core.tensor import Tensor
-from msnb.ops.operations import Cast, Maximum, Minimum, ReduceSum, Sqrt, Square
+from msnb.ops.operations import Abs, Cast, IsFinite, Maximum, Minimum, Pow, ReduceMax, ReduceSum, Sqrt, Square
 
 
 def clip_by_value(x, clip_value_min, clip_value_max):
@@ -23,6 +25,41 @@ def clip_by_value(x, clip_value_min, clip_value_max):
         ``CPU`` ``GPU`` ``TPU``
     """
     return Maximum()(Minimum()(x, clip_value_max), clip_value_min)
+
+
+def clip_by_norm(x, max_norm, norm_type=2.0, error_if_nonfinite=False):
+    """Tensors scaled down together so that the norm over all their elements is at most `max_norm`.
+
+    Args:
+        x (Union[Tensor, list[Tensor], tuple[Tensor]]): What is clipped.
+        max_norm (Union[float, int]): Largest norm.
+        norm_type (Union[float, int]): Which norm; infinity takes the largest element. Default: 2.0.
+        error_if_nonfinite (bool): Whether to raise where the norm is infinite or not a number; in a compiled graph its
+            value is not known. Default: False.
+
+    Returns:
+        Tensor, or a list or tuple of Tensors, of the same shapes and dtypes.
+
+    Raises:
+        TypeError: If `x` is none of these.
+        RuntimeError: If the norm is not finite and `error_if_nonfinite` asks for it.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    tensors = [x] if isinstance(x, Tensor) else x
+    if not isinstance(tensors, (tuple, list)) or not all(isinstance(t, Tensor) for t in tensors):
+        raise TypeError(f"For 'clip_by_norm', 'x' should be a Tensor or a list of Tensors, but got {describe(x)}.")
+    sizes = [Abs()(Cast()(t, mstype.float32)) for t in tensors]
+    if float(norm_type) == float("inf"):
+        total = functools.reduce(Maximum(), [ReduceMax()(size) for size in sizes])
+    else:
+        total = Pow()(sum(ReduceSum()(Pow()(size, float(norm_type))) for size in sizes), 1 / norm_type)
+    if error_if_nonfinite and not bool(IsFinite()(total)):
+        raise RuntimeError(f"For 'clip_by_norm', the norm of order {norm_type} is not finite.")
+    scale = Minimum()(max_norm / (total + 1e-6), 1.0)
+    clipped = [Cast()(Cast()(t, mstype.float32) * scale, t.dtype) for t in tensors]
+    return clipped[0] if isinstance(x, Tensor) else type(x)(clipped)
 
 
 def clip_by_global_norm(x, clip_norm=1.0, use_norm=None):

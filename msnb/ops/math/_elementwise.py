@@ -20,6 +20,8 @@ _COMMON = """
         {shown}
     """
 
+_ONE, _TWO = ("input",), ("input", "other")  # what MindSpore 2's functions call their operands
+
 
 def floating(x):
     """`x` as it is if it is inexact, else in float32: where integers go in functions of real numbers."""
@@ -37,8 +39,8 @@ def broadcasting(function):
     return functools.wraps(function)(lambda x, y: function(x, y) if x.shape == y.shape else wide(x, y))
 
 
-def _declared(fn, kernel, doc, spelled):
-    return operator(**spelled)(standing_for(fn, kernel, doc))
+def _declared(fn, kernel, doc, spelled, called):
+    return operator(**{"called": called, **spelled})(standing_for(fn, kernel, doc))
 
 
 def _example(name, inputs, type_, shown, numpy=None):
@@ -84,7 +86,9 @@ def of_one(
 
     Raises:
         TypeError: If `x` is not a Tensor or its element type is not supported."""
-        return _declared(fn, kernel, doc + _example(name, {"x": values}, type_, shown, spelled.get("numpy")), spelled)
+        return _declared(
+            fn, kernel, doc + _example(name, {"x": values}, type_, shown, spelled.get("numpy")), spelled, _ONE
+        )
 
     values = x
     return declare
@@ -150,7 +154,7 @@ def of_two(
     Raises:
         TypeError: If the element types are not supported or do not convert implicitly.
         ValueError: If the shapes do not broadcast."""
-        return _declared(fn, kernel, doc + _example(name, example, type_, shown, spelled.get("numpy")), spelled)
+        return _declared(fn, kernel, doc + _example(name, example, type_, shown, spelled.get("numpy")), spelled, _TWO)
 
     example = {"x": x, "y": y}
     return declare
@@ -168,7 +172,7 @@ def comparison(*, shown, **spelled):
         doc = _truth(fn, "do not convert implicitly") + _example(
             name, {"x": "[1, 2, 3]", "y": "[1, 1, 4]"}, "int32", shown
         )
-        return _declared(fn, kernel, doc, spelled)
+        return _declared(fn, kernel, doc, spelled, _TWO)
 
     return declare
 
@@ -187,7 +191,8 @@ def logical(*, shown, **spelled):
             return fn(x, y)
 
         values = {"x": "[True, False, True]", "y": "[True, True, False]"}
-        return _declared(fn, kernel, _truth(fn, "are not bool") + _example(name, values, "bool_", shown), spelled)
+        doc = _truth(fn, "are not bool") + _example(name, values, "bool_", shown)
+        return _declared(fn, kernel, doc, spelled, _TWO)
 
     return declare
 

@@ -213,29 +213,29 @@ def _numpy_argmax(a: ArrayLike, axis: int | None = None) -> Tensor:
 
 
 @spelling(Argmin)
-def argmin(input: Tensor, dim: int | None = None, keepdim: Bool = False) -> Tensor:
+def argmin(input: Tensor, axis: int | None = None, keepdims: Bool = False) -> Tensor:
     """Index of the smallest element along an axis, the first one of equals.
 
     Args:
         input (Tensor): Numbers.
-        dim (int): The axis; None counts through all elements. Default: None.
-        keepdim (bool): Whether the axis stays, with length 1. Default: False.
+        axis (int): The axis; None counts through all elements. Default: None.
+        keepdims (bool): Whether the axis stays, with length 1. Default: False.
 
     Returns:
         Tensor of int64.
 
     Raises:
         TypeError: If `input` is not a Tensor.
-        ValueError: If `dim` is out of range.
+        ValueError: If `axis` is out of range.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
     tensor_argument("argmin", "input", input)
-    if dim is None:
+    if axis is None:
         return Argmin.functional(Reshape.functional(input, (-1,)), 0, mstype.int64)
-    index = Argmin.functional(input, dim, mstype.int64)
-    return ExpandDims.functional(index, dim) if keepdim else index
+    index = Argmin.functional(input, axis, mstype.int64)
+    return ExpandDims.functional(index, axis) if keepdims else index
 
 
 @spelling(Argmin, method="argmin", generation=1)
@@ -270,6 +270,18 @@ def _numpy_argmin(a: ArrayLike, axis: int | None = None) -> Tensor:
         ``CPU`` ``GPU`` ``TPU``
     """
     return argmin(as_tensor(a, "argmin", "a"), axis).astype(mstype.int32)
+
+
+@spelling(ArgMaxWithValue, method="argmax_with_value")
+def _argmax_with_value_of(self: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
+    """Where the largest elements along an axis stand, and these elements, as `ops.ArgMaxWithValue` of r1.1."""
+    return ArgMaxWithValue(axis, keep_dims)(self)
+
+
+@spelling(ArgMinWithValue, method="argmin_with_value")
+def _argmin_with_value_of(self: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
+    """Where the smallest elements along an axis stand, and these elements, as `ops.ArgMinWithValue` of r1.1."""
+    return ArgMinWithValue(axis, keep_dims)(self)
 
 
 CASES = [

@@ -11,7 +11,18 @@ from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
 from msnb.core.tensor import Tensor
 from msnb.core.ufunc import number
-from msnb.ops._check import ANY, BOOL, FLOAT, NUMBER, axis_in, dtype_in, same_dtype, same_shape, tensor_only
+from msnb.ops._check import (
+    ANY,
+    BOOL,
+    FLOAT,
+    NUMBER,
+    axis_in,
+    dtype_in,
+    same_dtype,
+    same_shape,
+    tensor_argument,
+    tensor_only,
+)
 from msnb.ops._half import in_float32
 from msnb.ops._in_place import take_over
 from msnb.ops._numpy import ArrayLike, as_tensor, common_type
@@ -57,7 +68,28 @@ def Sub(x, y):
 
 
 spelling(Sub, function="tensor_sub", generation=1)(Sub.functional)
-spelling(Sub, function="subtract")(Sub.functional)
+
+
+@spelling(Sub, function="subtract")
+def subtract(input: Tensor | float, other: Tensor | float, *, alpha: float = 1) -> Tensor:
+    """Difference of the operands.
+
+    Args:
+        input (Union[Tensor, Number]): The first operand.
+        other (Union[Tensor, Number]): What is subtracted.
+        alpha (Number): What `other` is multiplied with before. Default: 1.
+
+    Returns:
+        Tensor of the broadcast shape and the common element type.
+
+    Raises:
+        TypeError: If the element types are not supported or do not convert implicitly.
+        ValueError: If the shapes do not broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Sub.functional(input, other if alpha == 1 else Mul.functional(other, alpha))
 
 
 @of_two(
@@ -65,6 +97,7 @@ spelling(Sub, function="subtract")(Sub.functional)
     y="[4., 5., 6.]",
     shown="[ 4. 10. 18.]",
     functional="mul",
+    called=("input", ("other", "value")),
     methods=("mul", "multiply", "__mul__", "__rmul__", "__imul__"),
     generation=2,
     allowed=NUMBER | BOOL,
@@ -127,7 +160,7 @@ def _sum_of(op, xs):
     return functools.reduce(operators.add, xs)
 
 
-@operator(functional="addn")
+@operator(functional="addn", called=("x",))
 def AddN(inputs: Tensors):
     """Sum of several Tensors.
 
@@ -152,7 +185,7 @@ def AddN(inputs: Tensors):
     return _sum_of("AddN", inputs)
 
 
-@operator(functional="accumulate_n")
+@operator(functional="accumulate_n", called=("x",))
 def AccumulateNV2(inputs: Tensors):
     """Sum of several Tensors.
 
@@ -243,7 +276,7 @@ def Addcdiv(input, tensor1, tensor2, value=1):
     return x + jnp.asarray(value, x.dtype) * y
 
 
-@operator(functional="diff", methods=("diff",), generation=2)
+@operator
 @shapes("x: ... n")
 def _Diff(x, n: Int = 1, axis: Int = -1):
     """Differences of neighbours along an axis.
@@ -260,6 +293,53 @@ def _Diff(x, n: Int = 1, axis: Int = -1):
         ``CPU`` ``GPU`` ``TPU``
     """
     return jnp.diff(x, n, axis)
+
+
+@spelling(_Diff, function="diff", method="diff")
+def diff(x: Tensor, n: Int = 1, axis: Int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
+    """Differences of neighbours along an axis.
+
+    Args:
+        x (Tensor): Numbers.
+        n (int): How many times. Default: 1.
+        axis (int): The axis. Default: -1.
+        prepend (Tensor): What stands before `x` along the axis. Default: None, nothing.
+        append (Tensor): What stands behind it. Default: None, nothing.
+
+    Returns:
+        Tensor, shorter by `n` along the axis than what is differenced.
+
+    Raises:
+        TypeError: If `x` is not a Tensor.
+        ValueError: If the shapes of what stands beside each other do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    parts = [part for part in (prepend, tensor_argument("diff", "x", x), append) if part is not None]
+    return _Diff.functional(Concat(axis)(parts) if len(parts) > 1 else x, n, axis)
+
+
+@spelling(_Diff)
+def diff_ext(
+    input: Tensor, n: Int = 1, dim: Int = -1, prepend: Tensor | None = None, append: Tensor | None = None
+) -> Tensor:
+    """Differences of neighbours along a dimension.
+
+    Args:
+        input (Tensor): Numbers.
+        n (int): How many times. Default: 1.
+        dim (int): The dimension. Default: -1.
+        prepend (Tensor): What stands before `input` along the dimension. Default: None, nothing.
+        append (Tensor): What stands behind it. Default: None, nothing.
+
+    Returns:
+        Tensor, shorter by `n` along the dimension than what is differenced.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return diff(input, n, dim, prepend, append)
 
 
 @spelling(_Diff, numpy="diff")
@@ -316,7 +396,16 @@ def _sub_into(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tenso
 spelling(Mul, function="tensor_muls")(Mul.functional)
 
 
+@spelling(Add, method="add_")
+def _add_into(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
+    """Add `alpha` times `other` in place, and return the Tensor."""
+    return take_over("add_", self, Add.functional(self, other if alpha == 1 else Mul.functional(other, alpha)))
+
+
 CASES = [
+    case(subtract, F(2, 3), F(3), alpha=2),
+    case(diff, F(2, 4), prepend=F(2, 1), append=F(2, 2)),
+    case(diff, I(6), 2),
     *(
         case(op, x, y)
         for op in (Add, Sub, Mul)

@@ -15,6 +15,7 @@ from msnb.ops.math._elementwise import of_one, of_two
     x="[25, 4]",
     shown="[-26  -5]",
     functional="invert",
+    called=(),
     methods=("invert", "__invert__"),
     generation=2,
     allowed=INT | BOOL,
@@ -164,6 +165,9 @@ def _shift(cls, name, side):
 
 bitwise_left_shift = _shift(LeftShift, "bitwise_left_shift", "left")
 bitwise_right_shift = _shift(RightShift, "bitwise_right_shift", "right")
+
+
+spelling(Invert, method="bitwise_not")(Invert.functional)
 
 
 CASES = [

@@ -307,6 +307,12 @@ def _contains_of(self: Tensor, item: Any) -> bool:
     return bool(any_(_equal(self, wanted)))
 
 
+@spelling(ApproximateEqual, method="approximate_equal")
+def _approximate_equal_of(self: Tensor, other: Tensor, tolerance: float = 1e-05) -> Tensor:
+    """True where an element differs by less than a tolerance from that of another Tensor."""
+    return ApproximateEqual(tolerance)(self, other)
+
+
 CASES = [
     *(
         case(compare, x, y)

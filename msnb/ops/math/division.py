@@ -100,7 +100,14 @@ def DivNoNan(x, y):
 
 
 @of_two(
-    x="[2., 0.]", y="[4., 0.]", shown="[0.5 0. ]", functional="xdivy", methods=("xdivy",), generation=2, allowed=FLOAT
+    x="[2., 0.]",
+    y="[4., 0.]",
+    shown="[0.5 0. ]",
+    functional="xdivy",
+    called=(),
+    methods=("xdivy",),
+    generation=2,
+    allowed=FLOAT,
 )
 def Xdivy(x, y):
     """x / y, and 0 where x is 0 even if y is 0 too."""
@@ -123,6 +130,7 @@ def FloorDiv(x, y):
 
 
 spelling(FloorDiv, function="tensor_floordiv", generation=1)(FloorDiv.functional)
+spelling(FloorDiv, function="floordiv")(FloorDiv.functional)
 spelling(FloorDiv, function="floor_divide")(FloorDiv.functional)
 
 
@@ -142,6 +150,7 @@ def FloorMod(x, y):
 
 
 spelling(FloorMod, function="tensor_mod", generation=1)(FloorMod.functional)
+spelling(FloorMod, function="floormod")(FloorMod.functional)
 spelling(FloorMod, function="remainder", method="remainder")(FloorMod.functional)
 
 
@@ -154,13 +163,17 @@ def Mod(x, y):
 spelling(Mod, function="fmod", method="fmod")(Mod.functional)
 
 
-@of_two(x="[2, 4, -1]", y="[3, 3, 3]", shown="[0 1 0]", functional="truncate_div", generation=2, type_="int32")
+@of_two(
+    x="[2, 4, -1]", y="[3, 3, 3]", shown="[0 1 0]", functional="truncate_div", called=(), generation=2, type_="int32"
+)
 def TruncateDiv(x, y):
     """Quotient of the operands, rounded towards zero."""
     return _guarded(_truncate_divide, _limit)(x, y)
 
 
-@of_two(x="[2, 4, -1]", y="[3, 3, 3]", shown="[ 2  1 -1]", functional="truncate_mod", generation=2, type_="int32")
+@of_two(
+    x="[2, 4, -1]", y="[3, 3, 3]", shown="[ 2  1 -1]", functional="truncate_mod", called=(), generation=2, type_="int32"
+)
 def TruncateMod(x, y):
     """Remainder of the quotient that is rounded towards zero."""
     return _guarded(jnp.fmod, jnp.zeros_like)(x, y)
@@ -171,6 +184,7 @@ spelling(RealDiv, function="tensor_div", generation=1)(RealDiv())
 
 @operator(
     functional="true_divide",
+    called=(("input", "dividend"), ("other", "divisor")),
     generation=2,
     methods=("div", "divide", "true_divide", "__truediv__", "__rtruediv__"),
     numpy=real("divide", "true_divide"),
@@ -200,14 +214,34 @@ def _TrueDiv(x, y):
     return _quotient(floating(x), floating(y))
 
 
-@of_two(x="[12, 18]", y="[8, 27]", shown="[4 9]", allowed=INT, type_="int32", numpy="gcd")
-def _Gcd(x, y):
+@of_two(
+    x="[12, 18]",
+    y="[8, 27]",
+    shown="[4 9]",
+    allowed=INT,
+    type_="int32",
+    functional="gcd",
+    methods=("gcd",),
+    generation=2,
+    numpy="gcd",
+)
+def Gcd(x, y):
     """Greatest common divisor of the operands."""
     return jnp.gcd(x, y)
 
 
-@of_two(x="[12, 18]", y="[8, 27]", shown="[24 54]", allowed=INT, type_="int32", numpy="lcm")
-def _Lcm(x, y):
+@of_two(
+    x="[12, 18]",
+    y="[8, 27]",
+    shown="[24 54]",
+    allowed=INT,
+    type_="int32",
+    functional="lcm",
+    methods=("lcm",),
+    generation=2,
+    numpy="lcm",
+)
+def Lcm(x, y):
     """Least common multiple of the operands."""
     return jnp.lcm(x, y)
 
@@ -267,6 +301,18 @@ def _remainder_into(self: Tensor, other: Tensor | float) -> Tensor:
     return take_over("remainder_", self, FloorMod.functional(self, other))
 
 
+@spelling(_TrueDiv, FloorDiv, TruncateDiv, method="div_")
+def _div_into(self: Tensor, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
+    """Divide in place, and return the Tensor."""
+    return take_over("div_", self, div(self, other, rounding_mode=rounding_mode))
+
+
+@spelling(FloorDiv, method="floor_divide_")
+def _floor_divide_into(self: Tensor, other: Tensor | float) -> Tensor:
+    """Divide in place and round down; returns the Tensor."""
+    return take_over("floor_divide_", self, FloorDiv.functional(self, other))
+
+
 CASES = [
     *(
         case(divide, x, y)
@@ -277,8 +323,8 @@ CASES = [
     case(DivNoNan, Values([1.0, 0.0, 2.0]), Values([0.0, 0.0, 4.0])),
     case(FloorDiv, Values([1.0, -1.0, 0.0]), Values([0.0, 0.0, 2.0])),
     case(FloorMod, F(5), F(5)),
-    case(_Gcd, I(2, 3), I(3)).without("mindspore", NUMPYS),
-    case(_Lcm, I(2, 3), I(3)).without("mindspore", NUMPYS),
+    case(Gcd, I(2, 3), I(3)).without("mindspore", NUMPYS),
+    case(Lcm, I(2, 3), I(3)).without("mindspore", NUMPYS),
     case(Mod, F(2, 3, low=0.1), F(3, low=0.3)),
     case(Mod, F(5), F(5)).without("gradient", "MindSpore takes the slope of FloorMod"),
 ]

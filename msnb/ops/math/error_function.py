@@ -1,10 +1,13 @@
 """The Gauss error function, its complement and inverse, the normal distribution function, and Bessel functions."""
 
 import jax
+from jax.scipy import special
 
 from msnb.core.cases import F, case
-from msnb.core.declare import operator
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
 from msnb.ops._half import in_float32
+from msnb.ops._in_place import take_over
 from msnb.ops.math._elementwise import of_one, of_real
 
 
@@ -46,16 +49,63 @@ def _LogNdtr(x):
     return jax.scipy.special.log_ndtr(x)
 
 
-@of_real(x="[0.]", shown="[1.]", functional="bessel_i0e", generation=2)
+@of_real(x="[0.]", shown="[1.]", functional="bessel_i0e", called=(), generation=2)
 def BesselI0e(x):
     """Modified Bessel function of order 0 of each element, times exp(-|x|)."""
     return jax.scipy.special.i0e(x)
 
 
-@of_real(x="[0.]", shown="[0.]", functional="bessel_i1e", generation=2)
+@of_real(x="[0.]", shown="[0.]", functional="bessel_i1e", called=(), generation=2)
 def BesselI1e(x):
     """Modified Bessel function of order 1 of each element, times exp(-|x|)."""
     return jax.scipy.special.i1e(x)
+
+
+@of_real(x="[0.]", shown="[1.]", functional="bessel_i0", called=(), generation=2)
+def BesselI0(x):
+    """Modified Bessel function of the first kind, of order 0."""
+    return special.i0(x)
+
+
+@of_real(x="[0.]", shown="[0.]", functional="bessel_i1", called=(), generation=2)
+def BesselI1(x):
+    """Modified Bessel function of the first kind, of order 1."""
+    return special.i1(x)
+
+
+@spelling(BesselI0, function="i0", method="i0")
+def i0(input: Tensor) -> Tensor:
+    """Modified Bessel function of the first kind, of order 0.
+
+    Args:
+        input (Tensor): Numbers.
+
+    Returns:
+        Tensor of the shape of `input`.
+
+    Raises:
+        TypeError: If `input` is not a Tensor of numbers.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return BesselI0.functional(input)
+
+
+@spelling(Erfinv, function="erfinv_", method="erfinv_")
+def _erfinv_into(input: Tensor) -> Tensor:
+    """The inverse error function in place.
+
+    Args:
+        input (Tensor): What is written, numbers in (-1, 1).
+
+    Returns:
+        Tensor, `input` itself.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return take_over("erfinv_", input, Erfinv.functional(input))
 
 
 CASES = [

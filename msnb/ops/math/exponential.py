@@ -12,9 +12,11 @@ from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
 from msnb.core.tensor import Tensor
 from msnb.core.ufunc import number, real
-from msnb.ops._check import BOOL, FLOAT, NUMBER
+from msnb.ops._check import BOOL, FLOAT, NUMBER, tensor_argument
 from msnb.ops._half import in_float32
+from msnb.ops._in_place import take_over
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensors, in_type
+from msnb.ops._numpy import floating as floating_tensor
 from msnb.ops._shapes import shapes
 from msnb.ops.math._elementwise import floating, is_integer, of_one, of_real, of_two
 
@@ -98,7 +100,7 @@ def Log10(x):
     return jnp.log10(x)
 
 
-@of_real(x="[1., 4., 9.]", shown="[1. 2. 3.]", functional="sqrt", methods=("sqrt",), numpy=real("sqrt"))
+@of_real(x="[1., 4., 9.]", shown="[1. 2. 3.]", functional="sqrt", called=(), methods=("sqrt",), numpy=real("sqrt"))
 def Sqrt(x):
     """Square root of each element."""
     return jnp.sqrt(x)
@@ -173,7 +175,9 @@ def ReciprocalGrad(y, dout):
     return -dout * y * y
 
 
-@of_one(x="[0.25, 4.]", shown="[4.   0.25]", functional="inv", methods=("inv",), generation=2, allowed=NUMBER)
+@of_one(
+    x="[0.25, 4.]", shown="[4.   0.25]", functional="inv", called=(), methods=("inv",), generation=2, allowed=NUMBER
+)
 def Inv(x):
     """1 divided by each element."""
     return _truncated(jnp.reciprocal, x)
@@ -184,6 +188,7 @@ def Inv(x):
     y="[3., 3., 3.]",
     shown="[ 1.  8. 64.]",
     functional="pow",
+    called=("input", "exponent"),
     methods=("pow", "__pow__", "__rpow__"),
     generation=2,
     allowed=NUMBER | BOOL,
@@ -324,7 +329,95 @@ spelling(Exp, function="tensor_exp")(Exp.functional)
 spelling(Expm1, function="tensor_expm1")(Expm1.functional)
 
 
+@spelling(_Exp2)
+def exp2(input: Tensor) -> Tensor:
+    """2 to the power of each element; integers count as float32.
+
+    Args:
+        input (Tensor): Numbers.
+
+    Returns:
+        Tensor of the shape of `input`.
+
+    Raises:
+        TypeError: If `input` is not a Tensor of numbers.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _Exp2.functional(floating_tensor(tensor_argument("exp2", "input", input)))
+
+
+@spelling(Pow, function=("float_power", "float_power_ext"))
+def _float_power(input: Tensor | float, exponent: Tensor | float) -> Tensor:
+    """The first operand to the power of the second, both as float64.
+
+    Args:
+        input (Union[Tensor, Number]): Bases, of any shape.
+        exponent (Union[Tensor, Number]): Exponents, whose shape broadcasts with that of `input`.
+
+    Returns:
+        Tensor of float64, of the shape in which the operands meet.
+
+    Raises:
+        TypeError: If neither operand is a Tensor, or one is no number.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if not isinstance(input, Tensor) and not isinstance(exponent, Tensor):
+        raise TypeError("For 'float_power', 'input' or 'exponent' should be a Tensor, but both are numbers.")
+    bases, exponents = [x.astype(mstype.float64) for x in as_tensors("float_power", input=input, exponent=exponent)]
+    return Pow.functional(bases, exponents)
+
+
+@spelling(Pow, method="float_power")
+def _float_power_of(self: Tensor, other: Tensor | float) -> Tensor:
+    """This Tensor to the power of another, both as float64."""
+    return _float_power(self, other)
+
+
+@operator(functional="ldexp", methods=("ldexp",), generation=2)
+def _Ldexp(x, other):
+    """Each element times 2 to the power of another.
+
+    Inputs:
+        - **x** (Union[Tensor, Number]) - Numbers; integers count as float32.
+        - **other** (Union[Tensor, Number]) - Exponents, whose shape broadcasts.
+
+    Outputs:
+        Tensor of the broadcast shape, floating point.
+
+    Raises:
+        TypeError: If an element type is not supported.
+        ValueError: If the shapes do not broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x = floating(x)
+    return in_float32(lambda x, y: x * jnp.exp2(y))(x, jnp.asarray(other, x.dtype))
+
+
+@spelling(Exp, method="exp_")
+def _exp_into(self: Tensor) -> Tensor:
+    """The exponential function in place; returns the Tensor."""
+    return take_over("exp_", self, Exp.functional(self))
+
+
+@spelling(Log, method="log_")
+def _log_into(self: Tensor) -> Tensor:
+    """The natural logarithm in place; returns the Tensor."""
+    return take_over("log_", self, Log.functional(self))
+
+
 CASES = [
+    case(exp2, F(2, 3)),
+    case(exp2, I(2, 3)),
+    case(_float_power, F(2, 3, low=0.5), 2),
+    case(_float_power, I(3, low=1), F(2, 3)),
+    case(_Ldexp, F(2, 3), I(3)),
+    refused(TypeError, _float_power, 2, 3),
     case(Exp, F(2, 3)),
     case(Exp, F16(4)),
     *(case(op, F(2, 3, low=0.2)) for op in (Log, Log1p, Log2, Log10, Rsqrt, Reciprocal)),

@@ -4,8 +4,9 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Bool
-from msnb.core.cases import F, I, case
+from msnb.core.cases import F, I, Values, case, refused
 from msnb.core.declare import operator, spelling
+from msnb.core.errors import describe
 from msnb.core.generations import differs
 from msnb.core.tensor import Tensor
 from msnb.ops._check import ANY, axes_in, dtype_in, some, tensor_argument
@@ -83,6 +84,20 @@ def ReduceMin(x, axis: Axis = (), *, keep_dims: Bool = False):
     return jnp.min(x, axes, keepdims=keep_dims)
 
 
+def _taking_part(op, of_two, x, initial, where):
+    """`x` with what else takes part: `initial` in each place, and alone where `where` is False."""
+    x = tensor_argument(op, "input", x)
+    if initial is None:
+        if where is not None and where is not True:
+            raise ValueError(f"For '{op}', 'where' leaves elements out and needs an 'initial' beside it.")
+        return x
+    if isinstance(initial, bool) or not isinstance(initial, (int, float, Tensor)):
+        raise TypeError(f"For '{op}', 'initial' should be a number, but got {describe(initial)}.")
+    if where is not None and where is not True:
+        x = _Where.functional(where, x, initial)
+    return of_two.functional(x, initial)
+
+
 def _with_index(op, reduction, arg, x, axis, keepdims):
     """(elements, indices) of an extremum."""
     if axis is None:
@@ -94,13 +109,22 @@ def _with_index(op, reduction, arg, x, axis, keepdims):
 
 
 @spelling(ReduceMax, Argmax, function="max")
-def max_(input: Tensor, axis: int | None = None, keepdims: Bool = False) -> tuple[Tensor, Tensor]:
+def max_(
+    input: Tensor,
+    axis: int | None = None,
+    keepdims: Bool = False,
+    *,
+    initial: float | None = None,
+    where: Tensor | bool | None = None,
+) -> tuple[Tensor, Tensor]:
     """The largest elements along an axis, and where they stand.
 
     Args:
         input (Tensor): Numbers.
         axis (int): The axis; None takes all elements. Default: None.
         keepdims (bool): Whether the axis stays, with length 1. Default: False.
+        initial (Number): Takes part as one more element in each place. Default: None.
+        where (Tensor): Which elements take part, of bool; needs `initial`. Default: None, all.
 
     Returns:
         A tuple of two Tensors: the elements, and their indices (int64; 0 if `axis` is None).
@@ -112,17 +136,26 @@ def max_(input: Tensor, axis: int | None = None, keepdims: Bool = False) -> tupl
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _with_index("max", ReduceMax, Argmax, input, axis, keepdims)
+    return _with_index("max", ReduceMax, Argmax, _taking_part("max", Maximum, input, initial, where), axis, keepdims)
 
 
 @spelling(ReduceMax, function="amax", method="amax")
-def amax(input: Tensor, axis: Axis = None, keepdims: Bool = False) -> Tensor:
+def amax(
+    input: Tensor,
+    axis: Axis = None,
+    keepdims: Bool = False,
+    *,
+    initial: float | None = None,
+    where: Tensor | bool | None = None,
+) -> Tensor:
     """The largest element over axes.
 
     Args:
         input (Tensor): Numbers.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        initial (Number): Takes part as one more element in each place. Default: None.
+        where (Tensor): Which elements take part, of bool; needs `initial`. Default: None, all.
 
     Returns:
         Tensor of the element type of `input`.
@@ -130,7 +163,7 @@ def amax(input: Tensor, axis: Axis = None, keepdims: Bool = False) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return ReduceMax.functional(tensor_argument("amax", "input", input), axis, keepdims)
+    return ReduceMax.functional(_taking_part("amax", Maximum, input, initial, where), axis, keepdims)
 
 
 @spelling(ReduceMax, Argmax, method="max", generation=1)
@@ -201,13 +234,22 @@ def _max_of_second(
 
 
 @spelling(ReduceMin, Argmin, function="min")
-def min_(input: Tensor, axis: int | None = None, keepdims: Bool = False) -> tuple[Tensor, Tensor]:
+def min_(
+    input: Tensor,
+    axis: int | None = None,
+    keepdims: Bool = False,
+    *,
+    initial: float | None = None,
+    where: Tensor | bool | None = None,
+) -> tuple[Tensor, Tensor]:
     """The smallest elements along an axis, and where they stand.
 
     Args:
         input (Tensor): Numbers.
         axis (int): The axis; None takes all elements. Default: None.
         keepdims (bool): Whether the axis stays, with length 1. Default: False.
+        initial (Number): Takes part as one more element in each place. Default: None.
+        where (Tensor): Which elements take part, of bool; needs `initial`. Default: None, all.
 
     Returns:
         A tuple of two Tensors: the elements, and their indices (int64; 0 if `axis` is None).
@@ -219,17 +261,26 @@ def min_(input: Tensor, axis: int | None = None, keepdims: Bool = False) -> tupl
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _with_index("min", ReduceMin, Argmin, input, axis, keepdims)
+    return _with_index("min", ReduceMin, Argmin, _taking_part("min", Minimum, input, initial, where), axis, keepdims)
 
 
 @spelling(ReduceMin, function="amin", method="amin")
-def amin(input: Tensor, axis: Axis = None, keepdims: Bool = False) -> Tensor:
+def amin(
+    input: Tensor,
+    axis: Axis = None,
+    keepdims: Bool = False,
+    *,
+    initial: float | None = None,
+    where: Tensor | bool | None = None,
+) -> Tensor:
     """The smallest element over axes.
 
     Args:
         input (Tensor): Numbers.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        initial (Number): Takes part as one more element in each place. Default: None.
+        where (Tensor): Which elements take part, of bool; needs `initial`. Default: None, all.
 
     Returns:
         Tensor of the element type of `input`.
@@ -237,7 +288,7 @@ def amin(input: Tensor, axis: Axis = None, keepdims: Bool = False) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return ReduceMin.functional(tensor_argument("amin", "input", input), axis, keepdims)
+    return ReduceMin.functional(_taking_part("amin", Minimum, input, initial, where), axis, keepdims)
 
 
 @spelling(ReduceMin, Argmin, method="min", generation=1)
@@ -409,12 +460,43 @@ def _ptp_of_numpy(x: ArrayLike, axis: Axis = None, keepdims: Bool = False) -> Te
     return _ptp_of(as_tensor(x, "ptp", "x"), axis, keepdims)
 
 
+@spelling(ReduceMin, ReduceMax, function="aminmax", method="aminmax")
+def aminmax(input: Tensor, *, axis: int | None = 0, keepdims: Bool = False) -> tuple[Tensor, Tensor]:
+    """The smallest and the largest elements along an axis.
+
+    Args:
+        input (Tensor): Numbers.
+        axis (int): The axis; None takes all elements. Default: 0.
+        keepdims (bool): Whether the axis stays, with length 1. Default: False.
+
+    Returns:
+        A tuple of two Tensors, the smallest elements and the largest.
+
+    Raises:
+        TypeError: If `input` is not a Tensor.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return amin(input, axis, keepdims), amax(input, axis, keepdims)
+
+
 CASES = [
+    case(aminmax, F(2, 3)),
+    case(aminmax, F(2, 3), axis=1, keepdims=True),
     *(
         case(reduce, *inputs)
         for reduce in (ReduceMax, ReduceMin)
         for inputs in ((F(2, 3, 2),), (F(2, 3, 2), 1), (I(2, 3), 1))
     ),
+    *(
+        case(function, F(2, 3), axis=1, keepdims=True, initial=0.5, where=Values([[True, False, True]]))
+        for function in (max_, min_, amax, amin)
+    ),
+    case(amax, F(2, 3), initial=1.5),
+    refused(ValueError, amin, F(2, 3), where=Values([[True, False, True]])),
+    refused(TypeError, max_, F(2, 3), initial="a"),
     case(ReduceMax, F(2, 3, 2), (0, -1), keep_dims=True),
     case(ReduceMin, F(2, 3, 2), (0, -1), keep_dims=True),
 ]

@@ -5,18 +5,19 @@ import math
 import jax.numpy as jnp
 
 from msnb.core import float_status
-from msnb.core.cases import F, Values, case, refused
+from msnb.core.cases import F16, F, Values, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.operator import Operator
 from msnb.core.tensor import Tensor, box
-from msnb.ops._check import ANY, FLOAT, dtype_in, tensor_only
+from msnb.ops._check import ANY, FLOAT, dtype_in, tensor_argument, tensor_only
 from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops._numpy import ArrayLike, as_tensor
+from msnb.ops.array.create import full_like
 from msnb.ops.math.compare import Greater, Less
 from msnb.ops.math.logic import LogicalAnd
 
 
-@operator(functional="isnan", methods=("isnan",), numpy="isnan")
+@operator(functional="isnan", called=(("input", "tensor"),), methods=("isnan",), numpy="isnan")
 def IsNan(x):
     """True where an element is not a number.
 
@@ -37,7 +38,7 @@ def IsNan(x):
     return jnp.isnan(x)
 
 
-@operator(functional="isinf", methods=("isinf",), numpy="isinf")
+@operator(functional="isinf", called=("input",), methods=("isinf",), numpy="isinf")
 def IsInf(x):
     """True where an element is infinite.
 
@@ -58,7 +59,7 @@ def IsInf(x):
     return jnp.isinf(x)
 
 
-@operator(functional="isfinite", methods=("isfinite",), numpy="isfinite")
+@operator(functional="isfinite", called=("input",), methods=("isfinite",), numpy="isfinite")
 def IsFinite(x):
     """True where an element is neither infinite nor not-a-number.
 
@@ -271,7 +272,94 @@ def isneginf(x: ArrayLike) -> Tensor:
     return LogicalAnd.functional(IsInf.functional(x), Less.functional(x, 0))
 
 
+@spelling(IsInf, Greater, function="isposinf", method="isposinf")
+def _isposinf(input: Tensor) -> Tensor:
+    """True where an element is plus infinity.
+
+    Args:
+        input (Tensor): Numbers, of any shape.
+
+    Returns:
+        Tensor of bool, of the shape of `input`.
+
+    Raises:
+        TypeError: If `input` is not a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return isposinf(tensor_argument("isposinf", "input", input))
+
+
+@spelling(IsInf, Less, function="isneginf", method="isneginf")
+def _isneginf(input: Tensor) -> Tensor:
+    """True where an element is minus infinity.
+
+    Args:
+        input (Tensor): Numbers, of any shape.
+
+    Returns:
+        Tensor of bool, of the shape of `input`.
+
+    Raises:
+        TypeError: If `input` is not a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return isneginf(tensor_argument("isneginf", "input", input))
+
+
+@operator(functional="isreal", methods=("isreal",), generation=2)
+def _IsReal(input):
+    """True where an element has no imaginary part.
+
+    Inputs:
+        - **input** (Tensor) - Numbers or bool, of any shape.
+
+    Outputs:
+        Tensor of bool, of the shape of `input`.
+
+    Raises:
+        TypeError: If `input` is not a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("isreal", "input", input, ANY)
+    return jnp.isreal(input)
+
+
+spelling(IsNan, function="isnan_ext")(IsNan.functional)
+
+
+@spelling(Eps, function="eps")
+def eps(x: Tensor) -> Tensor:
+    """The distance from 1 to the next number of the element type, in every place.
+
+    Args:
+        x (Tensor): Floating point; only shape and element type are used.
+
+    Returns:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        TypeError: If `x` is not floating point.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if not tensor_argument("eps", "x", x).is_floating_point():
+        raise TypeError(f"For 'eps', 'x' should be floating point, but got {x.dtype}.")
+    return full_like(x, float(jnp.finfo(x._array.dtype).eps))
+
+
 CASES = [
+    case(eps, F(2)).without("half", "each element type has its own"),
+    case(eps, F16(2)),
+    case(_isposinf, Values([1.0, float("inf"), -float("inf")])),
+    case(_isneginf, Values([1.0, float("inf"), -float("inf")])),
+    case(_IsReal, F(2, 3)),
     case(Eps, F(2, 3))
     .without("mindspore", "r1.1 has 2 ** -16 for float32, MindSpore 2 the distance from 1 to the next number")
     .without("half", "each element type has its own"),

@@ -21,7 +21,7 @@ def _in_float32(fn, *arrays):
     return fn(*arrays)
 
 
-@operator(functional="lgamma", methods=("lgamma",))
+@operator(functional="lgamma", called=("input",), methods=("lgamma",))
 def Lgamma(x):
     """Logarithm of the absolute value of the gamma function.
 
@@ -45,7 +45,7 @@ def Lgamma(x):
     return _in_float32(special.gammaln, x)
 
 
-@operator(functional="digamma", methods=("digamma",))
+@operator(functional="digamma", called=("input",), methods=("digamma",))
 def Digamma(x):
     """Derivative of the logarithm of the gamma function.
 
@@ -68,7 +68,7 @@ def Digamma(x):
     return _in_float32(special.digamma, x)
 
 
-@operator(functional="igamma", methods=("igamma",))
+@operator(functional="igamma", called=("input", "other"), methods=("igamma",))
 @shapes("a x: ~s")
 def Igamma(a, x):
     """Regularised lower incomplete gamma function.
@@ -96,9 +96,9 @@ def Igamma(a, x):
     return _in_float32(special.gammainc, a, x)
 
 
-@operator
+@operator(functional="igammac", called=("input", "other"), methods=("igammac",), generation=2)
 @shapes("a x: ~s")
-def _Igammac(a, x):
+def Igammac(a, x):
     """Regularised upper incomplete gamma function, 1 - Igamma(a, x), exact where that is near 0.
 
     Inputs:
@@ -281,7 +281,7 @@ CASES = [
     case(Lgamma, F(3, low=0.5)),
     case(Digamma, F(3, low=0.5)),
     case(Igamma, F(3, low=0.5), F(3, low=0.5)),
-    case(_Igammac, F(3, low=0.5), F(3, low=0.5)),
+    case(Igammac, F(3, low=0.5), F(3, low=0.5)),
     case(_Lbeta, F(3, low=0.5), F(3, low=0.5)),
     *(case(Polygamma, Values(n), F(3, low=0.5)).wrt(1).within(1e-4) for n in (0, 1, 3)),
     case(polygamma, Values(2), F(3, low=0.5)).wrt(1).within(1e-4),

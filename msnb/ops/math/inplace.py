@@ -4,7 +4,8 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import IntOrTuple
 from msnb.core.cases import F, case
-from msnb.core.declare import operator
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
 from msnb.ops._check import same_dtype, tensor_only
 
 
@@ -121,7 +122,79 @@ def InplaceUpdate(x, v, *, indices: IntOrTuple):
     return _rows("InplaceUpdate", x, v, indices).set(v)
 
 
+@spelling(InplaceAdd)
+def inplace_add(x: Tensor, v: Tensor, indices: int | tuple[int, ...]) -> Tensor:
+    """A copy of `x` whose rows at `indices` are increased by `v`.
+
+    Args:
+        x (Tensor): Of any shape but a scalar.
+        v (Tensor): Of the element type of `x`; its first dimension counts the indices.
+        indices (Union[int, tuple[int]]): Rows of `x`.
+
+    Returns:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        TypeError: If the element types differ.
+        ValueError: If the shapes do not fit or an index is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return InplaceAdd(indices)(x, v)
+
+
+@spelling(InplaceSub)
+def inplace_sub(x: Tensor, v: Tensor, indices: int | tuple[int, ...]) -> Tensor:
+    """A copy of `x` whose rows at `indices` are decreased by `v`.
+
+    Args:
+        x (Tensor): Of any shape but a scalar.
+        v (Tensor): Of the element type of `x`; its first dimension counts the indices.
+        indices (Union[int, tuple[int]]): Rows of `x`.
+
+    Returns:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        TypeError: If the element types differ.
+        ValueError: If the shapes do not fit or an index is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return InplaceSub(indices)(x, v)
+
+
+@spelling(InplaceUpdate)
+def inplace_update(x: Tensor, v: Tensor, indices: int | tuple[int, ...]) -> Tensor:
+    """A copy of `x` whose rows at `indices` are replaced by `v`.
+
+    Args:
+        x (Tensor): Of any shape but a scalar.
+        v (Tensor): Of the element type of `x`; its first dimension counts the indices.
+        indices (Union[int, tuple[int]]): Rows of `x`.
+
+    Returns:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        TypeError: If the element types differ.
+        ValueError: If the shapes do not fit or an index is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return InplaceUpdate(indices)(x, v)
+
+
+spelling(InplaceUpdate, method="inplace_update")(inplace_update)
+
+
 CASES = [
+    case(inplace_add, F(3, 2), F(2, 2), (0, 2)).without("gradient", "MindSpore gives zeros"),
+    case(inplace_sub, F(3, 2), F(1, 2), 1).without("gradient", "MindSpore gives zeros"),
+    case(inplace_update, F(3, 2), F(1, 2), 1).without("gradient", "MindSpore gives zeros"),
     case(InplaceAdd, F(3, 2), F(2, 2), indices=(0, 2)).without("gradient", "MindSpore gives zeros"),
     case(InplaceSub, F(3, 2), F(2, 2), indices=(0, 2)).without("gradient", "MindSpore gives zeros"),
     case(InplaceUpdate, F(3, 2), F(1, 2), indices=1).without("gradient", "MindSpore gives zeros"),

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
-from msnb.common.kinds import Axis, DType, Int
+from msnb.common.kinds import Axis, Bool, DType, Int
 from msnb.core.cases import F, Values, case
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
@@ -18,7 +18,7 @@ from msnb.ops.array.triangle import Diagonal
 from msnb.ops.math.sum import ReduceSum, sum_
 
 
-@operator(functional="inverse", methods=("inverse",), generation=2)
+@operator(functional="inverse", called=("input",), methods=("inverse",), generation=2)
 @in_float32
 def MatrixInverse(x):
     """Inverse of square matrices.
@@ -47,10 +47,13 @@ def MatrixInverse(x):
     return jnp.linalg.inv(x)
 
 
-@operator(functional="cholesky", methods=("cholesky",))
+@operator(functional="cholesky", called=("input_x",), methods=("cholesky",))
 @in_float32
-def Cholesky(x):
-    """Lower triangular factor of positive definite matrices.
+def Cholesky(x, *, upper: Bool = False):
+    """Triangular factor of positive definite matrices.
+
+    Args:
+        upper (bool): Whether it is the upper one, the transpose of the lower. Default: False.
 
     Inputs:
         - **x** (Tensor) - Floating point, of shape (*, N, N).
@@ -73,7 +76,8 @@ def Cholesky(x):
     dtype_in("Cholesky", "x", x, FLOAT)
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise ValueError(f"For 'Cholesky', 'x' should have shape (*, N, N), but got {x.shape}.")
-    return jax.lax.linalg.cholesky(x)
+    lower = jax.lax.linalg.cholesky(x)
+    return jnp.swapaxes(lower, -1, -2) if upper else lower
 
 
 @operator(functional="det", methods=("det",), generation=2)
@@ -253,6 +257,7 @@ def _numpy_trace(
 CASES = [
     case(MatrixInverse, F(3, 3)),
     case(Cholesky, Values([[4.0, 1.0], [1.0, 3.0]])),
+    case(Cholesky.functional, Values([[4.0, 1.0], [1.0, 3.0]]), upper=True),
     case(MatrixDeterminant, F(3, 3)),
     case(Trace, F(3, 3)),
     case(Cross, F(3), F(3), 0),

@@ -38,7 +38,7 @@ def LogicalXor(x, y):
     return jnp.logical_xor(x, y)
 
 
-@operator(functional="logical_not", methods=("logical_not",), numpy=truth("logical_not").taking("a"))
+@operator(functional="logical_not", called=("input",), methods=("logical_not",), numpy=truth("logical_not").taking("a"))
 def LogicalNot(x):
     """True where an element is False.
 

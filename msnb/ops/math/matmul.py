@@ -11,6 +11,7 @@ from msnb.core.cases import F, I, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import COMPLEX, FLOAT, SIGNED, dtype_in, same_dtype, tensor_argument, tensor_only
+from msnb.ops._in_place import take_over
 from msnb.ops._numpy import ArrayLike, as_tensors, common_type, in_type
 
 _FACTORS = FLOAT | SIGNED | COMPLEX
@@ -320,6 +321,15 @@ def mv(mat: Tensor, vec: Tensor) -> Tensor:
         if x.ndim != ndim:
             raise ValueError(f"For 'mv', '{name}' should have {ndim} dimensions, but got shape {x.shape}.")
     return matmul(mat, vec)
+
+
+spelling(BatchMatMul, function="baddbmm_ext")(baddbmm)
+
+
+@spelling(MatMul, method="addmm_")
+def _addmm_into(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """beta times this Tensor plus alpha * (mat1 @ mat2), in place; returns the Tensor."""
+    return take_over("addmm_", self, addmm(self, mat1, mat2, beta=beta, alpha=alpha))
 
 
 CASES = [

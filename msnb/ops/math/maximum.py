@@ -7,9 +7,11 @@ import jax.numpy as jnp
 from msnb.common.kinds import OneOf
 from msnb.core.cases import F16, F, I, case
 from msnb.core.declare import operator, spelling
+from msnb.core.dtype import promote
 from msnb.core.tensor import Tensor
 from msnb.core.ufunc import of_array
 from msnb.ops._check import BOOL, NUMBER
+from msnb.ops._in_place import take_over
 from msnb.ops._kinks import larger, smaller
 from msnb.ops._numpy import ArrayLike, array_type, as_tensor, in_type
 from msnb.ops._shapes import shapes
@@ -117,6 +119,27 @@ def clamp(input: Tensor, min: Tensor | float | None = None, max: Tensor | float 
     return input if max is None else Minimum.functional(input, max)
 
 
+@spelling(Maximum, Minimum, function="clamp_", method="clamp_")
+def _clamp_into(input: Tensor, min: Tensor | float | None = None, max: Tensor | float | None = None) -> Tensor:
+    """Bring every element into [min, max] in place, and return the Tensor.
+
+    Args:
+        input (Tensor): Numbers.
+        min (Union[Tensor, Number]): Lower bound. Default: None, there is none.
+        max (Union[Tensor, Number]): Upper bound. Default: None, there is none.
+
+    Returns:
+        Tensor, `input` itself.
+
+    Raises:
+        ValueError: If there is no bound at all.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return take_over("clamp_", input, clamp(input, min, max))
+
+
 @spelling(Maximum, Minimum, numpy="clip")
 def _clip_of_numpy(x: ArrayLike, xmin: ArrayLike | None, xmax: ArrayLike | None, dtype: Any = None) -> Tensor:
     """Every element brought into [xmin, xmax].
@@ -147,16 +170,62 @@ def _clip_of_numpy(x: ArrayLike, xmin: ArrayLike | None, xmax: ArrayLike | None,
     return in_type(x, dtype, "clip")
 
 
+@operator(functional="fmax", methods=("fmax",), generation=2)
+def Fmax(input, other):
+    """The larger of two elements; of a number and nan the number.
+
+    Inputs:
+        - **input** (Union[Tensor, Number]) - The first operand.
+        - **other** (Union[Tensor, Number]) - The second operand.
+
+    Outputs:
+        Tensor of the broadcast shape and the common element type.
+
+    Raises:
+        TypeError: If the element types are not supported or do not convert implicitly.
+        ValueError: If the shapes do not broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return jnp.fmax(*promote(input, other, op="fmax"))
+
+
+@operator(functional="fmin", methods=("fmin",), generation=2)
+def Fmin(input, other):
+    """The smaller of two elements; of a number and nan the number.
+
+    Inputs:
+        - **input** (Union[Tensor, Number]) - The first operand.
+        - **other** (Union[Tensor, Number]) - The second operand.
+
+    Outputs:
+        Tensor of the broadcast shape and the common element type.
+
+    Raises:
+        TypeError: If the element types are not supported or do not convert implicitly.
+        ValueError: If the shapes do not broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return jnp.fmin(*promote(input, other, op="fmin"))
+
+
 CASES = [
-    case(op, x, y)
-    for op in (Maximum, Minimum)
-    for x, y in (
-        (F(2, 3), F(2, 3)),
-        (F(2, 1, 3), F(4, 1)),
-        (I(2, 3), I(2, 3)),
-        (I(3), F(3)),
-        (F16(3), F(3)),
-        (I(3, dtype="uint8"), I(3, dtype="int8")),
-        (I(3), 1.5),
-    )
+    case(Fmax, F(2, 3), F(3)),
+    case(Fmin, F(2, 3), F(3)),
+    *(
+        case(op, x, y)
+        for op in (Maximum, Minimum)
+        for x, y in (
+            (F(2, 3), F(2, 3)),
+            (F(2, 1, 3), F(4, 1)),
+            (I(2, 3), I(2, 3)),
+            (I(3), F(3)),
+            (F16(3), F(3)),
+            (I(3, dtype="uint8"), I(3, dtype="int8")),
+            (I(3), 1.5),
+        )
+    ),
 ]

@@ -6,11 +6,11 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Int, Kind, Str, Tensors, check
-from msnb.core.cases import F, Values, case
+from msnb.core.cases import F, Values, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
 from msnb.core.tensor import Tensor
-from msnb.ops._check import FLOAT, axis_in, dtype_in, rank, same_dtype
+from msnb.ops._check import FLOAT, axis_in, dtype_in, rank, same_dtype, tensor_argument
 from msnb.ops._half import in_float32
 from msnb.ops._numpy import ArrayLike, as_tensors, common_type
 from msnb.ops.array.reshape import Reshape
@@ -161,7 +161,7 @@ def Outer(input, vec2):
     return x * y
 
 
-@operator(functional="kron")
+@operator(functional="kron", called=("input", "other"))
 def _Kron(x, y):
     """Kronecker product.
 
@@ -419,7 +419,99 @@ def vecdot(x: Tensor, y: Tensor, *, axis: int = -1) -> Tensor:
     return _VecDot.functional(x, y, axis)
 
 
+@spelling(Outer, function="ger", method="ger")
+def ger(input: Tensor, vec2: Tensor) -> Tensor:
+    """Products of all pairs of elements of two vectors.
+
+    Args:
+        input (Tensor): A vector.
+        vec2 (Tensor): A vector.
+
+    Returns:
+        Tensor of shape (len(input), len(vec2)).
+
+    Raises:
+        ValueError: If one is no vector.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Outer.functional(input, vec2)
+
+
+spelling(Einsum, function="einsum_ext")(einsum)
+
+
+@spelling(_TensorDot)
+def batch_dot(x1: Tensor, x2: Tensor, axes: int | tuple[int, int] | list[int] | None = None) -> Tensor:
+    """Sums of products along a dimension of each of two batches, of each element of the batch with its partner.
+
+    Args:
+        x1 (Tensor): Floating point, of shape (N, ...).
+        x2 (Tensor): Of the element type of `x1`, of shape (N, ...).
+        axes (Union[int, tuple[int], list[int]]): Which dimensions are summed along, one or one of each. Default: None,
+            the last of `x1` and the last but one of `x2`, of a matrix its last.
+
+    Returns:
+        Tensor of shape (N, what is left of `x1`, what is left of `x2`); (N, 1) where nothing is.
+
+    Raises:
+        TypeError: If the element types are not floating point, or differ.
+        ValueError: If the batches or the dimensions do not fit, or a dimension is the first one.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    for name, x in (("x1", x1), ("x2", x2)):
+        if tensor_argument("batch_dot", name, x).ndim < 2:
+            raise ValueError(f"For 'batch_dot', '{name}' should have at least 2 dimensions, but got {x.shape}.")
+    if axes is None:
+        axes = (x1.ndim - 1, max(x2.ndim - 2, 1))
+    first, second = (axes, axes) if isinstance(axes, int) else axes
+    first, second = axis_in("batch_dot", first, x1.ndim, "axes"), axis_in("batch_dot", second, x2.ndim, "axes")
+    if 0 in (first, second):
+        raise ValueError(f"For 'batch_dot', 'axes' should not name the batch, dimension 0, but got {axes}.")
+    letters = iter("bcdefghijklmnopqrstuvwxy")
+    left = ["a", *["z" if place == first else next(letters) for place in range(1, x1.ndim)]]
+    right = ["a", *["z" if place == second else next(letters) for place in range(1, x2.ndim)]]
+    rest = [letter for letter in (*left[1:], *right[1:]) if letter != "z"]
+    found = einsum(f"{''.join(left)},{''.join(right)}->a{''.join(rest)}", x1, x2)
+    return found if rest else found.reshape(-1, 1)
+
+
+@spelling(Einsum)
+def bidense(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """A layer of all products of the features of two inputs: input1 @ weight[k] @ input2 + bias[k].
+
+    Args:
+        input1 (Tensor): Of shape (*, A).
+        input2 (Tensor): Of shape (*, B).
+        weight (Tensor): Of shape (K, A, B).
+        bias (Tensor): Of shape (K,). Default: None, 0.
+
+    Returns:
+        Tensor of shape (*, K).
+
+    Raises:
+        TypeError: If an input is not a Tensor.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    total = einsum("...a,kab,...b->...k", input1, weight, input2)
+    return total if bias is None else total + bias
+
+
 CASES = [
+    case(batch_dot, F(2, 2, 3), F(2, 3, 2)),
+    case(batch_dot, F(2, 2, 3), F(2, 3, 2), (1, 2)),
+    case(batch_dot, F(2, 3), F(2, 3, 4)),
+    case(batch_dot, F(2, 3), F(2, 3)),
+    case(bidense, F(2, 3), F(2, 4), F(2, 3, 4), F(2)),
+    case(bidense, F(2, 3), F(2, 3), F(2, 3, 3)),
+    refused(ValueError, batch_dot, F(2, 3), F(3)),
+    case(ger, F(2), F(3)),
     case(_TensorDot, F(2, 3), F(3, 2), 1),
     case(Dot, F(2, 3), F(3)),
     case(Outer, F(2), F(3)),

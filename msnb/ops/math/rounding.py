@@ -57,7 +57,7 @@ def Trunc(x):
     return jnp.trunc(x)
 
 
-@of_one(x="[1.5, -1.25]", shown="[ 0.5  -0.25]", functional="frac", methods=("frac",), generation=2)
+@of_one(x="[1.5, -1.25]", shown="[ 0.5  -0.25]", functional="frac", called=(), methods=("frac",), generation=2)
 def Frac(x):
     """The fraction of each element, with its sign."""
     return x - jnp.trunc(x)
@@ -151,8 +151,17 @@ def _SignBit(x):
     return jnp.signbit(x) if jnp.issubdtype(x.dtype, jnp.inexact) else x < 0
 
 
-@of_two(x="[-1., 0., 2.]", y="[0.5, 0.5, 0.5]", shown="[0.  0.5 1. ]", numpy=number("heaviside"))
-def _Heaviside(x, y):
+@of_two(
+    x="[-1., 0., 2.]",
+    y="[0.5, 0.5, 0.5]",
+    shown="[0.  0.5 1. ]",
+    functional="heaviside",
+    called=("input", "values"),
+    methods=("heaviside",),
+    generation=2,
+    numpy=number("heaviside"),
+)
+def Heaviside(x, y):
     """0 where the first operand is below 0, 1 where it is above, and the second operand where it is 0."""
     return jnp.where(x == 0, y, jnp.where(jnp.isnan(x), x, x > 0).astype(x.dtype))
 
@@ -280,13 +289,41 @@ def sgn(input: Tensor) -> Tensor:
     return Sign.functional(input)
 
 
+@spelling(_CopySign, function="copysign", method="copysign")
+def _copysign(x: Tensor | float, other: Tensor | float) -> Tensor:
+    """The magnitude of the first operand with the sign of the second.
+
+    Args:
+        x (Union[Tensor, int, float]): Numbers whose magnitude is taken; integers count as float32.
+        other (Union[Tensor, int, float]): Numbers whose sign is taken; its shape broadcasts.
+
+    Returns:
+        Tensor of the shape in which the operands meet.
+
+    Raises:
+        TypeError: If an operand is none of these.
+        ValueError: If the shapes do not broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x, other = as_tensors("copysign", x=x, other=other)
+    return _CopySign.functional(floating(x), other)
+
+
+@spelling(Floor, method="floor_")
+def _floor_into(self: Tensor) -> Tensor:
+    """Round down in place, and return the Tensor."""
+    return take_over("floor_", self, Floor.functional(self))
+
+
 CASES = [
     case(Round, F(2, 3)),
     case(Round, Values([0.5, 1.5, 2.5, -0.5, -1.5])),
     *(case(op, x) for op in (Abs, Sign, Neg) for x in (F(2, 3), I(2, 3))),
     case(_CopySign, F(2, 3), F(3)).without("mindspore", NUMPYS),
     case(_SignBit, F(2, 3)).without("mindspore", "its function does not run with numpy 2"),
-    case(_Heaviside, Values([-1.0, 0.0, 2.0]), F(3)).without("mindspore", NUMPYS).without("differences", "a jump at 0"),
+    case(Heaviside, Values([-1.0, 0.0, 2.0]), F(3)).without("mindspore", NUMPYS).without("differences", "a jump at 0"),
     refused(TypeError, Floor, I(2, 3)),
     case(NextAfter, F(2, 3), F(2, 3))
     .within(0)

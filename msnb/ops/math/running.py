@@ -3,13 +3,14 @@
 from typing import Any
 
 import jax.numpy as jnp
+from jax import lax
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, Int, check
-from msnb.core.cases import F, Flags, I, case, refused
+from msnb.core.cases import F, Flags, I, Values, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
-from msnb.ops._check import NUMBER, axis_in, dtype_in, tensor_argument
+from msnb.ops._check import FLOAT, NUMBER, axis_in, dtype_in, tensor_argument
 from msnb.ops._half import in_float32
 from msnb.ops._numpy import ArrayLike, as_tensor, element_type, in_type
 from msnb.ops.array.cast import Cast
@@ -108,21 +109,21 @@ def cumsum(x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
 
 
 @spelling(CumProd)
-def cumprod(x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
+def cumprod(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
     """Running product along an axis.
 
     Args:
-        x (Tensor): Numbers.
-        axis (int): The axis.
-        dtype (mindspore.dtype): Element type of the result. Default: None, that of `x`.
+        input (Tensor): Numbers.
+        dim (int): The axis.
+        dtype (mindspore.dtype): Element type of the result. Default: None, that of `input`.
 
     Returns:
-        Tensor of the shape of `x`.
+        Tensor of the shape of `input`.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _accumulated("cumprod", CumProd.functional, x, axis, dtype)
+    return _accumulated("cumprod", CumProd.functional, input, dim, dtype)
 
 
 def _accumulated(op, accumulate, x, axis, dtype):
@@ -200,7 +201,95 @@ def _cumprod_of_numpy(a: ArrayLike, axis: int | None = None, dtype: Any = None) 
     return _along("cumprod", CumProd.functional, a, axis, dtype, wide)
 
 
+def _with_places(op, combine, x, axis):
+    """The running extremes along an axis, and where the last element that is one stands."""
+    dtype_in(op, "input", x, NUMBER)
+    axis = axis_in(op, axis, x.ndim)
+    place = lax.broadcasted_iota(jnp.int64, x.shape, axis)
+
+    def later(left, right):
+        (a, i), (b, j) = left, right
+        takes = combine(b, a) | jnp.isnan(b)
+        return jnp.where(takes, b, a), jnp.where(takes, j, i)
+
+    _, where = lax.associative_scan(later, (lax.stop_gradient(x), place), axis=axis)
+    return jnp.take_along_axis(x, where, axis), where
+
+
+@operator(functional="cummax", called=("input",), methods=("cummax",), generation=2)
+def Cummax(x, axis: Int):
+    """Largest element so far along an axis, and where it stands.
+
+    Inputs:
+        - **x** (Tensor) - Numbers.
+        - **axis** (int) - Axis to run along.
+
+    Outputs:
+        A tuple of two Tensors of the shape of `x`: the elements, and their places, int64; the last ones of equals.
+
+    Raises:
+        TypeError: If `x` is not made of numbers, or `axis` is not an int.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _with_places("cummax", jnp.greater_equal, x, axis)
+
+
+@operator(functional="cummin", called=("input",), methods=("cummin",), generation=2)
+def Cummin(x, axis: Int):
+    """Smallest element so far along an axis, and where it stands.
+
+    Inputs:
+        - **x** (Tensor) - Numbers.
+        - **axis** (int) - Axis to run along.
+
+    Outputs:
+        A tuple of two Tensors of the shape of `x`: the elements, and their places, int32; the last ones of equals.
+
+    Raises:
+        TypeError: If `x` is not made of numbers, or `axis` is not an int.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    values, places = _with_places("cummin", jnp.less_equal, x, axis)
+    return values, places.astype(jnp.int32)
+
+
+@operator(functional="logcumsumexp", called=("input",), methods=("logcumsumexp",), generation=2)
+@in_float32
+def _LogCumSumExp(x, axis: Int):
+    """Logarithm of the running sum of exponentials along an axis.
+
+    Inputs:
+        - **x** (Tensor) - Floating point.
+        - **axis** (int) - Axis to run along.
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        TypeError: If `x` is not floating point, or `axis` is not an int.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("logcumsumexp", "input", x, FLOAT)
+    return lax.cumlogsumexp(x, axis_in("logcumsumexp", axis, x.ndim))
+
+
 CASES = [
+    case(Cummax, F(2, 4), 1).without("gradient", "2.7.1 dies of it"),
+    case(Cummin, F(3, 2), 0).without("gradient", "2.7.1 dies of it"),
+    case(Cummax, Values([[1, 3, 3, 2]]), -1).without("gradient", "2.7.1 dies of it"),
+    case(Cummin, Values([[3, 1, 1, 2]]), -1).without("gradient", "2.7.1 dies of it"),
+    case(_LogCumSumExp, F(2, 4), 1),
+    refused(ValueError, Cummax, F(2), 1),
+    refused(TypeError, _LogCumSumExp, I(2), 0),
     *(
         case(run, F(2, 4), *axis, **attributes)
         for run in (CumSum, CumProd)

@@ -184,7 +184,15 @@ def Hypot(input, other):
     return in_float32(jnp.hypot)(floating(x), floating(y))
 
 
-@of_real(x="[180.]", shown="[3.1415927]", numpy=real("deg2rad", "radians"))
+@of_real(
+    x="[180.]",
+    shown="[3.1415927]",
+    functional="deg2rad",
+    called=(),
+    methods=("deg2rad",),
+    generation=2,
+    numpy=real("deg2rad", "radians"),
+)
 def _Deg2Rad(x):
     """Angles in degrees, in radians."""
     return jnp.deg2rad(x)
@@ -201,6 +209,11 @@ def _Deg2Rad(x):
 def _Rad2Deg(x):
     """Angles in radians, in degrees."""
     return jnp.rad2deg(x)
+
+
+spelling(Asinh, function="arcsinh")(Asinh.functional)
+spelling(Acosh, function="arccosh")(Acosh.functional)
+spelling(Atanh, function="arctanh")(Atanh.functional)
 
 
 CASES = [

@@ -71,6 +71,21 @@ def _places(x, size):
     return jnp.stack(found, -1).reshape(*x.shape[:-dims], *lengths)
 
 
+def _places(x, size):
+    """Where the largest value of each part stands among all, counted along the last dimensions together."""
+    dims = len(size)
+    shape = x.shape[-dims:]
+    parts = [zip(*_bins(old, old if new is None else new), strict=True) for old, new in zip(shape, size, strict=True)]
+    number = jnp.arange(math.prod(shape)).reshape(shape)
+    found = []
+    for part in itertools.product(*parts):
+        inside = (..., *(slice(a, b) for a, b in part))
+        block, place = x[inside], number[inside].reshape(-1)
+        found.append(place[jnp.argmax(block.reshape(*x.shape[:-dims], -1), -1)])
+    lengths = [old if new is None else new for old, new in zip(shape, size, strict=True)]
+    return jnp.stack(found, -1).reshape(*x.shape[:-dims], *lengths)
+
+
 @operator(functional="adaptive_avg_pool1d", generation=2)
 def AdaptiveAvgPool1D(input, *, output_size: OutputSize1):
     """The mean of each of `output_size` nearly equal parts of every sequence.

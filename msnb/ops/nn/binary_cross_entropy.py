@@ -44,7 +44,7 @@ def SigmoidCrossEntropyWithLogitsGrad(x, y, dout):
     return (lax.logistic(x) - y) * dout
 
 
-@operator(functional="binary_cross_entropy_with_logits", generation=2)
+@operator(functional="binary_cross_entropy_with_logits", called=("input", "target"), generation=2)
 @shapes("logits label: *s, weight pos_weight: <s")
 @in_float32
 def BCEWithLogitsLoss(logits, label, weight=None, pos_weight=None, *, reduction: Reduction = "mean"):

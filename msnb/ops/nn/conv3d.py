@@ -253,7 +253,60 @@ def _input_grad(dy, w, image, geometry):
     return transposed(lambda x: direct(x, w, geometry), image, dy)
 
 
+@spelling(Conv3DTranspose)
+def conv3d_transpose(
+    inputs: Tensor,
+    weight: Tensor,
+    pad_mode: str = "valid",
+    padding: IntOrTuple = 0,
+    stride: IntOrTuple = 1,
+    dilation: IntOrTuple = 1,
+    group: int = 1,
+    output_padding: IntOrTuple = 0,
+) -> Tensor:
+    """Transposed convolution of volumes.
+
+    Args:
+        inputs (Tensor): Of shape (N, C_in, D, H, W).
+        weight (Tensor): Of shape (C_in, C_out / group, kernel depth, height, width).
+        pad_mode (str): "valid", "same" or "pad". Default: "valid".
+        padding (Union[int, tuple[int]]): Pixels that "pad" cuts off at each side. Default: 0.
+        stride (Union[int, tuple[int]]): How far apart the inputs land. Default: 1.
+        dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
+        group (int): Number of groups of channels. Default: 1.
+        output_padding (Union[int, tuple[int]]): For "pad", added to the size of the result. Default: 0.
+
+    Returns:
+        Tensor of shape (N, C_out, D_out, H_out, W_out).
+
+    Raises:
+        TypeError: If the element types do not fit.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    for name, x in (("inputs", inputs), ("weight", weight)):
+        if x.ndim != 5:
+            raise ValueError(f"For 'conv3d_transpose', '{name}' should have 5 dimensions, but got shape {x.shape}.")
+    operator = Conv3DTranspose(
+        inputs.shape[1],
+        weight.shape[1],
+        weight.shape[2:],
+        1,
+        pad_mode,
+        padding,
+        stride,
+        dilation,
+        group,
+        output_padding,
+    )
+    return operator(inputs, weight)
+
+
 CASES = [
+    case(conv3d_transpose, F(1, 2, 2, 3, 3), F(2, 3, 2, 2, 2)).within(1e-4),
+    refused(ValueError, conv3d_transpose, F(1, 2, 3, 3), F(2, 3, 2, 2, 2)),
     case(Conv3D, F(1, 3, 4, 5, 4), F(4, 3, 2, 2, 2), out_channel=4, kernel_size=2),
     case(conv3d, F(1, 2, 4, 4, 5), F(3, 2, 2, 2, 2)),
     case(Conv3DTranspose, F(1, 4, 3, 3, 2), F(4, 3, 2, 2, 2), in_channel=4, out_channel=3, kernel_size=2, stride=2),

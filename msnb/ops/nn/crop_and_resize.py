@@ -6,7 +6,8 @@ import jax.numpy as jnp
 from msnb.common.kinds import OneOf, StrictFloat
 from msnb.core.cases import F, I, Values, case
 from msnb.core.checks import index
-from msnb.core.declare import operator
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._shapes import shapes
 from msnb.ops.nn.resize import Size
@@ -103,6 +104,39 @@ def _pick(x, image, ys, xs):
 
 _CROPS = Values([[0.1, 0.2, 0.8, 0.9], [0.6, -0.2, 0.2, 1.1], [0.0, 0.0, 1.0, 1.0]]), I(3, low=0, high=2)
 _NARROW = "its result is float32"
+
+
+@spelling(CropAndResize)
+def crop_and_resize(
+    image: Tensor,
+    boxes: Tensor,
+    box_indices: Tensor,
+    crop_size: tuple[int, int],
+    method: str = "bilinear",
+    extrapolation_value: float = 0.0,
+) -> Tensor:
+    """Cuts boxes out of images and resizes them.
+
+    Args:
+        image (Tensor): Of shape (N, H, W, C).
+        boxes (Tensor): Of shape (n, 4), float32: y1, x1, y2, x2 as shares of height - 1 and width - 1.
+        box_indices (Tensor): Of shape (n,), int32: the image of each box.
+        crop_size (tuple[int]): Height and width of the crops.
+        method (str): "bilinear", "nearest" or "bilinear_v2". Default: "bilinear".
+        extrapolation_value (float): Stands for what lies outside the image. Default: 0.0.
+
+    Returns:
+        Tensor of float32, of shape (n, crop height, crop width, C).
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If the shapes do not fit, or `method` is none of these.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return CropAndResize(method, extrapolation_value)(image, boxes, box_indices, crop_size)
+
 
 CASES = [
     case(CropAndResize, F(2, 6, 7, 3), *_CROPS, (3, 4)).wrt(0).without("differences", _NARROW),

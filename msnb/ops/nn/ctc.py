@@ -312,7 +312,30 @@ class CTCGreedyDecoder(HostPrimitive):
 _LABELS = I(2, 3, low=1, high=5), Values([6, 6]), Values([3, 2])
 _SHARES = "MindSpore takes the inputs for logarithms of shares that sum to 1, which the row's do not"
 
+
+@spelling(CTCGreedyDecoder)
+def ctc_greedy_decoder(
+    inputs: Tensor, sequence_length: Tensor, merge_repeated: bool = True
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The best class at every step, repeats and blanks removed; never in a compiled graph.
+
+    Args:
+        inputs (Tensor): Logits (T, N, C), float32 or float64; class C - 1 is the blank.
+        sequence_length (Tensor): (N,), int32: steps that count for each example.
+        merge_repeated (bool): Whether equal neighbouring classes count once. Default: True.
+
+    Returns:
+        A tuple of the example and place of each label (n, 2), the labels (n,), the shape (N, longest), all int64, and
+        the negated sum of the best logits (N, 1) in the type of `inputs`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return CTCGreedyDecoder(merge_repeated)(inputs, sequence_length)
+
+
 CASES = [
+    case(ctc_greedy_decoder, F(6, 2, 4), Values([6, 4])).without("graph", "its shapes depend on values"),
     case(
         CTCLoss,
         F(6, 2, 5),

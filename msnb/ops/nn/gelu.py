@@ -59,7 +59,7 @@ def GeluExt(input, approximate: OneOf("none", "tanh") = "none"):
     return 0.5 * input * (1 + lax.erf(input * 0.7071067811865476))
 
 
-@operator(aliases=("FastGelu",), functional="fast_gelu", generation=2)
+@operator(aliases=("FastGelu",), functional="fast_gelu", called=("x",), generation=2)
 @in_float32
 def FastGeLU(input_x):
     """x * sigmoid(1.702 x), written as MindSpore does to stay finite.

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from msnb.common.kinds import Float
+from msnb.common.kinds import Bool, Float
 from msnb.core.cases import F16, F, I, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
@@ -25,7 +25,7 @@ def _not_negative(x):
     return lax.select(lax.le(x, zero), zero, x)
 
 
-@operator(functional="relu", generation=2)
+@operator
 def ReLU(input_x):
     """max(x, 0), element by element.
 
@@ -47,6 +47,33 @@ def ReLU(input_x):
     return _not_negative(input_x)
 
 
+_relu = ReLU()
+
+
+@spelling(ReLU, function="relu")
+def relu(input: Tensor, inplace: Bool = False) -> Tensor:
+    """max(x, 0), element by element.
+
+    Args:
+        input (Tensor): Any shape, any number type.
+        inplace (bool): Whether `input` holds the result, too. Default: False.
+
+    Returns:
+        Tensor of the shape and type of `input`; `input` itself with `inplace`.
+
+    Raises:
+        TypeError: If `input` is not made of numbers.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.relu(Tensor([-1.0, 4.0], mindspore.float32)))
+        [0. 4.]
+    """
+    return input.assign_value(_relu(input)) if inplace else _relu(input)
+
+
 @operator
 def ReluGrad(y_backprop, x):
     """Gradient of ReLU from the cotangent and its input or output."""
@@ -54,7 +81,7 @@ def ReluGrad(y_backprop, x):
     return jnp.where(x > 0, y_backprop, jnp.zeros_like(y_backprop))
 
 
-@operator(functional="relu6", generation=2)
+@operator(functional="relu6", called=(("x", "input"),), generation=2)
 def ReLU6(input_x):
     """min(max(x, 0), 6), element by element (MobileNets, arXiv:1704.04861).
 
@@ -106,7 +133,7 @@ def ReluGradV2(gradients, mask):
     return jnp.where(mask > 0, gradients, jnp.zeros_like(gradients))
 
 
-@operator(functional="prelu", generation=2)
+@operator(functional="prelu", called=(("input", "x"),), generation=2)
 def PReLU(input_x, weight):
     """x where x > 0, weight * x elsewhere, one weight a channel (arXiv:1502.01852).
 

@@ -9,7 +9,7 @@ from msnb.core.tensor import Tensor
 from msnb.ops import _check
 
 
-@operator(functional="hardshrink", generation=2)
+@operator(functional="hardshrink", called=("input",), generation=2)
 def HShrink(input_x, *, lambd: Float = 0.5):
     """x where |x| > lambd, 0 elsewhere.
 
@@ -29,7 +29,7 @@ def HShrink(input_x, *, lambd: Float = 0.5):
     return jnp.where((input_x >= -lambd) & (input_x <= lambd), jnp.zeros_like(input_x), input_x)
 
 
-@operator(functional="softshrink", generation=2)
+@operator(functional="softshrink", called=(("input", "x"),), generation=2)
 def SoftShrink(input_x, *, lambd: Float = 0.5):
     """x - lambd where x > lambd, x + lambd where x < -lambd, 0 between.
 
@@ -66,6 +66,9 @@ def soft_shrink(input: Tensor, lambd: float = 0.5) -> Tensor:
         ``CPU`` ``GPU`` ``TPU``
     """
     return SoftShrink.functional(input, lambd)
+
+
+spelling(HShrink, method="hardshrink")(HShrink.functional)
 
 
 CASES = [

@@ -4,8 +4,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from msnb.common.kinds import Int
-from msnb.core.cases import F16, F, I, case, refused
+from msnb.common.kinds import Float, Int, Static
+from msnb.core.cases import F16, F, I, U, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
@@ -18,7 +18,7 @@ from msnb.ops.nn.softplus import log_one_plus_exp
 _REAL = _check.INT | _check.FLOAT
 
 
-@operator(functional="sigmoid", methods=("sigmoid",), generation=2)
+@operator(functional="sigmoid", called=("input",), methods=("sigmoid",), generation=2)
 @in_float32
 def Sigmoid(input_x):
     """1 / (1 + exp(-x)), element by element.
@@ -109,7 +109,7 @@ def GLU(x, *, axis: Int = -1):
     return a * lax.logistic(b)
 
 
-@operator(functional="hardsigmoid", generation=2)
+@operator(functional="hardsigmoid", called=("input",), generation=2)
 def HSigmoid(input_x):
     """relu6(x + 3) / 6, the piecewise linear sigmoid of MobileNetV3.
 
@@ -139,7 +139,7 @@ def HSigmoidGrad(y_grad, x):
     return pull(HSigmoid.kernel, x)(y_grad)[0]
 
 
-@operator(functional="hardswish", generation=2)
+@operator(functional="hardswish", called=(("input", "x"),), generation=2)
 @in_float32
 def HSwish(input_x):
     """x * relu6(x + 3) / 6 (Searching for MobileNetV3, arXiv:1905.02244).
@@ -200,7 +200,71 @@ def _SwiGlu(input, *, dim: Int = -1):
     return jax.nn.silu(gate) * value
 
 
+@spelling(Sigmoid)
+def inplace_sigmoid(input: Tensor) -> Tensor:
+    """1 / (1 + exp(-x)) of each element, in place.
+
+    Args:
+        input (Tensor): What is written, floating point.
+
+    Returns:
+        Tensor, `input` itself.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return take_over("inplace_sigmoid", input, Sigmoid.functional(input))
+
+
+@operator
+@in_float32
+def Logit(x, *, eps: Static(Float) = -1.0):
+    """Logarithm of the odds, log(x / (1 - x)).
+
+    Args:
+        eps (float): Keeps `x` in [eps, 1 - eps]; nothing is cut off where it is negative. Default: -1.0.
+
+    Inputs:
+        - **x** (Tensor) - Floating point.
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        TypeError: If `x` is not floating point.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("logit", "input", x, _check.FLOAT)
+    x = x if eps < 0 else jnp.clip(x, eps, 1 - eps)
+    return jnp.log(x / (1 - x))
+
+
+@spelling(Logit, function="logit", method="logit")
+def logit(input: Tensor, eps: float | None = None) -> Tensor:
+    """Logarithm of the odds, log(x / (1 - x)).
+
+    Args:
+        input (Tensor): Floating point.
+        eps (float): Keeps `input` in [eps, 1 - eps]. Default: None, nothing is cut off.
+
+    Returns:
+        Tensor of the shape and element type of `input`.
+
+    Raises:
+        TypeError: If `input` is not floating point.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Logit(-1.0 if eps is None else float(eps))(input)
+
+
 CASES = [
+    case(logit, U(2, 3)),
+    case(logit, U(2, 3), 0.3),
+    case(Logit, U(2, 3)),
     case(Sigmoid, F(3, 5, low=-6, high=6)),
     case(Sigmoid, F16(3, 5)),
     case(LogSigmoid, F(3, 6, low=-6, high=6)),

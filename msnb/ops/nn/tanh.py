@@ -12,7 +12,7 @@ from msnb.ops._in_place import take_over
 from msnb.ops._shapes import shapes
 
 
-@operator(functional="tanh", methods=("tanh",), generation=2, numpy=angle("tanh"))
+@operator(functional="tanh", called=(("input", "x"),), methods=("tanh",), generation=2, numpy=angle("tanh"))
 @in_float32
 def Tanh(input_x):
     """Hyperbolic tangent, element by element.
@@ -38,7 +38,7 @@ def TanhGrad(y, dy):
     return dy * (1 - y * y)
 
 
-@operator(functional="softsign", generation=2)
+@operator(functional="softsign", called=(("x", "input"),), generation=2)
 @in_float32
 def Softsign(input_x):
     """x / (1 + |x|), element by element.

@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 from jax import lax
 
-from msnb.common.kinds import Bool, Int, check
+from msnb.common.kinds import Bool, Int, PositiveInt, check
 from msnb.core.cases import F, I, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.generations import differs
@@ -127,7 +127,40 @@ def top_k(input_x: Tensor, k: int, sorted: bool = True) -> tuple[Tensor, Tensor]
     return TopK.functional(input_x, k, sorted)
 
 
+@operator(methods=("kthvalue",), generation=2)
+def _KthValue(input, k: PositiveInt, dim: Int = -1, keepdim: Bool = False):
+    """The k-th smallest element along a dimension, and where it stands.
+
+    Inputs:
+        - **input** (Tensor) - Numbers.
+        - **k** (int) - Which one, counted from 1.
+        - **dim** (int) - The dimension. Default: -1.
+        - **keepdim** (bool) - Whether the dimension stays, with length 1. Default: False.
+
+    Outputs:
+        A tuple of two Tensors: the elements, and their places, int64.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `dim` or `k` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("kthvalue", "input", input, _check.NUMBER)
+    dim = _check.axis_in("kthvalue", dim, input.ndim, "dim")
+    if k > input.shape[dim]:
+        raise ValueError(f"For 'kthvalue', 'k' should be at most {input.shape[dim]}, but got {k}.")
+    order = jnp.argsort(lax.stop_gradient(input), dim, stable=True)
+    place = lax.slice_in_dim(order, k - 1, k, axis=dim)
+    value = jnp.take_along_axis(input, place, dim)
+    return tuple(x if keepdim else x.squeeze(dim) for x in (value, place.astype(jnp.int64)))
+
+
 CASES = [
+    case(_KthValue, F(2, 4), 2).without("mindspore", "2.7.1 has it on Ascend"),
+    case(_KthValue, F(3, 2), 3, 0, True).without("mindspore", "2.7.1 has it on Ascend"),
+    refused(ValueError, _KthValue, F(3), 4, says="kthvalue"),
     case(TopK, F(3, 7), 4, sorted=True),
     case(topk, F(3, 6), 2, dim=0, largest=False),
     case(InTopK, F(4, 5), I(4, low=0, high=5), k=2),

@@ -2,11 +2,13 @@
 
 import math
 
+import jax
 from jax import lax
 
-from msnb.common.kinds import Shape
-from msnb.core.cases import F, case
-from msnb.core.declare import operator
+from msnb.common.kinds import IntOrTuple, Shape
+from msnb.core.cases import F, Values, case, refused
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
 from msnb.ops import _check
 
 
@@ -36,6 +38,145 @@ def Im2ColExt(input, kernel_size: Shape, dilation: Shape = (1,), padding: Shape 
     return patches.reshape(*patches.shape[:2], math.prod(patches.shape[2:]))
 
 
+def _pair(op, name, value):
+    """Two ints, of an int, or of a list or tuple of one or two."""
+    values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    if not all(isinstance(v, int) and not isinstance(v, bool) for v in values) or len(values) not in (1, 2):
+        raise TypeError(f"For '{op}', '{name}' should be an int or two of them, but got {value!r}.")
+    return values * 2 if len(values) == 1 else values
+
+
+@operator
+def Col2Im(
+    x,
+    output_size: Shape,
+    *,
+    kernel_size: Shape,
+    dilation: Shape = (1, 1),
+    padding: Shape = (0, 0),
+    stride: Shape = (1, 1),
+):
+    """Images made of their windows: where windows meet, they are added.
+
+    Args:
+        kernel_size (tuple[int]): Height and width of the window.
+        dilation (tuple[int]): Spacing of the taps. Default: (1, 1).
+        padding (tuple[int]): Zeros at each side, which are cut off. Default: (0, 0).
+        stride (tuple[int]): Step of the window. Default: (1, 1).
+
+    Inputs:
+        - **x** (Tensor) - Floating point, of shape (N, C, window, number of windows).
+        - **output_size** (Union[Tensor, tuple[int]]) - Height and width of the images.
+
+    Outputs:
+        Tensor of shape (N, C, H, W).
+
+    Raises:
+        TypeError: If `x` is not floating point.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("fold", "input", x, _check.FLOAT)
+    _check.rank("fold", "input", x, 4)
+    kernel, dilation, padding, stride, size = (
+        _pair("fold", name, value)
+        for name, value in (
+            ("kernel_size", kernel_size),
+            ("dilation", dilation),
+            ("padding", padding),
+            ("stride", stride),
+            ("output_size", output_size),
+        )
+    )
+
+    def windows(images):
+        patches = lax.conv_general_dilated_patches(
+            images, kernel, stride, [(p, p) for p in padding], rhs_dilation=dilation
+        )
+        return patches.reshape(*images.shape[:2], kernel[0] * kernel[1], -1)
+
+    images = jax.ShapeDtypeStruct((*x.shape[:2], *size), x.dtype)
+    wanted = jax.eval_shape(windows, images).shape
+    if x.shape != wanted:
+        raise ValueError(f"For 'fold', 'input' should have shape {wanted} for these images, but got {x.shape}.")
+    (back,) = jax.linear_transpose(windows, images)(x)
+    return back
+
+
+def _size(value):
+    return tuple(value.tolist()) if isinstance(value, Tensor) else value
+
+
+@spelling(Col2Im, function="col2im", method="col2im")
+def col2im(
+    input_x: Tensor,
+    output_size: Tensor | tuple[int, int],
+    kernel_size: IntOrTuple,
+    dilation: IntOrTuple,
+    padding_value: IntOrTuple,
+    stride: IntOrTuple,
+) -> Tensor:
+    """Images made of their windows: where windows meet, they are added.
+
+    Args:
+        input_x (Tensor): Floating point, of shape (N, C, window, number of windows).
+        output_size (Union[Tensor, tuple[int]]): Height and width of the images.
+        kernel_size (Union[int, tuple[int]]): Height and width of the window.
+        dilation (Union[int, tuple[int]]): Spacing of the taps.
+        padding_value (Union[int, tuple[int]]): Zeros at each side, which are cut off.
+        stride (Union[int, tuple[int]]): Step of the window.
+
+    Returns:
+        Tensor of shape (N, C, H, W).
+
+    Raises:
+        TypeError: If `input_x` is not floating point.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Col2Im(kernel_size, dilation, padding_value, stride)(input_x, _size(output_size))
+
+
+@spelling(Col2Im, function="fold", method="fold")
+def fold(
+    input: Tensor,
+    output_size: Tensor | tuple[int, int],
+    kernel_size: IntOrTuple,
+    dilation: IntOrTuple = 1,
+    padding: IntOrTuple = 0,
+    stride: IntOrTuple = 1,
+) -> Tensor:
+    """Images made of their windows: where windows meet, they are added.
+
+    Args:
+        input (Tensor): Floating point, of shape (N, C, window, number of windows).
+        output_size (Union[Tensor, tuple[int]]): Height and width of the images.
+        kernel_size (Union[int, tuple[int]]): Height and width of the window.
+        dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
+        padding (Union[int, tuple[int]]): Zeros at each side, which are cut off. Default: 0.
+        stride (Union[int, tuple[int]]): Step of the window. Default: 1.
+
+    Returns:
+        Tensor of shape (N, C, H, W).
+
+    Raises:
+        TypeError: If `input` is not floating point.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return col2im(input, output_size, kernel_size, dilation, padding, stride)
+
+
 CASES = [
+    case(fold, F(1, 2, 4, 4), Values([3, 3]), 2).wrt(0),
+    case(col2im, F(2, 2, 4, 9), Values([7, 7]), (2, 2), (1, 1), (1, 1), (3, 3)).wrt(0),
+    case(Col2Im, F(1, 2, 4, 4), (3, 3), kernel_size=(2, 2)).without("mindspore", "2.7.1 takes the size as a Tensor"),
+    refused(ValueError, fold, F(1, 2, 4, 5), (3, 3), 2),
     case(Im2ColExt, F(2, 4, 6, 7), 2, 1, 0, 2),
 ]

@@ -7,7 +7,7 @@ import numpy as np
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, Int, Kind, NonNegInt, Optional, PositiveInt, accept_value, check
 from msnb.core.cases import Values, refused
-from msnb.core.declare import operator, spelling
+from msnb.core.declare import also_called, operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
 from msnb.ops._check import BOOL, FLOAT, INDEX, dtype_in, rank
@@ -70,7 +70,7 @@ def _categorical_type(value):
 CategoricalType = Kind("mindspore.int16, mindspore.int32 or mindspore.int64", _categorical_type)
 
 
-@operator(functional="random_categorical", random=True)
+@operator(functional="random_categorical", called=("", "num_sample"), random=True)
 def RandomCategorical(key, logits, num_samples: PositiveInt, seed: Int = 0, *, dtype: CategoricalType = mstype.int64):
     """Samples of categorical distributions given by logits.
 
@@ -183,6 +183,7 @@ def _MultinomialWithoutReplacement(key, inputs, num_samples: PositiveInt, *, see
 
 
 @spelling(Multinomial, _MultinomialWithoutReplacement, generation=1)
+@also_called(input="inputs", num_samples="num_sample")
 def multinomial(inputs: Tensor, num_sample: int, replacement: bool = True, seed: int | None = None) -> Tensor:
     """Samples of categorical distributions given by weights.
 
@@ -246,12 +247,15 @@ def Randperm(key, n, *, max_length: PositiveInt = 1, pad: Int = -1, dtype: DType
 
 
 @operator(functional="randperm", generation=2, random=True)
-def _RandpermOf(key, n: PositiveInt, *, seed: NonNegInt = 0, dtype: Optional(DType) = mstype.int64):
+def _RandpermOf(
+    key, n: PositiveInt, *, seed: NonNegInt = 0, offset: NonNegInt = 0, dtype: Optional(DType) = mstype.int64
+):
     """The numbers 0 to n - 1 in random order.
 
     Args:
         n (int): How many numbers.
         seed (int): Picks a stream of random numbers. Default: 0.
+        offset (int): Picks one of the streams of a seed. Default: 0.
         dtype (mindspore.dtype): Element type. Default: mindspore.int64.
 
     Returns:
@@ -260,7 +264,30 @@ def _RandpermOf(key, n: PositiveInt, *, seed: NonNegInt = 0, dtype: Optional(DTy
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return jax.random.permutation(stream(key, seed), n).astype(np_dtype(dtype or mstype.int64))
+    return jax.random.permutation(stream(stream(key, seed), offset), n).astype(np_dtype(dtype or mstype.int64))
+
+
+@spelling(RandomChoiceWithMask)
+def choice_with_mask(input_x: Tensor, count: int = 256, seed: int | None = None) -> tuple[Tensor, Tensor]:
+    """Random places at which a mask is True, each at most once.
+
+    Args:
+        input_x (Tensor): The mask, bool of 1 to 5 dimensions.
+        count (int): How many places. Default: 256.
+        seed (int): Picks a stream of random numbers. Default: None, 0.
+
+    Returns:
+        A tuple of two Tensors: the places, int32 of shape (count, input_x.ndim), zeros where there are not enough, and
+        which of them are places, bool of shape (count,).
+
+    Raises:
+        TypeError: If `input_x` is not bool.
+        ValueError: If `count` is not positive or `input_x` has more than 5 dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return RandomChoiceWithMask(count, seed_of("choice_with_mask", seed))(input_x)
 
 
 CASES = [

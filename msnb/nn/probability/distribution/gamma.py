@@ -10,7 +10,7 @@ from msnb.nn.probability.distribution._formula import against, at_value, crossed
 from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 from msnb.ops.math.exponential import _TimesLog
-from msnb.ops.math.gamma import _Igammac
+from msnb.ops.math.gamma import Igammac
 from msnb.ops.random.gamma import Gamma as RandomGamma
 
 __all__ = ["Gamma"]
@@ -110,7 +110,7 @@ class Gamma(Distribution):
 
     @at_value
     def _survival_function(self, value, concentration, rate):
-        return _Igammac.functional(*alike(concentration, rate * F.maximum(value, 0.0)))
+        return Igammac.functional(*alike(concentration, rate * F.maximum(value, 0.0)))
 
     @against("Gamma", 2)
     def _kl_loss(self, concentration_b, rate_b, concentration_a, rate_a):

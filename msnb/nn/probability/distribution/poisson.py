@@ -19,7 +19,7 @@ from msnb.nn.probability.distribution._formula import at_value, drawn, of_parame
 from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 from msnb.ops.math.exponential import _TimesLog
-from msnb.ops.math.gamma import _Igammac
+from msnb.ops.math.gamma import Igammac
 from msnb.ops.random.gamma import Poisson as RandomPoisson
 
 __all__ = ["Poisson"]
@@ -94,7 +94,7 @@ class Poisson(Distribution):
     @at_value
     def _cdf(self, value, rate):
         above = F.floor(F.maximum(value, -1.0)) + 1.0
-        return F.where(above > 0.0, _Igammac.functional(*alike(F.maximum(above, 1.0), rate)), 0.0)
+        return F.where(above > 0.0, Igammac.functional(*alike(F.maximum(above, 1.0), rate)), 0.0)
 
     @at_value
     def _survival_function(self, value, rate):

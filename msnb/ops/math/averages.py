@@ -6,8 +6,10 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Bool, Int, check
+from msnb.core.cases import F, Values, case, refused
 from msnb.core.declare import spelling
 from msnb.core.tensor import Tensor
+from msnb.ops._check import tensor_argument
 from msnb.ops._numpy import ArrayLike, as_tensor, common_type, in_type
 from msnb.ops.array.broadcast import BroadcastTo
 from msnb.ops.array.cast import Cast
@@ -103,7 +105,7 @@ def _weights(argument, value, count, dtype):
 
 
 @spelling(numpy="cov")
-def cov(
+def _numpy_cov(
     m: ArrayLike,
     y: ArrayLike | None = None,
     rowvar: Bool = True,
@@ -182,9 +184,44 @@ def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: Bool = True, dtyp
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    c = cov(x, y, rowvar)
+    c = _numpy_cov(x, y, rowvar)
     if not c.ndim:
         return in_type(c / c, dtype, "corrcoef")
     deviation = Sqrt.functional(DiagPart.functional(c))
     c = c / Reshape.functional(deviation, (-1, 1)) / deviation
     return in_type(Minimum.functional(Maximum.functional(c, -1), 1), dtype, "corrcoef")
+
+
+@spelling(function="cov", method="cov")
+def cov(
+    input: Tensor, *, correction: Int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
+) -> Tensor:
+    """Covariance matrix of variables, given observations.
+
+    Args:
+        input (Tensor): Variables in rows, observations in columns; a vector is one variable.
+        correction (int): What is subtracted from the number of observations. Default: 1.
+        fweights (Tensor): How often each observation counts, whole numbers. Default: None, once.
+        aweights (Tensor): How much each observation weighs. Default: None, all the same.
+
+    Returns:
+        Tensor, a square matrix; a scalar for one variable.
+
+    Raises:
+        TypeError: If `input` is not a Tensor.
+        ValueError: If it has more than 2 dimensions.
+        RuntimeError: If weights do not fit the observations.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x = tensor_argument("cov", "input", input)
+    return _numpy_cov(x, ddof=correction, fweights=fweights, aweights=aweights)
+
+
+CASES = [
+    case(cov, F(3, 4)),
+    case(cov, F(5)),
+    case(cov, F(2, 3), correction=0, fweights=Values([1, 2, 1]), aweights=Values([0.5, 0.2, 0.3])),
+    refused(ValueError, cov, F(1, 2, 3)),
+]

@@ -1,0 +1,90 @@
+"""All pairs, triples and so on of the elements of vectors."""
+
+import itertools
+
+import jax.numpy as jnp
+import numpy as np
+
+from msnb.common.kinds import Bool, NonNegInt, Tensors
+from msnb.core.cases import F, I, case, refused
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
+from msnb.ops._check import rank
+
+
+@operator
+def _CartesianProduct(inputs: Tensors):
+    """All combinations of one element of each vector, as rows.
+
+    Inputs:
+        - **inputs** (Union[tuple[Tensor], list[Tensor]]) - Vectors of one element type.
+
+    Outputs:
+        Tensor of 2 dimensions.
+    """
+    for x in inputs:
+        rank("cartesian_prod", "inputs", x, 1)
+    return jnp.stack([x.reshape(-1) for x in jnp.meshgrid(*inputs, indexing="ij")], 1)
+
+
+@spelling(_CartesianProduct)
+def cartesian_prod(*inputs: Tensor) -> Tensor:
+    """All combinations of one element of each vector, as rows.
+
+    Args:
+        inputs (Tensor): Vectors of one element type.
+
+    Returns:
+        Tensor of 2 dimensions: a column for each vector.
+
+    Raises:
+        ValueError: If one has not 1 dimension.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.cartesian_prod(Tensor([1, 2]), Tensor([3, 4])))
+        [[1 3]
+         [1 4]
+         [2 3]
+         [2 4]]
+    """
+    return _CartesianProduct.functional(inputs)
+
+
+@operator(functional="combinations", generation=2)
+def _Combinations(input, r: NonNegInt = 2, with_replacement: Bool = False):
+    """All combinations of elements of a vector, as rows.
+
+    Inputs:
+        - **input** (Tensor) - A vector.
+        - **r** (int) - How many elements each has. Default: 2.
+        - **with_replacement** (bool) - Whether an element may occur several times. Default: False.
+
+    Outputs:
+        Tensor of shape (number of combinations, r).
+
+    Raises:
+        TypeError: If `r` is not an int, or `with_replacement` is not a bool.
+        ValueError: If `input` is no vector, or `r` is negative.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    rank("combinations", "input", input, 1)
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    places = np.array(list(choose(range(input.shape[0]), r)), np.int32).reshape(-1, r)
+    return input[places]
+
+
+CASES = [
+    case(_CartesianProduct, (F(2), F(3))).without("mindspore", "its function is asked"),
+    case(cartesian_prod, F(2), F(3)),
+    case(cartesian_prod, I(2), I(2), I(1)),
+    case(_Combinations, F(4)),
+    case(_Combinations, F(3), 2, True),
+    case(_Combinations, I(4), 3),
+    refused(ValueError, cartesian_prod, F(2, 3)),
+    refused(ValueError, _Combinations, F(2, 3)),
+]

@@ -1,0 +1,197 @@
+"""Diagonals that become matrices, are put into them, and matrices put on a diagonal."""
+
+import math
+
+import jax.numpy as jnp
+from jax.scipy.linalg import block_diag as blocks
+
+from msnb.common.kinds import Bool, Float, Int, Tensors
+from msnb.core.cases import F, I, case, refused
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
+from msnb.ops._check import ANY, NUMBER, axis_in, dtype_in, tensor_only
+from msnb.ops._in_place import take_over
+
+
+def _plane(op, ndim, dim1, dim2):
+    """Two dimensions, counted from the front."""
+    first, second = axis_in(op, dim1, ndim, "dim1"), axis_in(op, dim2, ndim, "dim2")
+    if first == second:
+        raise ValueError(f"For '{op}', 'dim1' and 'dim2' should be two dimensions, but got {dim1} and {dim2}.")
+    return first, second
+
+
+def _places(offset, count):
+    """Row and column of the elements of a diagonal."""
+    along = jnp.arange(count)
+    return along + max(-offset, 0), along + max(offset, 0)
+
+
+@operator(functional="diag_embed", generation=2)
+def _DiagEmbed(input, offset: Int = 0, dim1: Int = -2, dim2: Int = -1):
+    """Matrices of zeros with the last dimension of a Tensor on a diagonal.
+
+    Inputs:
+        - **input** (Tensor) - Numbers or bool, of at least 1 dimension.
+        - **offset** (int) - Which diagonal, counted upwards from the main one. Default: 0.
+        - **dim1** (int) - Which dimension of the result is that of the rows. Default: -2.
+        - **dim2** (int) - Which one is that of the columns. Default: -1.
+
+    Outputs:
+        Tensor with one dimension more than `input`.
+
+    Raises:
+        TypeError: If `input` is not a Tensor, or a number is not an int.
+        ValueError: If `dim1` or `dim2` is out of range, or they are the same.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.diag_embed(Tensor([2, 3], mindspore.int32)))
+        [[2 0]
+         [0 3]]
+    """
+    dtype_in("diag_embed", "input", input, ANY)
+    if not input.ndim:
+        raise ValueError("For 'diag_embed', 'input' should have at least 1 dimension, but got shape ().")
+    first, second = _plane("diag_embed", input.ndim + 1, dim1, dim2)
+    side = input.shape[-1] + abs(offset)
+    matrices = jnp.zeros((*input.shape[:-1], side, side), input.dtype)
+    rows, columns = _places(offset, input.shape[-1])
+    return jnp.moveaxis(matrices.at[..., rows, columns].set(input), (-2, -1), (first, second))
+
+
+@operator(functional="diagonal_scatter", methods=("diagonal_scatter",), generation=2)
+def _DiagonalScatter(input, src, offset: Int = 0, dim1: Int = 0, dim2: Int = 1):
+    """A Tensor with another one in place of a diagonal of two of its dimensions.
+
+    Inputs:
+        - **input** (Tensor) - Of at least 2 dimensions.
+        - **src** (Tensor) - What goes there, of the shape of that diagonal, which is the last dimension.
+        - **offset** (int) - Which diagonal, counted upwards from the main one. Default: 0.
+        - **dim1** (int) - The dimension of the rows. Default: 0.
+        - **dim2** (int) - The dimension of the columns. Default: 1.
+
+    Outputs:
+        Tensor of the shape and element type of `input`.
+
+    Raises:
+        TypeError: If an input is not a Tensor.
+        ValueError: If `src` does not fit, or a dimension is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    tensor_only("diagonal_scatter", "input", input)
+    tensor_only("diagonal_scatter", "src", src)
+    first, second = _plane("diagonal_scatter", input.ndim, dim1, dim2)
+    wanted = jnp.diagonal(input, offset, first, second).shape
+    if src.shape != wanted:
+        raise ValueError(f"For 'diagonal_scatter', 'src' should have shape {wanted}, but got {src.shape}.")
+    matrices = jnp.moveaxis(input, (first, second), (-2, -1))
+    rows, columns = _places(offset, wanted[-1])
+    written = matrices.at[..., rows, columns].set(src.astype(input.dtype))
+    return jnp.moveaxis(written, (-2, -1), (first, second))
+
+
+@operator
+def FillDiagonal(input_x, *, fill_value: Float, wrap: Bool = False):
+    """A Tensor with one number on its main diagonal.
+
+    Args:
+        fill_value (float): The number.
+        wrap (bool): Whether the diagonal of a tall matrix begins again below its end. Default: False.
+
+    Inputs:
+        - **input_x** (Tensor) - Numbers, of at least 2 dimensions; of more, all have one length.
+
+    Outputs:
+        Tensor of the shape and element type of `input_x`.
+
+    Raises:
+        TypeError: If `input_x` is not made of numbers.
+        ValueError: If `input_x` has fewer than 2 dimensions, or more of different lengths.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.FillDiagonal(9.0)(Tensor(np.zeros((2, 3)), mindspore.float32)))
+        [[9. 0. 0.]
+         [0. 9. 0.]]
+    """
+    dtype_in("fill_diagonal", "input_x", input_x, NUMBER)
+    shape = input_x.shape
+    if len(shape) < 2 or len(shape) > 2 and len(set(shape)) > 1:
+        raise ValueError(
+            f"For 'fill_diagonal', 'input_x' should have 2 dimensions, or more of one length, but got shape {shape}."
+        )
+    step = sum(math.prod(shape[i + 1 :]) for i in range(len(shape)))
+    end = math.prod(shape) if wrap or len(shape) > 2 else min(shape) * step
+    flat = input_x.reshape(-1).at[jnp.arange(0, min(end, math.prod(shape)), step)]
+    return flat.set(jnp.asarray(fill_value, input_x.dtype)).reshape(shape)
+
+
+@spelling(FillDiagonal, method="fill_diagonal")
+def _fill_diagonal_of(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
+    """A copy with one number on the main diagonal."""
+    return FillDiagonal(float(fill_value), wrap)(self)
+
+
+@spelling(FillDiagonal, method="fill_diagonal_")
+def _fill_diagonal_into(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
+    """Put one number on the main diagonal, and return the Tensor."""
+    return take_over("fill_diagonal_", self, FillDiagonal(float(fill_value), wrap)(self))
+
+
+@operator
+def _BlockDiag(inputs: Tensors):
+    """A matrix of zeros with matrices along its diagonal.
+
+    Inputs:
+        - **inputs** (Union[tuple[Tensor], list[Tensor]]) - Of at most 2 dimensions; numbers and vectors are rows.
+
+    Outputs:
+        Tensor of 2 dimensions.
+    """
+    for x in inputs:
+        if x.ndim > 2:
+            raise ValueError(f"For 'block_diag', Tensors should have at most 2 dimensions, but got shape {x.shape}.")
+    return blocks(*inputs)
+
+
+@spelling(_BlockDiag)
+def block_diag(*inputs: Tensor) -> Tensor:
+    """A matrix of zeros with matrices along its diagonal.
+
+    Args:
+        inputs (Tensor): Of at most 2 dimensions; a vector is a row.
+
+    Returns:
+        Tensor of 2 dimensions.
+
+    Raises:
+        ValueError: If a Tensor has more than 2 dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _BlockDiag.functional(inputs)
+
+
+CASES = [
+    case(_DiagEmbed, F(2, 3)),
+    case(_DiagEmbed, F(2, 3), 1, 0, 2),
+    case(_DiagEmbed, I(3), -2),
+    case(_DiagonalScatter, F(2, 3), F(2)),
+    case(_DiagonalScatter, F(2, 3, 4), F(2, 2), 2, 1, 2),
+    case(FillDiagonal, F(3, 4), fill_value=2.0),
+    case(FillDiagonal, F(5, 2), fill_value=2.0, wrap=True),
+    case(FillDiagonal, F(2, 2, 2), fill_value=2.0),
+    refused(ValueError, FillDiagonal, F(3), fill_value=2.0, says="fill_diagonal"),
+    case(block_diag, F(2, 3), F(3), F(1, 1)),
+    refused(ValueError, _DiagEmbed, F(2), 0, 1, 1),
+    refused(ValueError, _DiagonalScatter, F(2, 3), F(3)),
+    refused(ValueError, block_diag, F(1, 1, 1)),
+]

@@ -1,0 +1,215 @@
+"""Slices of a Tensor along an axis that are increased, replaced or filled, and elements put at places."""
+
+from msnb.common.kinds import Int, OneOf
+from msnb.core.cases import F, I, Values, Written, case, refused
+from msnb.core.checks import index as of_axis
+from msnb.core.declare import operator, spelling
+from msnb.core.errors import describe
+from msnb.core.parameter import Parameter
+from msnb.core.tensor import Tensor
+from msnb.ops._check import ANY, INDEX, NO_RACE, NUMBER, axis_in, dtype_in, rank, same_dtype, tensor_argument
+from msnb.ops._in_place import take_over
+from msnb.ops.array.broadcast import BroadcastTo
+from msnb.ops.array.sequence import arange
+from msnb.ops.index import getitem, setitem
+
+
+def _places(op, x, axis, indices, updates=None):
+    """What `indices` name along an axis, where `updates` fit."""
+    dtype_in(op, "indices", indices, INDEX)
+    rank(op, "indices", indices, 0, 1)
+    axis = axis_in(op, axis, x.ndim)
+    wanted = (*x.shape[:axis], indices.size, *x.shape[axis + 1 :])
+    if updates is not None and updates.shape != wanted:
+        raise ValueError(f"For '{op}', what is put there should have shape {wanted}, but got {updates.shape}.")
+    return x.at[(slice(None),) * axis + (indices.reshape(-1),)]
+
+
+def _sum_along(op, x, indices, y, axis):
+    dtype_in(op, "x", x, NUMBER)
+    same_dtype(op, x=x, y=y)
+    return _places(op, x, axis, indices, y).add(y, mode="drop")
+
+
+@operator(writes=("x",), checks=[of_axis("indices", of="x", axis="axis")])
+def IndexAdd(
+    x,
+    indices,
+    y,
+    *,
+    axis: Int,
+    use_lock: OneOf(True, otherwise=NO_RACE) = True,
+    check_index_bound: OneOf(True, otherwise="mindspore.context's check_indices says when they are looked at") = True,
+):
+    """A Parameter increased at indices along an axis.
+
+    Args:
+        axis (int): The axis.
+        use_lock (bool): No effect: updates here never interleave. Default: True.
+        check_index_bound (bool): No effect: the context's ``check_indices`` says. Default: True.
+
+    Inputs:
+        - **x** (Parameter) - What is written.
+        - **indices** (Tensor) - A vector of int32 or int64.
+        - **y** (Tensor) - What is added, of the element type of `x` and its shape but along the axis.
+
+    Outputs:
+        Parameter, the written one.
+
+    Raises:
+        TypeError: If `indices` are not integers, or the element types differ.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _sum_along("index_add", x, indices, y, axis)
+
+
+@operator(checks=[of_axis("indices", of="x", axis="axis")])
+def _IndexAdded(x, indices, y, *, axis: Int):
+    """A copy of a Tensor increased at indices along an axis."""
+    return _sum_along("index_add", x, indices, y, axis)
+
+
+@spelling(IndexAdd, _IndexAdded)
+def index_add(
+    x: Tensor, indices: Tensor, y: Tensor, axis: int, use_lock: bool = True, check_index_bound: bool = True
+) -> Tensor:
+    """A Tensor increased at indices along an axis; a Parameter is written.
+
+    Args:
+        x (Union[Parameter, Tensor]): What is increased.
+        indices (Tensor): A vector of int32 or int64.
+        y (Tensor): What is added, of the element type of `x` and its shape but along the axis.
+        axis (int): The axis.
+        use_lock (bool): No effect: updates here never interleave. Default: True.
+        check_index_bound (bool): No effect: the context's ``check_indices`` says. Default: True.
+
+    Returns:
+        Tensor; `x` itself where it is a Parameter.
+
+    Raises:
+        TypeError: If `indices` are not integers, or the element types differ.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x, y = Tensor([1., 2., 3.], mindspore.float32), Tensor([10., 10.], mindspore.float32)
+        >>> print(ops.index_add(x, Tensor([0, 2], mindspore.int32), y, 0))
+        [11.  2. 13.]
+    """
+    if isinstance(x, Parameter):
+        return IndexAdd(axis, use_lock, check_index_bound)(x, indices, y)
+    if not (use_lock and check_index_bound):
+        IndexAdd(axis, use_lock, check_index_bound)  # says what has no effect
+    return _IndexAdded(axis)(x, indices, y)
+
+
+@spelling(IndexAdd, _IndexAdded)
+def inplace_index_add(var: Tensor, indices: Tensor, updates: Tensor, axis: int) -> Tensor:
+    """A Parameter increased at indices along an axis.
+
+    Args:
+        var (Parameter): What is written.
+        indices (Tensor): A vector of int32 or int64.
+        updates (Tensor): What is added, of the element type of `var` and its shape but along the axis.
+        axis (int): The axis.
+
+    Returns:
+        Parameter, the written one.
+
+    Raises:
+        TypeError: If `indices` are not integers, or the element types differ.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return index_add(var, indices, updates, axis)
+
+
+@spelling(_IndexAdded, method="index_add")
+def _index_add_of(
+    self: Tensor, indices: Tensor, y: Tensor, axis: int, use_lock: bool = True, check_index_bound: bool = True
+) -> Tensor:
+    """A copy increased at indices along an axis, see `ops.index_add`."""
+    IndexAdd(axis, use_lock, check_index_bound)  # says what has no effect
+    return _IndexAdded(axis)(self, indices, y)
+
+
+@spelling(_IndexAdded, method="index_add_")
+def _index_add_into(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
+    """Add `alpha` times `source` at indices along a dimension in place, and return the Tensor."""
+    tensor_argument("index_add_", "source", source)
+    return take_over("index_add_", self, _IndexAdded(dim)(self, index, source if alpha == 1 else source * alpha))
+
+
+@operator(checks=[of_axis("index", of="x", axis="dim")])
+def _IndexCopied(x, index, source, *, dim: Int):
+    """A copy of a Tensor with slices of another at indices along a dimension."""
+    dtype_in("index_copy_", "self", x, ANY)
+    same_dtype("index_copy_", self=x, tensor=source)
+    return _places("index_copy_", x, dim, index, source).set(source, mode="drop")
+
+
+@spelling(_IndexCopied, method="index_copy_")
+def _index_copy_into(self: Tensor, dim: int, index: Tensor, tensor: Tensor) -> Tensor:
+    """Put the slices of another Tensor at indices along a dimension, and return the Tensor."""
+    return take_over("index_copy_", self, _IndexCopied(dim)(self, index, tensor))
+
+
+@spelling(method="index")
+def _index_of(self: Tensor, indices: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
+    """The elements that Tensors of indices name, one for each dimension, as ``x[indices]``."""
+    return getitem(self, tuple(indices))
+
+
+@spelling(_IndexAdded, method="index_put")
+def _index_put_of(
+    self: Tensor, indices: tuple[Tensor, ...] | list[Tensor], values: Tensor, accumulate: bool = False
+) -> Tensor:
+    """A copy with values at the places that Tensors of indices name, one for each dimension; or added to what is there.
+
+    Args:
+        indices (Union[tuple[Tensor], list[Tensor]]): Integers or bool, as in ``x[indices]``.
+        values (Tensor): Of a shape that broadcasts to the places.
+        accumulate (bool): Whether the values are added. Default: False.
+
+    Returns:
+        Tensor.
+    """
+    if not isinstance(indices, (tuple, list)):
+        raise TypeError(f"For 'index_put', 'indices' should be a tuple or list, but got {describe(indices)}.")
+    places = tuple(indices)
+    if not accumulate:
+        return setitem(self, places, values)
+    numbers = arange(self.size).reshape(self.shape)
+    flat = getitem(numbers, places)
+    added = BroadcastTo(flat.shape)(tensor_argument("index_put", "values", values)).reshape(-1)
+    return _IndexAdded(0)(self.reshape(-1), flat.reshape(-1), added).reshape(self.shape)
+
+
+@spelling(_IndexAdded, method="index_put_")
+def _index_put_into(
+    self: Tensor, indices: tuple[Tensor, ...] | list[Tensor], values: Tensor, accumulate: bool = False
+) -> Tensor:
+    """Put values at the places that Tensors of indices name, or add them, and return the Tensor."""
+    return take_over("index_put_", self, _index_put_of(self, indices, values, accumulate))
+
+
+_A_PART = "a part of Tensor's methods, which 2.7.1 has on Ascend"
+
+CASES = [
+    case(IndexAdd, F(2, 3), Values([0, 2]), F(2, 2), axis=1),
+    case(index_add, Written(F(3, 2)), Values([0, 2]), F(2, 2), 0),
+    case(inplace_index_add, Written(F(3, 2)), Values([0, 0]), F(2, 2), 0),
+    case(_IndexAdded, F(3, 2), Values([0, 2]), F(2, 2), axis=0).without("mindspore", _A_PART),
+    case(_IndexCopied, F(3, 2), Values([0, 2]), F(2, 2), dim=0).without("mindspore", _A_PART),
+    case(_index_put_of, F(2, 3), (Values([0, 1]), Values([1, 2])), F(2)).without("gradient", "2.7.1 fails"),
+    case(_index_put_of, F(2, 3), (Values([0, 0]), Values([1, 1])), F(2), True).without("gradient", "2.7.1 fails"),
+    refused(ValueError, _IndexAdded, F(3, 2), Values([0, 2]), F(3, 2), axis=0, says="index_add"),
+    refused(TypeError, _IndexAdded, F(3, 2), Values([0, 2]), I(2, 2), axis=0, says="index_add"),
+]

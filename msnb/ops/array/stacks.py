@@ -1,0 +1,315 @@
+"""Tensors joined as rows, columns and layers, and given the dimensions for it."""
+
+from msnb.core.cases import F, I, case, refused
+from msnb.core.declare import spelling
+from msnb.core.errors import describe
+from msnb.core.tensor import Tensor
+from msnb.ops._check import tensor_argument
+from msnb.ops._numpy import ArrayLike, as_tensor
+from msnb.ops.array.join import Concat, concatenate, in_one_type
+
+
+@spelling(numpy="append")
+def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Tensor:
+    """A Tensor with values put behind its last ones, in the element type in which both meet.
+
+    Args:
+        arr (Union[Tensor, list, tuple, Number]): Any Tensor.
+        values (Union[Tensor, list, tuple, Number]): Of a shape that differs from that of `arr` along `axis` only.
+        axis (int): The axis. Default: None, both are flattened.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `axis` is not an int.
+        ValueError: If `axis` is out of range, or the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return concatenate((as_tensor(arr, "append", "arr"), as_tensor(values, "append", "values")), axis)
+
+
+def _spread(x, count):
+    """A Tensor of at least `count` dimensions, as the functions of that name below."""
+    if count == 3 and x.ndim in (1, 2):
+        return x.reshape((1, *x.shape, 1)[-3 if x.ndim == 2 else 0 :])
+    return x.reshape((1,) * (count - x.ndim) + x.shape) if x.ndim < count else x
+
+
+def _at_least(function, count, tensors):
+    found = [_spread(as_tensor(x, function, f"arys[{i}]"), count) for i, x in enumerate(tensors)]
+    return found[0] if len(found) == 1 else found
+
+
+def _several(function, tensors):
+    """A list of Tensors that a user gave; at least one."""
+    if not isinstance(tensors, (tuple, list)):
+        raise TypeError(
+            f"For '{function}', 'tensors' should be a tuple or list of Tensors, but got {describe(tensors)}."
+        )
+    if not tensors:
+        raise ValueError(f"For '{function}', 'tensors' should not be empty.")
+    return [tensor_argument(function, "tensors", x) for x in tensors]
+
+
+def _each(function, count, inputs):
+    if isinstance(inputs, (tuple, list)):
+        return tuple([_spread(x, count) for x in _several(function, inputs)])
+    return _spread(tensor_argument(function, "inputs", inputs), count)
+
+
+@spelling(numpy="atleast_1d")
+def _numpy_atleast_1d(*arys: ArrayLike) -> Tensor | list[Tensor]:
+    """Tensors of at least 1 dimension: a number becomes a vector.
+
+    Args:
+        arys (Union[Tensor, list, tuple, Number]): Any Tensors.
+
+    Returns:
+        Tensor, or a list of Tensors for several.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _at_least("atleast_1d", 1, arys)
+
+
+@spelling(numpy="atleast_2d")
+def _numpy_atleast_2d(*arys: ArrayLike) -> Tensor | list[Tensor]:
+    """Tensors of at least 2 dimensions: a vector becomes a row.
+
+    Args:
+        arys (Union[Tensor, list, tuple, Number]): Any Tensors.
+
+    Returns:
+        Tensor, or a list of Tensors for several.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _at_least("atleast_2d", 2, arys)
+
+
+@spelling(numpy="atleast_3d")
+def _numpy_atleast_3d(*arys: ArrayLike) -> Tensor | list[Tensor]:
+    """Tensors of at least 3 dimensions: a vector of shape (N,) gets (1, N, 1), a matrix of shape (M, N) (M, N, 1).
+
+    Args:
+        arys (Union[Tensor, list, tuple, Number]): Any Tensors.
+
+    Returns:
+        Tensor, or a list of Tensors for several.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _at_least("atleast_3d", 3, arys)
+
+
+@spelling(numpy="hstack")
+def _numpy_hstack(tup: ArrayLike) -> Tensor:
+    """Tensors put beside each other: along the second axis, vectors along the only one.
+
+    Args:
+        tup (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors whose shapes differ along that axis only; a Tensor
+            stands for its slices along the first dimension.
+
+    Returns:
+        Tensor, in the element type in which they meet.
+
+    Raises:
+        TypeError: If `tup` is none of these.
+        ValueError: If it is empty, or the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    tensors = [_spread(x, 1) for x in in_one_type("hstack", tup, "tup")]
+    return concatenate(tensors, 0 if tensors[0].ndim == 1 else 1)
+
+
+@spelling(numpy="dstack")
+def _numpy_dstack(tup: ArrayLike) -> Tensor:
+    """Tensors put behind each other: along the third axis, which vectors and matrices get as `atleast_3d` has it.
+
+    Args:
+        tup (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors whose shapes differ along that axis only; a Tensor
+            stands for its slices along the first dimension.
+
+    Returns:
+        Tensor, in the element type in which they meet.
+
+    Raises:
+        TypeError: If `tup` is none of these.
+        ValueError: If it is empty, or the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return concatenate([_spread(x, 3) for x in in_one_type("dstack", tup, "tup")], 2)
+
+
+@spelling(numpy="column_stack")
+def _numpy_column_stack(tup: ArrayLike) -> Tensor:
+    """Vectors put beside each other as the columns of a matrix, and matrices beside them.
+
+    Args:
+        tup (Union[tuple[Tensor], list[Tensor], Tensor]): Vectors and matrices of as many rows; a Tensor stands for its
+            slices along the first dimension.
+
+    Returns:
+        Tensor, in the element type in which they meet.
+
+    Raises:
+        TypeError: If `tup` is none of these.
+        ValueError: If it is empty, or the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.column_stack(([1, 2, 3], [4, 5, 6])))
+        [[1 4]
+         [2 5]
+         [3 6]]
+    """
+    columns = [x.reshape((x.size, 1)) if x.ndim < 2 else x for x in in_one_type("column_stack", tup, "tup")]
+    return concatenate(columns, 1)
+
+
+@spelling(function="atleast_1d")
+def atleast_1d(inputs: Tensor | tuple[Tensor, ...] | list[Tensor]) -> Tensor | tuple[Tensor, ...]:
+    """Tensors of at least 1 dimension: a number becomes a vector.
+
+    Args:
+        inputs (Union[Tensor, tuple[Tensor], list[Tensor]]): Any Tensor, or several.
+
+    Returns:
+        Tensor, or a tuple of Tensors for several.
+
+    Raises:
+        TypeError: If `inputs` is none of these.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _each("atleast_1d", 1, inputs)
+
+
+@spelling(function="atleast_2d")
+def atleast_2d(inputs: Tensor | tuple[Tensor, ...] | list[Tensor]) -> Tensor | tuple[Tensor, ...]:
+    """Tensors of at least 2 dimensions: numbers and vectors become rows.
+
+    Args:
+        inputs (Union[Tensor, tuple[Tensor], list[Tensor]]): Any Tensor, or several.
+
+    Returns:
+        Tensor, or a tuple of Tensors for several.
+
+    Raises:
+        TypeError: If `inputs` is none of these.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _each("atleast_2d", 2, inputs)
+
+
+@spelling(function="atleast_3d")
+def atleast_3d(inputs: Tensor | tuple[Tensor, ...] | list[Tensor]) -> Tensor | tuple[Tensor, ...]:
+    """Tensors of at least 3 dimensions: a vector becomes (1, N, 1), a matrix (M, N, 1).
+
+    Args:
+        inputs (Union[Tensor, tuple[Tensor], list[Tensor]]): Any Tensor, or several.
+
+    Returns:
+        Tensor, or a tuple of Tensors for several.
+
+    Raises:
+        TypeError: If `inputs` is none of these.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _each("atleast_3d", 3, inputs)
+
+
+@spelling(function="hstack")
+def hstack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
+    """Tensors put beside each other: along the second axis, vectors along the only one.
+
+    Args:
+        tensors (Union[tuple[Tensor], list[Tensor]]): Tensors whose shapes differ along that axis only.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `tensors` is no tuple or list of Tensors, or their element types differ.
+        ValueError: If it is empty, or the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    tensors = [_spread(x, 1) for x in _several("hstack", tensors)]
+    return Concat(0 if tensors[0].ndim == 1 else 1)(tensors)
+
+
+@spelling(function="dstack")
+def dstack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
+    """Tensors put behind each other: along the third axis, which vectors and matrices get as `atleast_3d` has it.
+
+    Args:
+        tensors (Union[tuple[Tensor], list[Tensor]]): Tensors whose shapes differ along that axis only.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `tensors` is no tuple or list of Tensors, or their element types differ.
+        ValueError: If it is empty, or the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Concat(2)([_spread(x, 3) for x in _several("dstack", tensors)])
+
+
+@spelling(function="column_stack")
+def column_stack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
+    """Vectors put beside each other as the columns of a matrix, and matrices beside them.
+
+    Args:
+        tensors (Union[tuple[Tensor], list[Tensor]]): Tensors whose shapes differ along that axis only.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `tensors` is no tuple or list of Tensors, or their element types differ.
+        ValueError: If it is empty, or the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    columns = [x.reshape((x.size, 1)) if x.ndim < 2 else x for x in _several("column_stack", tensors)]
+    return Concat(1)(columns)
+
+
+CASES = [
+    case(atleast_1d, F()),
+    case(atleast_1d, (F(), F(2, 3))),
+    case(atleast_2d, F(3)),
+    case(atleast_3d, F(3)),
+    case(atleast_3d, F(2, 3)),
+    case(hstack, (F(3), F(2))),
+    case(hstack, (F(2, 1), F(2, 3))),
+    case(dstack, (F(3), F(3))),
+    case(dstack, (F(2, 3), F(2, 3))),
+    case(column_stack, (F(3), F(3))),
+    case(column_stack, (I(2), I(2, 3))),
+    refused(TypeError, hstack, F(2)),
+    refused(ValueError, dstack, ()),
+]

@@ -1,0 +1,179 @@
+"""Windows: weights that fade a signal in and out."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, DType, NonNegInt, check
+from msnb.core.cases import Values, case, refused
+from msnb.core.declare import spelling
+from msnb.core.tensor import Tensor
+from msnb.ops._numpy import in_type
+
+_FLOATS = (mstype.float16, mstype.float32, mstype.float64)
+
+
+def _window(function: str, shape: Callable[[int], np.ndarray], length: Any, periodic: Any, dtype: Any) -> Tensor:
+    """The values of `shape(length)`, as `dtype`; of a periodic window the last one, which the next begins with, is
+    left out."""
+    if isinstance(length, Tensor):
+        if length.size != 1:
+            raise ValueError(f"For '{function}', 'window_length' should be one number, but has shape {length.shape}.")
+        length = int(length)
+    length = check(NonNegInt, length, "window_length", function)
+    if dtype not in _FLOATS:
+        raise TypeError(f"For '{function}', 'dtype' should be a floating point type, but got {dtype!r}.")
+    periodic = check(Bool, periodic, "periodic", function) and length > 1
+    values = shape(length + 1)[:-1] if periodic else shape(length)
+    return in_type(Tensor(np.asarray(values, np.float64)), dtype, function)
+
+
+def _cosine(count, alpha, beta):
+    """A cosine around `alpha` that begins and ends at its lowest point."""
+    angles = 2 * np.pi * np.arange(count) / (count - 1) if count > 1 else np.full(count, np.pi)
+    return alpha - beta * np.cos(angles)
+
+
+@spelling()
+def bartlett_window(
+    window_length: Tensor | int, periodic: bool = True, *, dtype: DType | None = mstype.float32
+) -> Tensor:
+    """Bartlett's window: it rises from 0 to 1 and falls again, both in a straight line.
+
+    Args:
+        window_length (Union[Tensor, int]): Number of values.
+        periodic (bool): Whether the window is one period, after which the next may follow. Default: True.
+        dtype (mindspore.dtype): Floating point element type. Default: mindspore.float32.
+
+    Returns:
+        Tensor of shape (window_length,).
+
+    Raises:
+        TypeError: If `window_length` is not an int, or `dtype` is not floating point.
+        ValueError: If `window_length` is negative.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _window("bartlett_window", np.bartlett, window_length, periodic, dtype)
+
+
+@spelling()
+def blackman_window(
+    window_length: Tensor | int, periodic: bool = True, *, dtype: DType | None = mstype.float32
+) -> Tensor:
+    """Blackman's window: three terms of a sum of cosines.
+
+    Args:
+        window_length (Union[Tensor, int]): Number of values.
+        periodic (bool): Whether the window is one period, after which the next may follow. Default: True.
+        dtype (mindspore.dtype): Floating point element type. Default: mindspore.float32.
+
+    Returns:
+        Tensor of shape (window_length,).
+
+    Raises:
+        TypeError: If `window_length` is not an int, or `dtype` is not floating point.
+        ValueError: If `window_length` is negative.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _window("blackman_window", np.blackman, window_length, periodic, dtype)
+
+
+@spelling()
+def hamming_window(
+    window_length: int,
+    periodic: bool = True,
+    alpha: float = 0.54,
+    beta: float = 0.46,
+    *,
+    dtype: DType | None = mstype.float32,
+) -> Tensor:
+    """Hamming's window: a cosine that does not reach 0.
+
+    Args:
+        window_length (int): Number of values.
+        periodic (bool): Whether the window is one period, after which the next may follow. Default: True.
+        alpha (float): The middle of the cosine. Default: 0.54.
+        beta (float): Its amplitude. Default: 0.46.
+        dtype (mindspore.dtype): Floating point element type. Default: mindspore.float32.
+
+    Returns:
+        Tensor of shape (window_length,).
+
+    Raises:
+        TypeError: If `window_length` is not an int, or `dtype` is not floating point.
+        ValueError: If `window_length` is negative.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _window("hamming_window", lambda count: _cosine(count, alpha, beta), window_length, periodic, dtype)
+
+
+@spelling()
+def hann_window(window_length: int, periodic: bool = True, *, dtype: DType | None = None) -> Tensor:
+    """Hann's window: a cosine that begins and ends at 0.
+
+    Args:
+        window_length (int): Number of values.
+        periodic (bool): Whether the window is one period, after which the next may follow. Default: True.
+        dtype (mindspore.dtype): Floating point element type. Default: None, mindspore.float64.
+
+    Returns:
+        Tensor of shape (window_length,).
+
+    Raises:
+        TypeError: If `window_length` is not an int, or `dtype` is not floating point.
+        ValueError: If `window_length` is negative.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _window("hann_window", np.hanning, window_length, periodic, dtype or mstype.float64)
+
+
+@spelling()
+def kaiser_window(
+    window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype: DType | None = None
+) -> Tensor:
+    """Kaiser's window: a Bessel function of the first kind.
+
+    Args:
+        window_length (int): Number of values.
+        periodic (bool): Whether the window is one period, after which the next may follow. Default: True.
+        beta (float): How narrow it is. Default: 12.0.
+        dtype (mindspore.dtype): Floating point element type. Default: None, mindspore.float64.
+
+    Returns:
+        Tensor of shape (window_length,).
+
+    Raises:
+        TypeError: If `window_length` is not an int, or `dtype` is not floating point.
+        ValueError: If `window_length` is negative.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _window(
+        "kaiser_window", lambda count: np.kaiser(count, beta), window_length, periodic, dtype or mstype.float64
+    )
+
+
+CASES = [
+    case(bartlett_window, Values(5)),
+    case(bartlett_window, Values(6), periodic=False, dtype=mstype.float16),
+    case(blackman_window, Values(5)),
+    case(hamming_window, 5),
+    case(hamming_window, 6, False, 0.5, 0.4, dtype=mstype.float16),
+    case(hann_window, 5),
+    case(hann_window, 6, False, dtype=mstype.float32),
+    case(kaiser_window, 5),
+    case(kaiser_window, 6, False, 8.0),
+    refused(ValueError, hann_window, -1),
+    refused(TypeError, hann_window, 3, dtype=mstype.int32),
+]

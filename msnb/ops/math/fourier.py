@@ -1,0 +1,657 @@
+"""Discrete Fourier transforms."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Axis, DType, Int, Ints, OneOf, Optional, PositiveInt, Str, check
+from msnb.core.cases import F, I, case, refused
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
+from msnb.ops._check import axes_in, axis_in, tensor_argument
+from msnb.ops._half import widened
+from msnb.ops._numpy import floating, in_type
+
+Norm: Any = Optional(OneOf("backward", "ortho", "forward"))
+
+
+@operator
+def _Fourier(x, *, kind: Str, length: Optional(PositiveInt) = None, axis: Int = -1, norm: Norm = None):
+    """A Fourier transform along an axis.
+
+    Args:
+        kind (str): Which one, by its name in numpy.
+        length (int): To how many elements the axis is cut, or filled with zeros. Default: None, as it is.
+        axis (int): The axis. Default: -1.
+        norm (str): Where to divide by the length. Default: None, in the inverse transform.
+
+    Inputs:
+        - **x** (Tensor) - Real or complex numbers.
+
+    Outputs:
+        Tensor, complex, or real for "irfft" and "hfft".
+    """
+    return getattr(jnp.fft, kind)(widened(x), length, axis_in(kind, axis, x.ndim), norm)
+
+
+@operator
+def _FourierOfAxes(x, *, kind: Str, lengths: Optional(Ints) = None, axes: Ints, norm: Norm = None):
+    """A Fourier transform along several axes.
+
+    Args:
+        kind (str): Which one, by its name in numpy.
+        lengths (tuple[int]): To how many elements each axis is cut, or filled with zeros. Default: None, as it is.
+        axes (tuple[int]): The axes.
+        norm (str): Where to divide by the lengths. Default: None, in the inverse transform.
+
+    Inputs:
+        - **x** (Tensor) - Real or complex numbers.
+
+    Outputs:
+        Tensor, complex, or real for "irfftn" and "hfftn".
+    """
+    x = widened(x)
+    if kind not in ("hfftn", "ihfftn"):
+        return getattr(jnp.fft, kind)(x, lengths, axes, norm)
+    last, rest = (lengths[-1], lengths[:-1]) if lengths else (None, None)
+    if kind == "hfftn":
+        return jnp.fft.hfft(jnp.fft.fftn(x, rest, axes[:-1], norm) if axes[1:] else x, last, axes[-1], norm)
+    x = jnp.fft.ihfft(x, last, axes[-1], norm)
+    return jnp.fft.ifftn(x, rest, axes[:-1], norm) if axes[1:] else x
+
+
+@operator
+def _Rolled(x, *, kind: Str, axes: Ints):
+    """The middle of some axes moved to their beginning, or back.
+
+    Args:
+        kind (str): "fftshift" or "ifftshift".
+        axes (tuple[int]): The axes.
+
+    Inputs:
+        - **x** (Tensor) - Of any type.
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+    """
+    return getattr(jnp.fft, kind)(x, axes)
+
+
+def _along(kind, x, n, dim, norm):
+    x = floating(tensor_argument(kind, "input", x))
+    given = check(Optional(PositiveInt), n, "n", kind), check(Int, dim, "dim", kind), check(Norm, norm, "norm", kind)
+    return _Fourier(kind, *given)(x)
+
+
+def _over(function, kind, x, s, dim, norm):
+    x = floating(tensor_argument(function, "input", x))
+    lengths = None if s is None else check(Ints, s, "s", function)
+    if dim is None:
+        dim = range(x.ndim)[-len(lengths) :] if lengths else range(x.ndim)
+    dims = axes_in(function, tuple(check(Ints, dim, "dim", function)), x.ndim, "dim")
+    if lengths is not None and len(lengths) != len(dims):
+        raise ValueError(f"For '{function}', 's' should have a length for each of the dimensions {dims}, but got {s}.")
+    return _FourierOfAxes(kind, lengths, dims, check(Norm, norm, "norm", function))(x)
+
+
+def _frequencies(function: str, n: Any, d: float, dtype: Any) -> Tensor:
+    found = getattr(np.fft, function)(check(PositiveInt, n, "n", function), d)
+    return in_type(Tensor(found), mstype.float32 if dtype is None else dtype, function)
+
+
+def _shifted(kind, x, dim):
+    x = tensor_argument(kind, "input", x)
+    return _Rolled(kind, axes_in(kind, check(Axis, dim, "dim", kind), x.ndim, "dim"))(x)
+
+
+@spelling(_Fourier)
+def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """Fourier transform along a dimension.
+
+    Args:
+        input (Tensor): Numbers, of at least 1 dimension; integers count as float32.
+        n (int): To how many elements the dimension is cut, or filled with zeros. Default: None, as it is.
+        dim (int): The dimension. Default: -1.
+        norm (str): "backward" divides by the length in the inverse transform, "forward" in the other one, "ortho" by
+            its root in both. Default: None, "backward".
+
+    Returns:
+        Tensor of complex numbers.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `dim` is out of range, `n` is not positive, or `norm` is none of those.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _along("fft", input, n, dim, norm)
+
+
+@spelling(_Fourier)
+def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """Inverse of `fft`.
+
+    Args:
+        input (Tensor): Numbers, of at least 1 dimension; integers count as float32.
+        n (int): To how many elements the dimension is cut, or filled with zeros. Default: None, as it is.
+        dim (int): The dimension. Default: -1.
+        norm (str): "backward" divides by the length in the inverse transform, "forward" in the other one, "ortho" by
+            its root in both. Default: None, "backward".
+
+    Returns:
+        Tensor of complex numbers.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `dim` is out of range, `n` is not positive, or `norm` is none of those.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _along("ifft", input, n, dim, norm)
+
+
+@spelling(_Fourier)
+def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """Fourier transform of real numbers: the half that the other one follows from.
+
+    Args:
+        input (Tensor): Numbers, of at least 1 dimension; integers count as float32.
+        n (int): To how many elements the dimension is cut, or filled with zeros. Default: None, as it is.
+        dim (int): The dimension. Default: -1.
+        norm (str): "backward" divides by the length in the inverse transform, "forward" in the other one, "ortho" by
+            its root in both. Default: None, "backward".
+
+    Returns:
+        Tensor of complex numbers.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `dim` is out of range, `n` is not positive, or `norm` is none of those.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _along("rfft", input, n, dim, norm)
+
+
+@spelling(_Fourier)
+def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """Inverse of `rfft`: real numbers.
+
+    Args:
+        input (Tensor): Numbers, of at least 1 dimension; integers count as float32.
+        n (int): To how many elements the dimension is cut, or filled with zeros; of the result. Default: None.
+        dim (int): The dimension. Default: -1.
+        norm (str): "backward" divides by the length in the inverse transform, "forward" in the other one, "ortho" by
+            its root in both. Default: None, "backward".
+
+    Returns:
+        Tensor of real numbers.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `dim` is out of range, `n` is not positive, or `norm` is none of those.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _along("irfft", input, n, dim, norm)
+
+
+@spelling(_Fourier)
+def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """Fourier transform of what is given by its first half and is the conjugate of its mirror image: real numbers.
+
+    Args:
+        input (Tensor): Numbers, of at least 1 dimension; integers count as float32.
+        n (int): To how many elements the dimension is cut, or filled with zeros; of the result. Default: None.
+        dim (int): The dimension. Default: -1.
+        norm (str): "backward" divides by the length in the inverse transform, "forward" in the other one, "ortho" by
+            its root in both. Default: None, "backward".
+
+    Returns:
+        Tensor of real numbers.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `dim` is out of range, `n` is not positive, or `norm` is none of those.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _along("hfft", input, n, dim, norm)
+
+
+@spelling(_Fourier)
+def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """Inverse of `hfft`.
+
+    Args:
+        input (Tensor): Numbers, of at least 1 dimension; integers count as float32.
+        n (int): To how many elements the dimension is cut, or filled with zeros. Default: None, as it is.
+        dim (int): The dimension. Default: -1.
+        norm (str): "backward" divides by the length in the inverse transform, "forward" in the other one, "ortho" by
+            its root in both. Default: None, "backward".
+
+    Returns:
+        Tensor of complex numbers.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `dim` is out of range, `n` is not positive, or `norm` is none of those.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _along("ihfft", input, n, dim, norm)
+
+
+@spelling(_FourierOfAxes)
+def fft2(
+    input: Tensor, s: tuple[int, ...] | None = None, dim: tuple[int, ...] = (-2, -1), norm: str | None = None
+) -> Tensor:
+    """`fft` over two dimensions.
+
+    Args:
+        input (Tensor): Numbers; integers count as float32.
+        s (tuple[int]): To how many elements each dimension is cut, or filled with zeros. Default: None, as it is.
+        dim (tuple[int]): The dimensions. Default: (-2, -1).
+        norm (str): As for `fft`. Default: None, "backward".
+
+    Returns:
+        Tensor of complex numbers.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `dim` is out of range, or `s` has another length.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _over("fft2", "fftn", input, s, dim, norm)
+
+
+@spelling(_FourierOfAxes)
+def fftn(
+    input: Tensor, s: tuple[int, ...] | None = None, dim: tuple[int, ...] | None = None, norm: str | None = None
+) -> Tensor:
+    """`fft` over several dimensions.
+
+    Args:
+        input (Tensor): Numbers; integers count as float32.
+        s (tuple[int]): To how many elements each dimension is cut, or filled with zeros. Default: None, as it is.
+        dim (tuple[int]): The dimensions. Default: None, all or the last ones that `s` has lengths for.
+        norm (str): As for `fft`. Default: None, "backward".
+
+    Returns:
+        Tensor of complex numbers.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `dim` is out of range, or `s` has another length.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _over("fftn", "fftn", input, s, dim, norm)
+
+
+@spelling(_FourierOfAxes)
+def ifft2(
+    input: Tensor, s: tuple[int, ...] | None = None, dim: tuple[int, ...] = (-2, -1), norm: str | None = None
+) -> Tensor:
+    """`ifft` over two dimensions.
+
+    Args:
+        input (Tensor): Numbers; integers count as float32.
+        s (tuple[int]): To how many elements each dimension is cut, or filled with zeros. Default: None, as it is.
+        dim (tuple[int]): The dimensions. Default: (-2, -1).
+        norm (str): As for `fft`. Default: None, "backward".
+
+    Returns:
+        Tensor of complex numbers.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `dim` is out of range, or `s` has another length.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _over("ifft2", "ifftn", input, s, dim, norm)
+
+
+@spelling(_FourierOfAxes)
+def ifftn(
+    input: Tensor, s: tuple[int, ...] | None = None, dim: tuple[int, ...] | None = None, norm: str | None = None
+) -> Tensor:
+    """`ifft` over several dimensions.
+
+    Args:
+        input (Tensor): Numbers; integers count as float32.
+        s (tuple[int]): To how many elements each dimension is cut, or filled with zeros. Default: None, as it is.
+        dim (tuple[int]): The dimensions. Default: None, all or the last ones that `s` has lengths for.
+        norm (str): As for `fft`. Default: None, "backward".
+
+    Returns:
+        Tensor of complex numbers.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `dim` is out of range, or `s` has another length.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _over("ifftn", "ifftn", input, s, dim, norm)
+
+
+@spelling(_FourierOfAxes)
+def rfft2(
+    input: Tensor, s: tuple[int, ...] | None = None, dim: tuple[int, ...] = (-2, -1), norm: str | None = None
+) -> Tensor:
+    """`rfft` over the last and `fft` over the other ones of two dimensions.
+
+    Args:
+        input (Tensor): Numbers; integers count as float32.
+        s (tuple[int]): To how many elements each dimension is cut, or filled with zeros. Default: None, as it is.
+        dim (tuple[int]): The dimensions. Default: (-2, -1).
+        norm (str): As for `fft`. Default: None, "backward".
+
+    Returns:
+        Tensor of complex numbers.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `dim` is out of range, or `s` has another length.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _over("rfft2", "rfftn", input, s, dim, norm)
+
+
+@spelling(_FourierOfAxes)
+def rfftn(
+    input: Tensor, s: tuple[int, ...] | None = None, dim: tuple[int, ...] | None = None, norm: str | None = None
+) -> Tensor:
+    """`rfft` over the last and `fft` over the other ones of several dimensions.
+
+    Args:
+        input (Tensor): Numbers; integers count as float32.
+        s (tuple[int]): To how many elements each dimension is cut, or filled with zeros. Default: None, as it is.
+        dim (tuple[int]): The dimensions. Default: None, all or the last ones that `s` has lengths for.
+        norm (str): As for `fft`. Default: None, "backward".
+
+    Returns:
+        Tensor of complex numbers.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `dim` is out of range, or `s` has another length.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _over("rfftn", "rfftn", input, s, dim, norm)
+
+
+@spelling(_FourierOfAxes)
+def irfft2(
+    input: Tensor, s: tuple[int, ...] | None = None, dim: tuple[int, ...] = (-2, -1), norm: str | None = None
+) -> Tensor:
+    """Inverse of `rfft` over two dimensions.
+
+    Args:
+        input (Tensor): Numbers; integers count as float32.
+        s (tuple[int]): To how many elements each dimension is cut, or filled with zeros. Default: None, as it is.
+        dim (tuple[int]): The dimensions. Default: (-2, -1).
+        norm (str): As for `fft`. Default: None, "backward".
+
+    Returns:
+        Tensor of real numbers.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `dim` is out of range, or `s` has another length.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _over("irfft2", "irfftn", input, s, dim, norm)
+
+
+@spelling(_FourierOfAxes)
+def irfftn(
+    input: Tensor, s: tuple[int, ...] | None = None, dim: tuple[int, ...] | None = None, norm: str | None = None
+) -> Tensor:
+    """Inverse of `rfft` over several dimensions.
+
+    Args:
+        input (Tensor): Numbers; integers count as float32.
+        s (tuple[int]): To how many elements each dimension is cut, or filled with zeros. Default: None, as it is.
+        dim (tuple[int]): The dimensions. Default: None, all or the last ones that `s` has lengths for.
+        norm (str): As for `fft`. Default: None, "backward".
+
+    Returns:
+        Tensor of real numbers.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `dim` is out of range, or `s` has another length.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _over("irfftn", "irfftn", input, s, dim, norm)
+
+
+@spelling(_FourierOfAxes)
+def hfft2(
+    input: Tensor, s: tuple[int, ...] | None = None, dim: tuple[int, ...] = (-2, -1), norm: str | None = None
+) -> Tensor:
+    """`hfft` over the last and `fft` over the other ones of two dimensions.
+
+    Args:
+        input (Tensor): Numbers; integers count as float32.
+        s (tuple[int]): To how many elements each dimension is cut, or filled with zeros. Default: None, as it is.
+        dim (tuple[int]): The dimensions. Default: (-2, -1).
+        norm (str): As for `fft`. Default: None, "backward".
+
+    Returns:
+        Tensor of real numbers.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `dim` is out of range, or `s` has another length.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _over("hfft2", "hfftn", input, s, dim, norm)
+
+
+@spelling(_FourierOfAxes)
+def hfftn(
+    input: Tensor, s: tuple[int, ...] | None = None, dim: tuple[int, ...] | None = None, norm: str | None = None
+) -> Tensor:
+    """`hfft` over the last and `fft` over the other ones of several dimensions.
+
+    Args:
+        input (Tensor): Numbers; integers count as float32.
+        s (tuple[int]): To how many elements each dimension is cut, or filled with zeros. Default: None, as it is.
+        dim (tuple[int]): The dimensions. Default: None, all or the last ones that `s` has lengths for.
+        norm (str): As for `fft`. Default: None, "backward".
+
+    Returns:
+        Tensor of real numbers.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `dim` is out of range, or `s` has another length.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _over("hfftn", "hfftn", input, s, dim, norm)
+
+
+@spelling(_FourierOfAxes)
+def ihfft2(
+    input: Tensor, s: tuple[int, ...] | None = None, dim: tuple[int, ...] = (-2, -1), norm: str | None = None
+) -> Tensor:
+    """Inverse of `hfft` over two dimensions.
+
+    Args:
+        input (Tensor): Numbers; integers count as float32.
+        s (tuple[int]): To how many elements each dimension is cut, or filled with zeros. Default: None, as it is.
+        dim (tuple[int]): The dimensions. Default: (-2, -1).
+        norm (str): As for `fft`. Default: None, "backward".
+
+    Returns:
+        Tensor of complex numbers.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `dim` is out of range, or `s` has another length.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _over("ihfft2", "ihfftn", input, s, dim, norm)
+
+
+@spelling(_FourierOfAxes)
+def ihfftn(
+    input: Tensor, s: tuple[int, ...] | None = None, dim: tuple[int, ...] | None = None, norm: str | None = None
+) -> Tensor:
+    """Inverse of `hfft` over several dimensions.
+
+    Args:
+        input (Tensor): Numbers; integers count as float32.
+        s (tuple[int]): To how many elements each dimension is cut, or filled with zeros. Default: None, as it is.
+        dim (tuple[int]): The dimensions. Default: None, all or the last ones that `s` has lengths for.
+        norm (str): As for `fft`. Default: None, "backward".
+
+    Returns:
+        Tensor of complex numbers.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `dim` is out of range, or `s` has another length.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _over("ihfftn", "ihfftn", input, s, dim, norm)
+
+
+@spelling(_Rolled)
+def fftshift(input: Tensor, dim: int | tuple[int, ...] | None = None) -> Tensor:
+    """Frequencies with 0 in the middle of each dimension.
+
+    Args:
+        input (Tensor): Of any shape.
+        dim (Union[int, tuple[int]]): The dimensions. Default: None, all.
+
+    Returns:
+        Tensor of the shape and element type of `input`.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `dim` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _shifted("fftshift", input, dim)
+
+
+@spelling(_Rolled)
+def ifftshift(input: Tensor, dim: int | tuple[int, ...] | None = None) -> Tensor:
+    """Inverse of `fftshift`: 0 at the beginning of each dimension.
+
+    Args:
+        input (Tensor): Of any shape.
+        dim (Union[int, tuple[int]]): The dimensions. Default: None, all.
+
+    Returns:
+        Tensor of the shape and element type of `input`.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `dim` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _shifted("ifftshift", input, dim)
+
+
+@spelling(_Fourier)
+def fftfreq(n: int, d: float = 1.0, dtype: DType | None = None) -> Tensor:
+    """The frequencies that the results of `fft` belong to.
+
+    Args:
+        n (int): Number of samples.
+        d (float): Distance of the samples. Default: 1.0.
+        dtype (mindspore.dtype): Element type. Default: None, mindspore.float32.
+
+    Returns:
+        Tensor of shape (n,).
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `n` is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _frequencies("fftfreq", n, d, dtype)
+
+
+@spelling(_Fourier)
+def rfftfreq(n: int, d: float = 1.0, dtype: DType | None = None) -> Tensor:
+    """The frequencies that the results of `rfft` belong to.
+
+    Args:
+        n (int): Number of samples.
+        d (float): Distance of the samples. Default: 1.0.
+        dtype (mindspore.dtype): Element type. Default: None, mindspore.float32.
+
+    Returns:
+        Tensor of shape (n // 2 + 1,).
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `n` is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _frequencies("rfftfreq", n, d, dtype)
+
+
+_ITS_FUNCTIONS = "its functions are asked"
+
+CASES = [
+    *(case(f, F(2, 4)) for f in (fft, ifft, rfft, irfft, hfft, ihfft)),
+    *(case(f, F(2, 4), 3, 0, "ortho") for f in (fft, ifft, rfft, irfft, hfft, ihfft)),
+    *(case(f, F(2, 4)) for f in (fft2, ifft2, rfft2, irfft2, hfft2, ihfft2)),
+    *(case(f, F(2, 3, 4), (3, 4), (0, 2), "forward") for f in (fftn, ifftn, rfftn, irfftn, hfftn, ihfftn)),
+    case(fft, I(3)),
+    case(fftshift, F(2, 3)),
+    case(ifftshift, F(2, 3), 1),
+    case(fftfreq, 5, 2.0),
+    case(rfftfreq, 5),
+    case(_Fourier, F(2, 4), kind="rfft").without("mindspore", _ITS_FUNCTIONS),
+    case(_FourierOfAxes, F(2, 4), kind="rfftn", axes=(0, 1)).without("mindspore", _ITS_FUNCTIONS),
+    case(_Rolled, F(2, 4), kind="fftshift", axes=(0, 1)).without("mindspore", _ITS_FUNCTIONS),
+    refused(ValueError, fft, F(3), 0),
+    refused(ValueError, ifftn, F(3), (1, 2)),
+    refused(ValueError, fft, F(3), None, 1),
+]

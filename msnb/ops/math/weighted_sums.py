@@ -1,0 +1,101 @@
+"""Products of matrices and vectors, weighted and added to a Tensor."""
+
+from msnb.core.cases import F, case, refused
+from msnb.core.declare import spelling
+from msnb.core.tensor import Tensor
+from msnb.ops._check import tensor_argument
+from msnb.ops.math.matmul import BatchMatMul, MatMul
+from msnb.ops.math.products import Outer
+from msnb.ops.math.sum import ReduceSum
+
+
+def _tensors(function, dims, **given):
+    """The Tensors that were given, of the dimensions that they should have."""
+    for (name, x), ndim in zip(given.items(), dims, strict=True):
+        if tensor_argument(function, name, x).ndim != ndim:
+            raise ValueError(f"For '{function}', '{name}' should have {ndim} dimensions, but got shape {x.shape}.")
+    return given.values()
+
+
+@spelling(function="addbmm", method="addbmm")
+def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """beta * input + alpha * the sum of the products batch1 @ batch2.
+
+    Args:
+        input (Tensor): Broadcasts to the sum.
+        batch1 (Tensor): Matrices, of shape (B, M, K).
+        batch2 (Tensor): Matrices, of shape (B, K, N).
+        beta (Number): Factor of `input`. Default: 1.
+        alpha (Number): Factor of the sum. Default: 1.
+
+    Returns:
+        Tensor of shape (M, N).
+
+    Raises:
+        TypeError: If an input is not a Tensor, or the element types do not fit.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    batch1, batch2 = _tensors("addbmm", (3, 3), batch1=batch1, batch2=batch2)
+    return input * beta + ReduceSum.functional(BatchMatMul.functional(batch1, batch2), 0) * alpha
+
+
+@spelling(function="addmv", method="addmv")
+def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """beta * input + alpha * (mat @ vec).
+
+    Args:
+        input (Tensor): Broadcasts to the product.
+        mat (Tensor): A matrix, of shape (M, N).
+        vec (Tensor): A vector, of shape (N,).
+        beta (Number): Factor of `input`. Default: 1.
+        alpha (Number): Factor of the product. Default: 1.
+
+    Returns:
+        Tensor of shape (M,).
+
+    Raises:
+        TypeError: If an input is not a Tensor, or the element types do not fit.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    mat, vec = _tensors("addmv", (2, 1), mat=mat, vec=vec)
+    return input * beta + MatMul.functional(mat, vec.reshape(-1, 1)).reshape(-1) * alpha
+
+
+@spelling(function="addr", method="addr")
+def addr(x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """beta * x + alpha * the products of all pairs of elements of two vectors.
+
+    Args:
+        x (Tensor): Broadcasts to the products.
+        vec1 (Tensor): A vector, of shape (M,).
+        vec2 (Tensor): A vector, of shape (N,).
+        beta (Number): Factor of `x`. Default: 1.
+        alpha (Number): Factor of the products. Default: 1.
+
+    Returns:
+        Tensor of shape (M, N).
+
+    Raises:
+        TypeError: If an input is not a Tensor, or the element types do not fit.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return x * beta + Outer.functional(*_tensors("addr", (1, 1), vec1=vec1, vec2=vec2)) * alpha
+
+
+CASES = [
+    case(addbmm, F(2, 2), F(3, 2, 3), F(3, 3, 2), beta=2, alpha=0.5),
+    case(addbmm, F(2), F(3, 2, 3), F(3, 3, 2)),
+    case(addmv, F(2), F(2, 3), F(3), beta=2, alpha=0.5),
+    case(addr, F(2, 3), F(2), F(3), beta=2, alpha=0.5),
+    refused(ValueError, addmv, F(2), F(2, 3), F(3, 1)),
+    refused(ValueError, addbmm, F(2, 2), F(2, 3), F(3, 2)),
+]

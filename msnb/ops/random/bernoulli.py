@@ -1,0 +1,196 @@
+"""Random numbers that are 0 or 1, waiting times, and choices that let gradients through."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from msnb.common.kinds import Bool, Int, NonNegInt
+from msnb.core.cases import F, case, refused
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
+from msnb.ops._check import ANY, FLOAT, axis_in, dtype_in, tensor_argument
+from msnb.ops._in_place import no_generator, take_over
+from msnb.ops._shapes import shapes
+from msnb.ops.nn.softmax import Softmax
+from msnb.ops.random._stream import seed_of, stream
+
+
+@operator(random=True)
+def Bernoulli(key, x, p, *, seed: NonNegInt = 0):
+    """1 with a probability, else 0, in each place.
+
+    Args:
+        seed (int): Picks a stream of random numbers. Default: 0.
+
+    Inputs:
+        - **x** (Tensor) - Gives shape and element type.
+        - **p** (Union[Tensor, float]) - The probability, of a shape that broadcasts to that of `x`.
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        TypeError: If `x` is not a Tensor.
+        ValueError: If `p` does not broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("bernoulli", "input", x, ANY)
+    if jnp.broadcast_shapes(p.shape, x.shape) != x.shape:
+        raise ValueError(f"For 'bernoulli', 'p' should broadcast to the shape {x.shape}, but got {p.shape}.")
+    return (jax.random.uniform(stream(key, seed), x.shape, jnp.float32) < p).astype(x.dtype)
+
+
+def _probability(function, p):
+    if isinstance(p, Tensor):
+        return p
+    if isinstance(p, bool) or not isinstance(p, (int, float)):
+        raise TypeError(f"For '{function}', 'p' should be a Tensor or a number, but got {p!r}.")
+    if not 0 <= p <= 1:
+        raise ValueError(f"For '{function}', 'p' should be in [0, 1], but got {p}.")
+    return Tensor(float(p))
+
+
+@spelling(Bernoulli)
+def bernoulli(input: Tensor, p: Tensor | float = 0.5, seed: int | None = None) -> Tensor:
+    """1 with a probability, else 0, in each place.
+
+    Args:
+        input (Tensor): Gives shape and element type.
+        p (Union[Tensor, float]): The probability, of a shape that broadcasts to that of `input`. Default: 0.5.
+        seed (int): Picks a stream of random numbers. Default: None, 0.
+
+    Returns:
+        Tensor of the shape and element type of `input`.
+
+    Raises:
+        TypeError: If `input` is not a Tensor, or `p` is no number.
+        ValueError: If `p` is not in [0, 1], or does not broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    tensor_argument("bernoulli", "input", input)
+    return Bernoulli(seed_of("bernoulli", seed))(input, _probability("bernoulli", p))
+
+
+@spelling(Bernoulli, function="bernoulli_ext")
+def _bernoulli_ext(input: Tensor, *, generator: Any = None) -> Tensor:
+    """1 with the probability that each element is, else 0.
+
+    Args:
+        input (Tensor): Probabilities.
+        generator (None): Only None: every random number is of one stream. Default: None.
+
+    Returns:
+        Tensor of the shape and element type of `input`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    no_generator("bernoulli", generator)
+    return Bernoulli()(input, tensor_argument("bernoulli", "input", input))
+
+
+spelling(Bernoulli, method="bernoulli")(_bernoulli_ext)
+
+
+@spelling(Bernoulli, function="bernoulli_", method="bernoulli_")
+def _bernoulli_into(input: Tensor, p: Tensor | float = 0.5, *, generator: Any = None) -> Tensor:
+    """Fill with 1 with a probability, else with 0, and return the Tensor.
+
+    Args:
+        input (Tensor): What is written.
+        p (Union[Tensor, float]): The probability, of a shape that broadcasts to that of `input`. Default: 0.5.
+        generator (None): Only None: every random number is of one stream. Default: None.
+
+    Returns:
+        Tensor, `input` itself.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    no_generator("bernoulli_", generator)
+    return take_over("bernoulli_", input, Bernoulli()(input, _probability("bernoulli_", p)))
+
+
+@operator(random=True)
+def _Exponential(key, x):
+    """Waiting times with the mean 1, of the shape and the floating point type of `x`."""
+    dtype_in("exponential_", "self", x, FLOAT)
+    return jax.random.exponential(key, x.shape, jnp.float32).astype(x.dtype)
+
+
+@spelling(_Exponential, function="exponential_", method="exponential_")
+def _exponential_into(input: Tensor, lambd: float = 1, *, generator: Any = None) -> Tensor:
+    """Fill with exponentially distributed random numbers of the rate `lambd`, and return the Tensor.
+
+    Args:
+        input (Tensor): What is written, floating point.
+        lambd (float): The rate, positive. Default: 1.
+        generator (None): Only None: every random number is of one stream. Default: None.
+
+    Returns:
+        Tensor, `input` itself.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    no_generator("exponential_", generator)
+    if isinstance(lambd, bool) or not isinstance(lambd, (int, float)) or lambd <= 0:
+        raise ValueError(f"For 'exponential_', 'lambd' should be a positive number, but got {lambd!r}.")
+    return take_over("exponential_", input, _Exponential()(input) / lambd)
+
+
+@operator(random=True)
+def _GumbelNoise(key, logits):
+    """Random numbers of Gumbel's distribution, of the shape and the element type of `logits`."""
+    dtype_in("gumbel_softmax", "logits", logits, FLOAT)
+    return jax.random.gumbel(key, logits.shape, jnp.float32).astype(logits.dtype)
+
+
+@operator
+@shapes("x: ... _")
+def _NearestCorner(x, dim: Int):
+    """1 at the largest element along a dimension, else 0, with the gradient of `x` itself."""
+    corner = jax.nn.one_hot(jnp.argmax(x, dim), x.shape[dim], dtype=x.dtype, axis=dim)
+    return x + jax.lax.stop_gradient(corner - x)
+
+
+@spelling(_GumbelNoise, _NearestCorner)
+def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: Bool = False, dim: int = -1) -> Tensor:
+    """Random shares that are near to a random choice, and let gradients through.
+
+    Args:
+        logits (Tensor): Logarithms of the probabilities, not normalised; float16 or float32.
+        tau (float): The temperature: the lower, the nearer to a choice. Default: 1.0.
+        hard (bool): Whether the result is the choice itself, its gradient that of the shares. Default: False.
+        dim (int): The dimension along which one is chosen. Default: -1.
+
+    Returns:
+        Tensor of the shape and element type of `logits`.
+
+    Raises:
+        TypeError: If `logits` is not floating point.
+        ValueError: If `tau` is not positive, or `dim` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if isinstance(tau, bool) or not isinstance(tau, (int, float)) or tau <= 0:
+        raise ValueError(f"For 'gumbel_softmax', 'tau' should be a positive number, but got {tau!r}.")
+    dim = axis_in("gumbel_softmax", dim, tensor_argument("gumbel_softmax", "logits", logits).ndim, "dim")
+    soft = Softmax(dim)((logits + _GumbelNoise()(logits)) / tau)
+    return _NearestCorner.functional(soft, dim) if hard else soft
+
+
+CASES = [
+    refused(ValueError, bernoulli, F(3), 2.0),
+    refused(ValueError, gumbel_softmax, F(3), -1.0),
+    refused(ValueError, gumbel_softmax, F(3), 1.0, False, 1),
+    case(_NearestCorner, F(2, 3), -1)
+    .without("mindspore", "a part of gumbel_softmax")
+    .without("differences", "its gradient is that of its input"),
+]
