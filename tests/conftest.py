@@ -8,6 +8,7 @@ import signal
 import sys
 from pathlib import Path
 
+import chance
 import no_grammar  # noqa: F401 - before anything imports nbformat
 import pytest
 from fresh import Fresh
@@ -92,6 +93,13 @@ def pytest_collection_finish():
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
     gc.enable()
+    gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup():
+    """No test draws by chance, and none draws what another one's seed has left."""
+    chance.begin()
 
 
 @pytest.hookimpl(trylast=True)

@@ -1,4 +1,7 @@
-"""No test asserts how long something took: a machine with other work to do would fail it. Times are benchmarks'."""
+"""No test asserts how long something took: a machine with other work to do would fail it. Times are benchmarks'.
+
+Nor does one draw numbers that nobody can draw again; for what msnb draws without a seed there is `chance`.
+"""
 
 import ast
 import re
@@ -53,3 +56,12 @@ def test_no_test_asserts_a_time():
         for line in asserted_times(trees.tree_of(path))
     ]
     assert not found, "a time belongs into benchmarks/: " + ", ".join(found)
+
+
+UNSEEDED = re.compile(r"\b(default_rng|RandomState|SeedSequence|random\.Random|SystemRandom)\(\)")
+
+
+def test_every_generator_of_a_test_has_a_seed():
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted(TESTS.rglob("*.py"))}
+    found = [f"{path.relative_to(TESTS)}: {made}" for path, text in texts.items() for made in UNSEEDED.findall(text)]
+    assert UNSEEDED.search("np.random.default_rng" + "()") and not found, ", ".join(found)

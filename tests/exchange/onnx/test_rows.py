@@ -10,7 +10,7 @@ from runtime import needed, run
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "ops"))
 
-from operator_rows import ROWS, boxed
+from operator_rows import ROWS, answers, boxed
 from sweeps import split
 
 from msnb import Tensor, ir
@@ -29,6 +29,7 @@ FORMLESS = re.compile(
 NO_FORM = set("Bucketize CTCLoss DepthwiseConv2dNativeBackpropFilter NextAfter NoRepeatNGram RNNTLoss".split())
 # Rows that onnxruntime does not run: its rest of a division by 0 is an error, and a scan of bits.
 NOT_RUN = {"Gcd", "Lcm", "NMSWithMask"}
+R11_DTYPE = {"ArgMaxWithValue", "ArgMinWithValue"}  # places of another type than those of the MindSpore that answered
 FILES = sorted({row.file for row in ROWS})
 
 
@@ -72,18 +73,25 @@ def same(found, expected):
         np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance * size)
 
 
+def expected_of(row, net, inputs):
+    """What a row gives: the answer of MindSpore, to which test_parity.py holds msnb, or else what msnb computes."""
+    answer = answers(row)
+    found = [answer[f"out{i}"] for i in range(len(answer)) if f"out{i}" in answer]
+    exact = row.case.compared is None and row.case.tolerance is None and row.case.target.__name__ not in R11_DTYPE
+    return found if found and exact else results(net(*inputs))
+
+
 def model_of(row):
-    """(Model message, inputs, what msnb computes), or None where the row is no network."""
+    """(Model message, inputs, what it has to compute), or None where the row is no network."""
     made = network(row)
     if made is None:
         return None
     net, inputs = made
-    expected = results(net(*inputs))
     try:
         graph = ir.graph(net, *inputs)
     except (TypeError, ValueError, RuntimeError):  # its results have shapes that depend on values
         return None
-    return write.model_of(graph), inputs, expected
+    return write.model_of(graph), inputs, expected_of(row, net, inputs)
 
 
 def computed(row):
