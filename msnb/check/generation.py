@@ -1,4 +1,4 @@
-"""Which MindSpore a program was written for, by the names that only one of its generations has."""
+"""Which MindSpore a program was written for, by the names and arguments that only one of its generations has."""
 
 import inspect
 import json
@@ -11,30 +11,44 @@ from msnb.core.generations import DIFFERENCES, difference, meant_in_second
 
 
 @cache
-def _names():
+def _table():
     text = resources.files("msnb.check").joinpath("generations.json").read_text(encoding="utf-8")
-    table = json.loads(text)
+    return {int(generation): places for generation, places in json.loads(text).items()}
+
+
+@cache
+def _names():
+    """{generation: names that it alone has}, arguments among them, as "mindspore.nn.Dropout(p=)"."""
     return {
-        g: frozenset(f"{place}.{n}" for place, names in places.items() for n in names.split())
-        for g, places in table.items()
+        g: frozenset(
+            [f"{place}.{n}" for place, names in places.items() if place != "arguments" for n in names.split()]
+            + [f"{name}({n}=)" for name, names in places["arguments"].items() for n in names.split()]
+        )
+        for g, places in _table().items()
     }
 
 
 @cache
 def _later_places():
     """The modules and classes that hold names of MindSpore 2."""
-    return frozenset(name.rpartition(".")[0] for name in _names()["2"])
+    return frozenset(name.rpartition(".")[0] for name in _names()[2] if not name.endswith("=)"))
 
 
 def is_later(name: str) -> bool:
     """Of a name that msnb lacks, whether MindSpore 2 has it, or names below it."""
-    return name in _names()["2"] or name in _later_places()
+    return name in _names()[2] or name in _later_places()
 
 
 def evidence(uses: list[Use]) -> dict[int, list[Use]]:
-    """The uses of names that r1.1 alone has, under 1, and of those that MindSpore 2 alone has, under 2."""
-    names = _names()
-    return {g: [use for use in uses if use.name.replace("()", "") in names[str(g)]] for g in (1, 2)}
+    """The uses of names and arguments that r1.1 alone has, under 1, and of MindSpore 2's alone, under 2."""
+    found: dict[int, list[Use]] = {1: [], 2: []}
+    for use in uses:
+        plain = use.name.replace("()", "")
+        for shown in (plain, *(f"{plain}({keyword}=)" for keyword in use.keywords)):
+            for generation, names in _names().items():
+                if shown in names:
+                    found[generation].append(use._replace(name=shown))
+    return found
 
 
 def different(uses: list[Use]) -> dict[str, list[Use]]:

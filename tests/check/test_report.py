@@ -85,6 +85,8 @@ def test_the_generation_and_what_means_another_thing(tmp_path):
     (line,) = new.lines
     assert line.place == "program.py:5" and "the mean of the losses" in line.text
     assert report(tmp_path, "from mindspore import nn\nnn.Dropout(0.1)\n").generation is None
+    by_argument = report(tmp_path, "from mindspore import nn\nnn.Dropout(p=0.1)\n")
+    assert by_argument.generation == 2 and "later: mindspore.nn.Dropout(p=)" in str(by_argument)
 
 
 def test_notebooks_folders_and_broken_files(tmp_path):
