@@ -5,6 +5,7 @@ called around it, `_state` makes a dictionary of it all.
 """
 
 import difflib
+import inspect
 import itertools
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Self
@@ -321,6 +322,29 @@ class Cell(Running, Hooked, Stateful, Tree):
     def set_parallel_input_with_inputs(self, *inputs: Any) -> None:
         """Keep example inputs for the parallel planner."""
         self.__dict__["_parallel_inputs"] = inputs
+
+    def set_inputs(self, *inputs: Any, **kwargs: Any) -> None:
+        """Keep what inputs look like, such as ``Tensor(shape=[None, 4], dtype=mindspore.float32)``; without effect, a
+        graph is compiled for each shape that comes.
+
+        Args:
+            inputs (Any): One for each input of `construct`.
+            kwargs (Any): Or by their names.
+
+        Raises:
+            ValueError: If both are given, or `construct` has no input of a name.
+        """
+        known = list(inspect.signature(self.construct).parameters)
+        wrong = [name for name in kwargs if name not in known]
+        if wrong or inputs and kwargs:
+            what = f"has no input '{wrong[0]}'" if wrong else "takes them by place or by name, not both"
+            raise ValueError(f"For 'set_inputs', the 'construct' of {self.cls_name}({', '.join(known)}) {what}.")
+        log.once("set_inputs() has no effect: a graph is compiled for each shape that comes.")
+        self.__dict__["_expected"] = kwargs or inputs
+
+    def get_inputs(self) -> tuple[Any, ...] | dict[str, Any] | None:
+        """What `set_inputs` was given, None where nobody called it."""
+        return self.__dict__.get("_expected")
 
     def set_param_ps(self, recurse: bool = True, init_in_server: bool = False) -> None:
         """Parameter servers come later.

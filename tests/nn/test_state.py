@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from msnb import Parameter, Tensor, context, nn
+from msnb.common import dtype as mstype
 
 
 def row(*numbers):
@@ -113,3 +114,13 @@ def test_hooks_around_the_state_are_told():
 def test_what_is_wrong_is_refused(error, call):
     with pytest.raises(error):
         call(Net())
+
+
+def test_a_cell_keeps_what_its_inputs_look_like():
+    net = nn.Dense(4, 2)
+    assert net.get_inputs() is None
+    net.set_inputs(Tensor(shape=[None, 4], dtype=mstype.float32))
+    assert len(net.get_inputs()) == 1 and net(Tensor(np.ones((3, 4), np.float32))).shape == (3, 2)
+    for inputs, named in (((), {"y": 1}), ((1,), {"x": 1})):
+        with pytest.raises(ValueError, match="'construct' of Dense"):
+            net.set_inputs(*inputs, **named)
