@@ -207,6 +207,10 @@ numeric_types: list[str]
 """
 
 
+def _loaded(path) -> Any:
+    return importlib.import_module(path)  # spares it to who asks for no stubs
+
+
 def _face_texts(module):
     """What a module of functions has, one after the other."""
     for name in module.__all__:
@@ -234,15 +238,15 @@ _PARTS_OF_MINT = "from msnb.mint import distributed, linalg, nn, optim, special\
 
 
 def mint_stub(path: str) -> str:
-    """The stub of `msnb.mint`, or of the module at `path` below it."""
-    module = importlib.import_module(f"msnb.mint{path}")  # spares it to who asks for no stubs
-    imports = _IMPORTS + "from msnb.core.tensor import Tensor\n" + ("" if path else _PARTS_OF_MINT)
+    """The stub of the module `path`, which is `msnb.mint` or below it."""
+    module = _loaded(path)
+    imports = _IMPORTS + "from msnb.core.tensor import Tensor\n" + (_PARTS_OF_MINT if path == "msnb.mint" else "")
     return _HEADER + imports + "\n" + _all(module.__all__) + "".join(_face_texts(module))
 
 
 def numpy_stub() -> str:
     """`msnb/numpy/__init__.pyi`."""
-    numpy = msnb.numpy
+    numpy = _loaded("msnb.numpy")
     lines = _face_texts(numpy)
     any_array = type_text(ArrayLike)
     text = "".join(lines).replace(any_array, "_ArrayLike")
@@ -347,8 +351,8 @@ def stubs() -> dict[str, str]:
         "ops/operations/__init__.pyi": operations_stub(),
         "core/tensor.pyi": tensor_stub(),
         "numpy/__init__.pyi": numpy_stub(),
-        "mint/__init__.pyi": mint_stub(""),
-        "mint/nn/functional.pyi": mint_stub(".nn.functional"),
+        "mint/__init__.pyi": mint_stub("msnb.mint"),
+        "mint/nn/functional.pyi": mint_stub("msnb.mint.nn.functional"),
     }
 
 

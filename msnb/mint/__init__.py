@@ -19,7 +19,7 @@ from msnb.mint.nn import functional as _functional
 _SAME = _same(
     """
     abs addbmm addcdiv addcmul addmm addmv arange argmax baddbmm bitwise_and bitwise_or bitwise_xor
-    broadcast_to ceil clamp clip cross cumprod div divide dot dstack einsum eq eye flip floor floor_divide fmod full
+    broadcast_to ceil cross cumprod div divide dot dstack einsum eq eye flip floor floor_divide fmod full
     full_like gcd ge greater greater_equal gt histc hstack inverse isclose isfinite isinf isneginf le lerp less
     float_power mul less_equal logaddexp logaddexp2 logsumexp lt masked_select matmul
     maximum minimum mm nan_to_num ne neg negative nonzero not_equal ones_like outer polar pow ravel remainder reshape
@@ -63,11 +63,12 @@ isnan = _renamed("isnan", "tensor:input")
 arcsin = _renamed("arcsin", "x:input", _of_floats("arcsin"))
 arctan2 = _arithmetic.atan2
 fix = _SAME["trunc"]
+clip = _arithmetic.clamp
 concat = _arrangement.cat
 conv2d = _functional.conv2d
 
 _ROOMS = (_arithmetic, _arrangement, _making, _reductions)
-_OTHERS = ("arcsin", "arctan2", "concat", "conv2d", "fix", "isnan")
+_OTHERS = ("arcsin", "arctan2", "clip", "concat", "conv2d", "fix", "isnan")
 __all__ = sorted({*_SAME, *_RENAMED, *_OF_FLOATS, *_OTHERS, *(name for room in _ROOMS for name in room.__all__)})
 _fill(
     globals(),

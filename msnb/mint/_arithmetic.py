@@ -10,6 +10,7 @@ __all__ = [
     "allclose",
     "atan2",
     "bitwise_not",
+    "clamp",
     "clone",
     "equal",
     "item",
@@ -147,6 +148,29 @@ def bitwise_not(input: Tensor) -> Tensor:
         Tensor of the same shape and element type.
     """
     return F.logical_not(input) if input._array.dtype.kind == "b" else F.invert(input)
+
+
+def clamp(input: Tensor, min: Tensor | float | None = None, max: Tensor | float | None = None) -> Tensor:
+    """Every element brought between two bounds.
+
+    Args:
+        input (Tensor): Numbers.
+        min (Union[Tensor, Number]): The lower bound. Default: None, there is none.
+        max (Union[Tensor, Number]): The upper bound. Default: None, there is none.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If one bound is a Tensor and the other a number.
+        ValueError: If there is no bound, or one is a bool.
+    """
+    given = [bound for bound in (min, max) if bound is not None]
+    if any(isinstance(bound, bool) for bound in given):
+        raise ValueError("For 'clamp', 'min' and 'max' should be numbers or Tensors of numbers, but one is a bool.")
+    if len({isinstance(bound, Tensor) for bound in given}) > 1:
+        raise TypeError("For 'clamp', 'min' and 'max' should both be Tensors or both numbers.")
+    return F.clamp(input, min, max)
 
 
 def clone(input: Tensor) -> Tensor:

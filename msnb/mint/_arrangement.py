@@ -283,7 +283,11 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Tensor | t
     Returns:
         Tensor; of `condition` alone a tuple of vectors, one for each of its dimensions.
     """
-    return F.nonzero(condition, as_tuple=True) if input is None and other is None else F.where(condition, input, other)
+    if input is None and other is None:
+        return F.nonzero(condition, as_tuple=True)
+    if input is None or other is None:
+        raise TypeError("For 'where', 'input' and 'other' should both be given, or none of them.")
+    return F.where(condition, input, other)
 
 
 def unique(

@@ -95,6 +95,10 @@ def count_nonzero(input: Tensor, dim: Axis = None) -> Tensor:
 
 
 def _extreme(name, with_place, of_two, of_all, input, dim, keepdim, other):
+    if not isinstance(input, Tensor):
+        raise TypeError(f"For '{name}', 'input' should be a Tensor, but got {type(input).__name__}.")
+    if dim is None and keepdim:
+        raise TypeError(f"For '{name}', 'keepdim' is of a dimension, but 'dim' is None.")
     if other is not None or isinstance(dim, Tensor):
         return of_two.functional(input, dim if other is None else other)
     if dim is None:
