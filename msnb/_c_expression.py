@@ -1,7 +1,15 @@
-"""A face: what Python code looks for in MindSpore's C++ module: the classes of Tensors and types."""
+"""A face: what Python code looks for in MindSpore's C++ module: the classes of Tensors and types, and switches."""
+
+from typing import Any
 
 from msnb.common import dtype as typing
+from msnb.common.missing import asked
+from msnb.core.compiler_hints import disable_multi_thread
 from msnb.core.meta_tensor import MetaTensor
 from msnb.core.tensor import Tensor
 
-__all__ = ["MetaTensor", "Tensor", "typing"]
+__all__ = ["MetaTensor", "Tensor", "disable_multi_thread", "typing"]
+
+
+def __getattr__(name: str) -> Any:
+    return asked(__name__, name)

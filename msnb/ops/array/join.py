@@ -4,7 +4,7 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Int, Tensors, check
 from msnb.core.cases import F, I, case, refused
-from msnb.core.declare import operator, spelling
+from msnb.core.declare import also_called, operator, spelling
 from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
 from msnb.ops._check import (
@@ -320,6 +320,7 @@ def _numpy_vstack(tup: ArrayLike) -> Tensor:
 
 
 @spelling(Concat, function=("vstack", "row_stack"))
+@also_called(tensors="inputs")
 def vstack(inputs: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
     """Tensors put below each other: along the first axis, numbers and vectors as rows.
 

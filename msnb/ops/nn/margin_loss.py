@@ -189,7 +189,7 @@ def triplet_margin_loss(
     return TripletMarginLoss.functional(anchor, positive, negative, margin, p, swap, eps, reduction)
 
 
-@operator(functional="multi_margin_loss", checks=[checks.label("target", classes_of("x"))], generation=2)
+@operator(checks=[checks.label("target", classes_of("x"))], generation=2)
 @in_float32
 def MultiMarginLoss(
     x,
@@ -233,6 +233,37 @@ def MultiMarginLoss(
     behind = jnp.where(jnp.arange(x.shape[1]) == target[:, None], 0, behind)
     behind = behind if weight is None else behind * weight[target][:, None]
     return reduce(jnp.sum(behind, 1) / x.shape[1], reduction)
+
+
+@spelling(MultiMarginLoss)
+def multi_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    p: int = 1,
+    margin: float = 1,
+    weight: Tensor | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """For each row the mean over classes of max(0, margin - input[target] + input[i]) ** p, but for the target itself.
+
+    Args:
+        input (Tensor): (N, C), float.
+        target (Tensor): (N,), int64: a class each.
+        p (int): 1 or 2. Default: 1.
+        margin (float): By how much the target should lead. Default: 1.
+        weight (Tensor): (C,): weights of the targets' classes. Default: None.
+        reduction (str): "none", "mean" or "sum". Default: "mean".
+
+    Returns:
+        Tensor, a scalar unless `reduction` is "none".
+
+    Raises:
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return MultiMarginLoss(p, float(margin), reduction)(input, target, weight)
 
 
 @operator
