@@ -78,7 +78,12 @@ def copied(array):
     """A copy of an array as `jnp.array` makes it, without a program that has to be compiled for each new shape."""
     if _put is None or not _outside_of_traces() or jax.config.jax_default_device is not None:
         return jnp.array(array, copy=True)
-    return jax.device_put(array, may_alias=False)
+    where = getattr(array, "sharding", None)  # a numpy array has none
+    if not isinstance(where, jax.sharding.SingleDeviceSharding) or array.weak_type:
+        return jax.device_put(array, may_alias=False)
+    (device,) = where.device_set  # what `device_put` does in the end, in a quarter of its time
+    aval = _shaped(array.shape, array.dtype)
+    return _put(aval, where, [array], [device], array.committed, True, _Semantics.IMMUTABLE_ONLY_DURING_CALL)
 
 
 _shaped = functools.lru_cache(maxsize=1024)(jax.core.ShapedArray)

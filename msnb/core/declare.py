@@ -354,10 +354,10 @@ def _functional_form(op, name, shown) -> Callable:
             return prim(*args[: len(order)], **kwargs)
 
     function.__name__ = function.__qualname__ = name
-    doc = op.fn.__doc__
-    for own, other in shown.items() if doc else ():
+    doc = op.fn.__doc__ or ""
+    for own, other in shown.items():
         doc = doc.replace(f"`{own}`", f"`{other}`").replace(f"**{own}**", f"**{other}**")
-    function.__doc__ = doc
+    function.__doc__ = doc or None
     _place(function, op.fn)
     function.__signature__ = inspect.Signature(
         [

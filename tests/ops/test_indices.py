@@ -75,6 +75,10 @@ def three(prim):
     return writes(lambda p, a, b, i: prim(p, a, b, f32(2, 2), i), others=2)
 
 
+def added(name):
+    return lambda i: REGISTRY[name].functional(f32(4, 2), i, f32(2, 2), 0)
+
+
 def segment(name):
     return reads(lambda i: getattr(P, name)()(f32(3), i, 4), lambda b: [0, b, 1], (4,), (3, -1, -9), "other")
 
@@ -100,6 +104,9 @@ CASES = {
     "TensorSetItem": reads(set_item, unchecked="other"),
     "Put": reads(lambda i: REGISTRY["_Put"].functional(f32(4), i, f32(2)), unchecked="other"),
     "MultiMarginLoss": labels(lambda i: P.MultiMarginLoss()(LOGITS, i)),
+    "IndexAdd": writes(lambda p, i: P.IndexAdd(0)(p, i, f32(2, 2)), bad=(4, -5), good=(3, -4)),
+    "IndexAdded": copies(added("_IndexAdded"), lambda b: [0, b], (4, -5), (3, -4)),
+    "IndexCopied": copies(added("_IndexCopied"), lambda b: [0, b], (4, -5), (3, -4)),
     "IndexFill": reads(lambda i: ops.index_fill(f32(4), 0, i, 9.0), unchecked="other"),
     "CropAndResize": reads(
         lambda i: P.CropAndResize()(f32(4, 4, 4, 1), f32(2, 4) * 0, i, (2, 2)), bad=(4, -1), good=(3,)

@@ -95,8 +95,9 @@ def foreign(rows, monkeypatch):
                 try:
                     traced(row, [*inputs[:place], other, *inputs[place + 1 :]])
                 except Exception as error:
+                    wants_a_value = "needs the value of a Tensor" in str(error)  # which is none here
                     own = all(map(raised_here, said)) and str(error).startswith(("For '", "for '"))
-                    if not own:
+                    if not own and not wants_a_value:
                         found.append((row.text, place, np.shape(other), str(error)))
     return found
 

@@ -218,9 +218,7 @@ def _gather_of(self: Tensor, input_indices: Tensor | int, axis: int = 0, batch_d
     """Slices along an axis, as `ops.gather`."""
     if isinstance(input_indices, int):  # gather(dim, index)
         return GatherD.functional(self, input_indices, axis)
-    if batch_dims:
-        raise ValueError("For 'gather', 'batch_dims' should be 0; use gather_elements for indices per row.")
-    return Gather.functional(self, input_indices, axis)
+    return Gather.functional(self, input_indices, axis, batch_dims)
 
 
 @operator(functional="gather_nd", methods=("gather_nd",), checks=[position("indices", of="input_x")])

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Int, Tensors, check
 from msnb.core.cases import F, I, case, refused
-from msnb.core.declare import also_called, operator, spelling
+from msnb.core.declare import operator, spelling
 from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
 from msnb.ops._check import (
@@ -319,8 +319,7 @@ def _numpy_vstack(tup: ArrayLike) -> Tensor:
     return concatenate([_rows(x) for x in in_one_type("vstack", tup, "tup")], 0)
 
 
-@spelling(Concat, function=("vstack", "row_stack"))
-@also_called(tensors="inputs")
+@spelling(Concat, function="vstack")
 def vstack(inputs: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
     """Tensors put below each other: along the first axis, numbers and vectors as rows.
 
@@ -340,6 +339,12 @@ def vstack(inputs: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
     if not isinstance(inputs, (tuple, list)):
         raise TypeError(f"For 'vstack', 'inputs' should be a tuple or list of Tensors, but got {describe(inputs)}.")
     return Concat(0)([_rows(tensor_argument("vstack", "inputs", x)) for x in inputs])
+
+
+@spelling(Concat, function="row_stack")
+def row_stack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
+    """Tensors put below each other; see `vstack`."""
+    return vstack(tensors)
 
 
 CASES = [

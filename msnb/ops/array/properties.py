@@ -45,13 +45,13 @@ class DynamicShape(HostPrimitive):
     """Shape of a Tensor, as a Tensor.
 
     Inputs:
-        - **input_x** (Tensor) - Of any shape and type.
+        - **x** (Tensor) - Of any shape and type.
 
     Outputs:
-        Tensor of int64, of shape (input_x.ndim,).
+        Tensor of int64, of shape (x.ndim,).
 
     Raises:
-        TypeError: If `input_x` is not a Tensor.
+        TypeError: If `x` is not a Tensor.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -276,8 +276,8 @@ class TensorShape(HostPrimitive):
         ``CPU`` ``GPU`` ``TPU``
     """
 
-    def __call__(self, input_x: Any) -> Any:
-        return Tensor(np.array(tensor_argument("TensorShape", "input_x", input_x).shape, np.int64))
+    def __call__(self, x: Any) -> Any:
+        return Tensor(np.array(tensor_argument("TensorShape", "x", x).shape, np.int64))
 
 
 @spelling(Size)

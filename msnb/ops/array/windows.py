@@ -21,6 +21,8 @@ def _window(function: str, shape: Callable[[int], np.ndarray], length: Any, peri
     """The values of `shape(length)`, as `dtype`; of a periodic window the last one, which the next begins with, is
     left out."""
     if isinstance(length, Tensor):
+        if length.size != 1:
+            raise ValueError(f"For '{function}', 'window_length' should be one number, but has shape {length.shape}.")
         length = int(length)
     length = check(NonNegInt, length, "window_length", function)
     if dtype not in _FLOATS:

@@ -306,10 +306,6 @@ CASES = [
     case(adaptive_max_pool3d, F(1, 2, 4, 5, 6), (2, None, 4), return_indices=True).without(
         "mindspore", "MindSpore 2.7.1 makes a Tensor of the size, which None cannot be"
     ),
-    case(_AdaptiveMaxPlaces2D, F(2, 4, 6, 7), output_size=(3, 4)).without("mindspore", _ITS_FUNCTION),
-    case(_AdaptiveMaxPlaces3D, F(2, 4, 5, 6), output_size=(2, None, 4)).without("mindspore", _ITS_FUNCTION),
-    case(adaptive_max_pool2d, F(2, 4, 6, 7), (3, 4), return_indices=True),
-    case(adaptive_max_pool3d, F(1, 2, 4, 5, 6), (2, None, 4), return_indices=True),
     case(AdaptiveAvgPool3D, F(1, 2, 4, 5, 6), output_size=2),
     case(AdaptiveMaxPool3D, F(1, 2, 4, 5, 6), output_size=2),
 ]

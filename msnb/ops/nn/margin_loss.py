@@ -189,7 +189,7 @@ def triplet_margin_loss(
     return TripletMarginLoss.functional(anchor, positive, negative, margin, p, swap, eps, reduction)
 
 
-@operator(checks=[checks.label("target", classes_of("x"))], generation=2)
+@operator(checks=[checks.label("target", classes_of("x"))])
 @in_float32
 def MultiMarginLoss(
     x,
@@ -235,7 +235,7 @@ def MultiMarginLoss(
     return reduce(jnp.sum(behind, 1) / x.shape[1], reduction)
 
 
-@spelling(MultiMarginLoss)
+@spelling(MultiMarginLoss, function="multi_margin_loss")
 def multi_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -244,10 +244,10 @@ def multi_margin_loss(
     weight: Tensor | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """For each row the mean over classes of max(0, margin - input[target] + input[i]) ** p, but for the target itself.
+    """For each row the mean over classes of max(0, margin - x[target] + x[i]) ** p, but for the target itself.
 
     Args:
-        input (Tensor): (N, C), float.
+        input (Tensor): x, (N, C), float.
         target (Tensor): (N,), int64: a class each.
         p (int): 1 or 2. Default: 1.
         margin (float): By how much the target should lead. Default: 1.
@@ -263,7 +263,7 @@ def multi_margin_loss(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return MultiMarginLoss(p, float(margin), reduction)(input, target, weight)
+    return MultiMarginLoss.functional(input, target, weight, p, margin, reduction)
 
 
 @operator

@@ -11,6 +11,7 @@ from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import ANY, FLOAT, axis_in, dtype_in, tensor_argument
 from msnb.ops._in_place import no_generator, take_over
+from msnb.ops._shapes import shapes
 from msnb.ops.nn.softmax import Softmax
 from msnb.ops.random._stream import seed_of, stream
 
@@ -152,6 +153,7 @@ def _GumbelNoise(key, logits):
 
 
 @operator
+@shapes("x: ... _")
 def _NearestCorner(x, dim: Int):
     """1 at the largest element along a dimension, else 0, with the gradient of `x` itself."""
     corner = jax.nn.one_hot(jnp.argmax(x, dim), x.shape[dim], dtype=x.dtype, axis=dim)

@@ -6,7 +6,7 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, Int, Kind, NonNegInt, Optional, PositiveInt, accept_value, check
-from msnb.core.cases import F, Values, refused
+from msnb.core.cases import Values, refused
 from msnb.core.declare import also_called, operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
@@ -313,6 +313,5 @@ def _multinomial_of(self: Tensor, num_samples: int, replacement: bool = True, se
 
 
 CASES = [
-    refused(TypeError, choice_with_mask, F(3), says="RandomChoiceWithMask"),
     refused(ValueError, multinomial, Values([1.0, 2.0]), 3, replacement=False),
 ]

@@ -31,8 +31,10 @@ def _index(b, indices):
 
 
 @lowerings.register(ops.Gather, ops.SparseGatherV2)
-def _gather(b, params, indices, *, axis):
+def _gather(b, params, indices, *, axis, batch_dims=0):
     """One node, as models have it; an index beyond the end is an error there, too."""
+    if batch_dims:
+        return NotImplemented
     return b.op("Gather", params, _index(b, indices), axis=axis)
 
 
