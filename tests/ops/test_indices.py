@@ -192,6 +192,7 @@ WITHOUT = {
     "TensorScatterElements": "leaves out, as MindSpore documents",
     "UnravelIndex": "stays within the shape, as MindSpore 2.7.1 does",
     "IndexPut": "a tuple of them; a place outside is left out",
+    "InplaceUpdateV2": "they are Python numbers, which are looked at",
     "UpdateCache": "leaves out, as MindSpore documents",
     "TensorGetRow": "the index is a number, which x[i] has checked",
     "SequenceMask": "any length has a mask",

@@ -228,50 +228,7 @@ def SparseApplyProximalAdagrad(
 
 _RATES = Values(0.1), Values(0.3), Values(0.2)
 
-
-@operator(writes=("var", "gradient_accumulator", "gradient_squared_accumulator"), generation=2)
-@in_float32
-def ApplyAdagradDA(
-    var,
-    gradient_accumulator,
-    gradient_squared_accumulator,
-    grad,
-    lr,
-    l1,
-    l2,
-    global_step,
-    *,
-    use_locking: OneOf(False, otherwise=NO_RACE) = False,
-):
-    """Adagrad by dual averaging: s += g; q += g^2; var = -lr * shrunk(s, l1 * t) / (l2 * t * lr + sqrt(q)).
-
-    Args:
-        use_locking (bool): no effect: updates here never interleave. Default: False.
-
-    Inputs:
-        - **var**, **gradient_accumulator**, **gradient_squared_accumulator** (Parameter) - one shape; updated in place.
-        - **grad** (Tensor) - shape of `var`.
-        - **lr**, **l1**, **l2** (Union[Number, Tensor]) - scalars.
-        - **global_step** (Union[Number, Tensor]) - the number of the step, t; a scalar.
-
-    Outputs:
-        The variable, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    total, squares = gradient_accumulator, gradient_squared_accumulator
-    same_shapes("ApplyAdagradDA", var=var, gradient_accumulator=total, gradient_squared_accumulator=squares, grad=grad)
-    lr, l1, l2, step = map(scalar, (lr, l1, l2, global_step))
-    step = step.astype(var.dtype)
-    total, squares = total + grad, squares + grad * grad
-    shrunk = jnp.sign(total) * jnp.maximum(jnp.abs(total) - l1 * step, 0)
-    shrunk = jnp.where(l1 > 0, shrunk, total)
-    return like(var, -lr * shrunk / (l2 * step * lr + jnp.sqrt(squares)), total, squares)
-
-
 CASES = [
-    case(ApplyAdagradDA, F(3, 4), F(3, 4), U(3, 4, low=0.1), F(3, 4), *map(Values, (0.1, 0.01, 0.02, 2))),
     case(ApplyAdagrad, F(3, 4), U(3, 4), 0.1, F(3, 4)),
     case(ApplyAdagradV2, F(3, 4), U(3, 4), 0.1, F(3, 4), epsilon=1e-3),
     case(ApplyAdagradV2, F(3, 4), U(3, 4), 0.1, F(3, 4), epsilon=1e-3, update_slots=False),

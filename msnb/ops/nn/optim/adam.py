@@ -394,7 +394,7 @@ CASES = [
         *map(Values, (0.1, 0.9, 0.99, 1e-6, 0.01)),
         F16(3, 4),
         Values(2.0),
-    ),
+    ).without("mindspore", "2.7.1 reads float16 as if it were wider"),
     case(Adam, *_MOMENTS, 0.9, 0.999, 0.01, 0.9, 0.999, 1e-8, F(3, 4)).results(),
     case(Adam, *_MOMENTS, 0.81, 0.99, 0.01, 0.9, 0.999, 1e-8, F(3, 4), use_nesterov=True).results(),
     case(AdamNoUpdateParam, *_MOMENTS[1:], 0.9, 0.999, 0.01, 0.9, 0.999, 1e-8, F(3, 4)),
