@@ -65,7 +65,7 @@ from msnb.common.dtype import (
     uintp,
     ushort,
 )
-from msnb.common.other_names import in_module as _in_module
+from msnb.common.missing import asked as _asked
 from msnb.common.progress import in_notebook as _in_notebook
 from msnb.common.seed import get_seed, set_seed
 from msnb.common.shown import by as _shown_by
@@ -117,6 +117,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
         train,
     )
     from msnb.common import dtype
+    from msnb.common.dtype import TensorType
     from msnb.common.jit_config import JitConfig
     from msnb.context import (
         get_auto_parallel_context,
@@ -131,6 +132,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
         lazy_inline,
         ms_class,
         ms_memory_recycle,
+        mutable,
         no_inline,
         set_recursion_limit,
     )
@@ -146,6 +148,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
         set_rng_state,
     )
     from msnb.core.no_grad import _no_grad
+    from msnb.core.recomputed import recompute
     from msnb.core.transforms import jacfwd, jacrev, jvp, vjp, vmap
     from msnb.device_manager import get_current_device, set_deterministic, set_device
     from msnb.exchange.onnx.read import load_onnx
@@ -155,6 +158,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb.notebook.gradients import GradientMonitor, inspect_gradients
     from msnb.notebook.graph import view
     from msnb.notebook.summary import summary
+    from msnb.ops import get_grad, is_tensor
     from msnb.ops._sparse_formats import COOTensor, CSRTensor
     from msnb.parallel import get_algo_parameters, reset_algo_parameters, set_algo_parameters
     from msnb.profiler import Profiler
@@ -210,6 +214,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
         Precision,
         Recall,
         RootMeanSquareDistance,
+        SummaryRecord,
         Top1CategoricalAccuracy,
         Top5CategoricalAccuracy,
         TopKCategoricalAccuracy,
@@ -230,6 +235,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
         load_mindir,
         load_param_into_net,
         merge_sliced_parameter,
+        names,
         parse_print,
         rearrange_inputs,
         safetensors_to_ckpt,
@@ -293,6 +299,8 @@ _LATER = {
             "auc",
             "Metric",
             "rearrange_inputs",
+            "names",
+            "SummaryRecord",
             "get_metric_fn",
             "Accuracy",
             "MAE",
@@ -309,6 +317,10 @@ _LATER = {
         "msnb.train",
     ),
     "frozen": "msnb.nn.frozen",
+    "TensorType": "msnb.common.dtype",
+    **dict.fromkeys(("get_grad", "is_tensor"), "msnb.ops"),
+    "mutable": "msnb.core.compiler_hints",
+    "recompute": "msnb.core.recomputed",
     **dict.fromkeys(("set_device", "get_current_device", "set_deterministic"), "msnb.device_manager"),
     **dict.fromkeys(
         ("jit_class", "ms_class", "lazy_inline", "no_inline", "set_recursion_limit", "ms_memory_recycle"),
@@ -446,9 +458,7 @@ def __getattr__(name: str) -> Any:
                 raise
     if name == "dtype":
         return _dtype
-    known = _in_module(name)
-    why = f"in MindSpore it is {known}" if known else "it is unknown here, or comes in a later version of msnb"
-    raise AttributeError(f"module 'mindspore' has no attribute '{name}' in msnb: {why}.")
+    return _asked(__name__, name)
 
 
 def __dir__() -> list[str]:

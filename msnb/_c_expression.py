@@ -1,8 +1,16 @@
 """A face: what Python code looks for in MindSpore's C++ module: the classes of Tensors and types, and its switches."""
 
+from typing import Any
+
 from msnb.common import dtype as typing
+from msnb.common.missing import asked
 from msnb.core import security
+from msnb.core.compiler_hints import disable_multi_thread
 from msnb.core.meta_tensor import MetaTensor
 from msnb.core.tensor import Tensor
 
-__all__ = ["MetaTensor", "Tensor", "security", "typing"]
+__all__ = ["MetaTensor", "Tensor", "disable_multi_thread", "security", "typing"]
+
+
+def __getattr__(name: str) -> Any:
+    return asked(__name__, name)

@@ -10,7 +10,9 @@ from msnb.common.seed import get_seed, set_seed
 _LATER = {
     **dict.fromkeys(("Tensor", "MetaTensor", "RowTensor", "SparseTensor"), "tensor"),
     **dict.fromkeys(("Parameter", "ParameterTuple"), "parameter"),
-    **dict.fromkeys(("ms_function", "jit", "jit_class", "ms_class", "ms_memory_recycle", "set_recursion_limit"), "api"),
+    **dict.fromkeys(
+        ("ms_function", "jit", "jit_class", "ms_class", "ms_memory_recycle", "mutable", "set_recursion_limit"), "api"
+    ),
     "lazy_inline": "lazy_inline",
     "JitConfig": "jit_config",
     "Generator": "generator",

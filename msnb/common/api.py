@@ -1,10 +1,13 @@
 """A face: compiled functions, and what beside them is told to a compiler."""
 
 from msnb.core.api import _executor, _pynative_executor, jit, ms_function
-from msnb.core.compiler_hints import jit_class, ms_class, ms_memory_recycle, set_recursion_limit
+from msnb.core.compiler_hints import jit_class, ms_class, ms_memory_recycle, mutable, set_recursion_limit
 from msnb.core.no_grad import _no_grad
 
+_cell_graph_executor = _executor  # MindSpore 2's name
+
 __all__ = [
+    "_cell_graph_executor",
     "_executor",
     "_no_grad",
     "_pynative_executor",
@@ -13,5 +16,6 @@ __all__ = [
     "ms_class",
     "ms_function",
     "ms_memory_recycle",
+    "mutable",
     "set_recursion_limit",
 ]

@@ -1,10 +1,13 @@
-"""The sentence for a name of MindSpore's that msnb does not have."""
+"""The sentence for a name of MindSpore's that msnb does not have, and what modules answer that are asked for one."""
 
 import difflib
+import functools
 import sys
 import types
+from typing import Any
 
-from msnb.common import other_names
+from msnb._later import not_yet, placeholder
+from msnb.common import other_names, refused
 
 ROOT, _OURS = "mindspore", "msnb"
 
@@ -14,6 +17,9 @@ def missing(name: str) -> str:
     elsewhere = other_names.in_module(name[len(ROOT) + 1 :])
     if elsewhere is not None:
         return f"msnb has no {name}: in MindSpore it is {elsewhere}."
+    why = refused.reason(name[len(ROOT) + 1 :])
+    if why is not None:
+        return f"msnb has no {name}: {why}."
     parent, _, child = name.rpartition(".")
     owner = _named(parent)
     if owner is None:
@@ -31,3 +37,34 @@ def _named(path):
         for part in path.split(".")[1:]:
             found = getattr(found, part, None)
     return found if isinstance(found, (types.ModuleType, type)) else None
+
+
+def asked(module: str, name: str) -> Any:
+    """What a module of msnb's answers for a name that it lacks: a class that raises when it is used, where programs
+    import the name without use; see `common.refused`.
+
+    Args:
+        module (str): The module's name, such as "msnb.nn".
+        name (str): What is asked for.
+
+    Returns:
+        type.
+
+    Raises:
+        AttributeError: For all other names, with a sentence.
+    """
+    below = module[len(_OURS) + 1 :]
+    why = refused.RAISES.get(f"{below}.{name}".lstrip("."))
+    path = f"{ROOT}.{below}".rstrip(".")
+    if why is not None:
+        return _placeholder(name, path, why)
+    said = missing(f"{path}.{name}") if not name.startswith("__") else f"module {module!r} has no attribute {name!r}"
+    raise AttributeError(said, name=name, obj=sys.modules.get(module))
+
+
+_placeholder = functools.cache(placeholder)  # the same class each time
+
+
+def refused_use(path: str, name: str) -> NotImplementedError:
+    """The error for a method that MindSpore has and msnb refuses, such as "shard" of "mindspore.nn.Cell"."""
+    return not_yet(f"{path}.{name}", refused.RAISES.get(f"{path[len(ROOT) + 1 :]}.{name}"))

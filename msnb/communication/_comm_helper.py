@@ -41,6 +41,11 @@ class GlobalComm:
 _groups = {}
 
 
+def _is_initialized() -> bool:
+    """Whether ``init`` was called; MindSpore 2's name for it."""
+    return GlobalComm.INITED
+
+
 def world_size():
     """Number of processes. One, until several processes are supported."""
     return 1

@@ -7,11 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from msnb import context, log
+from msnb.core.arrays import Boxed
 from msnb.core.errors import describe
 
-__all__ = ["jit_class", "ms_class", "lazy_inline", "no_inline", "set_recursion_limit", "ms_memory_recycle"]
+__all__ = ["jit_class", "ms_class", "lazy_inline", "mutable", "no_inline", "set_recursion_limit", "ms_memory_recycle"]
 
 _Class = TypeVar("_Class", bound=type)
+_Value = TypeVar("_Value")
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -74,6 +76,52 @@ def lazy_inline(
     return fn
 
 
+def mutable(input_data: _Value, dynamic_len: bool = False) -> _Value:
+    """
+    A value of which MindSpore is to compile no constant: an argument of a graph that changes from call to call.
+
+    Tensors, in tuples, lists and dicts, too, are inputs of a graph in msnb in any case, and gradients are taken for
+    them. A graph is compiled for each number and each length; a Tensor of one element spares that.
+
+    Args:
+        input_data (Union[Tensor, bool, int, float, tuple, list, dict]): The value.
+        dynamic_len (bool): Whether a tuple or list has a length that changes. Default: False.
+
+    Returns:
+        The value, as it is.
+
+    Raises:
+        TypeError: If `input_data` is or holds something else, or `dynamic_len` is no bool.
+        ValueError: If `dynamic_len` is True of what is no tuple or list.
+
+    Examples:
+        >>> print(mindspore.mutable((Tensor(1.0), 2))[1])
+        2
+    """
+    _mutable(input_data)
+    if not isinstance(dynamic_len, bool):
+        raise TypeError(f"For 'mutable', 'dynamic_len' should be a bool, but got {describe(dynamic_len)}.")
+    if dynamic_len and not isinstance(input_data, (tuple, list)):
+        raise ValueError(f"For 'mutable', a length may change of a tuple or list, but got {describe(input_data)}.")
+    log.unused("mutable", "a graph is compiled for each length", dynamic_len=dynamic_len)
+    return input_data
+
+
+def _mutable(value):
+    if isinstance(value, (tuple, list)):
+        for item in value:
+            _mutable(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            _mutable(item)
+    elif isinstance(value, (bool, int, float)):
+        log.once("mutable: a graph is compiled for each number; a Tensor of one element spares that.")
+    elif not isinstance(value, Boxed):
+        raise TypeError(
+            f"For 'mutable', 'input_data' should be made of Tensors and numbers, but got {describe(value)}."
+        )
+
+
 def no_inline(fn: Callable[..., Any] | None = None) -> Any:
     """
     Decorator: a function that MindSpore keeps as a graph of its own. XLA decides what it dissolves.
@@ -107,6 +155,11 @@ def set_recursion_limit(recursion_limit: int = 1000) -> None:
         ValueError: If it is not positive.
     """
     context.set_context(max_call_depth=recursion_limit)
+
+
+def disable_multi_thread() -> None:
+    """What programs ask of MindSpore's PYNATIVE mode: to run without threads of its own. XLA's stay."""
+    log.once("disable_multi_thread has no effect here: XLA computes with threads of its own.")
 
 
 def ms_memory_recycle() -> None:

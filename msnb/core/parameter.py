@@ -17,6 +17,7 @@ import numpy as np
 from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
+from msnb.common.missing import refused_use
 from msnb.core import trace
 from msnb.core._jax_private import copied, strengthen
 from msnb.core.arrays import to_array
@@ -57,6 +58,9 @@ class Parameter(Tensor):
         name (str): Name; a Cell names a Parameter after the attribute that holds it. Default: None.
         requires_grad (bool): Whether optimizers train it. Default: True.
         layerwise_parallel (bool): Whether data parallel training skips its broadcast. Default: False.
+        parallel_optimizer (bool): Whether an optimizer may divide it among devices. Default: True.
+        storage_format (str): How Ascend is to lay it out; no effect here. Default: "".
+        device (str): No effect: `mindspore.set_device` says where all computes. Default: None.
 
     Raises:
         ValueError: If `default_input` is a bool, or `name` is no valid name.
@@ -74,7 +78,14 @@ class Parameter(Tensor):
     __slots__ = ("_slot", "_name", "_requires_grad", "_prefix", "__dict__")
 
     def __init__(
-        self, default_input: Any, name: str | None = None, requires_grad: bool = True, layerwise_parallel: bool = False
+        self,
+        default_input: Any,
+        name: str | None = None,
+        requires_grad: bool = True,
+        layerwise_parallel: bool = False,
+        parallel_optimizer: bool = True,
+        storage_format: str = "",
+        device: str | None = None,
     ) -> None:
         if isinstance(default_input, (bool, np.bool_)):
             raise ValueError(
@@ -99,7 +110,10 @@ class Parameter(Tensor):
         self.init_in_server = False
         self.cache_enable = False
         self.comm_fusion = 1
-        self.parallel_optimizer = True
+        self.parallel_optimizer: bool = _check_bool("parallel_optimizer", parallel_optimizer)
+        if storage_format or device is not None:
+            where = "the device, which mindspore.set_device names, has one"
+            log.unused("Parameter", where, storage_format=storage_format, device=device is not None)
         self.unique: bool = False
         self.key: int = next(_numbers)
 
@@ -349,6 +363,19 @@ class Parameter(Tensor):
     def value(self) -> Tensor:
         """A Tensor with a copy of the current value."""
         return Tensor(self)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Say whether optimizers train it, and return it."""
+        self.requires_grad = requires_grad
+        return self
+
+    def add_pipeline_stage(self, stage: int) -> None:
+        """Not available: one process runs a network whole.
+
+        Raises:
+            NotImplementedError: Always.
+        """
+        raise refused_use("mindspore.Parameter", "add_pipeline_stage")
 
     def set_param_ps(self, init_in_server: bool = False) -> None:
         """Parameter servers come later.

@@ -5,10 +5,45 @@ from typing import Any
 import jax
 
 from msnb.core import script, trace
+from msnb.core.errors import describe
 from msnb.core.tensor import Tensor, box
 from msnb.core.tree import flatten
 
 _thread = trace.thread
+
+
+def recompute(block: Any, *args: Any, **kwargs: Any) -> Any:
+    """
+    What a Cell or a method of one returns; in a graph a gradient keeps its inputs alone, and computes what is between
+    again. In PYNATIVE mode it is an ordinary call.
+
+    Args:
+        block (Union[Cell, method]): What is called.
+        args (Any): Its arguments.
+        kwargs (Any): Its keyword arguments.
+
+    Returns:
+        Any, what it returns.
+
+    Raises:
+        TypeError: If `block` is neither.
+
+    Examples:
+        >>> print(mindspore.recompute(nn.ReLU(), Tensor([-1.0, 2.0])))
+        [0. 2.]
+    """
+    owner = block if hasattr(block, "construct") else getattr(block, "__self__", None)
+    if not hasattr(owner, "get_parameters"):
+        raise TypeError(f"For 'recompute', 'block' should be a Cell or a method of one, but got {describe(block)}.")
+    return call(_Called(block, owner), args, kwargs) if _thread.frame is not None else block(*args, **kwargs)
+
+
+class _Called:
+    """A function, and the Parameters of the Cell that it belongs to."""
+
+    def __init__(self, function, owner):
+        self.construct = function if function is not owner else owner.__call__
+        self.get_parameters = owner.get_parameters
 
 
 def call(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

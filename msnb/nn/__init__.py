@@ -1,5 +1,8 @@
 """Networks: Cells, layers, loss functions, optimizers, metrics; this module re-exports those of its submodules."""
 
+from typing import Any
+
+from msnb.common.missing import asked
 from msnb.nn import (
     _parts,
     dynamic_lr,
@@ -29,3 +32,7 @@ from msnb.nn.wrap import *  # noqa: F403
 
 _MODULES = (layer, loss, optim, metrics, wrap, sparse, learning_rate_schedule, dynamic_lr, grad, utils)
 __all__ = sorted(["Cell", "GraphCell", "GraphKernel", *(name for module in _MODULES for name in module.__all__)])
+
+
+def __getattr__(name: str) -> Any:
+    return asked(__name__, name)

@@ -21,6 +21,7 @@ from msnb.core.precision import cast_tensor
 from msnb.nn._hooks import Hooked
 from msnb.nn._running import Running
 from msnb.nn._state import Stateful
+from msnb.nn._told import Told
 from msnb.nn._tree import Tree
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -33,7 +34,7 @@ _ids = itertools.count()
 _set = object.__setattr__
 
 
-class Cell(Running, Hooked, Stateful, Tree):
+class Cell(Running, Hooked, Stateful, Tree, Told):
     """Base class of every network and layer.
 
     A subclass creates sub-Cells and Parameters in `__init__` and computes in `construct`. Calling a Cell runs

@@ -8,20 +8,25 @@ import importlib as _importlib
 import pkgutil as _pkgutil
 import sys as _sys
 
+from msnb.common.missing import asked as _asked
 from msnb.core.declare import operator
 from msnb.core.operator import attributes_of
 from msnb.core.primitive import Primitive
 from msnb.core.tensor import Tensor as Tensor  # which programs of 2.x find here, too
 from msnb.core.user_primitive import PrimitiveWithCheck, PrimitiveWithInfer, prim_attr_register
 
-_FACES = ("operations", "functional", "composite", "function")
+_FACES = ("operations", "functional", "composite", "function", "auto_generate")
+
+
+def _module(path):
+    return _importlib.import_module(path)  # spares a list of them, and a face that few ask for
 
 
 def _load(path, package):
     """Import what declares operators, so that a new file is in no list."""
     for module in (m.name for m in sorted(_pkgutil.iter_modules(path), key=lambda m: (not m.ispkg, m.name))):
         if not module.startswith("_") and module not in _FACES:
-            loaded = _importlib.import_module(f"{package}.{module}")  # spares a list of them
+            loaded = _module(f"{package}.{module}")
             if hasattr(loaded, "__path__"):
                 _load(loaded.__path__, loaded.__name__)
 
@@ -41,8 +46,11 @@ from msnb.ops.op_info_register import (
     AiCPURegOp,
     AkgAscendRegOp,
     AkgGpuRegOp,
+    CpuRegOp,
+    CustomRegOp,
     DataType,
     TBERegOp,
+    custom_info_register,
     op_info_register,
 )
 from msnb.ops.operations import *  # noqa: F403
@@ -56,7 +64,11 @@ _TRANSFORMS = ("jvp", "vjp", "jacfwd", "jacrev", "vmap")
 def __getattr__(name):
     if name in _TRANSFORMS:
         return getattr(_sys.modules["msnb"], name)  # which loads them when they are asked for
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=_sys.modules[__name__])
+    if name == "auto_generate":
+        return _module("msnb.ops.auto_generate")
+    if name == "Tensor":  # not listed, but some programs take it from here
+        return _sys.modules["msnb"].Tensor
+    return _asked(__name__, name)
 
 
 __all__ = [
@@ -76,9 +88,12 @@ __all__ = [
     "AiCPURegOp",
     "AkgAscendRegOp",
     "AkgGpuRegOp",
+    "CpuRegOp",
     "Custom",
+    "CustomRegOp",
     "DataType",
     "TBERegOp",
+    "custom_info_register",
     "op_info_register",
     *operations.__all__,
     *functional.__all__,

@@ -22,7 +22,7 @@ __all__ = ["COOTensor", "CSRTensor"]
 def rows_of(indptr: Tensor, number: int) -> Tensor:
     """The row of each of `number` values, from where the rows begin."""
     places = Tensor(np.arange(number), indptr.dtype)
-    return SearchSorted.functional(indptr, places, True).astype(indptr.dtype) - 1
+    return SearchSorted(right=True)(indptr, places).astype(indptr.dtype) - 1
 
 
 def starts_of(rows: Tensor, height: int) -> Tensor:

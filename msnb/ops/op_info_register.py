@@ -76,6 +76,33 @@ class AiCPURegOp(RegOp):
     """Description of an AI CPU kernel."""
 
 
+class CpuRegOp(RegOp):
+    """Description of a kernel for CPU."""
+
+
+class CustomRegOp(RegOp):
+    """Description of the function that `ops.Custom` is given."""
+
+    def __init__(self, op_name="Custom"):
+        super().__init__(op_name)
+
+    def target(self, target=None):
+        """The device that it is for."""
+        return self._keep("target", target)
+
+
+def custom_info_register(*reg_info):
+    """Decorator that describes the function of `ops.Custom`; JAX needs no description, so it is returned as it is.
+
+    Args:
+        reg_info (Union[str, dict]): Descriptions made by `CustomRegOp`.
+    """
+    for info in reg_info:
+        if not isinstance(info, (str, dict)):
+            raise TypeError(f"For 'custom_info_register', 'reg_info' should be dicts, but got {type(info).__name__}.")
+    return lambda fn: fn
+
+
 def _setter(key):
     def setter(self, value=None):
         return self._keep(key, value)

@@ -427,3 +427,23 @@ by_name.update(
         _constants.kTupleGetItem: lambda values, index: values[index],
     }
 )
+
+
+@spelling()
+def scalar_max(x: Any, y: Any) -> Any:
+    """The larger one of two numbers.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return max(x, y)
+
+
+@spelling()
+def scalar_min(x: Any, y: Any) -> Any:
+    """The smaller one of two numbers.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return min(x, y)

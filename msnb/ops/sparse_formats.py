@@ -210,3 +210,15 @@ def csr_softmax(logits: CSRTensor, dtype: Any) -> CSRTensor:
     most = UnsortedSegmentMax.functional(values, rows, logits.shape[0])
     risen = Exp.functional(values - Gather.functional(most, rows, 0))
     return logits._with(risen / Gather.functional(UnsortedSegmentSum.functional(risen, rows, logits.shape[0]), rows, 0))
+
+
+@spelling(method="to_coo")
+def _to_coo_of(self: Tensor) -> COOTensor:
+    """The elements that are not 0, as a COOTensor; not in a graph, as their number depends on values."""
+    return dense_to_coo(self)
+
+
+@spelling(method="to_csr")
+def _to_csr_of(self: Tensor) -> CSRTensor:
+    """The elements that are not 0, as a CSRTensor; not in a graph, as their number depends on values."""
+    return dense_to_csr(self)

@@ -1,5 +1,12 @@
 """Face of ``mindspore.parallel``: parameters of the search for sharding strategies."""
 
+from typing import Any
+
+from msnb.common.missing import asked
 from msnb.parallel.algo_parameter_config import get_algo_parameters, reset_algo_parameters, set_algo_parameters
 
 __all__ = ["get_algo_parameters", "reset_algo_parameters", "set_algo_parameters"]
+
+
+def __getattr__(name: str) -> Any:
+    return asked(__name__, name)

@@ -111,6 +111,16 @@ def _parameter_broadcast_check(parallel_mode, parameter_broadcast):
         )
 
 
+def _is_sharding_propagation():
+    """Whether the strategies of a few operators are to decide about the others."""
+    return _SETTINGS.values.auto_parallel_search_mode == "sharding_propagation"
+
+
+def _get_enable_parallel_optimizer():
+    """Whether the optimizer's state is to be spread over devices."""
+    return _SETTINGS.values.enable_parallel_optimizer
+
+
 def _parallel_predict_check():
     """Raises RuntimeError when the settings do not allow Model.predict."""
     if not _is_in_auto_parallel_mode():

@@ -1,5 +1,8 @@
 """Training: `Model`, callbacks, mixed precision, loss scale, checkpoints."""
 
+from typing import Any
+
+from msnb.common.missing import asked
 from msnb.nn.metrics import (  # 2.x has the metrics and callbacks here
     F1,
     MAE,
@@ -95,3 +98,7 @@ __all__ = [
     "load_distributed_checkpoint",
     "async_ckpt_thread_status",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    return asked(__name__, name)

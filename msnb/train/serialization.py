@@ -7,6 +7,7 @@ import numpy as np
 from msnb import context, nn  # noqa: F401 - networks take `context` from here
 from msnb._later import not_yet
 from msnb.common import dtype as mstype
+from msnb.common.missing import asked
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.exchange.api import export, load, load_mindir
@@ -134,3 +135,7 @@ def load_distributed_checkpoint(
         NotImplementedError: Always.
     """
     raise not_yet("load_distributed_checkpoint", "load_checkpoint reads the file of one device")
+
+
+def __getattr__(name: str) -> Any:
+    return asked(__name__, name)

@@ -19,11 +19,11 @@ UNANSWERED = json.loads((GOLDEN / "unanswered.json").read_text())
 R11_DTYPE = {("ArgMaxWithValue", "out0"): np.int32, ("ArgMinWithValue", "out0"): np.int32}
 TOGETHER = 8  # rows that are one program: to compile each alone takes longer
 RANDOM = """
-    _Beta Dropout Dropout2D Dropout3D DropoutGenMask Gamma LogUniformCandidateSampler Multinomial
-    Bernoulli _Exponential _GumbelNoise
-    _MultinomialWithoutReplacement MultinomialWithReplacement NonDeterministicInts ParameterizedTruncatedNormal
-    Poisson RandomCategorical RandomChoiceWithMask RandomGamma RandomPoisson RandomShuffle Randperm _RandpermOf
-    RandpermV2 _RRelu StandardLaplace StandardNormal TruncatedNormal UniformCandidateSampler UniformInt UniformReal
+    Bernoulli Cauchy Dropout Dropout2D Dropout3D DropoutGenMask Gamma LogNormalReverse
+    LogUniformCandidateSampler Multinomial MultinomialWithReplacement NonDeterministicInts
+    ParameterizedTruncatedNormal Poisson RandomCategorical RandomChoiceWithMask RandomGamma RandomPoisson
+    RandomShuffle Randperm RandpermV2 StandardLaplace StandardNormal TruncatedNormal UniformCandidateSampler
+    UniformInt UniformReal _Beta _Exponential _GumbelNoise _MultinomialWithoutReplacement _RRelu _RandpermOf
 """.split()  # they have no numbers to compare: test_random_ops.py and nn/probability look at their distribution
 
 

@@ -16,6 +16,7 @@ from msnb.nn.layer._adaptive_pool import (
     AdaptiveMaxPool2d,
     AdaptiveMaxPool3d,
 )
+from msnb.nn.layer._fractional_pool import FractionalMaxPool2d, FractionalMaxPool3d
 from msnb.nn.layer._one_operator import OneOperator
 from msnb.nn.layer._power_pool import LPPool1d, LPPool2d
 from msnb.nn.layer._unpool import MaxUnpool1d, MaxUnpool2d, MaxUnpool3d
@@ -29,6 +30,8 @@ __all__ = [
     "AvgPool2d",
     "AvgPool3d",
     "MaxPool3d",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
     "LPPool1d",
     "LPPool2d",
     "MaxUnpool1d",

@@ -1,6 +1,11 @@
 """Cells around networks: loss, gradient, one training step, loss scale, evaluation."""
 
-from msnb.nn.wrap._micro_batches import ForwardValueAndGrad, GradAccumulationCell, MicroBatchInterleaved
+from msnb.nn.wrap._micro_batches import (
+    ForwardValueAndGrad,
+    GradAccumulationCell,
+    MicroBatchInterleaved,
+    PipelineCell,
+)
 from msnb.nn.wrap.cell_wrapper import (
     GetNextSingleOp,
     ParameterUpdate,
@@ -32,4 +37,5 @@ __all__ = [
     "ForwardValueAndGrad",
     "GradAccumulationCell",
     "MicroBatchInterleaved",
+    "PipelineCell",
 ]

@@ -2,13 +2,14 @@
 
 from typing import Annotated, Any
 
+from msnb import log
 from msnb.common.kinds import Instance, PositiveInt, checked
 from msnb.core.autodiff import Gradient
 from msnb.core.parameter import ParameterTuple
 from msnb.core.tensor import Tensor
 from msnb.nn.cell import Cell
 
-__all__ = ["ForwardValueAndGrad", "GradAccumulationCell", "MicroBatchInterleaved"]
+__all__ = ["ForwardValueAndGrad", "GradAccumulationCell", "MicroBatchInterleaved", "PipelineCell"]
 
 
 class _InParts(Cell):
@@ -69,6 +70,50 @@ class GradAccumulationCell(_InParts):
     def __init__(self, network: Annotated[Cell, Instance(Cell)], micro_size: PositiveInt) -> None:
         super().__init__(network, micro_size)
         self.micro_size: int = micro_size
+
+    def construct(self, *inputs: Any) -> Any:
+        return self._sum(inputs)
+
+
+class PipelineCell(_InParts):
+    """
+    A network that gets a batch in parts; the sum of what it returns comes out. All its stages are on one device.
+
+    Args:
+        network (Cell): The network, which returns its loss.
+        micro_size (int): Number of parts.
+        stage_config (dict): Which Cell belongs to which stage; without effect. Default: None.
+        segment_config (dict): Which Cell belongs to which segment; without effect. Default: None.
+
+    Inputs:
+        - ***inputs** (Tensor) - A batch, whose first axis `micro_size` divides.
+
+    Outputs:
+        Tensor, the sum of the losses.
+
+    Raises:
+        TypeError: If `network` is no Cell, or `micro_size` no int.
+        ValueError: If `micro_size` is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> loss = nn.PipelineCell(nn.WithLossCell(Net(), nn.MSELoss()), 2)
+    """
+
+    @checked
+    def __init__(
+        self,
+        network: Annotated[Cell, Instance(Cell)],
+        micro_size: PositiveInt,
+        stage_config: dict[str, int] | None = None,
+        segment_config: dict[str, int] | None = None,
+    ) -> None:
+        super().__init__(network, micro_size)
+        self.micro_size: int = micro_size
+        whole = "all stages of the network are on one device"
+        log.unused("PipelineCell", whole, stage_config=stage_config, segment_config=segment_config)
 
     def construct(self, *inputs: Any) -> Any:
         return self._sum(inputs)

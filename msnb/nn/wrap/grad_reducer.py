@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Annotated, TypeVar
 
 from msnb import log
-from msnb.common.kinds import Kind, checked
+from msnb.common.kinds import Kind, OneOf, PositiveInt, checked
 from msnb.core.parameter import Parameter
 from msnb.nn.cell import Cell
 
@@ -12,6 +12,7 @@ __all__ = ["DistributedGradReducer"]
 
 
 _Gradients = TypeVar("_Gradients")
+_ALONE = "this program is one process"
 
 
 def _degree(value):
@@ -30,6 +31,8 @@ class DistributedGradReducer(Cell):
         parameters (list): The Parameters that the gradients belong to.
         mean (bool): Whether the mean is taken rather than the sum. Default: True.
         degree (int): Number of devices that train together, positive. Default: None, all of them.
+        fusion_type (int): How many gradients travel together; no effect. Default: 1.
+        group (str): Name of the group of processes; no effect. Default: "hccl_world_group".
 
     Inputs:
         - **grads** (Union[Tensor, tuple[Tensor]]) - Gradients.
@@ -53,6 +56,8 @@ class DistributedGradReducer(Cell):
         parameters: Iterable[Parameter],
         mean: bool = True,
         degree: Annotated[int | None, Kind("a positive int or None", _degree)] = None,
+        fusion_type: Annotated[int, OneOf(1, otherwise=_ALONE, among=PositiveInt)] = 1,
+        group: Annotated[str, OneOf("hccl_world_group", otherwise=_ALONE)] = "hccl_world_group",
     ) -> None:
         super().__init__(auto_prefix=False)
         if degree is not None and degree > 1:

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Instance, checked
+from msnb.common.missing import asked
 from msnb.core import trace
 from msnb.core.autodiff import Gradient
 from msnb.core.parameter import Parameter
@@ -271,3 +272,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
             TypeError: If `sens` is no Tensor.
         """
         self.scale_sense.set_data(sens)
+
+
+def __getattr__(name: str) -> Any:
+    return asked(__name__, name)

@@ -97,7 +97,34 @@ def _bincount_of_numpy(
     return _BinCount(length)(x, None if weights is None else as_tensor(weights, "bincount", "weights"))
 
 
+@operator(generation=2)
+def Bincount(array, size: NonNegInt, weights):
+    """How often each of the numbers from 0 to `size` - 1 occurs, or the sum of the weights of its occurrences.
+
+    Inputs:
+        - **array** (Tensor) - int32, not negative; numbers from `size` on are left out.
+        - **size** (Union[Tensor, int]) - How many numbers are counted.
+        - **weights** (Tensor) - What each element counts, of the shape of `array`; an empty one for 1.
+
+    Outputs:
+        Tensor of the element type of `weights`, of shape (size,).
+
+    Raises:
+        TypeError: If `array` is not made of integers.
+        ValueError: If the shapes differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("Bincount", "array", array, INT)
+    if weights.size:
+        same_shape("Bincount", array=array, weights=weights)
+    counted = weights if weights.size else jnp.ones(array.shape, weights.dtype)
+    return jnp.zeros(size, weights.dtype).at[array].add(counted, mode="drop", wrap_negative_indices=False)
+
+
 CASES = [
+    case(Bincount, Values([0, 1, 1, 7]), Values(3), F(4)).without("gradient", "2.7.1 has none"),
     case(_BinCount, Values([1, 3, 1, 0, 7]), F(5), length=4)
     .without("mindspore", NUMPYS)
     .without("differences", "it adds in float32"),

@@ -5,7 +5,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from msnb.common.kinds import Bool, Ints, OneOf, Shape, Tensors, check
-from msnb.core.cases import F, case, refused
+from msnb.core.cases import F, Values, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
@@ -337,7 +337,35 @@ def expand_as(input: Tensor, other: Tensor) -> Tensor:
     return BroadcastTo(tensor_argument("expand_as", "other", other).shape)(input)
 
 
+@operator(generation=2)
+def Expand(x, shape: Shape):
+    """A Tensor repeated to a shape; older name of what BroadcastTo does.
+
+    Inputs:
+        - **x** (Tensor) - Any Tensor.
+        - **shape** (Union[Tensor, tuple[int]]) - The shape; -1 keeps a length.
+
+    Outputs:
+        Tensor of that shape.
+
+    Raises:
+        TypeError: If `x` is not a Tensor.
+        ValueError: If `x` does not broadcast to the shape.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    tensor_only("Expand", "x", x)
+    behind = (1,) * (len(shape) - x.ndim) + x.shape
+    wanted = tuple(old if new == -1 else new for new, old in zip(shape, behind))
+    if len(shape) < x.ndim or any(old not in (1, new) for new, old in zip(wanted, behind)):
+        raise ValueError(f"For 'Expand', 'x' should broadcast to {shape}, but its shape is {x.shape}.")
+    return jnp.broadcast_to(x, wanted)
+
+
 CASES = [
+    case(Expand, F(2, 1), Values([2, 3])),
+    case(Expand, F(2, 1), (2, -1, 3)),
     case(_expand, F(3), (2, -1)).without("mindspore", "2.7.1 takes the shape as a Tensor"),
     case(expand_as, F(3), F(2, 3)).wrt(0),
     case(_Grid, (F(2), F(3)), indexing="ij", sparse=True).without("mindspore", NUMPYS),

@@ -4,11 +4,11 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import DType, Optional, Shape, check
-from msnb.core.cases import case
+from msnb.core.cases import F, case
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
-from msnb.ops._check import ANY, dtype_in, rank, tensor_argument
+from msnb.ops._check import ANY, dtype_in, rank, tensor_argument, tensor_only
 from msnb.ops._in_place import take_over
 from msnb.ops._numpy import ArrayLike, as_tensor, element_type, in_type
 from msnb.ops.array.broadcast import BroadcastTo
@@ -464,6 +464,53 @@ def fills(x: Tensor, value: Tensor | float) -> Tensor:
     return full_like(tensor_argument("fills", "x", x), value)
 
 
+@operator(generation=2)
+def FillV2(shape: Shape, value):
+    """A Tensor with one value in every place.
+
+    Inputs:
+        - **shape** (Union[Tensor, tuple[int]]) - Shape of the result.
+        - **value** (Tensor) - The value, a scalar.
+
+    Outputs:
+        Tensor of shape `shape` and the element type of `value`.
+
+    Raises:
+        TypeError: If `value` is not a Tensor.
+        ValueError: If `value` is no scalar, or a length is negative.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    tensor_only("FillV2", "value", value)
+    rank("FillV2", "value", value, 0)
+    _creatable("FillV2", shape)
+    return jnp.full(shape, value)
+
+
+@operator(generation=2)
+def Fills(x, value):
+    """A Tensor with one number in every place, of the shape and element type of another.
+
+    Inputs:
+        - **x** (Tensor) - Gives shape and type.
+        - **value** (Union[int, float, Tensor]) - The number; a Tensor must be a scalar.
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        TypeError: If `x` is not a Tensor.
+        ValueError: If `value` is no scalar.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    tensor_only("Fills", "x", x)
+    rank("Fills", "value", value, 0)
+    return jnp.full(x.shape, cast_array(value, x.dtype))
+
+
 @spelling(Fill, method="fill_")
 def _fill_into(self: Tensor, value: Tensor | float) -> Tensor:
     """Put one number in every place, and return the Tensor."""
@@ -471,6 +518,8 @@ def _fill_into(self: Tensor, value: Tensor | float) -> Tensor:
 
 
 CASES = [
+    case(FillV2, (2, 3), F()),
+    case(Fills, F(2, 3), 2.5).without("mindspore", "the CPU has no kernel"),
     case(Fill, mstype.float32, (2, 2), 1.5).without("differences", "its result is float32"),
     case(Ones, (2, 2), mstype.int32),
     case(Zeros, (2, 2), mstype.float16),

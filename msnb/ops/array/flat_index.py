@@ -9,7 +9,7 @@ from msnb.common.kinds import OneOf, Shape, Tensors, check
 from msnb.core.cases import Values, case
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
-from msnb.ops._check import INT, dtype_in, wide
+from msnb.ops._check import INDEX, INT, dtype_in, rank, wide
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, common_type
 from msnb.ops._shapes import shapes
 
@@ -145,7 +145,31 @@ def ravel_multi_index(multi_index: ArrayLike, dims: Shape, mode: str = "clip", o
     return flat.astype(mstype.float32)
 
 
+@operator(generation=2)
+def UnravelIndex(indices, dims: Shape):
+    """Places along each dimension, of places that are counted through all elements.
+
+    Inputs:
+        - **indices** (Tensor) - int32 or int64, a scalar or a vector; they have to be in range.
+        - **dims** (Union[Tensor, tuple[int]]) - The shape of what they are places in.
+
+    Outputs:
+        Tensor of shape (len(dims), len(indices)), or (len(dims),) for a scalar, of the element type of `indices`.
+
+    Raises:
+        TypeError: If `indices` are not integers.
+        ValueError: If `indices` have more than 1 dimension.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("UnravelIndex", "indices", indices, INDEX)
+    rank("UnravelIndex", "indices", indices, 0, 1)
+    return jnp.stack([indices // step % n for step, n in zip(_steps(dims, "C"), dims, strict=True)])
+
+
 CASES = [
+    case(UnravelIndex, Values([2, 5]), Values([3, 3])),
     case(_UnravelIndex, Values([22, 41, -1, 99]), shape=(7, 6)).without("mindspore", NUMPYS),
     case(_UnravelIndex, Values([31, 41, 13]), shape=(7, 6), order="F").without("mindspore", NUMPYS),
     case(_RavelMultiIndex, (Values([3, 6]), Values([4, 9])), shape=(7, 6)).without("mindspore", NUMPYS),

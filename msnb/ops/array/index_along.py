@@ -1,6 +1,6 @@
 """Slices of a Tensor along an axis that are increased, replaced or filled, and elements put at places."""
 
-from msnb.common.kinds import Int, OneOf
+from msnb.common.kinds import Int, OneOf, Tensors
 from msnb.core.cases import F, I, Values, Written, case, refused
 from msnb.core.checks import index as of_axis
 from msnb.core.declare import operator, spelling
@@ -202,7 +202,68 @@ def _index_put_into(
 
 _A_PART = "a part of Tensor's methods, which 2.7.1 has on Ascend"
 
+
+@operator(writes=("var",), checks=[of_axis("indices", of="var", axis="axis")], generation=2)
+def InplaceIndexAdd(var, indices, updates, *, axis: Int):
+    """A Parameter increased at indices along an axis.
+
+    Args:
+        axis (int): The axis.
+
+    Inputs:
+        - **var** (Parameter) - What is written.
+        - **indices** (Tensor) - A vector of int32.
+        - **updates** (Tensor) - What is added, of the element type of `var` and its shape but along the axis.
+
+    Outputs:
+        Parameter, the written one.
+
+    Raises:
+        TypeError: If `indices` are not integers, or the element types differ.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _sum_along("InplaceIndexAdd", var, indices, updates, axis)
+
+
+@operator(generation=2)
+def IndexPut(x1, x2, indices: Tensors, *, accumulate: OneOf(0, 1) = 0):
+    """A copy of a Tensor with values at the places that Tensors of indices name.
+
+    Args:
+        accumulate (int): 1 where the values are added to what is there. Default: 0.
+
+    Inputs:
+        - **x1** (Tensor) - Any Tensor.
+        - **x2** (Tensor) - The values, a vector of the element type of `x1`, of as many as there are places, or of one.
+        - **indices** (tuple[Tensor]) - A vector of int32 or int64 for each of the first dimensions.
+
+    Outputs:
+        Tensor of the shape and element type of `x1`.
+
+    Raises:
+        TypeError: If the element types differ, or indices are not integers.
+        ValueError: If there are more indices than dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    same_dtype("IndexPut", x1=x1, x2=x2)
+    for i, one in enumerate(indices):
+        dtype_in("IndexPut", f"indices[{i}]", one, INDEX)
+    if len(indices) > x1.ndim:
+        raise ValueError(f"For 'IndexPut', 'indices' should be at most {x1.ndim}, but got {len(indices)}.")
+    at = x1.at[tuple(indices)]
+    rest = x2.reshape(-1, *(1,) * (x1.ndim - len(indices))) if x2.ndim == 1 else x2
+    return (at.add if accumulate else at.set)(rest, mode="drop")
+
+
 CASES = [
+    case(IndexPut, F(2, 3), F(2), (Values([0, 1]), Values([1, -1]))).wrt(0, 1),
+    case(IndexPut, F(2, 3), F(1), (Values([0, 0]), Values([1, 1])), accumulate=1).wrt(0, 1),
+    case(InplaceIndexAdd, Written(F(2, 3)), Values([0, 2]), F(2, 2), axis=1),
     case(IndexAdd, F(2, 3), Values([0, 2]), F(2, 2), axis=1),
     case(index_add, Written(F(3, 2)), Values([0, 2]), F(2, 2), 0),
     case(inplace_index_add, Written(F(3, 2)), Values([0, 0]), F(2, 2), 0),

@@ -7,6 +7,7 @@ from msnb.core.by_values import ShapeByValues
 from msnb.core.declare import spelling
 from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
+from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops._numpy import ArrayLike, as_tensor
 
 
@@ -22,6 +23,32 @@ def known(op, x):
     if is_tracer(x._array):
         raise ShapeByValues(op, "the shape of the result", "use ops.select or ops.where")
     return np.asarray(x._array)
+
+
+@host_operator()
+class NonZero(HostPrimitive):
+    """Places of the elements that are not 0. Never in a compiled graph: how many there are depends on values.
+
+    Inputs:
+        - **input** (Tensor) - Numbers or bool.
+
+    Outputs:
+        Tensor of int64, of shape (count, input.ndim).
+
+    Raises:
+        TypeError: If `input` is not a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.NonZero()(Tensor([0, 3, 5], mindspore.int32)))
+        [[1]
+         [2]]
+    """
+
+    def __call__(self, input: Tensor) -> Tensor:
+        return nonzero(input)
 
 
 @spelling(function="nonzero", method="nonzero")

@@ -143,7 +143,7 @@ def repeat(a: ArrayLike, repeats: int | tuple[int, ...] | list[int], axis: int |
 
 
 @operator(functional="roll", methods=("roll",))
-def Roll(input, shifts: IntOrTuple, dims: Axis = ()):
+def Roll(input, *, shifts: IntOrTuple, dims: Axis = ()):
     """A Tensor whose elements move along dimensions; what leaves at the end comes in at the beginning.
 
     Args:
@@ -460,12 +460,18 @@ def fliplr(input: Tensor) -> Tensor:
     return ReverseV2.functional(input, (axis_in("fliplr", 1, tensor_argument("fliplr", "input", input).ndim),))
 
 
+@spelling(ReverseSequence, method="reverse_sequence")
+def _reverse_sequence_of(self: Tensor, seq_lengths: Tensor, seq_dim: int = 0, batch_dim: int = 0) -> Tensor:
+    """The first `seq_lengths` elements along `seq_dim` in reverse order, for each along `batch_dim`."""
+    return ReverseSequence(seq_dim, batch_dim)(self, seq_lengths)
+
+
 CASES = [
     case(flipud, F(2, 3)),
     case(fliplr, F(2, 3)),
     refused(ValueError, fliplr, F(2)),
     case(_RepeatInterleave, F(2, 2), 2, 1),
-    case(Roll, F(2, 3), 1, 1),
+    case(Roll, F(2, 3), shifts=1, dims=1),
     case(_Rot90, F(2, 3), 1, (0, 1)),
     case(ReverseV2, F(2, 3), axis=(1,)),
     case(ReverseSequence, F(2, 4), Values([3, 1]), seq_dim=1, batch_dim=0),

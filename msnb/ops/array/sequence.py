@@ -8,7 +8,7 @@ import numpy as np
 
 from msnb import log
 from msnb.common import dtype as mstype
-from msnb.common.kinds import Bool, DType, Int, NonNegInt, Number, Optional, PositiveInt, StrictFloat, check
+from msnb.common.kinds import Bool, DType, Int, NonNegInt, Number, OneOf, Optional, PositiveInt, StrictFloat, check
 from msnb.core.cases import F, U, Values, case
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
@@ -438,7 +438,39 @@ def logspace(
     return in_type(check(Number, base, "base", "logspace") ** exponents, dtype, "logspace")
 
 
+@operator(generation=2)
+def LogSpace(
+    start, end, *, steps: NonNegInt = 10, base: NonNegInt = 10, dtype: OneOf(*mstype.float_type) = mstype.float32
+):
+    """Powers of `base` whose exponents stand at even distances from `start` to `end`, both included.
+
+    Args:
+        steps (int): How many. Default: 10.
+        base (int): The base. Default: 10.
+        dtype (mindspore.dtype): float16, float32 or float64. Default: mindspore.float32.
+
+    Inputs:
+        - **start** (Tensor) - The first exponent, a scalar.
+        - **end** (Tensor) - The last exponent, a scalar.
+
+    Outputs:
+        Tensor of shape (steps,).
+
+    Raises:
+        ValueError: If `start` or `end` is no scalar.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    for name, value in (("start", start), ("end", end)):
+        rank("LogSpace", name, value, 0)
+    exponents = jnp.linspace(start.astype(jnp.float32), end.astype(jnp.float32), steps)
+    return (jnp.float32(base) ** exponents).astype(np_dtype(dtype))
+
+
 CASES = [
+    case(LogSpace, F(low=0.5, high=1), F(low=2)).without("gradient", "2.7.1 has none"),
+    case(LogSpace, F(low=0.5, high=1), F(low=2), steps=3, base=2).without("gradient", "2.7.1 has none"),
     case(logspace, F(low=0.5, high=1), F(low=2), 3).without("gradient", "2.7.1 has none"),
     case(logspace, F(low=0.5, high=1), F(low=2), 5, 2).without("gradient", "2.7.1 has none"),
     case(Arange, 2, 9, 3, mstype.int32),

@@ -214,6 +214,9 @@ def StridedSliceGrad(
     return transposed(cut, shapex, dy)
 
 
+spelling(Slice, function="tensor_slice")(Slice.functional)
+
+
 CASES = [
     case(Slice, F(3, 4), (1, 0), (2, 3)),
     case(SliceGrad, F(2), F(4), (1,), (2,)),

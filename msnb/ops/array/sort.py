@@ -10,6 +10,7 @@ from msnb.core._jax_private import is_tracer
 from msnb.core.by_values import ShapeByValues
 from msnb.core.cases import F, Values, case, refused
 from msnb.core.declare import operator, spelling
+from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
 from msnb.ops._check import INDEX, NUMBER, axis_in, dtype_in, rank, tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator
@@ -91,10 +92,11 @@ def _sort_of(self: Tensor, axis: int = -1, descending: bool = False) -> tuple[Te
 
 
 @operator
-def SearchSorted(sorted_sequence, values, *, right: Bool = False):
+def SearchSorted(sorted_sequence, values, *, dtype: IndexType = mstype.int64, right: Bool = False):
     """Where values would go in an ordered vector so that it stays in order.
 
     Args:
+        dtype (mindspore.dtype): int32 or int64. Default: mindspore.int64.
         right (bool): Whether values go after equal elements. Default: False.
 
     Inputs:
@@ -102,7 +104,7 @@ def SearchSorted(sorted_sequence, values, *, right: Bool = False):
         - **values** (Tensor) - Numbers, of any shape for a vector, else of the same dimensions but for the last.
 
     Outputs:
-        Tensor of int64, of the shape of `values`.
+        Tensor of `dtype`, of the shape of `values`.
 
     Raises:
         TypeError: If the element types are not numbers.
@@ -115,7 +117,7 @@ def SearchSorted(sorted_sequence, values, *, right: Bool = False):
     dtype_in("searchsorted", "values", values, NUMBER)
     side = "right" if right else "left"
     if sorted_sequence.ndim == 1:
-        return jnp.searchsorted(sorted_sequence, values, side=side).astype(jnp.int64)
+        return jnp.searchsorted(sorted_sequence, values, side=side).astype(np_dtype(dtype))
     rows = sorted_sequence.shape[:-1]
     if values.shape[:-1] != rows or not rows:
         raise ValueError(
@@ -124,7 +126,7 @@ def SearchSorted(sorted_sequence, values, *, right: Bool = False):
         )
     ordered, sought = (x.reshape(-1, x.shape[-1]) for x in (sorted_sequence, values))
     found = jax.vmap(lambda a, v: jnp.searchsorted(a, v, side=side))(ordered, sought)
-    return found.reshape(values.shape).astype(jnp.int64)
+    return found.reshape(values.shape).astype(np_dtype(dtype))
 
 
 @spelling(SearchSorted)
@@ -171,7 +173,7 @@ def searchsorted(
                 f"but got {sorter.shape}."
             )
         sorted_sequence = GatherD.functional(sorted_sequence, -1, sorter)
-    found = SearchSorted.functional(sorted_sequence, values, right or side == "right")
+    found = SearchSorted(right=bool(right) or side == "right")(sorted_sequence, values)
     return Cast.functional(found, mstype.int32) if out_int32 else found
 
 
@@ -215,7 +217,7 @@ def _numpy_searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: 
                 f"For 'searchsorted', 'sorter' should have the shape of 'a', {a.shape}, but got {sorter.shape}."
             )
         a = a[sorter]
-    return SearchSorted.functional(a, v, side == "right").astype(mstype.int32)
+    return SearchSorted(mstype.int32, side == "right")(a, v)
 
 
 def _first_places(x):
@@ -348,10 +350,37 @@ def _numpy_unique(x: ArrayLike, return_inverse: bool = False) -> Tensor | tuple[
     return distinct, argsort(order)[inverse].astype(inverse.dtype)
 
 
+@spelling(Sort, function="msort", method="msort")
+def msort(input: Tensor) -> Tensor:
+    """The elements in order along the first dimension.
+
+    Args:
+        input (Tensor): Numbers.
+
+    Returns:
+        Tensor of the shape and element type of `input`.
+
+    Raises:
+        TypeError: If `input` is not made of numbers.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Sort(0)(input)[0]
+
+
+@spelling(UniqueWithPad, method="unique_with_pad")
+def _unique_with_pad_of(self: Tensor, pad_num: int) -> tuple[Tensor, Tensor]:
+    """The distinct elements of a vector, filled up with `pad_num` to its length, and where each belongs."""
+    return UniqueWithPad()(self, pad_num)
+
+
 CASES = [
+    case(msort, F(3, 2)),
     case(Sort, F(3, 4), axis=0),
     case(Sort, F(3, 4), descending=True),
     case(SearchSorted, Values([1.0, 2.0, 3.0]), Values([[0.5, 2.0], [2.5, 9.0]])),
+    case(SearchSorted, Values([1.0, 2.0, 3.0]), Values([2.0]), dtype=mstype.int32),
     case(SearchSorted, Values([1.0, 2.0, 3.0]), Values([[0.5, 2.0], [2.5, 9.0]]), right=True).without(
         "mindspore", "its class takes no notice of `right`, its function does"
     ),

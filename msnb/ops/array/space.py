@@ -256,7 +256,30 @@ def BatchToSpaceND(x, *, block_shape: BlockShape, crops: Borders):
     return _from_batch("BatchToSpaceND", x, block_shape, crops)
 
 
+@operator(generation=2)
+def BatchToSpaceNDV2(input_x, block_shape: BlockShape, crops: Borders):
+    """The batch moved into blocks of pixels, then cropped, as BatchToSpaceND, whose attributes are inputs here.
+
+    Inputs:
+        - **input_x** (Tensor) - Images of shape (N, C, H, W), N a multiple of block_shape[0] * block_shape[1].
+        - **block_shape** (Union[int, tuple, list]) - Height and width of a block.
+        - **crops** (Union[tuple, list]) - ((top, bottom), (left, right)) rows and columns to cut off.
+
+    Outputs:
+        Tensor of shape (N / prod(block_shape), C, H * block_shape[0] - cropped, W * block_shape[1] - cropped).
+
+    Raises:
+        TypeError: If an argument is not made of int.
+        ValueError: If the batch is not a multiple of the block, or nothing is left.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _from_batch("BatchToSpaceNDV2", input_x, block_shape, crops)
+
+
 CASES = [
+    case(BatchToSpaceNDV2, F(4, 1, 2, 2), (2, 2), ((1, 0), (0, 1))).without("mindspore", "the CPU has no kernel"),
     case(SpaceToDepth, F(1, 2, 2, 4), block_size=2),
     case(DepthToSpace, F(1, 8, 1, 2), block_size=2),
     case(SpaceToBatch, F(1, 1, 2, 2), block_size=2, paddings=((0, 0), (0, 0))),

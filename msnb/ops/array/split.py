@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.common.kinds import Int, IntOrTuple, Ints, PositiveInt, check
+from msnb.common.kinds import Int, IntOrTuple, Ints, Optional, PositiveInt, check
 from msnb.core.cases import F, case, refused
 from msnb.core.declare import also_called, operator, spelling
 from msnb.core.tensor import Tensor
@@ -12,11 +12,12 @@ from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
 
 
 @operator(aliases=("Unpack",))
-def Unstack(input_x, *, axis: Int = 0):
+def Unstack(input_x, *, axis: Int = 0, num: Optional(Int) = None):
     """A Tensor taken apart along an axis, the inverse of Stack.
 
     Args:
         axis (int): The axis, which the results lack. Default: 0.
+        num (int): How long it is; nothing else is allowed. Default: None, as long as it is.
 
     Inputs:
         - **input_x** (Tensor) - Of at least 1 dimension.
@@ -26,7 +27,7 @@ def Unstack(input_x, *, axis: Int = 0):
 
     Raises:
         TypeError: If `axis` is not an int.
-        ValueError: If `axis` is out of range.
+        ValueError: If `axis` is out of range, or not `num` long.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -37,6 +38,10 @@ def Unstack(input_x, *, axis: Int = 0):
     """
     tensor_only("Unstack", "input_x", input_x)
     axis = axis_in("Unstack", axis, input_x.ndim)
+    if num is not None and num != input_x.shape[axis]:
+        raise ValueError(
+            f"For 'Unstack', 'num' should be {input_x.shape[axis]}, the length of the axis, but got {num}."
+        )
     return tuple(jnp.squeeze(part, axis) for part in jnp.split(input_x, input_x.shape[axis], axis))
 
 
@@ -375,7 +380,37 @@ def chunk_ext(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     return chunk(input, chunks, dim)
 
 
+@operator(generation=2)
+def SplitWithSize(input, split_size: Ints, dim: Int = 0):
+    """A Tensor in parts of given lengths along a dimension.
+
+    Inputs:
+        - **input** (Tensor) - Any Tensor.
+        - **split_size** (tuple[int]) - The lengths, which make up the whole.
+        - **dim** (int) - The dimension. Default: 0.
+
+    Outputs:
+        A tuple of Tensors.
+
+    Raises:
+        TypeError: If `input` is not a Tensor.
+        ValueError: If `dim` is out of range, or the lengths do not make up the whole.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    tensor_only("SplitWithSize", "input", input)
+    axis = axis_in("SplitWithSize", dim, input.ndim, "dim")
+    if sum(split_size) != input.shape[axis] or any(n < 0 for n in split_size):
+        raise ValueError(
+            f"For 'SplitWithSize', 'split_size' should make up {input.shape[axis]}, the length of dimension {dim}, "
+            f"but got {split_size}."
+        )
+    return tuple(jnp.split(input, np.cumsum(split_size)[:-1], axis))
+
+
 CASES = [
+    case(SplitWithSize, F(2, 5), (2, 3), 1).without("mindspore", "the CPU has no kernel"),
     case(chunk_ext, F(5, 2), 2),
     case(_SplitAt, F(5, 2), places=2, axis=0).without("mindspore", NUMPYS),
     case(_SplitAt, F(2, 5), places=(1, 3), axis=1).without("mindspore", NUMPYS),

@@ -134,6 +134,9 @@ spelling(Transpose, method="T", generation=1)(
 spelling(Transpose, method="H")(
     property(lambda self: swapaxes(self, -1, -2), doc="A matrix with rows and columns exchanged.")
 )
+spelling(Transpose, method="mH")(
+    property(lambda self: _Adjoint.functional(self), doc="The last two dimensions exchanged, and conjugated.")
+)
 spelling(Transpose, method="mT")(
     property(lambda self: swapaxes(self, -1, -2), doc="The last two dimensions exchanged.")
 )

@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from msnb.common import dtype as mstype
-from msnb.common.kinds import Bool, DType, NonNegInt, check
+from msnb.common.kinds import Bool, DType, Float, Kind, NonNegInt, Static, accept_value, check
 from msnb.core.cases import Values, case, refused
-from msnb.core.declare import spelling
+from msnb.core.declare import operator, spelling
+from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
 from msnb.ops._numpy import in_type
 
@@ -164,7 +166,118 @@ def kaiser_window(
     )
 
 
+def _window_type(value):
+    value = accept_value(DType, value)
+    if value not in _FLOATS:
+        raise TypeError
+    return value
+
+
+WindowType = Kind("a floating point type", _window_type)
+
+
+def _length(value):
+    if isinstance(value, (tuple, list)) and len(value) == 1:  # of a Tensor of one element
+        (value,) = value
+    return accept_value(NonNegInt, value)
+
+
+WindowLength = Kind("a non-negative int", _length, examples=(5,))
+
+
+def _of(length, periodic, dtype, shape):
+    """The window's values as an array."""
+    values = shape(length + 1)[:-1] if periodic and length > 1 else shape(length)
+    return jnp.asarray(values.astype(np_dtype(dtype)))
+
+
+@operator(generation=2)
+def BartlettWindow(window_length: WindowLength, *, periodic: Bool = True, dtype: WindowType = mstype.float32):
+    """Bartlett's window: it rises from 0 to 1 and falls again, both in a straight line.
+
+    Args:
+        periodic (bool): Whether the window is one period, after which the next may follow. Default: True.
+        dtype (mindspore.dtype): Floating point element type. Default: mindspore.float32.
+
+    Inputs:
+        - **window_length** (Union[Tensor, int]) - Number of values.
+
+    Outputs:
+        Tensor of shape (window_length,).
+
+    Raises:
+        TypeError: If `window_length` is not an int, or `dtype` is not floating point.
+        ValueError: If `window_length` is negative.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _of(window_length, periodic, dtype, np.bartlett)
+
+
+@operator(generation=2)
+def BlackmanWindow(window_length: WindowLength, *, periodic: Bool = True, dtype: WindowType = mstype.float32):
+    """Blackman's window: three terms of a sum of cosines.
+
+    Args:
+        periodic (bool): Whether the window is one period, after which the next may follow. Default: True.
+        dtype (mindspore.dtype): Floating point element type. Default: mindspore.float32.
+
+    Inputs:
+        - **window_length** (Union[Tensor, int]) - Number of values.
+
+    Outputs:
+        Tensor of shape (window_length,).
+
+    Raises:
+        TypeError: If `window_length` is not an int, or `dtype` is not floating point.
+        ValueError: If `window_length` is negative.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _of(window_length, periodic, dtype, np.blackman)
+
+
+@operator(generation=2)
+def HammingWindow(
+    window_length: WindowLength,
+    *,
+    periodic: Bool = True,
+    alpha: Static(Float) = 0.54,
+    beta: Static(Float) = 0.46,
+    dtype: WindowType = mstype.float32,
+):
+    """Hamming's window: a cosine that does not reach 0.
+
+    Args:
+        periodic (bool): Whether the window is one period, after which the next may follow. Default: True.
+        alpha (float): The middle of the cosine. Default: 0.54.
+        beta (float): Its amplitude. Default: 0.46.
+        dtype (mindspore.dtype): Floating point element type. Default: mindspore.float32.
+
+    Inputs:
+        - **window_length** (Union[Tensor, int]) - Number of values.
+
+    Outputs:
+        Tensor of shape (window_length,).
+
+    Raises:
+        TypeError: If `window_length` is not an int, or `dtype` is not floating point.
+        ValueError: If `window_length` is negative.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _of(window_length, periodic, dtype, lambda count: _cosine(count, alpha, beta))
+
+
 CASES = [
+    case(BartlettWindow, Values(5)),
+    case(BartlettWindow, Values(6), periodic=False, dtype=mstype.float16),
+    case(BlackmanWindow, Values(5)),
+    case(HammingWindow, Values([5])),
+    case(HammingWindow, Values([6]), periodic=False, alpha=0.5, beta=0.4),
     case(bartlett_window, Values(5)),
     case(bartlett_window, Values(6), periodic=False, dtype=mstype.float16),
     case(blackman_window, Values(5)),

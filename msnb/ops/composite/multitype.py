@@ -4,6 +4,7 @@ import functools
 
 from msnb import log
 from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, check
 from msnb.core import script
 from msnb.core.errors import describe
 from msnb.core.sparse_tensor import RowTensor, SparseTensor
@@ -122,6 +123,7 @@ class HyperMap:
     Args:
         ops (Union[MultitypeFuncGraph, Callable, None]): The operation; None takes it as the first argument of each
             call. Default: None.
+        reverse (bool): Whether the operation runs for the last elements first. Default: False.
 
     Inputs:
         - **args** (tuple) - The nested sequences, all of the same structure.
@@ -137,10 +139,11 @@ class HyperMap:
 
     _deep = True
 
-    def __init__(self, ops=None):
+    def __init__(self, ops=None, reverse=False):
         if ops is not None and not callable(ops):
             raise TypeError(f"For 'HyperMap', 'ops' should be callable, but got {describe(ops)}.")
         self.ops = ops
+        self.reverse = check(Bool, reverse, "reverse", type(self).__name__)
 
     def __call__(self, *args):
         operation = self.ops
@@ -158,10 +161,13 @@ class HyperMap:
                     f"The arguments of a map should have the same structure, but got {describe(first)} "
                     f"and {describe(other)}."
                 )
+        rows = list(zip(*args))
+        rows = rows[::-1] if self.reverse else rows
         if self._deep:
-            results = [self._map(operation, items) for items in zip(*args)]
+            results = [self._map(operation, items) for items in rows]
         else:
-            results = [operation(*items) for items in zip(*args)]
+            results = [operation(*items) for items in rows]
+        results = results[::-1] if self.reverse else results
         return results if type(first) is list else tuple(results)
 
 
@@ -171,6 +177,7 @@ class Map(HyperMap):
     Args:
         ops (Union[MultitypeFuncGraph, Callable, None]): The operation; None takes it as the first argument of each
             call. Default: None.
+        reverse (bool): Whether the operation runs for the last elements first. Default: False.
     """
 
     _deep = False

@@ -4,6 +4,7 @@ import math
 
 import jax.numpy as jnp
 
+from msnb.common.kinds import Number, Optional
 from msnb.core import float_status
 from msnb.core.cases import F16, F, Values, case, refused
 from msnb.core.declare import operator, spelling
@@ -214,14 +215,22 @@ class NPUClearFloatStatus(HostPrimitive):
 
 
 @operator(functional="nan_to_num", methods=("nan_to_num",))
-def NanToNum(input, nan=None, posinf=None, neginf=None):
+def NanToNum(
+    input,
+    *,
+    nan: Optional(Number) = None,
+    posinf: Optional(Number) = None,
+    neginf: Optional(Number) = None,
+):
     """A Tensor with numbers in place of nan and infinities.
+
+    Args:
+        nan (float): For nan. Default: None, 0.0.
+        posinf (float): For infinity. Default: None, the largest number.
+        neginf (float): For minus infinity. Default: None, the smallest number.
 
     Inputs:
         - **input** (Tensor) - Floating point.
-        - **nan** (float) - For nan. Default: None, 0.0.
-        - **posinf** (float) - For infinity. Default: None, the largest number.
-        - **neginf** (float) - For minus infinity. Default: None, the smallest number.
 
     Outputs:
         Tensor of the shape and element type of `input`.
@@ -364,5 +373,6 @@ CASES = [
     .without("mindspore", "r1.1 has 2 ** -16 for float32, MindSpore 2 the distance from 1 to the next number")
     .without("half", "each element type has its own"),
     *(case(op, Values([math.nan, math.inf, -math.inf, 1.0])) for op in (IsNan, IsInf, IsFinite, NanToNum)),
+    case(NanToNum, Values([math.nan, math.inf, -math.inf, 1.0]), nan=1.5, posinf=2.5),
     refused(ValueError, NPUGetFloatStatus, F(2, 3)),
 ]

@@ -51,9 +51,9 @@ def _betainc_jvp(primals, tangents):
     return _betainc(a, b, x), by_a * a_dot + by_b * b_dot + density * x_dot
 
 
-@operator
+@operator(generation=2)
 @shapes("a b x: ~s")
-def _Betainc(a, b, x):
+def Betainc(a, b, x):
     r"""Regularised incomplete beta function: :math:`\int_0^x t^{a-1} (1-t)^{b-1} dt / B(a, b)`.
 
     Inputs:
@@ -76,5 +76,5 @@ def _Betainc(a, b, x):
 
 
 CASES = [
-    case(_Betainc, U(3, low=0.5, high=4), U(3, low=0.5, high=4), U(2, 3)),
+    case(Betainc, U(2, 3, low=0.5, high=4), U(2, 3, low=0.5, high=4), U(2, 3)).wrt(2),
 ]

@@ -122,6 +122,29 @@ def InplaceUpdate(x, v, *, indices: IntOrTuple):
     return _rows("InplaceUpdate", x, v, indices).set(v)
 
 
+@operator(generation=2)
+def InplaceUpdateV2(x, indices: IntOrTuple, v):
+    """Copy of `x` whose rows at `indices` are replaced by `v`.
+
+    Inputs:
+        - **x** (Tensor) - Of any shape but a scalar.
+        - **indices** (Union[int, tuple[int]]) - Rows of `x`, each in [0, x.shape[0]).
+        - **v** (Tensor) - Of the element type of `x`; its first dimension counts the indices, the others are those
+          of `x`.
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        TypeError: If the element types differ.
+        ValueError: If the shapes do not fit or an index is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _rows("InplaceUpdateV2", x, v, indices).set(v)
+
+
 @spelling(InplaceAdd)
 def inplace_add(x: Tensor, v: Tensor, indices: int | tuple[int, ...]) -> Tensor:
     """A copy of `x` whose rows at `indices` are increased by `v`.
@@ -192,6 +215,7 @@ spelling(InplaceUpdate, method="inplace_update")(inplace_update)
 
 
 CASES = [
+    case(InplaceUpdateV2, F(3, 2), (0, 2), F(2, 2)).without("gradient", "2.7.1 has none"),
     case(inplace_add, F(3, 2), F(2, 2), (0, 2)).without("gradient", "MindSpore gives zeros"),
     case(inplace_sub, F(3, 2), F(1, 2), 1).without("gradient", "MindSpore gives zeros"),
     case(inplace_update, F(3, 2), F(1, 2), 1).without("gradient", "MindSpore gives zeros"),

@@ -419,6 +419,30 @@ def vecdot(x: Tensor, y: Tensor, *, axis: int = -1) -> Tensor:
     return _VecDot.functional(x, y, axis)
 
 
+@operator(generation=2)
+def Ger(x1, x2):
+    """Products of all pairs of elements of two vectors.
+
+    Inputs:
+        - **x1** (Tensor) - A vector, floating point.
+        - **x2** (Tensor) - A vector of its element type.
+
+    Outputs:
+        Tensor of shape (len(x1), len(x2)).
+
+    Raises:
+        TypeError: If the element types differ.
+        ValueError: If one is no vector.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    same_dtype("Ger", x1=x1, x2=x2)
+    rank("Ger", "x1", x1, 1)
+    rank("Ger", "x2", x2, 1)
+    return jnp.outer(x1, x2)
+
+
 @spelling(Outer, function="ger", method="ger")
 def ger(input: Tensor, vec2: Tensor) -> Tensor:
     """Products of all pairs of elements of two vectors.
@@ -504,6 +528,7 @@ def bidense(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None 
 
 
 CASES = [
+    case(Ger, F(2), F(3)),
     case(batch_dot, F(2, 2, 3), F(2, 3, 2)),
     case(batch_dot, F(2, 2, 3), F(2, 3, 2), (1, 2)),
     case(batch_dot, F(2, 3), F(2, 3, 4)),

@@ -217,12 +217,14 @@ def _with_places(op, combine, x, axis):
 
 
 @operator(functional="cummax", called=("input",), methods=("cummax",), generation=2)
-def Cummax(x, axis: Int):
+def Cummax(x, *, axis: Int):
     """Largest element so far along an axis, and where it stands.
+
+    Args:
+        axis (int): Axis to run along.
 
     Inputs:
         - **x** (Tensor) - Numbers.
-        - **axis** (int) - Axis to run along.
 
     Outputs:
         A tuple of two Tensors of the shape of `x`: the elements, and their places, int64; the last ones of equals.
@@ -238,12 +240,14 @@ def Cummax(x, axis: Int):
 
 
 @operator(functional="cummin", called=("input",), methods=("cummin",), generation=2)
-def Cummin(x, axis: Int):
+def Cummin(x, *, axis: Int):
     """Smallest element so far along an axis, and where it stands.
+
+    Args:
+        axis (int): Axis to run along.
 
     Inputs:
         - **x** (Tensor) - Numbers.
-        - **axis** (int) - Axis to run along.
 
     Outputs:
         A tuple of two Tensors of the shape of `x`: the elements, and their places, int32; the last ones of equals.
@@ -259,14 +263,18 @@ def Cummin(x, axis: Int):
     return values, places.astype(jnp.int32)
 
 
-@operator(functional="logcumsumexp", called=("input",), methods=("logcumsumexp",), generation=2)
+@operator(generation=2)
 @in_float32
-def _LogCumSumExp(x, axis: Int):
+def CumulativeLogsumexp(x, axis: Int, *, exclusive: Bool = False, reverse: Bool = False):
     """Logarithm of the running sum of exponentials along an axis.
+
+    Args:
+        exclusive (bool): Whether an element leaves itself out; the first is then the lowest number. Default: False.
+        reverse (bool): Whether to run from the end. Default: False.
 
     Inputs:
         - **x** (Tensor) - Floating point.
-        - **axis** (int) - Axis to run along.
+        - **axis** (Union[Tensor, int]) - Axis to run along.
 
     Outputs:
         Tensor of the shape and element type of `x`.
@@ -279,17 +287,49 @@ def _LogCumSumExp(x, axis: Int):
         ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("logcumsumexp", "input", x, FLOAT)
-    return lax.cumlogsumexp(x, axis_in("logcumsumexp", axis, x.ndim))
+    axis = axis_in("logcumsumexp", axis, x.ndim)
+    found = lax.cumlogsumexp(x, axis, reverse)
+    if not exclusive:
+        return found
+    first = lax.slice_in_dim(found, 0, 1, axis=axis)
+    lowest = jnp.full_like(first, jnp.finfo(x.dtype).min)
+    if reverse:
+        return jnp.concatenate([lax.slice_in_dim(found, 1, None, axis=axis), lowest], axis)
+    return jnp.concatenate([lowest, lax.slice_in_dim(found, 0, x.shape[axis] - 1, axis=axis)], axis)
+
+
+@spelling(CumulativeLogsumexp, function="logcumsumexp", method="logcumsumexp")
+def logcumsumexp(input: Tensor, axis: int) -> Tensor:
+    """Logarithm of the running sum of exponentials along an axis.
+
+    Args:
+        input (Tensor): Floating point.
+        axis (int): Axis to run along.
+
+    Returns:
+        Tensor of the shape and element type of `input`.
+
+    Raises:
+        TypeError: If `input` is not floating point, or `axis` is not an int.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return CumulativeLogsumexp()(input, axis)
 
 
 CASES = [
-    case(Cummax, F(2, 4), 1).without("gradient", "2.7.1 dies of it"),
-    case(Cummin, F(3, 2), 0).without("gradient", "2.7.1 dies of it"),
-    case(Cummax, Values([[1, 3, 3, 2]]), -1).without("gradient", "2.7.1 dies of it"),
-    case(Cummin, Values([[3, 1, 1, 2]]), -1).without("gradient", "2.7.1 dies of it"),
-    case(_LogCumSumExp, F(2, 4), 1),
-    refused(ValueError, Cummax, F(2), 1),
-    refused(TypeError, _LogCumSumExp, I(2), 0),
+    case(Cummax, F(2, 4), axis=1).without("gradient", "2.7.1 dies of it"),
+    case(Cummin, F(3, 2), axis=0).without("gradient", "2.7.1 dies of it"),
+    case(Cummax, Values([[1, 3, 3, 2]]), axis=-1).without("gradient", "2.7.1 dies of it"),
+    case(Cummin, Values([[3, 1, 1, 2]]), axis=-1).without("gradient", "2.7.1 dies of it"),
+    case(CumulativeLogsumexp, F(2, 4), Values(1)),
+    case(CumulativeLogsumexp, F(2, 4), Values(0), reverse=True),
+    case(CumulativeLogsumexp, F(2, 4), Values(1), exclusive=True).without("half", "it gives float32's lowest"),
+    case(logcumsumexp, F(2, 4), 1),
+    refused(ValueError, Cummax, F(2), axis=1),
+    refused(TypeError, logcumsumexp, I(2), 0),
     *(
         case(run, F(2, 4), *axis, **attributes)
         for run in (CumSum, CumProd)

@@ -19,11 +19,12 @@ from msnb.ops.math.finite import IsNan
 
 
 @operator(functional="reduce_sum")
-def ReduceSum(x, axis: Axis = (), *, keep_dims: Bool = False):
+def ReduceSum(x, axis: Axis = (), *, keep_dims: Bool = False, skip_mode: Bool = False):
     """Sum over axes.
 
     Args:
         keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
+        skip_mode (bool): Whether an `axis` of () means none rather than all. Default: False.
 
     Inputs:
         - **x** (Tensor) - Numbers.
@@ -45,7 +46,8 @@ def ReduceSum(x, axis: Axis = (), *, keep_dims: Bool = False):
         [3. 7.]
     """
     dtype_in("ReduceSum", "x", x, NUMBER)
-    return jnp.sum(x, axes_in("ReduceSum", axis, x.ndim), dtype=x.dtype, keepdims=keep_dims)
+    axes = () if skip_mode and axis == () else axes_in("ReduceSum", axis, x.ndim)
+    return jnp.sum(x, axes, dtype=x.dtype, keepdims=keep_dims)
 
 
 @operator
@@ -322,6 +324,30 @@ def count_nonzero(x: Tensor, axis: Axis = (), keep_dims: Bool = False, dtype: DT
     return Cast.functional(ReduceSum.functional(counted, axis, keep_dims=keep_dims), dtype)
 
 
+@operator(generation=2)
+def CountNonZero(x, *, dims: Axis = ()):
+    """Number of elements that are not 0, over axes.
+
+    Args:
+        dims (Union[int, tuple[int], list[int]]): Axes; all for None. Default: None.
+
+    Inputs:
+        - **x** (Tensor) - Numbers.
+
+    Outputs:
+        Tensor of int64, without the axes.
+
+    Raises:
+        TypeError: If `x` is not made of numbers.
+        ValueError: If an axis is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("CountNonZero", "x", x, NUMBER)
+    return jnp.count_nonzero(x, axes_in("CountNonZero", dims, x.ndim, "dims")).astype(jnp.int64)
+
+
 @spelling(ReduceSum, numpy="sum")
 def _sum_of_numpy(
     a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = False, initial: float | None = None
@@ -425,7 +451,31 @@ def _count_nonzero_of_numpy(x: ArrayLike, axis: Axis = None, keepdims: Bool = Fa
     return count_nonzero(Cast.functional(x, mstype.int32) if x.dtype == mstype.bool_ else x, axis, keepdims)
 
 
+@spelling(ReduceSum, method="sum_to_size")
+def _sum_to_size_of(self: Tensor, *size: Any) -> Tensor:
+    """The sum over what broadcasting a Tensor of a shape to this one has repeated.
+
+    Args:
+        size (Union[int, tuple[int], list[int]]): The shape, as one argument or as several.
+
+    Returns:
+        Tensor of that shape.
+
+    Raises:
+        ValueError: If that shape does not broadcast to that of the Tensor.
+    """
+    shape = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+    behind = self.shape[len(self.shape) - len(shape) :]
+    if len(shape) > self.ndim or any(n not in (1, old) for n, old in zip(shape, behind)):
+        raise ValueError(f"For 'sum_to_size', {shape} should broadcast to the shape of the Tensor, {self.shape}.")
+    lead = self.ndim - len(shape)
+    kept = tuple(i + lead for i, (n, old) in enumerate(zip(shape, behind)) if n != old)
+    found = ReduceSum(True)(self, kept) if kept else self
+    return ReduceSum()(found, tuple(range(lead))) if lead else found
+
+
 CASES = [
+    case(CountNonZero, I(2, 3, low=0, high=3), dims=1).without("mindspore", "its class cannot be called"),
     case(ReduceSum, F(2, 3, 2)),
     case(ReduceSum, F(2, 3, 2), 1),
     case(ReduceSum, F(2, 3, 2), (0, -1), keep_dims=True),

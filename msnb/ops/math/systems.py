@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 from jax.scipy import linalg
 
-from msnb.common.kinds import Bool, Kind
+from msnb.common.kinds import Bool, Kind, OneOf
 from msnb.core.cases import F, Values, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
@@ -12,6 +12,7 @@ from msnb.ops._check import COMPLEX, FLOAT, dtype_in, rank, same_dtype
 from msnb.ops._half import in_float32
 
 _MATRIX = Values([[4.0, 1.0], [1.0, 3.0]])
+_ALL_THREE = "all three results are there, as on MindSpore's CPU"
 
 
 def _square(op, argument, x, allowed=FLOAT):
@@ -41,9 +42,12 @@ def _EigVals(A):
     return jnp.linalg.eigvals(A)
 
 
-@operator(functional="eig", generation=2)
-def _Eig(A):
+@operator(generation=2)
+def Eig(A, *, compute_v: Bool = False):
     """Eigenvalues and eigenvectors of square matrices; on the CPU alone.
+
+    Args:
+        compute_v (bool): Whether the eigenvectors are wanted, else the second result is one 0. Default: False.
 
     Inputs:
         - **A** (Tensor) - float32, float64 or complex, of shape (*, N, N).
@@ -60,8 +64,32 @@ def _Eig(A):
         ``CPU``
     """
     _square("eig", "A", A, FLOAT | COMPLEX)
+    if not compute_v:
+        values = jnp.linalg.eigvals(A)
+        return values, jnp.zeros((), values.dtype)
     values, vectors = jnp.linalg.eig(A)
     return values, vectors
+
+
+@spelling(Eig)
+def eig(A: Tensor) -> tuple[Tensor, Tensor]:
+    """Eigenvalues and eigenvectors of square matrices; on the CPU alone.
+
+    Args:
+        A (Tensor): float32, float64 or complex, of shape (*, N, N).
+
+    Returns:
+        A tuple of two Tensors of complex numbers: eigenvalues of shape (*, N), and eigenvectors, the columns of
+        matrices of shape (*, N, N).
+
+    Raises:
+        TypeError: If `A` is of another type.
+        ValueError: If the last two dimensions differ.
+
+    Supported Platforms:
+        ``CPU``
+    """
+    return Eig(True)(A)
 
 
 @operator(functional="logdet", methods=("logdet",), generation=2)
@@ -200,10 +228,20 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: Bool = False) -> Tensor
     return CholeskySolve(upper)(input, input2)
 
 
-@operator(functional="lstsq", called=("input", "A"), methods=("lstsq",), generation=2)
+@operator(generation=2)
 @in_float32
-def _LeastNorm(x, a):
+def Lstsq(
+    x,
+    a,
+    *,
+    fast: OneOf(True, otherwise="the result is that of the precise way") = True,
+    l2_regularizer: OneOf(0.0, otherwise="as in MindSpore, where it has none with `fast`") = 0.0,
+):
     """The solutions of overdetermined systems with the least squares, of others with the least norm.
+
+    Args:
+        fast (bool): No effect: the result is that of the precise way. Default: True.
+        l2_regularizer (float): No effect, as in MindSpore. Default: 0.0.
 
     Inputs:
         - **x** (Tensor) - The matrix, floating point of shape (M, N).
@@ -226,6 +264,27 @@ def _LeastNorm(x, a):
     if x.shape[0] != a.shape[0]:
         raise ValueError(f"For 'lstsq', 'input' and 'A' should have as many rows, but got {x.shape} and {a.shape}.")
     return jnp.linalg.pinv(x) @ (a if a.ndim > 1 else a[:, None])
+
+
+@spelling(Lstsq, function="lstsq", method="lstsq")
+def lstsq(input: Tensor, A: Tensor) -> Tensor:
+    """The solutions of overdetermined systems with the least squares, of others with the least norm.
+
+    Args:
+        input (Tensor): The matrix, floating point of shape (M, N).
+        A (Tensor): Right sides, of shape (M,) or (M, K).
+
+    Returns:
+        Tensor of shape (N, K); K is 1 for a vector.
+
+    Raises:
+        TypeError: If the element types are not floating point, or differ.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Lstsq()(input, A)
 
 
 def _order_of(pivots, rows):
@@ -273,9 +332,19 @@ def LuSolve(x, lu_data, lu_pivots):
     return solve(x, lu_data, lu_pivots)
 
 
-@operator
-def _LuUnpack(LU_data, LU_pivots):
+@operator(generation=2)
+def LuUnpack(
+    LU_data,
+    LU_pivots,
+    *,
+    unpack_data: OneOf(True, otherwise=_ALL_THREE) = True,
+    unpack_pivots: OneOf(True, otherwise=_ALL_THREE) = True,
+):
     """The factors that an LU decomposition keeps in one matrix.
+
+    Args:
+        unpack_data (bool): No effect: there are always three results, as on MindSpore's CPU. Default: True.
+        unpack_pivots (bool): No effect, likewise. Default: True.
 
     Inputs:
         - **LU_data** (Tensor) - Floating point, of shape (*, M, N).
@@ -307,7 +376,7 @@ def _LuUnpack(LU_data, LU_pivots):
     return permutation(LU_pivots), lower, upper
 
 
-@spelling(_LuUnpack)
+@spelling(LuUnpack)
 def lu_unpack(
     LU_data: Tensor, LU_pivots: Tensor, unpack_data: Bool = True, unpack_pivots: Bool = True
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
@@ -329,7 +398,7 @@ def lu_unpack(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    permutation, lower, upper = _LuUnpack.functional(LU_data, LU_pivots)
+    permutation, lower, upper = LuUnpack()(LU_data, LU_pivots)
     return permutation if unpack_pivots else None, *((lower, upper) if unpack_data else (None, None))
 
 
@@ -343,7 +412,7 @@ CASES = [
         .without("differences", _ORDER)
         .without("graph", "JAX has no gradient of eigenvectors")
         .without("half", "LAPACK has no half precision")
-        for op in (_EigVals, _Eig)
+        for op in (_EigVals, Eig, eig)
     ),
     case(_LogDet, _MATRIX).within(1e-4),
     *(case(_Cond, _MATRIX, p).within(1e-4) for p in (None, 2, -2, 1, -1, float("inf"), "fro", "nuc")),
@@ -351,10 +420,11 @@ CASES = [
     case(CholeskyInverse, Values([[2.0, 1.0], [0.0, 3.0]]), upper=True).without("gradient", _TRIANGLES).within(1e-4),
     case(CholeskySolve, F(2, 3), _MATRIX).wrt(0).within(1e-4),
     case(cholesky_solve, F(2, 3), _MATRIX, True).wrt(0).within(1e-4),
-    case(_LeastNorm, Values([[2.0, 1.0], [3.0, 5.0], [1.0, 1.0]]), F(3, 2)).within(1e-4),
+    case(Lstsq, Values([[2.0, 1.0], [3.0, 5.0], [1.0, 1.0]]), F(3, 2)).within(1e-4),
+    case(lstsq, Values([[2.0, 1.0], [3.0, 5.0], [1.0, 1.0]]), F(3, 2)).within(1e-4),
     case(LuSolve, F(2, 3), _MATRIX, Values([2, 2])).within(1e-4),
     case(lu_unpack, _MATRIX, Values([2, 2])),
-    case(_LuUnpack, F(3, 2), Values([3, 2])).without("mindspore", "its function is asked"),
+    case(LuUnpack, F(3, 2), Values([3, 2])),
     case(lu_unpack, F(3, 2), Values([3, 2])),
     refused(ValueError, _LogDet, F(2, 3)),
     refused(ValueError, LuSolve, F(3, 3), _MATRIX, Values([2, 2])),

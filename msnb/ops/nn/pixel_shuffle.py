@@ -61,12 +61,12 @@ def _PixelUnshuffle(input, *, downscale_factor: PositiveInt):
     return x.transpose(*range(n), n, n + 2, n + 4, n + 1, n + 3).reshape(*lead, c * r * r, h // r, w // r)
 
 
-@operator(functional="channel_shuffle", generation=2)
-def ChannelShuffle(x, *, groups: PositiveInt):
-    """Interleaves the channels of `groups` groups (arXiv:1707.01083).
+@operator(functional="channel_shuffle", called=("", "groups"), generation=2)
+def ChannelShuffle(x, *, group: PositiveInt):
+    """Interleaves the channels of `group` groups (arXiv:1707.01083).
 
     Args:
-        groups (int): divides the channels.
+        group (int): divides the channels.
 
     Inputs:
         - **x** (Tensor) - (N, C, ...).
@@ -77,15 +77,15 @@ def ChannelShuffle(x, *, groups: PositiveInt):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    if x.ndim < 3 or x.shape[1] % groups:
+    if x.ndim < 3 or x.shape[1] % group:
         raise ValueError(
-            f"For 'channel_shuffle', 'groups' should divide the channels of 'x', but got {groups} for shape {x.shape}."
+            f"For 'channel_shuffle', 'groups' should divide the channels of 'x', but got {group} for shape {x.shape}."
         )
-    return x.reshape(x.shape[0], groups, x.shape[1] // groups, *x.shape[2:]).swapaxes(1, 2).reshape(x.shape)
+    return x.reshape(x.shape[0], group, x.shape[1] // group, *x.shape[2:]).swapaxes(1, 2).reshape(x.shape)
 
 
 CASES = [
     case(PixelShuffle, F(2, 4, 6, 7), upscale_factor=2),
     case(_PixelUnshuffle, F(2, 3, 4, 6), downscale_factor=2),
-    case(ChannelShuffle, F(2, 4, 6, 7), groups=2),
+    case(ChannelShuffle, F(2, 4, 6, 7), group=2),
 ]

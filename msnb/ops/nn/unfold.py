@@ -182,7 +182,49 @@ def fold(
     return col2im(input, output_size, kernel_size, dilation, padding, stride)
 
 
+@operator(generation=2)
+def Im2Col(x, *, ksizes: Shape, strides: Shape = (1,), dilations: Shape = (1,), pads: Shape = (0,)):
+    """Every window of an image as a column.
+
+    Args:
+        ksizes (Union[int, tuple[int], list[int]]): Height and width of the window.
+        strides (Union[int, tuple[int], list[int]]): Step of the window. Default: 1.
+        dilations (Union[int, tuple[int], list[int]]): Spacing of the taps. Default: 1.
+        pads (Union[int, tuple[int], list[int]]): Zeros at each side. Default: 0.
+
+    Inputs:
+        - **x** (Tensor) - Floating point, of shape (N, C, H, W).
+
+    Outputs:
+        Tensor of shape (N, C, elements of the window, number of windows).
+
+    Raises:
+        TypeError: If `x` is not floating point.
+        ValueError: If `x` has not 4 dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("Im2Col", "x", x, _check.FLOAT)
+    columns = Im2ColExt.kernel(x, ksizes, dilations, pads, strides)
+    return columns.reshape(*x.shape[:2], -1, columns.shape[-1])
+
+
+@spelling(Im2ColExt, method="unfold")
+def _unfold_of(
+    self: Tensor,
+    kernel_size: int | tuple[int, ...] | list[int],
+    dilation: int | tuple[int, ...] | list[int] = 1,
+    padding: int | tuple[int, ...] | list[int] = 0,
+    stride: int | tuple[int, ...] | list[int] = 1,
+) -> Tensor:
+    """Every window of an image as a column; see `ops.unfold`."""
+    return Im2ColExt.functional(self, kernel_size, dilation, padding, stride)
+
+
 CASES = [
+    case(Im2Col, F(1, 2, 3, 4), ksizes=2, pads=1),
+    case(Im2Col, F(2, 1, 5, 4), ksizes=(2, 3), strides=(2, 1)),
     case(fold, F(1, 2, 4, 4), Values([3, 3]), 2).wrt(0),
     case(fold, F(1, 8, 4), Values([3, 3]), 2).wrt(0),
     refused(ValueError, fold, F(1, 7, 4), (3, 3), 2),

@@ -3,3 +3,4 @@
 from msnb.ops.comm import _VirtualDataset as _VirtualDataset
 from msnb.ops.comm import virtual_dataset as virtual_dataset
 from msnb.ops.operations import *  # noqa: F403
+from msnb.ops.operations import __getattr__ as __getattr__

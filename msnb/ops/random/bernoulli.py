@@ -5,7 +5,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from msnb.common.kinds import Bool, Int, NonNegInt
+from msnb.common.kinds import Bool, Int
 from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
@@ -17,11 +17,12 @@ from msnb.ops.random._stream import seed_of, stream
 
 
 @operator(random=True)
-def Bernoulli(key, x, p, *, seed: NonNegInt = 0):
+def Bernoulli(key, x, p, *, seed: Int = 0, offset: Int = 0):
     """1 with a probability, else 0, in each place.
 
     Args:
         seed (int): Picks a stream of random numbers. Default: 0.
+        offset (int): Picks a stream together with `seed`. Default: 0.
 
     Inputs:
         - **x** (Tensor) - Gives shape and element type.
@@ -40,7 +41,7 @@ def Bernoulli(key, x, p, *, seed: NonNegInt = 0):
     dtype_in("bernoulli", "input", x, ANY)
     if jnp.broadcast_shapes(p.shape, x.shape) != x.shape:
         raise ValueError(f"For 'bernoulli', 'p' should broadcast to the shape {x.shape}, but got {p.shape}.")
-    return (jax.random.uniform(stream(key, seed), x.shape, jnp.float32) < p).astype(x.dtype)
+    return (jax.random.uniform(stream(key, seed, offset), x.shape, jnp.float32) < p).astype(x.dtype)
 
 
 def _probability(function, p):

@@ -11,6 +11,7 @@ from msnb.core.declare import also_called, operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
 from msnb.ops._check import BOOL, FLOAT, INDEX, dtype_in, rank
+from msnb.ops.array.sort import IndexType
 from msnb.ops.random._stream import seed_of, stream
 
 
@@ -121,19 +122,28 @@ def _minimal_standard(seed, count):
 
 
 @operator(random=True)
-def Multinomial(key, inputs, num_samples: PositiveInt, *, seed: NonNegInt = 0, seed2: NonNegInt = 0):
+def Multinomial(
+    key,
+    inputs,
+    num_samples: PositiveInt,
+    *,
+    seed: NonNegInt = 0,
+    seed2: NonNegInt = 0,
+    dtype: IndexType = mstype.int32,
+):
     """Samples, with replacement, of categorical distributions given by weights.
 
     Args:
         seed (int): Picks a stream of random numbers, non-negative. Default: 0.
         seed2 (int): Picks a stream together with `seed`. Default: 0.
+        dtype (mindspore.dtype): int32 or int64. Default: mindspore.int32.
 
     Inputs:
         - **inputs** (Tensor) - Non-negative weights, float32 of shape (C,) or (N, C); they need not sum to 1.
         - **num_samples** (int) - How many samples of each distribution, positive.
 
     Outputs:
-        Tensor of int32, of shape (num_samples,) or (N, num_samples).
+        Tensor of `dtype`, of shape (num_samples,) or (N, num_samples).
 
     Raises:
         TypeError: If `inputs` is not floating point or an argument is not an int.
@@ -150,7 +160,7 @@ def Multinomial(key, inputs, num_samples: PositiveInt, *, seed: NonNegInt = 0, s
     rank("Multinomial", "inputs", inputs, 1, 2)
     logits = jnp.log(jnp.maximum(inputs, 0))
     samples = jax.random.categorical(stream(key, seed, seed2), logits, axis=-1, shape=(num_samples, *inputs.shape[:-1]))
-    return (samples if inputs.ndim == 1 else samples.T).astype(jnp.int32)
+    return (samples if inputs.ndim == 1 else samples.T).astype(np_dtype(dtype))
 
 
 @operator(random=True)
@@ -288,6 +298,18 @@ def choice_with_mask(input_x: Tensor, count: int = 256, seed: int | None = None)
         ``CPU`` ``GPU`` ``TPU``
     """
     return RandomChoiceWithMask(count, seed_of("choice_with_mask", seed))(input_x)
+
+
+@spelling(RandomCategorical, method="random_categorical")
+def _random_categorical_of(self: Tensor, num_sample: int, seed: int = 0, dtype: DType = mstype.int64) -> Tensor:
+    """Samples of categorical distributions given by logits; see `ops.random_categorical`."""
+    return RandomCategorical(dtype)(self, num_sample, seed)
+
+
+@spelling(Multinomial, _MultinomialWithoutReplacement, method="multinomial")
+def _multinomial_of(self: Tensor, num_samples: int, replacement: bool = True, seed: int | None = None) -> Tensor:
+    """Samples of categorical distributions given by weights; see `ops.multinomial`."""
+    return multinomial(self, num_samples, replacement, seed)
 
 
 CASES = [

@@ -238,9 +238,9 @@ def laplace(shape: tuple[int, ...], mean: Tensor, lambda_param: Tensor, seed: in
     return StandardLaplace(seed=seed_of("laplace", seed))(shape) * lambda_param + mean
 
 
-@differs("dtype stands before seed, and a second seed behind it", "dtype", "seed")
+@differs("dtype stands before seed", "dtype", "seed", "seed2")
 @operator(random=True)
-def TruncatedNormal(key, shape: PositiveShape, *, seed: Int = 0, dtype: DType = mstype.float32):
+def TruncatedNormal(key, shape: PositiveShape, *, seed: Int = 0, dtype: DType = mstype.float32, seed2: Int = 0):
     """Numbers of the standard normal distribution, none further than 2 from 0.
 
     Args:
@@ -264,7 +264,7 @@ def TruncatedNormal(key, shape: PositiveShape, *, seed: Int = 0, dtype: DType = 
         >>> print(ops.TruncatedNormal()((1, 2)).shape)
         (1, 2)
     """
-    return jax.random.truncated_normal(stream(key, seed), -2, 2, shape, jnp.float32).astype(np_dtype(dtype))
+    return jax.random.truncated_normal(stream(key, seed, seed2), -2, 2, shape, jnp.float32).astype(np_dtype(dtype))
 
 
 @spelling(StandardNormal, function="normal_", method="normal_")

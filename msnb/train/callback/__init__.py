@@ -1,5 +1,8 @@
 """Callbacks: what happens between the steps and epochs of training and evaluation."""
 
+from typing import Any
+
+from msnb.common.missing import asked
 from msnb.train.callback._backup_and_restore import BackupAndRestore
 from msnb.train.callback._callback import Callback, RunContext
 from msnb.train.callback._callback import CallbackManager as _CallbackManager
@@ -34,3 +37,7 @@ __all__ = [
     "OnRequestExit",
     "BackupAndRestore",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    return asked(__name__, name)

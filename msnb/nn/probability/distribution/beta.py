@@ -11,7 +11,7 @@ from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 from msnb.ops.math.exponential import _TimesLog, _TimesLog1p
 from msnb.ops.math.gamma import _Lbeta
-from msnb.ops.math.incomplete_beta import _Betainc
+from msnb.ops.math.incomplete_beta import Betainc
 from msnb.ops.random.gamma import _Beta as RandomBeta
 
 __all__ = ["Beta"]
@@ -108,12 +108,12 @@ class Beta(Distribution):
     @at_value
     def _cdf(self, value, concentration1, concentration0):
         value = F.clamp(value, 0.0, 1.0)
-        return _Betainc.functional(*alike(concentration1, concentration0, value))
+        return Betainc.functional(*alike(concentration1, concentration0, value))
 
     @at_value
     def _survival_function(self, value, concentration1, concentration0):
         value = F.clamp(value, 0.0, 1.0)
-        return _Betainc.functional(*alike(concentration0, concentration1, 1.0 - value))
+        return Betainc.functional(*alike(concentration0, concentration1, 1.0 - value))
 
     @against("Beta", 2)
     def _kl_loss(self, concentration1_b, concentration0_b, concentration1_a, concentration0_a):

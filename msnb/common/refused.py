@@ -1,0 +1,157 @@
+"""What MindSpore has and msnb does not mean to have, as data: for each reason the names, with what to do instead.
+
+A name of `USED_BY_FEW_LINES` is imported by programs that run without it, on one device: it is there, and raises when
+it is used. One of `ABSENT` is not there at all, so that a program that looks for it takes its other way.
+"""
+
+_SEVERAL = "{name} spreads a network over several processes; this program is one process, leave it out"
+_CHECKPOINTS = (
+    "{name} cuts or joins the checkpoints of several processes; of one process load_checkpoint and "
+    "load_param_into_net read the whole checkpoint"
+)
+_COMPILER = "{name} belongs to MindSpore's compiler; XLA compiles every program whole, leave it out"
+_REWRITE = "{name} rewrites MindSpore's source trees; change a Cell's attributes, or derive a class from it"
+_THOR = "{name} belongs to the optimizer THOR; use nn.Momentum, nn.Adam or nn.Lamb"
+_MEMORY = "{name} manages MindSpore's memory; JAX does so by itself, leave it out"
+_COUNTS = (
+    "{name} counts floating point operations; msnb.Profiler measures, and program.compiled().cost_analysis() counts"
+)
+_STEPS = "{name} marks steps for Ascend's profiler; mindspore.profiler.profile(...) has step()"
+_SECRETS = "{name} obfuscates checkpoints; save_checkpoint(..., enc_key=...) encrypts them"
+
+# Reason -> module below mindspore -> names.
+USED_BY_FEW_LINES: dict[str, dict[str, str]] = {
+    _SEVERAL: {
+        "": "Layout parameter_broadcast shard sync_pipeline_shared_parameters TrainFaultTolerance export_split_mindir",
+        "nn": "AdaSumByDeltaWeightWrapCell AdaSumByGradWrapCell OptTFTWrapper PipelineGradReducer",
+        "nn.Cell": "shard",
+        "nn.wrap.loss_scale": "shard_grad_scale",
+        "Parameter": "add_pipeline_stage",
+        "ops": "reshard",
+        "train": "TrainFaultTolerance export_split_mindir",
+        "train.callback": "TrainFaultTolerance",
+        "parallel": "Layout parameter_broadcast set_op_strategy_config shard sync_pipeline_shared_parameters",
+    },
+    _CHECKPOINTS: {
+        "": "get_ckpt_path_with_strategy load_segmented_checkpoints merge_pipeline_strategys rank_list_for_transform "
+        "restore_group_info_list transform_checkpoint_by_rank transform_checkpoints unified_safetensors",
+        "train": "get_ckpt_path_with_strategy restore_group_info_list",
+        "train.serialization": "_get_merged_param_data get_ckpt_path_with_strategy merge_pipeline_strategys "
+        "restore_group_info_list transform_checkpoints",
+        "parallel": "build_searched_strategy convert_checkpoint_by_rank convert_checkpoints "
+        "load_distributed_checkpoint load_segmented_checkpoints merge_pipeline_strategys merge_sliced_parameter "
+        "rank_list_for_convert "
+        "rank_list_for_transform restore_group_info_list transform_checkpoint_by_rank transform_checkpoints "
+        "unified_safetensors",
+    },
+    _COMPILER: {
+        "": "enable_dynamic set_dump set_kernel_launch_capture Symbol mindio_preload set_mindio_server_info",
+    },
+    _MEMORY: {"": "MemPool PluggableAllocator memory_replay use_mem_pool"},
+    _REWRITE: {"": "Node NodeType ScopedValue SymbolTree"},
+    _THOR: {
+        "": "ConvertModelUtils ConvertNetUtils",
+        "nn": "Conv2dThor DenseThor EmbeddingLookupThor EmbeddingThor",
+        "train": "ConvertModelUtils ConvertNetUtils",
+        "train.train_thor": "ConvertModelUtils ConvertNetUtils",
+    },
+    _COUNTS: {
+        "": "FlopsUtilizationCollector flops_collection",
+        "train": "FlopsUtilizationCollector",
+        "train.callback": "FlopsUtilizationCollector",
+    },
+    _STEPS: {"_c_expression": "_framework_profiler_step_end _framework_profiler_step_start"},
+    _SECRETS: {"": "load_obf_params_into_net obfuscate_ckpt"},
+    "{name} draws how the loss looks around the weights; SummaryCollector writes its curve": {
+        "": "SummaryLandscape",
+        "train": "SummaryLandscape",
+        "train.callback": "SummaryLandscape",
+    },
+    "{name} writes a graph that was changed by hand; export(net, x, file_name=..., file_format='MINDIR') writes one": {
+        "": "save_mindir"
+    },
+}
+
+_COLLECTIVE = "several processes exchange Tensors by it; of one process every result is its own Tensor, leave it out"
+_ASCEND = "it is a kernel of Ascend's"
+ABSENT: dict[str, dict[str, str]] = {
+    _COLLECTIVE: {
+        "ops": "AllGatherV AlltoAll AlltoAllV AlltoAllVC Barrier BatchISendIRecv CollectiveGather CollectiveScatter "
+        "NeighborExchange NeighborExchangeV2 P2POp Receive Reduce ReduceScatterV Reshard Send TCPStore all_gather "
+        "all_gather_into_tensor all_gather_into_tensor_uneven all_gather_matmul all_gather_object all_reduce "
+        "all_to_all all_to_all_single all_to_all_v_c barrier batch_isend_irecv broadcast broadcast_object_list "
+        "destroy_process_group gather_object get_backend get_global_rank get_group_rank get_process_group_ranks "
+        "get_rank get_world_size init_process_group irecv is_available is_initialized isend matmul_reduce_scatter "
+        "new_group recv reduce reduce_scatter reduce_scatter_tensor reduce_scatter_tensor_uneven scatter_object_list "
+        "send set_comm_ops_inplace",
+        "ops.operations._inner_ops": "Receive Send",
+        "ops.operations": "kungfu_comm_ops",
+        "communication": "get_comm_name get_process_group_ranks",
+    },
+    f"{_ASCEND} for attention; ops.softmax of ops.matmul, or nn.MultiheadAttention, computes the same": {
+        "ops": "ApplyRotaryPosEmb FlashAttentionScore GroupTopk PagedAttention PagedAttentionMask ReshapeAndCache "
+        "flash_attention_score fused_infer_attention_score incre_flash_attention moe_distribute_combine "
+        "moe_distribute_dispatch moe_init_routing_v2 moe_token_permute moe_token_unpermute "
+        "multi_scale_deformable_attn_function prompt_flash_attention ring_attention_update rotary_position_embedding "
+        "speed_fusion_attention",
+        "ops.auto_generate": "DynamicQuantExt GroupedMatmul GroupedMatmulV2 GroupedMatmulV4 PagedAttention "
+        "PagedAttentionMask QuantBatchMatmul ReshapeAndCache WeightQuantBatchMatmul",
+        "ops.operations._inner_ops": "DecoderKVCache PromptKVCache",
+        "ops.operations.nn_ops": "FlashAttentionScore PromptFlashAttention",
+        "nn.layer": "flash_attention",
+    },
+    "it is of MindSpore 1.8's transformers for several devices; nn.TransformerEncoder and its like are of one": {
+        "nn": "TransformerOpParallelConfig TransformerRecomputeConfig",
+        "parallel": "_transformer",
+    },
+    f"{_ASCEND}; ops.layer_norm or ops.rms_norm of the sum is the same": {"ops": "add_layer_norm add_rms_norm"},
+    f"{_ASCEND} for matrices of zeros and blocks; ops.matmul computes the same": {
+        "ops.operations": "DSDMatmul MatmulDDS"
+    },
+    "it describes a kernel for MindSpore's compiler; msnb.custom_operator makes an operator of a Python function": {
+        "ops": "CustomOpBuilder Morph kernel ms_kernel prim_arg_register get_vm_impl_fn vm_impl_registry "
+        "tensor_operator_registry",
+    },
+    f"{_ASCEND}; ops.iou is of boxes that are not turned": {"ops": "rotated_iou"},
+    "4 and 8 bits of a number are Ascend's; mindspore.int8 and mindspore.float16 are the smallest types here": {
+        "": "float8_e4m3fn float8_e5m2 hifloat8 qint4x2"
+    },
+    "it is one of MindSpore's C++ types; compare with mindspore.bfloat16 and its like": {
+        "_c_expression.typing": "BFloat",
+        "dtype": "Tuple List",
+        "common.dtype": "Tuple List",
+    },
+    "no Tensor is a stub here; isinstance(x, mindspore.Tensor) says what it is": {"common": "_stub_tensor"},
+    "it is a part of MindSpore's own messages; log.warning and its like are there": {"log": "_LogActionOnce"},
+    "nn.Dense looks at its input by itself": {"nn.layer.basic": "check_dense_input_shape"},
+    "it is a part of MindSpore's compiler, which XLA replaces; leave it out": {
+        "": "rewrite device_context",
+        "ops": "DtypeToEnum DumpGradient MapCacheIdx PyExecute SliceGetItem TensorToTuple UpdateState environ_add "
+        "environ_create environ_get environ_set is_dynamic_sequence_element_unknown is_sequence_shape_unknown "
+        "is_sequence_value_unknown is_tensor_bool_cond iter_converter make_map_parameter make_row_tensor_inner "
+        "ms_hasnext ms_next recompute_block",
+        "_c_expression": "Cell_ MSContext swap_cache",
+    },
+}
+
+
+def _by_name(table):
+    found = {}
+    for why, places in table.items():
+        for place, names in places.items():
+            for name in names.split():
+                found[f"{place}.{name}".lstrip(".")] = why.format(name=name)
+    return found
+
+
+RAISES: dict[str, str] = _by_name(USED_BY_FEW_LINES)
+REASONS: dict[str, str] = _by_name(ABSENT)
+
+
+def reason(path: str) -> str | None:
+    """Why a name such as "ops.PagedAttention" is not there, or that it stands below; None where nothing is said."""
+    known = REASONS.get(path)
+    if known is None and path.startswith("ops."):  # what ops shows is shown by its modules as well
+        last = path.rpartition(".")[2]
+        known = REASONS.get(f"ops.{last}") or next((w for p, w in REASONS.items() if p.endswith(f".{last}")), None)
+    return reason(path.rpartition(".")[0]) if known is None and "." in path else known

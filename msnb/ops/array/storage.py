@@ -1,0 +1,144 @@
+"""How and where a Tensor lies in memory, and its bytes."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from msnb import log
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, Int, check
+from msnb.core._jax_private import is_tracer
+from msnb.core.declare import spelling
+from msnb.core.dtype import np_dtype
+from msnb.core.errors import describe
+from msnb.core.tensor import Tensor, box
+from msnb.ops._check import axis_in, tensor_argument
+
+_PLACES = {"CPU": "cpu", "GPU": "gpu", "Ascend": None}
+
+
+@spelling(method="stride")
+def _stride_of(self: Tensor, dim: int | None = None) -> tuple[int, ...] | int:
+    """Elements from one to the next along each dimension, or along one, of the row-major layout.
+
+    Args:
+        dim (int): The dimension. Default: None, a tuple for all.
+
+    Returns:
+        Union[tuple[int], int].
+
+    Raises:
+        ValueError: If `dim` is out of range.
+    """
+    steps = tuple(step // self.itemsize for step in self.strides)
+    return steps if dim is None else steps[axis_in("stride", check(Int, dim, "dim", "stride"), self.ndim, "dim")]
+
+
+@spelling(method="storage_offset")
+def _storage_offset_of(self: Tensor) -> int:
+    """Where the elements begin in their memory: at 0, as no Tensor here is a view of another."""
+    return 0
+
+
+@spelling(method="data_ptr")
+def _data_ptr_of(self: Tensor) -> int:
+    """The address of the first element.
+
+    Raises:
+        RuntimeError: If the Tensor is traced, or lies on several devices.
+    """
+    return self._known("data_ptr()").unsafe_buffer_pointer()
+
+
+@spelling(method="is_pinned")
+def _is_pinned_of(self: Tensor) -> bool:
+    """Whether the memory is page-locked: False, JAX moves data to devices by itself."""
+    return False
+
+
+@spelling(method="pin_memory")
+def _pin_memory_of(self: Tensor) -> Tensor:
+    """The Tensor itself; nothing is page-locked, JAX moves data to devices by itself."""
+    log.once("Tensor.pin_memory has no effect here: JAX moves data to devices by itself.")
+    return self
+
+
+@spelling(method="get_bytes")
+def _get_bytes_of(self: Tensor) -> bytes:
+    """The elements as bytes, row by row.
+
+    Raises:
+        RuntimeError: If the Tensor is traced.
+    """
+    return self.asnumpy().tobytes()
+
+
+@spelling(function="move_to", method="move_to")
+def move_to(input: Tensor, to: str = "CPU", blocking: bool = True) -> Tensor:
+    """A Tensor on another device.
+
+    Args:
+        input (Tensor): Any Tensor.
+        to (str): "CPU" or "GPU". Default: "CPU".
+        blocking (bool): Whether to wait until it is there. Default: True.
+
+    Returns:
+        Tensor of the same values.
+
+    Raises:
+        ValueError: If `to` is something else.
+        RuntimeError: If there is no such device here.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    tensor_argument("move_to", "input", input)
+    if to not in _PLACES:
+        raise ValueError(f"For 'move_to', 'to' should be one of {list(_PLACES)}, but got {describe(to)}.")
+    try:
+        device = jax.devices(_PLACES[to] or to.lower())[0]
+    except RuntimeError:
+        raise RuntimeError(f"For 'move_to', there is no {to} here; JAX has {jax.devices()[0].platform}.") from None
+    if is_tracer(input._array):
+        return input  # a compiled program runs on one kind of device
+    moved = box(jax.device_put(input._known("move_to()"), device))
+    if check(Bool, blocking, "blocking", "move_to"):
+        moved.data_sync()
+    return moved
+
+
+@spelling(method="new_empty")
+def _new_empty_of(self: Tensor, size: Any, *, dtype: mstype.Type | None = None, device: str | None = None) -> Tensor:
+    """A Tensor of the element type of this one, whose values are nothing to rely on; here they are zeros.
+
+    Args:
+        size (Union[int, tuple[int], list[int]]): Its shape.
+        dtype (mindspore.dtype): Another element type. Default: None.
+        device (str): No effect: `mindspore.set_device` says where. Default: None.
+
+    Returns:
+        Tensor.
+    """
+    log.unused("Tensor.new_empty", "mindspore.set_device says where Tensors are", device=device)
+    return Tensor(jnp.zeros(size, np_dtype(self.dtype if dtype is None else dtype)))
+
+
+@spelling(method="flush_from_cache")
+def _flush_from_cache_of(self: Tensor) -> None:
+    """Nothing: no Tensor lies in a cache of its own here."""
+
+
+@spelling(method="set_const_arg")
+def _set_const_arg_of(self: Tensor, const_arg: bool = True) -> Tensor:
+    """The Tensor itself. Its values are never part of a compiled program, so that no other one is compiled for others.
+
+    Args:
+        const_arg (bool): No effect here. Default: True.
+
+    Returns:
+        Tensor.
+    """
+    check(Bool, const_arg, "const_arg", "set_const_arg")
+    log.unused("Tensor.set_const_arg", "one program serves all values", const_arg=const_arg)
+    return self

@@ -1,0 +1,14 @@
+"""A face: where MindSpore 2 keeps the operators and functions that it generates; here they are the others, too."""
+
+from typing import Any
+
+from msnb.common.missing import asked
+from msnb.ops import functional, operations
+from msnb.ops.functional import *  # noqa: F403
+from msnb.ops.operations import *  # noqa: F403
+
+__all__ = sorted({*operations.__all__, *functional.__all__})
+
+
+def __getattr__(name: str) -> Any:
+    return asked(__name__, name)

@@ -1,0 +1,3 @@
+"""A face: operators and functions under one of MindSpore 2's module paths."""
+
+from msnb.ops.auto_generate import *  # noqa: F403

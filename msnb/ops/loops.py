@@ -1,0 +1,157 @@
+"""Loops of functions, as operators: in a graph they are one loop where what decides about them is a Tensor of it."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from msnb.common.kinds import Bool, check
+from msnb.core import script, trace
+from msnb.core.errors import describe
+from msnb.core.script.builtin import to_tensor
+from msnb.core.script.loops import while_
+from msnb.core.tensor import Tensor
+from msnb.ops._host import HostPrimitive, host_operator
+
+
+def _callable(op, name, value):
+    if not callable(value):
+        raise TypeError(f"For '{op}', '{name}' should be a function, but got {describe(value)}.")
+    return script.call(value) if trace.thread.frame is not None else value
+
+
+def _looped(op, test, body, start):
+    """`body` of a value as long as `test` of it holds."""
+    held = [start]
+
+    def write(values):
+        (held[0],) = values
+
+    def step():
+        held[0] = body(held[0])
+
+    while_(lambda: test(held[0]), step, lambda: (held[0],), write, (op,), (op, 0))
+    return held[0]
+
+
+@host_operator()
+class WhileLoop(HostPrimitive):
+    """Goes on computing a value as long as a condition of it holds.
+
+    Inputs:
+        - **cond_func** (function) - Of the value: whether to go on.
+        - **loop_func** (function) - Of the value: the next one, of the same shapes and element types.
+        - **init_val** (Any) - The first value.
+
+    Outputs:
+        The value for which the condition does not hold.
+
+    Raises:
+        TypeError: If a function is none.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.WhileLoop()(lambda x: x < 40, lambda x: x * 2, Tensor(5)))
+        40
+    """
+
+    def __call__(self, cond_func: Callable[[Any], Any], loop_func: Callable[[Any], Any], init_val: Any) -> Any:
+        test, body = _callable("WhileLoop", "cond_func", cond_func), _callable("WhileLoop", "loop_func", loop_func)
+        return _looped("WhileLoop", test, body, init_val)
+
+
+@host_operator()
+class ForiLoop(HostPrimitive):
+    """Goes on computing a value for each number of a range.
+
+    Inputs:
+        - **lower** (Union[int, Tensor]) - The first number.
+        - **upper** (Union[int, Tensor]) - The number behind the last one.
+        - **loop_func** (function) - Of the number and the value: the next value, of the same shapes and types.
+        - **init_val** (Any) - The first value.
+        - **unroll** (bool) - No effect: a range that is known is unrolled. Default: True.
+
+    Outputs:
+        The last value.
+
+    Raises:
+        TypeError: If `loop_func` is no function.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.ForiLoop()(0, 4, lambda i, x: x + i, Tensor(0)))
+        6
+    """
+
+    def __call__(
+        self,
+        lower: int | Tensor,
+        upper: int | Tensor,
+        loop_func: Callable[[Any, Any], Any],
+        init_val: Any,
+        unroll: bool = True,
+    ) -> Any:
+        body = _callable("ForiLoop", "loop_func", loop_func)
+        check(Bool, unroll, "unroll", "ForiLoop")
+        if isinstance(lower, int) and isinstance(upper, int):
+            for i in range(lower, upper):
+                init_val = body(i, init_val)
+            return init_val
+        end = to_tensor(upper)
+        start = to_tensor(lower).astype(end.dtype)
+        found = _looped(
+            "ForiLoop", lambda at: at[0] < end, lambda at: (at[0] + 1, body(at[0], at[1])), (start, init_val)
+        )
+        return found[1]
+
+
+@host_operator()
+class Scan(HostPrimitive):
+    """Goes through a sequence with a value that each element changes, and keeps what is made of each.
+
+    Inputs:
+        - **loop_func** (function) - Of the value and an element: the next value, and what is kept.
+        - **init** (Any) - The first value.
+        - **xs** (Union[tuple, list, None]) - The elements; None for as many as `length` says.
+        - **length** (int) - How many elements. Default: None, as many as there are.
+        - **unroll** (bool) - No effect: a sequence is gone through in Python. Default: True.
+
+    Outputs:
+        The last value, and a list of what was kept.
+
+    Raises:
+        TypeError: If `loop_func` is no function, or `xs` no tuple or list.
+        ValueError: If `length` is not that of `xs`, or neither is given.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.Scan()(lambda total, x: (total + x, total * x), 0, [1, 2, 3]))
+        (6, [0, 2, 9])
+    """
+
+    def __call__(
+        self,
+        loop_func: Callable[[Any, Any], tuple[Any, Any]],
+        init: Any,
+        xs: Sequence[Any] | None,
+        length: int | None = None,
+        unroll: bool = True,
+    ) -> tuple[Any, list[Any]]:
+        body = _callable("Scan", "loop_func", loop_func)
+        check(Bool, unroll, "unroll", "Scan")
+        if xs is None and length is None:
+            raise ValueError("For 'Scan', 'xs' or 'length' should be given.")
+        if xs is not None and not isinstance(xs, (tuple, list)):
+            raise TypeError(f"For 'Scan', 'xs' should be a tuple, a list or None, but got {describe(xs)}.")
+        items = [None] * int(length or 0) if xs is None else list(xs)
+        if length is not None and len(items) != length:
+            raise ValueError(f"For 'Scan', 'length' should be {len(items)}, as 'xs' has, but got {length}.")
+        kept = []
+        for item in items:
+            init, result = body(init, item)
+            kept.append(result)
+        return init, kept

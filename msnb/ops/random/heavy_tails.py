@@ -1,0 +1,95 @@
+"""Random numbers of Cauchy's and of the log normal distribution."""
+
+import jax
+import jax.numpy as jnp
+
+from msnb.common.kinds import Float, check
+from msnb.core.cases import refused
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
+from msnb.ops._check import FLOAT, dtype_in
+from msnb.ops.random._stream import PositiveShape
+
+
+@operator(random=True, generation=2)
+def Cauchy(key, *, size: PositiveShape, median: Float = 0.0, sigma: Float = 1.0):
+    """Numbers of Cauchy's distribution.
+
+    Args:
+        size (tuple[int]): Shape of the result.
+        median (float): Where the distribution has its middle. Default: 0.0.
+        sigma (float): How wide it is: half of the numbers are nearer than that. Default: 1.0.
+
+    Outputs:
+        Tensor of float32, of shape `size`.
+
+    Raises:
+        TypeError: If `size` is not made of int, or a number is none.
+        ValueError: If a length is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.Cauchy((2, 3))().shape)
+        (2, 3)
+    """
+    return median + sigma * jax.random.cauchy(key, size, jnp.float32)
+
+
+@operator(random=True, generation=2)
+def LogNormalReverse(key, input_x, *, mean: Float = 1.0, std: Float = 2.0):
+    """Numbers whose logarithms are those of a normal distribution, in a Tensor like another.
+
+    Args:
+        mean (float): The mean of the logarithms. Default: 1.0.
+        std (float): Their standard deviation. Default: 2.0.
+
+    Inputs:
+        - **input_x** (Tensor) - Floating point; gives shape and element type.
+
+    Outputs:
+        Tensor of the shape and element type of `input_x`.
+
+    Raises:
+        TypeError: If `input_x` is not floating point.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("LogNormalReverse", "input_x", input_x, FLOAT)
+    return jnp.exp(mean + std * jax.random.normal(key, input_x.shape, jnp.float32)).astype(input_x.dtype)
+
+
+@spelling(Cauchy, method="cauchy")
+def _cauchy_of(self: Tensor, median: float = 0.0, sigma: float = 1.0) -> Tensor:
+    """Numbers of Cauchy's distribution, in the shape and element type of the Tensor.
+
+    Args:
+        median (float): Where the distribution has its middle. Default: 0.0.
+        sigma (float): How wide it is. Default: 1.0.
+
+    Returns:
+        Tensor.
+    """
+    median, sigma = check(Float, median, "median", "cauchy"), check(Float, sigma, "sigma", "cauchy")
+    return Cauchy(self.shape or (1,), median, sigma)().reshape(self.shape).astype(self.dtype)
+
+
+@spelling(LogNormalReverse, method="log_normal")
+def _log_normal_of(self: Tensor, mean: float = 1.0, std: float = 2.0) -> Tensor:
+    """Numbers whose logarithms are those of a normal distribution, in the shape and element type of the Tensor.
+
+    Args:
+        mean (float): The mean of the logarithms. Default: 1.0.
+        std (float): Their standard deviation. Default: 2.0.
+
+    Returns:
+        Tensor.
+    """
+    return LogNormalReverse(mean, std)(self)
+
+
+CASES = [
+    refused(ValueError, Cauchy, size=(0,), says="size"),
+]

@@ -1,0 +1,120 @@
+"""What MindSpore 2 has and rows do not reach: methods of Tensor that tell where it lies, loops as operators, classes
+made once, values that change."""
+
+import numpy as np
+import pytest
+
+import msnb as ms
+from msnb import Tensor, context, nn, ops
+from msnb.ops._primitive_cache import _get_cache_prim
+
+X = np.arange(1, 7, dtype=np.float32).reshape(2, 3)
+MODES = pytest.mark.parametrize("mode", [context.GRAPH_MODE, context.PYNATIVE_MODE], ids=["graph", "pynative"])
+
+
+@pytest.mark.parametrize(
+    "method, want",
+    [
+        (lambda x: x.stride(), (3, 1)),
+        (lambda x: x.stride(-1), 1),
+        (lambda x: x.storage_offset(), 0),
+        (lambda x: x.get_bytes(), X.tobytes()),
+        (lambda x: x.is_pinned(), False),
+        (lambda x: x.mH, X.T),
+        (lambda x: x.move_to("CPU"), X),
+        (lambda x: x.msort(), X),
+        (lambda x: x.sum_to_size((1, 3)), X.sum(0, keepdims=True)),
+        (lambda x: x.sum_to_size(3), X.sum(0)),
+        (lambda x: x.reverse_sequence(Tensor([1, 2]), 1, 0), [[1, 2, 3], [5, 4, 6]]),
+        (lambda x: x.reshape(1, 1, 2, 3).unfold((2, 2)), [[[1, 2], [2, 3], [4, 5], [5, 6]]]),
+        (lambda x: x.to_coo().to_dense(), X),
+        (lambda x: x.to_csr().to_dense(), X),
+        (lambda x: x.multinomial(4).shape, (2, 4)),
+        (lambda x: x.random_categorical(4).shape, (2, 4)),
+        (lambda x: x.log_normal().shape, (2, 3)),
+        (lambda x: x.cauchy().dtype, ms.float32),
+        (lambda x: x.new_empty((2,)).shape, (2,)),
+    ],
+)
+def test_a_method_gives_what_mindspore_2_gives(method, want):
+    got = method(Tensor(X))
+    if isinstance(got, Tensor):
+        np.testing.assert_array_equal(got.asnumpy(), want)
+    else:
+        assert got == want
+
+
+def test_what_does_not_fit_is_refused():
+    x = Tensor(X)
+    with pytest.raises(ValueError, match="sum_to_size"):
+        x.sum_to_size((5,))
+    with pytest.raises(ValueError, match="move_to"):
+        x.move_to("TPU")
+    with pytest.raises(NotImplementedError, match="shard"):
+        nn.ReLU().shard(((1, 1),))
+    with pytest.raises(NotImplementedError, match="add_pipeline_stage"):
+        ms.Parameter(x, name="p").add_pipeline_stage(1)
+
+
+@MODES
+def test_loops_of_functions_run_in_both_modes_and_have_gradients(mode):
+    context.set_context(mode=mode)
+
+    class Net(nn.Cell):
+        def construct(self, x, n):
+            doubled = ops.WhileLoop()(lambda v: v < 50, lambda v: v * 2, x)
+            summed = ops.ForiLoop()(0, n, lambda i, v: v + i, x)
+            last, kept = ops.Scan()(lambda total, v: (total + v, total * v), x, [x, x])
+            return doubled, summed, last, kept[1]
+
+    for n in (4, Tensor(4)):
+        assert [int(v) for v in Net()(Tensor(3), n)] == [96, 9, 9, 18]
+    slope = ms.grad(lambda x: ops.WhileLoop()(lambda v: v < 50.0, lambda v: v * 2, x))
+    assert float(slope(Tensor(3.0))) == 32.0
+
+
+@MODES
+def test_recompute_leaves_values_and_gradients_as_they_are(mode):
+    context.set_context(mode=mode)
+    net = nn.Dense(2, 3)
+    x = Tensor(np.ones((1, 2), np.float32))
+    plain = ms.grad(lambda x: net(x).sum(), 0, net.trainable_params())(x)
+    again = ms.grad(lambda x: ms.recompute(net, x).sum(), 0, net.trainable_params())(x)
+    for one, other in zip((plain[0], *plain[1]), (again[0], *again[1]), strict=True):
+        np.testing.assert_allclose(one.asnumpy(), other.asnumpy())
+    with pytest.raises(TypeError, match="recompute"):
+        ms.recompute(3)
+
+
+def test_an_operator_is_made_once_for_its_attributes():
+    make = _get_cache_prim(ops.ReduceSum)
+    assert make(True) is make(True) is not make(False)
+
+
+def test_mutable_values_are_what_they_were():
+    given = (Tensor(1.0), {"a": 2})
+    assert ms.mutable(given) is given
+    with pytest.raises(TypeError, match="mutable"):
+        ms.mutable("text")
+    with pytest.raises(ValueError, match="mutable"):
+        ms.mutable(3, dynamic_len=True)
+
+
+def test_a_parameter_keeps_what_it_was_told_about_optimizers():
+    p = ms.Parameter(Tensor(X), name="p", parallel_optimizer=False)
+    assert not p.parallel_optimizer
+    assert p.requires_grad_(False) is p and not p.requires_grad
+
+
+def test_a_pipeline_on_one_device_sums_the_losses_of_its_parts():
+    loss = nn.WithLossCell(nn.Dense(3, 1, weight_init="ones"), nn.MSELoss())
+    x, y = Tensor(np.concatenate([X, X + 1])), Tensor(np.ones((4, 1), np.float32))
+    parts = sum(float(loss(x[i : i + 2], y[i : i + 2])) for i in (0, 2))
+    np.testing.assert_allclose(float(nn.PipelineCell(loss, 2)(x, y)), parts, rtol=1e-6)
+
+
+def test_a_layer_pools_as_the_function_of_its_name():
+    x, shares = Tensor(np.arange(49, dtype=np.float32).reshape(1, 1, 7, 7)), Tensor(np.full((1, 1, 2), 0.4, np.float32))
+    pool = nn.FractionalMaxPool2d(2, output_size=3, return_indices=True, _random_samples=shares)
+    for one, other in zip(pool(x), ops.fractional_max_pool2d(x, 2, 3, None, True, shares), strict=True):
+        np.testing.assert_array_equal(one.asnumpy(), other.asnumpy())
