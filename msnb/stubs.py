@@ -35,7 +35,10 @@ from msnb.core.primitive import Primitive
 """
 _TENSOR = "Tensor"
 # What `core.tensor` hands on when it is asked.
-_LATER = "from msnb.core.parameter import Parameter as Parameter, ParameterTuple as ParameterTuple\n"
+_LATER = (
+    "from msnb.core.parameter import Parameter as Parameter, ParameterTuple as ParameterTuple\n"
+    "from msnb.ops._sparse_formats import COOTensor as COOTensor, CSRTensor as CSRTensor\n"
+)
 # What a container holds, where its Kind does not say.
 _OF_ANYTHING = {tuple: "tuple[Any, ...]", list: "list[Any]", dict: "dict[Any, Any]", set: "set[Any]"}
 

@@ -10,6 +10,7 @@ import numpy as np
 from msnb.common import dtype as mstype
 from msnb.core.arrays import Boxed
 from msnb.core.parameter import Parameter as Parameter, ParameterTuple as ParameterTuple
+from msnb.ops._sparse_formats import COOTensor as COOTensor, CSRTensor as CSRTensor
 
 class Tensor(Boxed):
     _mime_: Any
