@@ -20,7 +20,7 @@ _SAME = _same(
     """
     abs addbmm addcdiv addcmul addmm addmv arange argmax baddbmm bitwise_and bitwise_or bitwise_xor
     broadcast_to ceil cross cumprod div divide dot dstack einsum eq eye flip floor floor_divide fmod full
-    full_like gcd ge greater greater_equal gt histc hstack inverse isclose isfinite isinf isneginf le lerp less
+    full_like gcd ge greater greater_equal gt histc hstack isclose isfinite isinf isneginf le lerp less
     float_power mul less_equal logaddexp logaddexp2 logsumexp lt masked_select matmul
     maximum minimum mm nan_to_num ne neg negative nonzero not_equal ones_like outer polar pow ravel remainder reshape
     roll round searchsorted sign square swapaxes t take tile trace tril triu trunc unbind unique_consecutive unsqueeze
@@ -39,6 +39,7 @@ _RENAMED = {
     "diff": "input:x n dim:axis prepend append",
     "frac": "input:x",
     "imag": "input",
+    "inverse": "input",
     "index_select": "input dim:axis index",
     "mv": "input:mat vec",
     "nansum": "input dim:axis keepdim:keepdims * dtype",

@@ -20,13 +20,16 @@ PACKAGE = Path(msnb.__file__).parent
 SPELLINGS = {k: s for k, s in declare.SPELLINGS.items() if not k[1].startswith("Test")}
 # One name, two things: MindSpore's operator in place and torch's method of a Tensor; a class and what gives back its
 # argument; Python's `&` from the right and random numbers; numpy's `resize` of any Tensor and that of
-# images; numpy's `histogram` with edges and weights, and counts in equal bins.
+# images; numpy's `histogram` with edges and weights, and counts in equal bins; a triangle's places
+# as numpy's pair of vectors and as a matrix.
 UNLIKE = {
     *(f"scatter{what}" for what in ("add", "sub", "mul", "div", "max", "min")),
     "histogram",
     "identity",
     "rand",
     "resize",
+    "trilindices",
+    "triuindices",
 }
 
 

@@ -150,6 +150,13 @@ EXAMPLES = {
     "_LSTMOfLengths": ((*_lstm, i(2)), {"dropout": (0.3, 0.6)}, _sizes),
     "_CosineSimilarity": ((f(4, 3), f(4, 3)), {"eps": (1.5, 4.0)}, {}),
     "FillDiagonal": ((f(4, 3),), {"fill_value": (0.5, 2.0)}, {}),
+    "Cauchy": ((), {"median": (0.5, 2.0), "sigma": (0.5, 2.0)}, {"size": (5,)}),
+    "LogNormalReverse": ((f(5),), {"mean": (0.5, 2.0), "std": (0.5, 2.0)}, {}),
+    "NanToNum": (
+        (np.array([np.nan, np.inf, -np.inf]),),
+        {"nan": (0.5, 2.0), "posinf": (3.0, 4.0), "neginf": (-3.0, -4.0)},
+        {},
+    ),
     "IFMR": (  # its kernel takes no float64
         (f(5, 5).astype(np.float32), np.float32([-2]), np.float32([2]), i(3, 9, 14, 20, 25)),
         {"min_percentile": (0.95, 0.5), "max_percentile": (0.95, 0.5)},
@@ -168,6 +175,8 @@ STATIC = {
     ("Bucketize", "boundaries"): "how many there are is a length",
     ("Cdist", "p"): "each degree is a formula of its own",
     ("_Dist", "p"): "each degree is a formula of its own",
+    ("HammingWindow", "alpha"): "the window is a constant of the program",
+    ("HammingWindow", "beta"): "the window is a constant of the program",
     ("Histogram", "min"): "where it is the greatest, too, the data say both",
     ("Histogram", "max"): "where it is the smallest, too, the data say both",
     ("Logit", "eps"): "below 0 nothing is clipped, which is another formula",
@@ -219,7 +228,11 @@ def test_every_float_attribute_is_traced_or_known_to_be_a_constant():
         for key, (kind, _) in op.attributes.items()
         if takes_floats(kind)
     }
-    without_effect = {("FakeQuantPerChannel", "ema_decay"), ("FakeQuantPerLayer", "ema_decay")}  # which is said
+    without_effect = {
+        ("FakeQuantPerChannel", "ema_decay"),
+        ("FakeQuantPerLayer", "ema_decay"),
+        ("Lstsq", "l2_regularizer"),
+    }  # which is said
     assert set(found) - without_effect == known
     assert {key for key, traced in found.items() if not traced} == set(STATIC)
 

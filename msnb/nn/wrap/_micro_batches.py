@@ -3,13 +3,16 @@
 from typing import Annotated, Any
 
 from msnb import log
-from msnb.common.kinds import Instance, PositiveInt, checked
+from msnb.common.kinds import Instance, Optional, PositiveInt, checked
 from msnb.core.autodiff import Gradient
 from msnb.core.parameter import ParameterTuple
 from msnb.core.tensor import Tensor
 from msnb.nn.cell import Cell
 
 __all__ = ["ForwardValueAndGrad", "GradAccumulationCell", "MicroBatchInterleaved", "PipelineCell"]
+
+
+_CONFIG = Optional(Instance(dict))
 
 
 class _InParts(Cell):
@@ -107,8 +110,8 @@ class PipelineCell(_InParts):
         self,
         network: Annotated[Cell, Instance(Cell)],
         micro_size: PositiveInt,
-        stage_config: dict[str, int] | None = None,
-        segment_config: dict[str, int] | None = None,
+        stage_config: Annotated[dict[str, int] | None, _CONFIG] = None,
+        segment_config: Annotated[dict[str, int] | None, _CONFIG] = None,
     ) -> None:
         super().__init__(network, micro_size)
         self.micro_size: int = micro_size

@@ -87,7 +87,7 @@ def StopGradient(x):
 
 
 @spelling(Identity, numpy="positive")
-def positive(a: ArrayLike, dtype: Any = None) -> Tensor:
+def _numpy_positive(a: ArrayLike, dtype: Any = None) -> Tensor:
     """The elements as they are.
 
     Args:
@@ -104,6 +104,25 @@ def positive(a: ArrayLike, dtype: Any = None) -> Tensor:
         ``CPU`` ``GPU`` ``TPU``
     """
     return in_type(Identity.functional(as_tensor(a, "positive", "a")), dtype, "positive")
+
+
+@spelling(Identity, function="positive", method="positive")
+def positive(input: Tensor) -> Tensor:
+    """The Tensor itself.
+
+    Args:
+        input (Tensor): Any Tensor.
+
+    Returns:
+        Tensor, `input`.
+
+    Raises:
+        TypeError: If `input` is not a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return tensor_argument("positive", "input", input)
 
 
 @spelling(Identity, method="copy_")

@@ -28,7 +28,7 @@ def _steps(shape, order):
 
 
 @operator
-def _UnravelIndex(indices, *, shape: Shape, order: OneOf("C", "F") = "C"):
+def _UnravelIndexOf(indices, *, shape: Shape, order: OneOf("C", "F") = "C"):
     """Places along each dimension, of places that are counted through all elements.
 
     Args:
@@ -50,7 +50,7 @@ def _UnravelIndex(indices, *, shape: Shape, order: OneOf("C", "F") = "C"):
     return tuple(flat // step % n for step, n in zip(_steps(shape, order), shape, strict=True))
 
 
-@spelling(_UnravelIndex, numpy="unravel_index")
+@spelling(_UnravelIndexOf, numpy="unravel_index")
 def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[Tensor, ...]:
     """Places along each dimension, of places that are counted through all elements.
 
@@ -75,7 +75,7 @@ def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[T
         [3 6 6]
     """
     shape = check(Shape, shape, "shape", "unravel_index")
-    found = _UnravelIndex.functional(
+    found = _UnravelIndexOf.functional(
         as_tensor(indices, "unravel_index", "indices"), shape, _order("unravel_index", order)
     )
     return found if isinstance(found, tuple) else (found,)
@@ -170,7 +170,7 @@ def UnravelIndex(indices, dims: Shape):
 
 CASES = [
     case(UnravelIndex, Values([2, 5]), Values([3, 3])),
-    case(_UnravelIndex, Values([22, 41, -1, 99]), shape=(7, 6)).without("mindspore", NUMPYS),
-    case(_UnravelIndex, Values([31, 41, 13]), shape=(7, 6), order="F").without("mindspore", NUMPYS),
+    case(_UnravelIndexOf, Values([22, 41, -1, 99]), shape=(7, 6)).without("mindspore", NUMPYS),
+    case(_UnravelIndexOf, Values([31, 41, 13]), shape=(7, 6), order="F").without("mindspore", NUMPYS),
     case(_RavelMultiIndex, (Values([3, 6]), Values([4, 9])), shape=(7, 6)).without("mindspore", NUMPYS),
 ]

@@ -255,6 +255,11 @@ def IndexPut(x1, x2, indices: Tensors, *, accumulate: OneOf(0, 1) = 0):
         dtype_in("IndexPut", f"indices[{i}]", one, INDEX)
     if len(indices) > x1.ndim:
         raise ValueError(f"For 'IndexPut', 'indices' should be at most {x1.ndim}, but got {len(indices)}.")
+    if len({one.shape for one in indices}) != 1 or x2.shape not in ((), (1,), indices[0].shape):
+        raise ValueError(
+            f"For 'IndexPut', 'indices' should be vectors of one length, and 'x2' one value or one for each of them, "
+            f"but got the shapes {[one.shape for one in indices]} and {x2.shape}."
+        )
     at = x1.at[tuple(indices)]
     rest = x2.reshape(-1, *(1,) * (x1.ndim - len(indices))) if x2.ndim == 1 else x2
     return (at.add if accumulate else at.set)(rest, mode="drop")

@@ -214,7 +214,10 @@ def StridedSliceGrad(
     return transposed(cut, shapex, dy)
 
 
-spelling(Slice, function="tensor_slice")(Slice.functional)
+@spelling(Slice, function="tensor_slice")
+def tensor_slice(input: Tensor, begin: tuple[int, ...], size: tuple[int, ...]) -> Tensor:
+    """A part of a Tensor; see `slice`."""
+    return Slice.functional(input, begin, size)
 
 
 CASES = [

@@ -173,7 +173,7 @@ def _window_type(value):
     return value
 
 
-WindowType = Kind("a floating point type", _window_type)
+WindowType = Kind("a floating point type", _window_type, examples=_FLOATS)
 
 
 def _length(value):

@@ -11,7 +11,7 @@ from msnb.core.declare import operator, spelling
 from msnb.core.dtype import broadcast_check
 from msnb.core.tensor import Tensor
 from msnb.core.ufunc import number, real
-from msnb.ops._check import FLOAT, NUMBER, dtype_in, tensor_argument
+from msnb.ops._check import FLOAT, NUMBER, dtype_in
 from msnb.ops._in_place import take_over
 from msnb.ops._kinks import magnitude
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, as_tensors, floating, in_type
@@ -315,25 +315,6 @@ def _copysign(x: Tensor | float, other: Tensor | float) -> Tensor:
 def _floor_into(self: Tensor) -> Tensor:
     """Round down in place, and return the Tensor."""
     return take_over("floor_", self, Floor.functional(self))
-
-
-@spelling(function="positive", method="positive")
-def positive(input: Tensor) -> Tensor:
-    """The Tensor itself.
-
-    Args:
-        input (Tensor): Any Tensor.
-
-    Returns:
-        Tensor, `input`.
-
-    Raises:
-        TypeError: If `input` is not a Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return tensor_argument("positive", "input", input)
 
 
 CASES = [

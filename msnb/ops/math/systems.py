@@ -360,9 +360,9 @@ def LuUnpack(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    dtype_in("lu_unpack", "LU_data", LU_data, FLOAT)
+    dtype_in("LuUnpack", "LU_data", LU_data, FLOAT)
     if LU_data.ndim < 2 or LU_pivots.shape != (*LU_data.shape[:-2], min(LU_data.shape[-2:])):
-        raise ValueError(f"For 'lu_unpack', the shapes do not fit: {LU_data.shape} and {LU_pivots.shape}.")
+        raise ValueError(f"For 'LuUnpack', the shapes do not fit: {LU_data.shape} and {LU_pivots.shape}.")
     rows, columns = LU_data.shape[-2:]
     count = min(rows, columns)
     lower = jnp.tril(LU_data[..., :, :count], -1) + jnp.eye(rows, count, dtype=LU_data.dtype)

@@ -10,6 +10,7 @@ from msnb.core.cases import F, Values, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
+from msnb.ops._shapes import shapes
 from msnb.ops.array.reshape import Reshape
 
 
@@ -183,6 +184,7 @@ def fold(
 
 
 @operator(generation=2)
+@shapes("x: n>0 _ _ _")
 def Im2Col(x, *, ksizes: Shape, strides: Shape = (1,), dilations: Shape = (1,), pads: Shape = (0,)):
     """Every window of an image as a column.
 

@@ -177,8 +177,8 @@ def _masked_fill(b, x, mask, value):
 # ---------------------------------------------------------------------- reductions
 def _reduction(operator, op):
     @lowerings.register(operator)
-    def lower(b: Builder, x: Value, axis: Axis, keep_dims: bool) -> Any:
-        if x.dtype == "bool" or (op == "ReduceMean" and not x.is_float):
+    def lower(b: Builder, x: Value, axis: Axis, keep_dims: bool, skip_mode: bool = False) -> Any:
+        if skip_mode or x.dtype == "bool" or (op == "ReduceMean" and not x.is_float):
             return NotImplemented
         return reduced(b, op, x, axes_of(axis, x.rank), keep_dims)
 

@@ -25,5 +25,5 @@ def _upper_bound(b, sorted_x, values, *, out_type):
 
 
 @lowerings.register(ops.SearchSorted)
-def _search_sorted(b, sorted_sequence, values, *, right):
+def _search_sorted(b, sorted_sequence, values, *, right, dtype=None):
     return _counted(b, *b.common(sorted_sequence, values), behind=right)

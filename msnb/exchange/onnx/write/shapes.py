@@ -56,7 +56,7 @@ def _stack(b, inputs, *, axis):
 
 
 @lowerings.register(ops.Unstack)
-def _unstack(b, x, *, axis):
+def _unstack(b, x, *, axis, num=None):
     return [b.squeeze(part, [axis % x.rank]) for part in _parts(b, x, axis, [1] * len(b.types))]
 
 
