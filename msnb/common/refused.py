@@ -112,6 +112,10 @@ ABSENT: dict[str, dict[str, str]] = {
         "ops": "CustomOpBuilder Morph kernel ms_kernel prim_arg_register get_vm_impl_fn vm_impl_registry "
         "tensor_operator_registry",
     },
+    "it fuses an update with a cast on the CPU alone; ops.AdamWeightDecay or nn.AdamWeightDecay computes it": {
+        "ops": "FusedCastAdamWeightDecay",
+        "ops.operations": "FusedCastAdamWeightDecay",
+    },
     f"{_ASCEND}; ops.iou is of boxes that are not turned": {"ops": "rotated_iou"},
     "4 and 8 bits of a number are Ascend's; mindspore.int8 and mindspore.float16 are the smallest types here": {
         "": "float8_e4m3fn float8_e5m2 hifloat8 qint4x2"
