@@ -191,6 +191,7 @@ WITHOUT = {
     "Take": "takes the first or last, as MindSpore documents for mode 'clip'",
     "TensorScatterElements": "leaves out, as MindSpore documents",
     "UnravelIndex": "stays within the shape, as MindSpore 2.7.1 does",
+    "UnravelIndexOf": "clips, as mindspore.numpy does",
     "IndexPut": "a tuple of them; a place outside is left out",
     "InplaceUpdateV2": "they are Python numbers, which are looked at",
     "UpdateCache": "leaves out, as MindSpore documents",
