@@ -243,11 +243,6 @@ def second(cls: type) -> type:
     written = _signature(cls)
     __init__.__signature__ = written.replace(parameters=[own, *written.parameters.values()])  # type: ignore[attr-defined]
 
-    # for who asks inspect about `super().__init__`
-    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    written = _signature(cls)
-    __init__.__signature__ = written.replace(parameters=[own, *written.parameters.values()])  # type: ignore[attr-defined]
-
     members = {
         "_first": cls,
         "__init__": __init__,

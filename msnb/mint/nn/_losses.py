@@ -4,11 +4,13 @@ from typing import Any, Literal
 
 from msnb.core.tensor import Tensor
 from msnb.ops import functional as F
+from msnb.ops.nn.binary_cross_entropy import _BinaryCrossEntropyOfShares
 
 Reduction = Literal["none", "mean", "sum"]
 
 __all__ = [
     "batch_norm",
+    "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "kl_div",
     "nll_loss",
@@ -49,6 +51,23 @@ def batch_norm(
     return F.batch_norm(input, mean, var, weight, bias, training, momentum, eps)
 
 
+def binary_cross_entropy(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: Reduction = "mean"
+) -> Tensor:
+    """The binary cross entropy of shares; unlike that of `mindspore.ops`, `target` takes a gradient, too.
+
+    Args:
+        input (Tensor): Shares in (0, 1).
+        target (Tensor): Shares, of the same shape and type.
+        weight (Tensor): The weight of each element; takes no gradient. Default: None.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Returns:
+        Tensor, a scalar unless `reduction` is "none".
+    """
+    return _BinaryCrossEntropyOfShares.functional(input, target, weight, reduction)
+
+
 def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,
@@ -61,14 +80,14 @@ def binary_cross_entropy_with_logits(
     Args:
         input (Tensor): The logits.
         target (Tensor): The shares, of the same shape.
-        weight (Tensor): The weight of each element. Default: None.
+        weight (Tensor): The weight of each element; takes no gradient. Default: None.
         reduction (str): "mean", "sum" or "none". Default: "mean".
-        pos_weight (Tensor): The weight of what is 1. Default: None.
+        pos_weight (Tensor): The weight of what is 1; takes no gradient. Default: None.
 
     Returns:
         Tensor.
     """
-    return F.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
+    return F.binary_cross_entropy_with_logits(input, target, _constant(weight), _constant(pos_weight), reduction)
 
 
 def kl_div(input: Tensor, target: Tensor, reduction: Any = "mean", log_target: bool = False) -> Tensor:
@@ -94,14 +113,14 @@ def nll_loss(
     Args:
         input (Tensor): Logarithms of shares, (N, C, ...) or (C,).
         target (Tensor): The right classes.
-        weight (Tensor): The weight of each class. Default: None.
+        weight (Tensor): The weight of each class; takes no gradient. Default: None.
         ignore_index (int): A class that does not count. Default: -100.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Returns:
         Tensor.
     """
-    return F.nll_loss(input, target, weight, ignore_index, reduction)
+    return F.nll_loss(input, target, _constant(weight), ignore_index, reduction)
 
 
 def smooth_l1_loss(input: Tensor, target: Tensor, reduction: Reduction = "mean", beta: float = 1.0) -> Tensor:
@@ -117,3 +136,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, reduction: Reduction = "mean",
         Tensor.
     """
     return F.smooth_l1_loss(input, target, float(beta), reduction)
+
+
+def _constant(weight: Tensor | None) -> Tensor | None:
+    return None if weight is None else F.stop_gradient(weight)

@@ -19,7 +19,6 @@ _SAME = _same(
 )
 # name: its arguments, and what `mindspore.ops` calls those that it calls otherwise
 _RENAMED = {
-    "binary_cross_entropy": "input:logits target:labels weight reduction",
     "glu": "input:x dim:axis",
     "logsigmoid": "input:x",
     "mish": "input:x",
