@@ -25,6 +25,7 @@ from msnb.core.parameter import Parameter, check_not_narrowed
 from msnb.core.precision import cast_tensor
 from msnb.core.recent import Recent
 from msnb.core.tensor import Tensor, box
+from msnb.core.written import Written
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.names import GraphName
@@ -311,6 +312,8 @@ class Operator:
             target._node = new._node
         rest = results[len(targets) :]
         if self.returns_written or not rest:
+            if _thread.frame is None:
+                targets = [Written(t) if isinstance(t, Parameter) else t for t in targets]
             return targets[0] if len(targets) == 1 or not self.returns_written else tuple(targets)
         return rest[0] if len(rest) == 1 else rest
 

@@ -85,11 +85,16 @@ class SparseTensor(SparseParts):
     Args:
         indices (Tensor): [n, rank] int64, one coordinate per row.
         values (Tensor): [n], the values there.
-        dense_shape (tuple): Shape of the dense Tensor.
+        dense_shape (tuple): Shape of the dense Tensor, known as `shape`, too.
 
     Raises:
         TypeError: If `indices` are no integers, or the shapes do not fit.
     """
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the dense Tensor."""
+        return self.dense_shape
 
     def _check(self):
         super()._check()

@@ -158,19 +158,18 @@ class Tensor(Boxed):
         return self._scalar("item()") if index is None else self.asnumpy().item(index)
 
     def itemset(self, *args: Any) -> "Tensor":
-        """Replace one element and return the Tensor: itemset(value) or itemset(index, value)."""
-        if len(args) == 1:
-            self[...] = args[0]
-        elif len(args) == 2:
-            index = args[0]
-            if isinstance(index, int):
-                index = tuple(int(i) for i in np.unravel_index(index, self.shape))
-            self[index] = args[1]
-        else:
+        """A copy with one element replaced: itemset(value) or itemset(index, value). numpy's changes the array itself,
+        MindSpore's does not."""
+        if len(args) not in (1, 2):
             raise TypeError(
                 f"For 'itemset', there should be a value, or an index and a value, but got {len(args)} arguments."
             )
-        return self
+        index, value = args if len(args) == 2 else (..., args[0])
+        if isinstance(index, int):
+            index = tuple(int(i) for i in np.unravel_index(index, self.shape))
+        changed = Tensor(self)
+        changed[index] = value
+        return changed
 
     def contiguous(self) -> "Tensor":
         """The Tensor itself: its data is contiguous and where it is needed."""

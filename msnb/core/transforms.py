@@ -80,7 +80,7 @@ def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> t
         has_aux (bool): Whether only the first output is differentiated. Default: False.
 
     Returns:
-        tuple, (outputs, derivative), with `has_aux` (first output, derivative, other outputs).
+        tuple, (outputs, derivative), with `has_aux` (first output, derivative, other outputs, a single one as it is).
 
     Raises:
         TypeError: If `inputs` and `v` are no Tensors.
@@ -104,7 +104,9 @@ def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> t
             )
             _adopt(error)
         value, change = (note["rebuild"]([box(o) for o in part]) for part in (out, tangent))
-        return (value[0], change[0], value[1:]) if has_aux else (value, change)
+        if not has_aux:
+            return value, change
+        return value[0], change[0], value[1] if len(value) == 2 else value[1:]
 
     return _compiled(fn, run, "Jvp", (has_aux,), (tuple(inputs), tuple(v)))
 

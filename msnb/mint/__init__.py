@@ -33,7 +33,6 @@ _RENAMED = {
     "amax": "input dim:axis keepdim:keepdims",
     "amin": "input dim:axis keepdim:keepdims",
     "any": "input dim:axis keepdim:keep_dims",
-    "argmin": "input dim:axis keepdim:keepdims",
     "bmm": "input:input_x mat2",
     "chunk": "input chunks dim:axis",
     "diff": "input:x n dim:axis prepend append",

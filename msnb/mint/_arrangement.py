@@ -13,6 +13,7 @@ from msnb.ops.array.triangle import _DiagAt
 from msnb.ops.math.decompositions import _SolveTriangular
 
 __all__ = [
+    "argmin",
     "argsort",
     "bincount",
     "cat",
@@ -154,6 +155,20 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
         Tensor.
     """
     return F.tensor_scatter_elements(input, index, src, dim, "add")
+
+
+def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """Where the smallest elements stand.
+
+    Args:
+        input (Tensor): Numbers.
+        dim (int): The dimension. Default: None, counts through all elements.
+        keepdim (bool): Whether the dimension stays, with length 1. Default: False.
+
+    Returns:
+        Tensor of int64.
+    """
+    return in_int64(F.argmin(input, dim, keepdim))
 
 
 def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:

@@ -1,5 +1,6 @@
 """The element type in which several things meet."""
 
+import contextlib
 import functools
 from typing import Any
 
@@ -36,6 +37,9 @@ def promote_types(type1: DType | str, type2: DType | str) -> mstype.Type:
 
 
 def _type_of(value):
+    if isinstance(value, str):
+        with contextlib.suppress(TypeError):  # numpy's own short names, such as "i2", count here
+            value = np.dtype(value)
     if isinstance(value, (mstype.Type, str, type, np.dtype)):
         return element_type(value, "result_type")
     return as_tensor(value, "result_type", "arrays_and_dtypes").dtype

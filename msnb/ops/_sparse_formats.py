@@ -149,8 +149,14 @@ class _Matrix(SparseParts):
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        parts = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._columns)
+        parts = ", ".join(f"{name}={_printed(getattr(self, name))}" for name in self._columns)
         return f"{type(self).__name__}(shape={list(self.dense_shape)}, dtype={self.dtype}, {parts})"
+
+
+def _printed(tensor):
+    """As MindSpore prints a part: without the commas that a Tensor of its own has."""
+    head, sign, values = repr(tensor).partition("value=")
+    return head + sign + values.replace(",", "").removeprefix(" ")
 
 
 def _given(owner, like, parts):

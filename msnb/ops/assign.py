@@ -15,7 +15,7 @@ _DOC = """{summary}
           would narrow it.
 
     Outputs:
-        Parameter, the written one.
+        Tensor, what the Parameter holds then.
 
     Raises:
         TypeError: If `variable` is not a Parameter, or the element type of `value` does not fit.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msnb import log
 from msnb._checkparam import Validator
+from msnb.core import generations
 from msnb.core.parameter import Parameter
 from msnb.exchange.api import cipher_of
 from msnb.formats import checkpoint, safetensors
@@ -154,7 +155,8 @@ def _existing(ckpt_file_name, form):
     if not path.endswith(f".{form}"):
         other = next((f for f in FORMATS if path.endswith(f".{f}")), None)
         advice = f"; pass format={other!r}" if other else ""
-        raise ValueError(f"The name of a checkpoint file should end in '.{form}', but got {path!r}{advice}.")
+        if other or generations.shared == 1:  # MindSpore 2 takes any other name
+            raise ValueError(f"The name of a checkpoint file should end in '.{form}', but got {path!r}{advice}.")
     if os.path.getsize(path) == 0:
         raise ValueError(f"The checkpoint file {path!r} is empty.")
     return path

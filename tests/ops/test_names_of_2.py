@@ -15,7 +15,18 @@ MODES = pytest.mark.parametrize("mode", [context.GRAPH_MODE, context.PYNATIVE_MO
 @pytest.mark.parametrize(
     "method, want",
     [
-        (lambda x: x.stride(), (3, 1)),
+        (lambda x: x.stride(), [3, 1]),
+        (lambda x: x.argmax_with_value(axis=None)[0], 6),
+        (lambda x: x.argmin_with_value(1)[1].dtype, ms.int64),
+        (lambda x: ops.bmm(x, x.T), X @ X.T),
+        (lambda x: ops.inner(x, Tensor(2.0)), X * 2),
+        (lambda x: ops.clip_by_value([x, x], 2, 5)[1], X.clip(2, 5)),
+        (lambda x: ops.sequence_mask(Tensor([2, 0])), [[True, True], [False, False]]),
+        (lambda x: ops.var(x, 0, True), X.var(0, ddof=1)),
+        (lambda x: ops.Bucketize([1.0, 3.0])(x), [[1, 1, 2], [2, 2, 2]]),
+        (lambda x: ops.argmin(x).dtype, ms.int32),
+        (lambda x: ops.jvp(lambda y: (2 * y, y), x, x, has_aux=True)[2], X),
+        (lambda x: ms.numpy.result_type("i2", ms.float32), ms.float32),
         (lambda x: x.stride(-1), 1),
         (lambda x: x.storage_offset(), 0),
         (lambda x: x.get_bytes(), X.tobytes()),
@@ -42,6 +53,29 @@ def test_a_method_gives_what_mindspore_2_gives(method, want):
         np.testing.assert_array_equal(got.asnumpy(), want)
     else:
         assert got == want
+
+
+@pytest.mark.parametrize(
+    "write, want",
+    [
+        (lambda p, x: ops.assign(p, x), X),
+        (lambda p, x: ops.AssignAdd()(p, x), X + 1),
+        (lambda p, x: ops.ScatterUpdate()(p, Tensor([1]), x[:1]), [[1, 1, 1], [1, 2, 3]]),
+        (lambda p, x: ops.ApplyGradientDescent()(p, Tensor(1.0), x), 1 - X),
+        (lambda p, x: ops.ApplyMomentum()(p, ms.Parameter(x, name="m"), 1.0, x, 1.0), 1 - 2 * X),
+    ],
+)
+def test_what_writes_a_parameter_gives_a_tensor_of_what_it_holds_then(write, want):
+    context.set_context(mode=context.PYNATIVE_MODE)
+    param = ms.Parameter(Tensor(np.ones((2, 3), np.float32)), name="p")
+    written = write(param, Tensor(X))
+    assert isinstance(written, Tensor) and not isinstance(written, ms.Parameter)
+    np.testing.assert_array_equal(written.asnumpy(), want)
+    assert repr(written) == repr(param.value()) and written.shape == (2, 3) and written.dtype == ms.float32
+    doubled = ms.jit(lambda x: x * 2)(written)  # read by a program, then given away by another
+    ops.assign_add(param, 1)
+    np.testing.assert_array_equal(doubled.asnumpy(), np.multiply(want, 2))
+    np.testing.assert_array_equal(written.asnumpy(), np.add(want, 1))  # it shares what the Parameter holds
 
 
 def test_what_does_not_fit_is_refused():

@@ -179,11 +179,10 @@ def test_an_item_is_a_python_number():
         x.item()
 
 
-def test_itemset_changes_one_element():
+def test_itemset_gives_a_copy_with_one_other_element():
     x = Tensor(A)
-    x.itemset((0, 1), 9)
-    x.itemset(5, 8)
-    assert x.asnumpy().tolist() == [[1, 9, 3], [4, 2, 8]]
+    assert x.itemset((0, 1), 9).itemset(5, 8).asnumpy().tolist() == [[1, 9, 3], [4, 2, 8]]
+    assert x.asnumpy().tolist() == A.tolist()
 
 
 def test_maximum_with_indices_and_by_dim():

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from msnb import log
 from msnb.common.kinds import Worded, checked
+from msnb.core import generations
 from msnb.dataset.callback.ds_callback import DSCallback
 from msnb.dataset.callback.watching import Watcher
 from msnb.dataset.core.config import ErrorSamplesMode, settings
@@ -193,7 +194,8 @@ def flat_map(self: Dataset, func: Callable) -> Dataset:
     """Make a data set of each row and concatenate them.
 
     Args:
-        func (Callable): Takes a row (a list of arrays), returns a Dataset.
+        func (Callable): Takes a row, returns a Dataset. r1.1 gives it a list of arrays, MindSpore 2 one array for each
+            column.
 
     Returns:
         Dataset.
@@ -206,7 +208,7 @@ def flat_map(self: Dataset, func: Callable) -> Dataset:
         raise TypeError("func must be a function.")
     parts = []
     for row in self.create_tuple_iterator(num_epochs=1, output_numpy=True):
-        part = func(row)
+        part = func(*row) if generations.shared == 2 else func(row)
         if not isinstance(part, Dataset):
             raise TypeError(f"flat_map must return a Dataset object, but func returned {type(part).__name__}.")
         parts.append(part)

@@ -68,6 +68,7 @@ class Optimizer(Cell):
         self.state: defaultdict[Any, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
         self.parameters: ParameterTuple = ParameterTuple(())
+        self.group_start_id: list[int] = []  # which of them is the first of each group
         self.lrs: list[Parameter] = []  # no state: checkpoints do not hold them, as those of MindSpore
         for attribute in (*self._state, *self._scalars):
             setattr(self, attribute, ParameterTuple(()))
@@ -111,6 +112,7 @@ class Optimizer(Cell):
         param_group["weight_decay"] = float(decay)
         self.param_groups.append(param_group)
         self.lrs = [*self.lrs, rate]
+        self.group_start_id = [*self.group_start_id, len(self.parameters)]
         self.parameters = ParameterTuple((*self.parameters, *params))
         self._grow(params, param_group)
 

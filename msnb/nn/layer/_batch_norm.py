@@ -1,12 +1,13 @@
 """Normalisation with the statistics of a batch, which are kept for later use."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common.arguments import answered
 from msnb.common.initializer import initializer
 from msnb.common.kinds import Between, Bool, DType, Int, Kind, PositiveInt, checked
+from msnb.core import generations
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.nn._kinds import Epsilon, Initial, Layout, Share
@@ -56,11 +57,19 @@ class FeatureNorm(Cell):
     def extend_repr(self) -> str:
         """Sizes, settings and Parameters."""
         shown = ("num_features", "eps", "momentum", "gamma", "beta", "moving_mean", "moving_variance")
-        return ", ".join(f"{name}={getattr(self, name)}" for name in shown)
+        return ", ".join(f"{name}={self._shown(name)}" for name in shown)
+
+    def _shown(self, name: str) -> Any:
+        return getattr(self, name)
 
 
 class _BatchNorm(FeatureNorm):
     """Batch normalisation of inputs whose axis 1 are the features, or the last for another layout."""
+
+    def _shown(self, name: str) -> Any:
+        """MindSpore 2 shows the momentum as it was given, r1.1 the weight of what is new."""
+        given = name == "momentum" and generations.shared == 2
+        return round(1 - self.momentum, 12) if given else super()._shown(name)
 
     @checked
     def __init__(

@@ -9,6 +9,7 @@ from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.common.kinds import Bool, DType, Kind, NonNegInt, OneOf, PositiveInt, accept_value, checked
+from msnb.core import generations
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.nn._inputs import check_dims
@@ -106,10 +107,13 @@ class Filtered(Cell):
 
     def extend_repr(self) -> str:
         """Arguments, spaced as MindSpore does it."""
+        before_stride, behind_stride, before_weight = ",", ",  ", self._before_weight
+        if generations.shared == 2:
+            before_stride = behind_stride = before_weight = ", "
         return (
-            f"input_channels={self.in_channels}, output_channels={self.out_channels}, kernel_size={self.kernel_size},"
-            f"stride={self.stride},  pad_mode={self.pad_mode}, padding={self.padding}, dilation={self.dilation}, "
-            f"group={self.group}, has_bias={self.has_bias}{self._before_weight}"
+            f"input_channels={self.in_channels}, output_channels={self.out_channels}, kernel_size={self.kernel_size}"
+            f"{before_stride}stride={self.stride}{behind_stride}pad_mode={self.pad_mode}, padding={self.padding}, "
+            f"dilation={self.dilation}, group={self.group}, has_bias={self.has_bias}{before_weight}"
             f"weight_init={self.weight_init}, bias_init={self.bias_init}"
         )
 

@@ -18,6 +18,7 @@ from msnb.common.kinds import (
     accept_value,
     checked,
 )
+from msnb.core import generations
 from msnb.core.generations import differs
 from msnb.core.parameter import Parameter
 from msnb.core.primitive import Primitive
@@ -217,7 +218,7 @@ class Dropout(Cell):
 
     def extend_repr(self) -> str:
         """The probability."""
-        return f"keep_prob={self.keep_prob}"
+        return f"keep_prob={self.keep_prob}" if generations.shared == 1 else f"p={round(1 - self.keep_prob, 12)}"
 
 
 class Identity(Cell):

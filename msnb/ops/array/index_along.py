@@ -54,7 +54,7 @@ def IndexAdd(
         - **y** (Tensor) - What is added, of the element type of `x` and its shape but along the axis.
 
     Outputs:
-        Parameter, the written one.
+        Tensor, what the Parameter holds then.
 
     Raises:
         TypeError: If `indices` are not integers, or the element types differ.
@@ -119,7 +119,7 @@ def inplace_index_add(var: Tensor, indices: Tensor, updates: Tensor, axis: int) 
         axis (int): The axis.
 
     Returns:
-        Parameter, the written one.
+        Tensor, what the Parameter holds then.
 
     Raises:
         TypeError: If `indices` are not integers, or the element types differ.
@@ -216,7 +216,7 @@ def InplaceIndexAdd(var, indices, updates, *, axis: Int):
         - **updates** (Tensor) - What is added, of the element type of `var` and its shape but along the axis.
 
     Outputs:
-        Parameter, the written one.
+        Tensor, what the Parameter holds then.
 
     Raises:
         TypeError: If `indices` are not integers, or the element types differ.

@@ -71,13 +71,36 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     return input[box(jnp.asarray(np.broadcast_to(chosen, shape)))]
 
 
-@operator(functional="sequence_mask")
+@operator
 def SequenceMask(lengths, maxlen: PositiveInt):
+    """For each length, that many True and False up to `maxlen`.
+
+    Inputs:
+        - **lengths** (Tensor) - Integers, of any shape but a scalar.
+        - **maxlen** (int) - Length of the mask, positive.
+
+    Outputs:
+        Tensor of bool, of shape (*lengths.shape, maxlen).
+
+    Raises:
+        TypeError: If `lengths` are not integers.
+        ValueError: If `maxlen` is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("sequence_mask", "lengths", lengths, INDEX)
+    return jnp.arange(maxlen) < lengths[..., None]
+
+
+@spelling(SequenceMask)
+def sequence_mask(lengths: Tensor, maxlen: int | None = None) -> Tensor:
     """For each length, that many True and False up to `maxlen`.
 
     Args:
         lengths (Tensor): Integers, of any shape but a scalar.
-        maxlen (int): Length of the mask, positive.
+        maxlen (int): Length of the mask, positive. Default: None, the largest of `lengths`, which a graph
+            does not know.
 
     Returns:
         Tensor of bool, of shape (*lengths.shape, maxlen).
@@ -94,8 +117,9 @@ def SequenceMask(lengths, maxlen: PositiveInt):
         [[ True False False]
          [ True  True  True]]
     """
-    dtype_in("sequence_mask", "lengths", lengths, INDEX)
-    return jnp.arange(maxlen) < lengths[..., None]
+    if maxlen is None:
+        maxlen = int(known("sequence_mask", lengths).max())
+    return SequenceMask.functional(lengths, maxlen)
 
 
 @spelling(MaskedFill, method="masked_fill_")

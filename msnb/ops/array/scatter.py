@@ -28,7 +28,7 @@ _IN_PLACE = """{summary}
         - **updates** (Tensor) - Of the element type of `input_x` and shape {shape}.
 
     Outputs:
-        Parameter, the written one.
+        Tensor, what the Parameter holds then.
 
     Raises:
         TypeError: If `use_locking` is not a bool, `indices` are not integers or the element types differ.
@@ -151,7 +151,7 @@ def ScatterNonAliasingAdd(input_x, indices, updates):
         - **updates** (Tensor) - Of shape indices.shape[:-1] + input_x.shape[indices.shape[-1]:].
 
     Outputs:
-        Parameter, the written one.
+        Tensor, what the Parameter holds then.
 
     Raises:
         TypeError: If `indices` are not integers or the element types differ.

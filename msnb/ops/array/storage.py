@@ -19,19 +19,19 @@ _PLACES = {"CPU": "cpu", "GPU": "gpu", "Ascend": None}
 
 
 @spelling(method="stride")
-def _stride_of(self: Tensor, dim: int | None = None) -> tuple[int, ...] | int:
+def _stride_of(self: Tensor, dim: int | None = None) -> list[int] | int:
     """Elements from one to the next along each dimension, or along one, of the row-major layout.
 
     Args:
-        dim (int): The dimension. Default: None, a tuple for all.
+        dim (int): The dimension. Default: None, a list for all.
 
     Returns:
-        Union[tuple[int], int].
+        Union[list[int], int].
 
     Raises:
         ValueError: If `dim` is out of range.
     """
-    steps = tuple(step // self.itemsize for step in self.strides)
+    steps = [step // self.itemsize for step in self.strides]
     return steps if dim is None else steps[axis_in("stride", check(Int, dim, "dim", "stride"), self.ndim, "dim")]
 
 

@@ -14,16 +14,18 @@ def clip_by_value(x, clip_value_min, clip_value_max):
     """Every element of `x` brought into [clip_value_min, clip_value_max].
 
     Args:
-        x (Tensor): Any shape.
+        x (Union[Tensor, tuple[Tensor], list[Tensor]]): Any shape; of several, each is clipped.
         clip_value_min (Union[Tensor, Number]): Lower bound, broadcast to `x`.
         clip_value_max (Union[Tensor, Number]): Upper bound, broadcast to `x`.
 
     Returns:
-        Tensor of the shape and dtype of `x`.
+        Tensor of the shape and dtype of `x`; a tuple of them for several.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
+    if isinstance(x, (tuple, list)):
+        return tuple(clip_by_value(each, clip_value_min, clip_value_max) for each in x)
     return Maximum()(Minimum()(x, clip_value_max), clip_value_min)
 
 

@@ -11,6 +11,8 @@ from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
 from msnb.ops._check import ANY, axis_in, dtype_in, some, tensor_argument
 from msnb.ops._numpy import ArrayLike, as_tensor
+from msnb.ops.array.cast import Cast
+from msnb.ops.array.create import ZerosLike
 from msnb.ops.array.reshape import ExpandDims, Reshape
 from msnb.ops.array.sort import IndexType
 
@@ -223,7 +225,7 @@ def argmin(input: Tensor, axis: int | None = None, keepdims: Bool = False) -> Te
         keepdims (bool): Whether the axis stays, with length 1. Default: False.
 
     Returns:
-        Tensor of int64.
+        Tensor of int32 (`argmax` gives int64).
 
     Raises:
         TypeError: If `input` is not a Tensor.
@@ -234,8 +236,8 @@ def argmin(input: Tensor, axis: int | None = None, keepdims: Bool = False) -> Te
     """
     tensor_argument("argmin", "input", input)
     if axis is None:
-        return Argmin.functional(Reshape.functional(input, (-1,)), 0, mstype.int64)
-    index = Argmin.functional(input, axis, mstype.int64)
+        return Argmin.functional(Reshape.functional(input, (-1,)), 0, mstype.int32)
+    index = Argmin.functional(input, axis, mstype.int32)
     return ExpandDims.functional(index, axis) if keepdims else index
 
 
@@ -248,7 +250,7 @@ def _argmin_of(
     dim: int | None = None,
     keepdim: Bool | None = None,
 ) -> Tensor:
-    """As `ops.argmin`: an index, int64; through all elements if no axis is given."""
+    """As `ops.argmin`: an index, int32; through all elements if no axis is given."""
     return argmin(self, axis if dim is None else dim, bool(keepdims if keepdim is None else keepdim))
 
 
@@ -270,19 +272,27 @@ def _numpy_argmin(a: ArrayLike, axis: int | None = None) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return argmin(as_tensor(a, "argmin", "a"), axis).astype(mstype.int32)
+    return argmin(as_tensor(a, "argmin", "a"), axis)
 
 
 @spelling(ArgMaxWithValue, method="argmax_with_value")
-def _argmax_with_value_of(self: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
-    """Where the largest elements along an axis stand, and these elements, as `ops.ArgMaxWithValue` of r1.1."""
-    return ArgMaxWithValue(axis, keep_dims)(self)
+def _argmax_with_value_of(self: Tensor, axis: int | None = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
+    """The largest elements along an axis, and where they stand, int64; of all elements for None, at place 0."""
+    return _value_first(ArgMaxWithValue, self, axis, keep_dims)
 
 
 @spelling(ArgMinWithValue, method="argmin_with_value")
-def _argmin_with_value_of(self: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
-    """Where the smallest elements along an axis stand, and these elements, as `ops.ArgMinWithValue` of r1.1."""
-    return ArgMinWithValue(axis, keep_dims)(self)
+def _argmin_with_value_of(self: Tensor, axis: int | None = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
+    """The smallest elements along an axis, and where they stand, int64; of all elements for None, at place 0."""
+    return _value_first(ArgMinWithValue, self, axis, keep_dims)
+
+
+def _value_first(operator, tensor, axis, keep_dims):
+    if axis is None:
+        _, value = operator(0, False)(Reshape.functional(tensor, (-1,)))
+        return value, Cast.functional(ZerosLike.functional(value), mstype.int64)
+    index, value = operator(axis, keep_dims)(tensor)
+    return value, Cast.functional(index, mstype.int64)
 
 
 CASES = [

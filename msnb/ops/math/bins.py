@@ -21,12 +21,12 @@ Boundaries = Kind("a list or tuple of numbers", _numbers, python=list, examples=
 
 
 @operator
-def Bucketize(input, *, boundaries: Boundaries, right: Bool = False):
+def Bucketize(input, *, boundaries: Boundaries, right: Bool = True):
     """In which of the intervals between boundaries each element lies.
 
     Args:
         boundaries (list[float]): The boundaries, in order.
-        right (bool): Whether an element that is a boundary lies above it. Default: False.
+        right (bool): Whether an element that is a boundary lies above it. Default: True; the function's is False.
 
     Inputs:
         - **input** (Tensor) - Numbers.

@@ -248,16 +248,16 @@ def bmm(input_x: Tensor, mat2: Tensor) -> Tensor:
     """Products of two batches of matrices.
 
     Args:
-        input_x (Tensor): Of shape (B, N, C).
-        mat2 (Tensor): Of shape (B, C, M).
+        input_x (Tensor): Of shape (B, N, C), or a matrix.
+        mat2 (Tensor): Of shape (B, C, M), or a matrix.
 
     Returns:
-        Tensor of shape (B, N, M).
+        Tensor of shape (B, N, M), or a matrix.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _batch_mat_mul(input_x, mat2)
+    return (_mat_mul if input_x.ndim == mat2.ndim == 2 else _batch_mat_mul)(input_x, mat2)
 
 
 @spelling(MatMul, function="addmm", method="addmm")
@@ -297,7 +297,7 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, a
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return input * beta + _batch_mat_mul(batch1, batch2) * alpha
+    return input * beta + bmm(batch1, batch2) * alpha
 
 
 @spelling(MatMul)

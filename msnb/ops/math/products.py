@@ -110,11 +110,13 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
         other (Tensor): Of the element type of `input`.
 
     Returns:
-        Tensor.
+        Tensor; their product, where one is a scalar.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
+    if not (input.ndim and other.ndim):
+        return Mul.functional(input, other)
     return tensor_dot(input, other, ((-1,), (-1,)))
 
 

@@ -19,15 +19,22 @@ from msnb.ops.math._elementwise import floating
 from msnb.ops.math.sum import ReduceMean
 
 
+def _freedom(value):
+    return accept_value(Int, int(value) if isinstance(value, bool) else value)
+
+
+Freedom = Kind("an int, or a bool for 1 and 0", _freedom, examples=(0,))
+
+
 @operator(functional="var")
 @in_float32
-def _ReduceVar(input, axis: Axis = (), *, ddof: Int = 0, keepdims: Bool = False):
+def _ReduceVar(input, axis: Axis = (), *, ddof: Freedom = 0, keepdims: Bool = False):
     """Variance over axes.
 
     Args:
         input (Tensor): Numbers; integers count as float32.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: ().
-        ddof (int): The sum of squares is divided by the number of elements minus this. Default: 0.
+        ddof (Union[int, bool]): The sum of squares is divided by the number of elements minus this. Default: 0.
         keepdims (bool): Whether the axes stay, with length 1. Default: False.
 
     Returns:
@@ -52,13 +59,13 @@ def _var_of(self: Tensor, axis: Axis = None, ddof: int = 0, keepdims: Bool = Fal
 
 @operator(functional="std")
 @in_float32
-def _Std(input, axis: Axis = (), *, ddof: Int = 0, keepdims: Bool = False):
+def _Std(input, axis: Axis = (), *, ddof: Freedom = 0, keepdims: Bool = False):
     """Standard deviation over axes.
 
     Args:
         input (Tensor): Numbers; integers count as float32.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: ().
-        ddof (int): The sum of squares is divided by the number of elements minus this. Default: 0.
+        ddof (Union[int, bool]): The sum of squares is divided by the number of elements minus this. Default: 0.
         keepdims (bool): Whether the axes stay, with length 1. Default: False.
 
     Returns:
@@ -290,7 +297,7 @@ def _std_of_numpy(x: ArrayLike, axis: Axis = None, ddof: Int = 0, keepdims: Bool
     Args:
         x (Union[Tensor, list, tuple, int, float, bool]): Numbers; integers count as float32.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        ddof (int): The sum of squares is divided by the number of elements minus this. Default: 0.
+        ddof (Union[int, bool]): The sum of squares is divided by the number of elements minus this. Default: 0.
         keepdims (bool): Whether the axes stay, with length 1. Default: False.
 
     Returns:
@@ -313,7 +320,7 @@ def _var_of_numpy(x: ArrayLike, axis: Axis = None, ddof: Int = 0, keepdims: Bool
     Args:
         x (Union[Tensor, list, tuple, int, float, bool]): Numbers; integers count as float32.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        ddof (int): The sum of squares is divided by the number of elements minus this. Default: 0.
+        ddof (Union[int, bool]): The sum of squares is divided by the number of elements minus this. Default: 0.
         keepdims (bool): Whether the axes stay, with length 1. Default: False.
 
     Returns:

@@ -5,7 +5,6 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Bool, Int, NonNegInt, PositiveInt
 from msnb.core.cases import F, Values, case
-from msnb.core.checks import label
 from msnb.core.declare import operator
 from msnb.ops._check import FLOAT, INDEX, dtype_in, rank
 from msnb.ops.random._stream import stream
@@ -26,10 +25,7 @@ def _sampler_inputs(op, true_classes, num_true, num_sampled, unique, range_max):
         )
 
 
-_TRUE_CLASSES = [label("true_classes", classes=lambda given: given["range_max"], always=False)]
-
-
-@operator(functional="uniform_candidate_sampler", random=True, checks=_TRUE_CLASSES)
+@operator(functional="uniform_candidate_sampler", random=True)
 def UniformCandidateSampler(
     key,
     true_classes,
@@ -93,7 +89,7 @@ def UniformCandidateSampler(
     )
 
 
-@operator(functional="log_uniform_candidate_sampler", random=True, checks=_TRUE_CLASSES)
+@operator(functional="log_uniform_candidate_sampler", random=True)
 def LogUniformCandidateSampler(
     key,
     true_classes,
@@ -142,12 +138,19 @@ def LogUniformCandidateSampler(
     if unique:
         drawn = jax.lax.top_k(jnp.log(probability) + jax.random.gumbel(key, (range_max,), jnp.float32), num_sampled)[1]
         tries = _tries(probability, num_sampled)
-        expected = -jnp.expm1(tries * jnp.log1p(-jnp.minimum(probability, 1 - 1e-6)))
+
+        def often(p):
+            return -jnp.expm1(tries * jnp.log1p(-jnp.minimum(p, 1 - 1e-6)))
     else:
         drawn = jax.random.categorical(key, jnp.log(probability), shape=(num_sampled,))
-        expected = probability * num_sampled
-    true = jnp.take(expected, true_classes, mode="fill")
-    return drawn.astype(true_classes.dtype), true, expected[drawn]
+
+        def often(p):
+            return p * num_sampled
+
+    # Of a class beyond the last one as well, as the formula goes on.
+    true = jnp.log1p(1 / (true_classes.astype(jnp.float32) + 1)) / jnp.log(jnp.float32(range_max + 1))
+    true = often(true)
+    return drawn.astype(true_classes.dtype), true, often(probability[drawn])
 
 
 def _tries(probability, wanted):

@@ -11,6 +11,7 @@ from msnb.core.declare import also_called, operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
 from msnb.ops._check import BOOL, FLOAT, INDEX, dtype_in, rank
+from msnb.ops.array.cast import Cast
 from msnb.ops.array.sort import IndexType
 from msnb.ops.random._stream import seed_of, stream
 
@@ -198,7 +199,7 @@ def multinomial(inputs: Tensor, num_sample: int, replacement: bool = True, seed:
     """Samples of categorical distributions given by weights.
 
     Args:
-        inputs (Tensor): Non-negative weights, float32 of shape (C,) or (N, C).
+        inputs (Tensor): Non-negative weights, float32 or integers, of shape (C,) or (N, C).
         num_sample (int): How many samples of each distribution.
         replacement (bool): Whether a class may be drawn again. Default: True.
         seed (int): Picks a stream of random numbers, non-negative. Default: None, 0.
@@ -219,6 +220,8 @@ def multinomial(inputs: Tensor, num_sample: int, replacement: bool = True, seed:
     """
     replacement = check(Bool, replacement, "replacement", "multinomial")
     draw = Multinomial if replacement else _MultinomialWithoutReplacement
+    if inputs.dtype in mstype.int_type:
+        inputs = Cast.functional(inputs, mstype.float32)
     return draw(seed=seed_of("multinomial", seed))(inputs, num_sample)
 
 
