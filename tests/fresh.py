@@ -52,6 +52,16 @@ for line in sys.stdin:
 """
 
 
+RUNS_A_FILE = """
+import runpy, sys
+sys.argv.pop(0)
+try:
+    runpy.run_path(sys.argv[0], run_name="__main__")
+except SystemExit as end:
+    assert not end.code, f"it ends with {end.code}"
+"""
+
+
 class Done(NamedTuple):
     """What became of a program.
 
@@ -108,6 +118,10 @@ class Fresh:
         if not status:
             raise RuntimeError("The fresh interpreter has ended; the standard error says why.")
         return Done(int(status), *(Path(f"{file}{end}").read_text(encoding="utf-8") for end in (".out", ".err")))
+
+    def script(self, path, folder, *arguments):
+        """Run a file as ``python FILE`` does; returns what is `Done`, whose status is 0 where that ends with 0."""
+        return self.run(RUNS_A_FILE, folder, path, *arguments)
 
     def close(self):
         """End the interpreter, if it has started."""

@@ -15,6 +15,12 @@ from msnb.exchange.mindir.gradients import gradients
 NAMES = [path.stem for path in STEPS]
 
 
+@pytest.fixture(autouse=True)
+def _in_a_graph():
+    """What is read from a file is one program; step by step each of its operators is, which takes longer to compile."""
+    context.set_context(mode=context.GRAPH_MODE)
+
+
 @pytest.mark.parametrize("mode", [context.GRAPH_MODE, context.PYNATIVE_MODE])
 @pytest.mark.parametrize("path", STEPS, ids=lambda p: p.stem)
 def test_a_step_that_mindspore_wrote_trains_as_there(path, mode):

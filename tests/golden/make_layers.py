@@ -268,8 +268,8 @@ def inputs_of(name, text):
     return tuple(np.asarray(x, x.dtype) for x in result)
 
 
-def run(ms, name):
-    """All values of a case under the framework `ms`, as a dict of arrays."""
+def made(ms, name):
+    """(the Cell of a case, its inputs, the case's remarks) under the framework `ms`."""
     expression, text, *kind = CASES[name]
     weights = np.linspace(0.5, 1.5, 12).astype(np.float32).reshape(3, 4)
     net = eval(expression, {"nn": ms.nn, "Tensor": ms.Tensor, "W": weights})
@@ -277,27 +277,49 @@ def run(ms, name):
         # By path: MindSpore's own names of single layers differ between versions.
         parameter.set_data(ms.Tensor(value_of(path, parameter.shape)))
     net.set_train("train" in kind)
-    inputs = [ms.Tensor(x) for x in inputs_of(name, text)]
-    result = {"names": np.array([path for path, _ in net.parameters_and_names()])}
+    return net, [ms.Tensor(x) for x in inputs_of(name, text)], kind
+
+
+def outputs(net, inputs):
+    """{name: Tensor} of what a Cell gives."""
     output = net(*inputs)
-    for i, x in enumerate(output if isinstance(output, tuple) else (output,)):
-        result[f"out{i}"] = x.asnumpy()
-    if "train" in kind or "always" in name:
+    return {f"out{i}": x for i, x in enumerate(output if isinstance(output, tuple) else (output,))}
+
+
+def gradients(ms, net, inputs, kind):
+    """{name: Tensor} of the gradients of a Cell that a case has."""
+    parameters = ms.ParameterTuple([] if "sparse" in kind else net.trainable_params())
+    single = inputs[0].dtype == ms.float32
+    found = {}
+    if not len(parameters) and ("values" in kind or not single):
+        return found
+    gradient_operation = ms.ops.GradOperation(get_all=True, get_by_list=bool(len(parameters)))
+    if len(parameters):
+        gradient, parameter_gradient = gradient_operation(net, parameters)(*inputs)
+        found.update({f"pgrad{i}": x for i, x in enumerate(parameter_gradient)})
+    else:
+        gradient = gradient_operation(net)(*inputs)
+    if single:
+        found.update({f"grad{i}": x for i, x in enumerate(gradient) if i == 0 or "first" not in kind})
+    return found
+
+
+def keeps_state(name):
+    """Whether a call changes Parameters of a case's Cell, whose values are kept, too."""
+    return "train" in CASES[name] or "always" in name
+
+
+def run(ms, name):
+    """All values of a case under the framework `ms`, as a dict of arrays."""
+    net, inputs, kind = made(ms, name)
+    result = {"names": np.array([path for path, _ in net.parameters_and_names()])}
+    result.update({key: x.asnumpy() for key, x in outputs(net, inputs).items()})
+    if keeps_state(name):
         for path, parameter in net.parameters_and_names():
             if not parameter.requires_grad:
                 # A copy: MindSpore's array is a view that the next call changes.
                 result[f"state_{path}"] = parameter.asnumpy().copy()
-    parameters = ms.ParameterTuple([] if "sparse" in kind else net.trainable_params())
-    gradient_operation = ms.ops.GradOperation(get_all=True, get_by_list=bool(len(parameters)))
-    if len(parameters):
-        gradient, parameter_gradient = gradient_operation(net, parameters)(*inputs)
-        result.update({f"pgrad{i}": x.asnumpy() for i, x in enumerate(parameter_gradient)})
-    elif "values" in kind:
-        return result
-    elif inputs[0].dtype == ms.float32:
-        gradient = gradient_operation(net)(*inputs)
-    if inputs[0].dtype == ms.float32:
-        result.update({f"grad{i}": x.asnumpy() for i, x in enumerate(gradient) if i == 0 or "first" not in kind})
+    result.update({key: x.asnumpy() for key, x in gradients(ms, net, inputs, kind).items()})
     return result
 
 

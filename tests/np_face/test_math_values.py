@@ -3,6 +3,7 @@
 What works element by element is found by its signature: one operand and `dtype`, or two of them.
 """
 
+import functools
 import inspect
 import itertools
 
@@ -64,20 +65,22 @@ def numbers(name, shape, dtype, seed):
     return rng.random(shape) > 0.5 if dtype == "bool" else (low + (high - low) * rng.random(shape)).astype(dtype)
 
 
-def compare(found, expected, tolerance=None):
-    """One result or several of msnb beside numpy's."""
+def compare(found, expected, tolerance=None, name=""):
+    """One result or several of msnb beside numpy's; `name` says whose they are."""
     if isinstance(expected, (tuple, list)):
         assert len(found) == len(expected)
         for one, other in zip(found, expected, strict=True):
-            compare(one, other, tolerance)
+            compare(one, other, tolerance, name)
         return
-    assert isinstance(found, Tensor) and found.shape == np.shape(expected)
+    assert isinstance(found, Tensor) and found.shape == np.shape(expected), name
     if tolerance is None:
         tolerance = 4e-3 if found.dtype == msnb.float16 else 2e-5
     expected = np.asarray(expected)
     if found.dtype in (msnb.int32, msnb.int64) and expected.dtype.kind == "f":
         expected = np.trunc(expected)  # mindspore.numpy keeps integers
-    np.testing.assert_allclose(np.asarray(found.asnumpy(), expected.dtype), expected, tolerance, tolerance)
+    np.testing.assert_allclose(
+        np.asarray(found.asnumpy(), expected.dtype), expected, tolerance, tolerance, err_msg=name
+    )
 
 
 def wide(array):
@@ -302,20 +305,44 @@ def slope(function, x, h=1e-6):
     return (function(x + h) - function(x - h)) / (2 * h)
 
 
+def together(functions, *inputs):
+    """{name: gradients} of functions of the same Tensors, each of the sum of its results, from one program: step by
+    step each is several.
+    """
+    every = tuple(range(len(inputs)))
+    made = {name: ops.grad(function, every) for name, function in functions.items()}
+    found = msnb.ms_function(lambda *values: [made[name](*values) for name in made])(*inputs)
+    return dict(zip(made, [g if isinstance(g, tuple) else (g,) for g in found], strict=True))
+
+
+def test_the_gradients_of_one_operand_are_numpys_slopes():
+    names = [n for n in SLOPES if n not in FLAT]
+    low, high = np.array([0.35, 0.55, 0.85]), np.array([1.3, 2.1, 3.7])
+
+    def of(name, x):
+        return getattr(mnp, name)(x[1] if name == "arccosh" else x[0])
+
+    found = together({n: functools.partial(of, n) for n in names}, T(np.float32([low, high])))
+    for name, (gradient,) in found.items():
+        at = int(name == "arccosh")
+        compare(gradient[at], slope(getattr(np, name), (low, high)[at]), 1e-3, name)
+
+
+def test_the_gradients_of_two_operands_are_numpys_slopes():
+    x, y = np.array([[0.35, 1.55], [2.85, 0.4]]), np.array([1.2, 0.7])
+    found = together({n: getattr(mnp, n) for n in SMOOTH}, T(x.astype(np.float32)), T(y.astype(np.float32)))
+    for name, (dx, dy) in found.items():
+        function = getattr(np, name)
+        compare(dx, slope(lambda v, f=function: f(v, y), x), 2e-3, name)
+        compare(dy, slope(lambda v, f=function: f(x, v), y * np.ones((2, 1))).sum(0), 2e-3, name)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n in SLOPES if n not in FLAT])
-def test_the_gradient_of_one_operand_is_numpys_slope(name):
+def test_so_is_the_gradient_of_one_operand_step_by_step(name):
     x = np.array([1.3, 2.1, 3.7]) if name == "arccosh" else np.array([0.35, 0.55, 0.85])
     found = ops.grad(getattr(mnp, name))(Tensor(x.astype(np.float32)))
     compare(found, slope(getattr(np, name), x), 1e-3)
-
-
-@pytest.mark.parametrize("name", SMOOTH)
-def test_the_gradient_of_two_operands_is_numpys_slope(name):
-    x, y = np.array([[0.35, 1.55], [2.85, 0.4]]), np.array([1.2, 0.7])
-    function = getattr(np, name)
-    dx, dy = ops.grad(getattr(mnp, name), (0, 1))(T(x.astype(np.float32)), T(y.astype(np.float32)))
-    compare(dx, slope(lambda v: function(v, y), x), 2e-3)
-    compare(dy, slope(lambda v: function(x, v), y * np.ones((2, 1))).sum(0), 2e-3)
 
 
 COMPOSED = {
@@ -352,15 +379,16 @@ def weighted(value):
     return (value * (Tensor(weights.astype(np.float32)) if isinstance(value, Tensor) else weights)).sum()
 
 
-@pytest.mark.parametrize("name", COMPOSED)
-def test_the_gradient_of_what_is_composed_is_numpys_slope(name):
-    call, x = COMPOSED[name], X.astype(np.float64)
-    expected = np.zeros_like(x)
-    for place in np.ndindex(x.shape):
-        step = np.zeros_like(x)
-        step[place] = 1e-6
-        expected[place] = (weighted(call(np, x + step)) - weighted(call(np, x - step))) / 2e-6
-    compare(ops.grad(lambda v: weighted(call(mnp, v)))(T(X)), expected, 5e-3)
+def test_the_gradients_of_what_is_composed_are_numpys_slopes():
+    found = together({n: lambda v, n=n: weighted(COMPOSED[n](mnp, v)) for n in COMPOSED}, T(X))
+    for name, (gradient,) in found.items():
+        call, x = COMPOSED[name], X.astype(np.float64)
+        expected = np.zeros_like(x)
+        for place in np.ndindex(x.shape):
+            step = np.zeros_like(x)
+            step[place] = 1e-6
+            expected[place] = (weighted(call(np, x + step)) - weighted(call(np, x - step))) / 2e-6
+        compare(gradient, expected, 5e-3, name)
 
 
 def test_a_graph_computes_what_step_by_step_does():

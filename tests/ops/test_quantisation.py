@@ -15,10 +15,15 @@ _random = np.random.default_rng(7)
 
 
 @pytest.fixture(params=[context.PYNATIVE_MODE, context.GRAPH_MODE], ids=["pynative", "graph"])
-def run(request):
+def mode(request):
+    return request.param
+
+
+@pytest.fixture
+def run(mode):
     """Calls a function of Tensors in one of the modes."""
-    context.set_context(mode=request.param)
-    yield (lambda f: f) if request.param == context.PYNATIVE_MODE else ms.jit
+    context.set_context(mode=mode)
+    yield (lambda f: f) if mode == context.PYNATIVE_MODE else ms.jit
     context.set_context(mode=context.PYNATIVE_MODE)
 
 

@@ -10,7 +10,7 @@ import warnings
 import numpy as np
 import pytest
 
-from msnb import Tensor, log
+from msnb import Tensor, context, log
 
 # Operators whose first test is about texts, sequences or types that msnb does not have are left out by what they take.
 OPERATORS = """Add And ArgMax Attention AveragePool BatchNormalization Cast CausalConvWithState Clip Col2Im Concat Conv
@@ -20,6 +20,12 @@ LeakyRelu LinearAttention LogSoftmax MatMul MatMulInteger MaxPool MaxUnpool MelW
 NonMaxSuppression OneHot Pad Pow QLinearConv QLinearMatMul QuantizeLinear RNN Range ReduceL2
 ReduceLogSumExp ReduceSum Reshape Resize RotaryEmbedding STFT ScatterElements ScatterND Shape Slice
 Softmax SpaceToDepth Split Squeeze SwiGLU TensorScatter Tile TopK Transpose Trilu Unique Unsqueeze Where""".split()
+
+
+@pytest.fixture(autouse=True)
+def _in_a_graph():
+    """What is read from a file is one program; step by step each of its operators is, which takes longer to compile."""
+    context.set_context(mode=context.GRAPH_MODE)
 
 
 def needs_onnx():
