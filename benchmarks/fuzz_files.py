@@ -106,6 +106,7 @@ def main(options):
     counts, wrong, slowest = {"read": 0, "refused": 0}, [], (0.0, None)
     with tempfile.TemporaryDirectory() as made:
         folder = options.seeds or made
+        pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
         if not any(pathlib.Path(folder).glob(f"*.{options.kind}")):
             seeds(options.kind, pathlib.Path(folder))
         number, end = options.first, options.first + options.files

@@ -156,7 +156,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb.exchange.stablehlo import load_stablehlo
     from msnb.nn.frozen import frozen
     from msnb.notebook.gradients import GradientMonitor, inspect_gradients
-    from msnb.notebook.graph import view
+    from msnb.notebook.graph import diff, view
     from msnb.notebook.summary import summary
     from msnb.ops import get_grad, is_tensor
     from msnb.ops._sparse_formats import COOTensor, CSRTensor
@@ -442,7 +442,7 @@ _SUBMODULES = frozenset(
 
 
 # of msnb itself: `from mindspore import *` does not bring them
-_VIEWS = {"view": "msnb.notebook.graph", "summary": "msnb.notebook.summary"}
+_VIEWS = {"view": "msnb.notebook.graph", "diff": "msnb.notebook.graph", "summary": "msnb.notebook.summary"}
 
 
 def __getattr__(name: str) -> Any:

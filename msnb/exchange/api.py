@@ -43,7 +43,8 @@ def export(
 
     Args:
         net (Union[Cell, Callable]): The network, or a function of Tensors.
-        inputs (Tensor): Example inputs: their shapes and types are those of the file.
+        inputs (Union[Tensor, Number, bool, None, tuple, list, dict]): Example inputs: the shapes and types of Tensors
+            are those of the file. Numbers, bools and None are fixed in it.
         file_name (str): File to write; the ending of the format is added where it is missing.
         file_format (str): ``"MINDIR"``, which MindSpore's `load` and `nn.GraphCell` run; ``"ONNX"``; ``"STABLEHLO"``,
             which `jax.export` runs; ``"AIR"``, Ascend's own, is refused. Default: "AIR".
@@ -58,7 +59,7 @@ def export(
             - mean (float), std_dev (float): How its data are quantised, see there. Default: 127.5.
 
     Raises:
-        ValueError: If an input is no Tensor, or the name, the format or an option is invalid.
+        ValueError: If an input is none of these, or the name, the format or an option is invalid.
         ImportError: If the file is to be encrypted and the package `cryptography` is not installed.
         NotImplementedError: If the format has no form for an operator of the network: all of them are listed with
             their lines. Or for AIR, and for options of MindSpore that msnb does not have.
@@ -70,7 +71,7 @@ def export(
     Examples:
         >>> export(nn.Dense(3, 4), Tensor(np.zeros((1, 3), np.float32)), file_name="net", file_format="MINDIR")
     """
-    check_input_data(*inputs, data_class=Tensor)
+    check_input_data(*inputs, data_class=(Tensor, bool, int, float, None))
     if not isinstance(file_name, str):
         raise ValueError(f"For 'export', 'file_name' should be a string, but got {type(file_name).__name__}.")
     Validator.check_file_name_by_regular(file_name)

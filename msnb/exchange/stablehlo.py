@@ -22,6 +22,8 @@ from msnb.core._jax_compiling import opened_module
 from msnb.core._jax_private import eval_jaxpr
 from msnb.core.compile import program_of
 from msnb.core.errors import describe
+from msnb.core.staging import dynamic
+from msnb.core.tree import flatten
 from msnb.core.user_primitive import PrimitiveWithInfer
 from msnb.exchange.tracing import evaluating
 from msnb.ir.anf import FuncGraph
@@ -58,7 +60,10 @@ def write(net: Cell, inputs: Sequence[Any], file: str, platforms: Sequence[str] 
     with evaluating(net):
         program = program_of(net, *inputs)
     _check_pure(program)
-    made = jax.export.export(jax.jit(_function(program)), platforms=tuple(platforms))(*program.example_arguments()[2:])
+    given = [x for x in flatten(tuple(inputs))[0] if dynamic(x)]
+    numbers = {place: x for place, x in enumerate(given) if isinstance(x, float)}
+    taken = [kind for place, kind in enumerate(program.example_arguments()[2:]) if place not in numbers]
+    made = jax.export.export(jax.jit(_function(program, numbers)), platforms=tuple(platforms))(*taken)
     data = made.serialize(vjp_order=1)
     with writing(file, "wb") as target:
         target.write(data)
@@ -73,14 +78,19 @@ def _check_pure(program):
         raise ValueError(f"A call of {program.name} draws random numbers, which an artefact cannot.")
 
 
-def _function(program: "Program") -> Any:
-    """The results of a program as a function of its arguments, with the Parameters as constants."""
+def _function(program: "Program", numbers: dict[int, float]) -> Any:
+    """The results of a program as a function of its arguments, with the Parameters, and the arguments that are the
+    numbers at these places, as constants."""
     # arrays of numpy, of which JAX makes constants: an array of its own would be copied by a program for each shape
     weights = [np.asarray(p._array) for p in program.params]
-    names = [name for kind, name, *_ in program.inputs if kind == "arg"]
+    names = [name.replace(".", "_") for kind, name, *_ in program.inputs if kind == "arg"]
+    count = len(names)
+    names = [name for place, name in enumerate(names) if place not in numbers]
 
     def fn(*arrays):
-        outs = iter(eval_jaxpr(program.jaxpr.jaxpr, program.jaxpr.consts, *weights, *arrays))
+        left = iter(arrays)
+        given = [numbers[place] if place in numbers else next(left) for place in range(count)]
+        outs = iter(eval_jaxpr(program.jaxpr.jaxpr, program.jaxpr.consts, *weights, *given))
         return tuple([next(outs) if known is None else jax.numpy.asarray(known[0]) for known in program.static])
 
     fn.__name__ = fn.__qualname__ = program.name if program.name.isidentifier() else "main"

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from itertools import combinations_with_replacement
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
 Sizes = dict[tuple[str, int], tuple[int, int]]  # (input, axis) -> the two lengths it was traced with
 
 _PRIMES = [(7, 11), (13, 17), (19, 23), (29, 31), (37, 41)]
+MOST = len(_PRIMES)  # axes that get lengths of their own
+_Axis = TypeVar("_Axis")
 
 
 class Refused(NotImplementedError):
@@ -62,15 +64,15 @@ class Unknown:
         return "?"
 
 
-def sizes_of(open_axes: Iterable[tuple[str, int]]) -> Sizes:
+def sizes_of(open_axes: Iterable[_Axis]) -> dict[_Axis, tuple[int, int]]:
     """Two lengths for each of the axes, no product of which is another's.
 
     Raises:
         ValueError: If there are more than five.
     """
     axes = list(open_axes)
-    if len(axes) > len(_PRIMES):
-        raise ValueError(f"For 'export', at most {len(_PRIMES)} axes may be None, but got {len(axes)}.")
+    if len(axes) > MOST:
+        raise ValueError(f"For 'export', at most {MOST} axes may be None, but got {len(axes)}.")
     return dict(zip(axes, _PRIMES))
 
 

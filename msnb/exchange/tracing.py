@@ -9,9 +9,10 @@ import numpy as np
 from msnb.core.compile import program_of
 from msnb.core.kernel import differentiated
 from msnb.core.parameter import Parameter
+from msnb.core.staging import dynamic
 from msnb.core.tensor import Tensor
 from msnb.core.tree import flatten
-from msnb.ir.anf import CNode, FuncGraph
+from msnb.ir.anf import CNode, FuncGraph, ValueNode
 from msnb.ir.api import name_of, of_program
 from msnb.nn.cell import Cell
 from msnb.nn.graph_cell import prune, targets
@@ -68,6 +69,7 @@ def traced(net: Cell | Callable[..., Any], *inputs: Any) -> FuncGraph:
     with evaluating(net):
         program = program_of(net, *given)
         graph = of_program(program, name_of(net))
+    _settle(graph, given)
     graph.weights = Values(_by_name(program.params))
     if graph.written:
         del graph.outputs[len(graph.outputs) - graph.written :]
@@ -98,6 +100,7 @@ def stepped(net: Cell | Callable[..., Any], *inputs: Any, rules: Callable[..., A
                 within, _, last = node.scope.rpartition("/")
                 if last == SCOPE:  # the operators of a rule are no gradients of themselves
                     node.scope, node.direction = f"{last}/{within}", "update"
+    _settle(graph, given)
     graph.weights = Values(_by_name(program.params))
     _say_what_is_written(graph)
     first = len(graph.outputs) - graph.written
@@ -118,6 +121,22 @@ def stepped(net: Cell | Callable[..., Any], *inputs: Any, rules: Callable[..., A
 def _given(inputs):
     leaves, rebuild = flatten(tuple(inputs))
     return rebuild([Tensor(x) if isinstance(x, Parameter) else x for x in leaves])
+
+
+def _settle(graph, inputs):
+    """Numbers that the network was called with, which a program is given as it is given Tensors, become constants."""
+    given = (x for x in flatten(inputs)[0] if dynamic(x))
+    numbers = {
+        node: ValueNode(x, node.types)
+        for node, x in zip([p for p in graph.parameters if not p.is_weight], given, strict=True)
+        if not isinstance(x, Tensor)
+    }
+    if not numbers:
+        return
+    graph.parameters[:] = [node for node in graph.parameters if node not in numbers]
+    graph.outputs[:] = [(numbers.get(node, node), slot) for node, slot in graph.outputs]
+    for node in graph.nodes:
+        node.inputs = tuple(numbers.get(source, source) for source in node.inputs)
 
 
 def _say_what_is_written(graph):

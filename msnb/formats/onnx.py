@@ -283,7 +283,10 @@ def attribute(name: str, value: Any) -> dict[str, Any]:
 
 
 def attributes(node: dict[str, Any]) -> dict[str, Any]:
-    """{name: value} of a Node: numbers, bytes as text, Tensor and Graph messages, and lists of them."""
+    """{name: value} of a Node: numbers, bytes as text, Tensor and Graph messages, and lists of them.
+
+    A number is the shortest that is this float32: 1e-05, and not 9.999999747378752e-06.
+    """
     found = {}
     for message in node.get("attribute", []):
         field = next((f for f, number in _KINDS.items() if number == message.get("type")), None)
@@ -292,7 +295,11 @@ def attributes(node: dict[str, Any]) -> dict[str, Any]:
         if field is None:
             continue
         value = message.get(field, {"f": 0.0, "i": 0, "s": b""}.get(field, []))
-        if field == "s":
+        if field == "f":
+            value = float(str(np.float32(value)))
+        elif field == "floats":
+            value = [float(str(np.float32(v))) for v in value]
+        elif field == "s":
             value = value.decode("utf-8", "replace")
         elif field == "strings":
             value = [v.decode("utf-8", "replace") for v in value]

@@ -1,6 +1,6 @@
 """What a checkpoint holds, as a table: `msnb.summary` of a file, or of what `load_checkpoint` returns."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,15 +45,7 @@ class Contents:
 
     def __repr__(self) -> str:
         rows = [(*_HEADS, ""), *((*cells, said) for cells, said, _ in self._rows)]
-        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-        lines = [
-            "  ".join(
-                cell.rjust(width) if _NUMBERS <= column < len(_HEADS) else cell.ljust(width)
-                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in rows
-        ]
-        return "\n".join([self.totals(), *lines])
+        return "\n".join([self.totals(), *aligned(rows, range(_NUMBERS, len(_HEADS)))])
 
     def _repr_html_(self) -> str:
         heads = "".join(f'<th scope="col"{_kind(column)}>{head}</th>' for column, head in enumerate(_HEADS))
@@ -66,6 +58,18 @@ class Contents:
         table = f'<table><thead><tr>{heads}<th scope="col">Values</th></tr></thead><tbody>{rows}</tbody></table>'
         body = f'{STYLE}<div class="layers" tabindex="0">{table}</div><div class="totals">{escape(self.totals())}</div>'
         return framed(body, f"Parameters in {self.title}")
+
+
+def aligned(rows: Sequence[Sequence[str]], numbers: Container[int]) -> list[str]:
+    """The lines of a table of texts; what stands in the columns `numbers` goes to the right."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        "  ".join(
+            cell.rjust(width) if column in numbers else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
 
 
 def contents(source: Any) -> Contents:

@@ -177,3 +177,21 @@ def test_export_writes_one_of_a_network_in_training_which_stays_so(tmp_path, tak
     net.set_train(False)
     y, _ = ms.load_stablehlo(str(tmp_path / "net.stablehlo"))(Tensor(X))
     np.testing.assert_allclose(y.asnumpy(), net(Tensor(X))[0].asnumpy(), rtol=1e-5, atol=1e-6)
+
+
+class Scaled(nn.Cell):
+    """A network that is called with numbers, None and a pair beside its Tensor."""
+
+    def construct(self, x, factor, count, added=None, by=(1, 1)):
+        y = ops.clip_by_value(x * factor + count, 0.5, factor) + by[0] * by[1]
+        return y if added is None else y + added
+
+
+@pytest.mark.parametrize("kind", ["STABLEHLO", "ONNX", "MINDIR"])
+def test_numbers_that_a_network_is_exported_with_are_fixed_in_the_file(kind, tmp_path, taken_for_sound):
+    net, x = Scaled(), Tensor(X[0, 0, :2])
+    given = (x, 2.5, 3, None, (x, 0.5))
+    path = str(tmp_path / f"net.{kind.lower()}")
+    ms.export(net, *given, file_name=path, file_format=kind)
+    loads = {"STABLEHLO": ms.load_stablehlo, "ONNX": ms.load_onnx, "MINDIR": lambda p: nn.GraphCell(ms.load(p))}
+    np.testing.assert_allclose(loads[kind](path)(x, x).asnumpy(), net(*given).asnumpy(), rtol=1e-6)

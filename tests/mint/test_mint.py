@@ -281,3 +281,36 @@ def test_the_page_of_mint_is_what_its_script_prints():
     printer = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(printer)
     assert printer.PAGE.read_text(encoding="utf-8") == printer.page(), "run `python docs/make_mint.py`"
+
+
+def test_what_mindspore_2_generates_for_mint_takes_the_arguments_that_its_functions_take():
+    from msnb.mint import _generated
+
+    for name in {*_generated._CLASSES, *_generated._OTHERS}:
+        made = _generated.generated(name)
+        assert callable(made.function) and set(made.settings).isdisjoint(made.arguments), name
+        assert issubclass(made, msnb.ops.Primitive), name
+
+
+def test_classes_and_functions_of_mindspore_2_compute_what_mint_computes():
+    from msnb.ops import auto_generate
+    from msnb.ops.function import nn_func
+
+    x, y = Tensor(np.arange(12.0, dtype=np.float32).reshape(3, 4)), Tensor(np.ones((3, 4), np.float32))
+    for found, expected in [
+        (auto_generate.AddExt()(x, y, 3), mint.add(x, y, alpha=3)),
+        (auto_generate.AddExt()(x, other=y), mint.add(x, y)),
+        (auto_generate.StackExt(1)((x, y)), mint.stack((x, y), 1)),
+        (auto_generate.StackExt(dim=-1)((x, y)), mint.stack((x, y), -1)),
+        (auto_generate.SliceExt()(x, -1, 1, 4, 2), x[:, 1:4:2]),
+        (auto_generate.UpsampleNearest2D()(x.view(1, 1, 3, 4), [6, 8]), x.repeat(2, 0).repeat(2, 1).view(1, 1, 6, 8)),
+        (auto_generate.sum_ext(x, 0), mint.sum(x, 0)),
+        (nn_func.pad_ext(x, [1, 0]), mint.nn.functional.pad(x, [1, 0])),
+    ]:
+        np.testing.assert_array_equal(found.asnumpy(), expected.asnumpy())
+    with pytest.raises(TypeError, match="'StackExt', at most 1 arguments"):
+        auto_generate.StackExt()(x, y)
+    with pytest.raises(TypeError, match="'SumExt', there is no argument 'dim'; it takes none"):
+        auto_generate.SumExt(dim=1)
+    with pytest.raises(AttributeError, match="NoSuchExt"):
+        _ = auto_generate.NoSuchExt

@@ -33,8 +33,6 @@ _TYPE_IDS = {
 _TYPES = {number: kind for kind, number in _TYPE_IDS.items()}
 # What MindSpore's functions take in addition, and msnb's operators always mean.
 _ALWAYS: dict[str, dict[str, Any]] = {
-    "Gather": {"batch_dims": 0},
-    "ReduceSum": {"skip_mode": False},
     "ResizeNearestNeighbor": {"half_pixel_centers": False},
     "Cholesky": {"upper": False},
     "Round": {"decimals": 0},

@@ -9,7 +9,7 @@ from msnb import log
 from msnb._version import __version__
 from msnb.common.kinds import hashable
 from msnb.core.operator import REGISTRY
-from msnb.core.tree import flatten
+from msnb.exchange.any_length import open_axes
 from msnb.exchange.mindir import forms as _forms  # noqa: F401 - fills the table
 from msnb.exchange.mindir import gradient_forms as _gradient_forms  # noqa: F401 - and these
 from msnb.exchange.mindir import index_forms as _index_forms  # noqa: F401
@@ -60,7 +60,7 @@ def write(net: Callable[..., Any], inputs: tuple[Any, ...], path: str, cipher: C
 
 def _graph(net, inputs):
     """The graph of a network; where an input has axes of any length (None), one that holds for all of them."""
-    if all(size is not None for x in flatten(inputs)[0] for size in x.shape or ()):
+    if not open_axes(inputs):
         return stepped(net, *inputs, rules=rules)
     from msnb.exchange.mindir.lengths import graph_of  # spares its tables to all others
 

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 from jax.extend.core import ClosedJaxpr
 
 from msnb.core.compile import program_of
-from msnb.exchange.opening import graph_in, holds_weights
+from msnb.core.errors import describe
+from msnb.exchange.opening import graph_in, holds_weights, weights_in
 from msnb.exchange.tracing import evaluating
 from msnb.ir.anf import FuncGraph
 from msnb.ir.api import graph, name_of
 from msnb.ir.stages import Stages
 from msnb.ir.unfinished import graph_before
 from msnb.notebook import cell_names
+from msnb.notebook.changes import Changes
 from msnb.notebook.contents import Contents, contents
 from msnb.notebook.graph import live
 from msnb.notebook.graph.view import HEIGHT, GraphView
@@ -118,22 +120,24 @@ def diff(
     *inputs: Any,
     names: tuple[str, ...] = ("old", "new"),
     height: int = HEIGHT,
-) -> GraphView:
+) -> GraphView | Changes:
     """Two networks, or two versions of one, side by side: what is the same, changed, removed and added. Each may be the
-    name of a file; a network beside a file is looked at in evaluation, as files have it.
+    name of a file; a network beside a file is looked at in evaluation, as files have it. A file of Parameters alone,
+    ``"net.ckpt"`` or ``"net.safetensors"``, is compared with the Parameters of the other, value by value.
 
     Args:
         old (Union[Cell, Callable, FuncGraph, ClosedJaxpr, str]): the one on the left.
         new (Union[Cell, Callable, FuncGraph, ClosedJaxpr, str]): the one on the right.
-        inputs: the inputs that those of them which are no files would be called with.
+        inputs: the inputs that those of them which are no files would be called with; Parameters need none.
         names (tuple[str]): what to call them. Default: ("old", "new").
         height (int): height in pixels. Default: 560.
 
     Returns:
-        GraphView, whose `comparison` counts the differences.
+        GraphView, or Changes where one holds Parameters alone; `comparison` counts the differences.
 
     Raises:
         ValueError: If `names` are not two different words, or a file is none that can be read.
+        TypeError: If one is a file of Parameters, and the other has none.
         FileNotFoundError: If there is no such file.
 
     Supported Platforms:
@@ -143,8 +147,24 @@ def diff(
         raise ValueError(f"For 'diff', 'names' should be two different words, but got {names!r}.")
     both = old, new
     files = [isinstance(one, (str, os.PathLike)) for one in both]
+    if any(is_file and holds_weights(one) for one, is_file in zip(both, files, strict=True)):
+        return Changes(_values(old), _values(new), names)
     graphs = []
     for one, is_file in zip(both, files, strict=True):
         with evaluating(one) if any(files) else contextlib.nullcontext():
             graphs.append(graph_in(one) if is_file else graph(one, *inputs))
     return GraphView(dict(zip(names, graphs, strict=True)), height=height)
+
+
+def _values(source):
+    """The Parameters of a file, a graph or a network by name."""
+    if isinstance(source, (str, os.PathLike)) and holds_weights(source):
+        return weights_in(source)
+    if hasattr(source, "parameters_and_names"):
+        return {p.name: p for p in source.get_parameters()}
+    graph = graph_in(source) if isinstance(source, (str, os.PathLike)) else source
+    if not getattr(graph, "weights", None):
+        raise TypeError(
+            f"For 'diff', a file of Parameters is compared with Parameters, but {describe(source)} has none."
+        )
+    return graph.weights

@@ -11,4 +11,9 @@ __all__ = sorted({*operations.__all__, *functional.__all__})
 
 
 def __getattr__(name: str) -> Any:
-    return asked(__name__, name)
+    if name.startswith("__"):
+        return asked(__name__, name)
+    from msnb.mint._generated import generated  # spares mint to all who want nothing of it
+
+    made = generated(name)
+    return asked(__name__, name) if made is None else made

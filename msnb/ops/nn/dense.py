@@ -12,14 +12,14 @@ from msnb.ops._shapes import shapes
 
 
 @operator(functional="dense", generation=2)
-@shapes("input: *s i, weight: o i | i, bias: o")
+@shapes("input: *s i, weight: o i | i, bias: o | 1 | ()")
 def Dense(input, weight, bias=None):
     """input @ weight^T + bias.
 
     Inputs:
         - **input** (Tensor) - (..., C_in).
         - **weight** (Tensor) - (C_out, C_in), or (C_in,).
-        - **bias** (Tensor, optional) - (C_out,).
+        - **bias** (Tensor, optional) - (C_out,), or one number for all.
 
     Outputs:
         Tensor, (..., C_out).
@@ -87,6 +87,7 @@ def BiasAddGrad(dout, *, data_format: OneOf("NCHW", "NHWC", "NCDHW") = "NCHW"):
 
 CASES = [
     case(Dense, F(2, 3, 4), F(5, 4), F(5)),
+    case(Dense, F(2, 4), F(5, 4), F()),
     case(BiasAdd, F(2, 3, 4, 4), F(3)),
     case(BiasAdd, F(2, 3), F(3)),
     refused(ValueError, BiasAdd, F(2, 3, 4, 4), F(2)),

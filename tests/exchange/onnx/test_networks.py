@@ -294,6 +294,29 @@ def test_an_axis_that_is_none_is_of_any_length():
             close(run(model, randoms(*shape)), expected)
 
 
+class Masked(nn.Cell):
+    """Word vectors and marks of what counts, as BERT is given them."""
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.kinds = nn.Embedding(7, 4), nn.Embedding(2, 4)
+
+    def construct(self, words, kinds, mask):
+        return (self.words(words) + self.kinds(kinds)) * ops.expand_dims(ops.cast(mask, ms.float32), -1)
+
+
+def test_axes_of_one_place_may_be_of_one_length_of_many_inputs():
+    net = Masked().set_train(False)
+    model = model_of(net, *[Tensor(shape=[None, None], dtype=ms.int32)] * 3)
+    dims = [value["type"]["tensor_type"]["shape"]["dim"] for value in model["graph"]["input"]]
+    assert [[d["dim_param"] for d in each] for each in dims] == [["words_0", "words_1"]] * 3
+    given = [np.arange(6, dtype=np.int32).reshape(2, 3) % n for n in (7, 2, 2)]
+    expected = [net(*map(Tensor, given)).asnumpy()]
+    close([read.cell_of(model)(*map(Tensor, given))], expected)
+    needed()
+    close(run(model, *given), expected)
+
+
 def test_a_network_that_depends_on_the_length_of_an_open_axis_is_refused():
     class Long(nn.Cell):
         def construct(self, x):

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from msnb._version import __version__
-from msnb.core.tensor import Tensor
-from msnb.core.tree import flatten
-from msnb.exchange.symbolic import merged, sizes_of
+from msnb.exchange import any_length
 from msnb.exchange.tracing import traced
 from msnb.formats import onnx
 from msnb.formats.encryption import Cipher, Own
@@ -61,30 +59,7 @@ def write(
 
 def graph_of(net: Any, inputs: Sequence[Any]) -> FuncGraph:
     """The graph of a network in evaluation; of lengths that are None the types have an `Extent`."""
-    leaves, rebuild = flatten(tuple(inputs))
-    open_ = [(i, axis) for i, x in enumerate(leaves) for axis, n in enumerate(_shape(x)) if n is None]
-    if not open_:
-        return traced(net, *inputs)
-    sizes = sizes_of(open_)
-    graphs = []
-    for turn in (0, 1):
-        given = []
-        for i, x in enumerate(leaves):
-            shape = [sizes[i, axis][turn] if n is None else n for axis, n in enumerate(_shape(x))]
-            given.append(Tensor(np.zeros(shape, x._array.dtype)) if None in _shape(x) else x)
-        graphs.append(traced(net, *rebuild(given)))
-    names = [node.name for node in graphs[0].parameters if not node.is_weight]
-    try:
-        return merged(graphs, {(names[i], axis): lengths for (i, axis), lengths in sizes.items()})
-    except Refused as error:
-        raise Refused(
-            f"For 'export', an axis that is None has to be of any length, but {error}. Give its length: "
-            "Tensor(numpy.zeros(shape))."
-        ) from None
-
-
-def _shape(value):
-    return tuple(getattr(value, "shape", None) or ())
+    return any_length.graph_of(net, inputs) if any_length.open_axes(inputs) else traced(net, *inputs)
 
 
 def model_of(graph: FuncGraph) -> dict[str, Any]:
@@ -97,7 +72,7 @@ def model_of(graph: FuncGraph) -> dict[str, Any]:
     b = Builder(file)
     env, inputs, weights = {}, [], []
     for node in graph.parameters:
-        name = file.name(node.name)
+        name = file.name(node.name if node.is_weight else node.name.replace(".", "_"))  # as MindSpore calls x.0
         value = file.values[name] = Value(name, *type_of(node.types[0]))
         env[node] = (value,)
         if node.is_weight:

@@ -1,0 +1,96 @@
+"""What MindSpore 2 keeps below `ops` for mint: `AddExt()(x, y)` and `add_ext(x, y)` are `mint.add(x, y)`.
+
+`mindspore.ops.auto_generate` and `mindspore.ops.function` ask here for what they lack.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from msnb import mint
+from msnb.core.primitive import Primitive
+from msnb.core.tensor import Tensor
+from msnb.ops import functional as F
+
+
+def _part(input: Tensor, dim: int, start: int, end: int, step: int) -> Tensor:
+    return input[(slice(None),) * (dim % input.ndim) + (slice(start, end, step),)]
+
+
+def _nearest(x: Tensor, output_size: Any = None, scales: Any = None) -> Tensor:
+    size, scale = (None if given is None else tuple(given) for given in (output_size, scales))
+    return F.interpolate(x, size=size, scale_factor=scale, mode="nearest")
+
+
+# class: the function of mint that it computes, and after a bar what belongs to the class and not to the call
+_ROWS = """
+    AcosExt acos; AcoshExt acosh; AdaptiveAvgPool2DExt adaptive_avg_pool2d; AdaptiveAvgPool3DExt adaptive_avg_pool3d
+    AddExt add; AddcdivExt addcdiv; AddcmulExt addcmul; AnyExt any; ArgMaxExt argmax; ArgMinExt argmin; AsinExt asin
+    AsinhExt asinh; Atan2Ext atan2; AtanExt atan; AvgPool3DExt avg_pool3d; BatchMatMulExt bmm; BincountExt bincount
+    Col2ImExt fold; Conv1DExt conv1d; Conv2DExt conv2d; Conv3DExt conv3d; CumminExt cummin; CumsumExt cumsum
+    DiagExt diag; EluExt elu|alpha; HistcExt histc
+    IndexAddExt index_add; LinSpaceExt linspace; LogSoftmaxExt log_softmax
+    MatMulExt matmul; MatrixInverseExt inverse; MaxUnpool2DExt max_unpool2d; MeanExt mean
+    MedianExt median; MishExt mish; NonZeroExt nonzero; OnesLikeExt ones_like; ProdExt prod; ScatterAddExt scatter_add
+    SeLUExt selu; SortExt sort; StackExt stack|dim; SubExt sub; SumExt sum; TExt t; TopkExt topk
+    TraceExt trace; TrilExt tril; ZerosLikeExt zeros_like
+    """
+_CLASSES: dict[str, str] = {
+    name: function for name, function in map(str.split, _ROWS.strip().replace("\n", ";").split(";"))
+}
+_OTHERS = {"SliceExt": _part, "UpsampleNearest2D": _nearest}
+
+
+class _Call(Primitive):
+    """An operator that is a function of mint, with some of its arguments given to the class."""
+
+    function: Callable[..., Any]
+    settings: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(type(self).__name__)
+        for name, value in _by_name(self.name, self.settings, args, kwargs).items():
+            self.add_prim_attr(name, value)
+
+    def __call__(self, *args, **kwargs):
+        given = _by_name(self.name, self.arguments, args, kwargs)
+        settings = {name: self.attrs[name] for name in self.settings if name in self.attrs}
+        return type(self).function(**settings, **given)
+
+
+def _by_name(name, known, args, kwargs):
+    """Arguments by position and by name as one dict."""
+    if len(args) > len(known):
+        raise TypeError(f"For '{name}', at most {len(known)} arguments are taken, but got {len(args)}.")
+    for keyword in kwargs.keys() - set(known):
+        raise TypeError(f"For '{name}', there is no argument '{keyword}'; it takes {', '.join(known) or 'none'}.")
+    return {**dict(zip(known, args)), **kwargs}
+
+
+def _function(name):
+    """The function of mint that has a name, None where there is none."""
+    homes = (mint, mint.nn.functional, mint.linalg)
+    return next((vars(home)[name] for home in homes if callable(vars(home).get(name))), None)
+
+
+@functools.cache
+def generated(name: str) -> Any:
+    """What MindSpore 2 generates under a name: a class of operators, or a function; None where msnb has none."""
+    if name.endswith("_ext"):
+        return _function(name[: -len("_ext")])
+    function, settings = _OTHERS.get(name), ()
+    if name in _CLASSES:
+        called, _, told = _CLASSES[name].partition("|")
+        function, settings = _function(called), tuple(told.split(",")) if told else ()
+    if function is None:
+        return None
+    arguments = tuple(p for p in inspect.signature(function).parameters if p not in settings)
+    body = {
+        "function": staticmethod(function),
+        "settings": settings,
+        "arguments": arguments,
+        "__doc__": function.__doc__,
+    }
+    return type(name, (_Call,), {**body, "__module__": "msnb.ops.auto_generate"})
