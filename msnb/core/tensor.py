@@ -334,7 +334,7 @@ class Tensor(Boxed):
 
     @staticmethod
     def from_numpy(array: np.ndarray) -> "Tensor":
-        """A Tensor of a numpy array.
+        """A Tensor of a numpy array. The values are copied: a later change of the array does not show.
 
         Raises:
             TypeError: If `array` is no numpy array.

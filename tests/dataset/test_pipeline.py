@@ -65,6 +65,14 @@ def test_bucket_batch_by_length_batches_rows_of_similar_length():
     assert sorted(rows(d)) == sorted([[[1, 0, 0], [2, 2, 0], [3, 3, 3]], [[5, 5, 5, 5, 5, 0], [6, 6, 6, 6, 6, 6]]])
 
 
+def test_lengths_and_sizes_of_buckets_are_refused_in_words_of_their_own():
+    d = numbers(3)
+    with pytest.raises(ValueError, match="bucket_boundaries must only contain positive numbers"):
+        d.bucket_batch_by_length(["x"], [0, 4], [3, 2, 1])
+    with pytest.raises(ValueError, match="bucket_batch_sizes should be a list of positive numbers"):
+        d.bucket_batch_by_length(["x"], [4], [3, -2])
+
+
 def test_map_renames_reorders_and_adds_columns():
     d = numbers(2).map(lambda x: (x, x * 2), ["x"], ["a", "b"], column_order=["b", "a"])
     assert d.get_col_names() == ["b", "a"]

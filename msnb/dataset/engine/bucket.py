@@ -14,17 +14,23 @@ from msnb.dataset.engine.errors import located
 from msnb.dataset.engine.padding import padder
 
 
-def _sizes(values, name):
+def _whole(values, name):
     if not all(isinstance(v, int) and not isinstance(v, bool) for v in of_type(list)(values, name)):
         raise TypeError(f"{name} should be a list of int, but got {values}.")
-    if not all(v > 0 for v in values):
-        raise ValueError(f"{name} must only contain positive numbers. Got {values}.")
+    return values
+
+
+def _sizes(values, name):
+    if any(v <= 0 for v in _whole(values, name)):
+        raise ValueError(f"{name} should be a list of positive numbers, but got {values}.")
     return values
 
 
 def _bounds(values, name):
-    if not _sizes(values, name):
+    if not _whole(values, name):
         raise ValueError(f"{name} cannot be empty.")
+    if any(v <= 0 for v in values):
+        raise ValueError(f"{name} must only contain positive numbers. Got {values}.")
     if any(b <= a for a, b in pairwise(values)):
         raise ValueError(f"{name} should be strictly increasing, but got {values}.")
     return values

@@ -1,0 +1,3 @@
+"""A face: `mindspore.numpy` under one of MindSpore's module paths."""
+
+from msnb.numpy import *  # noqa: F403
