@@ -10,7 +10,8 @@ from msnb.common.kinds import Axis, Int, Ints, Optional, PositiveInt, check
 from msnb.core.tensor import Tensor
 from msnb.ops._check import axes_in
 from msnb.ops._numpy import ArrayLike, as_tensor, floating, in_type
-from msnb.ops.math.fourier import Norm, _Fourier, _FourierOfAxes, _Rolled
+from msnb.ops.math.fourier import Norm, _Fourier, _Rolled
+from msnb.ops.math.fourier_axes import _FourierOfAxes
 
 __all__ = [
     "fft",

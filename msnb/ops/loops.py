@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from msnb import log
 from msnb.common.kinds import Bool, check
 from msnb.core import script, trace
 from msnb.core.errors import describe
@@ -18,7 +19,7 @@ def _callable(op, name, value):
     return script.call(value) if trace.thread.frame is not None else value
 
 
-def _looped(op, test, body, start):
+def _looped(op, test, body, start, unrolled=True):
     """`body` of a value as long as `test` of it holds."""
     held = [start]
 
@@ -28,7 +29,7 @@ def _looped(op, test, body, start):
     def step():
         held[0] = body(held[0])
 
-    while_(lambda: test(held[0]), step, lambda: (held[0],), write, (op,), (op, 0))
+    while_(lambda: test(held[0]), step, lambda: (held[0],), write, (op,), (op, 0), unrolled)
     return held[0]
 
 
@@ -69,13 +70,14 @@ class ForiLoop(HostPrimitive):
         - **upper** (Union[int, Tensor]) - The number behind the last one.
         - **loop_func** (function) - Of the number and the value: the next value, of the same shapes and types.
         - **init_val** (Any) - The first value.
-        - **unroll** (bool) - No effect: a range that is known is unrolled. Default: True.
+        - **unroll** (bool) - Whether a graph has a copy of the function for each number, where all are known, instead
+          of one loop, which is smaller and compiles sooner. Default: True.
 
     Outputs:
         The last value.
 
     Raises:
-        TypeError: If `loop_func` is no function.
+        TypeError: If `loop_func` is no function, or what it returns has another shape or element type in one loop.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -95,14 +97,19 @@ class ForiLoop(HostPrimitive):
     ) -> Any:
         body = _callable("ForiLoop", "loop_func", loop_func)
         check(Bool, unroll, "unroll", "ForiLoop")
-        if isinstance(lower, int) and isinstance(upper, int):
+        known = isinstance(lower, int) and isinstance(upper, int)
+        if known and (unroll or trace.thread.frame is None or lower >= upper):
             for i in range(lower, upper):
                 init_val = body(i, init_val)
             return init_val
         end = to_tensor(upper)
         start = to_tensor(lower).astype(end.dtype)
         found = _looped(
-            "ForiLoop", lambda at: at[0] < end, lambda at: (at[0] + 1, body(at[0], at[1])), (start, init_val)
+            "ForiLoop",
+            lambda at: at[0] < end,
+            lambda at: (at[0] + 1, body(at[0], at[1])),
+            (start, init_val),
+            unrolled=unroll or not known,
         )
         return found[1]
 
@@ -116,7 +123,8 @@ class Scan(HostPrimitive):
         - **init** (Any) - The first value.
         - **xs** (Union[tuple, list, None]) - The elements; None for as many as `length` says.
         - **length** (int) - How many elements. Default: None, as many as there are.
-        - **unroll** (bool) - No effect: a sequence is gone through in Python. Default: True.
+        - **unroll** (bool) - False has no effect in a graph, which says so once: a sequence of Python's is gone through
+          one by one. Default: True.
 
     Outputs:
         The last value, and a list of what was kept.
@@ -143,6 +151,8 @@ class Scan(HostPrimitive):
     ) -> tuple[Any, list[Any]]:
         body = _callable("Scan", "loop_func", loop_func)
         check(Bool, unroll, "unroll", "Scan")
+        stays = trace.thread.frame is not None and not unroll
+        log.unused("Scan", "a sequence of Python's is gone through one by one", unroll=stays)
         if xs is None and length is None:
             raise ValueError("For 'Scan', 'xs' or 'length' should be given.")
         if xs is not None and not isinstance(xs, (tuple, list)):

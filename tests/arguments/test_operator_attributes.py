@@ -16,6 +16,8 @@ REQUIRED = {  # attributes without a default
     "SparseApplyFtrlV2": {"lr": 0.1, "l1": 0.0, "l2": 0.0, "l2_shrinkage": 0.0, "lr_power": -0.5},
     "SparseApplyAdagrad": {"lr": 0.1},
     "SparseApplyAdagradV2": {"lr": 0.1, "epsilon": 1e-6},
+    "SparseApplyAdadelta": {"epsilon": 1e-6},
+    "SparseApplyRMSProp": {"rho": 0.9, "momentum": 0.5, "epsilon": 1e-6},
 }
 NO_EFFECT = """
     IndexAdd.check_index_bound IndexAdd.use_lock

@@ -130,6 +130,10 @@ CASES = {
         for m in ("Update", "Add", "Sub", "Mul", "Div", "Max", "Min")
     },
     "ScatterNd": copies(lambda i: P.ScatterNd()(i, f32(2), (4,))),
+    "SparseTensorDenseAdd": copies(lambda i: P.SparseTensorDenseAdd()(i, f32(2), (4,), f32(4))),
+    "SparseTensorDenseMatmul": copies(
+        lambda i: P.SparseTensorDenseMatmul()(i, f32(2), (4, 1), f32(1, 2)), shaped=lambda b: [[0, 0], [b, 0]]
+    ),
     "SparseToDense": copies(lambda i: P.SparseToDense()(i, f32(2), (4,))),
     "FusedSparseAdam": adam("FusedSparseAdam"),
     "FusedSparseLazyAdam": adam("FusedSparseLazyAdam"),
@@ -141,6 +145,12 @@ CASES = {
         for name in ("FusedSparseProximalAdagrad", "SparseApplyProximalAdagrad")
     },
     "SparseApplyAdagrad": writes(lambda p, a, i: P.SparseApplyAdagrad(0.1)(p, a, f32(2, 2), i), others=1),
+    "SparseApplyAdadelta": writes(
+        lambda p, a, b, i: P.SparseApplyAdadelta(1e-6)(p, a, b, 0.1, 0.9, f32(2, 2), i), others=2
+    ),
+    "SparseApplyRMSProp": writes(
+        lambda p, a, b, i: P.SparseApplyRMSProp(0.9, 0.5, 1e-6)(p, a, b, 0.1, f32(2, 2), i), others=2
+    ),
     "SparseApplyAdagradV2": writes(lambda p, a, i: P.SparseApplyAdagradV2(0.1, 1e-6)(p, a, f32(2, 2), i), others=1),
     "ConfusionMatrix": reads(lambda i: P.ConfusionMatrix(4)(i, i32([0, 1])), bad=(4, -1), good=(3,), unchecked="other"),
     "EditDistance": reads(

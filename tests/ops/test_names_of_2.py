@@ -108,6 +108,32 @@ def test_loops_of_functions_run_in_both_modes_and_have_gradients(mode):
 
 
 @MODES
+def test_a_loop_that_is_not_to_be_unrolled_is_one_loop_of_the_graph(mode):
+    context.set_context(mode=mode)
+    bodies = []
+
+    def body(i, v):
+        bodies.append("a round")
+        return v * 2 + i
+
+    class Net(nn.Cell):
+        def construct(self, x, unroll):
+            return ops.ForiLoop()(0, 30, body, x, unroll)
+
+    x = Tensor(np.float32([1, -1]))
+    counts, values, slopes = [], [], []
+    for unroll in (True, False):
+        bodies.clear()
+        net = Net()
+        values.append(net(x, unroll).asnumpy())
+        counts.append(len(bodies))
+        slopes.append(ms.grad(lambda x, net=net, unroll=unroll: net(x, unroll).sum())(x).asnumpy())
+    assert counts[0] == 30 and (counts[1] < 10 if mode == context.GRAPH_MODE else counts[1] == 30)
+    np.testing.assert_array_equal(values[0], values[1])
+    np.testing.assert_array_equal(slopes, np.full((2, 2), 2.0**30))
+
+
+@MODES
 def test_recompute_leaves_values_and_gradients_as_they_are(mode):
     context.set_context(mode=mode)
     net = nn.Dense(2, 3)

@@ -118,6 +118,12 @@ EXAMPLES = {
     "SoftShrink": ((f(9),), {"lambd": (0.3, 1.5)}, {}),
     "SoftplusExt": ((f(9),), {"beta": (0.5, 2.0), "threshold": (1.0, 3.0)}, {}),
     "_EmbeddingRenorm": ((f(6, 4), i(0, 5, 2)), {"max_norm": (0.5, 0.8)}, {}),
+    "SparseApplyAdadelta": ((f(6, 4), up(6, 4), up(6, 4), 0.1, 0.5, *_rows), {"epsilon": (0.1, 0.3)}, {}),
+    "SparseApplyRMSProp": (
+        (f(6, 4), up(6, 4), f(6, 4), 0.1, *_rows),
+        {"rho": (0.1, 0.6), "momentum": (0.2, 0.7), "epsilon": (0.1, 0.3)},
+        {},
+    ),
     "SparseApplyAdagrad": ((f(6, 4), up(6, 4), *_rows), {"lr": (0.1, 0.2)}, {}),
     "SparseApplyAdagradV2": ((f(6, 4), up(6, 4), *_rows), {"lr": (0.1, 0.2), "epsilon": (0.1, 0.3)}, {}),
     "SparseApplyFtrl": (_ftrl, {"lr": (0.1, 0.2), "l1": (0.2, 0.0), "l2": (0.1, 0.3), "lr_power": (-0.4, -0.7)}, {}),

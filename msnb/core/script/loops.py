@@ -36,10 +36,11 @@ def while_(
     write: Callable[..., None],
     names: tuple[str, ...],
     place: tuple[Any, ...],
+    unrolled: bool = True,
 ) -> None:
-    """A `while` statement over the variables `names`."""
+    """A `while` statement over the variables `names`; not `unrolled`, it is one loop from its first round on."""
     rounds = 0
-    while True:
+    while unrolled:
         condition = test()
         if dynamic(condition):
             break

@@ -7,12 +7,15 @@ looked at until it was found, 0 for an empty entry.
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
-from msnb.common.kinds import Int
+from msnb.common.kinds import Int, check
 from msnb.core.cases import Values, case, refused
 from msnb.core.declare import operator
-from msnb.ops._check import INDEX, dtype_in, rank, same_dtype
+from msnb.core.tensor import Tensor
+from msnb.ops._check import INDEX, dtype_in, rank, same_dtype, tensor_argument
+from msnb.ops._host import HostPrimitive, host_operator
 
 _KEY, _VALUE, _STEP, _TAG = range(4)
 _MULTIPLIER = 0.6180339
@@ -156,9 +159,74 @@ def _closed(table, hole):
     return lax.while_loop(goes_on, move, (table, hole, (hole + 1) % length, jnp.ones_like(hole)))[0]
 
 
+@operator(generation=2)
+def MapUniform(input, per_group_size: Int, group_num: Int):
+    """Keys spread over groups, a key in turn for each: key % group_num * per_group_size + key // group_num.
+
+    Inputs:
+        - **input** (Tensor) - Keys, int32 or int64.
+        - **per_group_size** (int) - How many keys a group has room for.
+        - **group_num** (int) - How many groups there are.
+
+    Outputs:
+        Tensor of the shape and element type of `input`.
+
+    Raises:
+        TypeError: If `input` is not made of int32 or int64.
+        ValueError: If `group_num` is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.MapUniform()(Tensor([0, 1, 2, 3, 4, 5], mindspore.int32), 3, 2))
+        [0 3 1 4 2 5]
+    """
+    dtype_in("MapUniform", "input", input, INDEX)
+    if group_num < 1:
+        raise ValueError(f"For 'MapUniform', 'group_num' should be positive, but got {group_num}.")
+    return input % group_num * per_group_size + input // group_num
+
+
+@host_operator()
+class SubAndFilter(HostPrimitive):
+    """What lies in [offset, offset + max_num), less `offset`. Never in a compiled graph: how much that is depends on
+    values.
+
+    Inputs:
+        - **input_x** (Tensor) - Whole numbers.
+        - **max_num** (int) - How many numbers lie in the range.
+        - **offset** (int) - The first of them.
+
+    Outputs:
+        A tuple of the numbers less `offset`, and their places in `input_x`.
+
+    Raises:
+        TypeError: If an input has the wrong type.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.SubAndFilter()(Tensor([1, 3, 5, 8, 9, 16], mindspore.int32), 10, 5)[0])
+        [0 3 4]
+    """
+
+    def __call__(self, input_x: Tensor, max_num: int, offset: int) -> tuple[Tensor, Tensor]:
+        max_num, offset = (
+            check(Int, n, name, "SubAndFilter") for n, name in ((max_num, "max_num"), (offset, "offset"))
+        )
+        (numbers,) = self.values_of(tensor_argument("SubAndFilter", "input_x", input_x))
+        less = numbers - numbers.dtype.type(offset)
+        places = np.flatnonzero((less >= 0) & (less < max_num))
+        return Tensor(less[places]), Tensor(places.astype(numbers.dtype))
+
+
 CASES = [
     case(SearchCacheIdx, Values(_TABLE), Values([10, 2, 25, 5, 3]), 0, 25, 10).results(),
     case(CacheSwapHashmap, Values(_TABLE), Values([-1, 20, 5]), 0).results(),
     refused(ValueError, SearchCacheIdx, Values([[1, 2]]), Values([1]), 0, 25, 10),
     refused(TypeError, CacheSwapHashmap, Values(_TABLE), Values([1.5]), 0),
+    case(MapUniform, Values([[0, 7], [5, 3]], "int32"), 4, 2),
+    case(SubAndFilter, Values([1, 3, 5, 8, 9, 16], "int32"), 10, 5).without("graph", "its shapes depend on values"),
 ]

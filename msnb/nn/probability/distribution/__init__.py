@@ -9,10 +9,13 @@ from msnb.nn.probability.distribution.exponential import Exponential
 from msnb.nn.probability.distribution.gamma import Gamma
 from msnb.nn.probability.distribution.geometric import Geometric
 from msnb.nn.probability.distribution.gumbel import Gumbel
+from msnb.nn.probability.distribution.half_normal import HalfNormal
+from msnb.nn.probability.distribution.laplace import Laplace
 from msnb.nn.probability.distribution.log_normal import LogNormal
 from msnb.nn.probability.distribution.logistic import Logistic
 from msnb.nn.probability.distribution.normal import Normal
 from msnb.nn.probability.distribution.poisson import Poisson
+from msnb.nn.probability.distribution.student_t import StudentT
 from msnb.nn.probability.distribution.transformed_distribution import TransformedDistribution
 from msnb.nn.probability.distribution.uniform import Uniform
 
@@ -26,10 +29,13 @@ __all__ = [
     "Gamma",
     "Geometric",
     "Gumbel",
+    "HalfNormal",
+    "Laplace",
     "LogNormal",
     "Logistic",
     "Normal",
     "Poisson",
+    "StudentT",
     "TransformedDistribution",
     "Uniform",
 ]

@@ -3,12 +3,12 @@
 import jax.numpy as jnp
 from jax import lax
 
-from msnb.common.kinds import OneOf
-from msnb.core.cases import F, U, case
+from msnb.common.kinds import OneOf, StrictFloat
+from msnb.core.cases import F, U, Values, case
 from msnb.core.declare import operator
 from msnb.ops._check import NO_RACE
 from msnb.ops._half import in_float32
-from msnb.ops.nn.optim._update import like, same_shapes, scalar
+from msnb.ops.nn.optim._update import ROWS_EXIST, like, named_rows, put, same_shapes, scalar, take
 
 
 @operator(writes=("var", "mean_square", "moment"))
@@ -114,10 +114,107 @@ def ApplyAdadelta(var, accum, accum_update, lr, rho, epsilon, grad):
     return like(var, var - lr * step, accum, accum_update)
 
 
+@operator(writes=("var", "accum", "accum_update"), returns="written", checks=ROWS_EXIST, generation=2)
+@in_float32
+def SparseApplyAdadelta(
+    var,
+    accum,
+    accum_update,
+    lr,
+    rho,
+    grad,
+    indices,
+    *,
+    epsilon: StrictFloat,
+    use_locking: OneOf(False, otherwise=NO_RACE) = False,
+):
+    """Adadelta on the named rows, see `ApplyAdadelta`.
+
+    Args:
+        epsilon (float): added below both roots.
+        use_locking (bool): no effect: updates here never interleave. Default: False.
+
+    Inputs:
+        - **var**, **accum**, **accum_update** (Parameter) - one shape; updated in place.
+        - **lr**, **rho** (Union[Number, Tensor]) - scalars.
+        - **grad** (Tensor) - a row for each index.
+        - **indices** (Tensor) - (n,), int32 or int64.
+
+    Outputs:
+        Tuple of `var`, `accum` and `accum_update`, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    slots = {"var": var, "accum": accum, "accum_update": accum_update}
+    rows, summed = named_rows("SparseApplyAdadelta", grad, indices, **slots)
+    lr, rho = map(scalar, (lr, rho))
+    old, mean, steps = (take(slot, rows) for slot in slots.values())
+    mean = rho * mean + (1 - rho) * summed * summed
+    step = jnp.sqrt(steps + epsilon) * lax.rsqrt(mean + epsilon) * summed
+    found = old - lr * step, mean, rho * steps + (1 - rho) * step * step
+    return tuple(put(slot, rows, value) for slot, value in zip(slots.values(), found, strict=True))
+
+
+@operator(writes=("var", "ms", "mom"), returns="written", checks=ROWS_EXIST, generation=2)
+@in_float32
+def SparseApplyRMSProp(
+    var,
+    ms,
+    mom,
+    lr,
+    grad,
+    indices,
+    *,
+    rho: StrictFloat,
+    momentum: StrictFloat,
+    epsilon: StrictFloat,
+    use_locking: OneOf(False, otherwise=NO_RACE) = False,
+):
+    """RMSProp with momentum on the named rows: ms = rho * ms + (1 - rho) * g^2;
+    mom = momentum * mom + lr * g / sqrt(ms + epsilon); var -= mom.
+
+    Args:
+        rho (float): how slowly `ms` changes.
+        momentum (float): how much of the last step is left.
+        epsilon (float): added below the root.
+        use_locking (bool): no effect: updates here never interleave. Default: False.
+
+    Inputs:
+        - **var**, **ms**, **mom** (Parameter) - one shape; updated in place.
+        - **lr** (Union[Number, Tensor]) - a scalar.
+        - **grad** (Tensor) - a row for each index.
+        - **indices** (Tensor) - (n,), int32 or int64.
+
+    Outputs:
+        Tuple of `var`, `ms` and `mom`, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    slots = {"var": var, "ms": ms, "mom": mom}
+    rows, summed = named_rows("SparseApplyRMSProp", grad, indices, **slots)
+    old, mean, step = (take(slot, rows) for slot in slots.values())
+    mean = rho * mean + (1 - rho) * summed * summed
+    step = momentum * step + scalar(lr) * summed * lax.rsqrt(mean + epsilon)
+    found = old - step, mean, step
+    return tuple(put(slot, rows, value) for slot, value in zip(slots.values(), found, strict=True))
+
+
 CASES = [
     case(ApplyRMSProp, F(3, 4), U(3, 4), F(3, 4), 0.1, F(3, 4), 0.9, 0.5, 1e-3).within(3e-4).results(),
     case(
         ApplyCenteredRMSProp, F(3, 4), U(3, 4, high=0.1), U(3, 4, low=0.5), F(3, 4), F(3, 4), 0.1, 0.9, 0.5, 1e-3
     ).results(),
     case(ApplyAdadelta, F(3, 4), U(3, 4), U(3, 4), 0.1, 0.9, 1e-3, F(3, 4)),
+    case(
+        SparseApplyAdadelta, F(3, 2), U(3, 2), U(3, 2), 0.1, 0.9, F(3, 2), Values([2, 0, 1], "int32"), epsilon=1e-3
+    ).without("mindspore", "the CPU has no kernel"),
+    case(
+        SparseApplyRMSProp,
+        *(F(3, 2), U(3, 2), F(3, 2), 0.1, F(3, 2), Values([2, 0, 1], "int32")),
+        rho=0.9,
+        momentum=0.5,
+        epsilon=1e-3,
+    ),
 ]

@@ -1,0 +1,91 @@
+"""The Student's t distribution."""
+
+import math
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Str, checked
+from msnb.core.tensor import Tensor
+from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_greater_zero, given
+from msnb.nn.probability.distribution._formula import at_value, drawn
+from msnb.nn.probability.distribution.distribution import Distribution
+from msnb.ops import functional as F
+from msnb.ops.random.gamma import Gamma as RandomGamma
+from msnb.ops.random.normal import StandardNormal
+
+__all__ = ["StudentT"]
+
+
+class StudentT(Distribution):
+    r"""
+    Student's t distribution: density :math:`\propto (1 + z^2 / n)^{-(n + 1) / 2}` with :math:`z = (x - m) / s`.
+
+    Args:
+        df (Union[float, list, numpy.ndarray, Tensor]): Degrees of freedom, n. Default: None, given in each call.
+        mean (Union[float, list, numpy.ndarray, Tensor]): Where it is highest, m. Default: None, given in each call.
+        sd (Union[float, list, numpy.ndarray, Tensor]): The scale, s. Default: None, given in each call.
+        seed (int): Picks a stream of random numbers, non-negative. Default: None.
+        dtype (mindspore.dtype): Type of the samples. Default: mindspore.float32.
+        name (str): A name. Default: "StudentT".
+
+    Raises:
+        TypeError: If an argument is of another type, or `dtype` is no type of floating point numbers.
+        ValueError: If `df` or `sd` is not positive, or the shapes of the parameters do not broadcast.
+
+    Note:
+        Each method takes `df`, `mean` and `sd` behind its own arguments, as Tensors; see `Distribution`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> import mindspore.nn.probability.distribution as msd
+        >>> student = msd.StudentT(2.0, 0.0, 1.0)
+        >>> print(student.prob(Tensor([0.0, 1.0], mindspore.float32)))
+        [0.35355338 0.19245008]
+    """
+
+    _words = {"df": "degrees of freedom", "mean": "mean", "sd": "scale"}
+
+    @checked
+    def __init__(
+        self,
+        df: Numbers = None,
+        mean: Numbers = None,
+        sd: Numbers = None,
+        seed: Seed = None,
+        dtype: FloatType = mstype.float32,
+        name: Str = "StudentT",
+    ) -> None:
+        parameters = {"df": df, "mean": mean, "sd": sd}
+        super().__init__(seed, dtype, name, given(parameters, seed, dtype, name))
+        self._df_value = self._add_parameter(df, "df")
+        check_greater_zero(self._df_value, "Degrees of freedom")
+        self._mean_value = self._add_parameter(mean, "mean")
+        self._sd_value = self._add_parameter(sd, "sd")
+        check_greater_zero(self._sd_value, "Standard deviation")
+
+    @property
+    def df(self) -> Tensor | None:
+        """Degrees of freedom, n."""
+        return self._df_value
+
+    @property
+    def mean(self) -> Tensor | None:
+        """Where it is highest, m."""
+        return self._mean_value
+
+    @property
+    def sd(self) -> Tensor | None:
+        """The scale, s."""
+        return self._sd_value
+
+    @at_value
+    def _log_prob(self, value, df, mean, sd):
+        z = (value - mean) / sd
+        whole = F.lgamma(0.5 * (df + 1)) - F.lgamma(0.5 * df) - 0.5 * F.log(math.pi * df) - F.log(sd)
+        return whole - 0.5 * (df + 1) * F.log1p(F.square(z) / df)
+
+    @drawn
+    def _sample(self, shape, df, mean, sd):
+        chi = 2 * RandomGamma.functional(shape, 0.5 * df, F.ones_like(df), seed=self._seed)
+        return mean + sd * StandardNormal.functional(shape, seed=self._seed) * F.sqrt(df / chi)

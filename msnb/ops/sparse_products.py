@@ -1,0 +1,221 @@
+"""Sparse Tensors in three parts, coordinates, values and shape, beside dense ones."""
+
+import jax.numpy as jnp
+import numpy as np
+
+from msnb.common.kinds import Bool, Shape
+from msnb.core.cases import F, Values, case, refused
+from msnb.core.checks import position
+from msnb.core.declare import operator
+from msnb.core.tensor import Tensor
+from msnb.ops._check import INDEX, NUMBER, dtype_in, same_dtype, tensor_argument
+from msnb.ops._host import HostPrimitive, host_operator
+from msnb.ops._shapes import shapes
+
+
+def _parts(op, indices, values, shape, dense):
+    dtype_in(op, "indices", indices, INDEX)
+    dtype_in(op, "values", values, NUMBER)
+    same_dtype(op, values=values, dense=dense)
+    if indices.shape[1] != len(shape) or any(n < 1 for n in shape):
+        raise ValueError(f"For '{op}', 'indices' should have a column for each positive length of {tuple(shape)}.")
+
+
+@operator(generation=2, checks=[position("x1_indices", "x1_shape", ValueError)])
+@shapes("x1_indices: n _, x1_values: n")
+def SparseTensorDenseAdd(x1_indices, x1_values, x1_shape: Shape, x2):
+    """The sum of a sparse Tensor and a dense one; values with the same coordinates are added.
+
+    Inputs:
+        - **x1_indices** (Tensor) - Coordinates, int32 or int64 of shape (N, R).
+        - **x1_values** (Tensor) - The values there, of shape (N,).
+        - **x1_shape** (tuple[int]) - Shape of the sparse Tensor, of R positive int.
+        - **x2** (Tensor) - The dense Tensor, of that shape and the element type of `x1_values`.
+
+    Outputs:
+        Tensor of the shape and element type of `x2`.
+
+    Raises:
+        TypeError: If `x1_indices` are not integers, or the element types differ.
+        ValueError: If the shapes do not fit, or a coordinate is outside; that in a compiled graph only with
+            ``check_indices``, else its value is left out.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> places, ones = Tensor([[0, 1], [1, 0]], mindspore.int64), ops.ones((2, 2), mindspore.float32)
+        >>> print(ops.SparseTensorDenseAdd()(places, Tensor([1., 2.], mindspore.float32), (2, 2), ones))
+        [[1. 2.]
+         [3. 1.]]
+    """
+    _parts("SparseTensorDenseAdd", x1_indices, x1_values, x1_shape, x2)
+    if tuple(x2.shape) != tuple(x1_shape):
+        raise ValueError(f"For 'SparseTensorDenseAdd', 'x2' should have shape {tuple(x1_shape)}, but got {x2.shape}.")
+    return x2.at[tuple(x1_indices.T)].add(x1_values, mode="drop", wrap_negative_indices=False)
+
+
+@operator(generation=2, checks=[position("indices", "sparse_shape", ValueError)])
+@shapes("indices: n _, values: n, dense: _ _")
+def SparseTensorDenseMatmul(
+    indices, values, sparse_shape: Shape, dense, *, adjoint_st: Bool = False, adjoint_dt: Bool = False
+):
+    """The product of a sparse matrix and a dense one.
+
+    Args:
+        adjoint_st (bool): Whether the sparse matrix is transposed, and conjugate. Default: False.
+        adjoint_dt (bool): Whether the dense one is. Default: False.
+
+    Inputs:
+        - **indices** (Tensor) - Coordinates, int32 or int64 of shape (N, 2).
+        - **values** (Tensor) - The values there, of shape (N,).
+        - **sparse_shape** (tuple[int]) - Shape of the sparse matrix.
+        - **dense** (Tensor) - The dense matrix, of the element type of `values`.
+
+    Outputs:
+        Tensor, a matrix of that element type.
+
+    Raises:
+        TypeError: If `indices` are not integers, or the element types differ.
+        ValueError: If the shapes do not fit, or a coordinate is outside; that in a compiled graph only with
+            ``check_indices``, else its value is left out.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> places, values = Tensor([[0, 1], [1, 2]], mindspore.int32), Tensor([1., 2.], mindspore.float32)
+        >>> print(ops.SparseTensorDenseMatmul()(places, values, (2, 3), Tensor([[1.], [2.], [3.]], mindspore.float32)))
+        [[2.]
+         [6.]]
+    """
+    op = "SparseTensorDenseMatmul"
+    _parts(op, indices, values, sparse_shape, dense)
+    dense = dense.conj().T if adjoint_dt else dense
+    rows, columns = indices.T
+    height, width = sparse_shape
+    if adjoint_st:
+        rows, columns, height, width, values = columns, rows, width, height, values.conj()
+    if dense.shape[0] != width:
+        raise ValueError(f"For '{op}', the dense matrix should have {width} rows, but got {dense.shape[0]}.")
+    inside = (indices >= 0).all(1) & (indices < jnp.asarray(sparse_shape)).all(1)
+    terms = jnp.where(inside, values, 0)[:, None] * jnp.take(dense, columns, axis=0, mode="clip")
+    return jnp.zeros((height, dense.shape[1]), terms.dtype).at[rows].add(terms, mode="drop")
+
+
+def _coordinates(op, indices, values, shape):
+    """The parts of a sparse Tensor as numpy arrays, its coordinates as columns of (N, R)."""
+    for name, x, rank in (("indices", indices, 2), ("values", values, 1), ("shape", shape, 1)):
+        if tensor_argument(op, name, x).ndim != rank:
+            raise ValueError(f"For '{op}', '{name}' should have {rank} dimensions, but got shape {x.shape}.")
+
+
+@host_operator(functional="coalesce")
+class Coalesce(HostPrimitive):
+    """A sparse Tensor whose coordinates are in order and each there once: values with the same ones are added. Never in
+    a compiled graph: how many there are depends on values.
+
+    Inputs:
+        - **x_indices** (Tensor) - Coordinates, int64 of shape (R, N): a column for each value.
+        - **x_values** (Tensor) - The values there, of shape (N,).
+        - **x_shape** (Tensor) - Shape of the Tensor, int64 of shape (R,).
+
+    Outputs:
+        A tuple of the coordinates, int64 of shape (R, M), their values and `x_shape`.
+
+    Raises:
+        TypeError: If an input is no Tensor.
+        ValueError: If the shapes do not fit, or a coordinate is outside.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> places, shape = Tensor([[0, 0, 1], [1, 1, 2]], mindspore.int64), Tensor([3, 3], mindspore.int64)
+        >>> print(ops.Coalesce()(places, Tensor([1., 5., 4.], mindspore.float32), shape)[1])
+        [6. 4.]
+    """
+
+    def __call__(self, x_indices: Tensor, x_values: Tensor, x_shape: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        _coordinates("Coalesce", x_indices, x_values, x_shape)
+        places, values, shape = self.values_of(x_indices, x_values, x_shape)
+        if places.shape != (len(shape), len(values)):
+            raise ValueError(
+                f"For 'Coalesce', 'x_indices' should have shape {(len(shape), len(values))}, but got {places.shape}."
+            )
+        if places.size and ((places < 0) | (places >= shape[:, None])).any():
+            raise ValueError(f"For 'Coalesce', 'x_indices' should lie within the shape {tuple(shape.tolist())}.")
+        once, back = np.unique(places, axis=1, return_inverse=True)
+        summed = np.zeros(once.shape[1], values.dtype)
+        np.add.at(summed, back.reshape(-1), values)
+        return Tensor(once), Tensor(summed), Tensor(shape)
+
+
+@host_operator()
+class SparseSlice(HostPrimitive):
+    """A part of a sparse Tensor. Never in a compiled graph: how many values it has depends on values.
+
+    Inputs:
+        - **indices** (Tensor) - Coordinates, int64 of shape (N, R).
+        - **values** (Tensor) - The values there, of shape (N,).
+        - **shape** (Tensor) - Shape of the Tensor, int64 of shape (R,).
+        - **start** (Tensor) - Where the part begins, int64 of shape (R,).
+        - **size** (Tensor) - How long it is, int64 of shape (R,); cut off where the Tensor ends.
+
+    Outputs:
+        A tuple of its coordinates, its values and its shape.
+
+    Raises:
+        TypeError: If an input is no Tensor.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> places, values = Tensor([[0, 1], [1, 2], [2, 2]], mindspore.int64), Tensor([1, 2, 3], mindspore.int64)
+        >>> shape, start, size = (Tensor(n, mindspore.int64) for n in ([3, 4], [0, 1], [2, 3]))
+        >>> print(ops.SparseSlice()(places, values, shape, start, size)[0])
+        [[0 0]
+         [1 1]]
+    """
+
+    def __call__(
+        self, indices: Tensor, values: Tensor, shape: Tensor, start: Tensor, size: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        _coordinates("SparseSlice", indices, values, shape)
+        places, whole, begin, long = self.values_of(indices, shape, start, size)
+        if places.shape != (values.shape[0], len(whole)) or not len(whole) == len(begin) == len(long):
+            raise ValueError(
+                f"For 'SparseSlice', 'indices', 'shape', 'start' and 'size' should be of {values.shape[0]} values and "
+                f"{len(whole)} dimensions, but got shapes {places.shape}, {whole.shape}, {begin.shape}, {long.shape}."
+            )
+        long = np.clip(np.minimum(begin + long, whole) - begin, 0, None)
+        inside = ((places >= begin) & (places < begin + long)).all(1)
+        return Tensor(places[inside] - begin), values[Tensor(np.flatnonzero(inside))], Tensor(long)
+
+
+_PLACES, _SHAPE = Values([[0, 1], [2, 0], [0, 1], [1, 3]], "int64"), Values([3, 4], "int64")
+_BY_VALUES = "its shapes depend on values"
+CASES = [
+    case(SparseTensorDenseAdd, _PLACES, F(4), (3, 4), F(3, 4)).without(
+        "mindspore", "it takes the shape as a Tensor alone"
+    ),
+    case(SparseTensorDenseMatmul, _PLACES, F(4), (3, 4), F(4, 2)),
+    case(SparseTensorDenseMatmul, _PLACES, F(4), (3, 4), F(2, 3), adjoint_st=True, adjoint_dt=True),
+    case(Coalesce, Values([[0, 2, 0, 1], [1, 0, 1, 3]], "int64"), F(4), _SHAPE)
+    .without("graph", _BY_VALUES)
+    .without("gradient", "it is left out of what is compiled"),
+    case(
+        SparseSlice,
+        Values([[0, 1], [1, 2], [1, 3], [2, 2]], "int64"),
+        F(4),
+        _SHAPE,
+        *(Values(n, "int64") for n in ([0, 1], [2, 5])),
+    )
+    .without("graph", _BY_VALUES)
+    .without("gradient", "2.7.1 has none"),
+    refused(ValueError, SparseTensorDenseAdd, _PLACES, F(4), (3, 4), F(3, 3)),
+    refused(ValueError, SparseTensorDenseMatmul, _PLACES, F(4), (3, 4), F(3, 3)),
+    refused(ValueError, Coalesce, Values([[0, 5]], "int64"), F(2), Values([3], "int64")),
+]
