@@ -68,7 +68,7 @@ class Report:
             if finding is not None:
                 places.setdefault((finding.kind, finding.text), []).append(use)
         for why, meant in different(some).items() if self.generation == 2 else ():
-            places["meaning", f"in MindSpore 2 {why}; here with --api 2."] = meant
+            places["meaning", f"in MindSpore 2 {why}; msnb does the same under --api 2."] = meant
         lines = []
         for (kind, text), found in sorted(places.items(), key=lambda item: item[1][0].line):
             more = len({use.line for use in found}) - 1

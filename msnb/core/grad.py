@@ -1,5 +1,6 @@
 """The public gradients: `GradOperation` as in r1.1, `grad` and `value_and_grad` as in 2.x."""
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -179,9 +180,22 @@ class _Derived:
         self.positions = () if position is None else (position,) if isinstance(position, int) else tuple(position)
 
     def __call__(self, *args, **kwargs):
+        this = self._of_tensors(args)
         if _thread.frame is not None or _state.mode != context.GRAPH_MODE:
-            return self._run(*args, **kwargs)
-        return compile.call(owner(self.fn)[0], *self._graph_call(args, kwargs))
+            return this._run(*args, **kwargs)
+        return compile.call(owner(this.fn)[0], *this._graph_call(args, kwargs))
+
+    def _of_tensors(self, args):
+        """Of several inputs, the gradients of those that are or hold Tensors: MindSpore leaves the others out."""
+        if not isinstance(self.position, tuple):
+            return self
+        kept = tuple([p for p in self.position if p >= len(args) or _holds_tensors(args[p])])
+        if not kept or len(kept) == len(self.position):
+            return self
+        twin = copy.copy(self)
+        twin.positions = kept
+        twin.position = kept[0] if len(kept) == 1 else kept
+        return twin
 
     def _graph_call(self, args, kwargs):
         """(fn, args, kwargs, name, extra) for core.compile; the program is kept with the differentiated function."""
@@ -218,6 +232,10 @@ class _Derived:
         return (result, value[1:]) if self.has_aux else result
 
 
+def _holds_tensors(arg):
+    return any(isinstance(leaf, Tensor) for leaf in flatten(arg)[0])
+
+
 def grad(
     fn: Callable[..., Any],
     grad_position: int | tuple[int, ...] | None = 0,
@@ -229,7 +247,8 @@ def grad(
 
     Args:
         fn (Union[Cell, function]): What is differentiated.
-        grad_position (Union[None, int, tuple]): Which inputs. Default: 0.
+        grad_position (Union[None, int, tuple]): Which inputs; of several, those that are no Tensors are left out, and
+            a single gradient is no tuple. Default: 0.
         weights (Union[ParameterTuple, Parameter, list]): Parameters to differentiate by as well. Default: None.
         has_aux (bool): Whether only the first output is differentiated. Default: False.
         return_ids (bool): Whether each gradient comes as a tuple of what it is for, the position of an input or the
@@ -279,7 +298,7 @@ def _with_ids(derived):
         grads = result[1] if derived.with_value else result[0] if derived.has_aux else result
         ids = []
         if derived.position is not None:
-            ids.append(derived.position)
+            ids.append(derived._of_tensors(args).position)
         if derived.weights is not None:
             names = tuple([p.name for p in derived.weights])
             ids.append(names[0] if derived.one_weight else names)

@@ -91,6 +91,9 @@ class Primitive:
             if op is None:
                 raise TypeError(f"There is no operator '{self.name}' to call; derive it from PrimitiveWithInfer.")
             function = op.primitive(**{k: v for k, v in self.attrs.items() if k in op.attributes})
+            # of other years' attributes some are inputs now; there an empty list says that there is none
+            inputs = {i.name: self.attrs.get(i.name) for i in op.inputs[len(args) :]}
+            return function(*args, **{k: v for k, v in inputs.items() if v is not None and v != []})
         return function(*args)
 
     def check_elim(self, *args: Any) -> tuple[bool, Any]:

@@ -84,6 +84,18 @@ def test_an_argument_by_both_of_its_names_is_refused():
         ops.add(X, 1, inptu=X)
 
 
+def test_what_is_no_tensor_has_no_gradient_among_several():
+    def scaled(x, scale, y, keep):
+        return (x * scale * y).sum() if keep else x
+
+    of_x, of_y = ops.grad(scaled, (0, 1, 2, 3))(X, 2, X + 1, True)
+    np.testing.assert_array_equal(of_x.asnumpy(), 2 * (X + 1).asnumpy())
+    np.testing.assert_array_equal(of_y.asnumpy(), 2 * X.asnumpy())
+    assert ops.grad(scaled, (0, 1))(X, 2, X, True).shape == X.shape
+    ((position, _),) = ops.grad(scaled, (0, 1, 2), return_ids=True)(X, 2, X, True)[1:]
+    assert position == 2
+
+
 def test_a_gradient_comes_with_what_it_is_for():
     weight = msnb.Parameter(Tensor(2.0), name="weight")
 

@@ -73,6 +73,11 @@ def test_what_a_name_stands_in_is_named_as_it_is(tmp_path):
     assert "there is no mindspore.dtype" not in of_place.text and "dir(mindspore.dtype)" in of_place.text
 
 
+def test_what_is_refused_is_told_with_its_reason(tmp_path):
+    (line,) = report(tmp_path, "from mindspore.ops.auto_generate import PagedAttention\n").lines
+    assert "kernel of Ascend's" in line.text
+
+
 def test_the_generation_and_what_means_another_thing(tmp_path):
     old = report(tmp_path, "from mindspore.ops import operations as P\nP.ControlDepend()\n")
     assert old.generation == 1 and "It was written for r1.1: mindspore.ops.operations.ControlDepend." in str(old)

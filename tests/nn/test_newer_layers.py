@@ -165,3 +165,11 @@ def test_a_construct_goes_through_a_dictionary_of_cells(mode):
 def test_what_does_not_fit_is_named(error, call, said):
     with pytest.raises(error, match=said):
         call()
+
+
+@pytest.mark.parametrize(("name", "axes"), [("_check_input_3d", 3), ("_check_input_5dims", 5)])
+def test_layers_that_users_derive_check_their_input_by_the_function_of_conv(name, axes):
+    check = getattr(nn.layer.conv, name)
+    check((1,) * axes)
+    with pytest.raises(ValueError, match=f"For 'Mine', the input should have {axes} axes"):
+        check((1, 2), "Mine")

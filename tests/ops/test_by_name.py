@@ -29,6 +29,12 @@ def test_an_operator_of_tensors_with_its_attributes():
     assert ms.ms_function(lambda x: ops.Primitive("ReLU")(x))(x).shape == (2, 2) and total.shape == (2, 1)
 
 
+def test_an_attribute_of_other_years_that_is_an_input_now_is_given_as_such():
+    x = Tensor(ms.numpy.ones((1, 1, 2, 2, 2)))
+    larger = ops.Primitive("UpsampleTrilinear3D").add_prim_attr("output_size", [4, 3, 2]).add_prim_attr("scales", [])
+    assert larger(x).shape == (1, 1, 4, 3, 2)
+
+
 def test_an_unknown_name_is_refused():
     with pytest.raises(TypeError, match="no operator 'Nothing'"):
         ops.Primitive("Nothing")(1)
