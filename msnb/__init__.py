@@ -458,6 +458,8 @@ def __getattr__(name: str) -> Any:
                 raise
     if name == "dtype":
         return _dtype
+    if name in _dtype._AS_PYTHON:
+        return _dtype._AS_PYTHON[name]
     return _asked(__name__, name)
 
 

@@ -286,6 +286,17 @@ def issubclass_(type_: Any, dtype: Any) -> bool:
     return dtype.bits is None and type_.kind == dtype.kind and isinstance(type_, Number)
 
 
+# MindSpore 2's names that are Python's as well: asked for by attribute, so that neither this module nor
+# `from mindspore import *` loses Python's.
+_AS_PYTHON = {"bool": bool_, "int": int32, "float": float32}
+
+
+def __getattr__(name: str) -> Type:
+    if name in _AS_PYTHON:
+        return _AS_PYTHON[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def is_array_type(type_: object) -> bool:
     """Whether Tensor elements can have this type."""
     return isinstance(type_, Type) and type_._np is not None

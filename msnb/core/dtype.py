@@ -34,8 +34,8 @@ def is_inexact(dtype: Any) -> bool:
 
 
 def name(dtype: Any) -> str:
-    """MindSpore's spelling of a numpy dtype, as messages show it."""
-    return str(from_numpy_dtype(np.dtype(dtype)))
+    """MindSpore's spelling of a dtype, numpy's or its own, as messages show it."""
+    return str(dtype if isinstance(dtype, mstype.Type) else from_numpy_dtype(np.dtype(dtype)))
 
 
 def _weak(x):

@@ -21,7 +21,15 @@ from msnb.nn.wrap.cell_wrapper import _VirtualDatasetCell
 from msnb.ops import operations as P
 from msnb.parallel._utils import _get_parallel_mode
 from msnb.train.loss_scale_manager import DynamicLossScaleManager, FixedLossScaleManager, LossScaleManager
-from msnb.train.loss_scaler import DynamicLossScaler, LossScaler, StaticLossScaler, all_finite, init_status
+from msnb.train.loss_scaler import (
+    DynamicLossScaler,
+    LossScaler,
+    StaticLossScaler,
+    all_finite,
+    init_status,
+)
+from msnb.train.loss_scaler import _grad_scale_map as _grad_scale_map  # programs import them from here
+from msnb.train.loss_scaler import _grad_unscale_map as _grad_unscale_map
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.nn.cell import Cell

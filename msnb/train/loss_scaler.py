@@ -88,6 +88,16 @@ def _times(inputs, factor):
     return on_values(lambda x: x * P.Cast()(factor, x.dtype), inputs)
 
 
+def _grad_scale_map(scale_value: Tensor, inputs: Any) -> Any:
+    """Tensors times a scale; programs that derive from `LossScaler` import it."""
+    return _times(inputs, scale_value)
+
+
+def _grad_unscale_map(scale_value: Tensor, inputs: Any) -> Any:
+    """Tensors divided by a scale; programs that derive from `LossScaler` import it."""
+    return _times(inputs, P.Reciprocal()(scale_value))
+
+
 class StaticLossScaler(LossScaler):
     """The same loss scale in all steps.
 

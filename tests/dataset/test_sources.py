@@ -307,3 +307,11 @@ def test_an_iterator_whose_iter_begins_anew_is_read_once_per_epoch(length):
     data = ds.GeneratorDataset(Numbers(), ["x"], shuffle=False)
     for _ in range(2):
         assert [int(r["x"]) for r in rows(data)] == list(range(length))
+
+
+def test_rows_of_different_lengths_are_a_column():
+    data = ds.NumpySlicesDataset({"a": [[1], [1, 2]], "b": ["x", "yy"]}, shuffle=False)
+    rows = [[value.tolist() for value in row] for row in data.create_tuple_iterator(1, True)]
+    assert [row[0] for row in rows] == [[1], [1, 2]] and len(data) == 2
+    with pytest.raises(ValueError, match="A row of the column 'a'"):
+        ds.NumpySlicesDataset({"a": [[1], [[1], [1, 2]]]})

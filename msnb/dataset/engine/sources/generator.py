@@ -279,13 +279,20 @@ class NumpySlicesDataset(MappableDataset):
         )
         try:
             array = as_array(values)
-        except ValueError as error:
-            raise ValueError(f"The column {name!r} cannot be made an array: {error}") from None
-        if array.dtype == object:
+        except ValueError:  # its rows differ in shape
+            array = [NumpySlicesDataset._row(row, name) for row in values]
+        if isinstance(array, np.ndarray) and array.dtype == object:
             raise TypeError(
                 f"Invalid data type: column {name!r} holds Python objects, not numbers or strings of one shape."
             )
         return array
+
+    @staticmethod
+    def _row(row, name):
+        try:
+            return as_array(row)
+        except ValueError as error:
+            raise ValueError(f"A row of the column {name!r} cannot be made an array: {error}") from None
 
     def _samples(self):
         return ArraySamples("NumpySlicesDataset", self._arrays)

@@ -55,16 +55,16 @@ class Samples:
 
 
 class ArraySamples(Samples):
-    """Samples held in one array per column."""
+    """Samples held in one array per column, or in a list of arrays where their shapes differ."""
 
-    def __init__(self, name: str, arrays: Sequence[np.ndarray], class_ids: Any = None) -> None:
+    def __init__(self, name: str, arrays: Sequence[np.ndarray | list[np.ndarray]], class_ids: Any = None) -> None:
         super().__init__(name, len(arrays[0]))
         self.arrays = arrays
         self.class_ids = class_ids
 
     def fetch(self, numbers: np.ndarray) -> Any:
         """The columns of these samples."""
-        return [a[numbers] for a in self.arrays]
+        return [a[numbers] if isinstance(a, np.ndarray) else [a[n] for n in numbers] for a in self.arrays]
 
 
 class FileSamples(Samples):
