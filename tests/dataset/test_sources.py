@@ -311,7 +311,7 @@ def test_an_iterator_whose_iter_begins_anew_is_read_once_per_epoch(length):
 
 def test_rows_of_different_lengths_are_a_column():
     data = ds.NumpySlicesDataset({"a": [[1], [1, 2]], "b": ["x", "yy"]}, shuffle=False)
-    rows = [[value.tolist() for value in row] for row in data.create_tuple_iterator(1, True)]
+    rows = [[value.tolist() for value in row] for row in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
     assert [row[0] for row in rows] == [[1], [1, 2]] and len(data) == 2
     with pytest.raises(ValueError, match="A row of the column 'a'"):
         ds.NumpySlicesDataset({"a": [[1], [[1], [1, 2]]]})

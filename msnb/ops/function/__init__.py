@@ -2,6 +2,7 @@
 
 from msnb.ops import functional
 from msnb.ops.functional import *  # noqa: F403
+
 from msnb.ops.function import (  # isort: skip
     array_func as array_func,
     clip_func as clip_func,
