@@ -257,6 +257,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
         SummaryCollector,
         TimeMonitor,
     )
+    from msnb.train.recording import record
 
 # Loaded when first asked for: name -> the module that has it.
 _LATER = {
@@ -442,7 +443,12 @@ _SUBMODULES = frozenset(
 
 
 # of msnb itself: `from mindspore import *` does not bring them
-_VIEWS = {"view": "msnb.notebook.graph", "diff": "msnb.notebook.graph", "summary": "msnb.notebook.summary"}
+_VIEWS = {
+    "view": "msnb.notebook.graph",
+    "diff": "msnb.notebook.graph",
+    "summary": "msnb.notebook.summary",
+    "record": "msnb.train.recording",
+}
 
 
 def __getattr__(name: str) -> Any:
