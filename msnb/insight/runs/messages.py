@@ -1,0 +1,130 @@
+"""The messages of MindSpore's event files, as tables for `msnb.formats.protobuf`."""
+
+_TENSOR = {
+    "dims": (1, "int", True),
+    "data_type": (2, "int", False),
+    "float_data": (3, "float", True),
+    "int32_data": (4, "int", True),
+    "int64_data": (5, "int", True),
+    "double_data": (6, "double", True),
+    "uint64_data": (7, "int", True),
+    "raw_data": (8, "span", False),
+}
+
+
+def _map(kind):
+    return {"key": (1, "str", False), "value": (2, kind, False)}
+
+
+SCHEMA = {
+    "Image": {
+        "height": (1, "int", False),
+        "width": (2, "int", False),
+        "colorspace": (3, "int", False),
+        "encoded_image": (4, "bytes", False),
+    },
+    "Bucket": {"left": (1, "double", False), "width": (2, "double", False), "count": (3, "int", False)},
+    "Histogram": {
+        "buckets": (1, "Bucket", True),
+        "nan_count": (2, "int", False),
+        "pos_inf_count": (3, "int", False),
+        "neg_inf_count": (4, "int", False),
+        "max": (5, "double", False),
+        "min": (6, "double", False),
+        "sum": (7, "double", False),
+        "count": (8, "int", False),
+    },
+    "Tensor": _TENSOR,
+    # graphs
+    "Graph": {
+        "node": (1, "Node", True),
+        "name": (2, "str", False),
+        "parameters": (3, "Parameter", True),
+        "outputs": (4, "Output", True),
+        "const_vals": (5, "NamedValue", True),
+    },
+    "Node": {
+        "input": (1, "Input", True),
+        "name": (2, "str", False),
+        "op_type": (3, "str", False),
+        "scope": (4, "str", False),
+        "attribute": (5, "Attribute", True),
+        "output_type": (6, "Type", False),
+        "full_name": (8, "str", False),
+        "instance_name": (10, "str", False),
+    },
+    "Input": {"name": (1, "str", False), "type": (2, "int", False)},
+    "Parameter": {"name": (1, "str", False), "type": (2, "Type", False)},
+    "Output": {"name": (1, "str", False), "type": (2, "Type", False)},
+    "NamedValue": {"key": (1, "str", False), "value": (2, "Value", False)},
+    "Attribute": {"name": (1, "str", False), "value": (2, "Value", False)},
+    "Value": {
+        "dtype": (1, "int", False),
+        "bool_val": (2, "int", False),
+        "int_val": (3, "int", False),
+        "uint_val": (4, "int", False),
+        "float_val": (5, "float", False),
+        "double_val": (6, "double", False),
+        "str_val": (7, "str", False),
+        "tensor_val": (8, "Tensor", False),
+        "values": (18, "Value", True),
+        "type_val": (20, "Type", False),
+    },
+    "Type": {"data_type": (1, "int", False), "tensor_type": (2, "TensorType", False), "sequence": (3, "Types", False)},
+    "TensorType": {"elem_type": (1, "int", False), "shape": (2, "Shape", False)},
+    "Types": {"elem_types": (1, "Type", True)},
+    "Shape": {"dim": (1, "Dimension", True)},
+    "Dimension": {"size": (1, "int", False)},
+    # lineage
+    "TrainLineage": {
+        "hyper_parameters": (1, "HyperParameters", False),
+        "train_dataset": (2, "TrainDataset", False),
+        "algorithm": (3, "Algorithm", False),
+        "model": (4, "Model", False),
+    },
+    "HyperParameters": {
+        "optimizer": (1, "str", False),
+        "learning_rate": (2, "float", False),
+        "loss_function": (3, "str", False),
+        "epoch": (4, "int", False),
+        "parallel_mode": (5, "str", False),
+        "device_num": (6, "int", False),
+        "batch_size": (8, "int", False),
+    },
+    "TrainDataset": {"train_dataset_path": (1, "str", False), "train_dataset_size": (2, "int", False)},
+    "Algorithm": {"network": (1, "str", False), "loss": (2, "float", False)},
+    "Model": {"path": (3, "str", False), "size": (4, "int", False)},
+    "EvaluationLineage": {"metric": (2, "str", False), "valid_dataset": (3, "ValidDataset", False)},
+    "ValidDataset": {"valid_dataset_path": (1, "str", False), "valid_dataset_size": (2, "int", False)},
+    "UserDefinedInfo": {
+        "user_info": (1, "UserDefinedInfo", True),
+        "map_dict": (2, "DictEntry", True),
+        "map_int32": (3, "IntEntry", True),
+        "map_str": (4, "StrEntry", True),
+        "map_double": (5, "DoubleEntry", True),
+    },
+    "DictEntry": _map("UserDefinedInfo"),
+    "IntEntry": _map("int"),
+    "StrEntry": _map("str"),
+    "DoubleEntry": _map("double"),
+    "DatasetGraph": {
+        "children": (1, "DatasetGraph", True),
+        "parameter": (2, "OperationParameter", False),
+        "operations": (3, "Operation", True),
+        "sampler": (4, "Operation", False),
+    },
+    "Operation": {
+        "operationParam": (1, "OperationParameter", False),
+        "size": (2, "int", True),
+        "weights": (3, "float", True),
+    },
+    "OperationParameter": {
+        "mapStr": (1, "StrEntry", True),
+        "mapStrList": (2, "ListEntry", True),
+        "mapBool": (3, "IntEntry", True),
+        "mapInt": (4, "IntEntry", True),
+        "mapDouble": (5, "DoubleEntry", True),
+    },
+    "ListEntry": _map("StrList"),
+    "StrList": {"strValue": (1, "str", True)},
+}
