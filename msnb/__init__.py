@@ -155,6 +155,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb.exchange.source import to_source
     from msnb.exchange.stablehlo import load_stablehlo
     from msnb.nn.frozen import frozen
+    from msnb.notebook.dashboard import dashboard
     from msnb.notebook.gradients import GradientMonitor, inspect_gradients
     from msnb.notebook.graph import view
     from msnb.notebook.summary import summary
@@ -442,7 +443,11 @@ _SUBMODULES = frozenset(
 
 
 # of msnb itself: `from mindspore import *` does not bring them
-_VIEWS = {"view": "msnb.notebook.graph", "summary": "msnb.notebook.summary"}
+_VIEWS = {
+    "view": "msnb.notebook.graph",
+    "summary": "msnb.notebook.summary",
+    "dashboard": "msnb.notebook.dashboard",
+}
 
 
 def __getattr__(name: str) -> Any:
