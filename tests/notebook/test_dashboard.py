@@ -72,7 +72,7 @@ def test_a_column_keeps_the_least_and_the_largest_and_counts_what_is_no_number()
     values[[100, 500]] = np.nan, np.inf
     found = thinned(Series(np.arange(1000), np.arange(1000.0), values), 64)
     good = values[np.isfinite(values)]
-    assert len(found.steps) == 64 and found.counts.sum() == 1000 and found.bad.sum() == 2
+    assert len(found.steps) == 64 and found.steps[-1] == 999 and found.counts.sum() == 1000 and found.bad.sum() == 2
     assert np.nanmin(found.low) == np.float32(good.min()) and np.nanmax(found.high) == np.float32(good.max())
     weights = found.counts - found.bad
     assert (found.mean * weights).sum() / weights.sum() == pytest.approx(good.mean(), rel=1e-5)
@@ -101,14 +101,15 @@ def test_what_came_is_sent_alone_and_nothing_where_nothing_came(tmp_path):
     assert payload.news([run], known, other) is None
 
 
-def test_the_magic_shows_a_folder_of_runs_and_a_run_shows_itself(notebook, runs):
+def test_the_magic_shows_a_folder_of_runs_and_a_run_shows_itself(notebook, runs, tmp_path_factory):
+    empty = tmp_path_factory.mktemp("empty")
     notebook.ok(f"%ms_dashboard '{runs}'")
     shown = notebook.rich[-1].data
     assert "data:image/svg+xml" in shown["text/html"] and "rate 0.01 (finished): train/loss" in shown["text/plain"]
     notebook.ok(f"from msnb.insight.runs import Run\nrun = Run({str(runs / 'rate 0.01')!r})")
     bundle, _ = notebook.shell.display_formatter.format(notebook["run"])
     assert "data:image/svg+xml" in bundle["text/html"]
-    for line, said in (("nowhere", "there is no folder"), (str(runs.parent / "."), "holds no run")):
+    for line, said in (("nowhere", "there is no folder"), (str(empty), "holds no run")):
         notebook.run(f"%ms_dashboard {line}")
         assert said in notebook.shown
 
@@ -223,14 +224,18 @@ def test_the_keyboard_reads_zooms_enlarges_and_marks(show):
     assert "step 1: " in page.inner_text(".heard")
     for key in ("+", "Enter"):
         page.keyboard.press(key)
-    assert "large" in loss.get_attribute("class") and loss.locator("[data-do=back]").is_visible()
+    loss.locator("[data-do=back]").wait_for()
+    assert "large" in loss.get_attribute("class")
     page.keyboard.press("t")
     page.keyboard.type("0.5")
     page.keyboard.press("Enter")
-    assert loss.locator("[data-do=limits]").get_attribute("aria-pressed") == "true"
+    loss.locator("[data-do=limits][aria-pressed=true]").wait_for()
     page.keyboard.press("ArrowRight")
     assert page.evaluate("document.activeElement.dataset.tag") == "train/rate"
     assert page.locator(".card[tabindex='0']").count() == 1
+    for key in ("c", "ArrowLeft", "c"):
+        page.keyboard.press(key)
+    assert page.locator(".panel details").first.get_attribute("data-group") == "together"
     page.keyboard.press("?")
     assert "value by value" in page.inner_text(".msnb-keys")
 

@@ -29,7 +29,7 @@ class Columns(NamedTuple):
 
 
 def thinned(series: Series, columns: int) -> Columns:
-    """A series in at most `columns` columns of equally many values.
+    """A series in at most `columns` columns of about equally many values.
 
     Args:
         series (Series): what was recorded.
@@ -46,8 +46,8 @@ def thinned(series: Series, columns: int) -> Columns:
         some = values.astype(np.float32)
         bad = (~finite).astype(np.uint32)
         return Columns(steps, times, some, some, some, np.ones(n, np.uint32), bad)
-    starts = np.linspace(0, n, columns + 1).astype(np.int64)
-    counts, starts = np.diff(starts), starts[:-1]
+    starts = np.linspace(0, n - 1, columns).astype(np.int64)  # the last value has a column of its own
+    counts = np.diff(starts, append=n)
     good = np.add.reduceat(finite.astype(np.int64), starts)
     total = np.add.reduceat(np.where(finite, values, 0.0), starts)
     with np.errstate(invalid="ignore"):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from msnb.insight.runs import Run
+from msnb.insight.runs import Run, is_run
 from msnb.notebook import cell_names, cell_views, front_end, page, still
 from msnb.notebook.dashboard import payload
 from msnb.notebook.dashboard.picture import to_svg
@@ -21,7 +21,6 @@ _HEIGHT = 720
 _FIRST = 0.3  # seconds that reading takes at most before something is shown; the rest comes by itself
 _EVERY = 0.25  # between two looks at the files
 _SELDOM = 2.0  # where no run is under way
-_KEPT = ("run.json", "summary.")
 
 
 def dashboard(source: "str | Path | Run | Sequence[str | Path | Run]", height: int = _HEIGHT) -> "DashboardView":
@@ -260,19 +259,15 @@ def _of_folder(folder):
     """The run that a folder is, or else the runs that stand in it."""
     if not folder.is_dir():
         raise FileNotFoundError(f"For 'dashboard', there is no folder '{folder}'.")
-    if _is_run(folder):
+    if is_run(folder):
         return [Run(folder)]
-    found = [Run(inner) for inner in sorted(folder.iterdir()) if inner.is_dir() and _is_run(inner)]
+    found = [Run(inner) for inner in sorted(folder.iterdir()) if inner.is_dir() and is_run(inner)]
     if not found:
         raise FileNotFoundError(
             f"For 'dashboard', '{folder}' holds no run: neither a run.json nor an event file of MindSpore's, and no "
             f"folder with one."
         )
     return found
-
-
-def _is_run(folder):
-    return any(name == _KEPT[0] or _KEPT[1] in name for name in (path.name for path in folder.iterdir()))
 
 
 @functools.cache

@@ -72,6 +72,7 @@ export class Scalars {
   // The groups and their charts as they are to be now; charts that stay are moved, not made anew.
   fill() {
     const { app } = this,
+      focused = document.activeElement,
       all = app.tags.filter(this.wanted),
       fits = matcher(app.filter),
       tags = fits ? all.filter(fits) : all,
@@ -108,9 +109,8 @@ export class Scalars {
         this.cards.delete(key);
         app.gone(card);
       }
-    const { activeElement } = document;
     this.box.replaceChildren(made);
-    if (activeElement?.isConnected && this.box.contains(activeElement)) activeElement.focus({ preventScroll: true });
+    if (this.box.contains(focused)) focused.focus({ preventScroll: true }); // what is moved loses it
     this.panel.querySelector(".count").textContent = !fits
       ? "this is no regular expression yet; all are shown"
       : tags.length < all.length
