@@ -11,7 +11,7 @@ from msnb.insight.runs import Histogram, Image, Run, TensorValue
 from msnb.insight.runs.thinning import Columns, between, evenly, in_common_bins, thinned
 from msnb.notebook.graph import GraphView
 
-_POINTS = 180_000  # columns in all; a curve alone gets more of them than one of hundreds
+_POINTS = 100_000  # columns in all; a curve alone gets more of them than one of hundreds
 _LEAST, _MOST = 120, 600  # columns of one curve
 _IMAGES, _HISTOGRAMS, _TENSORS = 24, 40, 20  # steps of one tag that are shown
 _IMAGE_BYTES = 12_000_000  # of all pictures together

@@ -16,6 +16,7 @@ export class Card {
     this.el.className = "card";
     this.el.tabIndex = -1;
     this.el.dataset.tag = tags.join(" + ");
+    this.el.setAttribute("aria-label", tags.join(" and ")); // with its last value once it is drawn
     this.el.setAttribute("role", "group");
     this.el.innerHTML =
       `<figcaption><b title="${escape(tags.join(" + "))}">${escape(middle(name, 46))}</b><span class="now"></span>` +
@@ -25,7 +26,6 @@ export class Card {
       `<div class="plot"><canvas role="img"></canvas><i class="hair" hidden></i><i class="rect" hidden></i></div>` +
       `<div class="read" hidden></div>`;
     this.canvas = this.el.querySelector("canvas");
-    this.label();
   }
   find(selector) {
     return this.el.querySelector(selector);

@@ -11,6 +11,7 @@ export class Scalars {
     this.panel = panel;
     this.wanted = wanted; // which tags are of this tab
     this.cards = new Map();
+    this.byElement = new WeakMap();
     this.seen = new IntersectionObserver((entries) => this.scrolled(entries), { rootMargin: "120px" });
     this.skeleton();
     this.fill();
@@ -130,13 +131,14 @@ export class Scalars {
       card = new Card(this.app, tags, name);
       pointed(card);
       this.cards.set(key, card);
+      this.byElement.set(card.el, card);
       this.seen.observe(card.el);
     }
     return card;
   }
   of(el) {
     const found = el?.closest?.(".card");
-    return found && [...this.cards.values()].find((card) => card.el === found);
+    return found && this.byElement.get(found);
   }
 
   scrolled(entries) {
