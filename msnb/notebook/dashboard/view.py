@@ -217,6 +217,8 @@ class DashboardView:
         self._carries |= front_end.carrying(self._page().shared())
         publish_display_data(*self._bundle(self._carries), transient={"display_id": self._display})
         self._displayed = True
+        if self._widget is not None:
+            cell_views.follow(self)
 
     def show_again(self) -> None:
         """Replace the output that the notebook has of this view; on screen everything stays as it is."""

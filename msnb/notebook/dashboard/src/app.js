@@ -60,6 +60,9 @@ export class App {
     this.hidden = new Set();
     this.limits = new Map();
     this.joined = new Set();
+    this.zooms = new Map(); // tags of a chart -> its zooms
+    this.large = new Set(); // of the charts that are large
+    this.closed = new Set(); // groups
     this.dirty = new Set();
     this.runs = [];
     this.curves = [];
@@ -147,6 +150,18 @@ export class App {
       this.take(kind, message);
     }
     this.graphs = head.graphs.map((one) => ({ ...one, payload: message.array(one.payload).slice() }));
+    this.shown();
+  }
+
+  // What another view of the same widget has and shows: a notebook draws an output anew when its cell is done.
+  adopt(other) {
+    for (const name of ["filter", "smoothing", "axis", "log", "tab", "runs", "graphs"]) this[name] = other[name];
+    for (const name of ["hidden", "joined", "large", "closed"]) this[name] = new Set(other[name]);
+    for (const name of ["limits", "zooms", "images", "histograms", "tensors"]) this[name] = new Map(other[name]);
+    this.curves = other.curves.map((all) => new Map([...all].map(([tag, curve]) => [tag, curve.copy()])));
+    this.shown();
+  }
+  shown() {
     this.theme(true);
     this.head();
     this.refill(true);

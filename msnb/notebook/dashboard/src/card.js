@@ -9,11 +9,12 @@ export class Card {
   constructor(app, tags, name) {
     this.app = app;
     this.tags = tags;
-    this.zooms = [];
+    if (!app.zooms.has(this.key)) app.zooms.set(this.key, []);
+    this.zooms = app.zooms.get(this.key);
     this.detail = null; // finer curves of a part: {first, last, curves: Map(key -> Curve)}
     this.visible = false;
     this.el = document.createElement("figure");
-    this.el.className = "card";
+    this.el.className = app.large.has(this.key) ? "card large" : "card";
     this.el.tabIndex = -1;
     this.el.dataset.tag = tags.join(" + ");
     this.el.setAttribute("aria-label", tags.join(" and ")); // with its last value once it is drawn
@@ -226,7 +227,7 @@ export class Card {
   }
 
   large() {
-    this.el.classList.toggle("large");
+    this.app.large[this.el.classList.toggle("large") ? "add" : "delete"](this.key);
     this.app.redraw(this);
     this.el.scrollIntoView({ block: "nearest" });
   }

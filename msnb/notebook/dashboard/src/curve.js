@@ -13,6 +13,11 @@ export class Curve {
     this.smooth = null;
   }
 
+  // Another that goes on by itself; what is appended makes new arrays.
+  copy() {
+    return Object.assign(Object.create(Curve.prototype), this);
+  }
+
   // Columns that came later: `from` values were there before them.
   append(columns, from) {
     for (const name of FIELDS) {

@@ -12,6 +12,9 @@ async function imported(code) {
   }
 }
 
+// payload of a model -> the last view that showed it (of the model itself anywidget hands each view another proxy)
+const last = new WeakMap();
+
 function render({ model, el }) {
   const waiting = new Map(); // number of a question -> what to do with its answer
   let asked = 0,
@@ -39,10 +42,15 @@ function render({ model, el }) {
       else act?.(found.array(found.head.values));
     }
   };
-  load();
+  const former = last.get(model.get("payload"));
+  if (former) app.adopt(former);
+  else {
+    load();
+    if (model.get("live")) app.ask({ whole: true }); // a page that was opened again has missed what came meanwhile
+  }
+  last.set(model.get("payload"), app);
   model.on("change:payload", load);
   model.on("msg:custom", heard);
-  if (model.get("live")) app.ask({ whole: true }); // a page that was opened again has missed what came meanwhile
   return () => {
     model.off("change:payload", load);
     model.off("msg:custom", heard);

@@ -40,13 +40,11 @@ export class Scalars {
     box.addEventListener(
       "toggle",
       (event) => {
-        if (event.target.open) this.closed.delete(event.target.dataset.group);
-        else this.closed.add(event.target.dataset.group);
+        app.closed[event.target.open ? "delete" : "add"](event.target.dataset.group);
         this.settle?.();
       },
       true,
     );
-    this.closed = new Set();
     this.box = box;
   }
 
@@ -91,7 +89,7 @@ export class Scalars {
     for (const [group, lists] of groups) {
       const part = document.createElement("details"),
         grid = document.createElement("div");
-      part.open = !this.closed.has(group);
+      part.open = !app.closed.has(group);
       part.dataset.group = group;
       const count = `<span class="soft">${lists.length}</span>`;
       part.innerHTML = `<summary><b>${escape(group || "no prefix")}</b> ${count}</summary>`;
