@@ -258,6 +258,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
         SummaryCollector,
         TimeMonitor,
     )
+    from msnb.train.recording import record
 
 # Loaded when first asked for: name -> the module that has it.
 _LATER = {
@@ -447,6 +448,7 @@ _VIEWS = {
     "view": "msnb.notebook.graph",
     "summary": "msnb.notebook.summary",
     "dashboard": "msnb.notebook.dashboard",
+    "record": "msnb.train.recording",
 }
 
 

@@ -113,7 +113,7 @@ class SummaryRecord:
         self._exported = folder / f"export_{seconds}" / "tensor"
         self._error: BaseException | None = None
         self._writer = SummaryWriter("summary", self._failed)
-        self.also: Any = None  # who writes the same values in another form: `take(wall_time, step, values)`
+        self.takers: list[Any] = []  # called with (wall_time, step, values) of each event; `close` is, too
         _take()
         self._stop_looking = on_summary(_keep)
         atexit.register(self.close)
@@ -254,8 +254,8 @@ class SummaryRecord:
         for part in (scalars, others):  # by themselves, scalars of each step are read fast
             if part:
                 self._summary.append(summary_events.summary_event(wall_time, step, part))
-                if self.also is not None:
-                    self.also.take(wall_time, step, part)
+                for take in self.takers:
+                    take(wall_time, step, part)
 
     def _failed(self, error):
         self._error = error
@@ -289,8 +289,8 @@ class SummaryRecord:
         self._writer.close()
         self._summary.close()
         self._lineage.close()
-        if self.also is not None:
-            self.also.close()
+        for taker in self.takers:
+            getattr(taker, "close", lambda: None)()
         self._raise()
 
 

@@ -95,7 +95,7 @@ export class Histograms {
       atX = (bin) => LEFT + ((bin + 0.5) / one.bins) * (right - LEFT);
     const flat = this.form === "overlaid",
       gap = flat || rows < 2 ? 0 : (bottom - TOP) / (rows - 1),
-      high = flat ? bottom - TOP + 20 : Math.min(60, 34 + gap);
+      high = flat ? bottom - TOP + 20 : TOP - 4;
     c.lineWidth = 1;
     c.fillStyle = c.strokeStyle = paint.line;
     c.textAlign = "center";
