@@ -155,6 +155,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb.exchange.source import to_source
     from msnb.exchange.stablehlo import load_stablehlo
     from msnb.nn.frozen import frozen
+    from msnb.notebook.dashboard import dashboard
     from msnb.notebook.gradients import GradientMonitor, inspect_gradients
     from msnb.notebook.graph import diff, view
     from msnb.notebook.summary import summary
@@ -448,6 +449,7 @@ _VIEWS = {
     "diff": "msnb.notebook.graph",
     "summary": "msnb.notebook.summary",
     "record": "msnb.train.recording",
+    "dashboard": "msnb.notebook.dashboard",
 }
 
 

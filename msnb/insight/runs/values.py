@@ -1,0 +1,125 @@
+"""The values of a run: series of scalars, images, histograms, tensors. What is large is read when it is asked for."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from msnb.formats import summary_events
+
+
+class Series(NamedTuple):
+    """Scalars of one tag, in the order of their steps.
+
+    Attributes:
+        steps (numpy.ndarray): int64.
+        times (numpy.ndarray): float64, UNIX seconds.
+        values (numpy.ndarray): float64.
+    """
+
+    steps: np.ndarray
+    times: np.ndarray
+    values: np.ndarray
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A message somewhere in a file."""
+
+    step: int
+    time: float
+    path: Path
+    offset: int
+    length: int
+
+    def bytes(self) -> bytes:
+        """The message.
+
+        Raises:
+            OSError: If the file cannot be read.
+        """
+        with open(self.path, "rb") as file:
+            file.seek(self.offset)
+            return file.read(self.length)
+
+
+@dataclass(frozen=True)
+class Image:
+    """A picture as it was recorded: `png` are the bytes of a file, PNG as MindSpore writes it."""
+
+    step: int
+    time: float
+    png: bytes = field(repr=False)
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """How often a tensor's values fell between edges.
+
+    Attributes:
+        edges (numpy.ndarray): float64[bins + 1].
+        counts (numpy.ndarray): int64[bins].
+        nan, above, below (int): how many were NaN, infinite, and minus infinite.
+        least, most, mean (float): of the finite values.
+        size (int): of all values.
+    """
+
+    step: int
+    time: float
+    edges: np.ndarray = field(repr=False)
+    counts: np.ndarray = field(repr=False)
+    nan: int = 0
+    above: int = 0
+    below: int = 0
+    least: float = float("nan")
+    most: float = float("nan")
+    mean: float = float("nan")
+    size: int = 0
+
+
+@dataclass(frozen=True)
+class TensorValue:
+    """A tensor as it was recorded."""
+
+    step: int
+    time: float
+    array: np.ndarray = field(repr=False)
+
+
+def image(place: Stored) -> Image:
+    """Read an image.
+
+    Raises:
+        BadFileError: If there is none.
+    """
+    made = _content(place, "image")
+    return Image(place.step, place.time, made.png, made.width, made.height)
+
+
+def histogram(place: Stored) -> Histogram:
+    """Read a histogram.
+
+    Raises:
+        BadFileError: If there is none.
+    """
+    made = _content(place, "histogram")
+    finite = int(made.counts.sum())
+    bad = made.nan_count, made.pos_inf_count, made.neg_inf_count
+    mean = made.sum / finite if finite else float("nan")
+    return Histogram(place.step, place.time, made.edges, made.counts, *bad, made.min, made.max, mean, made.count)
+
+
+def tensor(place: Stored) -> TensorValue:
+    """Read a tensor.
+
+    Raises:
+        BadFileError: If there is none, or one of an element type or a size that is not what its bytes hold.
+    """
+    return TensorValue(place.step, place.time, _content(place, "tensor"))
+
+
+def _content(place, kind):
+    return summary_events.Value("", kind, place.bytes(), place.path.name).content
