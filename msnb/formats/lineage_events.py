@@ -1,0 +1,274 @@
+"""MindSpore's lineage files (``..._lineage``): what a training was made of, for the comparison of many.
+
+Each record is a LineageEvent: a time, and one of four contents, here the `kind` and a plain dict:
+
+- "train_lineage": optimizer, learning_rate, loss_function, epoch, parallel_mode, device_num, batch_size,
+  train_dataset_path, train_dataset_size, network, loss, model_path, model_size, as far as they are known;
+- "eval_lineage": metric (JSON text), valid_dataset_path, valid_dataset_size;
+- "custom_lineage_data": numbers and texts of the user by name;
+- "dataset_graph": {"parameter": {...}, "children": [...], "operations": [...], "sampler": {...}}, each of the
+  operations a dict of its settings.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from msnb.formats import protobuf
+from msnb.formats.event_records import records
+from msnb.formats.reading import BadFileError
+
+
+def _map(kind):
+    return {"key": (1, "str", False), "value": (2, kind, False)}
+
+
+_SCHEMA = {
+    "LineageEvent": {
+        "wall_time": (1, "double", False),
+        "step": (2, "int", False),
+        "version": (3, "str", False),
+        "train_lineage": (6, "TrainLineage", False),
+        "eval_lineage": (7, "EvaluationLineage", False),
+        "dataset_graph": (9, "DatasetGraph", False),
+        "custom_lineage_data": (10, "UserDefinedInfo", False),
+    },
+    "TrainLineage": {
+        "hyper_parameters": (1, "HyperParameters", False),
+        "train_dataset": (2, "TrainDataset", False),
+        "algorithm": (3, "Algorithm", False),
+        "model": (4, "Model", False),
+    },
+    "HyperParameters": {
+        "optimizer": (1, "str", False),
+        "learning_rate": (2, "float", False),
+        "loss_function": (3, "str", False),
+        "epoch": (4, "int", False),
+        "parallel_mode": (5, "str", False),
+        "device_num": (6, "int", False),
+        "batch_size": (8, "int", False),
+    },
+    "TrainDataset": {"train_dataset_path": (1, "str", False), "train_dataset_size": (2, "int", False)},
+    "Algorithm": {"network": (1, "str", False), "loss": (2, "float", False)},
+    "Model": {"path": (3, "str", False), "size": (4, "int", False)},
+    "EvaluationLineage": {"metric": (2, "str", False), "valid_dataset": (3, "ValidDataset", False)},
+    "ValidDataset": {"valid_dataset_path": (1, "str", False), "valid_dataset_size": (2, "int", False)},
+    "UserDefinedInfo": {
+        "user_info": (1, "UserDefinedInfo", True),
+        "map_dict": (2, "DictEntry", True),
+        "map_int32": (3, "IntEntry", True),
+        "map_str": (4, "StrEntry", True),
+        "map_double": (5, "DoubleEntry", True),
+    },
+    "DictEntry": _map("UserDefinedInfo"),
+    "IntEntry": _map("int"),
+    "StrEntry": _map("str"),
+    "DoubleEntry": _map("double"),
+    "DatasetGraph": {
+        "children": (1, "DatasetGraph", True),
+        "parameter": (2, "OperationParameter", False),
+        "operations": (3, "Operation", True),
+        "sampler": (4, "Operation", False),
+    },
+    "Operation": {
+        "operationParam": (1, "OperationParameter", False),
+        "size": (2, "int", True),
+        "weights": (3, "float", True),
+    },
+    "OperationParameter": {
+        "mapStr": (1, "StrEntry", True),
+        "mapStrList": (2, "StrListEntry", True),
+        "mapBool": (3, "IntEntry", True),
+        "mapInt": (4, "IntEntry", True),
+        "mapDouble": (5, "DoubleEntry", True),
+    },
+    "StrListEntry": _map("StrList"),
+    "StrList": {"strValue": (1, "str", True)},
+}
+KINDS: tuple[str, ...] = ("train_lineage", "eval_lineage", "dataset_graph", "custom_lineage_data")
+MESSAGES: dict[str, str] = dict(
+    zip(KINDS, ("TrainLineage", "EvaluationLineage", "DatasetGraph", "UserDefinedInfo"), strict=True)
+)  # what MindSpore calls the contents
+# Where a name of the plain dict stands in the message; a name that differs there is given.
+_TRAIN = {
+    **{name: ("hyper_parameters", name) for name in _SCHEMA["HyperParameters"]},
+    **{name: ("train_dataset", name) for name in _SCHEMA["TrainDataset"]},
+    **{name: ("algorithm", name) for name in _SCHEMA["Algorithm"]},
+    "model_path": ("model", "path"),
+    "model_size": ("model", "size"),
+}
+_EVAL = {
+    "valid_dataset_path": ("valid_dataset", "valid_dataset_path"),
+    "valid_dataset_size": ("valid_dataset", "valid_dataset_size"),
+}
+_INT32 = range(-(1 << 31), 1 << 31)
+
+
+@dataclass(frozen=True, slots=True)
+class LineageEvent:
+    """A record of a lineage file: UNIX seconds, one of `KINDS`, and what it says."""
+
+    wall_time: float
+    kind: str
+    content: dict[str, Any]
+
+
+def lineage_events(path: str | Path, start: int = 0) -> Iterator[tuple[LineageEvent, int]]:
+    """Yield (LineageEvent, position behind it) of the records of a file that are wholly there.
+
+    Args:
+        path (str): The file.
+        start (int): Position to go on from. Default: 0.
+
+    Raises:
+        OSError: If the file cannot be opened or read.
+        BadFileError: If it is damaged. The events before are yielded first.
+    """
+    for payload, behind in records(path, start):
+        event = decoded(payload, path)
+        if event is not None:
+            yield event, behind
+
+
+def decoded(payload: bytes, path: str | Path = "a lineage file") -> LineageEvent | None:
+    """The LineageEvent in the bytes of a record; None for one of another kind, such as a version.
+
+    Raises:
+        BadFileError: If they are none.
+    """
+    try:
+        message = protobuf.decode(_SCHEMA, "LineageEvent", payload)
+        for kind in KINDS:
+            if kind in message:
+                return LineageEvent(message.get("wall_time", 0.0), kind, _PLAIN[kind](message[kind]))
+    except (protobuf.WireError, ValueError, KeyError, IndexError) as error:
+        raise BadFileError(f"{os.fspath(path)!r} is no lineage file, or a damaged one: {error}.") from None
+    return None
+
+
+def lineage_event(wall_time: float, kind: str, content: dict[str, Any] | bytes) -> bytes:
+    """The payload of a record.
+
+    Args:
+        wall_time (float): UNIX seconds.
+        kind (str): One of `KINDS`.
+        content (Union[dict, bytes]): What the module says of the kind; or the bytes of MindSpore's message.
+    """
+    opened = protobuf.encode(_SCHEMA, "LineageEvent", {"wall_time": wall_time})
+    if not isinstance(content, bytes):
+        content = protobuf.encode(_SCHEMA, MESSAGES[kind], _MESSAGE[kind](content))
+    number = _SCHEMA["LineageEvent"][kind][0]
+    return opened + protobuf.key(number, protobuf.LENGTH) + protobuf.varint(len(content)) + content
+
+
+def _spread(places):
+    """The two directions between a message of messages and a plain dict."""
+
+    def plain(message):
+        found = {name: message[part][inner] for name, (part, inner) in places.items() if inner in message.get(part, ())}
+        return {**{name: v for name, v in message.items() if not isinstance(v, dict)}, **found}
+
+    def messages(content):
+        out: dict[str, Any] = {}
+        for name, value in content.items():
+            if value is None:
+                continue
+            if name in places:
+                part, inner = places[name]
+                out.setdefault(part, {})[inner] = value
+            else:
+                out[name] = value
+        return out
+
+    return plain, messages
+
+
+def _entries(message, *names):
+    return {entry.get("key", ""): entry.get("value") for name in names for entry in message.get(name, ())}
+
+
+def _custom(message):
+    out = {}
+    for part in message.get("user_info", ()):
+        out.update(_custom(part))
+    out.update(_entries(message, "map_int32", "map_str", "map_double"))
+    for entry in message.get("map_dict", ()):
+        out[entry.get("key", "")] = _custom(entry.get("value", {}))
+    return out
+
+
+def _custom_message(content):
+    return {"user_info": [{_map_of(value): [{"key": name, "value": value}]} for name, value in content.items()]}
+
+
+def _map_of(value):
+    if isinstance(value, int):
+        return "map_int32" if value in _INT32 else "map_double"
+    return "map_double" if isinstance(value, float) else "map_str"
+
+
+def _settings(message):
+    lists = {e.get("key", ""): e.get("value", {}).get("strValue", []) for e in message.get("mapStrList", ())}
+    truths = {name: bool(value) for name, value in _entries(message, "mapBool").items()}
+    return {**_entries(message, "mapStr", "mapInt", "mapDouble"), **lists, **truths}
+
+
+def _settings_message(content):
+    out: dict[str, list[Any]] = {}
+    for name, value in content.items():
+        if isinstance(value, bool):
+            place = "mapBool"
+        elif isinstance(value, int) and value in _INT32:
+            place = "mapInt"
+        elif isinstance(value, (int, float)):
+            place, value = "mapDouble", float(value)
+        elif isinstance(value, (list, tuple)):
+            place, value = "mapStrList", {"strValue": [str(item) for item in value]}
+        else:
+            place, value = "mapStr", str(value)
+        out.setdefault(place, []).append({"key": name, "value": value})
+    return out
+
+
+def _operation(message):
+    found = _settings(message.get("operationParam", {}))
+    return {**found, **{name: message[name] for name in ("size", "weights") if name in message}}
+
+
+def _operation_message(content):
+    out: dict[str, Any] = {}
+    rest = dict(content)
+    for name, kind in (("size", int), ("weights", float)):
+        value = rest.get(name)
+        if isinstance(value, (list, tuple)) and all(isinstance(item, (int, kind)) for item in value):
+            out[name] = rest.pop(name)
+    return {"operationParam": _settings_message(rest), **out}
+
+
+def _dataset(message):
+    out: dict[str, Any] = {"parameter": _settings(message.get("parameter", {}))}
+    if "operations" in message:
+        out["operations"] = [_operation(part) for part in message["operations"]]
+    if "sampler" in message:
+        out["sampler"] = _operation(message["sampler"])
+    return {**out, "children": [_dataset(child) for child in message.get("children", ())]}
+
+
+def _dataset_message(content):
+    out: dict[str, Any] = {"children": [_dataset_message(child) for child in content.get("children", ())]}
+    out["parameter"] = _settings_message(content.get("parameter", {}))
+    if content.get("operations"):
+        out["operations"] = [_operation_message(part) for part in content["operations"]]
+    if content.get("sampler"):
+        out["sampler"] = _operation_message(content["sampler"])
+    return out
+
+
+_train, _train_message = _spread(_TRAIN)
+_eval, _eval_message = _spread(_EVAL)
+_PLAIN: dict[str, Any] = dict(zip(KINDS, (_train, _eval, _dataset, _custom), strict=True))
+_MESSAGE: dict[str, Any] = dict(
+    zip(KINDS, (_train_message, _eval_message, _dataset_message, _custom_message), strict=True)
+)

@@ -1,0 +1,392 @@
+"""MindSpore's event files (``..._MS``): what was recorded of a training, step by step.
+
+Each record is an Event: a time, a step, and the version of the file, a graph (:mod:`msnb.formats.summary_graphs`) or
+named values: numbers, pictures, arrays and histograms. An event that repeats the tags of an earlier one, as each step
+of a training does, is read by comparing it with that one and costs a few microseconds.
+"""
+
+import os
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from msnb.formats import protobuf
+from msnb.formats.event_records import records
+from msnb.formats.reading import BadFileError
+from msnb.formats.summary_graphs import SCHEMA as GRAPHS
+from msnb.formats.summary_graphs import Graph, graph_from, graph_message
+from msnb.formats.summary_tensors import PACKED, array_from, tensor_message
+
+VERSION = "MindSpore.Event:1"
+_MANY = 4  # scalars, from which on their layout is worth remembering
+
+_SCHEMA = {
+    **GRAPHS,
+    "Event": {
+        "wall_time": (1, "double", False),
+        "step": (2, "int", False),
+        "version": (3, "str", False),
+        "graph_def": (4, "GraphProto", False),
+        "summary": (5, "Summary", False),
+        "explain": (6, "bytes", False),
+    },
+    "Summary": {"value": (1, "Value", True)},
+    "Value": {
+        "tag": (1, "str", False),
+        "scalar_value": (3, "float", False),
+        "image": (4, "Image", False),
+        "tensor": (8, "TensorProto", False),
+        "histogram": (9, "Histogram", False),
+        "loss_landscape": (10, "bytes", False),
+    },
+    "Image": {
+        "height": (1, "int", False),
+        "width": (2, "int", False),
+        "colorspace": (3, "int", False),
+        "encoded_image": (4, "bytes", False),
+    },
+    "Histogram": {
+        "buckets": (1, "Bucket", True),
+        "nan_count": (2, "int", False),
+        "pos_inf_count": (3, "int", False),
+        "neg_inf_count": (4, "int", False),
+        "max": (5, "double", False),
+        "min": (6, "double", False),
+        "sum": (7, "double", False),
+        "count": (8, "int", False),
+    },
+    "Bucket": {"left": (1, "double", False), "width": (2, "double", False), "count": (3, "int", False)},
+}
+_KINDS = {4: "image", 8: "tensor", 9: "histogram", 10: "landscape"}
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture: its size, MindSpore's number of its colours (1 grey, 3 RGB, 4 RGBA), and the bytes of a PNG file."""
+
+    height: int
+    width: int
+    colorspace: int
+    png: bytes
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """How often the numbers of an array fall between `edges`, float64[b + 1]: `counts`, int64[b].
+
+    `min`, `max` and `sum` are those of the finite numbers, and `count` is the number of all. Without any finite number
+    there are no buckets.
+    """
+
+    edges: np.ndarray
+    counts: np.ndarray
+    min: float
+    max: float
+    sum: float
+    count: int
+    nan_count: int = 0
+    pos_inf_count: int = 0
+    neg_inf_count: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """Something under a tag: `kind` is "image", "tensor", "histogram" or "landscape".
+
+    `content` is an Image, an array, a Histogram, or the bytes of a landscape. It is decoded when asked for.
+
+    Raises:
+        BadFileError: From `content`, if its bytes are damaged.
+    """
+
+    tag: str
+    kind: str
+    body: bytes
+    place: str = "a value"
+
+    @cached_property
+    def content(self) -> Any:
+        try:
+            return _DECODERS[self.kind](self.body)
+        except _DAMAGE as error:
+            raise _damaged(f"the {self.kind} {self.tag!r} in {self.place}", error) from None
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """One record of an event file.
+
+    Attributes:
+        wall_time (float): UNIX seconds.
+        step (int): Step of the training, 0 where none is said.
+        tags (tuple[str]): Tags of the scalars.
+        scalars (numpy.ndarray): Their values, float32, as many as tags.
+        values (tuple[Value]): What else is recorded.
+        version (str): Where this begins a file: "MindSpore.Event:1".
+        graph_body (bytes): Bytes of a graph; `graph` decodes them.
+        explain (bytes): What MindSpore's explainer wrote.
+    """
+
+    wall_time: float
+    step: int = 0
+    tags: tuple[str, ...] = ()
+    scalars: np.ndarray = field(default_factory=lambda: np.zeros(0, np.float32))
+    values: tuple[Value, ...] = ()
+    version: str | None = None
+    graph_body: bytes | None = None
+    explain: bytes | None = None
+    place: str = "an event"
+
+    @cached_property
+    def graph(self) -> Graph | None:
+        """The graph, decoded; None where there is none. Raises BadFileError if its bytes are damaged."""
+        if self.graph_body is None:
+            return None
+        try:
+            return graph_from(protobuf.decode(_SCHEMA, "GraphProto", self.graph_body))
+        except _DAMAGE as error:
+            raise _damaged(f"the graph in {self.place}", error) from None
+
+
+_DAMAGE = (protobuf.WireError, IndexError, KeyError, ValueError, TypeError, OverflowError, struct.error)
+
+
+def _damaged(what, error):
+    return BadFileError(f"{what[:1].upper() + what[1:]} is damaged: {error}.")
+
+
+class EventDecoder:
+    """Makes Events of payloads; one for each file, since it remembers how the last ones were laid out.
+
+    Args:
+        path (str): The file, for messages. Default: "an event file".
+    """
+
+    def __init__(self, path: str | Path = "an event file"):
+        self.place = os.fspath(path)
+        self._layouts: dict[int, _Layout] = {}
+
+    def __call__(self, payload: bytes) -> Event:
+        """The Event in the bytes of a record.
+
+        Raises:
+            BadFileError: If they are none.
+        """
+        try:
+            return self._event(payload)
+        except _DAMAGE as error:
+            raise _damaged(f"an event in {self.place!r}", error) from None
+
+    def _event(self, payload):
+        found: dict[str, Any] = {"wall_time": 0.0, "place": self.place}
+        for number, wire_type, value in protobuf.fields(payload):
+            if (number, wire_type) == (1, protobuf.FIXED64):
+                (found["wall_time"],) = struct.unpack("<d", value)
+            elif (number, wire_type) == (2, protobuf.VARINT):
+                found["step"] = protobuf.signed(value)
+            elif wire_type == protobuf.LENGTH and number == 3:
+                found["version"] = payload[slice(*value)].decode("utf-8", "replace")
+            elif wire_type == protobuf.LENGTH and number == 4:
+                found["graph_body"] = payload[slice(*value)]
+            elif wire_type == protobuf.LENGTH and number == 5:
+                found["tags"], found["scalars"], found["values"] = self._summary(payload, *value)
+            elif wire_type == protobuf.LENGTH and number == 6:
+                found["explain"] = payload[slice(*value)]
+            elif number <= 6:
+                raise protobuf.WireError(f"field {number} has the wire type {wire_type}")
+        return Event(**found)
+
+    def _summary(self, payload, start, end):
+        octets = np.frombuffer(payload, np.uint8, end - start, start)
+        layout = self._layouts.get(end - start)
+        if layout is not None and (scalars := layout.read(octets)) is not None:
+            return layout.tags, scalars, ()
+        tags, numbers, values, regular = [], [], [], True
+        for number, wire_type, span in protobuf.fields(payload, start, end):
+            if (number, wire_type) != (1, protobuf.LENGTH):
+                raise protobuf.WireError(f"field {number} of a summary has the wire type {wire_type}")
+            tag, behind, scalar, value = self._value(payload, *span)
+            if value is not None:
+                values.append(value)
+            elif scalar is not None:
+                tags.append(tag)
+                numbers.append(scalar)
+                regular &= behind == span[1] - 5  # a tag, the key of one byte, a number: as everybody writes it
+        scalars = np.frombuffer(b"".join(numbers), "<f4").astype(np.float32)
+        if len(tags) >= _MANY and not values and regular:
+            self._remember(octets, tuple(tags))
+        return tuple(tags), scalars, tuple(values)
+
+    def _value(self, payload, start, end):
+        """(tag, position behind it, the bytes of a scalar, another value); of the last two, at most one."""
+        tag, behind, scalar, found = "", start, None, None
+        for number, wire_type, value in protobuf.fields(payload, start, end):
+            if (number, wire_type) == (1, protobuf.LENGTH):
+                tag, behind = payload[slice(*value)].decode("utf-8", "replace"), value[1]
+            elif (number, wire_type) == (3, protobuf.FIXED32):
+                scalar, found = value, None
+            elif wire_type == protobuf.LENGTH and number in _KINDS:
+                scalar, found = None, (_KINDS[number], payload[slice(*value)])
+            elif number in (1, 3, *_KINDS):
+                raise protobuf.WireError(f"field {number} of a value has the wire type {wire_type}")
+        return tag, behind, scalar, found and Value(tag, *found, self.place)
+
+    def _remember(self, octets, tags):
+        if len(self._layouts) >= 64:
+            self._layouts.pop(next(iter(self._layouts)))
+        self._layouts[len(octets)] = _Layout(octets, tags)
+
+
+class _Layout:
+    """Where the numbers stand in a summary of scalars alone, to read the next one of the same tags at once."""
+
+    def __init__(self, octets, tags):
+        self.tags = tags
+        payload = octets.tobytes()
+        ends = [span[1] for _, _, span in protobuf.fields(payload)]
+        self._places = (np.array(ends)[:, None] + np.arange(-4, 0)).ravel()
+        self._rest = np.ones(len(octets), bool)
+        self._rest[self._places] = False
+        self._same = octets[self._rest].tobytes()
+
+    def read(self, octets):
+        """The scalars, float32; None if anything else differs from the remembered summary."""
+        if octets[self._rest].tobytes() != self._same:
+            return None
+        return octets[self._places].view("<f4").astype(np.float32)
+
+
+def events(path: str | Path, start: int = 0, decoder: EventDecoder | None = None) -> Iterator[tuple[Event, int]]:
+    """Yield (Event, position behind it) of the records of a file that are wholly there.
+
+    Args:
+        path (str): The file.
+        start (int): Position to go on from. Default: 0.
+        decoder (EventDecoder): What has read the file up to there. Default: None.
+
+    Raises:
+        OSError: If the file cannot be opened or read.
+        BadFileError: If it is damaged. The events before are yielded first.
+    """
+    decoder = decoder or EventDecoder(path)
+    for payload, behind in records(path, start):
+        yield decoder(payload), behind
+
+
+def _image(body):
+    found = protobuf.decode(_SCHEMA, "Image", body)
+    return Image(found["height"], found["width"], found["colorspace"], found["encoded_image"])
+
+
+def _histogram(body):
+    found = protobuf.decode(_SCHEMA, "Histogram", body)
+    buckets = found.pop("buckets", [])
+    left = np.array([bucket["left"] for bucket in buckets], np.float64)
+    last = [buckets[-1]["left"] + buckets[-1]["width"]] if buckets else []
+    counts = np.array([bucket["count"] for bucket in buckets], np.int64)
+    zero = {"min": 0.0, "max": 0.0, "sum": 0.0, "count": int(counts.sum())}
+    return Histogram(edges=np.append(left, last), counts=counts, **{**zero, **found})
+
+
+_DECODERS = {
+    "image": _image,
+    "tensor": lambda body: array_from(protobuf.decode(_SCHEMA, "TensorProto", body)),
+    "histogram": _histogram,
+    "landscape": bytes,
+}
+
+
+def version_event(wall_time: float) -> bytes:
+    """The payload that begins a file."""
+    return protobuf.encode(_SCHEMA, "Event", {"wall_time": wall_time, "version": VERSION})
+
+
+def graph_event(wall_time: float, graph: Graph | bytes) -> bytes:
+    """The payload with a graph, or with the bytes of a GraphProto."""
+    if not isinstance(graph, bytes):
+        graph = protobuf.encode(_SCHEMA, "GraphProto", graph_message(graph))
+    opened = protobuf.encode(_SCHEMA, "Event", {"wall_time": wall_time})
+    return opened + protobuf.key(4, protobuf.LENGTH) + protobuf.varint(len(graph)) + graph
+
+
+def summary_event(wall_time: float, step: int, values: Iterable[tuple[str, str, Any]]) -> bytes:
+    """The payload with values of one step.
+
+    Args:
+        wall_time (float): UNIX seconds.
+        step (int): The step.
+        values (Iterable[tuple]): (tag, kind, content): kind "scalar" and a number, "image" and an Image, "tensor"
+            and an array, "histogram" and a Histogram, or "landscape" and bytes.
+    """
+    out = []
+    for tag, kind, content in values:
+        name = tag.encode()
+        body = b"\x0a" + protobuf.varint(len(name)) + name + _ENCODERS[kind](content)
+        out.append(b"\x0a" + protobuf.varint(len(body)) + body)
+    summary = b"".join(out)
+    opened = b"\x09" + struct.pack("<d", wall_time) + b"\x10" + protobuf.varint(step)
+    return opened + b"\x2a" + protobuf.varint(len(summary)) + summary
+
+
+def _scalar(number):
+    try:
+        return b"\x1d" + struct.pack("<f", number)
+    except OverflowError:  # as float32 has it
+        return b"\x1d" + struct.pack("<f", np.copysign(np.inf, number))
+
+
+def _encoded_image(image):
+    table = {"height": image.height, "width": image.width, "colorspace": image.colorspace, "encoded_image": image.png}
+    return protobuf.encode(_SCHEMA, "Value", {"image": table})
+
+
+def _encoded_histogram(histogram):
+    buckets = np.zeros(len(histogram.counts), _BUCKET)
+    small = bool((histogram.counts < 128).all())
+    table = {
+        "nan_count": histogram.nan_count,
+        "pos_inf_count": histogram.pos_inf_count,
+        "neg_inf_count": histogram.neg_inf_count,
+        "max": histogram.max,
+        "min": histogram.min,
+        "sum": histogram.sum,
+        "count": histogram.count,
+    }
+    lefts, widths = histogram.edges[:-1], np.diff(histogram.edges)
+    if small:  # each of them has 20 bytes
+        for name, value in (("left", lefts), ("width", widths), ("count", histogram.counts)):
+            buckets[name] = value
+        buckets["key"], buckets["length"], buckets["1"], buckets["2"], buckets["3"] = 0x0A, 20, 0x09, 0x11, 0x18
+        first = buckets.tobytes()
+    else:
+        rows = zip(lefts.tolist(), widths.tolist(), histogram.counts.tolist(), strict=True)
+        listed = [{"left": left, "width": width, "count": count} for left, width, count in rows]
+        first = protobuf.encode(_SCHEMA, "Histogram", {"buckets": listed})
+    body = first + protobuf.encode(_SCHEMA, "Histogram", table)
+    return protobuf.key(9, protobuf.LENGTH) + protobuf.varint(len(body)) + body
+
+
+_BUCKET = np.dtype(
+    [
+        ("key", "u1"),
+        ("length", "u1"),
+        ("1", "u1"),
+        ("left", "<f8"),
+        ("2", "u1"),
+        ("width", "<f8"),
+        ("3", "u1"),
+        ("count", "u1"),
+    ]
+)
+_ENCODERS = {
+    "scalar": _scalar,
+    "image": _encoded_image,
+    "tensor": lambda array: protobuf.encode({**_SCHEMA, **PACKED}, "Value", {"tensor": tensor_message(array)}),
+    "histogram": _encoded_histogram,
+    "landscape": lambda body: protobuf.encode(_SCHEMA, "Value", {"loss_landscape": body}),
+}

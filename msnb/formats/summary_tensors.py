@@ -1,0 +1,69 @@
+"""TensorProto of MindSpore's event files: an array, with its numbers in the field of their type, or all as float."""
+
+from typing import Any
+
+import numpy as np
+
+SCHEMA = {
+    "TensorProto": {
+        "dims": (1, "int", True),
+        "data_type": (2, "int", False),
+        "float_data": (3, "float", True),
+        "int32_data": (4, "int", True),
+        "int64_data": (5, "int", True),
+        "double_data": (6, "double", True),
+        "uint64_data": (7, "int", True),
+        "raw_data": (8, "bytes", False),
+    }
+}
+PACKED = {
+    "TensorProto": {"dims": (1, "int", True), "data_type": (2, "int", False), "float_data": (3, "bytes", False)},
+}
+# Code of an element type -> its name, as MindSpore's anf_ir.proto counts them.
+NAMES = {
+    **dict(enumerate("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split(), 1)),
+    43: "complex64",
+    44: "complex128",
+    46: "bfloat16",
+}
+CODES = {name: code for code, name in NAMES.items()}
+_FIELDS = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data")
+
+
+def dtype_of(code: int) -> np.dtype:
+    """The type of numbers that a code names; float32 for those that numpy does not have."""
+    name = NAMES[code]
+    return np.dtype("float32" if name == "bfloat16" else name)
+
+
+def array_from(message: dict[str, Any]) -> np.ndarray:
+    """The array in a decoded TensorProto.
+
+    Raises:
+        KeyError: If its type is no type of numbers.
+        ValueError: If there are more or fewer numbers than its shape says.
+    """
+    dtype = dtype_of(message["data_type"])
+    shape = tuple(message.get("dims", ()))
+    if any(size < 0 for size in shape):
+        raise ValueError(f"a tensor has the shape {shape}")
+    if "raw_data" in message:
+        return np.frombuffer(message["raw_data"], dtype.newbyteorder("<")).astype(dtype).reshape(shape)
+    numbers: Any = next((message[name] for name in _FIELDS if message.get(name)), [])
+    if dtype == np.uint64:
+        numbers = [number % (1 << 64) if isinstance(number, int) else number for number in numbers]
+    return np.array(numbers).astype(dtype).reshape(shape)
+
+
+def tensor_message(array: np.ndarray) -> dict[str, Any]:
+    """A TensorProto as MindSpore's summaries write it: the numbers as float32, beside the type that they had.
+
+    It is for `protobuf.encode` with `PACKED`, since the numbers are the bytes of a packed field.
+
+    Raises:
+        TypeError: If these files know no such type.
+    """
+    code = CODES.get(array.dtype.name)
+    if code is None or array.dtype.kind == "c":
+        raise TypeError(f"a summary cannot hold an array of {array.dtype}; convert it to float32 first")
+    return {"dims": array.shape, "data_type": code, "float_data": array.astype("<f4").tobytes()}
