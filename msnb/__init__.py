@@ -157,6 +157,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb.nn.frozen import frozen
     from msnb.notebook.gradients import GradientMonitor, inspect_gradients
     from msnb.notebook.graph import view
+    from msnb.notebook.runs import runs
     from msnb.notebook.summary import summary
     from msnb.ops import get_grad, is_tensor
     from msnb.ops._sparse_formats import COOTensor, CSRTensor
@@ -442,7 +443,11 @@ _SUBMODULES = frozenset(
 
 
 # of msnb itself: `from mindspore import *` does not bring them
-_VIEWS = {"view": "msnb.notebook.graph", "summary": "msnb.notebook.summary"}
+_VIEWS = {
+    "view": "msnb.notebook.graph",
+    "summary": "msnb.notebook.summary",
+    "runs": "msnb.notebook.runs",
+}
 
 
 def __getattr__(name: str) -> Any:
