@@ -258,6 +258,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
         SummaryCollector,
         TimeMonitor,
     )
+    from msnb.train.recording import record
 
 # Loaded when first asked for: name -> the module that has it.
 _LATER = {
@@ -446,6 +447,7 @@ _SUBMODULES = frozenset(
 _VIEWS = {
     "view": "msnb.notebook.graph",
     "summary": "msnb.notebook.summary",
+    "record": "msnb.train.recording",
     "runs": "msnb.notebook.runs",
 }
 

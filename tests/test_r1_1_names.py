@@ -33,7 +33,7 @@ MADE = {
     "Cell": nn.ReLU,
 }
 
-_LATER = "it comes with the summaries, the interpretations or the parallel strategies"
+_LATER = "it comes with the interpretations or the parallel strategies"
 _OWN = "a part of how MindSpore works inside, which works otherwise here"
 ELSEWHERE = {
     "mindspore.ops.operations.comm_ops": ("target_dtypes check_hcom_group_valid mirror virtual_div", _OWN),
@@ -51,7 +51,6 @@ ELSEWHERE = {
     "mindspore.dataset.engine.datasets.Dataset": ("create_ir_tree parse_tree iterator_bootstrap", _OWN),
     "mindspore.dataset.engine.datasets.BatchDataset": ("iterator_bootstrap", _OWN),
     "mindspore.dataset.engine.datasets.MapDataset": ("iterator_bootstrap", _OWN),
-    "mindspore.train.summary.SummaryRecord": ("set_mode add_value record log_dir flush close", _LATER),
     "mindspore.explainer.ImageClassificationRunner": ("register_saliency run", _LATER),
     **{
         f"mindspore.explainer.benchmark.{measure}": ("evaluate", _LATER)
@@ -72,14 +71,12 @@ ROOMS = {
     "parallel/_cell_wrapper.py": None,
     "parallel/_ps_context.py": None,
     "train/_utils.py": {""},  # which device holds what
-    "train/callback/_summary_collector.py": None,
     "train/model.py": {"_refuse_layout"},
     "train/serialization.py": {
         "build_searched_strategy",
         "merge_sliced_parameter",
         "load_distributed_checkpoint",
     },
-    "train/summary/summary_record.py": None,
 }
 _REFUSALS = {"not_yet", "placeholder", "fill", "submodules"}
 

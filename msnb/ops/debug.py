@@ -9,6 +9,7 @@ from msnb import log
 from msnb.core import print_target, trace
 from msnb.core._jax_private import is_tracer
 from msnb.core.errors import describe
+from msnb.core.script import reads
 from msnb.core.script.texts import many_devices
 from msnb.core.tensor import Tensor
 from msnb.core.written_gradients import with_backward_hook
@@ -94,8 +95,13 @@ def _print_lines(values):
 _listeners = []
 
 
+def _listening():
+    return bool(_listeners)
+
+
 def on_summary(listener):
-    """Register listener(kind, name, tensor), called for each summary operator that runs.
+    """Register listener(kind, name, tensor), called for each summary operator that runs. Graphs with such operators are
+    built anew when the first listener comes, and when the last one has gone: without any, nothing of them is left.
 
     Args:
         listener (Callable): Gets "scalar", "image", "tensor" or "histogram", the name, and a concrete Tensor.
@@ -104,7 +110,13 @@ def on_summary(listener):
         Callable that removes the listener.
     """
     _listeners.append(listener)
-    return lambda: _listeners.remove(listener)
+    trace.epoch.bump()
+
+    def remove():
+        _listeners.remove(listener)
+        trace.epoch.bump()
+
+    return remove
 
 
 class _Summary(HostPrimitive):
@@ -122,13 +134,19 @@ class _Summary(HostPrimitive):
             raise ValueError(f"For '{self.name}', 'name' should not be empty.")
         tensor_argument(self.name, "value", value)
         self._check_shape(value.shape)
+        reads.depend("whether summaries are collected", _listening)
         if not _listeners:
-            log.once(f"{self.name}: nobody collects summaries; train with a SummaryCollector to keep them.")
+            log.once(
+                f"{self.name}: nobody collects summaries; train with a SummaryCollector, or open a SummaryRecord, to "
+                f"keep them."
+            )
             return
         at_run_time(lambda tensor: [listen(self.kind, name, tensor) for listen in list(_listeners)], [value])
 
 
-_SUMMARY_DOC = """Hands {what} to the collectors of summaries.
+_SUMMARY_DOC = """Hands {what} to the collectors of summaries, such as `SummaryRecord`; without any, it costs nothing.
+
+    In a loop it hands over each round's value, and a record keeps the last; in a branch, when the branch runs.
 
     Inputs:
         - **name** (str) - Name of the value, not empty.

@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.dataset.engine.dataset import Dataset
     from msnb.nn.cell import Cell
     from msnb.nn.optim.optimizer import Optimizer
+    from msnb.train.recording import Recording
 
 __all__ = ["Model"]
 
@@ -130,6 +131,7 @@ class Model(Assembly):
         sink_size: int = -1,
         *,
         display: bool = True,
+        record: "bool | str | Recording" = False,
     ) -> None:
         """Train the network.
 
@@ -147,6 +149,8 @@ class Model(Assembly):
                 ended; -1 for the whole dataset. Default: -1.
             display (bool): Whether the line is shown; ``context.set_context(show_progress=False)`` and
                 ``MSNB_PROGRESS=0`` in the environment switch all of them off. Default: True.
+            record (Union[bool, str, Recording]): Whether the training is recorded in a folder below ``runs``: True, the
+                name of the run, or one that `msnb.record` has begun. Default: False.
 
         Raises:
             TypeError: If an argument is of another type.
@@ -166,6 +170,7 @@ class Model(Assembly):
         if sink_size < -1 or sink_size == 0:
             raise ValueError(f"For 'Model.train', 'sink_size' should be -1 or positive, but got {sink_size}.")
         self._parallel.check()
+        callbacks = _with_record(callbacks, record) if record else callbacks
         sink = dataset_sink_mode and sink_size > 0
         if dataset_sink_mode:
             log.info("Model.train: there are no device queues here, the dataset is not sunk.")
@@ -256,6 +261,7 @@ class Model(Assembly):
         sink_size: int = -1,
         *,
         display: bool = True,
+        record: "bool | str | Recording" = False,
     ) -> None:
         """Train the network and evaluate it between epochs, and print the metrics each time.
 
@@ -271,6 +277,7 @@ class Model(Assembly):
             valid_dataset_sink_mode (bool): As in `eval`. Default: False.
             sink_size (int): As in `train`. Default: -1.
             display (bool): As in `train`; False keeps the metrics back too. Default: True.
+            record (Union[bool, str, Recording]): As in `train`; the metrics are recorded, too. Default: False.
 
         Raises:
             TypeError: If an argument is of another type.
@@ -288,9 +295,9 @@ class Model(Assembly):
         if valid_dataset is not None:
             if not self._metric_fns:
                 raise ValueError("Model.fit with a 'valid_dataset' needs metrics, but this Model has none.")
-            others = _as_list(callbacks)
+            others, record = _with_record(callbacks, record), False
             callbacks = [Evaluation(valid_frequency, self, valid_dataset, others, valid_dataset_sink_mode), *others]
-        self.train(epoch, train_dataset, callbacks, dataset_sink_mode, sink_size, display=display)
+        self.train(epoch, train_dataset, callbacks, dataset_sink_mode, sink_size, display=display, record=record)
 
     def build(
         self,
@@ -482,6 +489,15 @@ def _as_list(callbacks):
     if callbacks is None:
         return []
     return list(callbacks) if isinstance(callbacks, Iterable) else [callbacks]
+
+
+def _with_record(callbacks, record):
+    """The list of callbacks, and what records the training if that is wanted."""
+    if not record:
+        return _as_list(callbacks)
+    from msnb.train.recording import RunCallback  # spares it to who does not record
+
+    return [*_as_list(callbacks), RunCallback(record)]
 
 
 def _size_of(dataset, argument):

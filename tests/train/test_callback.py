@@ -163,8 +163,8 @@ def test_checkpoint_config_lets_steps_go_before_seconds_and_number_before_minute
         (ValueError, lambda: LossMonitor(1.5)),
         (TypeError, lambda: RunContext(666)),
         (TypeError, lambda: _CallbackManager([None])),
-        (NotImplementedError, lambda: SummaryCollector("folder")),
-        (NotImplementedError, lambda: ms.train.summary.SummaryRecord("folder")),
+        (TypeError, lambda: SummaryCollector(3)),
+        (TypeError, lambda: ms.train.summary.SummaryRecord("")),
     ],
 )
 def test_wrong_arguments_raise_mindspores_error_class(error, make):

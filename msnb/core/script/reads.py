@@ -54,6 +54,18 @@ def note(fn: Any, instance: Any = None) -> None:
         reads.add(fn, instance)
 
 
+def depend(label: str, get: Any) -> None:
+    """Remember, for the trace going on, what `get()` gives: a program is traced anew once that is another number.
+
+    Args:
+        label (str): What it is, for messages.
+        get (Callable): Gives a number or a string, fast: each call of the program asks.
+    """
+    reads = getattr(_thread, "reads", None)
+    if reads is not None and all(known is not get for _, known, _ in reads.contents):
+        reads.contents.append((label, get, _Is(get())))
+
+
 class Reads:
     """What one trace read. `seal` ends it; then `same` and `change` compare with what stands there now."""
 
@@ -99,7 +111,7 @@ class Reads:
             TypeError: If the trace left a Tensor of its own in something that outlives it.
         """
         if not self.functions:
-            return False
+            return bool(self.contents)
         for space, found in self.globals.values():
             found = {
                 name: value

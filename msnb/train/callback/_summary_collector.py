@@ -1,27 +1,83 @@
-"""`SummaryCollector`: imports, and comes later."""
+"""`SummaryCollector`: records a training by itself."""
 
-from typing import Any
+import json
+import os
+import re
+from typing import TYPE_CHECKING, Any, Self
 
-from msnb._later import not_yet
+import numpy as np
+
+from msnb import log
 from msnb.common.arguments import answered
+from msnb.core.tensor import Tensor
+from msnb.nn.optim.optimizer import Optimizer
 from msnb.train.callback._callback import Callback
+from msnb.train.summary._checks import positive, process_export_options, typed
+from msnb.train.summary._graph import graph_of, program_of_last
+from msnb.train.summary._lineage import (
+    dataset_graph_of,
+    eval_lineage_of,
+    loss_function_of,
+    optimizer_of,
+    train_lineage_of,
+)
+from msnb.train.summary.enums import ModeEnum, PluginEnum
+from msnb.train.summary.summary_record import SummaryRecord
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.train.callback._callback import RunContext
+
+_HYPER_CONFIG, _LONGEST_CONFIG = "MINDINSIGHT_HYPER_CONFIG", 100_000  # where mindoptimizer says what it tries
+_FIRST_PARAMETERS = 5
+_TENSOR_STEPS = 20
 
 
 class SummaryCollector(Callback):
-    """Collects loss, graph, inputs and Parameters of a training run; comes later.
+    """Records a training by itself: the loss, the first input, Parameters, the graphs of network and dataset, and what
+    summary operators see, in MindSpore's event files; and what the training was made of, as its lineage.
+
+    The first step is recorded, and then each whose number is a multiple of `collect_freq`. In MindSpore the unit is an
+    epoch in sink mode; here it is the step in either mode, since every step is seen. Give one to a training.
 
     Args:
-        summary_dir (str): Folder to write to.
-        collect_freq (int): Steps from one collection to the next. Default: 10.
-        collect_specified_data (Union[None, dict]): What is collected. Default: None.
-        keep_default_action (bool): Whether the rest is collected too. Default: True.
-        custom_lineage_data (Union[dict, None]): Values to keep with the run. Default: None.
-        collect_tensor_freq (Optional[int]): Steps from one collection of tensors to the next. Default: None.
-        max_file_size (Optional[int]): Most bytes per file. Default: None.
+        summary_dir (str): Folder to write to; it is made when it is missing.
+        collect_freq (int): Steps from one recording to the next. Default: 10.
+        collect_specified_data (Union[None, dict]): What is recorded, each by default: "collect_metric" (bool), the
+            loss; "collect_graph" (bool), the graph of the network; "collect_train_lineage" and "collect_eval_lineage"
+            (bool); "collect_input_data" (bool), the first column of the dataset, where it holds images;
+            "collect_dataset_graph" (bool); "histogram_regular" (Union[str, None]), a pattern of the names of
+            Parameters, None for the first five of the optimizer. Default: None, all of them as said.
+        keep_default_action (bool): Whether what `collect_specified_data` does not name is recorded. Default: True.
+        custom_lineage_data (Union[dict, None]): Numbers and texts by name, for the lineage. Default: None.
+        collect_tensor_freq (Optional[int]): Steps from one recording of what TensorSummary saw to the next.
+            Default: None, about 20 times in all, and not more often than the rest.
+        max_file_size (Optional[int]): Most bytes of each file. Default: None, any number.
+        export_options (Union[None, dict]): {"tensor_format": "npy"} writes Tensors to files of numpy's, too.
+            Default: None.
 
     Raises:
-        NotImplementedError: Always.
+        TypeError: If an argument, or something in a dict, is of another type.
+        ValueError: If a number is not positive, a key is unknown, or `histogram_regular` is no pattern.
+        NotADirectoryError: If `summary_dir` is a file.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> from mindspore.train.callback import SummaryCollector
+        >>> collector = SummaryCollector("summary", collect_freq=2)
+        >>> model.train(1, dataset, callbacks=[collector])
     """
+
+    _DEFAULT_SPECIFIED_DATA: dict[str, Any] = {
+        "collect_metric": True,
+        "collect_graph": True,
+        "collect_train_lineage": True,
+        "collect_eval_lineage": True,
+        "collect_input_data": True,
+        "collect_dataset_graph": True,
+        "histogram_regular": None,
+    }
 
     @answered
     def __init__(
@@ -33,6 +89,283 @@ class SummaryCollector(Callback):
         custom_lineage_data: dict[Any, Any] | None = None,
         collect_tensor_freq: int | None = None,
         max_file_size: int | None = None,
+        export_options: dict[str, Any] | None = None,
+        *,
+        num_process: int = 32,
     ) -> None:
         super().__init__()
-        raise not_yet("SummaryCollector", "use LossMonitor, or a Callback of your own that keeps what you need")
+        log.unused("SummaryCollector", "one thread writes", num_process=num_process != 32)
+        self._summary_dir = _folder(summary_dir)
+        self._record: Any = None
+        self._collect_freq = positive("collect_freq", collect_freq)
+        self._collect_tensor_freq = positive("collect_tensor_freq", collect_tensor_freq, or_none=True)
+        self._max_file_size = positive("max_file_size", max_file_size, or_none=True)
+        self._export_options = process_export_options(export_options)
+        typed("keep_default_action", keep_default_action, bool)
+        self._collect_specified_data = self._process_specified_data(collect_specified_data, keep_default_action)
+        self._custom_lineage_data = _custom(custom_lineage_data)
+        self._temp_optimizer: Any = None
+        self._is_parse_loss_success = True
+        self._begin_anew()
+
+    def _begin_anew(self):
+        self._has_saved_graph = self._has_saved_custom_data = False
+        self._first_step = True
+        self._tensor_collect_range = range(0)
+
+    def __enter__(self) -> Self:
+        self._record = SummaryRecord(
+            self._summary_dir, max_file_size=self._max_file_size, export_options=self._export_options
+        )
+        self._first_step = True
+        return self
+
+    def __exit__(self, *err: Any) -> None:
+        self._record.close()
+
+    def _process_specified_data(self, specified_data, action):
+        """What is recorded, by name."""
+        if specified_data is None:
+            return dict(self._DEFAULT_SPECIFIED_DATA) if action else {}
+        typed("collect_specified_data", specified_data, dict, type(None))
+        for name in specified_data:
+            typed(name, name, str)
+        if specified_data.get("collect_landscape") is not None:
+            raise NotImplementedError(
+                "SummaryCollector: 'collect_landscape' draws how the loss looks around the weights, which is not "
+                "recorded here; leave it out."
+            )
+        known = {name: value for name, value in specified_data.items() if name != "collect_landscape"}
+        unknown = set(known) - set(self._DEFAULT_SPECIFIED_DATA)
+        if unknown:
+            raise ValueError(
+                f"For `collect_specified_data` the keys {unknown} are unsupported, expect the follow keys: "
+                f"{list(self._DEFAULT_SPECIFIED_DATA)}"
+            )
+        for name, value in known.items():
+            typed(name, value, *((str, type(None)) if name == "histogram_regular" else (bool,)))
+        if known.get("histogram_regular") is not None:
+            try:
+                re.compile(known["histogram_regular"])
+            except re.error as error:
+                raise ValueError(
+                    f"For `collect_specified_data`, the value of `histogram_regular` "
+                    f"{known['histogram_regular']!r} is no regular expression: {error}."
+                ) from None
+        return {**self._DEFAULT_SPECIFIED_DATA, **known} if action else dict(known)
+
+    # ------------------------------------------------------------------ moments
+    def begin(self, run_context: "RunContext") -> None:
+        """Look whether there is one collector, and what the Model does.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+
+        Raises:
+            ValueError: If there is another SummaryCollector among the callbacks.
+        """
+        moment = run_context.original_args()
+        self._check_callbacks(moment)
+        mode = moment.mode
+        if all(mode != known.value for known in ModeEnum):
+            raise ValueError(f"Only `train` (model.train) and `eval` (model.eval) are recorded, not {mode!r}.")
+        self._record.set_mode(mode)
+
+    def step_end(self, run_context: "RunContext") -> None:
+        """Record this step, if it is one of those.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+        moment = run_context.original_args()
+        if moment.mode != ModeEnum.TRAIN.value:
+            return
+        step = moment.cur_step_num
+        if self._first_step:
+            self._first_step = False
+            self._collect_once(moment)
+            self._tensor_collect_range = self._get_tensor_collect_range(moment)
+            self._collect_at_step_end(moment, None)
+            return
+        due, tensors = step % self._collect_freq == 0, step in self._tensor_collect_range
+        if due and tensors:
+            self._collect_at_step_end(moment, None)
+        elif due:
+            self._collect_at_step_end(moment, lambda plugin: plugin != PluginEnum.TENSOR.value)
+        elif tensors:
+            self._record.record(step, plugin_filter=lambda plugin: plugin == PluginEnum.TENSOR.value)
+
+    def epoch_end(self, run_context: "RunContext") -> None:
+        """Have what was recorded written.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+
+    def end(self, run_context: "RunContext") -> None:
+        """Record what the training, or the evaluation, was made of.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+        moment, record = run_context.original_args(), self._record
+        collect = {"train": self._collect_train_lineage, "eval": self._collect_eval_lineage}[moment.mode]
+        collect(moment)
+        record.set_mode("eval")  # what operators saw since the last recorded step is left out
+        record.record(0)
+        record.flush()
+
+    # ------------------------------------------------------------------ what is collected
+    def _collect_once(self, moment):
+        """The graphs and the user's own lineage, with the first step."""
+        if not self._has_saved_graph:
+            self._has_saved_graph = True
+            self._collect_graphs(moment)
+            self._collect_dataset_graph(moment)
+        if self._custom_lineage_data and not self._has_saved_custom_data:
+            self._has_saved_custom_data = True
+            self._record.add_value("custom_lineage_data", "custom_lineage_data", self._custom_lineage_data)
+
+    def _get_tensor_collect_range(self, moment, dataset_sink_mode=False):
+        """Numbers of the steps at which what TensorSummary saw is recorded."""
+        total = moment.epoch_num * (1 if dataset_sink_mode else moment.batch_num)
+        if self._collect_tensor_freq is not None:
+            return range(0, total + 1, self._collect_tensor_freq)
+        others = range(0, total + 1, self._collect_freq)
+        if len(others) <= _TENSOR_STEPS:
+            return others
+        apart = total // (_TENSOR_STEPS - 1)
+        if apart > 1:
+            return range(0, total + 1, apart)[:_TENSOR_STEPS]
+        return range(0, total + 1)[: _TENSOR_STEPS + 1]
+
+    def _collect_at_step_end(self, moment, plugin_filter):
+        for collect in (self._collect_input_data, self._collect_metric, self._collect_histogram):
+            collect(moment)
+        self._record.record(moment.cur_step_num, None, plugin_filter)
+
+    def _check_callbacks(self, moment):
+        """Raise where there are several collectors."""
+        if sum(isinstance(callback, SummaryCollector) for callback in moment.list_callback) > 1:
+            raise ValueError(
+                "There are more than one SummaryCollector instance in callback list, but expected only one "
+                "SummaryCollector instance."
+            )
+
+    def _collect_input_data(self, moment):
+        if not self._collect_specified_data.get("collect_input_data"):
+            return
+        data = moment.get("train_dataset_element")
+        if isinstance(data, (list, tuple)):
+            data = data[0] if data else None
+        if isinstance(data, Tensor) and len(data.shape) == 4 and data.shape[1] in (1, 3):
+            self._record.add_value(PluginEnum.IMAGE.value, "input_data/auto", data)
+            return
+        self._collect_specified_data["collect_input_data"] = False
+        log.info("SummaryCollector: the first column of the dataset holds no images, so it is not recorded.")
+
+    def _collect_dataset_graph(self, moment):
+        if self._collect_specified_data.get("collect_dataset_graph") and moment.mode == ModeEnum.TRAIN.value:
+            graph = dataset_graph_of(moment.train_dataset)
+            self._record.add_value(PluginEnum.DATASET_GRAPH.value, "train_dataset", graph)
+
+    def _collect_graphs(self, moment):
+        if not self._collect_specified_data.get("collect_graph"):
+            return
+        train = moment.mode == ModeEnum.TRAIN.value
+        program = program_of_last(moment.train_network if train else moment.eval_network)
+        if program is not None:
+            self._record.add_value(PluginEnum.GRAPH.value, "train_network/auto", graph_of(program))
+
+    def _collect_metric(self, moment):
+        if not self._collect_specified_data.get("collect_metric"):
+            return
+        loss = self._get_loss(moment)
+        if loss is not None:
+            self._record._keep(PluginEnum.SCALAR.value, "loss/auto", loss._array)  # the writer waits for it, not we
+
+    def _get_loss(self, moment):
+        """The first of a step's outputs as a Tensor; None, from then on, where it is no number and no Tensor."""
+        if not self._is_parse_loss_success:
+            return None
+        loss = moment.net_outputs
+        if isinstance(loss, (list, tuple)) and loss:
+            loss = loss[0]
+        if isinstance(loss, (int, float, Tensor)):
+            return loss if isinstance(loss, Tensor) else Tensor(loss)
+        log.warning("SummaryCollector: the network's first output is no number, so no loss is recorded.")
+        self._is_parse_loss_success = False
+        return None
+
+    def _get_optimizer(self, moment):
+        """The optimizer of the training, which is looked for once; None where there is none."""
+        if self._temp_optimizer is None:
+            found = moment.get("optimizer")
+            if not isinstance(found, Optimizer):
+                network = moment.train_network if moment.mode == ModeEnum.TRAIN.value else moment.eval_network
+                found = optimizer_of(network)
+            if found is None:
+                log.warning("SummaryCollector: no optimizer of MindSpore's is found, so no Parameters are recorded.")
+            self._temp_optimizer = "Failed" if found is None else found
+        return None if self._temp_optimizer == "Failed" else self._temp_optimizer
+
+    def _get_loss_fn(self, moment):
+        return moment.get("loss_fn") or loss_function_of(moment.train_network)
+
+    def _collect_histogram(self, moment):
+        data, name = self._collect_specified_data, "histogram_regular"
+        optimizer = self._get_optimizer(moment) if name in data else None
+        given = [] if optimizer is None else list(optimizer.parameters)
+        wanted = given[:_FIRST_PARAMETERS] if data.get(name) is None else None
+        for parameter in given if wanted is None else wanted:
+            if wanted is not None or re.match(data[name], parameter.name):
+                self._record.add_value(PluginEnum.HISTOGRAM.value, f"{parameter.name}/auto", parameter)
+
+    def _collect_train_lineage(self, moment):
+        if self._collect_specified_data.get("collect_train_lineage"):
+            loss = self._get_loss(moment) if moment.get("net_outputs") is not None else None
+            number = None if loss is None else float(np.mean(loss.asnumpy()))
+            lineage = train_lineage_of(moment, number, self._get_optimizer(moment))
+            self._record.add_value(PluginEnum.TRAIN_LINEAGE.value, "train_lineage", lineage)
+
+    def _collect_eval_lineage(self, moment):
+        if self._collect_specified_data.get("collect_eval_lineage"):
+            self._record.add_value(PluginEnum.EVAL_LINEAGE.value, "eval_lineage", eval_lineage_of(moment))
+
+
+def _folder(summary_dir):
+    """The absolute path of a folder, which is made."""
+    typed("summary_dir", summary_dir, str)
+    if not summary_dir.strip():
+        raise ValueError("For `summary_dir` the value should be a valid string of path, but got empty string.")
+    path = os.path.realpath(summary_dir.strip())
+    if os.path.exists(path) and not os.path.isdir(path):
+        raise NotADirectoryError("For `summary_dir` it should be a directory path.")
+    os.makedirs(path, exist_ok=True)
+    return path
+
+
+def _custom(data):
+    """The user's own lineage, after that of the program that tries hyper-parameters."""
+    given = {} if data is None else data
+    for where, values in (("custom_lineage_data", given), ("auto_custom_lineage_data", tried := _tried())):
+        typed(where, values, dict, type(None))
+        for name, value in values.items():
+            typed(f"{where} -> {name}", name, str)
+            typed(f"the value of {where} -> {name}", value, int, str, float)
+    return {**tried, **given}
+
+
+def _tried():
+    """What mindoptimizer says in the environment."""
+    told = os.environ.get(_HYPER_CONFIG)
+    if told is None:
+        return {}
+    if len(told) > _LONGEST_CONFIG:
+        log.warning("%s is too long: %d characters, where %d are read.", _HYPER_CONFIG, len(told), _LONGEST_CONFIG)
+        return {}
+    try:
+        return json.loads(told).get("custom_lineage_data") or {}
+    except (ValueError, AttributeError) as error:
+        log.warning("%s is no JSON object: %s.", _HYPER_CONFIG, error)
+        return {}

@@ -1,4 +1,4 @@
-"""Summaries: scalars, images and graphs of a training run for MindInsight. They come later; the names import."""
+"""Summaries: what is kept of a training in event files, for MindInsight and for msnb's own dashboard."""
 
 from msnb.train.summary.summary_record import SummaryRecord
 

@@ -1,29 +1,81 @@
-"""`SummaryRecord`: imports, and comes later."""
+"""`SummaryRecord`: keeps values of a training in MindSpore's event files."""
 
-from typing import TYPE_CHECKING, Any
+import atexit
+import functools
+import platform
+import re
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import quote
 
-from msnb._later import not_yet
+import numpy as np
+
+from msnb import log
+from msnb._checkparam import Validator, check_str_by_regular
+from msnb.common.arguments import answered
+from msnb.core.tensor import Tensor
+from msnb.formats import lineage_events, summary_events
+from msnb.ops.debug import on_summary
+from msnb.train._utils import _make_directory
+from msnb.train.summary._checks import _DEFAULT_EXPORT_OPTIONS, process_export_options  # noqa: F401
+from msnb.train.summary._graph import graph_of, program_of_last
+from msnb.train.summary._values import content_of
+from msnb.train.summary._writer import EventFile, SummaryWriter, now, on_host
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.nn.cell import Cell
 
 __all__ = ["SummaryRecord"]
 
+_NUMBERS = ("scalar", "image", "tensor", "histogram")
+_TAG = re.compile(r"(.+)\[:(.+)\]", re.DOTALL)
+_lock = threading.Lock()
+_seen: dict[str, Tensor] = {}  # what summary operators saw since the last look, by "tag[:Kind]"
+
+
+class StepError(ValueError, TypeError):
+    """A step that is no whole number: r1.1 raises ValueError, MindSpore 2 TypeError."""
+
 
 class SummaryRecord:
-    """Writes what summary operators collect; comes later.
+    """Writes values of a training to MindSpore's event files, which MindInsight reads, and msnb does.
+
+    Two files are made in `log_dir` when there is something to write: one with numbers, pictures, arrays, histograms and
+    the graph, and one with the lineage. A thread writes them while the training goes on. When the disk is full the
+    recording ends with one line in the log, and the training goes on.
+
+    While a record is open, what summary operators see is collected, and goes to it with the next `record`; of an
+    operator that runs several times in a step, in a loop say, the last value does. Without one they cost nothing.
 
     Args:
         log_dir (str): Folder to write to.
-        file_prefix (str): Prefix of the file. Default: "events".
-        file_suffix (str): Suffix of the file. Default: "_MS".
-        network (Cell): Network whose graph is written. Default: None.
-        max_file_size (int): Most bytes per file. Default: None.
+        file_prefix (str): Beginning of the files' names. Default: "events".
+        file_suffix (str): End of the name of the first file. Default: "_MS".
+        network (Cell): Network whose graph is written, once it has been compiled. Default: None.
+        max_file_size (int): Most bytes of each file; nothing more goes to one that is full. Default: None, any number.
+        raise_exception (bool): Whether `record`, `flush` and `close` raise what went wrong in the thread that writes.
+            Default: False, it is logged.
+        export_options (Union[None, dict]): {"tensor_format": "npy"} writes arrays to files of numpy's, too.
+            Default: None.
 
     Raises:
-        NotImplementedError: Always.
+        TypeError: If an argument is of another type.
+        ValueError: If a name holds characters that names of files should not, or an option is unknown.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> with mindspore.SummaryRecord("summary") as record:
+        ...     record.add_value("scalar", "loss", Tensor(0.5))
+        ...     record.record(step=1)
+        True
     """
 
+    @answered
     def __init__(
         self,
         log_dir: str,
@@ -31,22 +83,269 @@ class SummaryRecord:
         file_suffix: str = "_MS",
         network: "Cell | None" = None,
         max_file_size: int | None = None,
+        raise_exception: bool = False,
+        export_options: dict[str, Any] | None = None,
+        *,
+        num_process: int = 32,
     ) -> None:
-        raise not_yet("SummaryRecord", "collect values in a Callback instead")
+        log.unused("SummaryRecord", "one thread writes", num_process=num_process != 32)
+        self._closed, self._mode, self._pool = False, "train", {}
+        folder = Path(_make_directory(log_dir))
+        if max_file_size is not None and (not isinstance(max_file_size, int) or isinstance(max_file_size, bool)):
+            raise TypeError(
+                f"For 'SummaryRecord', 'max_file_size' should be int, but got {type(max_file_size).__name__}."
+            )
+        for name, value in (("file_prefix", file_prefix), ("file_suffix", file_suffix)):
+            if not isinstance(value, str):
+                raise TypeError(f"For 'SummaryRecord', '{name}' should be str, but got {type(value).__name__}.")
+            check_str_by_regular(value)
+        if max_file_size is not None and max_file_size < 0:
+            log.warning("SummaryRecord: 'max_file_size' should be positive: it is taken as None.")
+            max_file_size = None
+        self._raises = Validator.check_bool(raise_exception, "raise_exception", "SummaryRecord")
+        self._export_options = process_export_options(export_options)
+        self.network, self.has_graph = network, False
+        seconds = int(time.time())
+        name = f"{file_prefix}.out.events.summary.{seconds}.0.{platform.node()}"
+        self.full_file_name = str(folder / f"{name}{file_suffix}")
+        self._summary = EventFile(Path(self.full_file_name), lambda: summary_events.version_event(now()), max_file_size)
+        self._lineage = EventFile(folder / f"{name}_lineage", None, max_file_size)
+        self._exported = folder / f"export_{seconds}" / "tensor"
+        self._error: BaseException | None = None
+        self._writer = SummaryWriter("summary", self._failed)
+        self.takers: list[Any] = []  # called with (wall_time, step, values) of each event; `close` is, too
+        _take()
+        self._stop_looking = on_summary(_keep)
+        atexit.register(self.close)
+
+    def __enter__(self) -> Self:
+        if self._closed:
+            raise ValueError("SummaryRecord has been closed.")
+        return self
+
+    def __exit__(self, *err: object) -> None:
+        self.close()
+
+    def set_mode(self, mode: str) -> None:
+        """Say what the network does: what summary operators see is recorded in training alone.
+
+        Args:
+            mode (str): "train" or "eval".
+
+        Raises:
+            ValueError: If it is another.
+        """
+        if mode not in ("train", "eval"):
+            raise ValueError(f"{mode!r} is not a recognized mode: it should be 'train' or 'eval'.")
+        self._mode = mode
+
+    def add_value(self, plugin: str, name: str, value: Any) -> None:
+        """Keep a value for the next `record`.
+
+        Args:
+            plugin (str): "scalar", "image", "tensor" or "histogram"; "graph"; "train_lineage", "eval_lineage",
+                "dataset_graph" or "custom_lineage_data".
+            name (str): What it is called.
+            value (Union[Tensor, dict, Graph]): A Tensor for the first four: one number, (N, 1 or 3, H, W), or at least
+                one axis. A :class:`msnb.formats.summary_graphs.Graph`, or the bytes of a GraphProto, for a graph; for
+                the lineage a dict (:mod:`msnb.formats.lineage_events`), or MindSpore's message.
+
+        Raises:
+            ValueError: If `plugin` or the shape is another, or the name is empty.
+            TypeError: If `value` is of another type.
+        """
+        if plugin in _NUMBERS:
+            if not name or not isinstance(name, str):
+                raise ValueError(f"{name!r} is not a valid tag name: it should be a str that is not empty.")
+            if not isinstance(value, Tensor):
+                raise TypeError(f"Expect the value to be Tensor, but got {type(value).__name__}")
+            _check_shape(plugin, value.shape)
+            self._keep(plugin, name, np.array(value.asnumpy()))
+        elif plugin in lineage_events.KINDS:
+            self._pool.setdefault(plugin, {})[None] = _lineage_content(plugin, value)
+        elif plugin == "graph":
+            if not isinstance(value, (bytes, summary_events.Graph)):
+                raise TypeError(f"Plugin 'graph' expects a Graph or bytes, but got {type(value).__name__}.")
+            self._pool.setdefault(plugin, {})[None] = value
+        elif plugin == "landscape":
+            body = value if isinstance(value, bytes) else value.SerializeToString()
+            self._pool.setdefault(plugin, {})[name] = body
+        else:
+            known = [*_NUMBERS, *lineage_events.KINDS, "graph", "landscape"]
+            raise ValueError(f"No such plugin of {plugin!r}: expect one of {known}")
+
+    def _keep(self, plugin, name, array):
+        """Keep a value that nothing writes over; the array of a device is fetched by the thread that writes."""
+        values = self._pool.setdefault(plugin, {})
+        if name in values:
+            log.warning("%r has duplicate values. Only the newest one will be recorded.", f"{name}/{plugin}")
+        values[name] = array
+
+    def record(
+        self,
+        step: int,
+        train_network: "Cell | None" = None,
+        plugin_filter: Callable[[str], bool] | None = None,
+    ) -> bool:
+        """Hand what was kept since the last time to the thread that writes.
+
+        Args:
+            step (int): Number of the step.
+            train_network (Cell): Where the graph is taken from if `network` has none. Default: None.
+            plugin_filter (Callable): Of the kinds of values, which are written: gets a name, returns a bool.
+                Default: None, all.
+
+        Returns:
+            bool, False for a record that is closed.
+
+        Raises:
+            ValueError: If `step` is no int.
+        """
+        if self._closed:
+            log.error("The record writer is closed.")
+            return False
+        if not isinstance(step, int) or isinstance(step, bool):
+            raise StepError(f"`step` should be int, but got {type(step).__name__}")
+        self._raise()
+        wall_time = now()
+        if self.network is not None and not self.has_graph:
+            program = program_of_last(self.network) or program_of_last(train_network)
+            if program is None:
+                log.error("Failed to get proto for graph: the network has not been compiled.")
+            else:
+                self._writer.submit(functools.partial(self._write_graph, wall_time, program))
+                self.has_graph = True
+                if not _seen:
+                    return True
+        if self._mode == "train":
+            for name, tensor in _take().items():
+                found = _TAG.fullmatch(name)
+                if found is None:
+                    log.warning("The name(%r) is invalid, expected 'TAG[:TYPE]'.", name)
+                else:
+                    self.add_value(found[2].lower(), found[1], tensor)
+        pool, self._pool = self._pool, {}
+        if plugin_filter is not None:
+            pool = {plugin: values for plugin, values in pool.items() if plugin_filter(plugin)}
+        if pool:
+            self._writer.submit(functools.partial(self._write, wall_time, step, pool))
+        return True
+
+    # ------------------------------------------------------------------ in the thread that writes
+    def _write_graph(self, wall_time, program):
+        self._summary.append(summary_events.graph_event(wall_time, graph_of(program)))
+
+    def _write(self, wall_time, step, pool):
+        scalars, others = [], []
+        for plugin, values in pool.items():
+            for tag, value in values.items():
+                if plugin in lineage_events.KINDS:
+                    self._lineage.append(lineage_events.lineage_event(wall_time, plugin, value))
+                elif plugin == "graph":
+                    self._summary.append(summary_events.graph_event(wall_time, value))
+                else:
+                    value = on_host(value)
+                    content = content_of(plugin, tag, value)
+                    if content is not None:
+                        (scalars if plugin == "scalar" else others).append((tag, plugin, content))
+                    if plugin == "tensor" and (self._export_options or {}).get("tensor_format"):
+                        self._exported.mkdir(parents=True, exist_ok=True)
+                        np.save(self._exported / f"{quote(tag, safe='')}_{step}.npy", value)
+        for part in (scalars, others):  # by themselves, scalars of each step are read fast
+            if part:
+                self._summary.append(summary_events.summary_event(wall_time, step, part))
+                for take in self.takers:
+                    take(wall_time, step, part)
+
+    def _failed(self, error):
+        self._error = error
+
+    def _raise(self):
+        error, self._error = self._error, None
+        if error is not None and self._raises:
+            raise error
+
+    # ------------------------------------------------------------------ ends
+    @property
+    def log_dir(self) -> str:
+        """The path of the file with numbers and pictures."""
+        return self.full_file_name
+
+    def flush(self) -> None:
+        """Return when all that was recorded has been written."""
+        if self._closed:
+            log.error("The record writer is closed and can not flush.")
+        else:
+            self._writer.flush()
+            self._raise()
+
+    def close(self) -> None:
+        """Write what is left and let go of the files. Calling it again changes nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        atexit.unregister(self.close)
+        self._stop_looking()
+        self._writer.close()
+        self._summary.close()
+        self._lineage.close()
+        for taker in self.takers:
+            getattr(taker, "close", lambda: None)()
+        self._raise()
 
 
-def __getattr__(name: str) -> Any:
-    if name != "_get_summary_tensor_data":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from msnb.train.summary._seen import take  # spares who does not look: it listens from now on
+def _check_shape(plugin, shape):
+    if plugin == "scalar" and int(np.prod(shape)) != 1:
+        raise ValueError(f"The tensor holds {int(np.prod(shape))} values, but the scalar plugin expects one value.")
+    if plugin == "image" and len(shape) != 4:
+        raise ValueError(f"The tensor seems not to hold a valid image: its shape should be (N, C, H, W), not {shape}.")
+    if plugin in ("tensor", "histogram") and not shape:
+        raise ValueError(f"The {plugin} plugin expects a tensor of at least one axis, but got a single number.")
 
-    return take
+
+def _lineage_content(plugin, value):
+    message = lineage_events.MESSAGES[plugin]
+    if isinstance(value, dict):
+        return value
+    if type(value).__name__ == message and hasattr(value, "SerializeToString"):
+        return value.SerializeToString()
+    raise TypeError(f"Plugin {plugin!r} expects a {message} value: a dict, or MindSpore's message.")
 
 
-def _cache_summary_tensor_data(summary):
-    """Comes later.
+def _keep(kind: str, name: str, tensor: Tensor) -> None:
+    with _lock:
+        _seen[f"{name}[:{kind.capitalize()}]"] = tensor
 
-    Raises:
-        NotImplementedError: Always.
+
+def _take() -> dict[str, Tensor]:
+    with _lock:
+        taken = dict(_seen)
+        _seen.clear()
+    return taken
+
+
+def _cache_summary_tensor_data(summary: list[dict[str, Any]]) -> bool:
+    """Take values as if summary operators had seen them.
+
+    Args:
+        summary (list[dict]): {"name": "tag[:Scalar]", "data": Tensor} each.
+
+    Returns:
+        bool, True.
     """
-    raise not_yet("A summary")
+    with _lock:
+        _seen.update((item["name"], item["data"]) for item in summary)
+    return True
+
+
+_looking: list[Any] = []
+
+
+def _get_summary_tensor_data() -> dict[str, Tensor]:
+    """The last value of each summary operator that ran since the last call: ``{"loss[:Scalar]": Tensor, ...}``.
+
+    Libraries that measure coverage call it without a record: from the first call on, all that operators see is kept.
+    """
+    if not _looking:
+        _looking.append(on_summary(_keep))
+    return _take()

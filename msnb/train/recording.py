@@ -1,0 +1,425 @@
+"""`msnb.record`: a folder for each training, with its curves, settings and state, that the dashboard opens.
+
+The folder holds `run.json`, which is written at the beginning and at the end, and MindSpore's event files.
+"""
+
+import atexit
+import json
+import math
+import os
+import platform
+import secrets
+import sys
+import time
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from msnb import log
+from msnb._atomic import writing
+from msnb._version import __version__
+from msnb.common.seed import get_seed
+from msnb.core.parameter import Parameter
+from msnb.core.tensor import Tensor
+from msnb.formats import tensorboard_events
+from msnb.train.callback._callback import Callback
+from msnb.train.summary._graph import graph_of, program_of_last
+from msnb.train.summary._lineage import dataset_graph_of, eval_lineage_of, optimizer_of, train_lineage_of
+from msnb.train.summary._writer import EventFile, now
+from msnb.train.summary.summary_record import SummaryRecord
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.train.callback._callback import RunContext
+
+__all__ = ["Recording", "record"]
+
+FORMAT = 1
+_STATES = ("running", "finished", "failed", "interrupted")
+_FORBIDDEN = set('/\\:*?"<>|') | set(map(chr, range(32)))
+_OFTEN, _PICTURES = 10, 8  # steps from one histogram to the next; images of a batch
+
+
+def record(
+    name: str | None = None,
+    folder: str | os.PathLike[str] = "runs",
+    *,
+    config: Mapping[str, Any] | None = None,
+    resume: bool = False,
+    tensorboard: bool = False,
+    code: bool = False,
+) -> "Recording":
+    """Record a run: numbers, images and histograms of any loop, and what summary operators see meanwhile.
+
+    Args:
+        name (str): What the run is called, and its folder; one that exists gets a number behind its name.
+            Default: None, the time.
+        folder (str): Where the folders of runs are. Default: "runs".
+        config (Mapping): Hyper-parameters: plain values by name. Default: None.
+        resume (bool): Whether a run of that name is gone on with. Default: False.
+        tensorboard (bool): Whether TensorBoard's event files are written beside MindSpore's. Default: False.
+        code (bool): Whether the text of the cell, or of the program, is kept in the folder. Whoever gets the folder
+            reads it: it should hold no passwords. Default: False.
+
+    Returns:
+        Recording, which ends with its `with` block, with `finish`, or with the program.
+
+    Raises:
+        ValueError: If `name` cannot be that of a folder.
+        OSError: If the folder cannot be written.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> with msnb.record("first", config={"lr": 0.1}) as run:
+        ...     for step in range(3):
+        ...         run.log({"loss": 1 / (step + 1)})
+        >>> run.state, run.summary
+        ('finished', {'loss': 0.3333333333333333})
+    """
+    return Recording(name, folder, config=config, resume=resume, tensorboard=tensorboard, code=code)
+
+
+class Recording:
+    """A run that is being recorded; :func:`record` makes it.
+
+    Attributes:
+        name, id (str): What it is called, and what no other run is called.
+        folder (Path): Where it is written.
+        config (dict): Hyper-parameters; what is put in is kept with the run.
+        state (str): "running", "finished", "failed" or "interrupted".
+        summary (dict): The last value of each number.
+    """
+
+    def __init__(
+        self,
+        name: str | None,
+        folder: str | os.PathLike[str] = "runs",
+        *,
+        config: Mapping[str, Any] | None = None,
+        resume: bool = False,
+        tensorboard: bool = False,
+        code: bool = False,
+    ) -> None:
+        name = time.strftime("%Y%m%d-%H%M%S") if name is None else name
+        if not isinstance(name, str) or not name.strip(" .") or _FORBIDDEN & set(name):
+            raise ValueError(f"For 'record', 'name' should be the name of a folder, but got {name!r}.")
+        self.folder: Path = _made(Path(folder), name, resume)
+        told = _told(self.folder) if resume else {}
+        self.name: str = self.folder.name
+        self.id: str = told.get("id") or secrets.token_hex(8)
+        self.config: dict[str, Any] = {**told.get("config", {}), **(config or {})}
+        self.summary: dict[str, Any] = dict(told.get("summary", {}))
+        self.state: str = "running"
+        self._started, self._ended = told.get("started") or now(), None
+        self._step = -1
+        self._code = _code() if code else None
+        self._record = SummaryRecord(str(self.folder))
+        self._record.takers.append(self._take)
+        if tensorboard:
+            self._record.takers.append(_TensorBoard(self.folder))
+        self._written: dict[str, Any] = {}
+        self._write()
+        atexit.register(self.finish, "interrupted")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: Any, error: object, traceback: object) -> None:
+        stopped = kind is not None and issubclass(kind, (KeyboardInterrupt, SystemExit))
+        self.finish("interrupted" if stopped else "finished" if kind is None else "failed")
+
+    def __repr__(self) -> str:
+        return f"Recording({str(self.folder)!r}, {self.state})"
+
+    # ------------------------------------------------------------------ what is recorded
+    def log(self, values: Mapping[str, Any], step: int | None = None) -> None:
+        """Keep numbers of a step.
+
+        Args:
+            values (Mapping): Numbers, or Tensors of one element, by name; a dict inside gives "outer/inner".
+            step (int): Its number. Default: None, one more than the last.
+
+        Raises:
+            TypeError: If a value is no number.
+            RuntimeError: If the run has ended.
+        """
+        numbers = dict(_flat(values))
+        step = self._at(step, later=True)
+        for name, value in numbers.items():
+            self._record._keep("scalar", name, value)
+        self._record.record(step)
+        if self.config != self._written:
+            self._write()
+
+    def image(self, name: str, images: Any, step: int | None = None) -> None:
+        """Keep images, (N, 1 or 3, H, W).
+
+        Args:
+            name (str): What they are called.
+            images (Union[Tensor, numpy.ndarray]): uint8, or numbers from 0 to 1, or any, which are spread.
+            step (int): Number of the step. Default: None, that of the last `log`.
+
+        Raises:
+            ValueError: If there are other axes.
+        """
+        self._add("image", name, images, step)
+
+    def histogram(self, name: str, values: Any, step: int | None = None) -> None:
+        """Keep how numbers are distributed; see `image` for the arguments."""
+        self._add("histogram", name, values, step)
+
+    def tensor(self, name: str, values: Any, step: int | None = None) -> None:
+        """Keep all numbers of a Tensor; see `image` for the arguments."""
+        self._add("tensor", name, values, step)
+
+    def _add(self, plugin, name, values, step):
+        step = self._at(step)
+        self._record.add_value(plugin, name, values if isinstance(values, Tensor) else Tensor(np.asarray(values)))
+        self._record.record(step)
+
+    def _at(self, step, later=False):
+        if self.state != "running":
+            raise RuntimeError(f"The run {self.name!r} has ended ({self.state}): begin another one with msnb.record.")
+        if step is None:
+            step = self._step + 1 if later else max(self._step, 0)
+        self._step = int(step)
+        return self._step
+
+    def _take(self, wall_time, step, values):
+        """In the thread that writes: the last value of each number."""
+        for tag, kind, content in values:
+            if kind == "scalar":
+                self.summary[tag] = content
+
+    # ------------------------------------------------------------------ the run itself
+    def flush(self) -> None:
+        """Return when all that was recorded has been written."""
+        self._record.flush()
+
+    def finish(self, state: str = "finished") -> None:
+        """End the run. Calling it again changes nothing.
+
+        Args:
+            state (str): "finished", "failed" or "interrupted". Default: "finished".
+
+        Raises:
+            ValueError: If it is another.
+        """
+        if state not in _STATES[1:]:
+            raise ValueError(f"For 'finish', 'state' should be one of {_STATES[1:]}, but got {state!r}.")
+        if self.state != "running":
+            return
+        plain = {name: value for name, value in self.config.items() if isinstance(value, (int, float, str))}
+        if plain and not self._record._closed:
+            self._record.add_value("custom_lineage_data", "config", plain)
+            self._record.record(max(self._step, 0))
+        self._record.close()
+        self.state, self._ended = state, now()
+        atexit.unregister(self.finish)
+        try:
+            self._write()
+        except OSError as error:
+            log.warning("The end of the run %s could not be written: %s.", self.name, error.strerror or error)
+
+    def _write(self):
+        self._written = dict(self.config)
+        told = {
+            "format": FORMAT,
+            "name": self.name,
+            "id": self.id,
+            "started": self._started,
+            "ended": self._ended,
+            "state": self.state,
+            "config": self.config,
+            "summary": dict(self.summary),
+            "versions": _versions(),
+            "seed": get_seed(),
+            "pid": os.getpid(),
+            "host": platform.node(),
+        }
+        if self._code is not None:
+            told["code"] = self._code
+        with writing(self.folder / "run.json", "w", durable=False, encoding="utf-8") as file:
+            json.dump(_plain(told), file, indent=1, allow_nan=False)
+
+
+class _TensorBoard:
+    """Writes the values of a run in TensorBoard's form."""
+
+    def __init__(self, folder):
+        name = f"events.out.tfevents.{int(now())}.{platform.node()}.{os.getpid()}.0"
+        self._file = EventFile(folder / name, lambda: tensorboard_events.version_event(now()))
+
+    def __call__(self, wall_time, step, values):
+        self._file.append(tensorboard_events.summary_event(wall_time, step, values))
+
+    def close(self):
+        self._file.close()
+
+
+class RunCallback(Callback):
+    """What ``Model.train(record=...)`` adds to the callbacks: the loss of each step, in each tenth step how the
+    Parameters are distributed and the first images, the graphs, the lineage, and the metrics of evaluations.
+
+    Args:
+        run (Union[bool, str, Recording]): True, the name of a run, or one that was begun, which then goes on.
+    """
+
+    def __init__(self, run: "bool | str | Recording") -> None:
+        self._given, self.run = run, run if isinstance(run, Recording) else None
+        self._inside = 0  # a training, and an evaluation within it
+
+    def __enter__(self) -> Self:
+        self._inside += 1
+        return self
+
+    def __exit__(self, *err: Any) -> None:
+        self._inside -= 1
+        if not self._inside and self.run is not None and self.run is not self._given:
+            self.run.__exit__(*err)
+
+    def on_train_begin(self, run_context: "RunContext") -> None:
+        """Begin the run."""
+        moment = run_context.original_args()
+        if self.run is None:
+            name = self._given if isinstance(self._given, str) else None
+            self.run = record(name or f"{type(moment.network).__name__}-{time.strftime('%Y%m%d-%H%M%S')}")
+        self._first = self.run._step + 1
+        self._optimizer = moment.get("optimizer") or optimizer_of(moment.train_network)
+        self._loss: Any = None
+
+    def on_train_step_end(self, run_context: "RunContext") -> None:
+        """Record this step."""
+        moment = run_context.original_args()
+        assert self.run is not None
+        record_, number = self.run._record, moment.cur_step_num
+        if number == 1:
+            program = program_of_last(moment.train_network)
+            if program is not None:
+                record_.add_value("graph", "train_network/auto", graph_of(program))
+            record_.add_value("dataset_graph", "train_dataset", dataset_graph_of(moment.train_dataset))
+        if number == 1 or number % _OFTEN == 0:
+            for parameter in self._optimizer.parameters if self._optimizer is not None else ():
+                if parameter.shape:
+                    record_.add_value("histogram", parameter.name, parameter)
+            images = moment.train_dataset_element[0] if moment.train_dataset_element else None
+            if isinstance(images, Tensor) and len(images.shape) == 4 and images.shape[1] in (1, 3):
+                record_.add_value("image", "input", images[:_PICTURES])
+        outputs = moment.net_outputs
+        loss = outputs[0] if isinstance(outputs, (tuple, list)) and outputs else outputs
+        if isinstance(loss, Tensor):
+            self._loss = loss._array
+            record_._keep("scalar", "loss", self._loss)
+        record_.record(self.run._at(self._first + number - 1))
+
+    def on_train_end(self, run_context: "RunContext") -> None:
+        """Record what the training was made of."""
+        loss = None if self._loss is None else float(np.mean(np.asarray(self._loss)))
+        self._told("train_lineage", train_lineage_of(run_context.original_args(), loss, self._optimizer))
+
+    def on_eval_end(self, run_context: "RunContext") -> None:
+        """Record what an evaluation between epochs has found."""
+        moment = run_context.original_args()
+        self._told("eval_lineage", eval_lineage_of(moment))
+        if self.run is not None:
+            numbers = {f"eval/{name}": value for name, value in moment.metrics.items() if _is_number(value)}
+            self.run.log(numbers, max(self.run._step, 0))
+
+    def _told(self, kind, lineage):
+        if self.run is not None:
+            self.run._record.add_value(kind, kind, lineage)
+            self.run._record.record(max(self.run._step, 0))
+
+
+# ---------------------------------------------------------------------- helpers
+def _made(folder, name, resume):
+    """The folder of a run, which is new unless it is gone on with."""
+    folder.mkdir(parents=True, exist_ok=True)
+    number, path = 1, folder / name
+    while True:
+        try:
+            path.mkdir(exist_ok=resume)
+            return path
+        except FileExistsError:
+            if resume:
+                raise
+            number += 1
+            path = folder / f"{name}-{number}"
+
+
+def _told(folder):
+    """What `run.json` of a run says that is gone on with."""
+    try:
+        told = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise ValueError(f"{folder / 'run.json'} is no JSON: {error}.") from None
+    return told if isinstance(told, dict) else {}
+
+
+def _flat(values, prefix=""):
+    for name, value in values.items():
+        name = f"{prefix}{name}"
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{name}/")
+        elif isinstance(value, Parameter):  # the next step writes over its array
+            yield name, _single(name, value.asnumpy().copy())
+        elif isinstance(value, Tensor):
+            yield name, _single(name, value._array)
+        elif _is_number(value):
+            yield name, float(value)
+        else:
+            raise TypeError(
+                f"For 'log', {name!r} should be a number, but got {type(value).__name__}; 'image', 'histogram' and "
+                f"'tensor' of the run take arrays, and 'config' takes texts."
+            )
+
+
+def _single(name, array):
+    if array.size != 1:
+        raise TypeError(f"For 'log', {name!r} should be one number, but has the shape {array.shape}; use 'histogram'.")
+    return array
+
+
+def _is_number(value):
+    if isinstance(value, (bool, int, float, np.number, np.bool_)):
+        return True
+    return isinstance(value, np.ndarray) and value.size == 1 and value.dtype.kind in "biuf"
+
+
+def _plain(value):
+    """What JSON can hold: numbers that are none become None, and objects text."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, (np.ndarray, np.generic, Tensor)):
+        return _plain(value.tolist() if not isinstance(value, Tensor) else value.asnumpy().tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
+
+
+def _versions():
+    found = {"python": platform.python_version(), "msnb": __version__}
+    for name in ("jax", "numpy"):
+        found[name] = metadata.version(name)
+    return found
+
+
+def _code():
+    """The text of the cell that runs, or of the program."""
+    log.info("The code is kept in the run's folder: whoever gets the folder reads it.")
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    cells = shell.user_ns.get("In", []) if shell is not None else []
+    if cells:
+        return cells[-1]
+    try:
+        return Path(sys.argv[0]).read_text(encoding="utf-8")
+    except (OSError, UnicodeError):
+        return None

@@ -1,0 +1,155 @@
+"""What a training is made of, as lineage files say it: names and sizes of dataset, network, loss and optimizer."""
+
+import json
+import os
+from typing import Any
+
+import numpy as np
+
+from msnb import log
+from msnb.core.parameter import Parameter
+from msnb.core.tensor import Tensor
+from msnb.nn.loss._base import LossBase
+from msnb.nn.optim.optimizer import Optimizer
+
+_FOLDER_OF = ("dataset_dir", "dataset_file", "dataset_files")
+
+
+def optimizer_of(network: Any) -> Optimizer | None:
+    """The optimizer inside a network for training; None where there is none."""
+    for _, cell in network.cells_and_names():
+        for found in (cell, getattr(cell, "optimizer", None)):
+            if isinstance(found, Optimizer):
+                return found
+    return None
+
+
+def loss_function_of(network: Any) -> Any:
+    """The first Cell of a network that computes a loss; None where there is none."""
+    return next((cell for _, cell in network.cells_and_names() if isinstance(cell, LossBase)), None)
+
+
+def learning_rate_of(optimizer: Any) -> float | None:
+    """The rate at which an optimizer learns; None where a schedule says it."""
+    rate = getattr(optimizer, "learning_rate", None)
+    if isinstance(rate, (Parameter, Tensor)):
+        rate = np.atleast_1d(rate.asnumpy()).ravel()[0]
+    return float(rate) if isinstance(rate, (int, float, np.floating)) else None
+
+
+def dataset_lineage(dataset: Any, phase: str) -> dict[str, Any]:
+    """Where a dataset comes from and how many rows it has; `phase` is "train" or "valid"."""
+    found: dict[str, Any] = {}
+    try:
+        batches, batch = dataset.get_dataset_size(), dataset.get_batch_size()
+        found[f"{phase}_dataset_size"] = int(batches * batch)
+        if phase == "train":
+            found["batch_size"] = int(batch)
+        folder = _folder(dataset)
+        if folder:
+            found[f"{phase}_dataset_path"] = os.path.dirname(folder) if os.path.isfile(folder) else folder
+    except Exception as error:  # a class of the user's need not know its size
+        log.info("SummaryCollector: nothing is known of the dataset: %s", error)
+    return found
+
+
+def _folder(dataset):
+    for name in _FOLDER_OF:
+        value = getattr(dataset, name, None)
+        if isinstance(value, (list, tuple)):
+            value = value[0] if value else None
+        if isinstance(value, (str, os.PathLike)) and os.fspath(value):
+            return os.path.abspath(value)
+    children = getattr(dataset, "children", None) or ()
+    return next((folder for child in children if (folder := _folder(child))), None)
+
+
+def dataset_graph_of(dataset: Any) -> dict[str, Any]:
+    """The operations of a dataset, the last one first, with their settings, as :mod:`msnb.formats.lineage_events`
+    has them."""
+    settings = {}
+    for name, value in sorted(vars(dataset).items()):
+        if name.startswith("_") or name in ("children", "operations", "sampler", "parent"):
+            continue
+        if isinstance(value, (bool, int, float, str)):
+            settings[name] = value
+        elif isinstance(value, (list, tuple)) and value and all(isinstance(item, str) for item in value):
+            settings[name] = list(value)
+    out = {
+        "parameter": {"op_type": type(dataset).__name__.removesuffix("Dataset") or type(dataset).__name__, **settings},
+        "children": [dataset_graph_of(child) for child in getattr(dataset, "children", None) or ()],
+    }
+    if not out["children"]:  # where the rows come from keeps its whole name, as in MindSpore
+        out["parameter"]["op_type"] = type(dataset).__name__
+    operations = getattr(dataset, "operations", None)
+    if operations is not None:
+        listed = operations if isinstance(operations, (list, tuple)) else [operations]
+        out["operations"] = [_operation(operation) for operation in listed]
+    sampler = getattr(dataset, "sampler", None)
+    if sampler is not None:
+        out["sampler"] = {"sampler_name": type(sampler).__name__, **_plain(sampler)}
+    return out
+
+
+def _operation(operation):
+    kind = type(operation)
+    name = getattr(operation, "__name__", kind.__name__)
+    return {"tensor_op_module": kind.__module__, "tensor_op_name": name, **_plain(operation)}
+
+
+def _plain(thing):
+    try:
+        found = vars(thing)
+    except TypeError:
+        return {}
+    kinds = (bool, int, float, str)
+    return {
+        name: value
+        for name, value in sorted(found.items())
+        if not name.startswith("_")
+        and (
+            isinstance(value, kinds)
+            or (isinstance(value, (list, tuple)) and value and all(isinstance(item, kinds) for item in value))
+        )
+    }
+
+
+def checkpoint_of(callbacks: list[Any]) -> str | None:
+    """The file that the last ModelCheckpoint among callbacks has written last; None where there is none."""
+    found = [file for callback in callbacks if (file := getattr(callback, "latest_ckpt_file_name", None))]
+    return os.path.realpath(found[-1]) if found else None
+
+
+def train_lineage_of(moment: Any, loss: float | None, optimizer: Any) -> dict[str, Any]:
+    """What the lineage of a training says at its end."""
+    loss_function = moment.get("loss_fn") or loss_function_of(moment.train_network)
+    checkpoint = checkpoint_of(moment.list_callback)
+    return {
+        "optimizer": type(optimizer).__name__ if optimizer is not None else None,
+        "learning_rate": learning_rate_of(optimizer) if optimizer is not None else None,
+        "loss_function": type(loss_function).__name__ if loss_function is not None else None,
+        "epoch": moment.epoch_num,
+        "parallel_mode": moment.get("parallel_mode"),
+        "device_num": moment.get("device_number", 1),
+        **dataset_lineage(moment.train_dataset, "train"),
+        "network": type(moment.network).__name__,
+        "loss": loss,
+        "model_path": json.dumps({"ckpt": checkpoint}),
+        "model_size": os.path.getsize(checkpoint) if checkpoint and os.path.exists(checkpoint) else 0,
+    }
+
+
+def eval_lineage_of(moment: Any) -> dict[str, Any]:
+    """What the lineage of an evaluation says at its end."""
+    found = dataset_lineage(moment.valid_dataset, "valid")
+    try:
+        return {"metric": json.dumps(moment.metrics, default=_number), **found}
+    except TypeError as error:
+        log.warning("SummaryCollector: the metrics are kept out of the lineage, as they are no plain values: %s", error)
+        return found
+
+
+def _number(value):
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} is neither a number nor a list of numbers")

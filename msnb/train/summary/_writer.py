@@ -1,0 +1,140 @@
+"""The one thread that writes what is recorded, while the training goes on.
+
+A record goes to its file in one call of the system as soon as it is made: what was written before a crash is whole, and
+of the last record the beginning at most is there, which readers take as not yet written. A file that cannot be
+written, for a full disk say, is closed with one line in the log, and the training goes on without it.
+"""
+
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from msnb import log
+from msnb.formats.event_records import frame
+
+_WAITING = 256  # jobs; who records faster than the disk takes it waits then
+
+
+class EventFile:
+    """A file of records that is made when the first one comes.
+
+    Args:
+        path (Path): The file.
+        first (Callable): Gives the payload that begins it; None for nothing. Default: None.
+        most (Union[int, None]): Bytes that it may get; it ends before the record that does not fit. Default: None.
+    """
+
+    def __init__(self, path: Path, first: Callable[[], bytes] | None = None, most: int | None = None) -> None:
+        self.path, self.failed = path, None
+        self._first, self._most = first, most
+        self._descriptor: Any = None
+        self._size = 0
+
+    def append(self, payload: bytes) -> None:
+        """Write a record; nothing, once a record could not be written.
+
+        Raises:
+            OSError: If it could not be written, the first time.
+        """
+        if self.failed is not None:
+            return
+        try:
+            if self._descriptor is None:
+                self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+                self._size = os.fstat(self._descriptor).st_size
+                if self._first is not None and not self._size:
+                    self._write(frame(self._first()))
+            self._write(frame(payload))
+        except OSError as error:
+            self.failed = error
+            log.warning("Recording to %s stops here: %s.", self.path, error.strerror or error)
+            self.close()
+            raise
+
+    def _write(self, record):
+        if self._most is not None and self._size + len(record) > self._most:
+            self.failed = "full"
+            log.warning("Recording to %s stops here: max_file_size=%d is reached.", self.path, self._most)
+            return
+        start, rest = self._size, memoryview(record)
+        try:
+            while rest:  # at once, but on a disk that is about to be full
+                rest = rest[os.write(self._descriptor, rest) :]
+        except OSError:
+            os.ftruncate(self._descriptor, start)  # a piece of a record would hide what another program appends
+            raise
+        self._size += len(record)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+class SummaryWriter:
+    """Does jobs in their order in a thread of its own, which begins with the first one.
+
+    Args:
+        name (str): What the thread is called.
+        on_error (Callable): Called in the thread with the exception of a job. Default: None.
+    """
+
+    def __init__(self, name: str, on_error: Callable[[BaseException], None] | None = None) -> None:
+        self._name, self._on_error = name, on_error
+        self._jobs: queue.Queue[Any] = queue.Queue(_WAITING)
+        self._thread = None
+        self._process = os.getpid()
+
+    def submit(self, job: Callable[[], None]) -> None:
+        """Have `job()` called after those before."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+            self._thread.start()
+        self._jobs.put(job)
+
+    def flush(self) -> None:
+        """Return when all jobs so far are done."""
+        if self._thread is not None and self._process == os.getpid():
+            done = threading.Event()
+            self._jobs.put(done.set)
+            while not done.wait(1):  # a thread that the end of the interpreter stopped sets nothing
+                if not self._thread.is_alive():
+                    return
+
+    def close(self) -> None:
+        """Do what is left, and end the thread."""
+        if self._thread is not None and self._process == os.getpid() and self._thread.is_alive():
+            self._jobs.put(None)
+            self._thread.join()
+        self._thread = None
+
+    def _work(self):
+        while (job := self._jobs.get()) is not None:
+            try:
+                job()
+            except OSError as error:  # the file has said so
+                self._tell(error)
+            except Exception as error:
+                log.warning("Something could not be recorded: %s: %s", type(error).__name__, error)
+                self._tell(error)
+
+    def _tell(self, error):
+        if self._on_error is not None:
+            self._on_error(error)
+
+
+def on_host(value: Any) -> Any:
+    """The numbers of a device's array; anything else as it is. It waits until they are computed."""
+    return np.asarray(value) if hasattr(value, "__array__") else value
+
+
+def now() -> float:
+    """UNIX seconds."""
+    return time.time()

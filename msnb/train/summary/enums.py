@@ -1,0 +1,34 @@
+"""What a summary may be called, under r1.1's names."""
+
+from enum import Enum
+
+
+class BaseEnum(Enum):
+    """An Enum whose values can be listed."""
+
+    @classmethod
+    def to_list(cls) -> list[str]:
+        """The values of all members."""
+        return [member.value for member in cls]
+
+
+class PluginEnum(BaseEnum):
+    """The kinds of values that `SummaryRecord.add_value` takes."""
+
+    GRAPH = "graph"
+    SCALAR = "scalar"
+    IMAGE = "image"
+    TENSOR = "tensor"
+    HISTOGRAM = "histogram"
+    TRAIN_LINEAGE = "train_lineage"
+    EVAL_LINEAGE = "eval_lineage"
+    CUSTOM_LINEAGE_DATA = "custom_lineage_data"
+    DATASET_GRAPH = "dataset_graph"
+    LANDSCAPE = "landscape"
+
+
+class ModeEnum(BaseEnum):
+    """What a Model is doing."""
+
+    TRAIN = "train"
+    EVAL = "eval"

@@ -1,0 +1,130 @@
+"""A run that is recorded: what it holds, how it ends, and what a crash leaves of it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import msnb as ms
+from msnb import Tensor, nn
+from msnb import dataset as ds
+from msnb.formats import summary_events
+from msnb.train import Model
+
+
+def told(folder):
+    return json.loads((Path(folder) / "run.json").read_text())
+
+
+def scalars(folder):
+    """{tag: [(step, value)]} of the event files of a folder."""
+    found = {}
+    for path in sorted(Path(folder).glob("*_MS")):
+        for event, _ in summary_events.events(path):
+            for tag, number in zip(event.tags, event.scalars.tolist(), strict=True):
+                found.setdefault(tag, []).append((event.step, number))
+    return found
+
+
+def test_a_loop_is_recorded(tmp_path):
+    with ms.record("first", tmp_path, config={"lr": 0.5}) as run:
+        assert told(run.folder)["state"] == "running"
+        for step in range(3):
+            run.log({"loss": 1 / (step + 1), "train": {"acc": Tensor(step * 1.0)}})
+        run.log({"late": np.float32(2)}, step=10)
+        run.config["batch"] = 4
+        run.histogram("w", np.arange(10.0))
+        run.image("x", np.zeros((1, 3, 2, 2), np.uint8), step=11)
+        with pytest.raises(TypeError, match="'text' should be a number"):
+            run.log({"text": "a"})
+    assert scalars(run.folder) == {
+        "loss": [(0, 1.0), (1, 0.5), (2, pytest.approx(1 / 3))],
+        "train/acc": [(0, 0.0), (1, 1.0), (2, 2.0)],
+        "late": [(10, 2.0)],
+    }
+    end = told(run.folder)
+    assert end["state"] == "finished" and end["ended"] >= end["started"]
+    assert end["config"] == {"lr": 0.5, "batch": 4}
+    assert end["summary"]["late"] == 2.0
+    assert end["pid"] == os.getpid() and end["versions"]["msnb"]
+    with pytest.raises(RuntimeError, match="has ended"):
+        run.log({"loss": 1})
+
+
+def test_how_it_ends_and_names(tmp_path):
+    for error, state in ((ValueError, "failed"), (KeyboardInterrupt, "interrupted")):
+        with pytest.raises(error), ms.record("same", tmp_path) as run:
+            raise error
+        assert told(run.folder)["state"] == run.state == state
+    assert run.name == "same-2"
+    with ms.record("same", tmp_path, resume=True) as again:
+        again.log({"x": float("nan")}, 3)
+    assert again.name == "same" and told(again.folder)["summary"] == {"x": None}
+    for wrong in ("", "..", "a/b", 3):
+        with pytest.raises(ValueError, match="name of a folder"):
+            ms.record(wrong, tmp_path)
+
+
+def test_model_train_and_fit_record_themselves(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    random = np.random.RandomState(0)
+    columns = random.rand(8, 1, 2, 4).astype(np.float32), random.randint(0, 3, 8).astype(np.int32)
+    data = ds.NumpySlicesDataset(columns, shuffle=False).batch(2)
+    net = nn.SequentialCell(nn.Flatten(), nn.Dense(8, 3))
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    model = Model(net, loss, nn.Momentum(net.trainable_params(), 0.1, 0.9), metrics={"acc": nn.Accuracy()})
+    model.train(1, data, record="plain", display=False)
+    model.fit(2, data, data, record="fitted", display=False)
+    assert [step for step, _ in scalars("runs/plain")["loss"]] == [0, 1, 2, 3]
+    assert [step for step, _ in scalars("runs/fitted")["eval/acc"]] == [3, 7]
+    assert told("runs/plain")["state"] == told("runs/fitted")["state"] == "finished"
+    with ms.record("mine") as run:
+        model.train(1, data, record=run, display=False)
+        assert run.state == "running"
+        model.train(1, data, record=run, display=False)
+    assert [step for step, _ in scalars("runs/mine")["loss"]] == list(range(8))
+
+
+def test_tensorboards_form_says_the_same(tmp_path):
+    with ms.record("board", tmp_path, tensorboard=True) as run:
+        run.log({"loss": 0.5})
+        run.histogram("w", np.arange(10.0))
+    (path,) = run.folder.glob("events.out.tfevents.*")
+    data = path.read_bytes()
+    assert b"brain.Event:2" in data and b"loss" in data
+
+
+WRITER = """
+import sys
+import msnb
+run = msnb.record("killed", sys.argv[1])
+step = 0
+while True:
+    run.log({"a": float(step), "b": -float(step)}, step)
+    if step % 50 == 0:
+        run.histogram("h", [float(step), 1.0], step)
+        run.flush()
+        print(step, flush=True)
+    step += 1
+"""
+
+
+def test_a_run_that_was_killed_opens_with_all_that_was_flushed(tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(tmp_path)], stdout=subprocess.PIPE, text=True, env=os.environ
+    )
+    try:
+        for flushed in process.stdout:
+            if int(flushed) >= 200:
+                break
+    finally:
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    found = scalars(tmp_path / "killed")["a"]
+    assert len(found) > 200 and found == [(step, float(step)) for step in range(len(found))]
+    assert told(tmp_path / "killed")["state"] == "running"

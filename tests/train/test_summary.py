@@ -1,0 +1,193 @@
+"""What is recorded of a training is in the files, in both modes, and costs nothing where nobody records."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import msnb as ms
+from msnb import Tensor, context, nn, ops
+from msnb import dataset as ds
+from msnb.formats import lineage_events, summary_events
+from msnb.train import Model, SummaryCollector
+from msnb.train.summary import SummaryRecord
+from msnb.train.summary._values import histogram, image
+from msnb.train.summary._writer import EventFile
+
+MODES = [context.GRAPH_MODE, context.PYNATIVE_MODE]
+
+
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.flat = nn.Dense(8, 3), nn.Flatten()
+        self.scalar, self.histogram = ops.ScalarSummary(), ops.HistogramSummary()
+
+    def construct(self, x):
+        y = self.fc(self.flat(x))
+        self.scalar("mean", y.mean())
+        self.histogram("out", y)
+        return y
+
+
+def values(folder):
+    """{tag: {step: content}} of the event files of a folder, and the events."""
+    found, events_ = {}, []
+    for path in sorted(Path(folder).glob("*_MS")):
+        for event, _ in summary_events.events(path):
+            events_.append(event)
+            for tag, number in zip(event.tags, event.scalars.tolist(), strict=True):
+                found.setdefault(tag, {})[event.step] = number
+            for value in event.values:
+                found.setdefault(value.tag, {})[event.step] = value.content
+    return found, events_
+
+
+def lineage(folder):
+    """{kind: content} of the lineage files of a folder."""
+    return {
+        e.kind: e.content for p in sorted(Path(folder).glob("*_lineage")) for e, _ in lineage_events.lineage_events(p)
+    }
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_collector_records_a_training_and_its_evaluation(mode, tmp_path):
+    context.set_context(mode=mode)
+    random = np.random.RandomState(0)
+    data = ds.NumpySlicesDataset(
+        (random.rand(10, 1, 2, 4).astype(np.float32), random.randint(0, 3, 10).astype(np.int32)), shuffle=False
+    ).batch(2)
+    net = Net()
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    model = Model(net, loss, nn.Momentum(net.trainable_params(), 0.1, 0.9), metrics={"acc": nn.Accuracy()})
+    collector = SummaryCollector(str(tmp_path), collect_freq=2, custom_lineage_data={"rate": 0.1, "name": "first"})
+    model.train(1, data, callbacks=[collector], dataset_sink_mode=False)
+    model.eval(data, callbacks=[collector], dataset_sink_mode=False)
+    found, all_events = values(tmp_path)
+    assert {tag: sorted(steps) for tag, steps in found.items()} == dict.fromkeys(
+        ("loss/auto", "mean", "input_data/auto", "fc.weight/auto", "fc.bias/auto", "out"), [1, 2, 4]
+    )
+    assert found["fc.weight/auto"][4].count == 24
+    assert found["out"][2].counts.sum() == 6
+    assert (found["input_data/auto"][1].height, found["input_data/auto"][1].width) == (2, 8)
+    graphs = [event.graph for event in all_events if event.graph]
+    assert bool(graphs) == (mode == context.GRAPH_MODE)
+    for graph in graphs:
+        assert any(node.op == "MatMul" and node.scope.endswith("fc-Dense") for node in graph.nodes)
+    told = lineage(tmp_path)
+    assert told["custom_lineage_data"] == {"rate": 0.1, "name": "first"}
+    assert told["train_lineage"]["optimizer"] == "Momentum"
+    assert told["train_lineage"]["train_dataset_size"] == 10
+    assert "acc" in told["eval_lineage"]["metric"]
+    assert told["dataset_graph"]["children"][0]["parameter"]["op_type"] == "NumpySlicesDataset"
+
+
+def test_without_a_record_nothing_of_a_summary_is_in_the_graph(tmp_path):
+    context.set_context(mode=context.GRAPH_MODE)
+    net = Net()
+    x = Tensor(np.ones((2, 1, 2, 4), np.float32))
+    net(x)
+    quiet = net.get_func_graph_proto()
+    with SummaryRecord(str(tmp_path)) as record:
+        net(x)
+        record.record(1)
+    net(x)
+    assert "callback" not in quiet
+    found, _ = values(tmp_path)
+    assert set(found) == {"mean", "out"}
+
+
+class InLoop(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.scalar = ops.ScalarSummary()
+
+    def construct(self, x, n):
+        i = Tensor(0)
+        while i < n:
+            x = x * 2
+            self.scalar("x", x)
+            i = i + 1
+        if x > 100:
+            self.scalar("large", x)
+        return x
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_of_a_loop_the_last_round_is_kept_and_of_branches_the_one_that_runs(mode, tmp_path):
+    context.set_context(mode=mode)
+    net = InLoop()
+    with SummaryRecord(str(tmp_path)) as record:
+        for step, start in ((1, 1.0), (2, 50.0)):
+            net(Tensor(start), Tensor(3)).asnumpy()
+            record.record(step)
+    assert values(tmp_path)[0] == {"x": {1: 8.0, 2: 400.0}, "large": {2: 400.0}}
+
+
+def test_values_by_hand_filters_modes_and_what_comes_after_the_end(tmp_path):
+    with SummaryRecord(str(tmp_path), export_options={"tensor_format": "npy"}) as record:
+        record.add_value("scalar", "a", Tensor([2], ms.int32))
+        record.add_value("tensor", "t/x", Tensor([[1.5, 2]], ms.float16))
+        record.add_value("eval_lineage", "eval_lineage", {"metric": "{}"})
+        assert record.record(1)
+        record.add_value("scalar", "a", Tensor(3.0))
+        record.add_value("histogram", "h", Tensor([1.0]))
+        record.record(2, plugin_filter=lambda plugin: plugin != "scalar")
+        record.flush()
+        assert os.path.basename(record.log_dir).startswith("events.out.events.summary.")
+        for wrong in ("1", 1.0, True):
+            with pytest.raises(ValueError, match="step"):
+                record.record(wrong)
+        with pytest.raises(ValueError, match="No such plugin"):
+            record.add_value("film", "a", Tensor(1))
+        with pytest.raises(TypeError, match="TrainLineage"):
+            record.add_value("train_lineage", "a", 3)
+        with pytest.raises(ValueError, match="recognized"):
+            record.set_mode("predict")
+    assert record.record(3) is False
+    found, _ = values(tmp_path)
+    assert found["a"] == {1: 2.0}
+    np.testing.assert_array_equal(found["t/x"][1], np.float16([[1.5, 2]]))
+    assert set(found) == {"a", "t/x", "h"}
+    assert lineage(tmp_path) == {"eval_lineage": {"metric": "{}"}}
+    assert [p.name for p in tmp_path.glob("export_*/tensor/*.npy")] == ["t%2Fx_1.npy"]
+
+
+def test_histograms_and_images_of_odd_numbers():
+    odd = histogram(np.array([1, 2, 4, np.nan, np.inf, -np.inf, -3], np.float32))
+    assert (odd.count, odd.nan_count, odd.pos_inf_count, odd.neg_inf_count, odd.min, odd.max) == (7, 1, 1, 1, -3, 4)
+    assert odd.counts.tolist() == [1, 3]
+    same = histogram(np.full(6, 3))
+    assert same.edges.tolist() == [2.5, 2.5 + 1 / 3, 2.5 + 2 / 3, 3.5] and same.counts.sum() == 6
+    assert histogram(np.full(3, np.nan)).counts.size == 0
+    assert len(histogram(np.arange(5000.0)).counts) == 90
+    assert image("x", np.zeros((2, 4, 3, 3))) is None
+    assert image("x", np.full((9, 1, 2, 3), np.nan)).width == 24
+
+
+def test_a_disk_that_is_full_ends_the_recording_with_one_line(tmp_path, monkeypatch, caplog):
+    file = EventFile(tmp_path / "a")
+    file.append(b"first")
+    whole = (tmp_path / "a").read_bytes()
+    write = os.write
+
+    def full(descriptor, data):
+        if write(descriptor, bytes(data)[:7]) and len(data) > 10:
+            return 7
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(OSError, match="No space"):
+        file.append(b"a second one")
+    file.append(b"nothing comes of this")
+    assert (tmp_path / "a").read_bytes() == whole
+
+
+def test_a_file_keeps_to_its_largest_size(tmp_path):
+    with SummaryRecord(str(tmp_path), max_file_size=300) as record:
+        for step in range(50):
+            record.add_value("scalar", "a", Tensor(float(step)))
+            record.record(step)
+    assert 0 < os.path.getsize(record.log_dir) <= 300
+    assert 0 < len(values(tmp_path)[0]["a"]) < 10
