@@ -158,6 +158,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb.notebook.dashboard import dashboard
     from msnb.notebook.gradients import GradientMonitor, inspect_gradients
     from msnb.notebook.graph import diff, view
+    from msnb.notebook.runs import runs
     from msnb.notebook.summary import summary
     from msnb.ops import get_grad, is_tensor
     from msnb.ops._sparse_formats import COOTensor, CSRTensor
@@ -450,6 +451,7 @@ _VIEWS = {
     "summary": "msnb.notebook.summary",
     "record": "msnb.train.recording",
     "dashboard": "msnb.notebook.dashboard",
+    "runs": "msnb.notebook.runs",
 }
 
 

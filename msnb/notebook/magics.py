@@ -17,6 +17,7 @@ from msnb.notebook.graph import calls
 from msnb.notebook.options import parse
 from msnb.notebook.pipeline import magics as pipeline_magics
 from msnb.notebook.profile import magics as profile_magics
+from msnb.notebook.runs import magics as runs_magics
 
 MODES = ("graph", "pynative")
 DEVICES = ("CPU", "GPU", "TPU")
@@ -195,12 +196,14 @@ def install(shell: Any) -> Any:
     undo_pipeline = pipeline_magics.install(shell)
     undo_gradients = gradient_magics.install(shell)
     undo_dashboard = dashboard_magics.install(shell)
+    undo_runs = runs_magics.install(shell)
 
     def undo():
         undo_profile()
         undo_pipeline()
         undo_gradients()
         undo_dashboard()
+        undo_runs()
         for kind, names in registered.magics.items():
             table = shell.magics_manager.magics[kind]
             for name in names:

@@ -1,7 +1,23 @@
 """Recorded trainings, read back: what the dashboard draws and the table of runs compares."""
 
+from .collection import Runs
+from .difference import Difference
 from .graphs import dataset_graph, network_graph
 from .run import Run, is_run
+from .table import Column, Table
 from .values import Histogram, Image, Series, TensorValue
 
-__all__ = ["Histogram", "Image", "Run", "Series", "TensorValue", "dataset_graph", "is_run", "network_graph"]
+__all__ = [
+    "Column",
+    "Difference",
+    "Histogram",
+    "Image",
+    "Run",
+    "Runs",
+    "Series",
+    "Table",
+    "TensorValue",
+    "dataset_graph",
+    "is_run",
+    "network_graph",
+]

@@ -10,8 +10,9 @@ const KEYS = [
   ["?", "these keys"],
 ];
 
-// `?` anywhere in `root` but in a field, or its button [data-do=keys], shows and hides what the keys do.
-export function keysOf(root) {
+// `?` anywhere in `root` but in a field, or its button [data-do=keys], shows and hides what the keys do; `more` are
+// those that this view has besides.
+export function keysOf(root, more = []) {
   const box = document.createElement("div");
   box.className = "keys msnb-keys";
   box.hidden = true;
@@ -20,7 +21,9 @@ export function keysOf(root) {
   const show = (on) => {
     box.hidden = !on;
     box.innerHTML = on
-      ? `<style>${css}</style><dl>${KEYS.map(([key, text]) => `<dt>${key}</dt><dd>${text}</dd>`).join("")}</dl>`
+      ? `<style>${css}</style><dl>${[...KEYS, ...more]
+          .map(([key, text]) => `<dt>${key}</dt><dd>${text}</dd>`)
+          .join("")}</dl>`
       : "";
   };
   root.addEventListener("click", (event) => {

@@ -1,0 +1,47 @@
+"""`%ms_runs FOLDER`: the table of runs."""
+
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
+from IPython.core.magic_arguments import argument, magic_arguments
+
+from msnb.notebook.options import parse
+from msnb.notebook.runs.view import runs
+
+
+@magics_class
+class RunsMagics(Magics):
+    """The magic of runs."""
+
+    @no_var_expand
+    @magic_arguments("%ms_runs")
+    @argument("-t", "--target", help="The metric that the runs are judged by.")
+    @argument("-g", "--goal", choices=("minimize", "maximize"), help="Which way it is better.")
+    @argument("folder", nargs="?", default="runs", help="Where the runs are (default: runs).")
+    @line_magic("ms_runs")
+    def ms_runs(self, line: str) -> Any:
+        """`%ms_runs FOLDER` shows all runs below a folder: which settings made which training better.
+
+        %ms_runs --target accuracy runs
+        """
+        options = parse(self.ms_runs, line)
+        try:
+            return runs(options.folder.strip("'\""), options.target, options.goal)
+        except (OSError, ValueError) as error:
+            raise UsageError(f"%ms_runs: {error}") from None
+
+
+def install(shell: Any) -> Any:
+    """Register the magic with a shell; returns what undoes it."""
+    registered = RunsMagics(shell)
+    shell.register_magics(registered)
+
+    def undo():
+        for kind, names in registered.magics.items():
+            table = shell.magics_manager.magics[kind]
+            for name in names:
+                if getattr(table.get(name), "__self__", None) is registered:
+                    del table[name]
+
+    return undo

@@ -1,0 +1,115 @@
+"""Many runs as the bytes that their table is drawn from."""
+
+import gzip
+import json
+import math
+import time
+from typing import TYPE_CHECKING, Any
+
+from msnb.insight.runs.table import METRIC, Table, more_is_better
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.insight.runs.collection import Runs
+
+_COLUMNS = 400  # of a view; trainings that log a scalar for each layer have thousands
+
+
+def of_runs(runs: "Runs", target: str | None = None, goal: str | None = None) -> dict[str, Any]:
+    """What the view knows of the runs of a folder.
+
+    Args:
+        runs (Runs): the runs.
+        target (str): the metric that they are judged by. Default: None, `Table.target`.
+        goal (str): "minimize" or "maximize". Default: None, as its name says.
+
+    Returns:
+        dict, of what JSON knows.
+    """
+    table, names, now = runs.table(), runs.names, time.time()
+    each = [runs[name] for name in names]
+    return of_table(
+        table,
+        folder=str(runs.folder),
+        states=[run.state for run in each],
+        started=[run.started for run in each],
+        seconds=[_seconds(run, now) for run in each],
+        marks=[runs.marks.of(name) for name in names],
+        notes=[runs.marks.problem] if runs.marks.problem else [],
+        target=target,
+        goal=goal,
+    )
+
+
+def of_table(
+    table: Table,
+    folder: str,
+    states: list[str],
+    started: list[float | None],
+    seconds: list[float | None],
+    marks: list[dict[str, Any]],
+    notes: list[str],
+    target: str | None = None,
+    goal: str | None = None,
+) -> dict[str, Any]:
+    """The same of a table and what else is known of each of its rows."""
+    columns = table.columns
+    if len(columns) > _COLUMNS:
+        settled = sorted(columns, key=lambda c: (c.group == METRIC, not c.varies))  # settings go before metrics
+        kept = {id(column) for column in settled[:_COLUMNS]}
+        kept |= {id(column) for column in columns if column.name == target}
+        columns = [column for column in columns if id(column) in kept]
+        notes = [*notes, f"The view shows {len(columns)} of {len(table.columns)} columns."]
+    target = table.target() if target is None else target
+    more = {column.name: more_is_better(column.name) for column in columns if column.group == METRIC}
+    if target is not None and goal is not None:
+        more[target] = goal == "maximize"
+    return {
+        "folder": folder,
+        "names": table.names,
+        "states": states,
+        "started": [_json(value) for value in started],
+        "seconds": [_json(value) for value in seconds],
+        "marks": marks,
+        "columns": [_column(column) for column in columns],
+        "target": target,
+        "more": more,
+        "notes": notes,
+        "importance": None,
+        "compared": None,
+    }
+
+
+def packed(made: dict[str, Any]) -> bytes:
+    """gzip of JSON; the same runs give the same bytes."""
+    return gzip.compress(json.dumps(made, separators=(",", ":")).encode(), 6, mtime=0)
+
+
+def _column(column):
+    made = {"key": column.key, "name": column.name, "group": column.group, "varies": column.varies}
+    if column.number:
+        return {
+            **made,
+            "kind": "number",
+            "log": column.logarithmic,
+            "values": [_json(value) for value in column.values],
+        }
+    words = column.words
+    at = {word: i for i, word in enumerate(words)}
+    values = [None if value is None else at[value] for value in column.values]
+    return {**made, "kind": "words", "words": words, "values": values}
+
+
+def _json(value):
+    """A number as JSON can say it: six digits, and what is none as JavaScript calls it."""
+    if value is None or isinstance(value, int):
+        return value
+    if math.isfinite(value):
+        return value if abs(value) >= 1e6 else float(f"{value:.6g}")
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def _seconds(run, now):
+    if run.started is None:
+        return None
+    end = run.ended if run.ended is not None else now if run.state == "running" else None
+    return None if end is None else max(0.0, end - run.started)

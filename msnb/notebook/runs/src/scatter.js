@@ -1,0 +1,182 @@
+// Any two columns against each other. A rectangle is a brush on both of them, which the parallel coordinates show too.
+import { escape } from "../../src/escape.js";
+import { Axis } from "./axes.js";
+import { chosenColour } from "./colours.js";
+import { at, draggable, surface } from "./surface.js";
+
+const LEFT = 62,
+  RIGHT = 14,
+  TOP = 10,
+  BOTTOM = 38;
+
+export class Scatter {
+  constructor(app) {
+    this.app = app;
+    this.store = app.store;
+    this.element = document.createElement("div");
+    this.element.className = "scatter";
+    this.element.innerHTML =
+      `<div class="tools"><label>across <select data-axis="x"></select></label> ` +
+      `<label>up <select data-axis="y"></select></label></div>` +
+      `<div class="plot"><canvas class="all"></canvas><canvas class="over" tabindex="0" role="img"></canvas></div>` +
+      `<p class="soft read" aria-hidden="true"></p>`;
+    [this.dots, this.over] = this.element.querySelectorAll("canvas");
+    this.element.addEventListener("change", (e) => {
+      this.app.set({ [e.target.dataset.axis]: e.target.value });
+      this.settle();
+    });
+    this.over.addEventListener("pointermove", (e) => e.buttons || this.store.point(this.nearest(...at(e, this.over))));
+    this.over.addEventListener("pointerleave", () => this.store.point(-1));
+    draggable(this.over, (x, y) => {
+      const there = this.nearest(x, y);
+      return {
+        move: (u, v) => this.frame(x, y, u, v),
+        end: (moved) => {
+          if (moved) return;
+          if (there >= 0) this.app.choose(there);
+          else this.store.brush([this.x.column.key, null], [this.y.column.key, null]);
+        },
+      };
+    });
+    this.over.addEventListener("keydown", (e) => {
+      const to = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
+      if (e.key === "Enter" && this.store.hover >= 0) this.app.choose(this.store.hover);
+      else if (to) {
+        const order = this.store.picked.filter((i) => Number.isFinite(this.xs[i] + this.ys[i]));
+        order.sort((a, b) => this.xs[a] - this.xs[b]);
+        const k = order.indexOf(this.store.hover);
+        this.store.point(order[k < 0 ? 0 : (k + to + order.length) % order.length] ?? -1);
+      } else return;
+      e.preventDefault();
+      e.stopPropagation();
+    });
+  }
+  settle() {
+    const { store, app } = this,
+      box = this.element.querySelector(".plot");
+    this.width = Math.max(box.clientWidth, 160);
+    this.height = 300;
+    for (const select of this.element.querySelectorAll("select"))
+      select.innerHTML = app.options(app.state[select.dataset.axis]);
+    const [cx, cy] = [store.of.get(app.state.x), store.of.get(app.state.y)];
+    if (!cx || !cy) return;
+    this.x = new Axis(cx, this.width > 420 ? 6 : 3);
+    this.y = new Axis(cy, 5);
+    this.xs = Float32Array.from(cx.values, (v) => this.px(this.x.to(v)));
+    this.ys = Float32Array.from(cy.values, (v) => this.py(this.y.to(v)));
+    if (cx.kind === "words") this.spread(this.xs, (this.width - LEFT - RIGHT) / Math.max(cx.words.length, 1));
+    if (cy.kind === "words") this.spread(this.ys, (this.height - TOP - BOTTOM) / Math.max(cy.words.length, 1));
+    this.draw();
+    this.drawOver();
+  }
+  // runs of one word stand beside each other, always in the same places
+  spread(places, room) {
+    for (let i = 0; i < places.length; i++) places[i] += (((i * 0.618034) % 1) - 0.5) * room * 0.6;
+  }
+  px(t) {
+    return LEFT + t * (this.width - LEFT - RIGHT);
+  }
+  py(t) {
+    return this.height - BOTTOM - t * (this.height - TOP - BOTTOM);
+  }
+  frame(x, y, u, v) {
+    const across = (p) => (p - LEFT) / (this.width - LEFT - RIGHT),
+      up = (p) => (this.height - BOTTOM - p) / (this.height - TOP - BOTTOM),
+      part = (axis, a, b) => axis.brush(Math.max(0, Math.min(a, b)), Math.min(1, Math.max(a, b)));
+    const brushes = [[this.y.column.key, part(this.y, up(y), up(v))]];
+    if (this.x.column !== this.y.column) brushes.push([this.x.column.key, part(this.x, across(x), across(u))]);
+    this.store.brush(...brushes);
+  }
+  draw() {
+    if (!this.x) return;
+    const pen = surface(this.dots, this.width, this.height),
+      { store, app } = this,
+      { paint, colouring } = app,
+      right = this.width - RIGHT,
+      low = this.height - BOTTOM;
+    pen.font = paint.font;
+    pen.fillStyle = paint.soft;
+    pen.strokeStyle = paint.line;
+    pen.lineWidth = 1;
+    pen.textAlign = "center";
+    pen.textBaseline = "top";
+    let end = -Infinity;
+    for (const [t, text] of this.x.ticks) {
+      const x = this.px(t),
+        wide = pen.measureText(text).width;
+      pen.beginPath();
+      pen.moveTo(x, TOP);
+      pen.lineTo(x, low);
+      pen.stroke();
+      const from = Math.min(x - wide / 2, this.width - wide);
+      if (from < end + 6) continue;
+      pen.fillText(text, from + wide / 2, low + 5);
+      end = from + wide;
+    }
+    pen.textAlign = "right";
+    pen.textBaseline = "middle";
+    for (const [t, text] of this.y.ticks) {
+      const y = this.py(t);
+      pen.beginPath();
+      pen.moveTo(LEFT, y);
+      pen.lineTo(right, y);
+      pen.stroke();
+      pen.fillText(text.length > 9 ? `${text.slice(0, 8)}…` : text, LEFT - 6, y);
+    }
+    pen.textAlign = "center";
+    pen.fillText(this.x.column.name, (LEFT + right) / 2, this.height - 8);
+    for (const brushed of [0, 1]) {
+      pen.globalAlpha = brushed ? 0.85 : 0.5;
+      for (let i = 0; i < store.count; i++) {
+        if (!store.shown[i] || store.isPicked[i] !== brushed || !Number.isFinite(this.xs[i] + this.ys[i])) continue;
+        pen.fillStyle = brushed ? (colouring.colours[colouring.of(i)] ?? paint.soft) : paint.line;
+        const r = brushed ? 3.2 : 2.2;
+        pen.fillRect(this.xs[i] - r, this.ys[i] - r, 2 * r, 2 * r);
+      }
+    }
+    pen.globalAlpha = 1;
+    const drawn = store.picked.filter((i) => Number.isFinite(this.xs[i] + this.ys[i])).length;
+    this.over.setAttribute(
+      "aria-label",
+      `${this.y.column.name} over ${this.x.column.name}: ${drawn} runs. ` +
+        `Left and right go from run to run, Enter ticks.`,
+    );
+    this.element.querySelector(".read").textContent =
+      drawn < store.picked.length ? `${store.picked.length - drawn} have no number in one of the two` : "";
+  }
+  drawOver() {
+    if (!this.x) return;
+    const pen = surface(this.over, this.width, this.height),
+      { store, app } = this,
+      ring = (i, colour, r) => {
+        if (!Number.isFinite(this.xs[i] + this.ys[i])) return;
+        pen.beginPath();
+        pen.arc(this.xs[i], this.ys[i], r, 0, 2 * Math.PI);
+        pen.strokeStyle = app.paint.bg;
+        pen.lineWidth = 4;
+        pen.stroke();
+        pen.strokeStyle = colour;
+        pen.lineWidth = 2;
+        pen.stroke();
+      };
+    store.chosen.forEach((i, rank) => ring(i, app.forced ?? chosenColour(rank, app.theme), 6));
+    if (store.hover < 0) return;
+    ring(store.hover, app.paint.ink, 5);
+    this.element.querySelector(".read").innerHTML =
+      `<bdi>${escape(store.names[store.hover])}</bdi>: <bdi>${escape(this.x.column.name)}</bdi> ` +
+      `${escape(this.x.column.text(store.hover) || "–")}, <bdi>${escape(this.y.column.name)}</bdi> ` +
+      `${escape(this.y.column.text(store.hover) || "–")}`;
+  }
+  nearest(x, y) {
+    let best = -1,
+      least = 100;
+    for (const i of this.store.picked) {
+      const off = (this.xs[i] - x) ** 2 + (this.ys[i] - y) ** 2;
+      if (off < least) {
+        least = off;
+        best = i;
+      }
+    }
+    return best;
+  }
+}

@@ -1,0 +1,50 @@
+// A canvas as large as its box in the pixels of the screen; its own coordinates are those of CSS.
+export function surface(canvas, width, height) {
+  const scale = Math.min(window.devicePixelRatio || 1, 2);
+  const [w, h] = [Math.round(width * scale), Math.round(height * scale)];
+  if (canvas.width !== w || canvas.height !== h) {
+    canvas.width = w;
+    canvas.height = h;
+    canvas.style.width = `${width}px`;
+    canvas.style.height = `${height}px`;
+  }
+  const pen = canvas.getContext("2d");
+  pen.setTransform(scale, 0, 0, scale, 0, 0);
+  pen.clearRect(0, 0, width, height);
+  return pen;
+}
+
+// Where the pointer is in an element.
+export function at(event, element) {
+  const box = element.getBoundingClientRect();
+  return [event.clientX - box.left, event.clientY - box.top];
+}
+
+// A drag from pointerdown to pointerup, wherever the pointer goes in between; `begin` returns what to do while it moves
+// and at its end, or nothing where no drag begins.
+export function draggable(element, begin) {
+  element.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    const [x, y] = at(event, element),
+      acts = begin(x, y, event);
+    if (!acts) return;
+    event.preventDefault();
+    element.setPointerCapture(event.pointerId);
+    let moved = false;
+    const move = (e) => {
+        const [u, v] = at(e, element);
+        moved ||= Math.hypot(u - x, v - y) > 3;
+        if (moved) acts.move(u, v);
+      },
+      end = (e) => {
+        element.removeEventListener("pointermove", move);
+        element.removeEventListener("pointerup", end);
+        element.removeEventListener("pointercancel", end);
+        const [u, v] = at(e, element);
+        acts.end(moved, u, v);
+      };
+    element.addEventListener("pointermove", move);
+    element.addEventListener("pointerup", end);
+    element.addEventListener("pointercancel", end);
+  });
+}

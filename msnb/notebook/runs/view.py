@@ -1,0 +1,281 @@
+"""The table of runs as a notebook shows it: live widget, self-contained page, still picture, text."""
+
+import functools
+import pathlib
+import threading
+import time
+import weakref
+from pathlib import Path
+from typing import Any
+
+from msnb.insight.runs import Run, Runs
+from msnb.insight.runs.difference import curves, plain
+from msnb.notebook import cell_views, front_end, page, still
+from msnb.notebook.graph import GraphView
+from msnb.notebook.graph.widget import MODULE as GRAPH_MODULE
+from msnb.notebook.runs.payload import of_runs, packed
+from msnb.notebook.runs.picture import to_svg, to_text
+
+_MODULE = pathlib.Path(__file__).with_name("widget.js")
+_HEIGHT = 800
+_AT_ONCE = 200  # runs of which the saved form says what matters; the forest over more is grown when it is asked for
+_CURVES = 12  # of a comparison
+_EVERY = 1.0  # seconds between two looks at the folder
+_PATIENCE = 40  # how many times as long as a look took nobody looks again
+
+
+def runs(
+    folder: str | Path = "runs", target: str | None = None, goal: str | None = None, height: int = _HEIGHT
+) -> "RunsView":
+    """The runs of a folder, to look at in a notebook: a table to sort and filter, parallel coordinates, scatter, what
+    matters, and how runs differ, with one selection for all of them.
+
+    Args:
+        folder (Union[str, Path]): where the runs are, of `msnb.record`, `SummaryCollector`, or MindSpore. Default:
+            "runs".
+        target (str): the metric that they are judged by. Default: None, one that most of them have.
+        goal (str): "minimize" or "maximize" it. Default: None, as its name says.
+        height (int): height in pixels of the saved form; the live one is as high as what it shows. Default: 800.
+
+    Returns:
+        RunsView.
+
+    Raises:
+        FileNotFoundError: If there is no such folder.
+        ValueError: If no run has the metric `target`, or `goal` or `height` is none.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> import tempfile
+        >>> import msnb
+        >>> len(msnb.runs(tempfile.mkdtemp()).runs)
+        0
+    """
+    return RunsView(Runs(folder), target, goal, height)
+
+
+class RunsView:
+    """What `runs` returns.
+
+    Args:
+        runs (Runs): the runs.
+        target (str): the metric that they are judged by. Default: None, one that most of them have.
+        goal (str): "minimize" or "maximize" it. Default: None, as its name says.
+        height (int): height in pixels of the saved form. Default: 800.
+
+    Attributes:
+        runs (Runs): the runs.
+    """
+
+    def __init__(self, runs: Runs, target: str | None = None, goal: str | None = None, height: int = _HEIGHT) -> None:
+        if isinstance(height, bool) or not isinstance(height, int) or height < 1:
+            raise ValueError(f"For 'runs', 'height' should be a positive int (pixels), but got {height!r}.")
+        if goal not in (None, "minimize", "maximize"):
+            raise ValueError(f"For 'runs', 'goal' should be 'minimize' or 'maximize', but got {goal!r}.")
+        if target is not None and len(runs) and target not in runs.table():
+            there = ", ".join(column.name for column in runs.table().of_group("metric")) or "none"
+            raise ValueError(f"For 'runs', no run has the metric {target!r}; there are: {there}.")
+        self.runs: Runs = runs
+        self.height = height
+        self._target, self._goal = target, goal
+        self._widget: Any = None
+        self._looking: threading.Thread | None = None
+        self._closed = threading.Event()
+        self._lock = threading.RLock()  # of two who read the folder, the thread and a cell, one waits
+        self._compared: dict[str, Any] | None = None
+        self._said: dict[str, Any] | None = None  # what is told of the runs, while one output is made of it
+
+    @property
+    def selected(self) -> list[Run]:
+        """The runs that the reader has ticked."""
+        names = [] if self._widget is None else self._widget.chosen
+        return [self.runs[name] for name in names if name in self.runs]
+
+    @property
+    def payload(self) -> bytes:
+        """The bytes that the live view is drawn from."""
+        with self._lock:
+            return packed(self._made())
+
+    @property
+    def widget(self) -> Any:
+        """The live widget (made when first asked for); None where anywidget is not installed."""
+        if self._widget is None:
+            kind = _widget_class()
+            if kind is not None:
+                self._widget = kind(payload=self.payload)
+                self._widget.on_msg(functools.partial(_asked, weakref.ref(self)))
+        return self._widget
+
+    def refresh(self) -> bool:
+        """Look for new runs and new values, and show them; True if there were any."""
+        with self._lock:
+            changed = self.runs.refresh()
+            if changed:
+                self._show()
+            return changed
+
+    def _show(self):
+        if self._widget is not None:
+            self._widget.payload = packed(self._made())
+
+    def svg(self) -> str:
+        """The runs as a still picture: parallel coordinates, and the best of them."""
+        with self._lock:
+            return to_svg(self._made())
+
+    def html(self) -> str:
+        """The interactive view as a page that needs no kernel, no network and no other file."""
+        return self._page(everything=True).html()
+
+    def save(self, path: str | Path) -> None:
+        """Write the view to a file: .html (interactive), .svg, .png or .txt, by its suffix.
+
+        Args:
+            path (Union[str, Path]): where to.
+
+        Raises:
+            ValueError: If the suffix is none of these.
+        """
+        page.save(path, {".html": self.html, ".svg": self.svg, ".txt": self.__repr__}, "RunsView")
+
+    def close(self) -> None:
+        """Take the view away, and look at the folder no more; its saved form stays."""
+        self._closed.set()
+        cell_views.forget(self)
+        if self._widget is not None:
+            self._widget.close()
+            self._widget = None
+
+    def __repr__(self) -> str:
+        with self._lock:
+            return to_text(self._made())
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        cell_views.remember(self)
+        with self._lock:
+            self._said = self._made()
+            try:
+                made = still.bundle(self, self._page(), f"Runs in {self.runs.folder}", "explore the runs")
+            finally:
+                self._said = None
+        if self._widget is not None and front_end.attended():
+            self._follow()
+        return made
+
+    def _made(self):
+        return self._said or of_runs(self.runs, self._target, self._goal)
+
+    def _page(self, everything=False):
+        with self._lock:
+            made = dict(self._made())
+            if made["target"] is not None and (everything or len(self.runs) <= _AT_ONCE):
+                made["importance"] = self._importance({"target": made["target"], "among": None})
+            made["compared"] = self._compared
+        return page.Page("runs", _MODULE, {"data": packed(made)}, "made.still(view,parts.data)", "html,body{margin:0}")
+
+    # ------------------------------------------------------------------ live
+    def _follow(self):
+        """Look at the folder from time to time, as long as the view is there."""
+        if self._looking is None:
+            self._looking = threading.Thread(
+                target=_look, args=(weakref.ref(self), self._closed), name="msnb-runs-view", daemon=True
+            )
+            self._looking.start()
+
+    def _answer(self, question):
+        """(what the page is told, buffers) of what it asks."""
+        if "mark" in question:
+            with self._lock:
+                self.runs.marks.change({name: question["as"] for name in question["mark"]})
+                self._show()
+            return {}, []
+        if "delete" in question:
+            with self._lock:
+                self.runs.delete(*question["delete"])
+                self._show()
+            return {}, []
+        if "importance" in question:
+            return self._importance(question["importance"]), []
+        if "compare" in question:
+            self._compared = self._comparison(question["compare"])
+            return self._compared, []
+        if "graph" in question:
+            graphs = self.runs.difference(*question["graph"]).graphs
+            if graphs is None:
+                raise ValueError("One of the two runs has no graph.")
+            return {}, [GraphView(graphs).payload, page.packed(GRAPH_MODULE)]
+        raise ValueError(f"The view asks for {', '.join(question)}, which this kernel does not know.")
+
+    def _importance(self, question):
+        try:
+            with self._lock:
+                return self.runs.importance(question["target"], question["among"]).as_dict()
+        except ValueError as error:
+            return {"target": question["target"], "problem": str(error)}
+
+    def _comparison(self, names):
+        """Curves of the runs of these names; of two also code and graphs."""
+        each = [self.runs[name] for name in names]
+        found = curves(each)
+        told: dict[str, Any] = {
+            "names": names,
+            "curves": [{"tag": tag, "runs": [plain(c) for c in of]} for tag, of in list(found.items())[:_CURVES]],
+            "more": max(0, len(found) - _CURVES),
+        }
+        if len(names) == 2:
+            difference = self.runs.difference(*names)
+            code = difference.code
+            told["code"] = "The code of both is the same." if code == [] else code
+            if difference.graph is not None:
+                counts = ", ".join(f"{many} {kind}" for kind, many in difference.graph.counts().items() if many)
+                told["graph"] = {"said": f"Nodes: {counts}."}
+        return told
+
+
+def _asked(view, widget, message, buffers):
+    """The page asks something; what goes wrong is told there, not in the log."""
+    here = view()
+    if here is None or "ask" not in message:
+        return
+    question = {key: value for key, value in message.items() if key != "ask"}
+    try:
+        told, made = here._answer(question)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        told, made = {"problem": str(error.args[0] if isinstance(error, KeyError) and error.args else error)}, []
+    widget.send({**told, "answer": message["ask"]}, made)
+
+
+def _look(view, closed):
+    """Refresh a view until it is closed or nobody holds it any more."""
+    pause = _EVERY
+    while not closed.wait(pause):
+        here = view()
+        if here is None:
+            return
+        begun = time.monotonic()
+        try:
+            here.refresh()
+        except OSError:  # the folder is gone, or comes back
+            pass
+        pause = max(_EVERY, _PATIENCE * (time.monotonic() - begun))
+        del here
+
+
+@functools.cache
+def _widget_class():
+    try:
+        import anywidget
+        import traitlets
+    except ImportError:  # a plain installation has no widgets; the page and the picture remain
+        return None
+
+    class RunsWidget(anywidget.AnyWidget):
+        _esm = page.text_of(_MODULE)
+        payload = traitlets.Bytes().tag(sync=True)
+        kept = traitlets.Dict().tag(sync=True)
+        chosen = traitlets.List(traitlets.Unicode()).tag(sync=True)
+
+    return RunsWidget
