@@ -125,8 +125,9 @@ def in_a_graph(row):
 
 
 # Step by step an operator is its kernel, compiled alone; in a graph the same kernel is part of a program. That both
-# call it alike is seen at the first row of a class or a function. The others are tried in a graph.
-FIRST, FURTHER = split(ROWS, lambda row: row.case.target)
+# call it alike is seen at the first row of a file, and at the examples of each docstring, which run step by step
+# (test_examples.py). The others are tried in a graph.
+FIRST, FURTHER = split(ROWS, lambda row: row.file)
 STEP_BY_STEP = {name_of(row) for row in FIRST}
 
 
