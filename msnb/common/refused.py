@@ -128,6 +128,39 @@ ABSENT: dict[str, dict[str, str]] = {
     "no Tensor is a stub here; isinstance(x, mindspore.Tensor) says what it is": {"common": "_stub_tensor"},
     "it is a part of MindSpore's own messages; log.warning and its like are there": {"log": "_LogActionOnce"},
     "nn.Dense looks at its input by itself": {"nn.layer.basic": "check_dense_input_shape"},
+    "it draws where windows stand; ops.fractional_max_pool2d is there, and ops.avg_pool2d for averages": {
+        "ops": "FractionalAvgPool FractionalMaxPool",
+    },
+    "it updates on the CPU alone; nn.AdaFactor computes it": {"ops": "FusedAdaFactor FusedAdaFactorWithGlobalNorm"},
+    "2.7.1 steps otherwise than its formula where sums are negative; ops.ApplyAdagradV2 or nn.Adagrad is there": {
+        "ops": "ApplyAdagradDA",
+    },
+    "ops.crop_and_resize, or a data set's vision.RandomResizedCrop, cuts a part out of an image": {
+        "ops": "SampleDistortedBoundingBoxV2",
+    },
+    "ops.interpolate resizes images, and ops.affine_grid with ops.grid_sample moves them": {"ops": "ScaleAndTranslate"},
+    "it copies within memory; x[...] = value writes, x[...] reads": {"ops": "CopyWithSlice SelectView"},
+    "nn.Unfold, or ops.unfold, has the windows of images": {"ops": "ExtractImagePatches"},
+    "x += y, and its like, is the same": {
+        "ops": "augassign_add augassign_div augassign_floordiv augassign_mod augassign_mul augassign_sub",
+    },
+    "a RowTensor has indices and values; ops.tensor_scatter_add adds them to a Tensor": {"ops": "row_tensor_add"},
+    "COOTensor and CSRTensor are made by their names": {"ops": "make_coo_tensor make_csr_tensor"},
+    "ops.range has the numbers from start to limit": {"ops": "tensor_range"},
+    "ops.lerp takes a number for its weight, too": {"ops": "LerpScalar"},
+    "x = ops.stop_gradient(x) is the same": {"ops": "stop_gradient_"},
+    "each function is compiled once by itself; leave it out": {"ops": "Reusing"},
+    "ops.move_to, or Tensor.move_to, is the same": {"ops": "MoveTo"},
+    "numpy.save(name, x.asnumpy()) writes a Tensor to a file, and ops.Print shows one within a graph": {
+        "ops": "TensorDump tensordump",
+    },
+    "files of MindRecord are not encrypted here; keep them on a disk that is": {
+        "mindrecord": "set_dec_mode set_enc_key set_enc_mode",
+    },
+    "msnb.Profiler and mindspore.profiler.profile(schedule=...) measure what they are told to": {
+        "profiler": "DynamicProfilerMonitor EnvProfiler",
+    },
+    "one process has no groups of others": {"communication": "MCCL_WORLD_COMM_GROUP"},
     "it is a part of MindSpore's compiler, which XLA replaces; leave it out": {
         "": "rewrite device_context",
         "ops": "DtypeToEnum DumpGradient MapCacheIdx PyExecute SliceGetItem TensorToTuple UpdateState environ_add "

@@ -194,6 +194,7 @@ WITHOUT = {
     "EmbeddingLookup": "gives 0 for rows that another part of the table holds, as MindSpore documents",
     "OneHot": "gives the off value, as MindSpore documents",
     "Take": "takes the first or last, as MindSpore documents for mode 'clip'",
+    "ScatterAddWithAxis": "leaves out, as TensorScatterElements does",
     "TensorScatterElements": "leaves out, as MindSpore documents",
     "UnravelIndex": "stays within the shape, as MindSpore 2.7.1 does",
     "UnravelIndexOf": "clips, as mindspore.numpy does",

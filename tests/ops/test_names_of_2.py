@@ -134,6 +134,25 @@ def test_a_loop_that_is_not_to_be_unrolled_is_one_loop_of_the_graph(mode):
 
 
 @MODES
+def test_derivatives_of_any_order_along_a_curve_are_those_of_mindspore(mode):
+    context.set_context(mode=mode)
+    x = Tensor([[1.0, 2.0]], ms.float32)
+    value, third = ops.derivative(lambda x: ops.exp(ops.sin(x)), x, 3)
+    np.testing.assert_allclose(third.asnumpy(), [[-4.0515366, 3.6724353]], rtol=1e-5)
+    curve = Tensor([[[1.0, 2.0]], [[0.5, 0.0]], [[0.0, 1.0]]], ms.float32)
+    value, found = ops.jet(lambda x: ops.exp(ops.sin(x)), x, curve)
+    np.testing.assert_allclose(value.asnumpy(), np.exp(np.sin(x.asnumpy())), rtol=1e-6)
+    want = [[[1.2533808, -2.0662339]], [[-0.64813006, -7.3098927]], [[-5.9637666, 28.346367]]]
+    np.testing.assert_allclose(found.asnumpy(), want, rtol=1e-5)
+    values, slopes = ops.derivative(lambda a, b: (a * b, a), (Tensor([2, 3]), Tensor([5, 7])), 1)
+    assert [v.asnumpy().tolist() for v in (*values, *slopes)] == [[10, 21], [2, 3], [7, 10], [1, 1]]
+    value, push = ops.linearize(lambda a, b: a * b, (Tensor([2.0]), Tensor([3.0])))
+    assert float(value) == 6 and float(push((Tensor([1.0]), Tensor([10.0])))) == 23
+    with pytest.raises(ValueError, match="jet"):
+        ops.jet(ops.exp, x, Tensor([1.0]))
+
+
+@MODES
 def test_recompute_leaves_values_and_gradients_as_they_are(mode):
     context.set_context(mode=mode)
     net = nn.Dense(2, 3)

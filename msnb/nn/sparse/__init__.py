@@ -1,5 +1,5 @@
 """Sparse layers; this module re-exports those of its submodule."""
 
-from msnb.nn.sparse.sparse import SparseToDense
+from msnb.nn.sparse.sparse import SparseTensorDenseMatmul, SparseToDense
 
-__all__ = ["SparseToDense"]
+__all__ = ["SparseTensorDenseMatmul", "SparseToDense"]

@@ -1,13 +1,14 @@
 """Layers on sparse Tensors."""
 
 from msnb.common.arguments import answered
+from msnb.common.kinds import Bool, checked
 from msnb.core.errors import describe
 from msnb.core.sparse_tensor import SparseTensor
 from msnb.core.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.ops import operations as P
 
-__all__ = ["SparseToDense"]
+__all__ = ["SparseTensorDenseMatmul", "SparseToDense"]
 
 
 class SparseToDense(Cell):
@@ -45,3 +46,45 @@ class SparseToDense(Cell):
             given = describe(sparse_tensor)
             raise TypeError(f"For '{self.cls_name}', the input should be a SparseTensor, but got {given}.")
         return self.sparse_to_dense(sparse_tensor.indices, sparse_tensor.values, sparse_tensor.dense_shape)
+
+
+class SparseTensorDenseMatmul(Cell):
+    """
+    The product of a sparse matrix in three parts and a dense one.
+
+    Args:
+        adjoint_st (bool): Whether the sparse matrix is transposed. Default: False.
+        adjoint_dt (bool): Whether the dense one is. Default: False.
+
+    Inputs:
+        - **indices** (Tensor) - Coordinates, int32 or int64 of shape (N, 2).
+        - **values** (Tensor) - The values there, of shape (N,).
+        - **sparse_shape** (tuple[int]) - Shape of the sparse matrix.
+        - **dense** (Tensor) - The dense matrix, of the element type of `values`.
+
+    Outputs:
+        Tensor, a matrix of that element type.
+
+    Raises:
+        TypeError: If `indices` are not integers, or the element types differ.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> places, values = Tensor([[0, 1], [1, 0]], mindspore.int32), Tensor([2.0, 3.0], mindspore.float32)
+        >>> print(nn.SparseTensorDenseMatmul()(places, values, (2, 2), Tensor([[1.0], [10.0]], mindspore.float32)))
+        [[20.]
+         [ 3.]]
+    """
+
+    @checked
+    def __init__(self, adjoint_st: Bool = False, adjoint_dt: Bool = False) -> None:
+        super().__init__()
+        self.adjoint_st, self.adjoint_dt = adjoint_st, adjoint_dt
+        self.sparse_dense_matmul: P.SparseTensorDenseMatmul = P.SparseTensorDenseMatmul(adjoint_st, adjoint_dt)
+
+    def construct(self, indices: Tensor, values: Tensor, sparse_shape: tuple[int, ...], dense: Tensor) -> Tensor:
+        """The product."""
+        return self.sparse_dense_matmul(indices, values, sparse_shape, dense)

@@ -199,6 +199,31 @@ def TensorScatterElements(
     return _COMBINED[reduction](input_x, updates, places).astype(input_x.dtype)
 
 
+@operator(generation=2)
+def ScatterAddWithAxis(input_x, indices, updates, *, axis: Int = 0):
+    """A Tensor with updates added where indices say along an axis.
+
+    Args:
+        axis (int): The axis that `indices` count along. Default: 0.
+
+    Inputs:
+        - **input_x** (Tensor) - Of at least 1 dimension.
+        - **indices** (Tensor) - int32 or int64, of as many dimensions as `input_x`.
+        - **updates** (Tensor) - Of the shape of `indices` and the element type of `input_x`.
+
+    Outputs:
+        Tensor of the shape and element type of `input_x`.
+
+    Raises:
+        TypeError: If `indices` are not integers or the element types differ.
+        ValueError: If the shapes do not fit or `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return TensorScatterElements.kernel(input_x, indices, updates, axis=axis, reduction="add")
+
+
 @spelling(TensorScatterElements, method="scatter")
 def _scatter_of(self: Tensor, axis: int, index: Tensor, src: Tensor | float) -> Tensor:
     """A copy with the element at `index` along an axis set, for each place of `index`."""
@@ -361,4 +386,6 @@ CASES = [
     case(slice_scatter, F(3, 4), F(3, 2), 1, 0, 4, 2),
     case(select_scatter, F(3, 4), F(4), 0, -1),
     refused(ValueError, slice_scatter, F(3, 4), F(3, 3), 1, 0, 2),
+    case(ScatterAddWithAxis, F(3, 3), Values([[1, 0, 2], [1, 2, 0]]), F(2, 3)).without("gradient", "2.7.1 has none"),
+    case(ScatterAddWithAxis, F(2, 4), Values([[1, 1], [3, 0]]), F(2, 2), axis=1).without("gradient", "2.7.1 has none"),
 ]

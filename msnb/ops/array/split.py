@@ -409,6 +409,44 @@ def SplitWithSize(input, split_size: Ints, dim: Int = 0):
     return tuple(jnp.split(input, np.cumsum(split_size)[:-1], axis))
 
 
+@operator(generation=2)
+def SplitV(input_x, *, size_splits: Ints, split_dim: Int, num_split: PositiveInt):
+    """A Tensor cut into pieces of given lengths along an axis.
+
+    Args:
+        size_splits (Union[tuple, list]): The lengths; -1, once, for what is left.
+        split_dim (int): The axis.
+        num_split (int): How many they are.
+
+    Inputs:
+        - **input_x** (Tensor) - Of at least 1 dimension.
+
+    Outputs:
+        A tuple of Tensors.
+
+    Raises:
+        ValueError: If `split_dim` is out of range, or the lengths are not that of the axis together.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> first, rest = ops.SplitV((1, -1), 0, 2)(Tensor([1, 2, 3], mindspore.int32))
+        >>> print(rest)
+        [2 3]
+    """
+    axis = axis_in("SplitV", split_dim, input_x.ndim, "split_dim")
+    length = input_x.shape[axis]
+    left = length - sum(n for n in size_splits if n >= 0)
+    sizes = [left if n == -1 else n for n in size_splits]
+    if min(sizes, default=-1) < 0 or sum(sizes) != length or len(sizes) != num_split:
+        raise ValueError(
+            f"For 'SplitV', 'size_splits' should be {num_split} lengths, {length} together, of which one may be -1, "
+            f"but got {size_splits}."
+        )
+    return tuple(jnp.split(input_x, np.cumsum(sizes)[:-1].tolist(), axis))
+
+
 CASES = [
     case(SplitWithSize, F(2, 5), (2, 3), 1).without("mindspore", "the CPU has no kernel"),
     case(chunk_ext, F(5, 2), 2),
@@ -421,4 +459,8 @@ CASES = [
     case(tensor_split, F(5, 2), 2),
     case(tensor_split, F(2, 5), (1, 3), 1),
     case(vsplit, F(4, 2), 2),
+    case(SplitV, F(2, 5), size_splits=(2, -1, 1), split_dim=1, num_split=3).without(
+        "mindspore", "the CPU has no kernel"
+    ),
+    refused(ValueError, SplitV, F(2, 5), size_splits=(2, 4), split_dim=1, num_split=2),
 ]

@@ -3,7 +3,8 @@
 import jax
 import jax.numpy as jnp
 
-from msnb.common.kinds import DType, Int, IntOrTuple, Kind, kind_of
+from msnb.common import dtype as mstype
+from msnb.common.kinds import DType, Int, IntOrTuple, Kind, Optional, kind_of
 from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
@@ -135,6 +136,31 @@ def _SoftmaxBackward(dout, out, *, dim: Int = -1):
     return (dout - jnp.sum(out * dout, dim, keepdims=True)) * out
 
 
+@operator(generation=2)
+def LogSoftmaxExt(input, dim: Optional(Int) = None, dtype: Optional(DType) = None):
+    """x - log(sum(exp(x))) along `dim`, in an element type that is asked for.
+
+    Inputs:
+        - **input** (Tensor) - any shape, float.
+        - **dim** (int) - the axis. Default: None, the first one of 0, 1 or 3 axes, else the second one.
+        - **dtype** (mindspore.dtype) - of the result; `input` is cast first. Default: None, that of `input`.
+
+    Outputs:
+        Tensor, shape of `input`.
+
+    Raises:
+        TypeError: If `input` is not float.
+        ValueError: If `dim` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x = input if dtype is None else input.astype(mstype.dtype_to_nptype(dtype))
+    if dim is None:
+        dim = 0 if x.ndim in (0, 1, 3) else 1
+    return LogSoftmax.kernel(x, axis=_check.axis_in("LogSoftmaxExt", dim, x.ndim, "dim"))
+
+
 @operator
 @shapes("y dy: *s")
 @in_float32
@@ -151,6 +177,8 @@ CASES = [
     case(softmin, F(3, 6)),
     case(LogSoftmax, F(3, 5, low=-20, high=20)),
     case(LogSoftmax, F(3, 5), axis=0),
+    case(LogSoftmaxExt, F(3, 5)).without("mindspore", "the CPU has no kernel"),
+    case(LogSoftmaxExt, F(2, 3, 4), -1, mstype.float32).without("mindspore", "the CPU has no kernel"),
     refused(TypeError, Softmax, axis=1.0),
     refused(ValueError, Softmax, F(2, 3), axis=4),
     refused(TypeError, LogSoftmax, axis="0"),

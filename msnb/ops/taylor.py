@@ -1,0 +1,157 @@
+"""Derivatives of any order along a curve, and a function's linear part, under MindSpore 2's names.
+
+They are pushed forward once for each order (`jvp` of `jvp`), which every operator with a derivative allows.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import PositiveInt, check
+from msnb.core.declare import spelling
+from msnb.core.errors import describe
+from msnb.core.tensor import Tensor
+from msnb.core.transforms import jvp
+from msnb.ops._check import tensor_argument
+from msnb.ops.array.create import OnesLike
+
+
+def _real(op, name, value):
+    values = value if isinstance(value, (tuple, list)) else (value,)
+    found = [tensor_argument(op, name, v) for v in values]
+    return [x.astype(mstype.float32) if x._array.dtype.kind in "biu" else x for x in found]
+
+
+def _along(fn, primals, series, order):
+    """The value of `fn` and its derivatives up to `order` at 0 of the curve with these derivatives."""
+
+    def at(time):
+        moved = []
+        for x, terms in zip(primals, series, strict=True):
+            power, scale = time, 1
+            for k, term in enumerate(terms, 1):
+                scale *= k
+                x = x + term * (power / scale)
+                power = power * time
+            moved.append(x)
+        return fn(*moved)
+
+    def pushed(curve):
+        return lambda time: jvp(curve, time, one)[1]
+
+    one = OnesLike()(Tensor(0.0, mstype.float32))
+    found, curve = [at(one * 0)], at
+    for _ in range(order):
+        curve = pushed(curve)
+        found.append(curve(one * 0))
+    return found
+
+
+def _several(found):
+    """For each output of the function: its value and its derivatives."""
+    several = isinstance(found[0], (tuple, list)) and len(found[0]) > 1
+    return several, [list(one) for one in zip(*found, strict=True)] if several else [found]
+
+
+@spelling()
+def derivative(fn: Callable[..., Any], primals: Tensor | tuple[Tensor, ...], order: int) -> tuple[Any, Any]:
+    """The value of a function and its derivative of an order, where all inputs grow alike.
+
+    Args:
+        fn (Union[Cell, function]): Takes and returns Tensors.
+        primals (Union[Tensor, tuple[Tensor]]): Where; whole numbers count as float32.
+        order (int): The order.
+
+    Returns:
+        tuple, the outputs and their derivatives; lists of them where there are several.
+
+    Raises:
+        TypeError: If `primals` are no Tensors, or `order` is no int.
+        ValueError: If `order` is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> value, second = ops.derivative(lambda x: x**3, Tensor([1.0, 2.0], mindspore.float32), 2)
+        >>> print(second)
+        [ 6. 12.]
+    """
+    check(PositiveInt, order, "order", "derivative")
+    inputs = _real("derivative", "primals", primals)
+    several, found = _several(_along(fn, inputs, [[OnesLike()(x)] for x in inputs], order))
+    values, last = [one[0] for one in found], [one[-1] for one in found]
+    return (values, last) if several else (values[0], last[0])
+
+
+@spelling()
+def jet(
+    fn: Callable[..., Any], primals: Tensor | tuple[Tensor, ...], series: Tensor | tuple[Tensor, ...]
+) -> tuple[Any, Any]:
+    """The value of a function and its derivatives along a curve, from the first order to the last that is given.
+
+    Args:
+        fn (Union[Cell, function]): Takes and returns Tensors.
+        primals (Union[Tensor, tuple[Tensor]]): Where the curve is at 0; whole numbers count as float32.
+        series (Union[Tensor, tuple[Tensor]]): The derivatives of the curve, one order behind another along the first
+            axis, for each of `primals`.
+
+    Returns:
+        tuple, the outputs, and their derivatives one behind another; lists of them where there are several.
+
+    Raises:
+        TypeError: If an argument is no Tensor.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x, series = Tensor([1.0, 2.0], mindspore.float32), Tensor([[1.0, 1.0], [0.0, 0.0]], mindspore.float32)
+        >>> value, found = ops.jet(lambda x: x**3, x, series)
+        >>> print(found)
+        [[ 3. 12.]
+         [ 6. 12.]]
+    """
+    from msnb.ops.array.join import Stack
+
+    inputs, terms = _real("jet", "primals", primals), _real("jet", "series", series)
+    lengths = {term.shape[:1] for term in terms}
+    if len(inputs) != len(terms) or len(lengths) != 1 or any(t.shape[1:] != x.shape for x, t in zip(inputs, terms)):
+        shapes = [x.shape for x in inputs], [t.shape for t in terms]
+        raise ValueError(f"For 'jet', 'series' should have the shapes (orders, *shape) of 'primals', but got {shapes}.")
+    order = terms[0].shape[0]
+    several, found = _several(_along(fn, inputs, [[t[k] for k in range(order)] for t in terms], order))
+    values, rest = [one[0] for one in found], [Stack()(one[1:]) for one in found]
+    return (values, rest) if several else (values[0], rest[0])
+
+
+@spelling()
+def linearize(
+    fn: Callable[..., Any], inputs: Tensor | Sequence[Tensor]
+) -> tuple[Any, Callable[[Tensor | Sequence[Tensor]], Any]]:
+    """The value of a function, and the function that maps a direction to its derivative in that direction.
+
+    Args:
+        fn (Union[Cell, function]): Takes and returns Tensors.
+        inputs (Union[Tensor, tuple[Tensor], list[Tensor]]): Where.
+
+    Returns:
+        tuple, the outputs and the function of a direction, a Tensor or a tuple of them like `inputs`.
+
+    Raises:
+        TypeError: If `inputs` are no Tensors.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([1.0, 2.0], mindspore.float32)
+        >>> value, push = ops.linearize(lambda x: x * x, x)
+        >>> print(push(Tensor([1.0, 10.0], mindspore.float32)))
+        [ 2. 40.]
+    """
+    points = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
+    if not all(isinstance(x, Tensor) for x in points):
+        raise TypeError(f"For 'linearize', 'inputs' should be Tensors, but got {describe(inputs)}.")
+    return fn(*points), lambda v: jvp(fn, points, v)[1]
