@@ -31,6 +31,7 @@ _Declared = TypeVar("_Declared")
 VERSIONS = {1: "1.1.1", 2: "2.7.1"}  # generation -> the version of MindSpore whose interface it is
 SHARED = {  # what follows the last choice of the process, besides methods of Tensors -> what MindSpore 2 does
     "repr of a Cell": "`Dense(...)` instead of `Dense<...>`",
+    "Cell, called in GRAPH mode": "it takes what `construct` takes by keyword alone",
     "Cell.register_backward_hook": "the hook is called with the Cell, the gradients of its inputs, and those of its "
     "outputs; a second hook follows the first",
 }

@@ -6,7 +6,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 import jax
 
 from msnb import context
-from msnb.core import compile, events, recomputed, script, trace, unfinished, written_gradients
+from msnb.core import compile, events, generations, recomputed, script, trace, unfinished, written_gradients
 from msnb.core.by_values import runs_plainly
 from msnb.core.paths import held_as
 from msnb.core.precision import cast_tensor
@@ -145,7 +145,12 @@ class Running:
             self.__dict__["_has_bprop"] = callable(getattr(self, "bprop", None))
         if self._has_bprop and (_thread.recording or _thread.frame is not None):
             if kwargs:
-                args, _ = self._positional(args, kwargs)
+                args, kwargs = self._positional(args, kwargs)
+                if kwargs:  # no gradient would belong to it
+                    raise ValueError(
+                        f"construct of {type(self).__name__} takes '{next(iter(kwargs))}' by keyword alone, but its "
+                        f"bprop gets inputs by position. Make it a positional parameter."
+                    )
             return written_gradients.call_with_bprop(self, args)
         return self._construct(args, kwargs)
 
@@ -157,26 +162,20 @@ class Running:
         return self.construct(*args, **kwargs)
 
     def _positional(self, args, kwargs):
-        """Keyword arguments moved to the positions that construct gives them.
+        """(args, kwargs) with keyword arguments moved to the positions that construct gives them.
 
         Raises:
-            ValueError: If construct takes one of them by keyword only.
+            ValueError: If construct takes one of them by keyword only, which r1.1 has not.
         """
-        signature = inspect.signature(self.construct)
-        for p in signature.parameters.values():
-            if (
-                p.kind is p.VAR_KEYWORD
-                and set(kwargs) - set(signature.parameters)
-                or p.kind is p.KEYWORD_ONLY
-                and p.name in kwargs
-            ):
-                raise ValueError(
-                    f"In GRAPH mode construct of {type(self).__name__} takes positional arguments; "
-                    f"'{p.name}' can only be given by keyword. Make it a positional parameter."
-                )
-        bound = signature.bind(*args, **kwargs)
+        bound = inspect.signature(self.construct).bind(*args, **kwargs)
         bound.apply_defaults()
-        return bound.args, {}
+        alone = {name: value for name, value in bound.kwargs.items() if name in kwargs}
+        if alone and generations.shared == 1:
+            raise ValueError(
+                f"In GRAPH mode construct of {type(self).__name__} takes positional arguments; '{next(iter(alone))}' "
+                f"can only be given by keyword. Make it a positional parameter, or run the program with --api 2."
+            )
+        return bound.args, alone
 
     def run_construct(self, cast_inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What `construct` gives for these inputs, with hooks and gradients of the Cell's own around it.

@@ -16,7 +16,7 @@ import pytest
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, nn, ops
-from msnb.core import compile, further_outputs
+from msnb.core import compile, further_outputs, generations
 
 
 @pytest.fixture(autouse=True)
@@ -306,8 +306,29 @@ def test_keyword_arguments_are_bound_to_construct():
         def construct(self, x, *, k):
             return x * k
 
-    with pytest.raises(ValueError, match="k"):
+    with pytest.raises(ValueError, match="'k' can only be given by keyword"):
         Only()(X, k=2)
+
+
+def test_keywords_of_construct_under_mindspore_2(monkeypatch):
+    monkeypatch.setattr(generations, "shared", 2)
+
+    class More(nn.Cell):
+        def construct(self, x, *rest, scale=2, **more):
+            return (x + sum(rest) + more.get("shift", 0)) * scale
+
+    assert More()(X, X, scale=X, shift=1.5).tolist() == ((2 * X + 1.5) * X).tolist()
+
+    class Own(nn.Cell):
+        def construct(self, x, *, k=3):
+            return x * k
+
+        def bprop(self, x, out, dout):
+            return (dout,)
+
+    assert ops.grad(lambda x: Own()(x=x))(X).tolist() == [1] * len(X)
+    with pytest.raises(ValueError, match="its bprop gets inputs by position"):
+        ops.grad(Own())(X, k=2)
 
 
 def test_program_of_describes_the_graph():
