@@ -59,4 +59,8 @@ class Written(Tensor):
         return self._parameter.ndim
 
 
-jax.tree_util.register_pytree_node(Written, lambda t: ((t._array,), None), lambda _, children: box(children[0]))
+def _box(_: None, children: Any) -> Any:
+    return box(children[0])  # a Tensor of its own: who maps over a tree wants no view
+
+
+jax.tree_util.register_pytree_node(Written, lambda t: ((t._array,), None), _box)
