@@ -185,17 +185,24 @@ def _concat(call):
 
 @gradients.register(P.Gather)
 def _gather(call):
-    """Rows that are looked up more than once add up."""
+    """Rows that are looked up more than once add up; those of each of the first `batch_dims` axes among themselves."""
     (d,), (table, places) = call.cotangents, call.inputs[:2]
     axis = call.settings.get("axis", 0) % table.ndim
-    order = [*range(axis, axis + places.ndim), *range(axis), *range(axis + places.ndim, d.ndim)]
-    if axis:
+    batch = call.settings.get("batch_dims", 0) % max(places.ndim, 1)
+    looked_up, n = places.ndim - batch, table.shape[axis]
+    if axis > batch:  # what is looked up comes right behind the batch, and what stood between behind that
+        order = [*range(batch), *range(axis, axis + looked_up), *range(batch, axis), *range(axis + looked_up, d.ndim)]
         d = P.Transpose()(d, tuple(order))
-    rest = d.shape[places.ndim :]
+    rest, batches = d.shape[places.ndim :], table.shape[:batch]
     d = P.Reshape()(d, (math.prod(places.shape), *rest))
-    summed = P.UnsortedSegmentSum()(d, P.Reshape()(places, (-1,)), table.shape[axis])
-    back = [*range(1, axis + 1), 0, *range(axis + 1, table.ndim)]
-    return [P.Transpose()(summed, tuple(back)) if axis else summed]
+    if batch:
+        first = n * np.arange(math.prod(batches)).reshape(*batches, *[1] * looked_up)
+        places = P.Add()(places, Tensor(first.astype(np.int32), places.dtype))
+    summed = P.UnsortedSegmentSum()(d, P.Reshape()(places, (-1,)), math.prod(batches) * n)
+    if batch:
+        summed = P.Reshape()(summed, (*batches, n, *rest))
+    back = [*range(batch), *range(batch + 1, axis + 1), batch, *range(axis + 1, table.ndim)]
+    return [P.Transpose()(summed, tuple(back)) if axis > batch else summed]
 
 
 # ---------------------------------------------------------------------- products
