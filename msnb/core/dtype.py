@@ -59,8 +59,11 @@ def result_type(x: Any, y: Any, op: str) -> np.dtype:
         if jnp.issubdtype(scalar, jnp.complexfloating) and not jnp.issubdtype(tensor, jnp.complexfloating):
             return np.dtype(np.complex128 if tensor == np.float64 else np.complex64)
         return tensor
+    if wx:  # two numbers
+        common = np.dtype(jnp.promote_types(dx, dy))
+        return np.dtype(np.complex64) if common.kind == "c" else _F32 if is_float(common) else common
     if dx == dy:
-        return _F32 if wx and is_float(dx) else dx
+        return dx
     if (dx in _LONE_UNSIGNED or dy in _LONE_UNSIGNED) and _BOOL not in (dx, dy):
         raise TypeError(
             f"For '{op}', {name(dx)} and {name(dy)} are not converted to a common type implicitly; "

@@ -17,6 +17,8 @@ from msnb.ops._kinks import magnitude
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, as_tensors, floating, in_type
 from msnb.ops._shapes import shapes
 from msnb.ops.math._elementwise import of_one, of_two
+from msnb.ops.math.arithmetic import Mul
+from msnb.ops.math.maximum import Maximum
 
 
 @of_one(x="[1.1, -1.5]", shown="[ 1. -2.]", functional="floor", methods=("floor",), generation=2, numpy=real("floor"))
@@ -67,7 +69,7 @@ def Frac(x):
     x="[-1., 1., 0.]",
     shown="[1. 1. 0.]",
     functional="abs",
-    methods=("abs", "absolute", "__abs__"),
+    methods=("abs", "absolute"),
     generation=2,
     allowed=NUMBER,
     numpy=number("abs", "absolute", "fabs"),
@@ -78,6 +80,13 @@ def Abs(x):
 
 
 spelling(Abs, function="absolute")(Abs.functional)
+_abs = Abs()
+
+
+@spelling(Abs, Maximum, method="__abs__")
+def _abs_of(self: Tensor) -> Tensor:
+    """Absolute value of each element; of a number that is an input of a graph, too."""
+    return Maximum.functional(self, -self) if self._array.weak_type else _abs(self)
 
 
 @operator
@@ -105,7 +114,7 @@ def Sign(x):
     x="[1., -2.]",
     shown="[-1.  2.]",
     functional="neg",
-    methods=("neg", "negative", "__neg__"),
+    methods=("neg", "negative"),
     generation=2,
     allowed=NUMBER,
     numpy=number("negative").taking("a"),
@@ -113,6 +122,15 @@ def Sign(x):
 def Neg(x):
     """Each element with its sign changed."""
     return jnp.negative(x)
+
+
+_neg = Neg()
+
+
+@spelling(Neg, Mul, method="__neg__")
+def _neg_of(self: Tensor) -> Tensor:
+    """Each element with its sign changed; of a number that is an input of a graph, too."""
+    return Mul.functional(self, -1) if self._array.weak_type else _neg(self)
 
 
 @operator
