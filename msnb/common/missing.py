@@ -25,7 +25,7 @@ def missing(name: str) -> str:
     if owner is None:
         return f"msnb has no {name}: there is no {parent} either."
     names = [n for n in dir(owner) if not n.startswith("_")]
-    # Tools ask any object for names such as `_mock_name`, pytest each module that a test has; a look around takes 20 ms.
+    # Tools ask any object for names such as `_mock_name`, pytest each module of a test; a look around takes 20 ms.
     near = [] if child.startswith("_") else difflib.get_close_matches(child, names, 3, 0.75)
     where = f"Did you mean {' or '.join(near)}?" if near else f"dir({parent}) lists what is there."
     return f"msnb has no {name}: it is misspelt, or belongs to a part of MindSpore that is not here yet. {where}"
