@@ -18,7 +18,7 @@ VIEWS := node_modules/.installed-views
 ALL_NODE := node_modules/.installed-all
 BUNDLES := msnb/notebook/*/widget.js extensions/*/labextension
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-# One more than there are processors: tests wait for browsers, processes and pauses of their own. Each takes 1.5 GB.
+# One more than there are processors: tests wait for browsers, processes and pauses of their own. Each takes 2 GB.
 WORKERS ?= 3
 # These read the sources and run nothing: `make lint` has them, and no second time is needed.
 READ := tests/test_architecture.py tests/test_replacing.py tests/arguments/test_every_argument.py tests/own_lines
@@ -40,7 +40,7 @@ lab: $(LAB)
 test: $(TEST)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(READ:%=--ignore=%) tests || \
 		{ echo "!!! UNSTABLE, if it passes now:"; $(BIN)/python -m pytest -v --last-failed --last-failed-no-failures none tests; }
-	MSNB_PROGRESS=0 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -p tests.no_grammar -p nbval --nbval --nbval-current-env --nbval-cell-timeout=600 -p no:cacheprovider notebooks
+	MSNB_PROGRESS=0 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -p tests.no_grammar -p tests.cheap_xla -p nbval --nbval --nbval-current-env --nbval-cell-timeout=600 -p no:cacheprovider notebooks
 
 # The same rules with another Python in another environment, for which pip finds the newest of everything.
 NEWEST ?= $(shell for p in python3.13 "$$(pyenv root 2>/dev/null)"/versions/3.13*/bin/python3.13; do \

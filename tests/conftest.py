@@ -2,13 +2,13 @@
 
 import ctypes
 import gc
-import importlib.metadata
 import os
 import signal
 import sys
 from pathlib import Path
 
 import chance
+import cheap_xla  # noqa: F401 - before anything imports jax
 import no_grammar  # noqa: F401 - before anything imports nbformat
 import pytest
 from fresh import Fresh
@@ -20,22 +20,15 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("MSNB_COMPILE_CACHE", "0")  # what is compiled here is nobody else's
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
-# Two thirds of the time of these tests would go into machine code that runs once. Whoever sets XLA_FLAGS, be it to
-# nothing, gets the compiler as users have it; so does `make newest`. An unknown flag ends the process.
-CHEAP = [
-    "--xla_backend_optimization_level=0",
-    "--xla_llvm_disable_expensive_passes=true",
-    "--xla_cpu_parallel_codegen_split_count=1",
-]
-if importlib.metadata.version("jaxlib").startswith("0.10."):  # later ones know the dearer way to make loops only
-    CHEAP.append("--xla_cpu_use_fusion_emitters=false")
-os.environ.setdefault("XLA_FLAGS", " ".join(CHEAP))
-
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so it is in the background of a shell; some tests interrupt
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-MEMORY = 1200 << 20  # bytes of this process from which on what is compiled is dropped between two tests
+# Bytes of this process from which on what is compiled is dropped between two tests. What is dropped is compiled again,
+# and to look through all that is left takes a second: a machine of 16 GB need not so often.
+MEMORY = 1200 << 20
+if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+    MEMORY = max(MEMORY, min(1800 << 20, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 10))
 
 
 def _resident():
@@ -92,7 +85,6 @@ def pytest_collection_finish():
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
-    gc.enable()
     gc.enable()
 
 

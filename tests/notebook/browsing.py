@@ -112,10 +112,15 @@ def frames(page):
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
+DRAWS = os.environ.get("MSNB_DOCS") == "1"
+
+
 def picture(target, name, folder, docs=True, **options):
-    """A screenshot; with MSNB_DOCS=1 in the environment it is the one in docs/images, else it goes to `folder`."""
-    place = ROOT / "docs" / "images" if docs and os.environ.get("MSNB_DOCS") == "1" else Path(folder)
-    target.screenshot(path=place / f"{name}.png", **options)
+    """With MSNB_DOCS=1 in the environment a screenshot, the one in docs/images, or one of those that nobody prints, in
+    `folder`. Without it none, which takes chromium half a second without a graphics card.
+    """
+    if DRAWS:
+        target.screenshot(path=(ROOT / "docs" / "images" if docs else Path(folder)) / f"{name}.png", **options)
 
 
 def paper(image):
@@ -178,6 +183,7 @@ class Jupyter:
             f"--IdentityProvider.token={TOKEN}",
             f"--ServerApp.root_dir={self.home / 'work'}",
             "--LabApp.news_url=",
+            "--LabApp.expose_app_in_browser=True",
         ]
         with open(self.home / "log", "w") as log:
             return subprocess.Popen(
@@ -310,6 +316,18 @@ def opened(browser, url, ready, height=1000):
     run_all(page)
     page.wait_for_selector(ready)
     return page
+
+
+OPEN = """async path => {
+    for (const shown of [...jupyterapp.shell.widgets('main')]) shown.dispose();
+    await jupyterapp.commands.execute('docmanager:open', {path, factory: 'Notebook'}); }"""
+
+
+def instead(page, path):
+    """Open another notebook of the server in a JupyterLab that is there, in place of all that it shows: the front end
+    is loaded once for several, which takes it some seconds.
+    """
+    page.evaluate(OPEN, path)
 
 
 def line(where, text):

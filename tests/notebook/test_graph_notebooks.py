@@ -5,7 +5,7 @@ import re
 
 import nbformat
 import pytest
-from browsing import PYTHON, TOKEN, behind, chromium, frames, kernels, large_page, menu, needs, picture, run_all, until
+from browsing import DRAWS, PYTHON, TOKEN, behind, chromium, frames, kernels, large_page, menu, needs, picture, run_all, until
 from nbformat.v4 import new_code_cell, new_notebook
 
 pytestmark = pytest.mark.first
@@ -77,7 +77,7 @@ class Notebook:
         return self.page.locator(".jp-CodeCell", has=self.page.locator(f'.cm-line:has-text("{text}")')).first
 
     def picture(self, number, name, docs=True):
-        if self.name != "lab":  # a picture takes as long as what it shows, and these are in no document
+        if self.name != "lab" or not DRAWS:  # a picture takes as long as what it shows
             return
         self.view(number).scroll_into_view_if_needed()
         self.page.mouse.move(2, 2)
@@ -301,7 +301,7 @@ def the_mode_can_be_switched(notebook):
             "wish => [...document.querySelectorAll('select[aria-label=\"msnb mode\"]')].every(s => s.value === wish)",
             arg=wish,
         )
-    page.screenshot(path=notebook.folder / f"mode_{notebook.name}.png")
+    picture(page, f"mode_{notebook.name}", notebook.folder, docs=False)
 
 
 def saved(notebook):

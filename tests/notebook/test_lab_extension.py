@@ -13,6 +13,7 @@ from browsing import (
     TOKEN,
     behind,
     chromium,
+    instead,
     kernels,
     line,
     menu,
@@ -237,7 +238,7 @@ def a_fresh_clone_shows_pictures_and_trust_wakes_them(page, folder):
     height = int(re.search(r"--msnb-height:(\d+)px", nbformat.writes(clone))[1])
     clone.cells.append(new_markdown_cell("another text, which nobody here has signed"))
     nbformat.write(clone, folder / "work" / "clone.ipynb")
-    page.goto(address(page.url.partition("/lab")[0], "clone.ipynb") + "&reset")
+    instead(page, "live/clone.ipynb")
     still = page.locator(".msnb-view > img")
     still.wait_for()
     assert still.bounding_box()["height"] > 150 and page.locator(".jp-OutputArea iframe").count() == 0
@@ -256,7 +257,7 @@ def a_notebook_whose_kernel_never_starts_shows_its_graph(page, folder):
     cell = new_code_cell("view", outputs=[new_output("display_data", data)])
     kernel = {"kernelspec": {"name": "of-another-machine", "display_name": "Elsewhere", "language": "python"}}
     nbformat.write(new_notebook(cells=[cell], metadata=kernel), folder / "work" / "elsewhere.ipynb")
-    page.goto(address(page.url.partition("/lab")[0], "elsewhere.ipynb") + "&reset")
+    instead(page, "live/elsewhere.ipynb")
     page.locator(".jp-Dialog .jp-mod-reject").click()  # no kernel
     page.locator(".jp-OutputArea .msnb-view > img").wait_for(state="attached")
     assert "Loading widget" not in page.locator(".jp-Notebook").inner_text()
@@ -267,7 +268,7 @@ def a_profile_is_live_and_leads_to_the_line_of_a_row(page, folder):
     cells = [new_code_cell(text) for text in PROFILE]
     nbformat.write(new_notebook(cells=cells, metadata=PYTHON), folder / "work" / "profile.ipynb")
     page.set_viewport_size({"width": 1500, "height": 1250})
-    page.goto(address(page.url.partition("/lab")[0], "profile.ipynb") + "&reset")
+    instead(page, "live/profile.ipynb")
     page.locator(".jp-Notebook .jp-CodeCell").first.click()
     run_all(page)
     page.wait_for_selector(".msnb-profile[data-ready]")

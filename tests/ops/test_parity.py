@@ -5,6 +5,8 @@ import itertools
 import json
 from collections import Counter
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from operator_rows import GOLDEN, REFUSALS, ROWS, answers, boxed, declared, names_of, stored
@@ -12,7 +14,8 @@ from oracle import cotangent, placed, selected, variables
 from sweeps import split
 
 import msnb as ms
-from msnb import Tensor, context, ops
+from msnb import Tensor, context
+from msnb.core.tensor import box
 
 UNANSWERED = json.loads((GOLDEN / "unanswered.json").read_text())
 # Where MindSpore 2.7.1, which gave the answers, and r1.1, which decides, differ in the element type of a result.
@@ -53,6 +56,24 @@ def ran(row):
     return found | {f"written{place}": boxes[place].asnumpy() for place in row.parameters}
 
 
+def is_float(result):
+    return isinstance(result, Tensor) and result.dtype in (ms.float16, ms.float32, ms.float64)
+
+
+@jax.custom_vjp
+def weighted(*arrays):
+    """0, whose gradients are those of the sum of the arrays, weighted with `cotangent`: to trace that sum, which nobody
+    wants, and its gradient is a quarter of the time.
+    """
+    return jnp.float32(0)
+
+
+weighted.defvjp(
+    lambda *arrays: (jnp.float32(0), arrays),
+    lambda arrays, _: tuple(jnp.asarray(cotangent(a.shape), a.dtype) for a in arrays),
+)
+
+
 def compiled(rows):
     """[{name: array}] of the same of each row, and of its gradients, from one compiled program."""
     calls, boxes = [row.call() for row in rows], [[boxed(v) for v in row.inputs()] for row in rows]
@@ -60,14 +81,13 @@ def compiled(rows):
     ends = list(itertools.accumulate(map(len, places), initial=0))
 
     def run(*values):
-        every, total = [], Tensor(0.0)
+        every, differentiated = [], []
         for i in range(len(rows)):
             results = results_of(calls[i](*placed(boxes[i], places[i], values[ends[i] : ends[i + 1]])))
             every.append(results)
-            for _, r in selected(results, rows[i].differentiated):
-                if isinstance(r, Tensor) and r.dtype in (ms.float16, ms.float32, ms.float64):
-                    total = total + (ops.cast(r, ms.float32) * Tensor(cotangent(r.shape))).sum()
-        return total, every
+            floats = [r for _, r in selected(results, rows[i].differentiated) if is_float(r)]
+            differentiated += [r._array for r in floats]
+        return box(weighted(*differentiated)), every
 
     at = [
         b[place] if number is None else b[place][number]
@@ -77,7 +97,7 @@ def compiled(rows):
     if at:
         slopes = ms.value_and_grad(run, tuple(range(len(at))), has_aux=True)
 
-        def results_and_slopes(*values):  # the total is no result, so that nothing is compiled that adds it up
+        def results_and_slopes(*values):
             (_, every), grads = slopes(*values)
             return every, grads
 
