@@ -19,14 +19,17 @@ import numpy as np
 
 from msnb._atomic import writing
 from msnb.core._jax_compiling import opened_module
-from msnb.core._jax_private import eval_jaxpr
+from msnb.core._jax_private import eval_jaxpr, without_prints
 from msnb.core.compile import program_of
 from msnb.core.errors import describe
 from msnb.core.staging import dynamic
 from msnb.core.tree import flatten
 from msnb.core.user_primitive import PrimitiveWithInfer
+from msnb.exchange.missing import refusal
 from msnb.exchange.tracing import evaluating
 from msnb.ir.anf import FuncGraph
+from msnb.ir.api import name_of, of_program
+from msnb.ir.cost import inner_jaxprs
 from msnb.ir.read import dtype_name
 from msnb.ir.stablehlo import read_stablehlo
 from msnb.nn.cell import Cell
@@ -35,6 +38,7 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.program import Program
 
 PLATFORMS = ("cpu", "cuda", "tpu")
+_CALLS = frozenset(("pure_callback", "io_callback"))
 _SECONDS = 120  # for a look at a file, most of which is importing JAX
 _sound: set[bytes] = set()  # digests of what this process need not have looked at again
 _LOOK = """
@@ -55,11 +59,13 @@ def write(net: Cell, inputs: Sequence[Any], file: str, platforms: Sequence[str] 
 
     Raises:
         ValueError: If a call of the network changes Parameters or draws random numbers.
+        NotImplementedError: If operators of the network call Python; all of them are named.
         ImportError: If flatbuffers is not installed.
     """
     with evaluating(net):
         program = program_of(net, *inputs)
     _check_pure(program)
+    _check_python(program, net)
     given = [x for x in flatten(tuple(inputs))[0] if dynamic(x)]
     numbers = {place: x for place, x in enumerate(given) if isinstance(x, float)}
     taken = [kind for place, kind in enumerate(program.example_arguments()[2:]) if place not in numbers]
@@ -78,6 +84,19 @@ def _check_pure(program):
         raise ValueError(f"A call of {program.name} draws random numbers, which an artefact cannot.")
 
 
+def _check_python(program, net):
+    """An artefact runs without Python."""
+    if _calls_python(program.jaxpr):
+        graph = of_program(program, name_of(net))
+        calling = [node for node in graph.all_nodes() if node.op in _CALLS or _calls_python(node.kernel)]
+        raise refusal(graph, calling, "STABLEHLO", dict.fromkeys(calling, "it calls a Python function"))
+
+
+def _calls_python(graph):
+    equations = getattr(graph, "eqns", ())
+    return any(eqn.primitive.name in _CALLS or any(map(_calls_python, inner_jaxprs(eqn))) for eqn in equations)
+
+
 def _function(program: "Program", numbers: dict[int, float]) -> Any:
     """The results of a program as a function of its arguments, with the Parameters, and the arguments that are the
     numbers at these places, as constants."""
@@ -86,11 +105,12 @@ def _function(program: "Program", numbers: dict[int, float]) -> Any:
     names = [name.replace(".", "_") for kind, name, *_ in program.inputs if kind == "arg"]
     count = len(names)
     names = [name for place, name in enumerate(names) if place not in numbers]
+    quiet = without_prints(program.jaxpr.jaxpr)  # an artefact calls no Python
 
     def fn(*arrays):
         left = iter(arrays)
         given = [numbers[place] if place in numbers else next(left) for place in range(count)]
-        outs = iter(eval_jaxpr(program.jaxpr.jaxpr, program.jaxpr.consts, *weights, *given))
+        outs = iter(eval_jaxpr(quiet, program.jaxpr.consts, *weights, *given))
         return tuple([next(outs) if known is None else jax.numpy.asarray(known[0]) for known in program.static])
 
     fn.__name__ = fn.__qualname__ = program.name if program.name.isidentifier() else "main"

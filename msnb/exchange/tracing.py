@@ -8,10 +8,12 @@ import numpy as np
 
 from msnb.core.compile import program_of
 from msnb.core.kernel import differentiated
+from msnb.core.operator import REGISTRY
 from msnb.core.parameter import Parameter
 from msnb.core.staging import dynamic
 from msnb.core.tensor import Tensor
 from msnb.core.tree import flatten
+from msnb.exchange.missing import refusal
 from msnb.ir.anf import CNode, FuncGraph, ValueNode
 from msnb.ir.api import name_of, of_program
 from msnb.nn.cell import Cell
@@ -63,12 +65,16 @@ def traced(net: Cell | Callable[..., Any], *inputs: Any) -> FuncGraph:
 
     Returns:
         FuncGraph, the new values of Parameters that evaluation may write left out.
+
+    Raises:
+        NotImplementedError: If the network draws random numbers.
     """
     # A Parameter that is given as an input is one: it is not a weight of the network.
     given = _given(inputs)
     with evaluating(net):
         program = program_of(net, *given)
         graph = of_program(program, name_of(net))
+    _check_draws(program, graph)
     _settle(graph, given)
     graph.weights = Values(_by_name(program.params))
     if graph.written:
@@ -92,6 +98,7 @@ def stepped(net: Cell | Callable[..., Any], *inputs: Any, rules: Callable[..., A
     with evaluating(net):
         program = program_of(net, *given)
         graph = of_program(program, name_of(net))
+        _check_draws(program, graph)
         if any(node.direction == "backward" for node in graph.all_nodes()):
             with differentiated(rules):
                 program = program_of(net, *given, anew=True)
@@ -123,14 +130,18 @@ def _given(inputs):
     return rebuild([Tensor(x) if isinstance(x, Parameter) else x for x in leaves])
 
 
+def _check_draws(program, graph):
+    """Random numbers are drawn from a stream of msnb's, which no file has."""
+    drawing = [node for node in graph.all_nodes() if getattr(REGISTRY.get(node.op), "random", False)]
+    if program.random and drawing:
+        raise refusal(graph, drawing, "a file", dict.fromkeys(drawing, "it draws random numbers"))
+
+
 def _settle(graph, inputs):
     """Numbers that the network was called with, which a program is given as it is given Tensors, become constants."""
-    given = (x for x in flatten(inputs)[0] if dynamic(x))
-    numbers = {
-        node: ValueNode(x, node.types)
-        for node, x in zip([p for p in graph.parameters if not p.is_weight], given, strict=True)
-        if not isinstance(x, Tensor)
-    }
+    given = [x for x in flatten(inputs)[0] if dynamic(x)]
+    arguments = [p for p in graph.parameters if not p.is_weight][-len(given) :]  # after the number of random draws
+    numbers = {node: ValueNode(x, node.types) for node, x in zip(arguments, given) if not isinstance(x, Tensor)}
     if not numbers:
         return
     graph.parameters[:] = [node for node in graph.parameters if node not in numbers]

@@ -195,3 +195,27 @@ def test_numbers_that_a_network_is_exported_with_are_fixed_in_the_file(kind, tmp
     ms.export(net, *given, file_name=path, file_format=kind)
     loads = {"STABLEHLO": ms.load_stablehlo, "ONNX": ms.load_onnx, "MINDIR": lambda p: nn.GraphCell(ms.load(p))}
     np.testing.assert_allclose(loads[kind](path)(x, x).asnumpy(), net(*given).asnumpy(), rtol=1e-6)
+
+
+class Prints(nn.Cell):
+    """What it prints is no part of what it computes."""
+
+    def __init__(self):
+        super().__init__()
+        self.told = ops.Print()
+
+    def construct(self, x):
+        self.told("x", x)
+        return x * 2
+
+
+def test_what_is_printed_is_left_out(tmp_path, taken_for_sound):
+    path = str(tmp_path / "net.stablehlo")
+    ms.export(Prints(), Tensor(X), file_name=path, file_format="STABLEHLO")
+    np.testing.assert_array_equal(ms.load_stablehlo(path)(Tensor(X)).asnumpy(), X * 2)
+
+
+def test_operators_that_call_python_are_refused_by_name(tmp_path):
+    called = ops.Custom(lambda x: x + 1, lambda shape: shape, lambda dtype: dtype, func_type="pyfunc")
+    with pytest.raises(NotImplementedError, match="no form here for Custom(?s:.*)it calls a Python"):
+        ms.export(called, Tensor(X), file_name=str(tmp_path / "net"), file_format="STABLEHLO")

@@ -294,6 +294,33 @@ def test_an_axis_that_is_none_is_of_any_length():
             close(run(model, randoms(*shape)), expected)
 
 
+def test_an_lstm_of_two_directions_without_biases_is_the_same_on_the_way_back():
+    lstm = nn.LSTM(3, 2, has_bias=False, bidirectional=True)
+
+    class Both(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.lstm = lstm
+
+        def construct(self, x, h):
+            return self.lstm(x, (h, h))[0]
+
+    net, x, h = Both(), randoms(4, 1, 3), randoms(2, 1, 2)
+    model, expected = model_of(net, Tensor(x), Tensor(h)), [net(Tensor(x), Tensor(h)).asnumpy()]
+    close([read.cell_of(model)(Tensor(x), Tensor(h))], expected)
+    needed()
+    close(run(model, x, h), expected)
+
+
+def test_random_numbers_are_refused_by_name():
+    class Noisy(nn.Cell):
+        def construct(self, x):
+            return x + ops.UniformReal()((2,))
+
+    with pytest.raises(NotImplementedError, match="UniformReal in .*: it draws random numbers"):
+        model_of(Noisy(), Tensor(randoms(2)))
+
+
 class Masked(nn.Cell):
     """Word vectors and marks of what counts, as BERT is given them."""
 

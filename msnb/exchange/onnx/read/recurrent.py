@@ -213,6 +213,8 @@ def _whole_lstm(r, layer, n):
         bias = layer.of(3, direction)
         if bias is not None:
             biases += [ordered(bias), ordered(bias, 4)]
+        elif directions == 2:  # without biases how weights are packed is the device's, with zeros it is not
+            biases.append(r.filled((8 * n,), 0, layer.x.dtype))
     flat = r("Concat", flat + biases, axis=0)
     w = r.reshape(flat, (flat.shape[0], 1, 1))
     zeros = r.filled((directions, layer.batch, n), 0, layer.x.dtype)
