@@ -160,6 +160,7 @@ ABSENT: dict[str, dict[str, str]] = {
     "msnb.Profiler and mindspore.profiler.profile(schedule=...) measure what they are told to": {
         "profiler": "DynamicProfilerMonitor EnvProfiler",
     },
+    "it is ops.Custom": {"ops.operations": "Custom"},
     "one process has no groups of others": {"communication": "MCCL_WORLD_COMM_GROUP"},
     "it is a part of MindSpore's compiler, which XLA replaces; leave it out": {
         "": "rewrite device_context",

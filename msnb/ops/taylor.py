@@ -14,6 +14,7 @@ from msnb.core.tensor import Tensor
 from msnb.core.transforms import jvp
 from msnb.ops._check import tensor_argument
 from msnb.ops.array.create import OnesLike
+from msnb.ops.array.join import Stack
 
 
 def _real(op, name, value):
@@ -113,8 +114,6 @@ def jet(
         [[ 3. 12.]
          [ 6. 12.]]
     """
-    from msnb.ops.array.join import Stack
-
     inputs, terms = _real("jet", "primals", primals), _real("jet", "series", series)
     lengths = {term.shape[:1] for term in terms}
     if len(inputs) != len(terms) or len(lengths) != 1 or any(t.shape[1:] != x.shape for x, t in zip(inputs, terms)):
