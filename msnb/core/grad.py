@@ -7,6 +7,7 @@ from typing import Any
 import jax
 
 from msnb import context
+from msnb.common import dtype as mstype
 from msnb.common.arguments import answered
 from msnb.core import compile, trace
 from msnb.core.autodiff import Gradient
@@ -20,6 +21,7 @@ from msnb.core.tree import flatten
 
 _thread = trace.thread
 _state = context._state
+_PLAIN = (int, float, complex, str, bytes, type(None), mstype.Type)  # what is no Tensor, and holds none
 
 
 class GradOperation:
@@ -189,7 +191,7 @@ class _Derived:
         """Of several inputs, the gradients of those that are or hold Tensors: MindSpore leaves the others out."""
         if not isinstance(self.position, tuple):
             return self
-        kept = tuple([p for p in self.position if p >= len(args) or _holds_tensors(args[p])])
+        kept = tuple([p for p in self.position if p not in range(len(args)) or _holds_tensors(args[p])])
         if not kept or len(kept) == len(self.position):
             return self
         twin = copy.copy(self)
@@ -233,7 +235,7 @@ class _Derived:
 
 
 def _holds_tensors(arg):
-    return any(isinstance(leaf, Tensor) for leaf in flatten(arg)[0])
+    return any(not isinstance(leaf, _PLAIN) for leaf in flatten(arg)[0])
 
 
 def grad(

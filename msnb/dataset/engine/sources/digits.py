@@ -9,18 +9,18 @@ from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import Flag, Folder, NumSamples, Text, Whole, Workers, one_of
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.sources.mappable import Sampling, Shuffled
-from msnb.dataset.engine.sources.mnist import MnistDataset
+from msnb.dataset.engine.sources.mnist import MnistFormat
 from msnb.dataset.engine.sources.public import PublicSet, TextSet, WholeSet
 from msnb.formats import idx, reading
 
 
-class FashionMnistDataset(MnistDataset):
+class FashionMnistDataset(MnistFormat):
     """Fashion-MNIST, clothes of ten classes in the format of MNIST: columns ``image`` (uint8, (28, 28, 1)) and
     ``label`` (uint32). The arguments are those of :class:`MnistDataset`.
     """
 
 
-class KMnistDataset(MnistDataset):
+class KMnistDataset(MnistFormat):
     """KMNIST, ten Japanese characters in the format of MNIST: columns ``image`` (uint8, (28, 28, 1)) and ``label``
     (uint32). The arguments are those of :class:`MnistDataset`.
     """

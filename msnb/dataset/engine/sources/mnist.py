@@ -16,29 +16,9 @@ from msnb.formats import idx
 _PREFIX = {"train": "train", "test": "t10k", "all": ""}
 
 
-class MnistDataset(MappableDataset):
-    """Images of handwritten digits: columns ``image`` (uint8, (28, 28, 1)) and ``label`` (uint32 scalar).
-
-    Args:
-        dataset_dir (str): Folder with the files ``train-images-idx3-ubyte``, ``train-labels-idx1-ubyte``,
-            ``t10k-images-idx3-ubyte``,
-            ``t10k-labels-idx1-ubyte`` (compressed with gzip or not).
-        usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
-        num_samples (int, optional): At most so many samples. Default: None, all.
-        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
-        shuffle (bool, optional): Whether the order is random. Default: None, True.
-        sampler (Sampler, optional): Which samples, in which order; excludes `shuffle` and shards. Default: None.
-        num_shards (int, optional): Number of shares to divide the samples into. Default: None.
-        shard_id (int, optional): Number of this share. Default: None.
-        cache (DatasetCache, optional): Where to keep the samples. Default: None.
-
-    Raises:
-        RuntimeError: If the folder has no such files, they are damaged, or arguments exclude each other.
-        ValueError: If the folder does not exist or an argument is out of range.
-
-    Examples:
-        >>> import mindspore.dataset as ds
-        >>> dataset = ds.MnistDataset("MNIST_Data/train", num_samples=3)
+class MnistFormat(MappableDataset):
+    """Images and their labels in MNIST's four files, whatever they show. Readers that are loaded later derive from it,
+    and not from `MnistDataset`, which a program may have replaced by a function of its own.
     """
 
     columns: tuple[str, ...] = ("image", "label")
@@ -101,3 +81,29 @@ class MnistDataset(MappableDataset):
 
     def _count_classes(self):
         return 10
+
+
+class MnistDataset(MnistFormat):
+    """Images of handwritten digits: columns ``image`` (uint8, (28, 28, 1)) and ``label`` (uint32 scalar).
+
+    Args:
+        dataset_dir (str): Folder with the files ``train-images-idx3-ubyte``, ``train-labels-idx1-ubyte``,
+            ``t10k-images-idx3-ubyte``,
+            ``t10k-labels-idx1-ubyte`` (compressed with gzip or not).
+        usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
+        num_samples (int, optional): At most so many samples. Default: None, all.
+        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        shuffle (bool, optional): Whether the order is random. Default: None, True.
+        sampler (Sampler, optional): Which samples, in which order; excludes `shuffle` and shards. Default: None.
+        num_shards (int, optional): Number of shares to divide the samples into. Default: None.
+        shard_id (int, optional): Number of this share. Default: None.
+        cache (DatasetCache, optional): Where to keep the samples. Default: None.
+
+    Raises:
+        RuntimeError: If the folder has no such files, they are damaged, or arguments exclude each other.
+        ValueError: If the folder does not exist or an argument is out of range.
+
+    Examples:
+        >>> import mindspore.dataset as ds
+        >>> dataset = ds.MnistDataset("MNIST_Data/train", num_samples=3)
+    """
