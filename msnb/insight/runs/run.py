@@ -3,8 +3,8 @@
 import json
 import math
 import os
+import platform
 import re
-import socket
 import threading
 import time
 from collections.abc import Callable
@@ -234,7 +234,7 @@ class Run:
             kept.append(Stored(found.step, found.time, path, place, value.end - value.start))
 
     def _seen(self, first, last):
-        if first > 0:
+        if first > 0 and math.isfinite(last - first):
             self._times = (min(first, self._times[0]), max(last, self._times[1])) if self._times else (first, last)
 
     def _guarded(self, path, act):
@@ -262,7 +262,7 @@ class Run:
     def state(self) -> str:
         """How it ended, str; "running" only while its process lives, as far as this machine can tell."""
         state = str(self.meta.get("state") or "finished")
-        if state == "running" and self.meta.get("host") == socket.gethostname() and not _alive(self.meta.get("pid")):
+        if state == "running" and self.meta.get("host") == platform.node() and not _alive(self.meta.get("pid")):
             return "interrupted"
         return state
 
@@ -413,7 +413,8 @@ def _joined(parts):
 
 
 def _number(value):
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    known = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return float(value) if known else None
 
 
 def _alive(pid):
