@@ -154,7 +154,9 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb.exchange.onnx.read import load_onnx
     from msnb.exchange.source import to_source
     from msnb.exchange.stablehlo import load_stablehlo
+    from msnb.insight.tuning import tune
     from msnb.nn.frozen import frozen
+    from msnb.notebook.dashboard import dashboard
     from msnb.notebook.gradients import GradientMonitor, inspect_gradients
     from msnb.notebook.graph import view
     from msnb.notebook.runs import runs
@@ -447,8 +449,10 @@ _SUBMODULES = frozenset(
 _VIEWS = {
     "view": "msnb.notebook.graph",
     "summary": "msnb.notebook.summary",
+    "dashboard": "msnb.notebook.dashboard",
     "record": "msnb.train.recording",
     "runs": "msnb.notebook.runs",
+    "tune": "msnb.insight.tuning",
 }
 
 

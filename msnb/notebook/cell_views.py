@@ -7,6 +7,7 @@ from typing import Any
 from msnb.notebook.cell_names import shell
 
 _shown = {}  # cell id -> (execution count, views)
+_followed = weakref.WeakSet()  # views of files that a cell may have written to
 _changed = weakref.WeakSet()  # views whose output in the notebook is older than they are
 
 
@@ -15,8 +16,15 @@ def changed(view: Any) -> None:
     _changed.add(view)
 
 
+def follow(view: Any) -> None:
+    """A view shows files: `view.refresh()` is called at the end of each cell, before outputs are brought up to date."""
+    _followed.add(view)
+
+
 def write(_: Any = None) -> None:
     """Bring the outputs of changed views up to date: the event at the end of each cell."""
+    for view in list(_followed):
+        view.refresh()
     for view in list(_changed):
         _changed.discard(view)
         view.show_again()
@@ -42,6 +50,7 @@ def remember(view: Any) -> None:
 
 def forget(view: Any) -> None:
     """A view was closed."""
+    _followed.discard(view)
     for cell, (count, views) in list(_shown.items()):
         if view in views:
             _shown[cell] = count, [other for other in views if other is not view]

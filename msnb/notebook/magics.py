@@ -11,6 +11,7 @@ from IPython.core.magic_arguments import argument, magic_arguments
 
 from msnb import alias, context
 from msnb.notebook import cell_scope, errors, rewrite
+from msnb.notebook.dashboard import magics as dashboard_magics
 from msnb.notebook.gradients import magics as gradient_magics
 from msnb.notebook.graph import calls
 from msnb.notebook.options import parse
@@ -195,12 +196,14 @@ def install(shell: Any) -> Any:
     undo_pipeline = pipeline_magics.install(shell)
     undo_gradients = gradient_magics.install(shell)
     undo_runs = runs_magics.install(shell)
+    undo_dashboard = dashboard_magics.install(shell)
 
     def undo():
         undo_profile()
         undo_pipeline()
         undo_gradients()
         undo_runs()
+        undo_dashboard()
         for kind, names in registered.magics.items():
             table = shell.magics_manager.magics[kind]
             for name in names:

@@ -2,19 +2,24 @@
 
 import json
 import os
+import shutil
 import socket
 import struct
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from msnb.formats.crc32c import masked_crc32c
 from msnb.formats.protobuf import encode, varint
+from msnb.formats.summary_events import Histogram, Image, summary_event
+from msnb.formats.summary_tensors import SCHEMA
 from msnb.insight.runs import Run
-from msnb.insight.runs.messages import SCHEMA
+from msnb.notebook.graph import GraphView
 
+GOLDEN = Path(__file__).parents[1] / "golden" / "summaries"
 FILE = "events.out.events.summary.1700000000.0.here_MS"
 
 
@@ -116,25 +121,41 @@ def test_a_file_that_was_written_anew_is_read_anew(tmp_path):
 
 
 def test_images_histograms_and_tensors_are_read_when_asked_for(tmp_path):
-    image = encode(SCHEMA, "Image", {"height": 2, "width": 3, "colorspace": 3, "encoded_image": b"png"})
-    buckets = [{"left": -1.0, "width": 1.0, "count": 4}, {"left": 0.0, "width": 2.0, "count": 6}]
-    histogram = {"buckets": buckets, "nan_count": 1, "min": -1.0, "max": 2.0, "sum": 5.0, "count": 11}
-    tensor = {"dims": [2, 2], "data_type": 11, "raw_data": np.arange(4, dtype=np.float32).tobytes()}
-    wrong = {**tensor, "dims": [3, 2]}
-
-    def value(tag, field, kind, message):
-        return part(1, part(1, tag.encode()) + part(field, encode(SCHEMA, kind, message)))
-
-    of_image = part(1, part(1, b"pic") + part(4, image))
-    body = [of_image, value("w", 9, "Histogram", histogram), value("t", 8, "Tensor", tensor), number("loss", 1)]
-    run = Run(written(tmp_path / "r", event(7, *body), event(8, value("t", 8, "Tensor", wrong))))
+    edges, counts = np.array([-1.0, 0.0, 2.0]), np.array([4, 6])
+    values = [
+        ("pic", "image", Image(2, 3, 3, b"png")),
+        ("w", "histogram", Histogram(edges, counts, -1.0, 2.0, 5.0, 11, 1)),
+        ("t", "tensor", np.arange(4, dtype=np.float32).reshape(2, 2)),
+        ("loss", "scalar", 1.0),
+    ]
+    tensor = encode(SCHEMA, "TensorProto", {"dims": [3, 2], "data_type": 11, "raw_data": bytes(16)})
+    wrong = event(8, part(1, part(1, b"t") + part(8, tensor)))
+    run = Run(written(tmp_path / "r", summary_event(1.7e9, 7, values), wrong))
     (picture,), (found,), (array,) = run.images("pic"), run.histograms("w"), run.tensors("t")
     assert (picture.step, picture.png, picture.width, picture.height) == (7, b"png", 3, 2)
     assert (
         found.edges.tolist() == [-1, 0, 2] and found.counts.tolist() == [4, 6] and (found.nan, found.mean) == (1, 0.5)
     )
     assert array.array.tolist() == [[0, 1], [2, 3]] and steps_of(run) == [7]
-    assert "shape (3, 2)" in run.problems[0]
+    assert "is damaged" in run.problems[0]
+
+
+def test_what_mindspore_wrote_is_read_with_graphs_and_lineage(tmp_path):
+    for number, name in enumerate(("collector_MS", "collector_lineage", "collector_eval_lineage")):
+        shutil.copy(GOLDEN / name, tmp_path / f"events.out.events.summary.{1700000000 + number}.0.{name}")
+    run = Run(tmp_path)
+    assert run.tags["graph"] and not run.problems and run.state == "finished"
+    assert run.lineage["train"]["batch_size"] == 4 and run.config["rate"] == 0.1
+    assert "acc" in run.lineage["eval"]["metric"]
+    graph, data = run.graph(), run.dataset_graph()
+    assert {"MatMul", "BiasAdd"} <= {node.op for node in graph.nodes} and graph.parameters
+    assert any(node.scope.endswith("fc-Dense") for node in graph.nodes)
+    batch, source = data.nodes[-1], data.nodes[0]
+    assert batch.op.startswith("Batch") and batch.attrs["batch_size"] == 4 and source in batch.inputs
+    for each in (graph, data):
+        assert GraphView(each).payload
+    for kind, read in (("image", run.images), ("histogram", run.histograms), ("tensor", run.tensors)):
+        assert run.tags[kind] and all(read(tag) for tag in run.tags[kind]), kind
 
 
 def test_run_json_says_what_the_run_is_and_a_dead_process_interrupts_it(tmp_path):

@@ -5,7 +5,8 @@ import re
 
 import nbformat
 import pytest
-from browsing import TOKEN, behind, chromium, frames, kernels, large_page, menu, needs, picture, run_all, until
+from browsing import PYTHON, TOKEN, behind, chromium, frames, kernels, large_page, menu, needs, picture, run_all, until
+from nbformat.v4 import new_code_cell, new_notebook
 
 pytestmark = pytest.mark.first
 browser = pytest.fixture(chromium, scope="module")
@@ -42,6 +43,21 @@ time = [number * 1e-4 * (1 + node.id % 7) for node in train.graph.all_nodes()]
 train.set_column("time", {"label": "time", "unit": "s", "values": time})"""
 DIFF = """from msnb.notebook import graph
 graph.diff(small, Net(3), x, names=('two blocks', 'three blocks'))"""
+RECORD = """%load_ext msnb
+import pathlib, time
+import msnb, numpy as np
+record = msnb.SummaryRecord("recorded")
+def log(steps):
+    for step in steps:
+        record.add_value("scalar", "train/loss", msnb.Tensor(np.float32(1 / step)))
+        record.record(step)
+    record.flush()
+log([1])
+msnb.dashboard("recorded")"""
+FOLLOW = """log(range(2, 51))
+while not pathlib.Path("seen").exists():  # the kernel is busy until the curve was seen
+    time.sleep(0.05)
+log([51])"""
 CELLS = ["%load_ext msnb", NETWORK, "import msnb\nmsnb.view(net, x)", "%ms_ir net(x)", DIFF, STEP, COLUMN]
 VIEW = "document.querySelectorAll('.msnb-graph')[3]"
 # whether every view of the network shows as many operators
@@ -337,6 +353,29 @@ def a_reopened_notebook_shows_the_still_form(notebook):
     assert "model not found" not in page.locator(".jp-Notebook").inner_text()
 
 
+def a_curve_is_followed_while_its_kernel_is_busy(notebook):
+    page = notebook.page
+    place = notebook.folder / "work" / "recorded.ipynb"
+    nbformat.write(new_notebook(cells=[new_code_cell(text) for text in (RECORD, FOLLOW)], metadata=PYTHON), place)
+    page.goto(re.sub(r"\w+\.ipynb.*", f"recorded.ipynb?token={TOKEN}&reset", page.url))
+    page.locator(".jp-Notebook .jp-CodeCell").first.click()
+    run_all(page)
+    page.locator('.msnb-dash [data-tag="train/loss"][aria-label*="step 50;"]').wait_for()
+    page.fill(".msnb-dash [data-set=filter]", "loss")
+    (notebook.folder / "work" / "seen").touch()
+    page.locator('.msnb-dash [data-tag="train/loss"][aria-label*="step 51;"]').wait_for()
+    page.wait_for_function("() => /[0-9]/.test([...document.querySelectorAll('.jp-InputPrompt')].at(-1).innerText)")
+    assert page.locator(".msnb-dash [data-set=filter]").input_value() == "loss", "though its output was drawn anew"
+    picture(page.locator(".msnb-dash"), f"dashboard_{notebook.name}", notebook.folder, docs=False)
+
+    def kept():  # what a cell has changed may come behind the news that it is done
+        menu(page, "File", "Save Notebook")
+        return "train/loss 0.01961" in place.read_text(encoding="utf-8")
+
+    until(page, kept)
+    assert page.locator(".msnb-dash").count() == 1
+
+
 def test_a_session_with_graphs(notebook, browser):
     """In JupyterLab what is done with a view; in Notebook 7 what goes through the front end: cells, messages, the
     theme, the file."""
@@ -362,3 +401,4 @@ def test_a_session_with_graphs(notebook, browser):
         an_exported_page_needs_no_network(made, notebook, browser)
     else:  # in JupyterLab test_lab_extension.py opens one again
         a_reopened_notebook_shows_the_still_form(notebook)
+    a_curve_is_followed_while_its_kernel_is_busy(notebook)

@@ -3,7 +3,7 @@
 from .collection import Runs
 from .difference import Difference
 from .graphs import dataset_graph, network_graph
-from .run import Run
+from .run import Run, is_run
 from .table import Column, Table
 from .values import Histogram, Image, Series, TensorValue
 
@@ -18,5 +18,6 @@ __all__ = [
     "Table",
     "TensorValue",
     "dataset_graph",
+    "is_run",
     "network_graph",
 ]

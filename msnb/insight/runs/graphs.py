@@ -2,89 +2,77 @@
 
 from typing import Any
 
+import numpy as np
+
+from msnb.formats import summary_graphs
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
 
-_NAMES = {
-    1: ("Bool", 1),
-    2: ("Int8", 1),
-    3: ("Int16", 2),
-    4: ("Int32", 4),
-    5: ("Int64", 8),
-    6: ("UInt8", 1),
-    7: ("UInt16", 2),
-    8: ("UInt32", 4),
-    9: ("UInt64", 8),
-    10: ("Float16", 2),
-    11: ("Float32", 4),
-    12: ("Float64", 8),
-}
 _BACKWARD = "Gradients"  # MindSpore's scope of the backward pass
+_NAMED = ("op_type", "tensor_op_name")  # how settings of a dataset or an operation say what it is
 
 
-def network_graph(made: dict[str, Any], name: str = "network") -> FuncGraph:
-    """The graph that `Run.graph` tells.
+def network_graph(made: summary_graphs.Graph, name: str = "network") -> FuncGraph:
+    """A graph of an event file.
 
     Args:
-        made (dict): a decoded GraphProto.
-        name (str): of the graph. Default: "network".
+        made (Graph): what the file says.
+        name (str): of the graph, where the file has none. Default: "network".
 
     Returns:
         FuncGraph.
     """
-    values: dict[str, Any] = {}
-    parameters = []
-    for one in made.get("parameters", []):
-        values[one.get("name", "")] = node = ParameterNode(one.get("name", ""), _types(one.get("type", {})))
-        parameters.append(node)
-    for one in made.get("const_vals", []):
-        values[one.get("key", "")] = ValueNode(_constant(one.get("value", {})), ())
-    nodes = []
-    for one in made.get("node", []):
-        inputs = []
-        for each in one.get("input", []):
-            key = each.get("name", "")
-            if key not in values:  # what a file names and does not tell
-                values[key] = ValueNode(key, ())
-            inputs.append(values[key])
-        scope = one.get("scope", "")
+    values: dict[str, Any] = {key: ParameterNode(key, _types(kind)) for key, kind in made.parameters.items()}
+    parameters = list(values.values())
+    values |= {key: ValueNode(_plain(value), ()) for key, value in made.constants.items()}
+    nodes: list[CNode] = []
+    for one in made.nodes:
+        for key in one.inputs:
+            values.setdefault(key, ValueNode(key, ()))  # what a file names and does not tell
         node = CNode(
-            one.get("op_type", ""),
-            tuple(inputs),
-            (0,) * len(inputs),
-            _types(one.get("output_type", {})),
-            attrs={each.get("name", ""): _constant(each.get("value", {})) for each in one.get("attribute", [])},
-            scope=scope,
-            direction="backward" if scope.startswith(_BACKWARD) else "forward",
+            one.op,
+            tuple(values[key] for key in one.inputs),
+            (0,) * len(one.inputs),
+            _types(one.type),
+            attrs={key: _plain(value) for key, value in one.attributes.items()},
+            scope=one.scope,
+            direction="backward" if one.scope.startswith(_BACKWARD) else "forward",
             id=len(nodes),
         )
-        values[one.get("name", "")] = node
+        values[one.name] = node
         nodes.append(node)
-    outputs = [(values[one["name"]], 0) for one in made.get("outputs", []) if one.get("name") in values]
-    return FuncGraph(made.get("name") or name, parameters, nodes, outputs or [(nodes[-1], 0)] if nodes else [])
+    outputs = [(values[key], 0) for key in made.outputs if key in values]
+    return FuncGraph(made.name or name, parameters, nodes, outputs or [(node, 0) for node in nodes[-1:]])
 
 
 def dataset_graph(made: dict[str, Any]) -> FuncGraph:
-    """The data pipeline that `Run.dataset_graph` tells, sources first.
+    """The data pipeline of a lineage file, sources first.
 
     Args:
-        made (dict): {"op", "arguments", "children"}.
+        made (dict): {"parameter", "children", "operations", "sampler"}, as `msnb.formats.lineage_events` has it.
 
     Returns:
         FuncGraph.
     """
     nodes: list[CNode] = []
-
-    def add(one):
-        inputs = tuple(add(child) for child in one["children"])
-        attrs = {key: value for key, value in one["arguments"].items() if key != "operations"}
-        for each in one["arguments"].get("operations", []):
-            rest = dict(each)
-            label = rest.pop("tensor_op_name", rest.pop("op_type", "operation"))
-            inputs = (_appended(nodes, str(label), inputs, rest, f"Default/{one['op']}"),)
-        return _appended(nodes, one["op"], inputs, attrs, "Default")
-
-    last = add(made)
+    last = _added(nodes, made)
     return FuncGraph("data pipeline", [], nodes, [(last, 0)])
+
+
+def _added(nodes, made):
+    """The last node of what a part of a pipeline becomes."""
+    inputs = tuple(_added(nodes, child) for child in made.get("children", ()))
+    name, settings = _named(made.get("parameter", {}), "Dataset")
+    if "sampler" in made:
+        settings["sampler"] = ", ".join(f"{key}={value}" for key, value in made["sampler"].items())
+    for operation in made.get("operations", ()):
+        label, rest = _named(operation, "operation")
+        inputs = (_appended(nodes, label, inputs, rest, f"Default/{name}"),)
+    return _appended(nodes, name, inputs, settings, "Default")
+
+
+def _named(settings, otherwise):
+    name = next((settings[key] for key in _NAMED if key in settings), otherwise)
+    return str(name), {key: value for key, value in settings.items() if key not in _NAMED}
 
 
 def _appended(nodes, op, inputs, attrs, scope):
@@ -93,21 +81,26 @@ def _appended(nodes, op, inputs, attrs, scope):
     return node
 
 
-def _types(made):
-    if "tensor_type" in made:
-        inner = made["tensor_type"]
-        name, size = _NAMES.get(inner.get("elem_type", 0), ("Unknown", 0))
-        return (TensorType(name, tuple(d.get("size", 0) for d in inner.get("shape", {}).get("dim", [])), size),)
-    return tuple(each for one in made.get("sequence", {}).get("elem_types", []) for each in _types(one))
+def _types(kind):
+    if isinstance(kind, summary_graphs.TensorType):
+        try:
+            size = np.dtype(kind.dtype).itemsize
+        except TypeError:  # bfloat16, and types that this file names and nobody knows
+            size = 2 if kind.dtype == "bfloat16" else 0
+        return (TensorType(_spelt(kind.dtype), kind.shape, size),)
+    return tuple(each for one in kind for each in _types(one)) if isinstance(kind, tuple) else ()
 
 
-def _constant(made):
-    if "values" in made:
-        return tuple(_constant(one) for one in made["values"])
-    if "tensor_val" in made:
-        shape = ", ".join(map(str, made["tensor_val"].get("dims", [])))
-        return f"Tensor[{_NAMES.get(made['tensor_val'].get('data_type', 0), ('Unknown', 0))[0]}][{shape}]"
-    for key in ("str_val", "int_val", "uint_val", "float_val", "double_val"):
-        if key in made:
-            return made[key]
-    return bool(made["bool_val"]) if "bool_val" in made else None
+def _spelt(dtype):
+    """float32 as MindSpore spells it: Float32, UInt8."""
+    return dtype.replace("uint", "UInt") if dtype.startswith("uint") else dtype[:1].upper() + dtype[1:]
+
+
+def _plain(value):
+    if isinstance(value, np.ndarray):
+        return (
+            f"Tensor[{_spelt(str(value.dtype))}][{', '.join(map(str, value.shape))}]"
+            if value.size > 8
+            else value.tolist()
+        )
+    return value

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from msnb.formats.protobuf import WireError, decode
+from msnb.formats import lineage_events, summary_events
+from msnb.formats.protobuf import WireError
+from msnb.formats.reading import BadFileError
 from msnb.insight.runs import events, values
 from msnb.insight.runs.graphs import dataset_graph, network_graph
-from msnb.insight.runs.lineage import Lineage
-from msnb.insight.runs.messages import SCHEMA
 from msnb.insight.runs.tail import Tail
 from msnb.insight.runs.values import Histogram, Image, Series, Stored, TensorValue
 from msnb.ir.anf import FuncGraph
@@ -25,8 +25,24 @@ from msnb.ir.anf import FuncGraph
 _FILE = re.compile(r"summary\.(\d+)\.")
 _KINDS = {events.IMAGE: "image", events.HISTOGRAM: "histogram", events.TENSOR: "tensor"}
 _GRAPH = 4  # field of an Event
+LINEAGE_FILE = "_lineage"  # how the names of lineage files end
+LINEAGE = dict(zip(lineage_events.KINDS, ("train", "eval", "dataset", "custom"), strict=True))
 _NAMES = ("scalar", "image", "histogram", "tensor", "graph")
 _EMPTY = Series(np.empty(0, np.int64), np.empty(0), np.empty(0))
+
+
+def is_run(folder: Path) -> bool:
+    """Whether a folder holds a recorded training: a `run.json`, or an event file of MindSpore's."""
+    return any(is_record(name) for name in os.listdir(folder))
+
+
+def is_record(name: str) -> bool:
+    """Whether a file of this name makes its folder a run."""
+    return name == "run.json" or _is_events(name)
+
+
+def _is_events(name):
+    return _FILE.search(name) is not None and "tfevents" not in name
 
 
 class Run:
@@ -75,7 +91,7 @@ class Run:
         self._parts: dict[str, list[Series]] = {}
         self._stored: dict[str, dict[str, list[Stored]]] = {name: {} for name in _KINDS.values()}
         self._graphs: list[Stored] = []
-        self._lineage = Lineage()
+        self._lineage: dict[str, Any] = {}
         self._newest: dict[str, int] = {}  # tag -> number of the file that its last value stands in
         self._times: tuple[float, float] | None = None
         self._faults: list[str] = []
@@ -135,7 +151,7 @@ class Run:
             if stamp == self._listed:
                 return
             self._listed = stamp
-            found = [(_FILE.search(entry), entry) for entry in os.listdir(self.folder) if "tfevents" not in entry]
+            found = [(_FILE.search(entry), entry) for entry in os.listdir(self.folder) if _is_events(entry)]
         except OSError as error:
             self._fault(f"the folder cannot be read: {error}")
             return
@@ -163,10 +179,10 @@ class Run:
         return came
 
     def _take(self, path, number, records):
-        if path.name.endswith("_lineage"):
+        if path.name.endswith(LINEAGE_FILE):
             for start, end in records.spans:
                 self._guarded(
-                    path, lambda s=start, e=end: self._lineage.take(records.data, events.event(records.data, s, e))
+                    path, lambda body=records.data[start:end]: self._told(lineage_events.decoded(body, path.name))
                 )
             return
         columns, others = events.columns(records.data, records.spans)
@@ -185,6 +201,12 @@ class Run:
                 by = np.argsort(whole.order, kind="stable")
                 whole = events.Column(*(part[by] for part in whole))
             self._scalars(tag, number, Series(whole.steps, whole.times, whole.values))
+
+    def _told(self, event):
+        if event is not None and event.kind == "custom_lineage_data":
+            self._lineage.setdefault(LINEAGE[event.kind], {}).update(event.content)
+        elif event is not None:
+            self._lineage[LINEAGE[event.kind]] = event.content
 
     def _scalars(self, tag, number, news):
         kept = self._parts.setdefault(tag, [])
@@ -224,7 +246,7 @@ class Run:
     def _guarded(self, path, act):
         try:
             act()
-        except WireError as error:
+        except (WireError, BadFileError) as error:
             self._fault(f"{path.name}: a record is no event of MindSpore's: {error}")
 
     def _fault(self, sentence):
@@ -273,7 +295,7 @@ class Run:
         if isinstance(found, dict):
             return found
         self._open()
-        return self._lineage.hyper_parameters
+        return {**self._lineage.get("train", {}), **self._lineage.get("custom", {})}
 
     @property
     def summary(self) -> dict[str, float]:
@@ -289,7 +311,7 @@ class Run:
     def lineage(self) -> dict[str, Any]:
         """What MindSpore's lineage says: "train", "eval", "dataset", "custom" (dict of plain values)."""
         self._open()
-        return self._lineage.found
+        return self._lineage
 
     @property
     def tags(self) -> dict[str, list[str]]:
@@ -360,7 +382,7 @@ class Run:
         for place in places:
             try:
                 made.append(readers[kind](place))
-            except (OSError, WireError) as error:
+            except (OSError, BadFileError) as error:
                 self._fault(f"{place.path.name}: a value of kind {kind} cannot be read: {error}")
         return made
 
@@ -372,8 +394,9 @@ class Run:
         if place is None:
             return None
         try:
-            return network_graph(decode(SCHEMA, "Graph", place.bytes()), self.name)
-        except (OSError, WireError) as error:
+            event = summary_events.Event(0.0, graph_body=place.bytes(), place=place.path.name)
+            return None if event.graph is None else network_graph(event.graph, self.name)
+        except (OSError, BadFileError) as error:
             self._fault(f"{place.path.name}: the graph cannot be read: {error}")
             return None
 

@@ -1,0 +1,106 @@
+"""What a view needs of many values: least and largest of each pixel column, steps for all of them, common bins."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from msnb.insight.runs.values import Histogram, Series
+
+
+class Columns(NamedTuple):
+    """A series in at most so many columns; one that is short has a column for each value.
+
+    Attributes:
+        steps (numpy.ndarray): float64, of the first value in each column.
+        times (numpy.ndarray): float64, UNIX seconds, likewise.
+        low, high, mean (numpy.ndarray): float32 of the finite values, NaN where there are none.
+        counts (numpy.ndarray): uint32, how many values a column stands for.
+        bad (numpy.ndarray): uint32, how many of them are NaN or infinite.
+    """
+
+    steps: np.ndarray
+    times: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    mean: np.ndarray
+    counts: np.ndarray
+    bad: np.ndarray
+
+
+def thinned(series: Series, columns: int) -> Columns:
+    """A series in at most `columns` columns of about equally many values.
+
+    Args:
+        series (Series): what was recorded.
+        columns (int): how many at most.
+
+    Returns:
+        Columns.
+    """
+    n = len(series.values)
+    finite = np.isfinite(series.values)
+    values = np.where(finite, series.values, np.nan)
+    steps, times = series.steps.astype(np.float64), series.times
+    if n <= columns:
+        some = values.astype(np.float32)
+        bad = (~finite).astype(np.uint32)
+        return Columns(steps, times, some, some, some, np.ones(n, np.uint32), bad)
+    starts = np.linspace(0, n - 1, columns).astype(np.int64)  # the last value has a column of its own
+    counts = np.diff(starts, append=n)
+    good = np.add.reduceat(finite.astype(np.int64), starts)
+    total = np.add.reduceat(np.where(finite, values, 0.0), starts)
+    with np.errstate(invalid="ignore"):
+        mean = np.where(good > 0, total / np.maximum(good, 1), np.nan)
+    return Columns(
+        steps[starts],
+        times[starts],
+        np.fmin.reduceat(values, starts).astype(np.float32),
+        np.fmax.reduceat(values, starts).astype(np.float32),
+        mean.astype(np.float32),
+        counts.astype(np.uint32),
+        (counts - good).astype(np.uint32),
+    )
+
+
+def between(series: Series, first: float, last: float) -> Series:
+    """The part of a series from step `first` to step `last`, with one value more on either side."""
+    inside = np.flatnonzero((series.steps >= first) & (series.steps <= last))
+    if not len(inside):
+        return Series(*(part[:0] for part in series))
+    part = slice(max(0, int(inside[0]) - 1), int(inside[-1]) + 2)
+    return Series(*(array[part] for array in series))
+
+
+def evenly(things: Sequence[Any], most: int) -> list[Any]:
+    """At most `most` of them, the first and the last with those that stand evenly between."""
+    if len(things) <= most:
+        return list(things)
+    return [things[round(i * (len(things) - 1) / (most - 1))] for i in range(most)] if most > 1 else [things[-1]]
+
+
+def in_common_bins(histograms: list[Histogram], bins: int) -> tuple[np.ndarray, np.ndarray]:
+    """Histograms over the same edges; what falls into parts of a bin is shared out evenly.
+
+    Args:
+        histograms (list[Histogram]): of one tag.
+        bins (int): how many.
+
+    Returns:
+        (edges, float64[bins + 1]; counts, float32[histograms, bins]).
+    """
+    known = [one.edges[np.isfinite(one.edges)] for one in histograms]
+    low = min((float(edges[0]) for edges in known if len(edges)), default=0.0)
+    high = max((float(edges[-1]) for edges in known if len(edges)), default=1.0)
+    if not high > low:
+        low, high = low - (abs(low) or 1.0) * 0.5, low + (abs(low) or 1.0) * 0.5
+    edges = np.linspace(low, high, bins + 1)
+    made = np.zeros((len(histograms), bins), np.float32)
+    for row, one in zip(made, histograms, strict=True):
+        if len(one.counts) and np.isfinite(one.edges).all():
+            own = np.maximum.accumulate(one.edges)
+            if own[-1] > own[0]:
+                row[:] = np.diff(np.interp(edges, own, np.concatenate([[0], np.cumsum(one.counts)])))
+            else:  # all values are the same
+                row[min(int((own[0] - low) / (high - low) * bins), bins - 1)] = one.counts.sum()
+    return edges, made

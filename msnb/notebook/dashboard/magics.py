@@ -1,0 +1,56 @@
+"""`%ms_dashboard FOLDER`: curves, pictures and graphs of recorded trainings."""
+
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
+from IPython.core.magic_arguments import argument, magic_arguments
+from IPython.display import display
+
+from msnb.notebook.dashboard.view import dashboard
+from msnb.notebook.options import parse
+
+_RUN = ("msnb.insight.runs.run", "Run")
+
+
+@magics_class
+class DashboardMagics(Magics):
+    """The magics of recorded trainings."""
+
+    @no_var_expand
+    @magic_arguments("%ms_dashboard")
+    @argument("folder", nargs="+", help="A run's folder, or a folder of runs; several are drawn together.")
+    @line_magic("ms_dashboard")
+    def ms_dashboard(self, line: str) -> None:
+        """`%ms_dashboard runs/first` shows curves, pictures, histograms, tensors and graphs of a recorded training,
+        while it runs and afterwards; `%ms_dashboard runs` those of all runs in a folder, in the same charts.
+
+            %ms_dashboard runs/first runs/second
+        """
+        folders = [word.strip("'\"") for word in parse(self.ms_dashboard, line).folder]
+        try:
+            display(dashboard(folders))
+        except FileNotFoundError as error:
+            raise UsageError(f"%ms_dashboard: {error}") from None
+
+
+def _bundle(run, include=None, exclude=None):
+    return dashboard(run)._repr_mimebundle_(include, exclude)
+
+
+def install(shell: Any) -> Any:
+    """Register the magic and the display of a Run with a shell; returns what undoes it."""
+    registered = DashboardMagics(shell)
+    shell.register_magics(registered)
+    formatter = shell.display_formatter.mimebundle_formatter
+    formatter.for_type_by_name(*_RUN, _bundle)  # by name: a session without runs need not load it
+
+    def undo():
+        for kind, names in registered.magics.items():
+            table = shell.magics_manager.magics[kind]
+            for name in names:
+                if getattr(table.get(name), "__self__", None) is registered:
+                    del table[name]
+        formatter.pop(".".join(_RUN), None)
+
+    return undo

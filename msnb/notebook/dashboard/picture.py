@@ -1,0 +1,97 @@
+"""The curves of a dashboard as a still picture, for pages where no script runs."""
+
+from html import escape
+
+import numpy as np
+
+from msnb.insight.middle import middle
+from msnb.insight.runs import Run
+from msnb.insight.runs.thinning import thinned
+
+_WIDTH, _WIDE, _HIGH, _GAP = 860, 270, 150, 12
+_COLUMNS = 130  # points of a curve
+_COLOURS = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#a1458a",
+    "#b07d00",
+    "#2f8fc4",
+    "#8a4b2f",
+    "#5b5bd6",
+    "#3f7f3f",
+    "#c03a5b",
+)
+_STYLE = (
+    "text{font:12px system-ui,'Segoe UI',Roboto,sans-serif;fill:#24303b}.s{fill:#5f6b76;font-size:11px}"
+    ".b{font-weight:600}.bg{fill:#fff;stroke:#d5dbe1}.box{fill:none;stroke:#d5dbe1}"
+    "@media(prefers-color-scheme:dark){text{fill:#e4e9ee}.s{fill:#9aa5b1}.bg{fill:#16191d;stroke:#353c44}"
+    ".box{stroke:#353c44}}"
+)
+
+
+def to_svg(runs: list[Run], title: str, charts: int = 9) -> str:
+    """The first curves of some runs, and their names, as SVG.
+
+    Args:
+        runs (list[Run]): what is drawn.
+        title (str): what stands above.
+        charts (int): how many curves. Default: 9.
+    """
+    tags = list(dict.fromkeys(tag for run in runs for tag in run.tags["scalar"]))
+    out, y = [f'<text x="16" y="26" class="b">{escape(title)}</text>'], 46
+    for number, run in enumerate(runs[:12]):
+        x = 16 + 207 * (number % 4)
+        out.append(
+            f'<rect x="{x}" y="{y - 8}" width="14" height="4" fill="{_COLOURS[number % len(_COLOURS)]}"/>'
+            f'<text x="{x + 20}" y="{y}" class="s">{escape(middle(run.name, 24))}, {escape(run.state)}</text>'
+        )
+        if number % 4 == 3 and number + 1 < len(runs[:12]):
+            y += 18
+    y += 12
+    for number, tag in enumerate(tags[:charts]):
+        out.append(_chart(runs, tag, 13 + (_WIDE + _GAP) * (number % 3), y + (_HIGH + _GAP) * (number // 3)))
+    rows = -(-len(tags[:charts]) // 3)
+    y += rows * (_HIGH + _GAP) + 8
+    rest = [f"{len(tags) - charts} more curves"] if len(tags) > charts else []
+    for kind in ("image", "histogram", "tensor", "graph"):
+        n = len({tag for run in runs for tag in run.tags[kind]})
+        rest += [f"{n} {kind}{'s' if n > 1 else ''}"] if n else []
+    if rest or not tags:
+        words = "and " + ", ".join(rest) if tags else ", ".join(rest) or "Nothing was recorded yet."
+        out.append(f'<text x="16" y="{y + 6}" class="s">{escape(words)}</text>')
+        y += 18
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {y}" width="{_WIDTH}" height="{y}" role="img" '
+        f'aria-label="{escape(f"Curves of {title}", quote=True)}"><style>{_STYLE}</style>'
+        f'<rect x=".5" y=".5" rx="6" class="bg" width="{_WIDTH - 1}" height="{y - 1}"/>{"".join(out)}</svg>'
+    )
+
+
+def _chart(runs, tag, left, top):
+    curves = [
+        (number, thinned(run.scalar(tag), _COLUMNS)) for number, run in enumerate(runs) if tag in run.tags["scalar"]
+    ]
+    known = [(number, one.steps, one.mean) for number, one in curves if np.isfinite(one.mean).any()]
+    out = [
+        f'<rect x="{left}" y="{top}" width="{_WIDE}" height="{_HIGH}" rx="4" class="box"/>'
+        f'<text x="{left + 8}" y="{top + 17}" class="b">{escape(middle(tag, 34))}</text>'
+    ]
+    if not known:
+        return out[0] + f'<text x="{left + 8}" y="{top + 40}" class="s">no finite value</text>'
+    low = min(float(np.nanmin(values[np.isfinite(values)])) for _, _, values in known)
+    high = max(float(np.nanmax(values[np.isfinite(values)])) for _, _, values in known)
+    first, last = min(steps[0] for _, steps, _ in known), max(runs[at].scalar(tag).steps[-1] for at, _, _ in known)
+    wide, tall = _WIDE - 20, _HIGH - 58
+    for number, steps, values in known:
+        good = np.isfinite(values)
+        xs = left + 10 + (steps[good] - first) / ((last - first) or 1) * wide
+        ys = top + 32 + (high - values[good]) / ((high - low) or 1) * tall
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(xs.tolist(), ys.tolist(), strict=True))
+        colour = _COLOURS[number % len(_COLOURS)]
+        out.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
+    out.append(
+        f'<text x="{left + 8}" y="{top + _HIGH - 8}" class="s">{low:.4g} to {high:.4g}, step {first:,.0f} to '
+        f"{last:,.0f}</text>"
+    )
+    return "".join(out)

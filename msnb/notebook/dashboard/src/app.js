@@ -1,0 +1,407 @@
+// The dashboard: its runs, its tabs, what is set for all charts, and the one place that draws.
+import { escape } from "../../src/escape.js";
+import { roving } from "../../src/roving.js";
+import { isDark } from "../../src/theme.js";
+import { Curve } from "./curve.js";
+import { Graphs } from "./graphs.js";
+import { Histograms } from "./histograms.js";
+import { Images } from "./images.js";
+import { keysOf } from "./keys.js";
+import { DASHES } from "./plot.js";
+import { Scalars } from "./scalars.js";
+import css from "./style.css";
+import { Tensors } from "./tensors.js";
+import { curvesOf, opened } from "./wire.js";
+
+const RESOURCES = /^(system|resources?)\//;
+const TABS = {
+  scalars: ["Curves", (app, panel) => new Scalars(app, panel, (tag) => !RESOURCES.test(tag))],
+  images: ["Images", (app, panel) => new Images(app, panel)],
+  histograms: ["Histograms", (app, panel) => new Histograms(app, panel)],
+  tensors: ["Tensors", (app, panel) => new Tensors(app, panel)],
+  graphs: ["Graphs", (app, panel) => new Graphs(app, panel)],
+  resources: ["Memory and CPU", (app, panel) => new Scalars(app, panel, (tag) => RESOURCES.test(tag))],
+};
+const LIGHT = [
+  "#0072b2",
+  "#d55e00",
+  "#009e73",
+  "#a1458a",
+  "#b07d00",
+  "#2f8fc4",
+  "#8a4b2f",
+  "#5b5bd6",
+  "#3f7f3f",
+  "#c03a5b",
+];
+const DARK = [
+  "#4aa3dc",
+  "#f08a4b",
+  "#3dbf98",
+  "#d99abf",
+  "#e3c558",
+  "#8fd0f5",
+  "#d0a080",
+  "#a3a3ff",
+  "#90d090",
+  "#ff8fab",
+];
+
+// host: {ask(message, act)} with a kernel, {graphModule()} the module of the graph view, {cells}
+export class App {
+  constructor(el, host) {
+    this.host = host;
+    this.cleanup = new AbortController();
+    this.filter = "";
+    this.smoothing = 0;
+    this.axis = "step";
+    this.log = false;
+    this.lit = null; // the run that is pointed at
+    this.hidden = new Set();
+    this.limits = new Map();
+    this.joined = new Set();
+    this.zooms = new Map(); // tags of a chart -> its zooms
+    this.large = new Set(); // of the charts that are large
+    this.closed = new Set(); // groups
+    this.dirty = new Set();
+    this.runs = [];
+    this.curves = [];
+    this.images = new Map();
+    this.histograms = new Map();
+    this.tensors = new Map();
+    this.graphs = [];
+    this.root = document.createElement("div");
+    this.root.className = "msnb-dash";
+    this.root.setAttribute("role", "group");
+    this.root.setAttribute("aria-label", "dashboard of runs");
+    this.root.innerHTML =
+      `<style>${css}</style><header><div class="tabs"><span class="all" role="tablist"></span>` +
+      `<span class="gap"></span>` +
+      `<span class="state soft"></span>` +
+      `<button type="button" data-do="keys" aria-label="keys" title="what the keys do">?</button></div>` +
+      `<div class="runs" role="group" aria-label="runs"></div><div class="problems" role="status"></div>` +
+      `</header><div class="panel" role="tabpanel"></div><p class="heard" role="status" aria-live="polite"></p>`;
+    el.append(this.root);
+    this.listen();
+  }
+  destroy() {
+    this.cleanup.abort();
+    this.open?.close();
+    this.root.remove();
+  }
+
+  listen() {
+    const { signal } = this.cleanup,
+      watch = new MutationObserver(() => this.theme()),
+      wide = new ResizeObserver(() => {
+        if (this.root.clientWidth !== this.width) {
+          this.width = this.root.clientWidth;
+          this.redrawAll();
+        }
+      });
+    for (const one of [document.body, document.documentElement]) watch.observe(one, { attributes: true });
+    for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"])
+      matchMedia(query).addEventListener("change", () => this.theme(true), { signal });
+    wide.observe(this.root);
+    signal.addEventListener("abort", () => (watch.disconnect(), wide.disconnect()));
+    keysOf(this.root);
+    const tabs = this.root.querySelector("[role=tablist]"),
+      legend = this.root.querySelector(".runs");
+    tabs.addEventListener("click", (event) => this.choose(event.target.closest("[data-tab]")?.dataset.tab));
+    tabs.addEventListener("keydown", (event) => {
+      if (["ArrowLeft", "ArrowRight"].includes(event.key)) this.choose(document.activeElement.dataset.tab);
+    });
+    this.settleTabs = roving(tabs, "[data-tab]", {
+      from: (all) => all.find((one) => one.dataset.tab === this.tab) ?? all[0],
+    });
+    tabs.addEventListener("focusin", (event) => this.choose(event.target.closest("[data-tab]")?.dataset.tab));
+    this.settleRuns = roving(legend, "button");
+    legend.addEventListener("click", (event) => this.toggle(event.target.closest("button")?.dataset.run));
+    const lit = (event) => this.light(event.target.closest?.("button")?.dataset.run ?? null);
+    legend.addEventListener("pointerover", lit);
+    legend.addEventListener("pointerleave", () => this.light(null));
+    legend.addEventListener("focusin", (event) => event.target.matches(":focus-visible") && lit(event));
+    legend.addEventListener("focusout", () => this.light(null));
+    // what another view of the page has selected; empty is all
+    window.addEventListener(
+      "msnb:runs",
+      ({ detail }) => {
+        if (detail?.from === this || !Array.isArray(detail?.ids)) return;
+        const ids = new Set(detail.ids);
+        const some = this.runs.some(({ id }) => ids.has(id));
+        this.hidden = new Set(some ? this.runs.map(({ id }) => id).filter((id) => !ids.has(id)) : []);
+        this.legend();
+        this.refill();
+      },
+      { signal },
+    );
+  }
+
+  // ---------------------------------------------------------------- what came
+  load(bytes) {
+    const message = opened(bytes),
+      { head } = message;
+    this.runs = head.runs;
+    this.curves = this.runs.map(() => new Map());
+    for (const { run, tag, n, columns } of curvesOf(message, head.scalars))
+      this.curves[run].set(tag, new Curve(columns, n));
+    for (const kind of ["images", "histograms", "tensors"]) {
+      this[kind] = new Map();
+      this.take(kind, message);
+    }
+    this.graphs = head.graphs.map((one) => ({ ...one, payload: message.array(one.payload).slice() }));
+    this.shown();
+  }
+
+  // What another view of the same widget has and shows: a notebook draws an output anew when its cell is done.
+  adopt(other) {
+    for (const name of ["filter", "smoothing", "axis", "log", "tab", "runs", "graphs"]) this[name] = other[name];
+    for (const name of ["hidden", "joined", "large", "closed"]) this[name] = new Set(other[name]);
+    for (const name of ["limits", "zooms", "images", "histograms", "tensors"]) this[name] = new Map(other[name]);
+    this.curves = other.curves.map((all) => new Map([...all].map(([tag, curve]) => [tag, curve.copy()])));
+    this.shown();
+  }
+  shown() {
+    this.theme(true);
+    this.head();
+    this.refill(true);
+    this.ready ??= new Promise((done) => {
+      this.drew = done;
+    });
+  }
+
+  news(bytes) {
+    const message = opened(bytes),
+      { head } = message;
+    if (head.kind === "whole") return this.load(bytes);
+    const before = this.tags.length,
+      kinds = this.kinds().join();
+    this.runs = head.runs;
+    while (this.curves.length < this.runs.length) this.curves.push(new Map());
+    const touched = new Set();
+    if (head.scalars)
+      for (const { run, tag, n, columns } of curvesOf(message, head.scalars)) {
+        const had = this.curves[run].get(tag);
+        if (had) had.set(columns, n);
+        else this.curves[run].set(tag, new Curve(columns, n));
+        touched.add(tag);
+      }
+    if (head.more)
+      for (const { run, tag, n, columns } of curvesOf(message, head.more)) {
+        const had = this.curves[run].get(tag);
+        if (had && had.n === n) had.append(columns, n);
+        else this.stale = true; // something was missed: ask for all
+        touched.add(tag);
+      }
+    for (const kind of ["images", "histograms", "tensors"]) if (head[kind]) this.take(kind, message);
+    this.head();
+    const more = this.tags.length !== before || kinds !== this.kinds().join();
+    if (more || head[this.tab]) this.refill(more);
+    for (const card of this.open?.cards?.values() ?? [])
+      if (card.tags.some((tag) => touched.has(tag))) this.redraw(card);
+    if (this.stale && this.host.ask) {
+      this.stale = false;
+      this.ask({ whole: true });
+    }
+  }
+
+  take(kind, message) {
+    for (const one of message.head[kind]) {
+      const made = { ...one };
+      if (kind === "histograms") made.counts = message.array(one.counts);
+      else
+        made.items = one.items.map((row) => {
+          const [step, seconds, c, d, values] = row;
+          return [step, seconds, c, d, values === null ? null : message.array(values)];
+        });
+      this[kind].set(`${one.run}\0${one.tag}`, made);
+    }
+  }
+
+  ask(message, act) {
+    this.host.ask?.(message, act);
+  }
+
+  // ---------------------------------------------------------------- what charts ask
+  get tags() {
+    return [...new Set(this.curves.flatMap((one) => [...one.keys()]))];
+  }
+  curve(run, tag) {
+    return this.curves[run].get(tag);
+  }
+  colour(run) {
+    if (this.forced) return this.paint.ink;
+    const all = this.dark ? DARK : LIGHT;
+    return all[run % all.length];
+  }
+  // Runs differ by dashes too where colours do not tell them apart.
+  dash(run) {
+    return this.forced ? DASHES[run % DASHES.length] : DASHES[Math.floor(run / LIGHT.length) % DASHES.length];
+  }
+  named(run) {
+    if (this.runs.length < 2) return "";
+    const dot = `<i class="dot" style="background:${this.colour(run)}"></i>`;
+    return ` <span class="soft">${dot} ${escape(this.runs[run].name)}</span>`;
+  }
+  say(words) {
+    this.root.querySelector(".heard").textContent = words;
+  }
+
+  redraw(card) {
+    card.stale = true;
+    this.dirty.add(card);
+    this.frame ||= requestAnimationFrame(() => this.flush());
+  }
+  redrawAll() {
+    for (const card of [...(this.open?.cards?.values() ?? []), ...(this.open?.figures?.values() ?? [])])
+      this.redraw(card);
+  }
+  gone(card) {
+    this.dirty.delete(card);
+  }
+  flush() {
+    this.frame = 0;
+    for (const card of this.dirty)
+      if (card.visible) {
+        this.dirty.delete(card);
+        card.draw();
+      }
+    if (this.root.isConnected && !this.root.dataset.ready) {
+      this.root.dataset.ready = "1";
+      this.drew?.();
+    }
+  }
+
+  // ---------------------------------------------------------------- frame
+  kinds() {
+    const tags = this.tags,
+      there = {
+        scalars: tags.some((tag) => !RESOURCES.test(tag)),
+        images: this.images.size,
+        histograms: this.histograms.size,
+        tensors: this.tensors.size,
+        graphs: this.graphs.length && this.host.graphModule,
+        resources: tags.some((tag) => RESOURCES.test(tag)),
+      };
+    return Object.keys(TABS).filter((name) => there[name]);
+  }
+
+  head() {
+    const kinds = this.kinds(),
+      list = this.root.querySelector("[role=tablist]"),
+      had = [...list.children].map((one) => one.dataset.tab).join();
+    if (had !== kinds.join()) {
+      list.innerHTML = kinds
+        .map((name) => `<button type="button" role="tab" data-tab="${name}">${TABS[name][0]}</button>`)
+        .join("");
+      this.settleTabs();
+    }
+    const live = this.runs.filter(({ state }) => state === "running").length,
+      words =
+        this.runs.length === 1 ? this.runs[0].state : `${this.runs.length} runs${live ? `, ${live} running` : ""}`,
+      state = this.root.querySelector(".state");
+    state.textContent = words;
+    state.classList.toggle("live", live > 0);
+    this.root.querySelector(".problems").innerHTML = this.runs
+      .flatMap(({ name, problems }) => problems.map((text) => `<p>${escape(`${name}: ${text}`)}</p>`))
+      .slice(0, 5)
+      .join("");
+    this.legend();
+  }
+
+  legend() {
+    const box = this.root.querySelector(".runs"),
+      names =
+        this.runs.map(({ id, name, state }) => `${id}\0${name}\0${state}\0${this.hidden.has(id)}`).join() + this.dark;
+    box.hidden = this.runs.length < 2;
+    if (names === this.legended) return;
+    this.legended = names;
+    const focused = document.activeElement?.closest?.(".runs button")?.dataset.run;
+    box.innerHTML = this.runs
+      .map(({ id, name, state }, i) => {
+        const dash = this.dash(i).join(" "),
+          on = !this.hidden.has(id),
+          told = state === "finished" ? "" : ` <span class="soft">${escape(state)}</span>`;
+        return (
+          `<button type="button" data-run="${escape(id)}" aria-pressed="${on}" title="show or hide this run">` +
+          `<svg width="22" height="10" aria-hidden="true"><line x1="1" x2="21" y1="5" y2="5" ` +
+          `stroke="${this.colour(i)}" stroke-width="3" stroke-dasharray="${dash}"/></svg>` +
+          `${escape(name)}${told}</button>`
+        );
+      })
+      .join("");
+    this.settleRuns();
+    if (focused) [...box.children].find((one) => one.dataset.run === focused)?.focus();
+  }
+
+  toggle(id) {
+    if (id === undefined) return;
+    if (this.hidden.has(id)) this.hidden.delete(id);
+    else this.hidden.add(id);
+    this.legend();
+    this.refill();
+    const ids = this.runs.map((run) => run.id).filter((one) => !this.hidden.has(one));
+    window.dispatchEvent(new CustomEvent("msnb:runs", { detail: { ids, from: this } }));
+  }
+  light(id) {
+    if (id === this.lit) return;
+    this.lit = id;
+    this.redrawAll();
+  }
+
+  choose(name) {
+    if (name && name !== this.tab) {
+      this.tab = name;
+      this.refill(true);
+    }
+  }
+
+  // Draw the open tab; `anew` where tabs or their things changed, and not only the values.
+  refill(anew = false) {
+    const kinds = this.kinds(),
+      panel = this.root.querySelector(".panel");
+    if (!kinds.includes(this.tab)) this.tab = kinds[0];
+    for (const one of this.root.querySelectorAll("[data-tab]")) {
+      const on = one.dataset.tab === this.tab;
+      one.setAttribute("aria-selected", on);
+      one.tabIndex = on ? 0 : -1;
+    }
+    if (!this.tab) {
+      panel.innerHTML = `<p class="soft">Nothing was recorded here yet; what comes appears by itself.</p>`;
+      this.redraw({ visible: true, draw() {} });
+      return;
+    }
+    if (this.opened !== this.tab) {
+      this.open?.close();
+      panel.replaceChildren();
+      panel.oninput = null;
+      this.opened = this.tab;
+      panel.setAttribute("aria-label", TABS[this.tab][0]);
+      this.open = TABS[this.tab][1](this, panel);
+      this.redraw({ visible: true, draw() {} });
+    } else if (anew || this.tab !== "scalars") this.open.fill();
+    this.redrawAll();
+  }
+
+  theme(always = false) {
+    const dark = isDark(this.root),
+      forced = matchMedia("(forced-colors: active)").matches;
+    if (!always && dark === this.dark) return;
+    this.dark = dark;
+    this.forced = forced;
+    this.root.dataset.theme = dark ? "dark" : "light";
+    const style = getComputedStyle(this.root),
+      of = (name) => {
+        const probe = document.createElement("i");
+        probe.style.color = `var(--${name})`;
+        this.root.append(probe);
+        const found = getComputedStyle(probe).color;
+        probe.remove();
+        return found;
+      };
+    this.paint = Object.fromEntries(["ink", "soft", "line", "bad", "bg"].map((name) => [name, style && of(name)]));
+    this.legended = null;
+    if (this.runs.length) this.legend();
+    this.redrawAll();
+  }
+}

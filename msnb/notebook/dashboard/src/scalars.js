@@ -1,0 +1,209 @@
+// The tab of curves: what is set for all charts, and the charts in groups of their prefix. Only what is seen is drawn.
+import { escape } from "../../src/escape.js";
+import { roving } from "../../src/roving.js";
+import { Card, pointed } from "./card.js";
+
+const AXES = { step: "step", relative: "time since start", wall: "time of day" };
+
+export class Scalars {
+  constructor(app, panel, wanted) {
+    this.app = app;
+    this.panel = panel;
+    this.wanted = wanted; // which tags are of this tab
+    this.cards = new Map();
+    this.byElement = new WeakMap();
+    this.seen = new IntersectionObserver((entries) => this.scrolled(entries), { rootMargin: "120px" });
+    this.skeleton();
+    this.fill();
+  }
+  close() {
+    this.seen.disconnect();
+    for (const card of this.cards.values()) this.app.gone(card);
+  }
+
+  skeleton() {
+    const { app } = this;
+    this.panel.innerHTML =
+      `<div class="tools"><label>show <input type="search" data-set="filter" placeholder="words or /regex/" ` +
+      `value="${escape(app.filter)}" aria-label="which tags: words or /regex/"></label>` +
+      `<label>smooth <input type="range" min="0" max="0.99" step="0.01" data-set="smoothing" ` +
+      `value="${app.smoothing}"><output>${app.smoothing}</output></label>` +
+      `<label>along <select data-set="axis">${Object.entries(AXES)
+        .map(([key, text]) => `<option value="${key}"${key === app.axis ? " selected" : ""}>${text}</option>`)
+        .join("")}</select></label>` +
+      `<label><input type="checkbox" data-set="log"${app.log ? " checked" : ""}> log</label>` +
+      `<span class="soft count" role="status"></span></div><div class="groups"></div>`;
+    this.panel.oninput = (event) => this.set(event.target);
+    const box = this.panel.querySelector(".groups");
+    box.addEventListener("click", (event) => this.pressed(event));
+    box.addEventListener("keydown", (event) => this.key(event));
+    box.addEventListener(
+      "toggle",
+      (event) => {
+        app.closed[event.target.open ? "delete" : "add"](event.target.dataset.group);
+        this.settle?.();
+      },
+      true,
+    );
+    this.box = box;
+  }
+
+  set(field) {
+    const { app } = this,
+      name = field.dataset.set;
+    if (name === "smoothing") {
+      app.smoothing = +field.value;
+      field.nextElementSibling.textContent = field.value;
+    } else if (name === "log") app.log = field.checked;
+    else if (name === "axis") {
+      app.axis = field.value;
+      for (const card of this.cards.values()) {
+        card.zooms.length = 0;
+        card.leave();
+      }
+    } else if (name === "filter") {
+      app.filter = field.value;
+      return this.fill();
+    } else return;
+    app.redrawAll();
+  }
+
+  // The groups and their charts as they are to be now; charts that stay are moved, not made anew.
+  fill() {
+    const { app } = this,
+      focused = document.activeElement,
+      all = app.tags.filter(this.wanted),
+      fits = matcher(app.filter),
+      tags = fits ? all.filter(fits) : all,
+      groups = new Map();
+    const joined = [...app.joined].filter((tag) => all.includes(tag));
+    if (joined.length > 1) groups.set("together", [joined]);
+    for (const tag of tags) {
+      const at = tag.indexOf("/"),
+        name = at > 0 ? tag.slice(0, at) : "";
+      if (!groups.has(name)) groups.set(name, []);
+      groups.get(name).push([tag]);
+    }
+    const made = document.createDocumentFragment(),
+      kept = new Set();
+    for (const [group, lists] of groups) {
+      const part = document.createElement("details"),
+        grid = document.createElement("div");
+      part.open = !app.closed.has(group);
+      part.dataset.group = group;
+      const count = `<span class="soft">${lists.length}</span>`;
+      part.innerHTML = `<summary><b>${escape(group || "no prefix")}</b> ${count}</summary>`;
+      grid.className = "grid";
+      for (const list of lists) {
+        const card = this.card(list, group);
+        kept.add(card.key);
+        grid.append(card.el);
+      }
+      part.append(grid);
+      made.append(part);
+    }
+    for (const [key, card] of this.cards)
+      if (!kept.has(key)) {
+        this.seen.unobserve(card.el);
+        this.cards.delete(key);
+        app.gone(card);
+      }
+    this.box.replaceChildren(made);
+    if (this.box.contains(focused)) focused.focus({ preventScroll: true }); // what is moved loses it
+    this.panel.querySelector(".count").textContent = !fits
+      ? "this is no regular expression yet; all are shown"
+      : tags.length < all.length
+        ? `${tags.length} of ${all.length}`
+        : all.length === 1
+          ? "1 chart"
+          : `${all.length} charts`;
+    this.settle ??= roving(this.box, ".card");
+    this.settle();
+  }
+
+  card(tags, group) {
+    const key = tags.join("\0");
+    let card = this.cards.get(key);
+    if (!card) {
+      const name = tags.length > 1 || !group ? tags.join(" + ") : tags[0].slice(group.length + 1);
+      card = new Card(this.app, tags, name);
+      pointed(card);
+      this.cards.set(key, card);
+      this.byElement.set(card.el, card);
+      this.seen.observe(card.el);
+    }
+    return card;
+  }
+  of(el) {
+    const found = el?.closest?.(".card");
+    return found && this.byElement.get(found);
+  }
+
+  scrolled(entries) {
+    for (const entry of entries) {
+      const card = this.of(entry.target);
+      if (!card) continue;
+      card.visible = entry.isIntersecting;
+      if (card.visible) this.app.redraw(card);
+    }
+  }
+
+  pressed(event) {
+    const what = event.target.closest("[data-do]")?.dataset.do,
+      card = this.of(event.target);
+    if (what && card) this.act(card, what);
+  }
+  act(card, what) {
+    if (what === "join") {
+      for (const tag of card.tags)
+        if (this.app.joined.has(tag)) this.app.joined.delete(tag);
+        else this.app.joined.add(tag);
+      this.fill();
+      this.app.say(`${this.app.joined.size} tags in one chart`);
+      this.app.redrawAll();
+    } else if (what === "limits") card.askLimits();
+    else card[what]?.();
+  }
+  key(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey || !event.target.classList?.contains("card")) return;
+    const card = this.of(event.target),
+      shape = card.shape;
+    const middle = () => {
+      const centre = card.at ?? (shape.x0 + shape.x1) / 2,
+        half = (shape.x1 - shape.x0) / 4;
+      card.zoom({ x0: centre - half, x1: centre + half });
+    };
+    const act = {
+      Enter: () => card.large(),
+      "+": () => shape && middle(),
+      "-": () => card.back(),
+      Backspace: () => card.back(),
+      0: () => card.reset(),
+      ".": () => card.step(1),
+      ",": () => card.step(-1),
+      t: () => card.askLimits(),
+      c: () => this.act(card, "join"),
+      Escape: () => card.leave(),
+    }[event.key];
+    if (!act) return;
+    act();
+    event.preventDefault();
+    event.stopPropagation(); // the notebook has shortcuts of its own
+  }
+}
+
+// Whether a tag is to be shown: /regular expression/, or words that it has to hold; null for what is no expression.
+export function matcher(text) {
+  const trimmed = text.trim(),
+    regex = trimmed.match(/^\/(.*?)(?:\/(i?))?$/);
+  if (regex) {
+    try {
+      const made = new RegExp(regex[1], regex[2] ?? "");
+      return (tag) => made.test(tag);
+    } catch {
+      return null;
+    }
+  }
+  const words = trimmed.toLowerCase().split(/\s+/).filter(Boolean);
+  return (tag) => words.every((word) => tag.toLowerCase().includes(word));
+}

@@ -1,0 +1,290 @@
+"""Recorded trainings as a notebook shows them: live widget, self-contained page, still picture, text."""
+
+import functools
+import json
+import math
+import pathlib
+import threading
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from msnb.insight.runs import Run, is_run
+from msnb.notebook import cell_names, cell_views, front_end, page, still
+from msnb.notebook.dashboard import payload
+from msnb.notebook.dashboard.picture import to_svg
+from msnb.notebook.graph.widget import MODULE as GRAPH_MODULE
+
+_MODULE = pathlib.Path(__file__).with_name("widget.js")
+_HEIGHT = 720
+_FIRST = 0.3  # seconds that reading takes at most before something is shown; the rest comes by itself
+_EVERY = 0.25  # between two looks at the files
+_SELDOM = 2.0  # where no run is under way
+
+
+def dashboard(source: "str | Path | Run | Sequence[str | Path | Run]", height: int = _HEIGHT) -> "DashboardView":
+    """Recorded trainings, to look at in a notebook: curves, pictures, histograms, tensors, graphs.
+
+    It follows trainings that are under way, of this kernel or of any other process.
+
+    Args:
+        source (Union[str, Path, Run, list]): a run, the folder of a run, a folder of runs, or a list of these. Runs of
+            one list are drawn into the same charts.
+        height (int): height in pixels of the saved form; the live one is as high as what it shows. Default: 720.
+
+    Returns:
+        DashboardView.
+
+    Raises:
+        FileNotFoundError: If there is no such folder, or no run in it.
+        TypeError: If `source` is none of these.
+        ValueError: If `height` is not a positive int.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return DashboardView(_runs(source), height)
+
+
+class DashboardView:
+    """What `dashboard` returns.
+
+    Args:
+        runs (list[Run]): what is drawn.
+        height (int): height in pixels of the saved form. Default: 720.
+
+    Attributes:
+        runs (list[Run]): what is drawn, the oldest first; their order chooses their colours.
+    """
+
+    def __init__(self, runs: list[Run], height: int = _HEIGHT) -> None:
+        if isinstance(height, bool) or not isinstance(height, int) or height < 1:
+            raise ValueError(f"For 'dashboard', 'height' should be a positive int (pixels), but got {height!r}.")
+        self.runs: list[Run] = sorted(runs, key=lambda run: run.started or 0.0) if len(runs) > 1 else list(runs)
+        self.height: int = height
+        self._display, self._displayed, self._carries = f"msnb-{uuid.uuid4().hex}", False, set()
+        self._widget = self._looking = None
+        self._ended = threading.Event()
+        self._known: Any = ({}, {})
+        self._lock = threading.RLock()
+        share = _FIRST / max(1, len(self.runs))
+        for run in self.runs:
+            run.refresh(share)
+
+    @property
+    def title(self) -> str:
+        """What is shown, str."""
+        return self.runs[0].name if len(self.runs) == 1 else f"{len(self.runs)} runs"
+
+    @property
+    def payload(self) -> bytes:
+        """The bytes that the view is drawn from."""
+        return payload.whole(self.runs, self.title)
+
+    @property
+    def widget(self) -> Any:
+        """The live widget (made when first asked for); None where anywidget is not installed."""
+        if self._widget is None:
+            kind = _widget_class()
+            if kind is not None:
+                with self._lock:
+                    self._known = payload.counted(self.runs)
+                    self._widget = kind(
+                        payload=self.payload, code=page.packed(GRAPH_MODULE), cells=cell_names.ids(), live=True
+                    )
+                self._widget.on_msg(self._asked)
+                self._follow()
+        return self._widget
+
+    # ------------------------------------------------------------------ following
+    def refresh(self) -> bool:
+        """Read what was written since, and show it.
+
+        Returns:
+            bool, whether something came.
+        """
+        came = [run.refresh() for run in self.runs]  # of each run, whatever the others say
+        if any(came):
+            self._tell()
+        return any(came)
+
+    def _follow(self):
+        self._ended.clear()
+        self._looking = threading.Thread(target=self._look, name="msnb-dashboard", daemon=True)
+        self._looking.start()
+
+    def _look(self):
+        states: Any = None
+        while True:
+            waiting = not all(run.complete for run in self.runs)
+            under_way = any(run.state == "running" for run in self.runs)
+            if self._ended.wait(0 if waiting else _EVERY if under_way or not self.runs[0].meta else _SELDOM):
+                return
+            came = [run.refresh(_FIRST) for run in self.runs]
+            now = [run.state for run in self.runs]  # a process that died writes nothing
+            if any(came) or now != states and states is not None:
+                self._tell(now != states)
+            states = now
+
+    def _tell(self, anyhow=False):
+        with self._lock:
+            if self._widget is None:
+                return
+            made = payload.news(self.runs, *self._known, anyhow=anyhow)
+            if made is not None:
+                self._widget.send({"news": True}, buffers=[made])
+                cell_views.changed(self)
+
+    def _asked(self, widget, message, buffers):
+        number = message.get("number")
+        if "detail" in message:
+            made = payload.detail(self.runs, message["detail"], message["first"], message["last"])
+        elif "tensor" in message:
+            made = self._tensor(*message["tensor"])
+        else:
+            with self._lock:
+                self._known = payload.counted(self.runs)
+                made = self.payload
+        if made is not None:
+            widget.send({"answer": number}, buffers=[made])
+
+    def _tensor(self, number, tag, step):
+        run = self.runs[number]
+        found = run.read("tensor", [place for place in run.places("tensor", tag) if place.step == step][-1:])
+        if not found:
+            return None
+        pack = payload.Pack()
+        return pack.bytes({"kind": "tensor", "values": payload.tensor_row(pack, run, found[0], whole=True)[-1]})
+
+    def close(self) -> None:
+        """Take the view away and stop looking at the files; its saved form stays."""
+        self._ended.set()
+        cell_views.forget(self)
+        with self._lock:
+            widget, self._widget = self._widget, None
+        if widget is not None:
+            widget.close()
+
+    # ------------------------------------------------------------------ forms
+    def __repr__(self) -> str:
+        lines = []
+        for run in self.runs:
+            last = [f"{tag} {value:.4g}" for tag, value in list(run.summary.items())[:6]]
+            lines.append(f"{run.name} ({run.state}): {', '.join(last) or 'nothing yet'}")
+        return "\n".join(lines)
+
+    def svg(self) -> str:
+        """The first curves as a still picture, str."""
+        return to_svg(self.runs, self.title)
+
+    def html(self) -> str:
+        """The interactive view as a page that needs no kernel, no network and no other file, str."""
+        return self._page().html()
+
+    def save(self, path: str | Path) -> None:
+        """Write the view to a file: .html (interactive), .svg, .png, .txt, or .json (all scalars).
+
+        Args:
+            path (str): where to.
+
+        Raises:
+            ValueError: If the suffix is none of these.
+        """
+        makers = {".html": self.html, ".svg": self.svg, ".txt": self.__repr__, ".json": self._scalars}
+        page.save(path, makers, "DashboardView")
+
+    def _scalars(self):
+        found = {}
+        for run in self.runs:
+            series = {tag: run.scalar(tag) for tag in run.tags["scalar"]}
+            found[run.id] = {
+                tag: {
+                    "steps": one.steps.tolist(),
+                    "times": one.times.tolist(),
+                    "values": [value if math.isfinite(value) else str(value) for value in one.values.tolist()],
+                }
+                for tag, one in series.items()
+            }
+        return json.dumps(found)
+
+    def _ipython_display_(self):
+        """Shown under an id, so that the saved form can be brought up to date."""
+        from IPython.display import publish_display_data
+
+        cell_views.remember(self)
+        cell_views.install()
+        self._carries |= front_end.carrying(self._page().shared())
+        publish_display_data(*self._bundle(self._carries), transient={"display_id": self._display})
+        self._displayed = True
+        if self._widget is not None:
+            cell_views.follow(self)
+
+    def show_again(self) -> None:
+        """Replace the output that the notebook has of this view; on screen everything stays as it is."""
+        if self._displayed:
+            from IPython.display import publish_display_data
+
+            publish_display_data(*self._bundle(self._carries), transient={"display_id": self._display}, update=True)
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        return self._bundle(None)
+
+    def _bundle(self, carries):
+        return still.bundle(self, self._page(), f"Dashboard of {self.title}", "explore the curves", carries)
+
+    def _page(self):
+        graphs = any(run.tags["graph"] or "dataset" in run.lineage for run in self.runs)
+        parts = {"data": payload.saved(self.payload), "module": GRAPH_MODULE if graphs else b""}
+        return page.Page(
+            self.title,
+            _MODULE,
+            parts,
+            "made.still(view,parts.data,parts.module)",
+            "html,body{margin:0;background:transparent}",
+        )
+
+
+def _runs(source):
+    if isinstance(source, Run):
+        return [source]
+    if isinstance(source, str | Path):
+        return _of_folder(Path(source))
+    if isinstance(source, Sequence):
+        return [run for one in source for run in _runs(one)]
+    raise TypeError(
+        f"For 'dashboard', 'source' should be a folder, a Run or a list of these, but got {type(source).__name__}."
+    )
+
+
+def _of_folder(folder):
+    """The run that a folder is, or else the runs that stand in it."""
+    if not folder.is_dir():
+        raise FileNotFoundError(f"For 'dashboard', there is no folder '{folder}'.")
+    if is_run(folder):
+        return [Run(folder)]
+    found = [Run(inner) for inner in sorted(folder.iterdir()) if inner.is_dir() and is_run(inner)]
+    if not found:
+        raise FileNotFoundError(
+            f"For 'dashboard', '{folder}' holds no run: neither a run.json nor an event file of MindSpore's, and no "
+            f"folder with one."
+        )
+    return found
+
+
+@functools.cache
+def _widget_class():
+    try:
+        import anywidget
+        import traitlets
+    except ImportError:  # a plain installation has no widgets; the page and the picture remain
+        return None
+
+    class DashboardWidget(anywidget.AnyWidget):
+        _esm = page.text_of(_MODULE)
+        payload = traitlets.Bytes().tag(sync=True)
+        code = traitlets.Bytes().tag(sync=True)
+        cells = traitlets.Dict().tag(sync=True)
+        live = traitlets.Bool(False).tag(sync=True)
+
+    return DashboardWidget

@@ -1,0 +1,329 @@
+"""The dashboard in a notebook: the magic, what is stored, and the view in a browser with the network blocked."""
+
+import base64
+import json
+import os
+import pathlib
+import struct
+import threading
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+from browsing import Window, chromium, frames, until
+
+import msnb
+from msnb.formats.event_records import frame
+from msnb.formats.summary_events import Histogram, Image, summary_event
+from msnb.insight.runs import Run
+from msnb.insight.runs.thinning import in_common_bins, thinned
+from msnb.insight.runs.values import Series
+from msnb.notebook.dashboard import DashboardView, dashboard, payload
+from msnb.notebook.png import to_png
+
+HOSTILE = "eval/<img src=x onerror=hit=1>"
+FILE = "events.out.events.summary.1700000000.0.here_MS"
+DOT = to_png('<svg xmlns="http://www.w3.org/2000/svg" width="4" height="3"><rect width="4" height="3"/></svg>')
+
+
+def record(folder, rate, steps=range(1, 301), state="finished"):
+    folder.mkdir(exist_ok=True)
+    about = {"name": folder.name, "id": f"id-{folder.name}", "started": 1.7e9 + 1000 * rate, "state": state}
+    (folder / "run.json").write_text(json.dumps({**about, "pid": os.getpid(), "config": {"rate": rate}}))
+    with open(folder / FILE, "ab") as file:
+        for step in steps:
+            loss = float("nan") if step == 40 else float(np.exp(-rate * step))
+            values = [("train/loss", "scalar", loss), ("train/rate", "scalar", rate)]
+            if step % 50 == 0:
+                edges, counts = np.linspace(-1, step, 11), np.arange(10)
+                values += [
+                    (HOSTILE, "scalar", step),
+                    ("system/memory", "scalar", 100.0 + step),
+                    ("input", "image", Image(6, 8, 3, DOT)),
+                    ("weight", "histogram", Histogram(edges, counts, -1.0, float(step), 9.0, 45)),
+                    ("kernel", "tensor", np.arange(24, dtype=np.float32).reshape(2, 3, 4) + step),
+                ]
+            file.write(frame(summary_event(1.7e9 + 1000 * rate + step, step, values)))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    root = tmp_path_factory.mktemp("runs")
+    for rate in (0.01, 0.02):
+        record(root / f"rate {rate}", rate)
+    return root
+
+
+@pytest.fixture(scope="module")
+def made(runs):
+    return msnb.dashboard(runs)
+
+
+def header(message):
+    (long,) = struct.unpack_from("<I", message)
+    return json.loads(message[4 : 4 + long])
+
+
+# ---------------------------------------------------------------------- what is shown
+def test_a_column_keeps_the_least_and_the_largest_and_counts_what_is_no_number():
+    rng = np.random.default_rng(5)
+    values = rng.normal(size=1000)
+    values[[100, 500]] = np.nan, np.inf
+    found = thinned(Series(np.arange(1000), np.arange(1000.0), values), 64)
+    good = values[np.isfinite(values)]
+    assert len(found.steps) == 64 and found.steps[-1] == 999 and found.counts.sum() == 1000 and found.bad.sum() == 2
+    assert np.nanmin(found.low) == np.float32(good.min()) and np.nanmax(found.high) == np.float32(good.max())
+    weights = found.counts - found.bad
+    assert (found.mean * weights).sum() / weights.sum() == pytest.approx(good.mean(), rel=1e-5)
+
+
+def test_common_bins_keep_every_count(runs):
+    found = Run(runs / "rate 0.01").histograms("weight")
+    edges, counts = in_common_bins(found, 60)
+    assert (edges[0], edges[-1]) == (-1, 300) and counts.sum(axis=1) == pytest.approx([45] * len(found))
+
+
+def test_what_came_is_sent_alone_and_nothing_where_nothing_came(tmp_path):
+    run = Run(record(tmp_path / "r", 0.01, range(1, 45), state="running"))
+    known, other = payload.counted([run])
+    assert payload.news([run], known, other) is None
+    record(tmp_path / "r", 0.01, range(45, 51), state="running")
+    assert run.refresh()
+    head = header(payload.news([run], known, other))
+    assert [row[1:] for row in head["more"]["rows"]] == [["train/loss", 44, 6], ["train/rate", 44, 6]]
+    assert {row[1] for row in head["scalars"]["rows"]} == {HOSTILE, "system/memory"}
+    assert [one["tag"] for one in (*head["images"], *head["histograms"], *head["tensors"])] == [
+        "input",
+        "weight",
+        "kernel",
+    ]
+    assert payload.news([run], known, other) is None
+
+
+def test_the_magic_shows_a_folder_of_runs_and_a_run_shows_itself(notebook, runs, tmp_path_factory):
+    empty = tmp_path_factory.mktemp("empty")
+    notebook.ok(f"%ms_dashboard '{runs}'")
+    shown = notebook.rich[-1].data
+    assert "data:image/svg+xml" in shown["text/html"] and "rate 0.01 (finished): train/loss" in shown["text/plain"]
+    notebook.ok(f"from msnb.insight.runs import Run\nrun = Run({str(runs / 'rate 0.01')!r})")
+    bundle, _ = notebook.shell.display_formatter.format(notebook["run"])
+    assert "data:image/svg+xml" in bundle["text/html"]
+    for line, said in (("nowhere", "there is no folder"), (str(empty), "holds no run")):
+        notebook.run(f"%ms_dashboard {line}")
+        assert said in notebook.shown
+
+
+def test_it_is_saved_in_the_form_that_the_name_asks_for(made, tmp_path):
+    for suffix, begin in ((".html", "<!doctype html"), (".svg", "<svg"), (".txt", "rate"), (".json", '{"id-rate')):
+        made.save(tmp_path / f"dashboard{suffix}")
+        assert (tmp_path / f"dashboard{suffix}").read_text(encoding="utf-8").startswith(begin)
+    text = " ".join(ElementTree.fromstring(made.svg()).itertext())
+    assert "train/loss" in text and HOSTILE in text and "1 image" in text
+
+
+def test_what_is_no_run_is_refused(tmp_path):
+    with pytest.raises(TypeError, match="should be a folder"):
+        dashboard(3)
+    with pytest.raises(FileNotFoundError, match="holds no run"):
+        dashboard(tmp_path)
+    with pytest.raises(ValueError, match="height"):
+        DashboardView([], height=0)
+
+
+# ---------------------------------------------------------------------- in a browser
+browser = pytest.fixture(chromium, scope="module")
+
+
+@pytest.fixture(scope="module")
+def window(browser):
+    return Window(browser)
+
+
+@pytest.fixture
+def show(window, made, tmp_path):
+    """show(width, dark) -> page; at the end nothing may have been asked of the network or gone wrong."""
+    path = tmp_path / "dashboard.html"
+
+    def show(width=1400, dark=False):
+        path.write_text(made.html(), encoding="utf-8")
+        return window.show(path, ".msnb-dash[data-ready]", width, 900, dark)
+
+    yield show
+    assert not window.complaints()
+
+
+def card(page, tag):
+    return page.locator(".card").filter(has=page.locator(f'b[title="{tag}"]'))
+
+
+def test_tags_are_grouped_and_filtered_and_a_name_with_html_does_nothing(show):
+    page = show()
+    assert page.locator(".panel details").evaluate_all("all => all.map(one => one.dataset.group)") == ["train", "eval"]
+    assert page.locator(".card b").all_text_contents() == ["loss", "rate", HOSTILE.partition("/")[2]]
+    page.fill("[data-set=filter]", "/^train.*s$/")
+    assert page.locator(".card b").all_text_contents() == ["loss"]
+    page.fill("[data-set=filter]", "/(/")
+    assert "no regular expression" in page.inner_text(".count") and page.locator(".card").count() == 3
+    assert page.evaluate("window.hit") is None and page.locator(".msnb-dash img").count() == 0
+
+
+def test_a_rectangle_zooms_and_each_step_back_is_one_zoom(show):
+    page = show()
+    loss = card(page, "train/loss")
+    plot = loss.locator(".plot").bounding_box()
+
+    def picture():
+        frames(page)
+        return loss.locator("canvas").screenshot()
+
+    seen = [picture()]
+    for _ in range(2):
+        page.mouse.move(plot["x"] + 120, plot["y"] + 60)
+        page.mouse.down()
+        page.mouse.move(plot["x"] + 260, plot["y"] + 62, steps=3)
+        page.mouse.up()
+        page.mouse.move(2, 2)
+        seen.append(picture())
+    assert len(set(seen)) == 3
+    loss.locator("[data-do=back]").click()
+    assert picture() == seen[1]
+    loss.locator("[data-do=reset]").click()
+    assert picture() == seen[0]
+
+
+def test_what_is_set_changes_the_curves_and_what_is_under_the_cursor_is_read(show):
+    page = show()
+    loss = card(page, "train/loss")
+    seen = set()
+    for act in (
+        lambda: None,
+        lambda: page.locator("[data-set=smoothing]").fill("0.9"),
+        lambda: page.check("[data-set=log]"),
+        lambda: page.select_option("[data-set=axis]", "relative"),
+        lambda: page.select_option("[data-set=axis]", "wall"),
+        lambda: page.locator(".runs button").first.click(),
+    ):
+        act()
+        page.mouse.move(2, 2)
+        frames(page)
+        seen.add(loss.locator("canvas").screenshot())
+    assert len(seen) == 6
+    page.select_option("[data-set=axis]", "step")
+    page.locator("[data-set=smoothing]").fill("0")
+    loss.locator(".plot").hover(position={"x": 52, "y": 60})
+    read = loss.locator(".read").inner_text()
+    assert "step 1\n" in read + "\n" and "0.9802" in read and "rate 0.02" in read and "rate 0.01" not in read
+
+
+def test_the_keyboard_reads_zooms_enlarges_and_marks(show):
+    page = show()
+    loss = card(page, "train/loss")
+    loss.focus()
+    page.keyboard.press(".")
+    assert "step 1: " in page.inner_text(".heard")
+    for key in ("+", "Enter"):
+        page.keyboard.press(key)
+    loss.locator("[data-do=back]").wait_for()
+    assert "large" in loss.get_attribute("class")
+    page.keyboard.press("t")
+    page.keyboard.type("0.5")
+    page.keyboard.press("Enter")
+    loss.locator("[data-do=limits][aria-pressed=true]").wait_for()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.dataset.tag") == "train/rate"
+    assert page.locator(".card[tabindex='0']").count() == 1
+    for key in ("c", "ArrowLeft", "c"):
+        page.keyboard.press(key)
+    assert page.locator(".panel details").first.get_attribute("data-group") == "together"
+    page.keyboard.press("?")
+    assert "value by value" in page.inner_text(".msnb-keys")
+
+
+def test_every_tab_draws_what_was_recorded(show):
+    page = show()
+    page.click('[data-tab="images"]')
+    page.wait_for_function("document.querySelector('.picture img').naturalWidth === 8")
+    page.locator(".picture input").first.fill("0")
+    assert "step 50" in page.locator(".picture output").first.inner_text()
+    page.click('[data-tab="histograms"]')
+    seen = set()
+    for form in ("ridges", "overlaid", "distribution"):
+        page.select_option("[data-set=form]", form)
+        frames(page)
+        seen.add(page.locator(".card canvas").first.screenshot())
+    assert len(seen) == 3
+    page.click('[data-tab="tensors"]')
+    tensor = page.locator(".tensor").first
+    part = tensor.locator("input[type=text]")
+    assert part.input_value() == "0, :, :"
+    part.fill("1, 0:2, -1")
+    assert (
+        tensor.locator("td").all_inner_texts() == ["315", "319"] and "mean 317" in tensor.locator(".about").inner_text()
+    )
+    part.fill("2, :, :")
+    assert "axis 0 has 2 places" in tensor.locator(".about").inner_text()
+    page.click('[data-tab="resources"]')
+    assert page.locator(".card b").all_text_contents() == ["memory"]
+
+
+@pytest.mark.parametrize("width, dark", [(480, True), (1600, False)])
+def test_it_fits_narrow_and_wide_pages_in_both_themes_and_in_forced_colours(show, width, dark):
+    page = show(width, dark)
+    page.emulate_media(forced_colors="active", color_scheme="dark" if dark else "light")
+    try:
+        until(
+            page, lambda: page.evaluate("document.querySelectorAll('.runs line')[1].getAttribute('stroke-dasharray')")
+        )
+    finally:
+        page.emulate_media(forced_colors="none")
+    for tab in page.locator("[data-tab]").evaluate_all("all => all.map(one => one.dataset.tab)"):
+        page.click(f'[data-tab="{tab}"]')
+        frames(page)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), tab
+    assert page.get_attribute(".msnb-dash", "data-theme") == ("dark" if dark else "light")
+
+
+LIVE = """async ({source, payload, news}) => {
+    const bytes = text => new DataView(Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer);
+    const heard = {}, asked = [], state = {payload: bytes(payload), cells: {}, live: true};
+    const model = {get: name => state[name], send: message => asked.push(message),
+        on: (name, act) => { heard[name] = act; }, off: name => { delete heard[name]; }};
+    const {default: widget} = await import(URL.createObjectURL(new Blob([source], {type: "text/javascript"})));
+    document.body.innerHTML = '<div id="here"></div>';
+    const el = document.getElementById("here"), close = await widget.render({model, el});
+    const said = () => el.querySelector('[data-tag="train/loss"]').getAttribute("aria-label");
+    const frame = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+    await frame(); await frame();
+    const before = said(), tabs = el.querySelectorAll("[data-tab]").length;
+    heard["msg:custom"]({news: true}, [bytes(news)]);
+    await frame(); await frame();
+    const after = said(), more = el.querySelectorAll("[data-tab]").length;
+    close();
+    return {before, after, tabs, more, asked, left: el.children.length, listening: Object.keys(heard).length};
+}"""
+
+
+def test_a_live_curve_goes_on_and_nothing_is_left_when_it_is_closed(show, tmp_path):
+    run = Run(record(tmp_path / "live", 0.01, range(1, 45), state="running"))
+    first, known = payload.whole([run], "live"), payload.counted([run])
+    record(tmp_path / "live", 0.01, range(45, 51), state="running")
+    run.refresh()
+    parts = {"payload": first, "news": payload.news([run], *known)}
+    source = pathlib.Path(dashboard.__code__.co_filename).with_name("widget.js").read_text(encoding="utf-8")
+    found = show().evaluate(LIVE, {"source": source, **{key: base64.b64encode(v).decode() for key, v in parts.items()}})
+    assert "step 44; last 0.644" in found["before"] and "step 50; last 0.6065" in found["after"]
+    assert (found["tabs"], found["more"], found["left"], found["listening"]) == (1, 5, 0, 0)
+    assert found["asked"] == [{"whole": True, "number": 1}]
+
+
+def test_a_view_follows_a_writer_by_itself_until_it_is_closed(tmp_path):
+    view = dashboard(record(tmp_path / "r", 0.01, range(1, 45), state="running"))
+    widget, sent, came = view.widget, [], threading.Event()
+    widget.send = lambda message, buffers: (sent.append(header(buffers[0])), came.set())
+    looking = view._looking
+    record(tmp_path / "r", 0.01, range(45, 50), state="running")
+    assert came.wait(60) and {row[1] for row in sent[0]["more"]["rows"]} == {"train/loss", "train/rate"}
+    view.close()
+    looking.join(60)
+    assert not looking.is_alive()
