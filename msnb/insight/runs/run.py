@@ -3,8 +3,8 @@
 import json
 import math
 import os
+import platform
 import re
-import socket
 import threading
 import time
 from collections.abc import Callable
@@ -268,7 +268,7 @@ class Run:
     def state(self) -> str:
         """How it ended, str; "running" only while its process lives, as far as this machine can tell."""
         state = str(self.meta.get("state") or "finished")
-        if state == "running" and self.meta.get("host") == socket.gethostname() and not _alive(self.meta.get("pid")):
+        if state == "running" and self.meta.get("host") == platform.node() and not _alive(self.meta.get("pid")):
             return "interrupted"
         return state
 

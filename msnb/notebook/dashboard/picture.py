@@ -89,7 +89,10 @@ def _chart(runs, tag, left, top):
         ys = top + 32 + (high - values[good]) / ((high - low) or 1) * tall
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(xs.tolist(), ys.tolist(), strict=True))
         colour = _COLOURS[number % len(_COLOURS)]
-        out.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
+        if good.sum() == 1:
+            out.append(f'<circle cx="{xs[0]:.1f}" cy="{ys[0]:.1f}" r="3" fill="{colour}"/>')
+        else:
+            out.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
     out.append(
         f'<text x="{left + 8}" y="{top + _HIGH - 8}" class="s">{low:.4g} to {high:.4g}, step {first:,.0f} to '
         f"{last:,.0f}</text>"

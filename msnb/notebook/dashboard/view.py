@@ -128,13 +128,11 @@ class DashboardView:
             states = now
 
     def _tell(self, anyhow=False):
+        cell_views.changed(self)
         with self._lock:
-            if self._widget is None:
-                return
-            made = payload.news(self.runs, *self._known, anyhow=anyhow)
-            if made is not None:
+            made = self._widget and payload.news(self.runs, *self._known, anyhow=anyhow)
+            if made:
                 self._widget.send({"news": True}, buffers=[made])
-                cell_views.changed(self)
 
     def _asked(self, widget, message, buffers):
         number = message.get("number")
@@ -217,8 +215,7 @@ class DashboardView:
         self._carries |= front_end.carrying(self._page().shared())
         publish_display_data(*self._bundle(self._carries), transient={"display_id": self._display})
         self._displayed = True
-        if self._widget is not None:
-            cell_views.follow(self)
+        cell_views.follow(self)
 
     def show_again(self) -> None:
         """Replace the output that the notebook has of this view; on screen everything stays as it is."""

@@ -114,7 +114,7 @@ function axes(c, { x0, x1, y0, y1 }, state, { atX, atY, right, bottom, width }) 
   c.textAlign = "right";
   c.textBaseline = "middle";
   c.beginPath();
-  for (const [v, text] of ticks(y0, y1, Math.max(2, Math.floor(bottom / 34)), state.log)) {
+  for (const [v, text] of ticks(y0, y1, Math.max(2, Math.floor(bottom / 27)), state.log)) {
     const y = Math.round(atY(v)) + 0.5;
     c.moveTo(LEFT, y);
     c.lineTo(right, y);
