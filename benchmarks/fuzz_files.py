@@ -1,7 +1,9 @@
-"""Damaged MINDIR and ONNX files: every one is read or refused with a sentence.
+"""Damaged MINDIR, ONNX and event files: every one is read or refused with a sentence.
 
-    python benchmarks/fuzz_files.py onnx|mindir [--files 20000] [--first 0] [--seeds FOLDER] [--room 1024]
+    python benchmarks/fuzz_files.py onnx|mindir|events [--files 20000] [--first 0] [--seeds FOLDER] [--room 1024]
         [--seconds 30]
+
+Of an event file each record gets a checksum that fits, after it was damaged.
 
 File number n is the same each time; what is damaged is kept in FOLDER, if one is given. A child opens them with no more
 address space than it has when it starts and --room MB; it begins anew every 1000 files, after a crash, and after a file
@@ -28,14 +30,18 @@ from damage import mutated  # noqa: E402
 
 import msnb as ms  # noqa: E402
 from msnb import ir  # noqa: E402
-from msnb.formats import mindir, onnx, protobuf  # noqa: E402
+from msnb.formats import event_records, lineage_events, mindir, onnx, protobuf, summary_events  # noqa: E402
 
-SCHEMAS = {"onnx": onnx.SCHEMA, "mindir": mindir.SCHEMA}
+SCHEMAS = {"onnx": onnx.SCHEMA, "mindir": mindir.SCHEMA, "events": None}
 ONCE = 1000
 
 
 def seeds(kind, folder):
     """Write the files that are damaged: MindSpore's golden ones; networks as ONNX, and onnx's own tests of nodes."""
+    if kind == "events":
+        for path in sorted((ROOT / "tests" / "golden" / "summaries").iterdir()):
+            (folder / f"{path.name}.events").write_bytes(path.read_bytes())
+        return
     if kind == "mindir":
         for path in sorted((ROOT / "tests" / "golden" / "mindir").glob("*.mindir")):
             (folder / path.name).write_bytes(path.read_bytes())
@@ -60,12 +66,38 @@ def seeds(kind, folder):
 
 def opened(path, kind):
     """Open a file as its reader does, its weights included."""
+    if kind == "events":
+        for _ in lineage_events.lineage_events(path):
+            pass
+        for event, _ in summary_events.events(path):
+            _ = event.graph, [value.content for value in event.values]
+        return
     if kind == "onnx":
         graph = ms.load_onnx(path).graph
     else:
         graph = ms.load(path)
     ir.text(graph)
     dict(graph.weights)
+
+
+def damaged(seed, rng, kind):
+    """The bytes of a damaged file."""
+    if kind != "events":
+        return mutated(seed.read_bytes(), rng, SCHEMAS[kind])
+    payloads = [payload for payload, _ in event_records.records(seed)]
+    chosen = rng.randrange(len(payloads))
+    changed = bytearray(payloads[chosen])
+    for _ in range(rng.randint(1, 8)):
+        at = rng.randrange(len(changed) + 1)
+        if rng.random() < 0.6 and at < len(changed):
+            changed[at] = rng.randrange(256)
+        elif rng.random() < 0.5:
+            del changed[at : at + rng.randint(1, 40)]
+        else:
+            changed[at:at] = rng.randbytes(rng.randint(1, 12))
+    payloads[chosen] = bytes(changed)
+    data = b"".join(map(event_records.frame, payloads))
+    return data if rng.random() < 0.9 else data[: rng.randrange(len(data))]
 
 
 def child(kind, folder, first, count, room):
@@ -82,7 +114,7 @@ def child(kind, folder, first, count, room):
     for number in range(first, first + count):
         rng = random.Random(f"{kind} {number}")
         seed = rng.choice(paths)
-        path.write_bytes(mutated(seed.read_bytes(), rng, SCHEMAS[kind]))
+        path.write_bytes(damaged(seed, rng, kind))
         print(json.dumps([number, seed.name]), flush=True)
         try:
             opened(str(path), kind)

@@ -346,8 +346,11 @@ def _encoded_image(image):
 
 
 def _encoded_histogram(histogram):
-    buckets = np.zeros(len(histogram.counts), _BUCKET)
-    small = bool((histogram.counts < 128).all())
+    buckets = []
+    lefts, widths = histogram.edges[:-1].tolist(), np.diff(histogram.edges).tolist()
+    for left, width, count in zip(lefts, widths, histogram.counts.tolist(), strict=True):
+        number = protobuf.varint(count)
+        buckets.append(_BUCKET(0x0A, 19 + len(number), 0x09, left, 0x11, width, 0x18) + number)
     table = {
         "nan_count": histogram.nan_count,
         "pos_inf_count": histogram.pos_inf_count,
@@ -357,32 +360,11 @@ def _encoded_histogram(histogram):
         "sum": histogram.sum,
         "count": histogram.count,
     }
-    lefts, widths = histogram.edges[:-1], np.diff(histogram.edges)
-    if small:  # each of them has 20 bytes
-        for name, value in (("left", lefts), ("width", widths), ("count", histogram.counts)):
-            buckets[name] = value
-        buckets["key"], buckets["length"], buckets["1"], buckets["2"], buckets["3"] = 0x0A, 20, 0x09, 0x11, 0x18
-        first = buckets.tobytes()
-    else:
-        rows = zip(lefts.tolist(), widths.tolist(), histogram.counts.tolist(), strict=True)
-        listed = [{"left": left, "width": width, "count": count} for left, width, count in rows]
-        first = protobuf.encode(_SCHEMA, "Histogram", {"buckets": listed})
-    body = first + protobuf.encode(_SCHEMA, "Histogram", table)
+    body = b"".join(buckets) + protobuf.encode(_SCHEMA, "Histogram", table)
     return protobuf.key(9, protobuf.LENGTH) + protobuf.varint(len(body)) + body
 
 
-_BUCKET = np.dtype(
-    [
-        ("key", "u1"),
-        ("length", "u1"),
-        ("1", "u1"),
-        ("left", "<f8"),
-        ("2", "u1"),
-        ("width", "<f8"),
-        ("3", "u1"),
-        ("count", "u1"),
-    ]
-)
+_BUCKET = struct.Struct("<BBBdBdB").pack  # a bucket but for its count: key, length, left, width
 _ENCODERS = {
     "scalar": _scalar,
     "image": _encoded_image,

@@ -115,7 +115,7 @@ class Recording:
         self.summary: dict[str, Any] = dict(told.get("summary", {}))
         self.state: str = "running"
         self._started, self._ended = told.get("started") or now(), None
-        self._step = -1
+        self._step, self._process = -1, os.getpid()
         self._code = _code() if code else None
         self._record = SummaryRecord(str(self.folder))
         self._record.takers.append(self._take)
@@ -153,7 +153,7 @@ class Recording:
             self._record._keep("scalar", name, value)
         self._record.record(step)
         if self.config != self._written:
-            self._write()
+            self._save()
 
     def image(self, name: str, images: Any, step: int | None = None) -> None:
         """Keep images, (N, 1 or 3, H, W).
@@ -211,7 +211,7 @@ class Recording:
         """
         if state not in _STATES[1:]:
             raise ValueError(f"For 'finish', 'state' should be one of {_STATES[1:]}, but got {state!r}.")
-        if self.state != "running":
+        if self.state != "running" or os.getpid() != self._process:  # a forked process has a copy of this object
             return
         plain = {name: value for name, value in self.config.items() if isinstance(value, (int, float, str))}
         if plain and not self._record._closed:
@@ -220,10 +220,14 @@ class Recording:
         self._record.close()
         self.state, self._ended = state, now()
         atexit.unregister(self.finish)
+        self._save()
+
+    def _save(self):
+        """Write `run.json`; a disk that is full does not end the training."""
         try:
             self._write()
         except OSError as error:
-            log.warning("The end of the run %s could not be written: %s.", self.name, error.strerror or error)
+            log.warning("%s could not be written: %s.", self.folder / "run.json", error.strerror or error)
 
     def _write(self):
         self._written = dict(self.config)
@@ -238,7 +242,7 @@ class Recording:
             "summary": dict(self.summary),
             "versions": _versions(),
             "seed": get_seed(),
-            "pid": os.getpid(),
+            "pid": self._process,
             "host": platform.node(),
         }
         if self._code is not None:
@@ -267,9 +271,17 @@ class RunCallback(Callback):
 
     Args:
         run (Union[bool, str, Recording]): True, the name of a run, or one that was begun, which then goes on.
+
+    Raises:
+        TypeError: If `run` is none of these.
     """
 
     def __init__(self, run: "bool | str | Recording") -> None:
+        if not isinstance(run, (bool, str, Recording)):
+            raise TypeError(
+                f"For 'Model.train', 'record' should be True, the name of a run, or a run that msnb.record has begun, "
+                f"but got {type(run).__name__}."
+            )
         self._given, self.run = run, run if isinstance(run, Recording) else None
         self._inside = 0  # a training, and an evaluation within it
 

@@ -88,6 +88,28 @@ def test_model_train_and_fit_record_themselves(tmp_path, monkeypatch):
         assert run.state == "running"
         model.train(1, data, record=run, display=False)
     assert [step for step, _ in scalars("runs/mine")["loss"]] == list(range(8))
+    with pytest.raises(TypeError, match="'record' should be True"):
+        model.train(1, data, record=3, display=False)
+
+
+def test_a_disk_that_fills_up_does_not_end_the_training(tmp_path, monkeypatch):
+    with ms.record("full", tmp_path) as run:
+        run.log({"a": 1.0})
+        run.flush()
+
+        def full(*_, **__):
+            raise OSError(28, "No space left on device")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "write", full)
+            patch.setattr("msnb.train.recording.writing", full)
+            for _ in range(3):
+                run.log({"a": 2.0})
+                run.config["b"] = 1
+            run.flush()
+            run.finish()
+    assert scalars(run.folder) == {"a": [(0, 1.0)]}
+    assert told(run.folder)["state"] == "running"
 
 
 def test_tensorboards_form_says_the_same(tmp_path):

@@ -161,7 +161,11 @@ def test_histograms_and_images_of_odd_numbers():
     same = histogram(np.full(6, 3))
     assert same.edges.tolist() == [2.5, 2.5 + 1 / 3, 2.5 + 2 / 3, 3.5] and same.counts.sum() == 6
     assert histogram(np.full(3, np.nan)).counts.size == 0
-    assert len(histogram(np.arange(5000.0)).counts) == 90
+    many = histogram(np.arange(5000.0))
+    assert len(many.counts) == 90 and many.counts.sum() == 5000 and many.counts.min() >= 55
+    for hard in (np.float32([1, np.nextafter(np.float32(1), 2)]), np.float32([-3e38, 3e38]), np.array([0, 5e-324])):
+        found = histogram(np.repeat(hard, 50))
+        assert found.counts.sum() == 100 and found.counts[0] >= 50 and (np.diff(found.edges) >= 0).all()
     assert image("x", np.zeros((2, 4, 3, 3))) is None
     assert image("x", np.full((9, 1, 2, 3), np.nan)).width == 24
 

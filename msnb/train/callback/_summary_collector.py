@@ -17,7 +17,6 @@ from msnb.train.summary._graph import graph_of, program_of_last
 from msnb.train.summary._lineage import (
     dataset_graph_of,
     eval_lineage_of,
-    loss_function_of,
     optimizer_of,
     train_lineage_of,
 )
@@ -195,13 +194,6 @@ class SummaryCollector(Callback):
         elif tensors:
             self._record.record(step, plugin_filter=lambda plugin: plugin == PluginEnum.TENSOR.value)
 
-    def epoch_end(self, run_context: "RunContext") -> None:
-        """Have what was recorded written.
-
-        Args:
-            run_context (RunContext): Values of the moment.
-        """
-
     def end(self, run_context: "RunContext") -> None:
         """Record what the training, or the evaluation, was made of.
 
@@ -308,9 +300,6 @@ class SummaryCollector(Callback):
                 log.warning("SummaryCollector: no optimizer of MindSpore's is found, so no Parameters are recorded.")
             self._temp_optimizer = "Failed" if found is None else found
         return None if self._temp_optimizer == "Failed" else self._temp_optimizer
-
-    def _get_loss_fn(self, moment):
-        return moment.get("loss_fn") or loss_function_of(moment.train_network)
 
     def _collect_histogram(self, moment):
         data, name = self._collect_specified_data, "histogram_regular"

@@ -37,7 +37,8 @@ def histogram(array: np.ndarray) -> Histogram:
     """
     flat = array.ravel()
     if flat.dtype.kind == "f":
-        finite = flat[np.isfinite(flat)]
+        finite = flat if np.isfinite(flat).all() else flat[np.isfinite(flat)]
+        finite = finite if finite.dtype.itemsize >= 4 else finite.astype(np.float32)
     else:
         finite = flat.astype(np.float64)
     odd = {}
@@ -51,11 +52,17 @@ def histogram(array: np.ndarray) -> Histogram:
         return Histogram(np.zeros(0), np.zeros(0, np.int64), 0.0, 0.0, 0.0, flat.size, **odd)
     least, largest = float(finite.min()), float(finite.max())
     first, last = (least, largest) if least < largest else (least - 0.5, largest + 0.5)
-    if finite.dtype != np.float32:
-        finite = finite.astype(np.float64)
-    counts, edges = np.histogram(finite, _parts(finite.size), (first, last))
+    parts = _parts(finite.size)
+    edges = first + np.arange(parts + 1) * ((last / 2 - first / 2) / parts * 2)
+    edges[-1] = last
+    place = finite / 2 - finite.dtype.type(first / 2)  # halves, since the distance of two floats may be no float
+    place = np.minimum(place * finite.dtype.type(parts / max(last / 2 - first / 2, _TINY)), parts - 1)
+    counts = np.bincount(place.astype(np.int64), minlength=parts)
     total = float(finite.sum(dtype=np.float64))
-    return Histogram(edges.astype(np.float64), counts, least, largest, total, flat.size, **odd)
+    return Histogram(edges, counts, least, largest, total, flat.size, **odd)
+
+
+_TINY = 1e-37  # no histogram is finer than that
 
 
 def _parts(count):

@@ -6,9 +6,9 @@ written, for a full disk say, is closed with one line in the log, and the traini
 """
 
 import os
-import queue
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,8 @@ import numpy as np
 from msnb import log
 from msnb.formats.event_records import frame
 
-_WAITING = 256  # jobs; who records faster than the disk takes it waits then
+_WAITING = 1024  # jobs; who records faster than the disk takes it waits then
+_LOOK = 0.25  # seconds from one look for jobs to the next
 
 
 class EventFile:
@@ -81,6 +82,9 @@ class EventFile:
 class SummaryWriter:
     """Does jobs in their order in a thread of its own, which begins with the first one.
 
+    The thread looks every quarter of a second, or when somebody waits: waking it for each step would cost the training
+    more than what it does.
+
     Args:
         name (str): What the thread is called.
         on_error (Callable): Called in the thread with the exception of a job. Default: None.
@@ -88,22 +92,26 @@ class SummaryWriter:
 
     def __init__(self, name: str, on_error: Callable[[BaseException], None] | None = None) -> None:
         self._name, self._on_error = name, on_error
-        self._jobs: queue.Queue[Any] = queue.Queue(_WAITING)
+        self._jobs: deque[Callable[[], None]] = deque()
         self._thread = None
-        self._process = os.getpid()
+        self._process, self._ended = os.getpid(), False
+        self._wanted = threading.Event()
 
     def submit(self, job: Callable[[], None]) -> None:
         """Have `job()` called after those before."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
             self._thread.start()
-        self._jobs.put(job)
+        self._jobs.append(job)
+        if len(self._jobs) > _WAITING:
+            self.flush()
 
     def flush(self) -> None:
         """Return when all jobs so far are done."""
         if self._thread is not None and self._process == os.getpid():
             done = threading.Event()
-            self._jobs.put(done.set)
+            self._jobs.append(done.set)
+            self._wanted.set()
             while not done.wait(1):  # a thread that the end of the interpreter stopped sets nothing
                 if not self._thread.is_alive():
                     return
@@ -111,19 +119,30 @@ class SummaryWriter:
     def close(self) -> None:
         """Do what is left, and end the thread."""
         if self._thread is not None and self._process == os.getpid() and self._thread.is_alive():
-            self._jobs.put(None)
+            self._ended = True
+            self._wanted.set()
             self._thread.join()
         self._thread = None
 
     def _work(self):
-        while (job := self._jobs.get()) is not None:
-            try:
-                job()
-            except OSError as error:  # the file has said so
-                self._tell(error)
-            except Exception as error:
-                log.warning("Something could not be recorded: %s: %s", type(error).__name__, error)
-                self._tell(error)
+        while True:
+            ended = self._ended  # before the jobs are looked at: none may be left
+            self._wanted.clear()
+            while self._jobs:
+                self._do(self._jobs.popleft())
+            if ended:
+                return
+            if not self._ended:
+                self._wanted.wait(_LOOK)
+
+    def _do(self, job):
+        try:
+            job()
+        except OSError as error:  # the file has said so
+            self._tell(error)
+        except Exception as error:
+            log.warning("Something could not be recorded: %s: %s", type(error).__name__, error)
+            self._tell(error)
 
     def _tell(self, error):
         if self._on_error is not None:

@@ -1,0 +1,200 @@
+"""What recording costs a training step, and what kill -9 leaves of a run.
+
+    python benchmarks/recording.py [--steps 200] [--rounds 7] [--kills 1000]
+
+A LeNet and a Transformer train by ``Model.train``: without a record, and with scalars in each step, the histograms of
+all Parameters and 8 images in each tenth. The two take turns in rounds, and the medians are compared. With --kills only
+the crashes are tried: a writer is killed at a chance moment, and the run has to open with all that was flushed.
+"""
+
+import argparse
+import json
+import os
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+import msnb as ms
+from msnb import dataset as ds
+from msnb import nn
+from msnb.formats import summary_events
+from msnb.train import Model
+from msnb.train.callback import Callback
+
+WRITER = """
+import sys
+import msnb
+run = msnb.record(sys.argv[2], sys.argv[1])
+step = 0
+while True:
+    run.log({"a": float(step), "b": -float(step)}, step)
+    if step % 20 == 0:
+        run.histogram("h", [float(step), 1.0], step)
+        run.flush()
+        print(step, flush=True)
+    step += 1
+"""
+
+
+class LeNet(nn.Cell):
+    """Two convolutions and three dense layers."""
+
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.SequentialCell(
+            nn.Conv2d(1, 6, 5, pad_mode="valid"),
+            nn.ReLU(),
+            nn.MaxPool2d(2, 2),
+            nn.Conv2d(6, 16, 5, pad_mode="valid"),
+            nn.ReLU(),
+            nn.MaxPool2d(2, 2),
+            nn.Flatten(),
+            nn.Dense(400, 120),
+            nn.ReLU(),
+            nn.Dense(120, 84),
+            nn.ReLU(),
+            nn.Dense(84, 10),
+        )
+
+    def construct(self, x):
+        return self.parts(x)
+
+
+class Transformer(nn.Cell):
+    """Two layers of attention over the rows of an image."""
+
+    def __init__(self, width=256, heads=4, layers=2):
+        super().__init__()
+        self.heads, self.width = heads, width
+        self.into = nn.Dense(32, width)
+        self.layers = nn.CellList([Layer(width, heads) for _ in range(layers)])
+        self.out = nn.Dense(width, 10)
+
+    def construct(self, x):
+        x = self.into(x.reshape(x.shape[0], 32, 32))
+        for layer in self.layers:
+            x = layer(x)
+        return self.out(x.mean(1))
+
+
+class Layer(nn.Cell):
+    """Attention and two dense layers, each added to what goes in."""
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.first, self.second = nn.LayerNorm((width,)), nn.LayerNorm((width,))
+        self.query, self.key, self.value, self.join = (nn.Dense(width, width) for _ in range(4))
+        self.wide, self.narrow, self.act = nn.Dense(width, 4 * width), nn.Dense(4 * width, width), nn.GELU()
+        self.soft = nn.Softmax()
+
+    def construct(self, x):
+        n, rows, width = x.shape
+        y = self.first(x)
+
+        def split(z):
+            return z.reshape(n, rows, self.heads, width // self.heads).transpose(0, 2, 1, 3)
+
+        q, k, v = split(self.query(y)), split(self.key(y)), split(self.value(y))
+        score = self.soft(ms.ops.matmul(q, k.transpose(0, 1, 3, 2)) / (width // self.heads) ** 0.5)
+        x = x + self.join(ms.ops.matmul(score, v).transpose(0, 2, 1, 3).reshape(n, rows, width))
+        return x + self.narrow(self.act(self.wide(self.second(x))))
+
+
+class Clock(Callback):
+    """Times of the steps, the first two left out."""
+
+    def __init__(self):
+        self.times = []
+
+    def step_end(self, run_context):
+        run_context.original_args().net_outputs.asnumpy()
+        self.times.append(time.perf_counter())
+
+    def seconds(self):
+        return (self.times[-1] - self.times[1]) / (len(self.times) - 2)
+
+
+def cost(make, batch, steps, rounds):
+    """(median seconds of a step without a record, median of the ratios of neighbours)."""
+    rng = np.random.RandomState(0)
+    columns = rng.rand(batch * steps, 1, 32, 32).astype(np.float32), rng.randint(0, 10, batch * steps).astype(np.int32)
+    data = ds.NumpySlicesDataset(columns, shuffle=False).batch(batch)
+    net = make()
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    model = Model(net, loss, nn.Momentum(net.trainable_params(), 0.001, 0.9))
+    plain, ratios = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(rounds + 1):
+            took = {}
+            for recorded in (False, True) if number % 2 else (True, False):
+                clock = Clock()
+                run = ms.record("bench", folder) if recorded else False
+                model.train(1, data, callbacks=clock, record=run, display=False)
+                took[recorded] = clock.seconds()
+                if recorded:
+                    run.finish()
+            if number:
+                plain.append(took[False])
+                ratios.append(took[True] / took[False])
+    return statistics.median(plain), statistics.median(ratios)
+
+
+def scalars(folder):
+    """Steps and values of one tag."""
+    return [
+        (event.step, float(event.scalars[0]))
+        for path in sorted(Path(folder).glob("*_MS"))
+        for event, _ in summary_events.events(path)
+        if event.tags
+    ]
+
+
+def kills(count):
+    """Kill writers; says how many runs did not open with all that was flushed."""
+    chance, wrong = random.Random(0), 0
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(count):
+            command = [sys.executable, "-c", WRITER, folder, f"run{number}"]
+            with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+                most, flushed = chance.randrange(20, 400), 0
+                for line in process.stdout:
+                    flushed = int(line)
+                    if flushed >= most:
+                        break
+                time.sleep(chance.random() / 100)
+                os.kill(process.pid, signal.SIGKILL)
+            found = scalars(Path(folder) / f"run{number}")
+            told = json.loads((Path(folder) / f"run{number}" / "run.json").read_text())
+            good = len(found) > flushed and found == [(i, float(i)) for i in range(len(found))]
+            if not good or told["state"] != "running":
+                wrong += 1
+                print(f"run {number}: {len(found)} steps of {flushed} flushed", flush=True)
+            if number % 50 == 49:
+                print(f"... {number + 1}", file=sys.stderr, flush=True)
+    print(f"{count} kills: {wrong} runs lost something that was flushed")
+
+
+def main(options):
+    """Print the figures."""
+    if options.kills:
+        kills(options.kills)
+        return
+    for name, make, batch, steps in (("LeNet", LeNet, 32, options.steps), ("Transformer", Transformer, 16, 40)):
+        plain, ratio = cost(make, batch, steps, options.rounds)
+        print(f"{name}: a step takes {plain * 1e3:.2f} ms; recorded, {100 * (ratio - 1):+.1f} %", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--kills", type=int, default=0)
+    main(parser.parse_args())
