@@ -17,6 +17,7 @@ from msnb.formats.protobuf import encode, varint
 from msnb.formats.summary_events import Histogram, Image, summary_event
 from msnb.formats.summary_tensors import SCHEMA
 from msnb.insight.runs import Run
+from msnb.notebook.dashboard import payload
 from msnb.notebook.graph import GraphView
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "summaries"
@@ -172,6 +173,14 @@ def test_run_json_says_what_the_run_is_and_a_dead_process_interrupts_it(tmp_path
     assert run.refresh() and run.state == "interrupted"
     (folder / "run.json").write_text("{")
     assert not run.refresh() and "run.json" in run.problems[0] and run.name == "first"
+
+
+def test_times_and_edges_that_are_no_numbers_reach_no_view_as_such(tmp_path):
+    wide = Histogram(np.array([-1e307, 1e307]), np.array([3]), -1e307, 1e307, 0.0, 3)
+    bodies = [summary_event(time, 1, [("w", "histogram", wide)]) for time in (float("nan"), float("inf"))]
+    run = Run(written(tmp_path / "r", *bodies))
+    assert (run.started, run.ended) == (None, None) and len(run.histograms("w")) == 2
+    assert b"NaN" not in (made := payload.whole([run], "r")) and b"Infinity" not in made
 
 
 def test_what_is_no_folder_is_refused(tmp_path):

@@ -293,11 +293,13 @@ LIVE = """async ({source, payload, news}) => {
     document.body.innerHTML = '<div id="here"></div>';
     const el = document.getElementById("here"), close = await widget.render({model, el});
     const said = () => el.querySelector('[data-tag="train/loss"]').getAttribute("aria-label");
-    const frame = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
-    await frame(); await frame();
+    const drawn = async text => {
+        for (let i = 0; i < 3600 && !said().includes(text); i++) await new Promise(requestAnimationFrame);
+    };
+    await drawn("step 44;");
     const before = said(), tabs = el.querySelectorAll("[data-tab]").length;
     heard["msg:custom"]({news: true}, [bytes(news)]);
-    await frame(); await frame();
+    await drawn("step 50;");
     const after = said(), more = el.querySelectorAll("[data-tab]").length;
     close();
     return {before, after, tabs, more, asked, left: el.children.length, listening: Object.keys(heard).length};

@@ -240,7 +240,7 @@ class Run:
             kept.append(Stored(found.step, found.time, path, place, value.end - value.start))
 
     def _seen(self, first, last):
-        if first > 0:
+        if first > 0 and math.isfinite(last - first):
             self._times = (min(first, self._times[0]), max(last, self._times[1])) if self._times else (first, last)
 
     def _guarded(self, path, act):
@@ -419,7 +419,8 @@ def _joined(parts):
 
 
 def _number(value):
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    known = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return float(value) if known else None
 
 
 def _alive(pid):

@@ -7,6 +7,8 @@ import numpy as np
 
 from msnb.insight.runs.values import Histogram, Series
 
+_FAR = 1e300
+
 
 class Columns(NamedTuple):
     """A series in at most so many columns; one that is short has a column for each value.
@@ -89,7 +91,7 @@ def in_common_bins(histograms: list[Histogram], bins: int) -> tuple[np.ndarray, 
     Returns:
         (edges, float64[bins + 1]; counts, float32[histograms, bins]).
     """
-    known = [one.edges[np.isfinite(one.edges)] for one in histograms]
+    known = [one.edges[np.abs(one.edges) < _FAR] for one in histograms]  # their differences are finite, too
     low = min((float(edges[0]) for edges in known if len(edges)), default=0.0)
     high = max((float(edges[-1]) for edges in known if len(edges)), default=1.0)
     if not high > low:
@@ -97,7 +99,7 @@ def in_common_bins(histograms: list[Histogram], bins: int) -> tuple[np.ndarray, 
     edges = np.linspace(low, high, bins + 1)
     made = np.zeros((len(histograms), bins), np.float32)
     for row, one in zip(made, histograms, strict=True):
-        if len(one.counts) and np.isfinite(one.edges).all():
+        if len(one.counts) and (np.abs(one.edges) < _FAR).all():
             own = np.maximum.accumulate(one.edges)
             if own[-1] > own[0]:
                 row[:] = np.diff(np.interp(edges, own, np.concatenate([[0], np.cumsum(one.counts)])))

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 import struct
 from typing import Any
 
@@ -31,7 +32,8 @@ class Pack:
 
     def add(self, letter: str, values: Any) -> int:
         """Number of an array in the message; `letter` is its element type as the module `struct` calls it."""
-        kept = values if isinstance(values, bytes) else np.ascontiguousarray(values, _LETTERS[letter]).tobytes()
+        with np.errstate(over="ignore"):  # beyond float32 a number is infinite
+            kept = values if isinstance(values, bytes) else np.ascontiguousarray(values, _LETTERS[letter]).tobytes()
         self._table.append((letter, self._size, len(kept) // np.dtype(_LETTERS[letter]).itemsize))
         kept += bytes(-len(kept) % 8)
         self._parts.append(kept)
@@ -40,7 +42,7 @@ class Pack:
 
     def bytes(self, header: dict[str, Any]) -> bytes:
         """The message."""
-        text = json.dumps({**header, "arrays": self._table}, separators=(",", ":")).encode()
+        text = json.dumps({**header, "arrays": self._table}, separators=(",", ":"), allow_nan=False).encode()
         text += b" " * (-(len(text) + 4) % 8)
         return struct.pack("<I", len(text)) + text + b"".join(self._parts)
 
@@ -228,12 +230,14 @@ def _tensor(pack, run, found: list[TensorValue]):
 def tensor_row(pack: Pack, run: Run, one: TensorValue, whole: bool = False) -> list[Any]:
     """[step, seconds, shape, element type, number of its values or None where they are too many]."""
     small = whole or one.array.size <= _VALUES
-    values = pack.add("d", one.array.astype(np.float64)) if small else None
+    array = np.abs(one.array) if np.iscomplexobj(one.array) else one.array
+    values = pack.add("d", array.astype(np.float64)) if small else None
     return [one.step, _since(run, one.time), list(one.array.shape), str(one.array.dtype), values]
 
 
 def _since(run, time):
-    return time - (run.started or 0.0)
+    seconds = time - (run.started or 0.0)
+    return seconds if math.isfinite(seconds) else 0.0
 
 
 def _graphs(pack, number, run):

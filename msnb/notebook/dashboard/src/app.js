@@ -2,6 +2,7 @@
 import { escape } from "../../src/escape.js";
 import { roving } from "../../src/roving.js";
 import { isDark } from "../../src/theme.js";
+import { NOTHING } from "./card.js";
 import { Curve } from "./curve.js";
 import { Graphs } from "./graphs.js";
 import { Histograms } from "./histograms.js";
@@ -266,7 +267,7 @@ export class App {
         this.dirty.delete(card);
         card.draw();
       }
-    if (this.root.isConnected && !this.root.dataset.ready) {
+    if (this.root.isConnected && !this.root.dataset.ready && !this.open?.waiting) {
       this.root.dataset.ready = "1";
       this.drew?.();
     }
@@ -368,7 +369,7 @@ export class App {
     }
     if (!this.tab) {
       panel.innerHTML = `<p class="soft">Nothing was recorded here yet; what comes appears by itself.</p>`;
-      this.redraw({ visible: true, draw() {} });
+      this.redraw(NOTHING);
       return;
     }
     if (this.opened !== this.tab) {
@@ -378,7 +379,7 @@ export class App {
       this.opened = this.tab;
       panel.setAttribute("aria-label", TABS[this.tab][0]);
       this.open = TABS[this.tab][1](this, panel);
-      this.redraw({ visible: true, draw() {} });
+      this.redraw(NOTHING);
     } else if (anew || this.tab !== "scalars") this.open.fill();
     this.redrawAll();
   }

@@ -5,6 +5,9 @@ import { Curve, nearest } from "./curve.js";
 import { along, show } from "./format.js";
 import { DASHES, drawn } from "./plot.js";
 
+// What is always in sight: asking for it to be drawn asks for a frame.
+export const NOTHING = { visible: true, draw() {} };
+
 export class Card {
   constructor(app, tags, name) {
     this.app = app;

@@ -1,7 +1,7 @@
 // The tab of curves: what is set for all charts, and the charts in groups of their prefix. Only what is seen is drawn.
 import { escape } from "../../src/escape.js";
 import { roving } from "../../src/roving.js";
-import { Card, pointed } from "./card.js";
+import { Card, NOTHING, pointed } from "./card.js";
 
 const AXES = { step: "step", relative: "time since start", wall: "time of day" };
 
@@ -12,6 +12,7 @@ export class Scalars {
     this.wanted = wanted; // which tags are of this tab
     this.cards = new Map();
     this.byElement = new WeakMap();
+    this.waiting = true; // until the browser has said which charts are in sight
     this.seen = new IntersectionObserver((entries) => this.scrolled(entries), { rootMargin: "120px" });
     this.skeleton();
     this.fill();
@@ -119,6 +120,7 @@ export class Scalars {
           : `${all.length} charts`;
     this.settle ??= roving(this.box, ".card");
     this.settle();
+    this.waiting &&= this.cards.size > 0;
   }
 
   card(tags, group) {
@@ -140,6 +142,8 @@ export class Scalars {
   }
 
   scrolled(entries) {
+    this.waiting = false;
+    this.app.redraw(NOTHING);
     for (const entry of entries) {
       const card = this.of(entry.target);
       if (!card) continue;
