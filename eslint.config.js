@@ -8,7 +8,7 @@ export default defineConfig(
     ".venv*/",
     "**/lib/",
     "**/labextension/",
-    "msnb/notebook/{gradients,graph,profile,runs}/widget.js",
+    "msnb/notebook/{dashboard,gradients,graph,profile,runs}/widget.js",
     "msnb/notebook/wake.js",
   ]),
   js.configs.recommended,

@@ -154,6 +154,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb.exchange.onnx.read import load_onnx
     from msnb.exchange.source import to_source
     from msnb.exchange.stablehlo import load_stablehlo
+    from msnb.insight.tuning import tune
     from msnb.nn.frozen import frozen
     from msnb.notebook.dashboard import dashboard
     from msnb.notebook.gradients import GradientMonitor, inspect_gradients
@@ -452,6 +453,7 @@ _VIEWS = {
     "record": "msnb.train.recording",
     "dashboard": "msnb.notebook.dashboard",
     "runs": "msnb.notebook.runs",
+    "tune": "msnb.insight.tuning",
 }
 
 

@@ -195,15 +195,15 @@ def install(shell: Any) -> Any:
     undo_profile = profile_magics.install(shell)
     undo_pipeline = pipeline_magics.install(shell)
     undo_gradients = gradient_magics.install(shell)
-    undo_dashboard = dashboard_magics.install(shell)
     undo_runs = runs_magics.install(shell)
+    undo_dashboard = dashboard_magics.install(shell)
 
     def undo():
         undo_profile()
         undo_pipeline()
         undo_gradients()
-        undo_dashboard()
         undo_runs()
+        undo_dashboard()
         for kind, names in registered.magics.items():
             table = shell.magics_manager.magics[kind]
             for name in names:

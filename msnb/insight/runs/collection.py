@@ -1,7 +1,6 @@
 """The runs of a folder: found, read no further than asked for, marked, deleted."""
 
 import os
-import re
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,11 +10,10 @@ from msnb.insight.runs.difference import Difference
 from msnb.insight.runs.facts import Facts, facts
 from msnb.insight.runs.importance import Importance, importance
 from msnb.insight.runs.marks import Marks
-from msnb.insight.runs.run import Run
+from msnb.insight.runs.run import Run, is_record
 from msnb.insight.runs.table import Table
 
 HEADER = "run.json"
-_EVENTS = re.compile(r"events\.(summary|out)\.|.*\.summary\.\d+|.*out\.events\.summary\.|.*tfevents")
 _DEEP = 5  # folders within folders
 _OTHERS = frozenset(("checkpoints", "node_modules", "__pycache__"))  # no runs in there
 
@@ -199,7 +197,7 @@ def _runs_below(folder: Path) -> Iterator[tuple[str, Path]]:
             with os.scandir(here) as entries:
                 for entry in entries:
                     name = entry.name
-                    if name == HEADER or (_EVENTS.match(name) and not name.startswith(".")):
+                    if is_record(name):
                         is_run = True
                     elif depth < _DEEP and name[0] != "." and name not in _OTHERS and _is_folder(entry):
                         inner.append((entry.path, depth + 1 if not entry.is_symlink() else _DEEP))

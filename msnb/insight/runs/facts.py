@@ -1,5 +1,6 @@
 """What a table of runs says of one: its settings, dataset operations and metrics, read no further than needed."""
 
+import contextlib
 import json
 import os
 from pathlib import Path
@@ -7,16 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from msnb.formats.protobuf import WireError
-from msnb.insight.runs import events
-from msnb.insight.runs.lineage import Lineage
-from msnb.insight.runs.run import Run
-from msnb.insight.runs.tail import Tail
+from msnb.formats.lineage_events import lineage_events
+from msnb.formats.reading import BadFileError
+from msnb.insight.runs.graphs import dataset_graph
+from msnb.insight.runs.run import LINEAGE, LINEAGE_FILE, Run
 
-_LINEAGE = "_lineage"
-_RESULTS = ("loss", "size", "path")  # what MindSpore's message of a training says besides its settings
-_PLUMBING = ("connector_queue_size", "num_parallel_workers", "op_type")  # arguments that change no sample
-_LONG = 1_000_000  # bytes of one operation's arguments in words
+_RESULTS = ("loss", "model_size", "model_path")  # what MindSpore's message of a training says besides its settings
+_PLUMBING = ("connector_queue_size", "num_parallel_workers", "op_type", "operations")  # arguments that change no sample
 
 
 class Facts(NamedTuple):
@@ -46,19 +44,18 @@ def facts(run: Run) -> Facts:
 
 
 def _lineage(folder: Path) -> dict[str, Any]:
-    made = Lineage()
+    """{"train", "eval", "dataset", "custom"} of the lineage files alone."""
+    found: dict[str, Any] = {}
     try:
-        names = sorted(name for name in os.listdir(folder) if name.endswith(_LINEAGE))
+        names = sorted(name for name in os.listdir(folder) if name.endswith(LINEAGE_FILE))
     except OSError:  # gone in the meantime
         return {}
     for name in names:
-        try:
-            for records in Tail(folder / name).news():
-                for start, end in records.spans:
-                    made.take(records.data, events.event(records.data, start, end))
-        except (OSError, WireError):  # who opens the run is told
-            continue
-    return made.found
+        with contextlib.suppress(OSError, BadFileError):  # who opens the run is told
+            for event, _ in lineage_events(folder / name):
+                kind = LINEAGE[event.kind]
+                found[kind] = {**found.get(kind, {}), **event.content} if kind == "custom" else event.content
+    return found
 
 
 def _judged(text: str) -> dict[str, Any]:
@@ -71,31 +68,15 @@ def _judged(text: str) -> dict[str, Any]:
 
 
 def _operations(pipeline: dict[str, Any] | None) -> dict[str, Any]:
-    """{operation.argument: value} of a pipeline; operations of the same kind are counted."""
+    """{operation.argument: value} of a pipeline; a second operation of the same kind is a second name."""
     found: dict[str, Any] = {}
-    todo = [pipeline] if pipeline else []
-    while todo:
-        one = todo.pop()
-        name = one["op"]
-        if any(key == name or key.startswith(f"{name}.") for key in found):
-            at = 2
-            while any(key.startswith(f"{name} {at}.") or key == f"{name} {at}" for key in found):
-                at += 1
-            name = f"{name} {at}"
-        arguments = {k: v for k, v in one["arguments"].items() if k not in _PLUMBING}
-        inner = arguments.pop("operations", [])
-        if inner:
-            arguments["operations"] = ", ".join(_named(each) for each in inner)[:_LONG]
-        found.update({f"{name}.{key}": value for key, value in arguments.items()} or {name: "yes"})
-        todo += one["children"]
+    many: dict[str, int] = {}
+    for node in dataset_graph(pipeline).nodes if pipeline else ():
+        many[node.op] = many.get(node.op, 0) + 1
+        name = node.op if many[node.op] == 1 else f"{node.op} {many[node.op]}"
+        arguments = {f"{name}.{key}": _plain(value) for key, value in node.attrs.items() if key not in _PLUMBING}
+        found.update(arguments or {name: "yes"})
     return found
-
-
-def _named(operation: dict[str, Any]) -> str:
-    """`Resize(size=[32, 32])` of an operation within a map."""
-    rest = {key: value for key, value in operation.items() if key not in _PLUMBING}
-    name = str(rest.pop("tensor_op_name", operation.get("op_type", "operation")))
-    return f"{name}({', '.join(f'{key}={value}' for key, value in rest.items())})" if rest else name
 
 
 def _plain(value: Any) -> Any:

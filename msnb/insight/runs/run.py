@@ -25,14 +25,20 @@ from msnb.ir.anf import FuncGraph
 _FILE = re.compile(r"summary\.(\d+)\.")
 _KINDS = {events.IMAGE: "image", events.HISTOGRAM: "histogram", events.TENSOR: "tensor"}
 _GRAPH = 4  # field of an Event
-_LINEAGE = dict(zip(lineage_events.KINDS, ("train", "eval", "dataset", "custom"), strict=True))
+LINEAGE_FILE = "_lineage"  # how the names of lineage files end
+LINEAGE = dict(zip(lineage_events.KINDS, ("train", "eval", "dataset", "custom"), strict=True))
 _NAMES = ("scalar", "image", "histogram", "tensor", "graph")
 _EMPTY = Series(np.empty(0, np.int64), np.empty(0), np.empty(0))
 
 
 def is_run(folder: Path) -> bool:
     """Whether a folder holds a recorded training: a `run.json`, or an event file of MindSpore's."""
-    return any(name == "run.json" or _is_events(name) for name in os.listdir(folder))
+    return any(is_record(name) for name in os.listdir(folder))
+
+
+def is_record(name: str) -> bool:
+    """Whether a file of this name makes its folder a run."""
+    return name == "run.json" or _is_events(name)
 
 
 def _is_events(name):
@@ -173,7 +179,7 @@ class Run:
         return came
 
     def _take(self, path, number, records):
-        if path.name.endswith("_lineage"):
+        if path.name.endswith(LINEAGE_FILE):
             for start, end in records.spans:
                 self._guarded(
                     path, lambda body=records.data[start:end]: self._told(lineage_events.decoded(body, path.name))
@@ -198,9 +204,9 @@ class Run:
 
     def _told(self, event):
         if event is not None and event.kind == "custom_lineage_data":
-            self._lineage.setdefault(_LINEAGE[event.kind], {}).update(event.content)
+            self._lineage.setdefault(LINEAGE[event.kind], {}).update(event.content)
         elif event is not None:
-            self._lineage[_LINEAGE[event.kind]] = event.content
+            self._lineage[LINEAGE[event.kind]] = event.content
 
     def _scalars(self, tag, number, news):
         kept = self._parts.setdefault(tag, [])

@@ -5,9 +5,11 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments
+from IPython.display import display
 
+from msnb.insight.runs import shown
 from msnb.notebook.options import parse
-from msnb.notebook.runs.view import runs
+from msnb.notebook.runs.view import RunsView, runs
 
 
 @magics_class
@@ -32,12 +34,27 @@ class RunsMagics(Magics):
             raise UsageError(f"%ms_runs: {error}") from None
 
 
+def _while_tuning(runs, target, goal):
+    """Show the runs of a tuning below its cell; what is returned brings them up to date."""
+    view = RunsView(runs, goal=goal, target=target)
+    place = display(view, display_id=True)
+
+    def after():
+        view.refresh()
+        if place is not None:
+            place.update(view)
+
+    return after
+
+
 def install(shell: Any) -> Any:
     """Register the magic with a shell; returns what undoes it."""
     registered = RunsMagics(shell)
     shell.register_magics(registered)
+    hide = shown.by(_while_tuning)
 
     def undo():
+        hide()
         for kind, names in registered.magics.items():
             table = shell.magics_manager.magics[kind]
             for name in names:

@@ -127,11 +127,17 @@ export class Scatter {
     pen.fillText(this.x.column.name, (LEFT + right) / 2, this.height - 8);
     for (const brushed of [0, 1]) {
       pen.globalAlpha = brushed ? 0.85 : 0.5;
+      const r = brushed ? 3.2 : 2.2,
+        parts = new Map(); // colour -> runs: to change it for each run would take longer than to draw
       for (let i = 0; i < store.count; i++) {
         if (!store.shown[i] || store.isPicked[i] !== brushed || !Number.isFinite(this.xs[i] + this.ys[i])) continue;
-        pen.fillStyle = brushed ? (colouring.colours[colouring.of(i)] ?? paint.soft) : paint.line;
-        const r = brushed ? 3.2 : 2.2;
-        pen.fillRect(this.xs[i] - r, this.ys[i] - r, 2 * r, 2 * r);
+        const colour = brushed ? (colouring.colours[colouring.of(i)] ?? paint.soft) : paint.line;
+        if (!parts.has(colour)) parts.set(colour, []);
+        parts.get(colour).push(i);
+      }
+      for (const [colour, part] of parts) {
+        pen.fillStyle = colour;
+        for (const i of part) pen.fillRect(this.xs[i] - r, this.ys[i] - r, 2 * r, 2 * r);
       }
     }
     pen.globalAlpha = 1;

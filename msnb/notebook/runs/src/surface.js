@@ -25,14 +25,16 @@ export function at(event, element) {
 export function draggable(element, begin) {
   element.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
-    const [x, y] = at(event, element),
+    const box = element.getBoundingClientRect(), // asked once: each question later would lay out the page anew
+      place = (e) => [e.clientX - box.left, e.clientY - box.top],
+      [x, y] = place(event),
       acts = begin(x, y, event);
     if (!acts) return;
     event.preventDefault();
     element.setPointerCapture(event.pointerId);
     let moved = false;
     const move = (e) => {
-        const [u, v] = at(e, element);
+        const [u, v] = place(e);
         moved ||= Math.hypot(u - x, v - y) > 3;
         if (moved) acts.move(u, v);
       },
@@ -40,7 +42,7 @@ export function draggable(element, begin) {
         element.removeEventListener("pointermove", move);
         element.removeEventListener("pointerup", end);
         element.removeEventListener("pointercancel", end);
-        const [u, v] = at(e, element);
+        const [u, v] = place(e);
         acts.end(moved, u, v);
       };
     element.addEventListener("pointermove", move);
