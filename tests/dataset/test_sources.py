@@ -317,8 +317,6 @@ def test_rows_of_different_lengths_are_a_column():
         ds.NumpySlicesDataset({"a": [[1], [[1], [1, 2]]]})
 
 
-
-
 REPLACED = """
 import sys
 import msnb.dataset

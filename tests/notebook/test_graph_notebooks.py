@@ -5,7 +5,21 @@ import re
 
 import nbformat
 import pytest
-from browsing import DRAWS, PYTHON, TOKEN, behind, chromium, frames, kernels, large_page, menu, needs, picture, run_all, until
+from browsing import (
+    DRAWS,
+    PYTHON,
+    TOKEN,
+    behind,
+    chromium,
+    frames,
+    kernels,
+    large_page,
+    menu,
+    needs,
+    picture,
+    run_all,
+    until,
+)
 from nbformat.v4 import new_code_cell, new_notebook
 
 pytestmark = pytest.mark.first
