@@ -5,6 +5,7 @@ from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, Va
 from typing import Any
 
 from msnb.common.arguments import uncalled
+from msnb.core import generations
 from msnb.core.tensor import Tensor
 from msnb.nn.cell import Cell
 
@@ -18,6 +19,34 @@ def _cell(cell, prefix):
         raise TypeError(f"A Cell is wanted here, but got {got}.")
     cell.update_parameters_name(f"{prefix}.")
     return cell
+
+
+def _named_place(cells):
+    """(what the names of Parameters in `cells` begin with before the name of their Cell, at which part that stands).
+
+    MindSpore 2 reads it off the names that there are, so that what joins a list that is an attribute already is called
+    like what was there; where a position occurs more than once in a name, it takes the last. r1.1 begins anew.
+    """
+    found = "", 0
+    if generations.shared == 1:
+        return found
+    firsts = ((key, next(iter(cell.get_parameters()), None)) for key, cell in cells.items())
+    named = [(key, param.name.split(".")) for key, param in firsts if param is not None][:2]
+    if named:
+        (key, parts), second = named[0], named[1] if len(named) == 2 else None
+        for place, part in enumerate(parts):
+            if part == key:
+                found = "".join(f"{before}." for before in parts[:place]), place
+                if second is not None and second[1][place : place + 1] == [second[0]]:
+                    break
+    return found
+
+
+def _moved(cells, prefix, place):
+    """Name the Parameters of `cells`, {position: Cell}, by where these stand now; only MindSpore 2 does."""
+    for position, cell in cells.items() if generations.shared == 2 else ():
+        for param in cell.get_parameters():
+            param.name = ".".join([f"{prefix}{position}", *param.name.split(".")[place + 1 :]])
 
 
 class _Ordered(Cell):
@@ -125,7 +154,7 @@ class SequentialCell(_Ordered):
         named = list(self._cells.items())
         place = self._place(index)
         name = named[place][0]
-        named[place] = name, _cell(cell, name)
+        named[place] = name, _cell(cell, _named_place(self._cells)[0] + name)
         self._hold(named)
 
     def __delitem__(self, index: int | slice) -> None:
@@ -144,7 +173,8 @@ class SequentialCell(_Ordered):
         Examples:
             >>> net = nn.SequentialCell([nn.Dense(3, 2)]).append(nn.ReLU())
         """
-        self._hold([*self._cells.items(), (len(self), _cell(cell, len(self)))])
+        name = f"{_named_place(self._cells)[0]}{len(self)}"
+        self._hold([*self._cells.items(), (len(self), _cell(cell, name))])
         return self
 
     def construct(self, input_data: Tensor) -> Tensor:
@@ -190,12 +220,15 @@ class CellList(_Ordered):
         return self.cell_list[self._place(index)]
 
     def __setitem__(self, index: int, cell: Cell) -> None:
-        cells = list(self)
-        cells[self._place(index)] = _cell(cell, index)
+        cells, prefix = list(self), _named_place(self._cells)[0]
+        cells[self._place(index)] = _cell(cell, f"{prefix}{index}")
         self._hold(enumerate(cells))
 
     def __delitem__(self, index: int | slice) -> None:
-        self._hold(enumerate(cell for _, cell in self._rest(index)))
+        rest = self._rest(index)
+        where = _named_place(dict(rest))
+        self._hold(enumerate(cell for _, cell in rest))
+        _moved(self._cells, *where)
 
     def __iadd__(self, cells: Iterable[Cell]) -> "CellList":
         return self.extend(cells)
@@ -208,8 +241,10 @@ class CellList(_Ordered):
             index (int): The position.
             cell (Cell): The Cell.
         """
-        cells = list(self)
-        cells.insert(self._place(index), _cell(cell, index))
+        cells, place = list(self), self._place(index)
+        where = _named_place(self._cells)
+        _moved({at + 1: each for at, each in enumerate(cells) if at >= place}, *where)
+        cells.insert(place, _cell(cell, f"{where[0]}{place if generations.shared == 2 else index}"))
         self._hold(enumerate(cells))
 
     def extend(self, cells: Iterable[Cell]) -> "CellList":
@@ -227,7 +262,8 @@ class CellList(_Ordered):
         """
         if not isinstance(cells, (list, tuple, CellList)):
             raise TypeError(f"CellList takes a list of Cells, but got {cells!r}.")
-        new = [_cell(cell, place) for place, cell in enumerate(cells, len(self))]
+        prefix = _named_place(self._cells)[0]
+        new = [_cell(cell, f"{prefix}{place}") for place, cell in enumerate(cells, len(self))]
         self._hold(enumerate([*self, *new]))
         return self
 

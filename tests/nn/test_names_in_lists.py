@@ -1,0 +1,47 @@
+"""Names of Parameters in lists of Cells: under MindSpore 2 what joins later is called like what is there already."""
+
+import pytest
+
+from msnb import nn
+from msnb.core import generations
+
+
+@pytest.fixture(params=[1, 2], ids=["r1.1", "2.7.1"])
+def generation(request):
+    before = generations.shared
+    generations.share(request.param)
+    yield request.param
+    generations.share(before)
+
+
+class Block(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.CellList([nn.Dense(2, 2, has_bias=False)])
+
+
+def names(cell):
+    return [param.name for param in cell.get_parameters()]
+
+
+class Appending(nn.Cell):
+    def __init__(self, kind):
+        super().__init__()
+        self.blocks = kind()
+        for _ in range(2):
+            self.blocks.append(Block())
+
+
+@pytest.mark.parametrize("kind", [nn.CellList, nn.SequentialCell])
+def test_what_is_appended_to_an_attribute(kind, generation):
+    later = {1: "1.fc.0.weight", 2: "0.fc.1.fc.0.weight"}[generation]  # the last "0" of the first one's name counts
+    assert names(Appending(kind)) == ["0.fc.0.weight", later]
+
+
+def test_what_is_put_in_between_and_taken_out(generation):
+    cells = nn.CellList([nn.Dense(2, 2, has_bias=False) for _ in range(2)])
+    cells.insert(0, nn.Dense(2, 2, has_bias=False))
+    behind = {1: ["0.weight", "1.weight"], 2: ["1.weight", "2.weight"]}[generation]
+    assert names(cells) == ["0.weight", *behind]
+    del cells[0]
+    assert names(cells) == ["0.weight", "1.weight"]
