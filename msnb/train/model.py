@@ -495,7 +495,7 @@ def _with_record(callbacks, record):
     """The list of callbacks, and what records the training if that is wanted."""
     if not record:
         return _as_list(callbacks)
-    from msnb.train.recording import RunCallback  # spares it to who does not record
+    from msnb.train._run_callback import RunCallback  # spares it to who does not record
 
     return [*_as_list(callbacks), RunCallback(record)]
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -25,21 +25,15 @@ from msnb.common.seed import get_seed
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.formats import tensorboard_events
-from msnb.train.callback._callback import Callback
-from msnb.train.summary._graph import graph_of, program_of_last
-from msnb.train.summary._lineage import dataset_graph_of, eval_lineage_of, optimizer_of, train_lineage_of
+from msnb.train.summary._system import SYSTEM, System
 from msnb.train.summary._writer import EventFile, now
 from msnb.train.summary.summary_record import SummaryRecord
-
-if TYPE_CHECKING:  # named in annotations alone
-    from msnb.train.callback._callback import RunContext
 
 __all__ = ["Recording", "record"]
 
 FORMAT = 1
 _STATES = ("running", "finished", "failed", "interrupted")
 _FORBIDDEN = set('/\\:*?"<>|') | set(map(chr, range(32)))
-_OFTEN, _PICTURES = 10, 8  # steps from one histogram to the next; images of a batch
 
 
 def record(
@@ -121,6 +115,7 @@ class Recording:
         self._record.takers.append(self._take)
         if tensorboard:
             self._record.takers.append(_TensorBoard(self.folder))
+        self._system = System()
         self._written: dict[str, Any] = {}
         self._write()
         atexit.register(self.finish, "interrupted")
@@ -149,7 +144,7 @@ class Recording:
         """
         numbers = dict(_flat(values))
         step = self._at(step, later=True)
-        for name, value in numbers.items():
+        for name, value in {**numbers, **self._system.look()}.items():
             self._record._keep("scalar", name, value)
         self._record.record(step)
         if self.config != self._written:
@@ -192,7 +187,7 @@ class Recording:
     def _take(self, wall_time, step, values):
         """In the thread that writes: the last value of each number."""
         for tag, kind, content in values:
-            if kind == "scalar":
+            if kind == "scalar" and not tag.startswith(SYSTEM):
                 self.summary[tag] = content
 
     # ------------------------------------------------------------------ the run itself
@@ -265,88 +260,6 @@ class _TensorBoard:
         self._file.close()
 
 
-class RunCallback(Callback):
-    """What ``Model.train(record=...)`` adds to the callbacks: the loss of each step, in each tenth step how the
-    Parameters are distributed and the first images, the graphs, the lineage, and the metrics of evaluations.
-
-    Args:
-        run (Union[bool, str, Recording]): True, the name of a run, or one that was begun, which then goes on.
-
-    Raises:
-        TypeError: If `run` is none of these.
-    """
-
-    def __init__(self, run: "bool | str | Recording") -> None:
-        if not isinstance(run, (bool, str, Recording)):
-            raise TypeError(
-                f"For 'Model.train', 'record' should be True, the name of a run, or a run that msnb.record has begun, "
-                f"but got {type(run).__name__}."
-            )
-        self._given, self.run = run, run if isinstance(run, Recording) else None
-        self._inside = 0  # a training, and an evaluation within it
-
-    def __enter__(self) -> Self:
-        self._inside += 1
-        return self
-
-    def __exit__(self, *err: Any) -> None:
-        self._inside -= 1
-        if not self._inside and self.run is not None and self.run is not self._given:
-            self.run.__exit__(*err)
-
-    def on_train_begin(self, run_context: "RunContext") -> None:
-        """Begin the run."""
-        moment = run_context.original_args()
-        if self.run is None:
-            name = self._given if isinstance(self._given, str) else None
-            self.run = record(name or f"{type(moment.network).__name__}-{time.strftime('%Y%m%d-%H%M%S')}")
-        self._first = self.run._step + 1
-        self._optimizer = moment.get("optimizer") or optimizer_of(moment.train_network)
-        self._loss: Any = None
-
-    def on_train_step_end(self, run_context: "RunContext") -> None:
-        """Record this step."""
-        moment = run_context.original_args()
-        assert self.run is not None
-        record_, number = self.run._record, moment.cur_step_num
-        if number == 1:
-            program = program_of_last(moment.train_network)
-            if program is not None:
-                record_.add_value("graph", "train_network/auto", graph_of(program))
-            record_.add_value("dataset_graph", "train_dataset", dataset_graph_of(moment.train_dataset))
-        if number == 1 or number % _OFTEN == 0:
-            for parameter in self._optimizer.parameters if self._optimizer is not None else ():
-                if parameter.shape:
-                    record_.add_value("histogram", parameter.name, parameter)
-            images = moment.train_dataset_element[0] if moment.train_dataset_element else None
-            if isinstance(images, Tensor) and len(images.shape) == 4 and images.shape[1] in (1, 3):
-                record_.add_value("image", "input", images[:_PICTURES])
-        outputs = moment.net_outputs
-        loss = outputs[0] if isinstance(outputs, (tuple, list)) and outputs else outputs
-        if isinstance(loss, Tensor):
-            self._loss = loss._array
-            record_._keep("scalar", "loss", self._loss)
-        record_.record(self.run._at(self._first + number - 1))
-
-    def on_train_end(self, run_context: "RunContext") -> None:
-        """Record what the training was made of."""
-        loss = None if self._loss is None else float(np.mean(np.asarray(self._loss)))
-        self._told("train_lineage", train_lineage_of(run_context.original_args(), loss, self._optimizer))
-
-    def on_eval_end(self, run_context: "RunContext") -> None:
-        """Record what an evaluation between epochs has found."""
-        moment = run_context.original_args()
-        self._told("eval_lineage", eval_lineage_of(moment))
-        if self.run is not None:
-            numbers = {f"eval/{name}": value for name, value in moment.metrics.items() if _is_number(value)}
-            self.run.log(numbers, max(self.run._step, 0))
-
-    def _told(self, kind, lineage):
-        if self.run is not None:
-            self.run._record.add_value(kind, kind, lineage)
-            self.run._record.record(max(self.run._step, 0))
-
-
 # ---------------------------------------------------------------------- helpers
 def _made(folder, name, resume):
     """The folder of a run, which is new unless it is gone on with."""
@@ -383,7 +296,7 @@ def _flat(values, prefix=""):
             yield name, _single(name, value.asnumpy().copy())
         elif isinstance(value, Tensor):
             yield name, _single(name, value._array)
-        elif _is_number(value):
+        elif is_number(value):
             yield name, float(value)
         else:
             raise TypeError(
@@ -398,7 +311,7 @@ def _single(name, array):
     return array
 
 
-def _is_number(value):
+def is_number(value):
     if isinstance(value, (bool, int, float, np.number, np.bool_)):
         return True
     return isinstance(value, np.ndarray) and value.size == 1 and value.dtype.kind in "biuf"

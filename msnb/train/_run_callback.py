@@ -1,0 +1,103 @@
+"""What ``Model.train(record=...)`` records of a training."""
+
+import time
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from msnb.core.tensor import Tensor
+from msnb.train.callback._callback import Callback
+from msnb.train.recording import Recording, is_number, record
+from msnb.train.summary._graph import graph_of, program_of_last
+from msnb.train.summary._lineage import dataset_graph_of, eval_lineage_of, optimizer_of, train_lineage_of
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.train.callback._callback import RunContext
+
+__all__ = ["RunCallback"]
+
+_OFTEN, _PICTURES = 10, 8  # steps from one histogram to the next; images of a batch
+
+
+class RunCallback(Callback):
+    """What ``Model.train(record=...)`` adds to the callbacks: the loss of each step, in each tenth step how the
+    Parameters are distributed and the first images, the graphs, the lineage, and the metrics of evaluations.
+
+    Args:
+        run (Union[bool, str, Recording]): True, the name of a run, or one that was begun, which then goes on.
+
+    Raises:
+        TypeError: If `run` is none of these.
+    """
+
+    def __init__(self, run: "bool | str | Recording") -> None:
+        if not isinstance(run, (bool, str, Recording)):
+            raise TypeError(
+                f"For 'Model.train', 'record' should be True, the name of a run, or a run that msnb.record has begun, "
+                f"but got {type(run).__name__}."
+            )
+        self._given, self.run = run, run if isinstance(run, Recording) else None
+        self._inside = 0  # a training, and an evaluation within it
+
+    def __enter__(self) -> Self:
+        self._inside += 1
+        return self
+
+    def __exit__(self, *err: Any) -> None:
+        self._inside -= 1
+        if not self._inside and self.run is not None and self.run is not self._given:
+            self.run.__exit__(*err)
+
+    def on_train_begin(self, run_context: "RunContext") -> None:
+        """Begin the run."""
+        moment = run_context.original_args()
+        if self.run is None:
+            name = self._given if isinstance(self._given, str) else None
+            self.run = record(name or f"{type(moment.network).__name__}-{time.strftime('%Y%m%d-%H%M%S')}")
+        self._first = self.run._step + 1
+        self._optimizer = moment.get("optimizer") or optimizer_of(moment.train_network)
+        self._loss: Any = None
+
+    def on_train_step_end(self, run_context: "RunContext") -> None:
+        """Record this step."""
+        moment = run_context.original_args()
+        assert self.run is not None
+        record_, number = self.run._record, moment.cur_step_num
+        if number == 1:
+            program = program_of_last(moment.train_network)
+            if program is not None:
+                record_.add_value("graph", "train_network/auto", graph_of(program))
+            record_.add_value("dataset_graph", "train_dataset", dataset_graph_of(moment.train_dataset))
+        if number == 1 or number % _OFTEN == 0:
+            for parameter in self._optimizer.parameters if self._optimizer is not None else ():
+                if parameter.shape:
+                    record_.add_value("histogram", parameter.name, parameter)
+            images = moment.train_dataset_element[0] if moment.train_dataset_element else None
+            if isinstance(images, Tensor) and len(images.shape) == 4 and images.shape[1] in (1, 3):
+                record_.add_value("image", "input", images[:_PICTURES])
+        outputs = moment.net_outputs
+        loss = outputs[0] if isinstance(outputs, (tuple, list)) and outputs else outputs
+        if isinstance(loss, Tensor):
+            self._loss = loss._array
+            record_._keep("scalar", "loss", self._loss)
+        for name, value in self.run._system.look().items():
+            record_._keep("scalar", name, value)
+        record_.record(self.run._at(self._first + number - 1))
+
+    def on_train_end(self, run_context: "RunContext") -> None:
+        """Record what the training was made of."""
+        loss = None if self._loss is None else float(np.mean(np.asarray(self._loss)))
+        self._told("train_lineage", train_lineage_of(run_context.original_args(), loss, self._optimizer))
+
+    def on_eval_end(self, run_context: "RunContext") -> None:
+        """Record what an evaluation between epochs has found."""
+        moment = run_context.original_args()
+        self._told("eval_lineage", eval_lineage_of(moment))
+        if self.run is not None:
+            numbers = {f"eval/{name}": value for name, value in moment.metrics.items() if is_number(value)}
+            self.run.log(numbers, max(self.run._step, 0))
+
+    def _told(self, kind, lineage):
+        if self.run is not None:
+            self.run._record.add_value(kind, kind, lineage)
+            self.run._record.record(max(self.run._step, 0))
