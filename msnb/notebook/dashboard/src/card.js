@@ -1,9 +1,19 @@
 // One chart: its curves, its zooms, its thresholds, what is read under the cursor.
 import { escape } from "../../src/escape.js";
+import { icon } from "../../src/icon.js";
 import { middle } from "../../src/middle.js";
 import { Curve, nearest } from "./curve.js";
 import { along, show } from "./format.js";
 import { DASHES, drawn } from "./plot.js";
+
+// Strokes in a square of 16: a character may have no glyph on somebody's machine.
+const ICONS = {
+  back: "M6 3 2.5 6.5 6 10M2.5 6.5h6.5a4 4 0 0 1 0 8H6",
+  all: "M9.5 2.5h4v4M13.5 2.5 9 7M6.5 13.5h-4v-4M2.5 13.5 7 9",
+  limits: "M2 4.5h12M2 11.5h12M4 8h1.5M7.25 8h1.5M10.5 8H12",
+  join: "M2 12.5 6 6l3.5 4L14 3M2 4.5 6.5 12l3-3.5 4.5 4",
+  large: "M2.5 3h11v10h-11zM5.5 6h5v4h-5z",
+};
 
 // What is always in sight: asking for it to be drawn asks for a frame.
 export const NOTHING = { visible: true, draw() {} };
@@ -24,9 +34,9 @@ export class Card {
     this.el.setAttribute("role", "group");
     this.el.innerHTML =
       `<figcaption><b title="${escape(tags.join(" + "))}">${escape(middle(name, 46))}</b><span class="now"></span>` +
-      `<span class="acts">${button("back", "↶", "one zoom back")}${button("reset", "⤢", "all of it")}` +
-      `${button("limits", "≷", "thresholds")}${button("join", "⊕", "show with others in one chart")}` +
-      `${button("large", "▣", "larger, smaller")}</span></figcaption>` +
+      `<span class="acts">${button("back", ICONS.back, "one zoom back")}${button("reset", ICONS.all, "all of it")}` +
+      `${button("limits", ICONS.limits, "thresholds")}${button("join", ICONS.join, "show with others in one chart")}` +
+      `${button("large", ICONS.large, "larger, smaller")}</span></figcaption>` +
       `<div class="plot"><canvas role="img"></canvas><i class="hair" hidden></i><i class="rect" hidden></i></div>` +
       `<div class="read" hidden></div>`;
     this.canvas = this.el.querySelector("canvas");
@@ -236,8 +246,9 @@ export class Card {
   }
 }
 
-const button = (what, sign, words) =>
-  `<button type="button" data-do="${what}" tabindex="-1" title="${words}" aria-label="${words}">${sign}</button>`;
+const button = (what, strokes, words) =>
+  `<button type="button" data-do="${what}" tabindex="-1" title="${words}" aria-label="${words}">` +
+  `${icon(strokes)}</button>`;
 
 // What pointers do on the canvas of a card: read, and draw a rectangle to zoom into.
 export function pointed(card) {

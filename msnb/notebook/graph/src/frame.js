@@ -1,7 +1,5 @@
 // The widget's own elements: the toolbar above, the panes and the panel below.
-const icon = (d) =>
-  `<svg width="14" height="14" viewBox="0 0 16 16" fill="none" stroke="currentColor" stroke-width="1.5" ` +
-  `aria-hidden="true"><path d="${d}"/></svg>`;
+import { icon } from "../../src/icon.js";
 
 const level = (n) =>
   `<button data-do="level" data-level="${n}" title="open to level ${n}" aria-label="open to level ${n}">${n}</button>`;
