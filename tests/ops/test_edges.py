@@ -6,6 +6,7 @@ import pytest
 import msnb as ms
 from msnb import Tensor, nn, ops
 from msnb.ops import operations as P
+from msnb.ops.operations import _inner_ops
 
 SIGNED = ("int8", "int16", "int32", "int64")
 UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
@@ -80,3 +81,14 @@ def test_decoded_boxes_end_at_the_edge_of_the_image():
     decode = P.BoundingBoxDecode(max_shape=(30, 20))
     boxes = Tensor(np.array([[0, 0, 90, 90]], np.float32))
     np.testing.assert_array_equal(decode(boxes, Tensor(np.zeros((1, 4), np.float32))).asnumpy(), [[0, 0, 20, 30]])
+
+
+def test_diagonals_by_a_tensor_of_matrices_are_those_of_r1_1():
+    assist = Tensor(np.arange(-12, 0).reshape(3, 2, 2), ms.float32)
+    x = Tensor([[[-1, 0], [0, 1]]] * 3, ms.float32)
+    put = _inner_ops.MatrixDiag()(Tensor([1, -1], ms.float32), assist)
+    assert put.asnumpy().tolist() == [[[-12, 11], [-10, 9]], [[-8, 7], [-6, 5]], [[-4, 3], [-2, 1]]]
+    assert _inner_ops.MatrixDiagPart()(x, assist).asnumpy().tolist() == [[12, -9], [8, -5], [4, -1]]
+    ones = Tensor([[[1, 0], [0, 1]]] * 3, ms.float32)
+    changed = _inner_ops.MatrixSetDiag()(x, Tensor([[-1, 2], [-1, 1], [-1, 1]], ms.float32), ones)
+    assert changed.asnumpy().tolist() == [[[-1, 0], [0, 2]], [[-1, 0], [0, 1]], [[-1, 0], [0, 1]]]
