@@ -50,7 +50,6 @@ NAMES: dict[str, str] = {
     "arange": "ops.arange",
     "sum": "ops.sum",
     "mean": "ops.mean",
-    "float": "mindspore.float32",
     "FloatTensor": "mindspore.Tensor(values, mindspore.float32)",
     "LongTensor": "mindspore.Tensor(values, mindspore.int64)",
     "autograd": "mindspore.grad and mindspore.value_and_grad",
