@@ -43,6 +43,8 @@ def run(file, path, arguments, environment, strict, seconds):
         os._exit(status)
 
 for line in sys.stdin:
+    if not line.strip():
+        break
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # JAX warns of every fork; nothing of it has been used yet
         pid = os.fork()
@@ -127,6 +129,7 @@ class Fresh:
     def close(self):
         """End the interpreter, if it has started."""
         if self.process is not None:
+            self.process.stdin.write("\n")  # to close it ends nothing while a fork of this process has it open, too
             self.process.stdin.close()
-            self.process.wait(30)
+            self.process.wait(60)
             self.process.stdout.close()
