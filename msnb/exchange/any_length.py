@@ -39,7 +39,7 @@ def graph_of(net: Callable[..., Any], inputs: Sequence[Any], merge: Callable[[Si
     if len(open_) <= MOST:
         try:
             return _merged(net, inputs, sizes_of(open_), merge)
-        except ValueError:
+        except ValueError:  # not each of them may have a length of its own: those of one place get one, below
             pass
     lengths = sizes_of(dict.fromkeys(axis for _, axis in open_))
     return _merged(net, inputs, {(i, axis): lengths[axis] for i, axis in open_}, merge)

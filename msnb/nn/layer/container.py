@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from itertools import islice
 from typing import Any
 
 from msnb.common.arguments import uncalled
@@ -31,7 +32,7 @@ def _named_place(cells):
     if generations.shared == 1:
         return found
     firsts = ((key, next(iter(cell.get_parameters()), None)) for key, cell in cells.items())
-    named = [(key, param.name.split(".")) for key, param in firsts if param is not None][:2]
+    named = list(islice(((key, param.name.split(".")) for key, param in firsts if param is not None), 2))
     if named:
         (key, parts), second = named[0], named[1] if len(named) == 2 else None
         for place, part in enumerate(parts):
