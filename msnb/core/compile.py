@@ -42,7 +42,7 @@ __all__ = [
 
 _thread = trace.thread
 
-for _key in ("device_target", "device_id", "check_bprop"):
+for _key in ("device_target", "device_id", "check_bprop", "compile_effort"):
     context.on_change(_key, lambda _: trace.epoch.bump())
 
 
@@ -108,7 +108,7 @@ class _Entry:
     def change(self):
         """In words, what has changed since the trace; empty if nothing did."""
         if self.checked != _checks():
-            return "check_indices, check_bprop or the generation that Tensors follow changed"
+            return "check_indices, check_bprop, compile_effort or the generation that Tensors follow changed"
         if self.program.device != jax.config.jax_default_device:
             return "the device is another"
         for cell, before, now in zip(self.program.cells, self.state, self.current_state()):
@@ -120,7 +120,8 @@ class _Entry:
 
 
 def _checks():
-    return context._state.check_indices, context._state.check_bprop, generations.shared
+    state = context._state
+    return state.check_indices, state.check_bprop, state.compile_effort, generations.shared
 
 
 _MOST_SIGNATURES = 256  # of one Cell or function; the oldest goes, with what it keeps alive
