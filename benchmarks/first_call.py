@@ -4,7 +4,8 @@
 
 Each figure is that of a fresh process, by turns; importing and making the network are not part of it. PYTHON is an
 interpreter with MindSpore 2; the networks are written once and run on both. Cold: nothing is on disk; warm: what the
-cold run compiled is there; quick: nothing is, with `compile_effort="quick"`. Printed are medians of wall and CPU seconds, and their ratios to MindSpore's.
+cold run compiled is there; quick: nothing is, with `compile_effort="quick"`. Printed are medians of wall and CPU
+seconds, and their ratios to MindSpore's.
 """
 
 import argparse
