@@ -53,10 +53,12 @@ def jitted(
     instead of the list of the others. With `places`, the arrays are spread over devices, the new Parameters as the old.
     """
 
+    run = flat if places is None or places.around is None else places.around(flat)
+
     def step(written, read, *rest):
         extra, arrays = (rest[:1], rest[1:]) if use_random else ((), rest)
         lists = (written, read if frozen is None else frozen)
-        return flat([lists[which][i] for which, i in plan], extra, arrays)
+        return run([lists[which][i] for which, i in plan], extra, arrays)
 
     step.__name__ = step.__qualname__ = name
     where: dict[str, Any] = {}

@@ -8,6 +8,8 @@ arrays are to be.
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from msnb.core import trace
+
 
 class Places(NamedTuple):
     """Where the arrays of a Program are: one sharding for each.
@@ -16,15 +18,33 @@ class Places(NamedTuple):
         written (list[jax.sharding.Sharding]): Of the Parameters that it writes, before and after.
         read (list[jax.sharding.Sharding]): Of those that it only reads.
         rest (list[jax.sharding.Sharding]): Of the random number, if there is one, and the arguments.
+        around (Callable): From the graph as a function of what one device has, ``form(params, extra, arrays)``, to
+            one of whole arrays. Default: None, the graph is one of whole arrays.
     """
 
     written: list[Any]
     read: list[Any]
     rest: list[Any]
+    around: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None
 
 
 class Spread(Protocol):
-    """How one program is spread over devices."""
+    """How one program is spread over devices.
+
+    Attributes:
+        axes (list[tuple[str, int]]): Names, and sizes, by which what is traced may speak of the other devices; none
+            where it is traced as if one device computed all.
+    """
+
+    axes: list[tuple[str, int]]
+
+    def within(self, value: Any) -> Any:
+        """What an argument, an array or a number, looks like in the trace: an array, or a `jax.ShapeDtypeStruct`.
+
+        Raises:
+            ValueError: If it cannot be divided.
+        """
+        ...
 
     def run(self, kernel: Any, arrays: Sequence[Any]) -> Any:
         """Trace a call of an operator's kernel, its inputs and outputs laid out as its strategy says."""
@@ -50,6 +70,12 @@ def provide(state: Callable[[], Hashable], begin: Callable[[], Spread | None]) -
         begin (Callable): Gives the `Spread` of a trace that begins, or None.
     """
     _providers[:] = [(state, begin)]
+
+
+def members() -> tuple[str, int] | None:
+    """(name, number) of the devices that what is traced now can communicate with; None where there is but one."""
+    axes = [] if trace.thread.spread is None else trace.thread.spread.axes
+    return axes[0] if axes else None
 
 
 def state() -> Hashable:

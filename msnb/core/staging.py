@@ -142,6 +142,8 @@ class Staged:
 
         avals = [argument_like(p._stored()) for p in params]
         values = [leaves[i]._array if isinstance(leaves[i], Tensor) else leaves[i] for i in spots]
+        spread = self.spread
+        within = values if spread is None else [spread.within(value) for value in values]
         arg_names = [argument_name(fn, rebuild, leaves, i) for i in spots]
 
         def described():
@@ -150,7 +152,8 @@ class Staged:
             return self.name, inputs, list(note["frame"].missing.values())
 
         try:
-            closed = jax.make_jaxpr(unfinished.keeping(traced, described))(avals, 0, values)
+            staged = unfinished.keeping(traced, described)
+            closed = jax.make_jaxpr(staged, axis_env=spread.axes if spread else None)(avals, 0, within)
         finally:
             self.settings: list[Any] = note["frame"].take_settings() if "frame" in note else []
         frame = note["frame"]

@@ -8,6 +8,7 @@ MindSpore's device matrix does. Tracing needs no devices: it is done with a mesh
 import functools
 import math
 import os
+from typing import Any
 
 import jax
 import numpy as np
@@ -41,8 +42,8 @@ def named_mesh(number: int) -> AbstractMesh:
     return AbstractMesh(sizes, names, axis_types=types)
 
 
-def device_mesh(number: int) -> Mesh:
-    """The same mesh with the first devices of the kind that the context names.
+def first_devices(number: int) -> list[Any]:
+    """The first devices of the kind that the context names.
 
     Raises:
         RuntimeError: If there are fewer.
@@ -50,7 +51,16 @@ def device_mesh(number: int) -> Mesh:
     devices = context.devices()
     if len(devices) < number:
         raise RuntimeError(_too_few(number, devices))
-    return _meshed(tuple(devices[:number]))
+    return devices[:number]
+
+
+def device_mesh(number: int) -> Mesh:
+    """The same mesh with the first devices of the kind that the context names.
+
+    Raises:
+        RuntimeError: If there are fewer.
+    """
+    return _meshed(tuple(first_devices(number)))
 
 
 @functools.lru_cache(maxsize=16)

@@ -16,6 +16,7 @@ from msnb import context, log
 from msnb.context import ParallelMode
 from msnb.core import spreading, trace
 from msnb.core.spreading import Places
+from msnb.parallel.data_parallel import DataParallel
 from msnb.parallel.mesh import ask_for_devices, device_mesh
 from msnb.parallel.rules import Call, tables  # noqa: F401 - which fill the rules
 from msnb.parallel.strategy import laid_out
@@ -38,6 +39,12 @@ class SemiAuto:
     def __init__(self, devices: int, full_batch: bool) -> None:
         self.devices, self.full_batch = devices, full_batch
         self.strategies: list[tuple[Any, Any, Any]] = []
+
+    axes: list[tuple[str, int]] = []  # it is traced as if one device computed all
+
+    def within(self, value: Any) -> Any:
+        """An argument as it is; see `core.spreading`."""
+        return value
 
     def run(self, kernel: Any, arrays: Sequence[Any]) -> Any:
         """Trace a call of a kernel, held to its strategy; see `core.spreading`."""
@@ -126,13 +133,19 @@ def _state() -> Hashable:
     return _settings.parallel_mode, _settings.device_num, _settings.full_batch
 
 
-def _begin() -> SemiAuto | None:
-    if _settings.parallel_mode not in (ParallelMode.SEMI_AUTO_PARALLEL, ParallelMode.AUTO_PARALLEL):
+_BY_ROWS = (ParallelMode.DATA_PARALLEL, ParallelMode.HYBRID_PARALLEL)
+
+
+def _begin() -> spreading.Spread | None:
+    if _settings.parallel_mode == ParallelMode.STAND_ALONE:
         return None
     if context._state.mode != context.GRAPH_MODE:
-        log.once("Strategies act in GRAPH mode; in PYNATIVE mode one device computes all.")
+        log.once("Work is spread over devices in GRAPH mode; in PYNATIVE mode one device computes all.")
         return None
-    return SemiAuto(_settings.device_num, _settings.full_batch) if _settings.device_num > 1 else None
+    if _settings.device_num == 1:
+        return None
+    kind = DataParallel if _settings.parallel_mode in _BY_ROWS else SemiAuto
+    return kind(_settings.device_num, _settings.full_batch)
 
 
 def follow_context() -> None:

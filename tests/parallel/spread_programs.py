@@ -146,6 +146,110 @@ def refused(call, said):
     raise AssertionError(f"not refused: {said}")
 
 
+class Classifier(nn.Cell):
+    """Dense, BatchNorm, Dense: what rows have to do with one another is in the second."""
+
+    def __init__(self, layerwise=False):
+        super().__init__()
+        random = np.random.default_rng(3)
+        draw = lambda *shape: Tensor(random.standard_normal(shape).astype(np.float32) / 4)  # noqa: E731
+        self.inner, self.norm = nn.Dense(8, 16, weight_init=draw(16, 8)), nn.BatchNorm1d(16)
+        self.outer = nn.Dense(16, 3, weight_init=draw(3, 16))
+        self.outer.weight.layerwise_parallel = layerwise
+
+    def construct(self, x):
+        return self.outer(ops.tanh(self.norm(self.inner(x))))
+
+
+def classified(layerwise=False):
+    """(what gives loss and gradients, its network)."""
+    net = Classifier(layerwise)
+    return nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")), net
+
+
+def by_hand(x, y, parts, mean, layerwise=False, steps=2, rate=0.5):
+    """(losses, weights) by r1.1's words: each process has its rows, their loss and statistics; gradients are summed."""
+    context.reset_auto_parallel_context()
+    context.set_context(mode=context.GRAPH_MODE)
+    weights, losses = None, []
+    for _ in range(steps):
+        found = []
+        for rank in range(parts):
+            loss_net, net = classified()
+            loss_net.set_train()
+            if weights is not None:
+                for p, value in zip(net.trainable_params(), weights[rank], strict=True):
+                    p.set_data(Tensor(value))
+            rows = slice(rank * len(x) // parts, (rank + 1) * len(x) // parts)
+            params = ms.ParameterTuple(net.trainable_params())
+            loss, grads = ops.value_and_grad(loss_net, None, params)(Tensor(x[rows]), Tensor(y[rows]))
+            found.append((loss.asnumpy(), [g.asnumpy() for g in grads], [p.asnumpy() for p in params]))
+        joined = [np.sum(g, axis=0) / (parts if mean else 1) for g in zip(*(g for _, g, _ in found), strict=True)]
+        alone = [layerwise and name == "outer.weight" for name in (p.name for p in params)]
+        weights = [
+            [w - rate * (own if single else all_) for w, own, all_, single in zip(ws, gs, joined, alone, strict=True)]
+            for _, gs, ws in found
+        ]
+        losses.append(np.mean([loss for loss, *_ in found]))
+    return losses, weights[0]
+
+
+def check_data_parallel_is_what_processes_with_their_own_rows_compute():
+    x, y = RANDOM.standard_normal((32, 8)).astype(np.float32), RANDOM.integers(0, 3, 32).astype(np.int32)
+    for mode, mean, layerwise in (
+        ("data_parallel", True, False),
+        ("data_parallel", False, False),
+        ("hybrid_parallel", True, True),
+    ):
+        losses, weights = by_hand(x, y, 4, mean, layerwise)
+        context.set_auto_parallel_context(parallel_mode=mode, device_num=4, gradients_mean=mean)
+        loss_net, net = classified(layerwise)
+        step = nn.TrainOneStepCell(loss_net, nn.SGD(net.trainable_params(), 0.5)).set_train()
+        got = [step(Tensor(x), Tensor(y)).asnumpy() for _ in range(2)]
+        np.testing.assert_allclose(got, losses, rtol=1e-5)
+        for p, wanted in zip(net.trainable_params(), weights, strict=True):
+            np.testing.assert_allclose(p.asnumpy(), wanted, rtol=0, atol=2e-6, err_msg=f"{mode} {p.name}")
+        assert collectives(program_of(step, Tensor(x), Tensor(y))).keys() == {"all-reduce"}
+
+
+def check_communication_joins_what_devices_have():
+    context.set_context(mode=context.GRAPH_MODE)
+    context.set_auto_parallel_context(parallel_mode="data_parallel", device_num=8)
+    x = RANDOM.uniform(0.5, 1.5, (16, 3)).astype(np.float32)
+    parts = x.reshape(8, 2, 3)
+    wanted = {
+        P.AllReduce(): np.tile(parts.sum(0), (8, 1)),
+        P.AllReduce("max"): np.tile(parts.max(0), (8, 1)),
+        P.AllReduce("min"): np.tile(parts.min(0), (8, 1)),
+        P.AllReduce("prod"): np.tile(parts.prod(0), (8, 1)),
+        P.AllGather(): np.tile(x, (8, 1)),
+    }
+    for operator, value in wanted.items():
+        got = ms.ms_function(lambda a: operator(a))(Tensor(x))  # noqa: B023 - called at once
+        np.testing.assert_allclose(got.asnumpy(), value, rtol=1e-5, err_msg=str(operator))
+    wide = RANDOM.uniform(0.5, 1.5, (64, 3)).astype(np.float32)
+    for operator, joined in ((P.ReduceScatter(), np.sum), (P.ReduceScatter("max"), np.max)):
+        got = ms.ms_function(lambda a: operator(a))(Tensor(wide))  # noqa: B023 - called at once
+        np.testing.assert_allclose(got.asnumpy(), joined(wide.reshape(8, 8, 3), axis=0), rtol=1e-5)
+    broadcast = P.Broadcast(3)
+    got = ms.ms_function(lambda a: broadcast((a,))[0])(Tensor(x))
+    np.testing.assert_array_equal(got.asnumpy(), np.tile(parts[3], (8, 1)))
+    reduce = P.AllReduce()
+    gradient = ms.ms_function(lambda a: ops.grad(lambda b: (reduce(b) * b).sum())(a))(Tensor(x))
+    np.testing.assert_allclose(gradient.asnumpy(), np.tile(2 * parts.sum(0), (8, 1)), rtol=1e-5)
+
+
+def check_a_batch_that_cannot_be_divided_is_refused():
+    context.set_context(mode=context.GRAPH_MODE)
+    context.set_auto_parallel_context(parallel_mode="data_parallel", device_num=8)
+    try:
+        Classifier()(floats(12, 8))
+    except ValueError as error:
+        assert "of shape (12, 8) cannot be divided by rows over 8 devices" in str(error)
+    else:
+        raise AssertionError("it is divided")
+
+
 SHAPES = {  # of operators for which Tensors of one shape will not do
     "MatMul": [(8, 16), (16, 24)],
     "BatchMatMul": [(2, 8, 16), (2, 16, 24)],
