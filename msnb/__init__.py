@@ -87,18 +87,18 @@ from msnb.log import get_level, get_log_config
 
 from_numpy = Tensor.from_numpy
 
-context.on_change(
-    "save_graphs",
-    lambda on: on and _import_module("msnb.ir.save").install(),  # spares the writer of graphs to who wants none
-)
-context.on_change(
-    "print_file_path",
-    lambda path: _import_module("msnb.train._print_file").follow(path),  # spares training to who prints to the screen
-)
-_shown_by(lambda value: _import_module("msnb.notebook.display").mime(value))  # spares displays to who looks at none
+
+def _later(module: str) -> Any:
+    return _import_module(f"msnb.{module}")  # spares what is not asked for
+
+
+context.on_change("save_graphs", lambda on: on and _later("ir.save").install())
+context.on_change("print_file_path", lambda path: _later("train._print_file").follow(path))
+context.on_parallel_change(lambda: _later("parallel.spread").follow_context())
+_shown_by(lambda value: _later("notebook.display").mime(value))
 if "marimo" in _sys.modules:  # it shows what an error carries, and asks nobody
     _import_module("msnb.notebook.in_marimo").install()
-_in_notebook(lambda: _import_module("msnb.notebook.progress").NotebookLine())  # spares IPython to plain Python
+_in_notebook(lambda: _later("notebook.progress").NotebookLine())
 
 if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb import (
@@ -459,12 +459,12 @@ _VIEWS = {
 
 def __getattr__(name: str) -> Any:
     if name in _LATER or name in _VIEWS:
-        module = _import_module(_VIEWS.get(name) or _LATER[name])  # spares what is not asked for
+        module = _later((_VIEWS.get(name) or _LATER[name]).removeprefix("msnb."))
         value = globals()[name] = getattr(module, name)
         return value
     if name in _SUBMODULES:
         try:
-            return _import_module(f"msnb.{name}")  # spares what is not asked for
+            return _later(name)
         except ModuleNotFoundError as missing:
             if missing.name != f"msnb.{name}":
                 raise
@@ -490,7 +490,7 @@ def unload_ipython_extension(ipython: Any) -> None:
 
 
 def _notebook():
-    return _import_module("msnb.notebook")  # spares it to plain Python
+    return _later("notebook")
 
 
 __all__ = ["__version__", *(n for n in globals() if not n.startswith("_")), *_LATER]

@@ -385,23 +385,41 @@ _ps = Settings(
 )
 
 
+_parallel_listeners = []
+
+
+def on_parallel_change(listener: Callable[[], Any]) -> Callable[[], Any]:
+    """Call `listener()` whenever ``set_auto_parallel_context`` or ``reset_auto_parallel_context`` did. Returns it."""
+    _parallel_listeners.append(listener)
+    return listener
+
+
+def _tell_parallel():
+    for listener in list(_parallel_listeners):
+        listener()
+
+
 def set_auto_parallel_context(**kwargs: Any) -> None:
     """Change how work is spread over devices. Nothing changes when one setting is wrong.
 
     Args:
-        device_num (int): Number of devices, in [1, 4096]. Default: 1.
+        device_num (int): Number of devices, in [1, 4096]. Said before anything is computed, it also is how many a CPU
+            counts as, up to 64. Default: 1.
         global_rank (int): Number of this device, in [0, 4095]; no effect in one process. Default: 0.
         gradients_mean (bool): Whether gradients are averaged over devices rather than summed. Default: False.
         gradient_fp32_sync (bool): Whether float16 gradients are summed in float32; no effect yet. Default: True.
         loss_repeated_mean (bool): Whether a loss that several devices repeat is divided by their number; no effect yet.
             Default: True.
-        parallel_mode (str): One of ``ParallelMode.MODE_LIST``. Default: "stand_alone".
+        parallel_mode (str): One of ``ParallelMode.MODE_LIST``. With "semi_auto_parallel" programs of GRAPH mode run on
+            `device_num` devices as ``Primitive.shard`` says; what has no strategy follows its neighbours. Default:
+            "stand_alone".
         auto_parallel_search_mode (str): "dynamic_programming" or "recursive_programming"; no effect yet. Default: the
             former.
         parameter_broadcast (bool): Whether device 0 hands its initial parameters to the others. Default: False.
         strategy_ckpt_load_file (str): File to read strategies from; no effect yet. Default: "".
         strategy_ckpt_save_file (str): File to write strategies to; no effect yet. Default: "".
-        full_batch (bool): Whether every device is given the whole batch. Default: False.
+        full_batch (bool): Whether every device is given the whole of each argument, rather than its rows. Default:
+            False.
         enable_parallel_optimizer (bool): Whether optimizer state is spread over devices. Default: False.
         all_reduce_fusion_config (list): Parameter indices, ascending, at which gradients are grouped for
             communication; no effect, XLA groups it. Default: [].
@@ -419,6 +437,7 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
         >>> context.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
     """
     _parallel.assign(_parallel.check(kwargs))
+    _tell_parallel()
 
 
 def get_auto_parallel_context(attr_key: str) -> Any:
@@ -429,6 +448,7 @@ def get_auto_parallel_context(attr_key: str) -> Any:
 def reset_auto_parallel_context() -> None:
     """Put every setting of :func:`set_auto_parallel_context` back to its default."""
     _parallel.reset()
+    _tell_parallel()
 
 
 def set_ps_context(**kwargs: Any) -> None:

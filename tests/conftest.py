@@ -73,6 +73,14 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: (item.get_closest_marker("first") is None, item.path.parts[len(HERE.parts)]))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _one_device():
+    """Computing has begun: no test that asks for several devices changes how many the others have."""
+    import jax
+
+    jax.devices()
+
+
 gc.disable()  # until all is collected, of which nothing is garbage: to look through it again and again takes a second
 
 

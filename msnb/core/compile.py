@@ -16,7 +16,7 @@ import numpy as np
 
 from msnb import context, log
 from msnb.common import dtype as mstype
-from msnb.core import generations, script, trace, unrolled, varying
+from msnb.core import generations, script, spreading, trace, unrolled, varying
 from msnb.core._jax_private import placement
 from msnb.core.argument_names import parameter_names
 from msnb.core.by_values import ShapeByValues, can_run_plainly, say
@@ -108,7 +108,7 @@ class _Entry:
     def change(self):
         """In words, what has changed since the trace; empty if nothing did."""
         if self.checked != _checks():
-            return "check_indices, check_bprop, compile_effort or the generation that Tensors follow changed"
+            return "check_indices, check_bprop, compile_effort, devices or the generation that Tensors follow changed"
         if self.program.device != jax.config.jax_default_device:
             return "the device is another"
         for cell, before, now in zip(self.program.cells, self.state, self.current_state()):
@@ -121,7 +121,7 @@ class _Entry:
 
 def _checks():
     state = context._state
-    return state.check_indices, state.check_bprop, state.compile_effort, generations.shared
+    return state.check_indices, state.check_bprop, state.compile_effort, generations.shared, spreading.state()
 
 
 _MOST_SIGNATURES = 256  # of one Cell or function; the oldest goes, with what it keeps alive

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 
 from msnb.core._jax_private import eval_jaxpr, without_prints
 from msnb.core.keeping import keeping
+from msnb.core.spreading import Places
 
 
 def flat(
@@ -42,22 +43,29 @@ def jitted(
     plan: list[tuple[int, int]],
     use_random: bool,
     frozen: list[Any] | None,
+    places: Places | None,
     flat: Callable[..., Any],
     donate: bool = False,
 ) -> Callable[..., Any]:
     """`flat` as one compiled call over the list of written Parameters, that of the others, and the arguments.
 
     A call that donates writes the new Parameters where the old ones were. Arrays that are `frozen` stand in the program
-    instead of the list of the others.
+    instead of the list of the others. With `places`, the arrays are spread over devices, the new Parameters as the old.
     """
+
+    run = flat if places is None or places.around is None else places.around(flat)
 
     def step(written, read, *rest):
         extra, arrays = (rest[:1], rest[1:]) if use_random else ((), rest)
         lists = (written, read if frozen is None else frozen)
-        return flat([lists[which][i] for which, i in plan], extra, arrays)
+        return run([lists[which][i] for which, i in plan], extra, arrays)
 
     step.__name__ = step.__qualname__ = name
-    return jax.jit(step, donate_argnums=(0,) if donate else ())
+    where: dict[str, Any] = {}
+    if places is not None:
+        where["in_shardings"] = (places.written, places.read if frozen is None else [], *places.rest)
+        where["out_shardings"] = (places.written, None)
+    return jax.jit(step, donate_argnums=(0,) if donate else (), **where)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -281,7 +281,7 @@ class Operator:
     def run(self, kernel: Kernel, boxes: Sequence[Any], arrays: Sequence[Any], targets: Sequence[Any] = ()) -> Any:
         """Run `kernel` on `arrays`, box and record the results, rebind the `targets`."""
         try:
-            out = kernel.run(*arrays)
+            out = kernel.run(*arrays) if _thread.spread is None else _thread.spread.run(kernel, arrays)
         except BaseException as error:
             return self.failed(error, kernel, boxes, arrays, targets)
         return self.finish(out, kernel, boxes, arrays, targets)

@@ -73,10 +73,23 @@ class Primitive:
         return self.add_prim_attr("stage", stage)
 
     def shard(self, strategy: tuple[tuple[int, ...], ...] | None) -> Self:
-        """Sharding strategy, one tuple per input, which its node in the graph shows. Returns self."""
+        """Say how the operator is spread over devices in SEMI_AUTO_PARALLEL mode; its node in the graph shows it.
+
+        Args:
+            strategy (tuple): For each input a tuple with the number of parts that each of its axes is cut into; None
+                for no strategy.
+
+        Returns:
+            Primitive, this one.
+
+        Raises:
+            TypeError: If it is no tuple. That it fits shapes and devices is found when a graph is traced.
+        """
         if strategy is not None and not isinstance(strategy, tuple):
             raise TypeError(f"For '{self.name}', the strategy should be a tuple of tuples, but got {strategy!r}.")
         return self.add_prim_attr("strategy", strategy)
+
+    set_strategy = shard  # its name before 1.0
 
     @property
     def update_parameter(self) -> bool:

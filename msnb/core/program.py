@@ -83,7 +83,8 @@ class Program(Staged):
         plan = [(0, from_written[id(p)]) if id(p) in from_written else (1, from_read[id(p)]) for p in self.params]
         if self.frozen is not None:
             self.frozen = [p._stored() for p in self.read]
-        self._jitted = functools.partial(jitted, identifier(self.name), plan, self.random, self.frozen)
+        self._places, self._spread_wrong = self._find_places()
+        self._jitted = functools.partial(jitted, identifier(self.name), plan, self.random, self.frozen, self._places)
         self._inputs_of = lambda written, read, rest: [(written, read)[which][i] for which, i in plan] + rest
         place = {id(p): i for i, p in enumerate(self.params)}
         self._kept = [place[id(p)] for p in self.written] if self.errors else []  # by a call that fails
@@ -96,6 +97,26 @@ class Program(Staged):
         self._observed = ()  # (observer, number of its arrays) while this program runs in a form with further outputs
         self._form = (), [], self._own_run, ()  # (observers, their graphs, `run`, `_observed`) of the last time
         self._kernel = None
+
+    def _find_places(self):
+        """(where its arrays are to be, why they cannot be there): a program may be looked at on any machine."""
+        if self.spread is None:
+            return None, None
+        try:
+            return self.spread.places(self), None
+        except RuntimeError as error:
+            return None, error
+
+    def _take_places(self):
+        """Bring the Parameters to where they are to be."""
+        places = self._places
+        if places is None:
+            raise copy.copy(self._spread_wrong) if self._spread_wrong else RuntimeError("no places")
+        for params, wanted in ((self.written, places.written), (self.read, places.read)):
+            for p, place in zip(params, wanted, strict=True):
+                array = p._stored()
+                if array.sharding != place:
+                    p._assign(jax.device_put(array, place))
 
     def _follow(self, observers):
         """Run in the form that `observers` ask for; in the program's own where none does."""
@@ -144,6 +165,8 @@ class Program(Staged):
             late.poll()
         start = _clock() if _asked.ran else None
         rest = [(random.next_number(),)] if self.random else []
+        if self._places is not None:
+            arrays = [jax.device_put(a, place) for a, place in zip(arrays, self._places.rest[len(rest) :], strict=True)]
         rest += [(a,) for a in arrays]
         if self.frozen is not None:
             self._freeze_anew()
@@ -277,6 +300,8 @@ class Program(Staged):
         if not self._observers:
             self.run = self._unobserved()
         self._stores.find()
+        if self.spread is not None:
+            self._take_places()
         self._moved = _moves.value
 
     def run_recorded(self, arrays: list[Any], boxes: list[Any]) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 import jax
 import jax.extend
 
-from msnb.core import garbage, interrupts, tape, trace, unfinished
+from msnb.core import garbage, interrupts, spreading, tape, trace, unfinished
 from msnb.core._jax_private import argument_like, restore_trace_state, trace_state, unnamed, weak_float32
 from msnb.core.argument_names import argument_name
 from msnb.core.checks import Finding
@@ -54,6 +54,7 @@ class Staged:
         copied (set): Places of outputs that have to be copies, as they are arrays that somebody holds.
         first_line (Union[tuple, None]): (file, line, text) of the user's line that it was traced for.
         device (jax.Device): Where it was traced for, None for JAX's default.
+        spread (Union[Spread, None]): How it is spread over several devices; None where one computes all.
 
     Raises:
         RecursionError: If Cells stand too deep in one another.
@@ -67,6 +68,7 @@ class Staged:
         self.name = name
         self.first_line: tuple[str, int, str] | None = user_line()
         self.device: Any = jax.config.jax_default_device
+        self.spread: spreading.Spread | None = None if _thread.frame is not None else spreading.begin()
         interrupts.heard(lambda: roomy(lambda: self._trace(fn, args, kwargs, params)))
 
     @property
@@ -77,9 +79,12 @@ class Staged:
     @garbage.later
     def _trace(self, fn, args, kwargs, params):
         leaves, rebuild = flatten((args, kwargs))
-        state, frame = trace_state(), _thread.frame
+        state, frame, spread = trace_state(), _thread.frame, _thread.spread
         recording, dtype, forward = _thread.recording, _thread.compute_dtype, _thread.forward_mode
         try:
+            if self.spread is not None:
+                _thread.spread = self.spread
+                trace.settle()
             for _ in range(_MAX_DISCOVERY):
                 found = self._trace_once(fn, leaves, rebuild, params)
                 if not found:
@@ -92,7 +97,7 @@ class Staged:
                 f"sys.setrecursionlimit()."
             ) from None
         finally:  # a Stop may have come when a context manager was about to put back what it had set
-            _thread.frame, _thread.recording = frame, recording
+            _thread.frame, _thread.recording, _thread.spread = frame, recording, spread
             _thread.compute_dtype, _thread.forward_mode = dtype, forward
             trace.settle()
             restore_trace_state(state)
@@ -137,6 +142,8 @@ class Staged:
 
         avals = [argument_like(p._stored()) for p in params]
         values = [leaves[i]._array if isinstance(leaves[i], Tensor) else leaves[i] for i in spots]
+        spread = self.spread
+        within = values if spread is None else [spread.within(value) for value in values]
         arg_names = [argument_name(fn, rebuild, leaves, i) for i in spots]
 
         def described():
@@ -145,7 +152,8 @@ class Staged:
             return self.name, inputs, list(note["frame"].missing.values())
 
         try:
-            closed = jax.make_jaxpr(unfinished.keeping(traced, described))(avals, 0, values)
+            staged = unfinished.keeping(traced, described)
+            closed = jax.make_jaxpr(staged, axis_env=spread.axes if spread else None)(avals, 0, within)
         finally:
             self.settings: list[Any] = note["frame"].take_settings() if "frame" in note else []
         frame = note["frame"]

@@ -28,6 +28,7 @@ class _Thread(threading.local):
     forward_mode: bool = False  # whether loops are traced for forward-mode derivatives
     carriers: Any = None  # of whole numbers that a gradient in a graph is taken by, see core.whole
     pullbacks: Any = None  # from a kernel to its gradient in other operators, see core.kernel.differentiated
+    spread: Any = None  # how operators that are traced now are spread over devices, see core.spreading
     late: Any = ()  # verdicts that nobody waits for, see core.late
 
 
@@ -331,10 +332,10 @@ constants: IdentityMap = IdentityMap()  # plain Tensor that a program holds as a
 
 def settle() -> None:
     """Bring `thread.looking` in line with what it stands for: a gradient is recorded, whole numbers carry theirs
-    through a graph, or the float status is watched."""
+    through a graph, the float status is watched, or what is traced is spread over devices."""
     watched = thread if thread.frame is None else thread.frame.root()
     carries = thread.carriers is not None and thread.carriers.active
-    thread.looking = bool(thread.recording) or carries or watched.checking
+    thread.looking = bool(thread.recording) or carries or watched.checking or thread.spread is not None
 
 
 def tracing() -> bool:

@@ -1,14 +1,18 @@
-"""Collective operators. This program is one process, rank 0 of 1, so what is gathered or reduced is one's own value.
+"""Collective operators: they join what the devices of a DATA_PARALLEL or HYBRID_PARALLEL program have.
 
-Data that is split over several devices of one process is reduced by the compiler, where a sharding asks for it.
+Elsewhere a group has one member, whose own values are the result; what SEMI_AUTO_PARALLEL splits, the compiler joins.
 """
 
 from typing import Any
+
+import jax
+import jax.numpy as jnp
 
 from msnb.common.kinds import Int, OneOf, Tensors
 from msnb.core.cases import F, Values, case
 from msnb.core.declare import operator
 from msnb.core.operator import REGISTRY
+from msnb.core.spreading import members
 from msnb.core.user_primitive import PrimitiveWithInfer
 from msnb.ops._check import FLOAT, INT, dtype_in
 
@@ -17,7 +21,7 @@ _SENDABLE = FLOAT | INT
 
 
 class ReduceOp:
-    """How values of several processes are joined.
+    """How values of several devices are joined.
 
     There are four: ``SUM``, ``MAX``, ``MIN`` and ``PROD``.
 
@@ -44,27 +48,38 @@ class _Constant:
 
 REGISTRY["ReduceOp"] = _Constant(ReduceOp)
 Reduction = OneOf("sum", "max", "min", "prod")
-ONE_PROCESS = "this program is one process, whose own values are the result"
+ONE_PROCESS = "all devices of a program are one group"
+
+
+def _reduced(x, op):
+    """The values of all devices that run this program joined."""
+    others = members()
+    if others is None:
+        return x
+    if op == ReduceOp.PROD:
+        return jnp.prod(jax.lax.all_gather(x, others[0]), axis=0, dtype=x.dtype)
+    joined = {ReduceOp.SUM: jax.lax.psum, ReduceOp.MAX: jax.lax.pmax, ReduceOp.MIN: jax.lax.pmin}[op]
+    return joined(x, others[0])
 
 
 @operator
 def AllReduce(
     input_x,
     *,
-    op: OneOf(ReduceOp.SUM, otherwise=ONE_PROCESS, among=Reduction) = ReduceOp.SUM,
+    op: Reduction = ReduceOp.SUM,
     group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD,
 ):
-    """The values of all processes of a group joined, the same in each of them.
+    """The values of all devices of a group joined, the same on each of them.
 
     Args:
-        op (str): How, one of ReduceOp; no effect in one process. Default: ReduceOp.SUM.
-        group (str): Name of the group; no effect in one process. Default: "hccl_world_group".
+        op (str): How, one of ReduceOp. Default: ReduceOp.SUM.
+        group (str): Name of the group; all devices of a program are one. Default: "hccl_world_group".
 
     Inputs:
         - **input_x** (Tensor) - Numbers.
 
     Outputs:
-        Tensor of the shape and element type of `input_x`; equal to it in one process.
+        Tensor of the shape and element type of `input_x`; equal to it where there is one device.
 
     Raises:
         TypeError: If `op` or `group` is not a string, or `input_x` is not made of numbers.
@@ -74,21 +89,21 @@ def AllReduce(
         ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("AllReduce", "input_x", input_x, _SENDABLE)
-    return input_x
+    return _reduced(input_x, op)
 
 
 @operator
 def AllGather(input_x, *, group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD):
-    """The values of all processes of a group, one after another along the first dimension.
+    """The values of all devices of a group, one after another along the first dimension.
 
     Args:
-        group (str): Name of the group; no effect in one process. Default: "hccl_world_group".
+        group (str): Name of the group; all devices of a program are one. Default: "hccl_world_group".
 
     Inputs:
         - **input_x** (Tensor) - Numbers, of at least 1 dimension.
 
     Outputs:
-        Tensor whose first dimension is multiplied by the number of processes; equal to `input_x` in one process.
+        Tensor whose first dimension is multiplied by the number of devices.
 
     Raises:
         TypeError: If `group` is not a string or `input_x` is not made of numbers.
@@ -100,27 +115,28 @@ def AllGather(input_x, *, group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD):
     dtype_in("AllGather", "input_x", input_x, _SENDABLE)
     if not input_x.ndim:
         raise ValueError("For 'AllGather', 'input_x' should have at least 1 dimension, but got a scalar.")
-    return input_x
+    others = members()
+    return input_x if others is None else jax.lax.all_gather(input_x, others[0], tiled=True)
 
 
 @operator
 def ReduceScatter(
     input_x,
     *,
-    op: OneOf(ReduceOp.SUM, otherwise=ONE_PROCESS, among=Reduction) = ReduceOp.SUM,
+    op: Reduction = ReduceOp.SUM,
     group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD,
 ):
-    """The values of all processes of a group joined, and each process's part of the result.
+    """The values of all devices of a group joined, and each device's part of the result.
 
     Args:
-        op (str): How, one of ReduceOp; no effect in one process. Default: ReduceOp.SUM.
-        group (str): Name of the group; no effect in one process. Default: "hccl_world_group".
+        op (str): How, one of ReduceOp. Default: ReduceOp.SUM.
+        group (str): Name of the group; all devices of a program are one. Default: "hccl_world_group".
 
     Inputs:
         - **input_x** (Tensor) - Numbers, of at least 1 dimension.
 
     Outputs:
-        Tensor whose first dimension is divided by the number of processes; equal to `input_x` in one process.
+        Tensor whose first dimension is divided by the number of devices; equal to `input_x` where there is one device.
 
     Raises:
         TypeError: If `op` or `group` is not a string, or `input_x` is not made of numbers.
@@ -132,51 +148,68 @@ def ReduceScatter(
     dtype_in("ReduceScatter", "input_x", input_x, _SENDABLE)
     if not input_x.ndim:
         raise ValueError("For 'ReduceScatter', 'input_x' should have at least 1 dimension, but got a scalar.")
-    return input_x
+    others = members()
+    if others is None:
+        return input_x
+    name, number = others
+    if input_x.shape[0] % number:
+        raise ValueError(
+            f"For 'ReduceScatter', the first dimension of 'input_x' should be a multiple of the {number} devices, but "
+            f"got shape {input_x.shape}."
+        )
+    if op == ReduceOp.SUM:
+        return jax.lax.psum_scatter(input_x, name, tiled=True)
+    rows = input_x.shape[0] // number
+    return jax.lax.dynamic_slice_in_dim(_reduced(input_x, op), jax.lax.axis_index(name) * rows, rows)
 
 
 @operator
 def Broadcast(input_x: Tensors, *, root_rank: Int, group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD):
-    """The values of one process, the same in all processes of a group.
+    """The values of one device, the same on all devices of a group.
 
     Args:
-        root_rank (int): Number of that process.
-        group (str): Name of the group; no effect in one process. Default: "hccl_world_group".
+        root_rank (int): Number of that device.
+        group (str): Name of the group; all devices of a program are one. Default: "hccl_world_group".
 
     Inputs:
         - **input_x** (tuple[Tensor]) - Numbers.
 
     Outputs:
-        tuple[Tensor], equal to `input_x` in one process.
+        tuple[Tensor], equal to `input_x` where there is one device.
 
     Raises:
         TypeError: If `root_rank` is not an int or `group` not a string.
-        ValueError: If there is no process `root_rank`.
+        ValueError: If there is no device `root_rank`.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    if root_rank != 0:
-        raise ValueError(f"For 'Broadcast', 'root_rank' should be 0, the only process there is, but got {root_rank}.")
+    others = members()
+    number = 1 if others is None else others[1]
+    if not 0 <= root_rank < number:
+        there = "0, the only process there is" if number == 1 else f"one of the {number} devices"
+        raise ValueError(f"For 'Broadcast', 'root_rank' should be {there}, but got {root_rank}.")
     for i, x in enumerate(input_x):
         dtype_in("Broadcast", f"input_x[{i}]", x, _SENDABLE)
-    return tuple(input_x)
+    if others is None:
+        return tuple(input_x)
+    return tuple([jax.lax.all_gather(x, others[0])[root_rank] for x in input_x])
 
 
 @operator
 def AllSwap(tensor_in, send_size, recv_size, *, group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD):
-    """Rows exchanged between all processes of a group.
+    """Rows exchanged between all devices of a group.
 
     Args:
-        group (str): Name of the group; no effect in one process. Default: "hccl_world_group".
+        group (str): Name of the group; all devices of a program are one. Default: "hccl_world_group".
 
     Inputs:
         - **tensor_in** (Tensor) - Of 2 dimensions.
-        - **send_size** (Tensor) - How much goes to each process, int64.
-        - **recv_size** (Tensor) - How much comes from each process, int64.
+        - **send_size** (Tensor) - How much goes to each device, int64.
+        - **recv_size** (Tensor) - How much comes from each device, int64.
 
     Outputs:
-        Tensor, equal to `tensor_in` in one process.
+        Tensor, equal to `tensor_in` where there is one device.
 
     Raises:
         TypeError: If `group` is not a string or `tensor_in` is not made of numbers.

@@ -32,6 +32,7 @@ OTHERS = (
     "O1",
     "dfs",
     "CPU",
+    "quick",
     "spawn",
     config.ErrorSamplesMode.SKIP,
     "data_parallel",

@@ -191,7 +191,7 @@ class TrainOneStepCell(Cell):
         self.grad_reducer: Callable[..., Any] = _identity
         if self.reducer_flag:
             mean = context.get_auto_parallel_context("gradients_mean")
-            self.grad_reducer = DistributedGradReducer(self.weights, mean, 1)
+            self.grad_reducer = DistributedGradReducer(self.weights, mean)
 
     def _title(self):
         return f"train step of {title_of(getattr(self.network, 'backbone_network', self.network))}"

@@ -6,7 +6,11 @@ from typing import Annotated, TypeVar
 from msnb import log
 from msnb.common.kinds import Kind, OneOf, PositiveInt, checked
 from msnb.core.parameter import Parameter
+from msnb.core.sparse_tensor import RowTensor
+from msnb.core.spreading import members
+from msnb.core.tensor import Tensor
 from msnb.nn.cell import Cell
+from msnb.ops.operations.comm_ops import AllGather, AllReduce
 
 __all__ = ["DistributedGradReducer"]
 
@@ -24,13 +28,13 @@ def _degree(value):
 class DistributedGradReducer(Cell):
     """Gradients as the mean (or sum) over all devices that train together.
 
-    A program here is one process: when its batch is spread over devices, XLA has already summed what they found, so the
-    gradients pass through unchanged.
+    In DATA_PARALLEL and HYBRID_PARALLEL each device has the gradients of its own rows, and this adds them up. Elsewhere
+    they are those of the whole batch already, and pass through unchanged.
 
     Args:
         parameters (list): The Parameters that the gradients belong to.
         mean (bool): Whether the mean is taken rather than the sum. Default: True.
-        degree (int): Number of devices that train together, positive. Default: None, all of them.
+        degree (int): What the mean divides by: the number of devices that train together. Default: None, all of them.
         fusion_type (int): How many gradients travel together; no effect. Default: 1.
         group (str): Name of the group of processes; no effect. Default: "hccl_world_group".
 
@@ -60,14 +64,28 @@ class DistributedGradReducer(Cell):
         group: Annotated[str, OneOf("hccl_world_group", otherwise=_ALONE)] = "hccl_world_group",
     ) -> None:
         super().__init__(auto_prefix=False)
-        if degree is not None and degree > 1:
-            log.once(
-                f"DistributedGradReducer with degree={degree} passes gradients on unchanged: this program is one "
-                f"process, whose gradients are those of the whole batch."
-            )
         self.mean: bool = mean
-        self.degree: int = degree or 1
+        self.degree: int | None = degree
+        self._reduce, self._gather = AllReduce(), AllGather()
         self.allreduce_filter: tuple[bool, ...] = tuple(not param.layerwise_parallel for param in parameters)
 
     def construct(self, grads: _Gradients) -> _Gradients:
-        return grads
+        others = members()
+        if others is None:
+            if self.degree is not None and self.degree > 1:
+                log.once(
+                    f"DistributedGradReducer with degree={self.degree} passes gradients on unchanged: they are those "
+                    f"of the whole batch."
+                )
+            return grads
+        if isinstance(grads, Tensor):
+            return self._reduced(grads, self.degree or others[1])
+        degree, together = self.degree or others[1], self.allreduce_filter
+        return tuple([self._reduced(g, degree) if t else g for g, t in zip(grads, together, strict=True)])
+
+    def _reduced(self, grad, degree):
+        if isinstance(grad, RowTensor):
+            values = self._gather(grad.values)
+            return RowTensor(self._gather(grad.indices), values / degree if self.mean else values, grad.dense_shape)
+        total = self._reduce(grad)
+        return total / degree if self.mean else total

@@ -1,0 +1,88 @@
+"""Programs that are spread over several devices: what a trace and a Program ask of the floor that knows strategies.
+
+Who knows them (`parallel`) says so with `provide`. Each new trace of GRAPH mode then asks it for a `Spread`, or None
+where one device computes all; operators that are traced go through `Spread.run`, and the Program asks it where its
+arrays are to be.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from msnb.core import trace
+
+
+class Places(NamedTuple):
+    """Where the arrays of a Program are: one sharding for each.
+
+    Attributes:
+        written (list[jax.sharding.Sharding]): Of the Parameters that it writes, before and after.
+        read (list[jax.sharding.Sharding]): Of those that it only reads.
+        rest (list[jax.sharding.Sharding]): Of the random number, if there is one, and the arguments.
+        around (Callable): From the graph as a function of what one device has, ``form(params, extra, arrays)``, to
+            one of whole arrays. Default: None, the graph is one of whole arrays.
+    """
+
+    written: list[Any]
+    read: list[Any]
+    rest: list[Any]
+    around: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None
+
+
+class Spread(Protocol):
+    """How one program is spread over devices.
+
+    Attributes:
+        axes (list[tuple[str, int]]): Names, and sizes, by which what is traced may speak of the other devices; none
+            where it is traced as if one device computed all.
+    """
+
+    axes: list[tuple[str, int]]
+
+    def within(self, value: Any) -> Any:
+        """What an argument, an array or a number, looks like in the trace: an array, or a `jax.ShapeDtypeStruct`.
+
+        Raises:
+            ValueError: If it cannot be divided.
+        """
+        ...
+
+    def run(self, kernel: Any, arrays: Sequence[Any]) -> Any:
+        """Trace a call of an operator's kernel, its inputs and outputs laid out as its strategy says."""
+        ...
+
+    def places(self, program: Any) -> Places:
+        """Where the arrays of a program that was traced so are to be.
+
+        Raises:
+            RuntimeError: If this machine does not have the devices.
+        """
+        ...
+
+
+_providers: list[tuple[Callable[[], Hashable], Callable[[], Spread | None]]] = []
+
+
+def provide(state: Callable[[], Hashable], begin: Callable[[], Spread | None]) -> None:
+    """Name who knows strategies.
+
+    Args:
+        state (Callable): What programs depend on, to be compared; None where one device computes all.
+        begin (Callable): Gives the `Spread` of a trace that begins, or None.
+    """
+    _providers[:] = [(state, begin)]
+
+
+def members() -> tuple[str, int] | None:
+    """(name, number) of the devices that what is traced now can communicate with; None where there is but one."""
+    axes = [] if trace.thread.spread is None else trace.thread.spread.axes
+    return axes[0] if axes else None
+
+
+def state() -> Hashable:
+    """What programs depend on that are traced now; None where one device computes all."""
+    return _providers[0][0]() if _providers else None
+
+
+def begin() -> Spread | None:
+    """How a program is spread whose trace begins; None: not at all."""
+    return _providers[0][1]() if _providers else None

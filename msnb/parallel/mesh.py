@@ -1,0 +1,138 @@
+"""The devices of a sharded program as a mesh whose axes are prime factors of their number.
+
+A strategy cuts each axis of a Tensor into a number of parts. Whatever the numbers are, the parts are taken from the
+mesh in its order: with 8 devices ``(2, 4)`` takes its first axis for the one and the other two for the other, as
+MindSpore's device matrix does. Tracing needs no devices: it is done with a mesh of names.
+"""
+
+import functools
+import math
+import os
+from typing import Any
+
+import jax
+import numpy as np
+from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, PartitionSpec
+
+from msnb import context
+
+_MOST = 64  # devices that a CPU counts as
+
+
+def factors(number: int) -> tuple[int, ...]:
+    """The prime factors of a number, the smallest first; none of 1."""
+    found, divisor = [], 2
+    while divisor * divisor <= number:
+        while number % divisor == 0:
+            found.append(divisor)
+            number //= divisor
+        divisor += 1
+    return (*found, number) if number > 1 else tuple(found)
+
+
+def _shape(number):
+    sizes = factors(number)
+    return sizes, tuple(f"d{i}" for i in range(len(sizes))), (AxisType.Auto,) * len(sizes)
+
+
+@functools.cache
+def named_mesh(number: int) -> AbstractMesh:
+    """The mesh of so many devices, with names alone."""
+    sizes, names, types = _shape(number)
+    return AbstractMesh(sizes, names, axis_types=types)
+
+
+def first_devices(number: int) -> list[Any]:
+    """The first devices of the kind that the context names.
+
+    Raises:
+        RuntimeError: If there are fewer.
+    """
+    devices = context.devices()
+    if len(devices) < number:
+        raise RuntimeError(_too_few(number, devices))
+    return devices[:number]
+
+
+def device_mesh(number: int) -> Mesh:
+    """The same mesh with the first devices of the kind that the context names.
+
+    Raises:
+        RuntimeError: If there are fewer.
+    """
+    return _meshed(tuple(first_devices(number)))
+
+
+@functools.lru_cache(maxsize=16)
+def _meshed(devices):
+    sizes, names, types = _shape(len(devices))
+    return Mesh(np.array(devices).reshape(sizes), names, axis_types=types)
+
+
+def _too_few(number, devices):
+    kind = devices[0].platform
+    said = f"The program is spread over {number} devices (device_num), but there {_are(len(devices), kind.upper())}."
+    if kind != "cpu":
+        return said
+    return (
+        f"{said} A CPU counts as several when that is said before anything is computed: restart, and call "
+        f"context.set_auto_parallel_context(device_num={number}) first."
+    )
+
+
+def _are(count, kind):
+    return f"is 1 {kind}" if count == 1 else f"are {count} {kind}s"
+
+
+def take_axes(mesh: AbstractMesh | Mesh, parts: tuple[int, ...]) -> list[tuple[str, ...]]:
+    """Which axes of the mesh cut into so many parts, one tuple for each number; what is left stands at the front.
+
+    Raises:
+        ValueError: If the numbers do not divide that of the devices.
+
+    Examples:
+        >>> from msnb.parallel.mesh import named_mesh, take_axes
+        >>> take_axes(named_mesh(8), (2, 1, 2))
+        [('d1',), (), ('d2',)]
+    """
+    number = math.prod(mesh.shape.values())
+    if number % math.prod(parts):
+        raise ValueError(f"{math.prod(parts)} parts cannot be spread evenly over {number} devices")
+    free = list(mesh.shape.items())
+    repeated = number // math.prod(parts)
+    for part in (repeated, *parts):  # the repeated ones first
+        _take(free, part)
+    free, taken = list(mesh.shape.items()), []
+    for part in (repeated, *parts):
+        taken.append(_take(free, part))
+    return taken[1:]
+
+
+def _take(free, part):
+    """Remove from `free` the first axes whose sizes multiply to `part`."""
+    axes = []
+    for prime in factors(part):
+        at = next(i for i, (_, size) in enumerate(free) if size == prime)
+        axes.append(free.pop(at)[0])
+    return tuple(axes)
+
+
+def sharding(mesh: AbstractMesh | Mesh, axes: list[tuple[str, ...]]) -> NamedSharding:
+    """How a Tensor lies on a mesh whose axes are cut by these of the mesh."""
+    return NamedSharding(mesh, PartitionSpec(*(a or None for a in axes)))
+
+
+def ask_for_devices(number: int) -> None:
+    """Let a CPU count as so many devices, as long as nothing has been computed; more than 64 are for planning.
+
+    Devices wait for one another in threads of which XLA takes as many as there are processors: fewer than devices, and
+    they wait for ever.
+    """
+    if number > _MOST:
+        return
+    try:
+        jax.config.update("jax_num_cpu_devices", max(number, jax.config.jax_num_cpu_devices))
+    except RuntimeError:  # too late: who runs such a program is told
+        return
+    if int(os.environ.get("NPROC", 0)) < 2 * number:
+        os.environ["NPROC"] = str(2 * number)

@@ -1,0 +1,189 @@
+"""The sharding rules of operators, by what their axes do."""
+
+from msnb.ops import operations as P
+from msnb.parallel.rules import Call, Rule, rules
+
+_LETTERS = "abcdefghijklmnopqrstuvw"
+
+
+def _letters(shape, start=0):
+    return _LETTERS[start : start + len(shape)]
+
+
+# ------------------------------------------------------------------ element by element
+@rules.register(
+    *(P.ReLU, P.ReLU6, P.Tanh, P.Sigmoid, P.GeLU, P.Elu, P.HSigmoid, P.HSwish, P.Softplus, P.Softsign, P.Erf, P.Erfc),
+    *(P.Exp, P.Expm1, P.Log, P.Log1p, P.Sqrt, P.Rsqrt, P.Square, P.Reciprocal, P.Neg, P.Abs, P.Sign, P.Floor, P.Ceil),
+    *(P.Round, P.Rint, P.Sin, P.Cos, P.Tan, P.Asin, P.ACos, P.Atan, P.Sinh, P.Cosh, P.Asinh, P.Acosh, P.Atanh),
+    *(P.Inv, P.Cast, P.LogicalNot, P.ZerosLike, P.OnesLike, P.BesselI0e, P.BesselI1e, P.FastGeLU),
+    *(P.Add, P.Sub, P.Mul, P.Div, P.RealDiv, P.DivNoNan, P.FloorDiv, P.FloorMod, P.Mod, P.Pow, P.Minimum, P.Maximum),
+    *(P.Equal, P.NotEqual, P.ApproximateEqual, P.Greater, P.GreaterEqual, P.Less, P.LessEqual, P.LogicalAnd),
+    *(P.LogicalOr, P.SquaredDifference, P.Xdivy, P.Xlogy, P.Atan2, P.BitwiseAnd, P.BitwiseOr, P.BitwiseXor),
+    *(P.AssignAdd, P.AssignSub, P.Assign, P.Select, P.SigmoidCrossEntropyWithLogits, P.KLDivLoss, P.Dropout),
+)
+def _elementwise(call: Call) -> Rule:
+    """Axes of one place from the right, where their sizes are equal; one of size 1 is repeated."""
+    rank = max(map(len, call.shapes))
+    out = [max(s[len(s) - rank + i] for s in call.shapes if len(s) - rank + i >= 0) for i in range(rank)]
+    letters = _LETTERS[:rank]
+    inputs = [
+        "".join("." if size == 1 != out[rank - len(s) + i] else letters[rank - len(s) + i] for i, size in enumerate(s))
+        for s in call.shapes
+    ]
+    return Rule(inputs, [letters] * 2 if call.operator == "Dropout" else [letters])
+
+
+# ------------------------------------------------------------------ products
+@rules.register(P.MatMul)
+def _matmul(call: Call) -> Rule:
+    """(i, k) by (k, j)."""
+    x = "ki" if call.settings["transpose_a"] else "ik"
+    y = "jk" if call.settings["transpose_b"] else "kj"
+    return Rule([x, y], ["ij"])
+
+
+@rules.register(P.BatchMatMul)
+def _batch_matmul(call: Call) -> Rule:
+    """The same behind axes of a batch, from the right."""
+    batch = max(map(len, call.shapes)) - 2
+    found = _matmul(call)
+    heads = ["abcdefgh"[batch - (len(s) - 2) : batch] for s in call.shapes]
+    return Rule([h + i for h, i in zip(heads, found.inputs)], ["abcdefgh"[:batch] + "ij"])
+
+
+@rules.register(P.BiasAdd)
+def _bias_add(call: Call) -> Rule:
+    """The bias lies along the second axis, or the last one of NHWC."""
+    letters = _letters(call.shapes[0])
+    last = call.settings.get("data_format") == "NHWC"
+    return Rule([letters, letters[-1 if last else 1]], [letters])
+
+
+@rules.register(P.Conv2D)
+def _conv2d(call: Call) -> Rule:
+    """Batch and channels; what a kernel slides over stays whole."""
+    grouped = call.settings["group"] != 1
+    return Rule(["nc..", "oc.." if not grouped else "o..."], ["no.."], whole="c" if grouped else "")
+
+
+# ------------------------------------------------------------------ along axes
+def _axes(axis, rank):
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    return {a % rank for a in axes} if rank and axes not in ((), (None,)) else set(range(rank))
+
+
+@rules.register(
+    *(P.ReduceSum, P.ReduceMean, P.ReduceMax, P.ReduceMin, P.ReduceProd, P.ReduceAll, P.ReduceAny),
+    *(P.Argmax, P.Argmin, P.ArgMaxWithValue, P.ArgMinWithValue),
+)
+def _reduce(call: Call) -> Rule:
+    """What is reduced is computed together; the place of an extreme is found on one device."""
+    shape, settings = call.shapes[0], call.settings
+    letters, axes = _letters(shape), _axes(settings.get("axis", ()), len(shape))
+    kept = "." if settings.get("keep_dims") else ""
+    out = "".join(kept if i in axes else c for i, c in enumerate(letters))
+    places = call.operator.startswith("Arg")
+    whole = "".join(letters[i] for i in axes) if places else ""
+    return Rule([letters], [out] * (2 if call.operator.endswith("WithValue") else 1), whole)
+
+
+@rules.register(P.Softmax, P.LogSoftmax, P.L2Normalize, P.CumSum, P.CumProd, P.TopK)
+def _along(call: Call) -> Rule:
+    """An axis that has to be seen whole."""
+    shape = call.shapes[0]
+    letters = _letters(shape)
+    axes = {len(shape) - 1} if call.operator == "TopK" else _axes(call.settings.get("axis", -1), len(shape))
+    whole = "".join(letters[i] for i in axes)
+    return Rule([letters], [letters] * (2 if call.operator == "TopK" else 1), whole)
+
+
+@rules.register(P.LayerNorm)
+def _layer_norm(call: Call) -> Rule:
+    """What is normalised over stays whole."""
+    shape = call.shapes[0]
+    letters, first = _letters(shape), call.settings["begin_norm_axis"] % len(shape)
+    weights = [letters[len(shape) - len(s) :] for s in call.shapes[1:]]
+    means = letters[:first] + "." * (len(shape) - first)
+    return Rule([letters, *weights], [letters, means, means], whole=letters[first:])
+
+
+@rules.register(P.SoftmaxCrossEntropyWithLogits)
+def _cross_entropy(call: Call) -> Rule:
+    return Rule(["ab", "ab"], ["a", "ab"], whole="b")
+
+
+@rules.register(P.SparseSoftmaxCrossEntropyWithLogits)
+def _sparse_cross_entropy(call: Call) -> Rule:
+    return Rule(["ab", "a"], [""], whole="b")
+
+
+# ------------------------------------------------------------------ arrangement
+@rules.register(P.Transpose)
+def _transpose(call: Call) -> Rule:
+    letters = _letters(call.shapes[0])
+    return Rule([letters], ["".join(letters[i] for i in call.settings["perm"])])
+
+
+@rules.register(P.ExpandDims)
+def _expand_dims(call: Call) -> Rule:
+    letters = _letters(call.shapes[0])
+    at = call.settings["axis"] % (len(letters) + 1)
+    return Rule([letters], [letters[:at] + "." + letters[at:]])
+
+
+@rules.register(P.Squeeze)
+def _squeeze(call: Call) -> Rule:
+    shape = call.shapes[0]
+    letters, axis = _letters(shape), call.settings["axis"]
+    gone = {i for i, n in enumerate(shape) if n == 1} if axis == () else _axes(axis, len(shape))
+    return Rule([letters], ["".join(c for i, c in enumerate(letters) if i not in gone)])
+
+
+@rules.register(P.Concat)
+def _concat(call: Call) -> Rule:
+    letters = _letters(call.shapes[0])
+    return Rule([letters] * len(call.shapes), [letters], whole=letters[call.settings["axis"] % len(letters)])
+
+
+@rules.register(P.Stack)
+def _stack(call: Call) -> Rule:
+    letters = _letters(call.shapes[0])
+    at = call.settings["axis"] % (len(letters) + 1)
+    return Rule([letters] * len(call.shapes), [letters[:at] + "." + letters[at:]])
+
+
+@rules.register(P.Split)
+def _split(call: Call) -> Rule:
+    letters = _letters(call.shapes[0])
+    axis = call.settings["axis"] % len(letters)
+    return Rule([letters], [letters] * call.settings["output_num"], whole=letters[axis])
+
+
+@rules.register(P.Tile)
+def _tile(call: Call) -> Rule:
+    """MindSpore cuts the number of repetitions; here an axis that is not repeated."""
+    shape, times = call.shapes[0], call.settings["multiples"]
+    letters = _letters(shape)
+    whole = "".join(c for c, n in zip(letters, times[len(times) - len(shape) :]) if n != 1)
+    return Rule([letters], ["." * (len(times) - len(shape)) + letters], whole)
+
+
+@rules.register(P.Gather)
+def _gather(call: Call) -> Rule:
+    """Rows of a table: cut by rows, each device looks up those that it has, and they are added."""
+    table, places = call.shapes[0], call.shapes[1]
+    letters = _letters(table)
+    axis = call.settings["axis"] % len(table)
+    found = _letters(places, len(table))
+    return Rule([letters, found], [letters[:axis] + found + letters[axis + 1 :]])
+
+
+@rules.register(P.OneHot)
+def _one_hot(call: Call) -> Rule:
+    """MindSpore's strategy speaks of the result: the classes may be cut, too."""
+    shape, depth = call.shapes[0], call.settings["depth"]
+    letters = _letters(shape)
+    axis = call.settings["axis"] % (len(letters) + 1)
+    out = letters[:axis] + "z" + letters[axis:]
+    said = {0: (out, (*shape[:axis], depth, *shape[axis:]))}
+    return Rule([letters, *("" for _ in call.shapes[1:])], [out], said=said)

@@ -1,0 +1,103 @@
+"""From a strategy, how many parts each axis of each input is cut into, to how inputs and outputs lie on a mesh."""
+
+import math
+from typing import Any, NamedTuple
+
+from jax.sharding import AbstractMesh, NamedSharding
+
+from msnb.parallel.mesh import named_mesh, sharding, take_axes
+from msnb.parallel.rules import Call, Rule, rule_of
+
+
+class Laid(NamedTuple):
+    """How one call lies on a mesh.
+
+    Attributes:
+        inputs (list[NamedSharding]): For each input.
+        outputs (list[NamedSharding]): For each output.
+        parts (dict[str, int]): Into how many parts the axes of each letter of the rule are cut, in the order of the
+            device matrix.
+    """
+
+    inputs: list[NamedSharding]
+    outputs: list[NamedSharding]
+    parts: dict[str, int]
+
+
+def laid_out(call: Call, strategy: Any, devices: int) -> Laid:
+    """How the inputs and outputs of a call lie on so many devices.
+
+    Args:
+        call (Call): The call.
+        strategy (tuple): For each input a tuple with a number for each axis.
+        devices (int): How many there are.
+
+    Raises:
+        RuntimeError: If the strategy does not fit the shapes, the operator or the number of devices.
+        MissingEntry: If the operator has no sharding rule.
+    """
+    rule = rule_of(call)
+    parts = _parts(call, rule, _normal(call, strategy))
+    used = math.prod(parts.values())
+    if used > devices or devices % used:
+        raise RuntimeError(
+            f"{_of(call, strategy)} cuts into {used} parts, which does not divide the {devices} devices (device_num)."
+        )
+    mesh = named_mesh(devices)
+    axes = dict(zip(parts, take_axes(mesh, tuple(parts.values())), strict=True))
+    return Laid(
+        [_lying(mesh, axes, letters) for letters in rule.inputs],
+        [_lying(mesh, axes, letters) for letters in rule.outputs],
+        parts,
+    )
+
+
+def _lying(mesh: AbstractMesh, axes: dict[str, tuple[str, ...]], letters: str) -> NamedSharding:
+    return sharding(mesh, [axes.get(letter, ()) for letter in letters])
+
+
+def _normal(call, strategy):
+    """The strategy with one tuple for each array; numbers at the end, which it leaves out, have ()."""
+    given = [tuple(s) if isinstance(s, (tuple, list)) else s for s in strategy]
+    missing = call.shapes[len(given) :]
+    if len(given) > len(call.shapes) or any(shape != () for shape in missing):
+        raise RuntimeError(
+            f"{_of(call, strategy)} should have one tuple for each of the {len(call.shapes)} inputs, but has "
+            f"{len(given)}."
+        )
+    return [*given, *(() for _ in missing)]
+
+
+def _parts(call: Call, rule: Rule, strategy: list[Any]) -> dict[str, int]:
+    """Into how many parts each letter is cut."""
+    parts: dict[str, int] = {}
+    for number, (shape, letters, cuts) in enumerate(zip(call.shapes, rule.inputs, strategy, strict=True)):
+        letters, shape = rule.said.get(number, (letters, shape))
+        if not isinstance(cuts, tuple) or not all(type(c) is int and c > 0 for c in cuts):
+            raise RuntimeError(f"{_of(call, strategy)} should have positive ints, but input {number} has {cuts!r}.")
+        if len(cuts) != len(shape):
+            raise RuntimeError(
+                f"{_of(call, strategy)} should have {len(shape)} numbers for input {number} of shape {shape}, but has "
+                f"{cuts}."
+            )
+        for size, letter, cut in zip(shape, letters, cuts, strict=True):
+            if size % cut:
+                raise RuntimeError(
+                    f"{_of(call, strategy)} cuts an axis of {size} into {cut} parts, which are not equal: input "
+                    f"{number} has shape {shape}."
+                )
+            if cut > 1 and (letter == "." or letter in rule.whole):
+                raise RuntimeError(
+                    f"{_of(call, strategy)} cuts an axis of input {number} that has to stay whole: of shape {shape}, "
+                    f"{cuts} may be {tuple(1 if c == '.' or c in rule.whole else n for c, n in zip(letters, cuts))}."
+                )
+            if letter != "." and parts.setdefault(letter, cut) != cut:
+                raise RuntimeError(
+                    f"{_of(call, strategy)} cuts axes that belong together differently: into {parts[letter]} and "
+                    f"{cut} parts."
+                )
+    return parts
+
+
+def _of(call, strategy):
+    return f"For '{call.operator}', the strategy {tuple(strategy)}"

@@ -1,0 +1,380 @@
+"""What runs on eight devices, in a process of its own (`test_spread.py`): each function is a check."""
+
+import collections
+import re
+
+import numpy as np
+
+import msnb as ms
+from msnb import Parameter, Tensor, context, nn, ops
+from msnb.core.compile import program_of
+from msnb.core.facets import MissingEntry
+from msnb.core.operator import REGISTRY
+from msnb.ops import operations as P
+from msnb.parallel.mesh import named_mesh
+from msnb.parallel.rules import Call, rule_of, rules
+
+RANDOM = np.random.default_rng(0)
+KINDS = "all-gather|all-reduce|all-to-all|collective-permute|reduce-scatter"
+
+
+def spread(devices=8, **settings):
+    context.set_context(mode=context.GRAPH_MODE)
+    context.set_auto_parallel_context(parallel_mode="semi_auto_parallel", device_num=devices, **settings)
+
+
+def floats(*shape):
+    return Tensor(RANDOM.standard_normal(shape).astype(np.float32))
+
+
+def collectives(program):
+    """How often each kind of communication stands in what XLA made."""
+    return dict(collections.Counter(re.findall(rf" ({KINDS})(?:-start)?\(", program.compiled().as_text())))
+
+
+class TwoProducts(nn.Cell):
+    """x @ w1 @ w2, as in MindSpore's design note."""
+
+    def __init__(self, *strategies):
+        super().__init__()
+        random = np.random.default_rng(1)
+        self.w1, self.w2 = (
+            Parameter(Tensor(random.standard_normal((64, 64)).astype(np.float32) / 8), name=n) for n in ("w1", "w2")
+        )
+        self.first, self.second = (P.MatMul().shard(s) if s else P.MatMul() for s in strategies or (None, None))
+
+    def construct(self, x):
+        return self.second(self.first(x, self.w1), self.w2)
+
+
+class Squares(nn.Cell):
+    def __init__(self, net):
+        super().__init__()
+        self.net = net
+
+    def construct(self, x):
+        return ops.square(self.net(x)).mean()
+
+
+def trained(net, x, steps=3):
+    """(losses, new weights) of a few steps of momentum."""
+    step = nn.TrainOneStepCell(Squares(net), nn.Momentum(net.trainable_params(), 0.01, 0.9)).set_train()
+    losses = [step(x).asnumpy() for _ in range(steps)]
+    return losses, [p.asnumpy() for p in net.trainable_params()], program_of(step, x)
+
+
+def check_two_products_of_the_design_note():
+    """Equal numbers, and one gathering between rows and columns, as the note has it."""
+    x = floats(32, 64)
+    context.set_context(mode=context.GRAPH_MODE)
+    losses, weights, _ = trained(TwoProducts(), x)
+    wanted = {
+        (((4, 1), (1, 1)), ((1, 1), (1, 4))): {"all-gather": 1},
+        (((4, 1), (1, 1)), ((4, 1), (1, 1))): {},
+        (((1, 1), (1, 4)), ((1, 4), (4, 1))): {"all-reduce": 1},
+    }
+    for strategies, forward in wanted.items():
+        spread(4)
+        net = TwoProducts(*strategies)
+        assert collectives(program_of(net, x)) == forward
+        for got, one in zip(trained(net, x)[:2], (losses, weights), strict=True):
+            for a, b in zip(got, one, strict=True):
+                np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * np.abs(b).max())
+
+
+def check_parameters_lie_as_their_readers_say_and_so_does_what_the_optimizer_keeps():
+    spread()
+    net = TwoProducts(((1, 1), (1, 8)), ((1, 8), (8, 1)))
+    _, _, program = trained(net, floats(32, 64))
+    lying = {p.name: p._stored().sharding.shard_shape((64, 64)) for p in program.params if p.shape == (64, 64)}
+    assert lying == {
+        "net.w1": (64, 8),
+        "net.w2": (8, 64),
+        "moments.net.w1": (64, 8),
+        "moments.net.w2": (8, 64),
+    }, lying
+    assert program.example_arguments()[0][0].sharding.shard_shape((64, 64)) == (64, 8)
+
+
+def check_many_steps_do_not_wait_for_one_another():
+    """Eight devices meet in each step, on however few processors."""
+    spread()
+    net, x = TwoProducts(((1, 8), (8, 1)), ((1, 8), (8, 1))), floats(32, 64)
+    for _ in range(300):
+        out = net(x)
+    assert np.isfinite(out.asnumpy()).all()
+
+
+def check_another_number_of_devices_is_another_program():
+    x, net = floats(32, 64), TwoProducts(((2, 1), (1, 1)), ((2, 1), (1, 1)))
+    for devices in (8, 2, 4):
+        spread(devices)
+        assert len(net(x)._array.sharding.device_set) == devices
+    context.reset_auto_parallel_context()
+    net.w1.set_data(Tensor(net.w1.asnumpy()))
+    wanted = x.asnumpy() @ net.w1.asnumpy() @ net.w2.asnumpy()
+    np.testing.assert_allclose(net(x).asnumpy(), wanted, rtol=1e-4, atol=1e-5)
+
+
+def check_wrong_strategies_are_refused_in_a_sentence():
+    x, w = floats(32, 64), floats(64, 128)
+    wrong = {
+        (8, ((4, 1), (2, 1))): "cuts axes that belong together differently: into 1 and 2 parts",
+        (8, ((4,), (1, 1))): "should have 2 numbers for input 0 of shape (32, 64), but has (4,)",
+        (8, ((4, 1),)): "should have one tuple for each of the 2 inputs, but has 1",
+        (8, ((3, 1), (1, 1))): "cuts an axis of 32 into 3 parts, which are not equal",
+        (8, ((16, 1), (1, 1))): "cuts into 16 parts, which does not divide the 8 devices (device_num)",
+        (8, ((0, 1), (1, 1))): "should have positive ints, but input 0 has (0, 1)",
+    }
+    for (devices, strategy), said in wrong.items():
+        spread(devices)
+        product = P.MatMul().shard(strategy)
+        refused(lambda: ms.ms_function(lambda a, b: product(a, b))(x, w), said)  # noqa: B023 - called at once
+    softmax = P.Softmax().shard(((1, 8),))
+    refused(lambda: ms.ms_function(lambda a: softmax(a))(x), "that has to stay whole: of shape (32, 64)")
+    spread(128)
+    relu = P.ReLU().shard(((128, 1),))
+    refused(lambda: ms.ms_function(lambda a: relu(a))(floats(128, 8)), "over 128 devices (device_num), but there")
+
+
+def refused(call, said):
+    try:
+        call()
+    except RuntimeError as error:
+        assert said in str(error), error
+        return
+    raise AssertionError(f"not refused: {said}")
+
+
+class Classifier(nn.Cell):
+    """Dense, BatchNorm, Dense: what rows have to do with one another is in the second."""
+
+    def __init__(self, layerwise=False):
+        super().__init__()
+        random = np.random.default_rng(3)
+        draw = lambda *shape: Tensor(random.standard_normal(shape).astype(np.float32) / 4)  # noqa: E731
+        self.inner, self.norm = nn.Dense(8, 16, weight_init=draw(16, 8)), nn.BatchNorm1d(16)
+        self.outer = nn.Dense(16, 3, weight_init=draw(3, 16))
+        self.outer.weight.layerwise_parallel = layerwise
+
+    def construct(self, x):
+        return self.outer(ops.tanh(self.norm(self.inner(x))))
+
+
+def classified(layerwise=False):
+    """(what gives loss and gradients, its network)."""
+    net = Classifier(layerwise)
+    return nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")), net
+
+
+def by_hand(x, y, parts, mean, layerwise=False, steps=2, rate=0.5):
+    """(losses, weights) by r1.1's words: each process has its rows, their loss and statistics; gradients are summed."""
+    context.reset_auto_parallel_context()
+    context.set_context(mode=context.GRAPH_MODE)
+    weights, losses = None, []
+    for _ in range(steps):
+        found = []
+        for rank in range(parts):
+            loss_net, net = classified()
+            loss_net.set_train()
+            if weights is not None:
+                for p, value in zip(net.trainable_params(), weights[rank], strict=True):
+                    p.set_data(Tensor(value))
+            rows = slice(rank * len(x) // parts, (rank + 1) * len(x) // parts)
+            params = ms.ParameterTuple(net.trainable_params())
+            loss, grads = ops.value_and_grad(loss_net, None, params)(Tensor(x[rows]), Tensor(y[rows]))
+            found.append((loss.asnumpy(), [g.asnumpy() for g in grads], [p.asnumpy() for p in params]))
+        joined = [np.sum(g, axis=0) / (parts if mean else 1) for g in zip(*(g for _, g, _ in found), strict=True)]
+        alone = [layerwise and name == "outer.weight" for name in (p.name for p in params)]
+        weights = [
+            [w - rate * (own if single else all_) for w, own, all_, single in zip(ws, gs, joined, alone, strict=True)]
+            for _, gs, ws in found
+        ]
+        losses.append(np.mean([loss for loss, *_ in found]))
+    return losses, weights[0]
+
+
+def check_data_parallel_is_what_processes_with_their_own_rows_compute():
+    x, y = RANDOM.standard_normal((32, 8)).astype(np.float32), RANDOM.integers(0, 3, 32).astype(np.int32)
+    for mode, mean, layerwise in (
+        ("data_parallel", True, False),
+        ("data_parallel", False, False),
+        ("hybrid_parallel", True, True),
+    ):
+        losses, weights = by_hand(x, y, 4, mean, layerwise)
+        context.set_auto_parallel_context(parallel_mode=mode, device_num=4, gradients_mean=mean)
+        loss_net, net = classified(layerwise)
+        step = nn.TrainOneStepCell(loss_net, nn.SGD(net.trainable_params(), 0.5)).set_train()
+        got = [step(Tensor(x), Tensor(y)).asnumpy() for _ in range(2)]
+        np.testing.assert_allclose(got, losses, rtol=1e-5)
+        for p, wanted in zip(net.trainable_params(), weights, strict=True):
+            np.testing.assert_allclose(p.asnumpy(), wanted, rtol=0, atol=2e-6, err_msg=f"{mode} {p.name}")
+        assert collectives(program_of(step, Tensor(x), Tensor(y))).keys() == {"all-reduce"}
+
+
+def check_communication_joins_what_devices_have():
+    context.set_context(mode=context.GRAPH_MODE)
+    context.set_auto_parallel_context(parallel_mode="data_parallel", device_num=8)
+    x = RANDOM.uniform(0.5, 1.5, (16, 3)).astype(np.float32)
+    parts = x.reshape(8, 2, 3)
+    wanted = {
+        P.AllReduce(): np.tile(parts.sum(0), (8, 1)),
+        P.AllReduce("max"): np.tile(parts.max(0), (8, 1)),
+        P.AllReduce("min"): np.tile(parts.min(0), (8, 1)),
+        P.AllReduce("prod"): np.tile(parts.prod(0), (8, 1)),
+        P.AllGather(): np.tile(x, (8, 1)),
+    }
+    for operator, value in wanted.items():
+        got = ms.ms_function(lambda a: operator(a))(Tensor(x))  # noqa: B023 - called at once
+        np.testing.assert_allclose(got.asnumpy(), value, rtol=1e-5, err_msg=str(operator))
+    wide = RANDOM.uniform(0.5, 1.5, (64, 3)).astype(np.float32)
+    for operator, joined in ((P.ReduceScatter(), np.sum), (P.ReduceScatter("max"), np.max)):
+        got = ms.ms_function(lambda a: operator(a))(Tensor(wide))  # noqa: B023 - called at once
+        np.testing.assert_allclose(got.asnumpy(), joined(wide.reshape(8, 8, 3), axis=0), rtol=1e-5)
+    broadcast = P.Broadcast(3)
+    got = ms.ms_function(lambda a: broadcast((a,))[0])(Tensor(x))
+    np.testing.assert_array_equal(got.asnumpy(), np.tile(parts[3], (8, 1)))
+    reduce = P.AllReduce()
+    gradient = ms.ms_function(lambda a: ops.grad(lambda b: (reduce(b) * b).sum())(a))(Tensor(x))
+    np.testing.assert_allclose(gradient.asnumpy(), np.tile(2 * parts.sum(0), (8, 1)), rtol=1e-5)
+
+
+def check_a_batch_that_cannot_be_divided_is_refused():
+    context.set_context(mode=context.GRAPH_MODE)
+    context.set_auto_parallel_context(parallel_mode="data_parallel", device_num=8)
+    try:
+        Classifier()(floats(12, 8))
+    except ValueError as error:
+        assert "of shape (12, 8) cannot be divided by rows over 8 devices" in str(error)
+    else:
+        raise AssertionError("it is divided")
+
+
+SHAPES = {  # of operators for which Tensors of one shape will not do
+    "MatMul": [(8, 16), (16, 24)],
+    "BatchMatMul": [(2, 8, 16), (2, 16, 24)],
+    "BiasAdd": [(8, 16), (16,)],
+    "Conv2D": [(8, 8, 6, 6), (16, 8, 3, 3)],
+    "LayerNorm": [(8, 8, 16), (16,), (16,)],
+    "Squeeze": [(8, 1, 16)],
+    "Select": [(8, 16)] * 3,
+    "KLDivLoss": [(8, 16)] * 2,
+    "Gather": [(16, 8), (8, 4)],
+    "OneHot": [(8, 4), (), ()],
+}
+MADE = {
+    "Conv2D": lambda: P.Conv2D(16, 3),
+    "KLDivLoss": lambda: P.KLDivLoss("none"),
+    "LayerNorm": lambda: P.LayerNorm(-1, -1),
+    "Squeeze": lambda: P.Squeeze(1),
+    "ArgMaxWithValue": lambda: P.ArgMaxWithValue(1),
+    "ArgMinWithValue": lambda: P.ArgMinWithValue(1),
+    "Argmax": lambda: P.Argmax(1),
+    "Argmin": lambda: P.Argmin(1),
+    "Split": lambda: P.Split(1, 2),
+    "Concat": lambda: P.Concat(1),
+    "Stack": lambda: P.Stack(1),
+}
+STATIC = {  # what follows the Tensors
+    "Cast": (ms.float16,),
+    "Transpose": ((1, 0),),
+    "ExpandDims": (1,),
+    "Tile": ((2, 1),),
+    "TopK": (3,),
+    "CumSum": (1,),
+    "CumProd": (1,),
+    "Gather": (0,),
+    **dict.fromkeys((f"Reduce{kind}" for kind in ("Sum", "Mean", "Max", "Min", "Prod", "All", "Any")), (1,)),
+}
+OF_BOOLS = ("LogicalNot", "LogicalAnd", "LogicalOr", "ReduceAll", "ReduceAny", "Select")
+OF_INTS = ("BitwiseAnd", "BitwiseOr", "BitwiseXor", "Gather", "OneHot", "SparseSoftmaxCrossEntropyWithLogits")
+NOT_HERE = ("Assign", "AssignAdd", "AssignSub", "Dropout")  # write or draw; they have checks of their own
+
+
+def example(name, op):
+    """(a call of Tensors, the Tensors) of an operator."""
+    count = sum(i.kind is None for i in op.inputs)
+    shapes = SHAPES.get(name) or [(8, 16)] * count
+    many = any(i.many for i in op.inputs)
+    shapes = [(8, 16)] * 3 if many else shapes
+    tensors = []
+    for place, shape in enumerate(shapes):
+        if name in OF_BOOLS and not (name == "Select" and place):
+            tensors.append(Tensor(RANDOM.random(shape) > 0.5))
+        elif name in OF_INTS and (place == (name != "OneHot") or name.startswith("Bitwise")):
+            tensors.append(Tensor(RANDOM.integers(0, 4, shape[:1] if name.startswith("Sparse") else shape, np.int32)))
+        else:
+            tensors.append(Tensor(RANDOM.uniform(0.2, 0.9, shape).astype(np.float32)))
+    if name == "OneHot":
+        tensors = [tensors[0], 16, *tensors[1:]]
+    return (MADE.get(name, getattr(P, name))(), tensors, many, STATIC.get(name, ()))
+
+
+def check_each_rule_gives_what_one_device_gives():
+    """Each operator with a rule, cut at random as the rule allows: value and gradient."""
+    wrong = []
+    for op in [REGISTRY[name] for name in rules.coverage().known if name not in NOT_HERE]:
+        primitive, tensors, many, static = example(op.name, op)
+
+        def run(*given, primitive=primitive, many=many, static=static):
+            return primitive(given, *static) if many else primitive(*given, *static)
+
+        context.reset_auto_parallel_context()
+        context.set_context(mode=context.GRAPH_MODE)
+        alone = ms.ms_function(lambda *given: run(*given))(*tensors)
+        strategy = random_strategy(op, primitive, tensors, static, many)
+        spread()
+        primitive.shard(strategy)
+        together = ms.ms_function(lambda *given: run(*given))(*tensors)
+        for a, b in zip(*(o if isinstance(o, tuple) else (o,) for o in (alone, together)), strict=True):
+            a, b = a.asnumpy().astype(np.float64), b.asnumpy().astype(np.float64)
+            if not np.allclose(a, b, rtol=0, atol=2e-5 * max(1, np.nanmax(np.abs(a), initial=0)), equal_nan=True):
+                wrong.append((op.name, strategy, np.abs(a - b).max()))
+    assert not wrong, wrong
+
+
+def random_strategy(op, primitive, tensors, static, many):
+    """A strategy that the operator's rule allows, drawn from all that cut something on eight devices."""
+    shapes = [t.shape for t in tensors if isinstance(t, Tensor)]
+    settings = {**primitive._attributes, **dict(zip([i.name for i in op.inputs if i.kind is not None], static))}
+    if op.name == "OneHot":
+        settings["depth"] = 16
+    rule = rule_of(Call(op.name, settings, shapes))
+    said = [rule.said.get(i, (letters, shape)) for i, (letters, shape) in enumerate(zip(rule.inputs, shapes))]
+    sizes = {c: n for letters, shape in said for c, n in zip(letters, shape) if c not in "." + rule.whole}
+    parts, left = {}, 8
+    for letter in RANDOM.permutation(sorted(sizes)):
+        cut = int(RANDOM.choice([n for n in (1, 2, 4, 8) if left % n == 0 and sizes[letter] % n == 0]))
+        parts[str(letter)], left = cut, left // cut
+    return tuple(tuple(parts.get(c, 1) for c in letters) for letters, _ in said)
+
+
+def check_an_operator_without_a_rule_says_so():
+    spread()
+    sort = P.Sort().shard(((8, 1),))
+    try:
+        ms.ms_function(lambda x: sort(x))(floats(8, 4))
+    except MissingEntry as error:
+        assert "For 'Sort', there is no sharding rule" in str(error)
+    else:
+        raise AssertionError("it is spread")
+
+
+def check_a_mesh_has_the_prime_factors_of_its_devices():
+    assert dict(named_mesh(12).shape) == {"d0": 2, "d1": 2, "d2": 3}
+
+
+if __name__ == "__main__":
+    spread()  # before anything is computed
+    failed = []
+    for name, check in [*globals().items()]:
+        if name.startswith("check_"):
+            context.reset_auto_parallel_context()
+            try:
+                check()
+            except Exception:
+                import traceback
+
+                failed.append(name)
+                print(f"==== {name}\n{traceback.format_exc()}", flush=True)
+    raise SystemExit(f"{len(failed)} failed: {failed}" if failed else 0)

@@ -1,0 +1,10 @@
+"""Programs on eight virtual devices: how many there are is decided before anything is computed, so elsewhere."""
+
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+def test_what_is_spread_over_eight_devices_is_what_one_computes(fresh, tmp_path):
+    done = fresh.script(HERE / "spread_programs.py", tmp_path)
+    assert not done.status, f"{done.out}\n{done.err}"
