@@ -45,8 +45,8 @@ class Padded(nn.Conv2d):
         ),
         (Padded, f"Conv2d has no argument 'pad'; did you mean 'pad_mode' or 'padding'? {CONV2D}"),
         (lambda: nn.Conv2d(3, 8, kernel=3), f"Conv2d has no argument 'kernel'; did you mean 'kernel_size'? {CONV2D}"),
-        (lambda: nn.Dense(4), f"Dense needs 'out_channels'. {DENSE}"),
-        (lambda: nn.Dense(), f"Dense needs 'in_channels' and 'out_channels'. {DENSE}"),
+        (lambda: nn.Dense(4), f"Dense is missing 'out_channels'. {DENSE}"),
+        (lambda: nn.Dense(), f"Dense is missing 'in_channels' and 'out_channels'. {DENSE}"),
         (
             lambda: nn.Dense(in_features=3, out_features=4),
             "Dense has no argument 'in_features'; did you mean 'in_channels'? Nor has it an argument 'out_features'; "
@@ -87,7 +87,7 @@ class Padded(nn.Conv2d):
             lambda: LossMonitor(per_print=3),
             "LossMonitor has no argument 'per_print'; did you mean 'per_print_times'? It takes per_print_times.",
         ),
-        (lambda: nn.WithLossCell(nn.Dense(2, 2)), "WithLossCell needs 'loss_fn'. It takes backbone, loss_fn."),
+        (lambda: nn.WithLossCell(nn.Dense(2, 2)), "WithLossCell is missing 'loss_fn'. It takes backbone, loss_fn."),
         (
             lambda: ds.MnistDataset("nowhere", train=True),  # rather than that there is no such folder
             "MnistDataset has no argument 'train'; did you mean 'usage'? "
@@ -106,7 +106,7 @@ def test_arguments_that_do_not_fit_are_answered(make, sentence):
 def test_a_model_says_which_argument_was_meant():
     with pytest.raises(ValueError, match=r"^Model has no argument 'loss'; did you mean 'loss_fn'\? It takes network, "):
         Model(nn.Dense(2, 2), loss=nn.MSELoss())
-    with pytest.raises(TypeError, match=r"^Model needs 'network'\. It takes network, loss_fn, optimizer, "):
+    with pytest.raises(TypeError, match=r"^Model is missing 'network'\. It takes network, loss_fn, optimizer, "):
         Model()
 
 

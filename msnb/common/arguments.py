@@ -79,7 +79,7 @@ def misfit(
     by_position = places[: len(args)]
     required = [p.name for p in parameters if p.default is p.empty and p.kind not in _OPEN]
     lacking = [n for n in required if n not in by_position and n not in kwargs]
-    return f"{name} needs {_listed(lacking)}. {_takes(names)}"
+    return f"{name} is missing {_listed(lacking)}. {_takes(names)}"
 
 
 def unknown(name: str, wrong: Iterable[str], names: Iterable[str], given: Iterable[str] = ()) -> str:

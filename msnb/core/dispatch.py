@@ -58,7 +58,13 @@ def _plain_call(op):
     elif count == 1:
 
         def call(self, *args, **kwargs):
-            if len(args) == 1 and type(args[0]) is Tensor and not kwargs and not _thread.looking:
+            if (
+                len(args) == 1
+                and type(args[0]) is Tensor
+                and not kwargs
+                and not _thread.looking
+                and _thread.compute_dtype is None
+            ):
                 array = args[0]._array
                 try:
                     out = self._kernel.run(array)

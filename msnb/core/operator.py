@@ -22,7 +22,7 @@ from msnb.core.kernel import Kernel
 from msnb.core.names import attributes_of as attributes_of  # known by this path as well
 from msnb.core.names import graph_name
 from msnb.core.parameter import Parameter, check_not_narrowed
-from msnb.core.precision import cast_tensor
+from msnb.core.precision import cast_tensor, is_constant
 from msnb.core.recent import Recent
 from msnb.core.tensor import Tensor, box
 from msnb.core.written import Written
@@ -422,9 +422,9 @@ def operand(value: Any, op: str, name: str) -> Any:
 
 
 def in_precision(boxes: Sequence[Any], skip: Sequence[int] = ()) -> list[Any]:
-    """Inputs with float Parameters cast to what `Cell.to_float` asks for, but for the positions in `skip`."""
+    """Inputs with what is constant cast to what `Cell.to_float` asks for, but for the positions in `skip`."""
     dtype = _thread.compute_dtype
-    return [cast_tensor(b, dtype) if isinstance(b, Parameter) and i not in skip else b for i, b in enumerate(boxes)]
+    return [cast_tensor(b, dtype) if i not in skip and is_constant(b) else b for i, b in enumerate(boxes)]
 
 
 def own(array: jax.Array, arrays: Sequence[Any]) -> jax.Array:

@@ -7,13 +7,27 @@ import numpy as np
 
 from msnb.common.dtype import pytype_to_dtype
 from msnb.core import float_status, tape
+from msnb.core.identity import IdentityMap
 from msnb.core.kernel import Kernel
 from msnb.core.names import graph_name
+from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor, box
 from msnb.core.trace import thread
 
 _casts: dict[Any, Kernel] = {}
 _BFLOAT16 = np.dtype(jax.numpy.bfloat16)  # numpy does not count it among the floats
+held: IdentityMap = IdentityMap()  # Tensor that is an attribute of a Cell -> True
+
+
+def is_constant(value: Any) -> bool:
+    """Whether an operator casts `value` to the precision of the Cell around it: Parameters, Tensors that are attributes
+    of Cells, and, in a graph, those that a traced function finds under a name outside of it. What was computed and what
+    stands in a tuple or list has its type already, as in MindSpore."""
+    if isinstance(value, Parameter):
+        return True
+    if not isinstance(value, Tensor):
+        return False
+    return value in held or thread.frame is not None and id(value) in thread.frame.root().named
 
 
 def casting(dtype: Any) -> Kernel:
@@ -31,9 +45,12 @@ def cast(array: jax.Array, dtype: Any) -> jax.Array:
 
 
 def cast_tensor(value: Any, dtype: Any) -> Any:
-    """A float Tensor as `dtype` (numpy), recorded; tuples and lists element by element; anything else as it is."""
+    """A float Tensor as `dtype` (numpy), recorded; tuples, lists and dictionaries element by element; anything else as
+    it is."""
     if type(value) in (tuple, list):
         return type(value)(cast_tensor(v, dtype) for v in value)
+    if type(value) is dict:
+        return {key: cast_tensor(v, dtype) for key, v in value.items()}
     if not isinstance(value, Tensor):
         return value
     array = value._array
@@ -46,3 +63,14 @@ def cast_tensor(value: Any, dtype: Any) -> Any:
             tape.record(kernel, (value._node,), (array,), (result,))
         float_status.note((result._array,))
     return result
+
+
+def leaving(value: Any, dtype: Any) -> Any:
+    """What a Cell of precision `dtype` (numpy, or None) returns from a graph: a constant is cast where it is named, and
+    is none to the Cell that gets it."""
+    if type(value) in (tuple, list):
+        return type(value)(leaving(v, dtype) for v in value)
+    if isinstance(value, Parameter) or not is_constant(value):
+        return value
+    left = value if dtype is None else cast_tensor(value, dtype)
+    return box(value._array) if left is value else left

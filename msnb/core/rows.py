@@ -19,7 +19,7 @@ from msnb.core.checks import Checked
 from msnb.core.kernel import Kernel
 from msnb.core.operator import Operator
 from msnb.core.parameter import Parameter
-from msnb.core.precision import cast_tensor
+from msnb.core.precision import cast_tensor, is_constant
 from msnb.core.sparse_tensor import RowTensor, add_rows
 from msnb.core.tensor import Tensor, box
 
@@ -98,7 +98,7 @@ class LooksUp:
     def __call__(self, attributes: dict[str, Any], args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Any:
         """See `Operator.__call__`; where a lower precision is asked for, the rows have it and not the table."""
         dtype = _thread.compute_dtype
-        if dtype is None or not (args and isinstance(args[0], Parameter)):
+        if dtype is None or not (args and is_constant(args[0])):
             return super().__call__(attributes, args, kwargs)
         _thread.compute_dtype = None
         try:

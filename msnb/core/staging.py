@@ -7,7 +7,7 @@ its results are no Tensors, and which attributes of Cells it set.
 
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MappingView, Sequence
 from typing import Any
 
 import jax
@@ -28,6 +28,12 @@ from msnb.core.tree import flatten, structure
 
 _thread = trace.thread
 _MAX_DISCOVERY = 8
+_SERIES: Any = (range, reversed, MappingView, type(iter(())), type(iter([])))
+
+
+def _given_back(value):
+    """What a function returns as a graph does: a tuple for what Python has views and iterators for."""
+    return tuple([_given_back(v) for v in value]) if type(value) is tuple or isinstance(value, _SERIES) else value
 
 
 class Staged:
@@ -120,7 +126,7 @@ class Staged:
             note["frame"] = frame
             with frame, tape.paused():
                 out = fn(*call_args, **call_kwargs)
-                results, note["rebuild"] = flatten(tuple(out) if type(out) is list else out)
+                results, note["rebuild"] = flatten(tuple(out) if type(out) is list else _given_back(out))
                 if frame.refused is not None:
                     raise frame.refused
                 for result in results:

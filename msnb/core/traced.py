@@ -181,6 +181,7 @@ def traced_call(op: "TracedOperator") -> Callable[..., Any] | None:
                 or type(args[0]) is not Tensor
                 or _thread.looking
                 or _thread.frame is not None
+                or _thread.compute_dtype is not None
             ):
                 return general(self, args, kwargs)
             array = args[0]._array

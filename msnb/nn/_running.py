@@ -9,7 +9,7 @@ from msnb import context
 from msnb.core import compile, events, generations, recomputed, script, trace, unfinished, written_gradients
 from msnb.core.by_values import runs_plainly
 from msnb.core.paths import held_as
-from msnb.core.precision import cast_tensor
+from msnb.core.precision import cast_tensor, leaving
 from msnb.nn import _failing, _hooks, _repeated, _returning
 from msnb.nn._fingerprint import INTERNAL, Same, normal
 from msnb.nn._tree import scope_name
@@ -129,13 +129,15 @@ class Running:
     def _run_cast(self, args, kwargs):
         dtype = self._compute
         if dtype is not None:
-            args = tuple(cast_tensor(a, dtype) for a in args)
+            args = cast_tensor(tuple(args), dtype)
+            kwargs = cast_tensor(kwargs, dtype)
         before = _thread.compute_dtype
         try:  # not a context manager: a Stop on the way out of one would leave it set
             _thread.compute_dtype = dtype
-            return self._run_plain(args, kwargs)
+            out = self._run_plain(args, kwargs)
         finally:
             _thread.compute_dtype = before
+        return out if _thread.frame is None else leaving(out, dtype)
 
     def _run_plain(self, args, kwargs, hooked=False):
         if self._hooks is not None and not hooked:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msnb import context
 from msnb.common.other_names import CELL, no_attribute
-from msnb.core import generations, trace
+from msnb.core import generations, precision, trace
 from msnb.core.errors import describe
 from msnb.core.parameter import Parameter, ParameterTuple
 from msnb.core.paths import HOLDERS
@@ -75,6 +75,8 @@ class Tree:
                 cells[name] = None
             elif _thread.frame is not None and self not in _thread.frame.root().made:
                 self._set_while_traced(name, value)
+            if isinstance(value, Tensor):
+                precision.held[value] = True
             _set(self, name, value)
         _epoch.bump()
 

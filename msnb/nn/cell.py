@@ -17,7 +17,8 @@ from msnb.common import dtype as mstype
 from msnb.common import shown
 from msnb.core import events, trace
 from msnb.core.errors import describe
-from msnb.core.precision import cast_tensor
+from msnb.core.precision import cast_tensor, held
+from msnb.core.tensor import Tensor
 from msnb.nn._hooks import Hooked
 from msnb.nn._running import Running
 from msnb.nn._state import Stateful
@@ -26,7 +27,6 @@ from msnb.nn._tree import Tree
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.parameter import Parameter
-    from msnb.core.tensor import Tensor
 
 _asked = events.asked
 _epoch = trace.epoch
@@ -109,6 +109,9 @@ class Cell(Running, Hooked, Stateful, Tree, Told):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        for value in state.values():
+            if type(value) is Tensor:
+                held[value] = True
         self.__dict__["_programs"] = None
         self.__dict__["_id"] = next(_ids)
 
@@ -211,8 +214,9 @@ class Cell(Running, Hooked, Stateful, Tree, Told):
         return self
 
     def to_float(self, dst_type: mstype.Type) -> Self:
-        """Compute in float16, bfloat16 or float32: inputs and Parameters of this Cell and everything below are cast on
-        their way into operators. Returns self.
+        """Compute in float16, bfloat16 or float32: the inputs of this Cell and of everything below are cast, and so are
+        Parameters and the Tensors that are attributes, on their way into operators. Tensors inside an attribute, a
+        tuple or a list, are not. Returns self.
 
         Raises:
             ValueError: If `dst_type` is none of these.

@@ -107,16 +107,31 @@ _extreme(max, jnp.greater)
 _extreme(min, jnp.less)
 
 
+def _ends(iterables):
+    """Whether a walk over these side by side is known to end."""
+    return builtins.any(hasattr(iterable, "__len__") for iterable in iterables)
+
+
 @replace_builtin(map)
-def map_(fn: Callable[..., Any], *iterables: Any) -> Iterator[Any]:
-    """``map``, with the function converted."""
-    return builtins.map(call(fn), *iterables)
+def map_(fn: Callable[..., Any], *iterables: Any) -> tuple[Any, ...] | Iterator[Any]:
+    """``map``, with the function converted; of what ends a tuple, as in MindSpore's graphs: it has a length, may be
+    walked over twice, and be returned."""
+    found = builtins.map(call(fn), *iterables)
+    return tuple(found) if _ends(iterables) else found
+
+
+@replace_builtin(zip)
+def zip_(*iterables: Any, **strict: Any) -> tuple[Any, ...] | Iterator[Any]:
+    """``zip``, a tuple where `map` is one."""
+    found = builtins.zip(*iterables, **strict)
+    return tuple(found) if _ends(iterables) else found
 
 
 @replace_builtin(filter)
-def filter_(fn: Callable[..., Any] | None, iterable: Any) -> Iterator[Any]:
-    """``filter``, with the function converted."""
-    return builtins.filter(call(fn) if fn is not None else None, iterable)
+def filter_(fn: Callable[..., Any] | None, iterable: Any) -> list[Any] | Iterator[Any]:
+    """``filter``, with the function converted; of what ends a list, as in MindSpore's graphs."""
+    found = builtins.filter(call(fn) if fn is not None else None, iterable)
+    return list(found) if _ends((iterable,)) else found
 
 
 @replace_builtin(any)
@@ -144,9 +159,10 @@ def _fold(iterable, builtin, combine):
 
 @replace_builtin(enumerate)
 def enumerate_(iterable: Any, start: int = 0) -> Any:
-    """``enumerate``; `start` has to be an int known while tracing."""
+    """``enumerate``, a tuple where `map` is one; `start` has to be an int known while tracing."""
     if isinstance(start, Tensor) and not dynamic(start):
         start = int(start)
     if not isinstance(start, int):
         raise TypeError(f"For 'enumerate', the 'start' should be an int, but got {describe(start)}.")
-    return builtins.enumerate(iterable, start)
+    found = builtins.enumerate(iterable, start)
+    return tuple(found) if _ends((iterable,)) else found

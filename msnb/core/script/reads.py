@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from msnb import log
+from msnb.core import trace
 from msnb.core._jax_private import is_tracer
 from msnb.core.identity import IdentityMap, weakly
 from msnb.core.lowered import is_lowered
@@ -52,6 +53,20 @@ def note(fn: Any, instance: Any = None) -> None:
     reads = getattr(_thread, "reads", None)
     if reads is not None:
         reads.add(fn, instance)
+    if trace.thread.compute_dtype is not None and trace.thread.frame is not None:
+        named = trace.thread.frame.root().named
+        named.update((id(value), value) for value in _outside(fn) if isinstance(value, Tensor))
+
+
+def _outside(fn):
+    """What a function finds under a name outside of it: globals, closure variables and defaults."""
+    loads, _ = _names(fn.__code__)
+    yield from (fn.__globals__[name] for name in loads if name in fn.__globals__)
+    for cell in fn.__closure__ or ():
+        with contextlib.suppress(ValueError):
+            yield cell.cell_contents
+    yield from fn.__defaults__ or ()
+    yield from (fn.__kwdefaults__ or {}).values()
 
 
 def depend(label: str, get: Any) -> None:

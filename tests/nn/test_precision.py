@@ -1,0 +1,124 @@
+"""What `Cell.to_float` casts beside inputs: Parameters and what a Cell holds as a Tensor; as r1.1 and 2.7.1 do."""
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import msnb as ms
+from msnb import Parameter, Tensor, context, nn, ops
+
+BOTH_MODES = pytest.mark.parametrize("mode", [context.GRAPH_MODE, context.PYNATIVE_MODE], ids=["graph", "pynative"])
+OUTSIDE = Tensor(np.ones((2, 2), np.float32))
+
+
+def ones(dtype: Any = np.float32):
+    return Tensor(np.ones((2, 2), dtype))
+
+
+class Holds(nn.Cell):
+    """A Tensor under each roof; `construct` gives one result for each."""
+
+    def __init__(self):
+        super().__init__()
+        self.table, self.double, self.whole = ones(), ones(np.float64), ones(np.int32)
+        self.weight = Parameter(ones(), name="weight")
+        self.pair, self.several = (ones(), ones()), [ones(), ones()]
+        self.relu, self.concat, self.gather, self.elu = ops.ReLU(), ops.Concat(), ops.Gather(), ops.Elu()
+
+    def of(self, table):
+        return self.relu(table)
+
+    def construct(self, x, by_name: Any = None, given: Any = None):
+        half = (
+            self.relu(self.table),
+            self.relu(self.double),
+            self.table + self.table,
+            self.table.sum(),
+            self.table[0],
+            self.concat((x, self.table, self.weight)),
+            self.gather(self.table, self.whole, 0),
+            self.elu(self.table),
+            self.of(self.table),
+            self.relu(by_name),
+            given["key"],
+        )
+        return half, (self.relu(self.pair[0]), self.concat(self.several)), self.relu(self.whole)
+
+
+def types_of(net):
+    half, inside, whole = net(ones(), by_name=ones(), given={"key": ones()})
+    return {t.dtype for t in half}, {t.dtype for t in inside}, whole.dtype
+
+
+@BOTH_MODES
+def test_tensors_that_a_cell_holds_are_cast_and_those_inside_a_tuple_or_list_are_not(mode):
+    context.set_context(mode=mode)
+    net = Holds().to_float(ms.float16)
+    for same in (net, copy.deepcopy(net), pickle.loads(pickle.dumps(net))):
+        assert types_of(same) == ({ms.float16}, {ms.float32}, ms.int32)
+    assert net.table.dtype == ms.float32
+
+
+class Inner(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.table, self.relu = ones(), ops.ReLU()
+
+    def construct(self, x):
+        return self.relu(x)
+
+
+class Outer(nn.Cell):
+    """Hands a Tensor to a Cell of full precision, and names one of its."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner, self.table, self.relu = Inner(), ones(), ops.ReLU()
+
+    def construct(self, x):
+        return self.inner(self.table), self.relu(self.inner.table)
+
+
+@BOTH_MODES
+def test_the_cell_that_computes_says_in_which_precision(mode):
+    context.set_context(mode=mode)
+    net = Outer().to_float(ms.float16)
+    net.inner.to_float(ms.float32)
+    assert [t.dtype for t in net(ones())] == [ms.float32, ms.float16]
+
+
+class Names(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.table, self.relu = ones(), ops.ReLU()
+
+    def construct(self, x, default=OUTSIDE):
+        return self.relu(OUTSIDE), self.relu(default), self.table
+
+
+def test_a_graph_casts_what_is_named_outside_of_a_function_and_what_a_cell_returns_of_its_own():
+    context.set_context(mode=context.GRAPH_MODE)
+    assert {t.dtype for t in Names().to_float(ms.float16)(ones())} == {ms.float16}
+    assert {t.dtype for t in Names()(ones())} == {ms.float32}
+
+
+@BOTH_MODES
+def test_gradients_pass_the_cast(mode):
+    context.set_context(mode=mode)
+
+    class Product(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.table, self.weight = Tensor(3.0), Parameter(Tensor(2.0), name="weight")
+
+        def construct(self, x):
+            return self.table * self.weight * x
+
+    net = Product().to_float(ms.float16)
+    gradient = ops.GradOperation(get_all=True, get_by_list=True)(net, ms.ParameterTuple([net.weight]))
+    (of_x,), (of_weight,) = gradient(Tensor(5.0))
+    assert (float(of_x), float(of_weight)) == (6.0, 15.0)
+    assert of_weight.dtype == ms.float32
