@@ -118,7 +118,7 @@ def stepped(net: Cell | Callable[..., Any], *inputs: Any, rules: Callable[..., A
         places = targets(node) if isinstance(node, CNode) else []
         if slot < len(places) and node.inputs[places[slot]] is target:
             continue
-        made = CNode("Assign", (target, node), (0, slot), target.types, direction="update", id=len(graph.nodes))
+        made = CNode("Assign", (target, node), (0, slot), target.types, direction="update")
         made.scope = getattr(node, "scope", "") or "Default"
         graph.nodes.append(made)
     prune(graph)

@@ -236,7 +236,7 @@ def _external(tensor, size, folder):
         offset, length = int(said.get("offset") or 0), int(said.get("length") or size)
     except ValueError:
         raise ValueError(f"The ONNX tensor {name!r} has an offset or a length that is no number.") from None
-    available = path.stat().st_size if path.is_file() else -1  # a pipe would be waited for
+    available = os.path.getsize(path) if os.path.isfile(path) else -1  # a pipe would be waited for
     if available < 0 or not os.access(path, os.R_OK):
         raise ValueError(f"The ONNX tensor {name!r} is kept in {location!r}, which is no file that can be read.")
     if length != size or offset < 0 or offset + size > available:

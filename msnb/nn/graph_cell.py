@@ -172,9 +172,12 @@ def written(graph: FuncGraph) -> list[ParameterNode]:
 
 
 def prune(graph: FuncGraph) -> None:
-    """Leave out the nodes whose results nobody uses and that write no Parameter, in sub-graphs too."""
+    """Leave out the nodes whose results nobody uses and that write no Parameter, in sub-graphs too. The others are
+    numbered in the order of execution, as views and names want it."""
     used: set[AnfNode] = set()
     _used_by(graph, used)
+    for place, node in enumerate(graph.all_nodes()):
+        node.id = place
 
 
 def _used_by(graph, used):

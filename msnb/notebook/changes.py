@@ -1,13 +1,15 @@
 """What differs between the values of two checkpoints, or of a checkpoint and a network, as a table: `msnb.diff`."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from msnb.common import dtype as mstype
+from msnb.notebook import page
 from msnb.notebook.contents import aligned
-from msnb.notebook.html import escape, framed, number
+from msnb.notebook.html import alone, escape, framed, number
 from msnb.notebook.table_css import STYLE
 
 _HEADS = ("Parameter", "Shape", "Type", "Largest difference", "Largest value", "")
@@ -70,6 +72,19 @@ class Changes:
         table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
         body = f'{STYLE}<div class="layers" tabindex="0">{table}</div><div class="totals">{escape(self.totals())}</div>'
         return framed(body, f"Parameters of {self.names[0]} and {self.names[1]}")
+
+    def save(self, path: str | Path) -> None:
+        """Write the table to a file: a page that needs nothing else, or text.
+
+        Args:
+            path (Union[str, Path]): Where to, ending in ".html" or ".txt".
+
+        Raises:
+            ValueError: If it ends otherwise.
+        """
+        page.save(
+            path, {".html": lambda: alone(self._repr_html_(), self.totals()), ".txt": lambda: f"{self!r}\n"}, "Changes"
+        )
 
 
 def _kind(column):

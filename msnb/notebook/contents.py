@@ -8,7 +8,8 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.exchange.opening import weights_in
-from msnb.notebook.html import count, escape, framed, number, size
+from msnb.notebook import page
+from msnb.notebook.html import alone, count, escape, framed, number, size
 from msnb.notebook.table_css import STYLE
 
 _HEADS = ("Parameter", "Shape", "Type", "Numbers", "Mean", "Std", "Smallest", "Largest")
@@ -58,6 +59,19 @@ class Contents:
         table = f'<table><thead><tr>{heads}<th scope="col">Values</th></tr></thead><tbody>{rows}</tbody></table>'
         body = f'{STYLE}<div class="layers" tabindex="0">{table}</div><div class="totals">{escape(self.totals())}</div>'
         return framed(body, f"Parameters in {self.title}")
+
+    def save(self, path: str | Path) -> None:
+        """Write the table to a file: a page that needs nothing else, or text.
+
+        Args:
+            path (Union[str, Path]): Where to, ending in ".html" or ".txt".
+
+        Raises:
+            ValueError: If it ends otherwise.
+        """
+        page.save(
+            path, {".html": lambda: alone(self._repr_html_(), self.title), ".txt": lambda: f"{self!r}\n"}, "Contents"
+        )
 
 
 def aligned(rows: Sequence[Sequence[str]], numbers: Container[int]) -> list[str]:

@@ -3,7 +3,7 @@
 from html import escape
 from typing import Any
 
-__all__ = ["escape", "framed", "number", "count", "size"]
+__all__ = ["alone", "escape", "framed", "number", "count", "size"]
 
 # currentColor at some opacity instead of greys: right on every background. The two hues are told apart by colour-blind
 # eyes as well (Okabe and Ito, 2008).
@@ -34,6 +34,15 @@ _STYLE = """<style>
 def framed(body: str, label: str) -> str:
     """`body` with the style that it needs; `label` is what a screen reader says of the whole."""
     return f'{_STYLE}<div class="msnb" role="group" aria-label="{escape(label, quote=True)}">{body}</div>'
+
+
+def alone(body: str, title: str) -> str:
+    """A page that is nothing but `body`, light or dark as the browser is."""
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" '
+        f'content="light dark"><title>{escape(title)}</title><body><main>{body}</main></body></html>'
+    )
 
 
 def number(value: Any) -> str:

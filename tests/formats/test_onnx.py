@@ -91,7 +91,9 @@ def test_a_link_leads_to_no_other_folder_and_to_nothing_but_a_file(tmp_path, tar
         onnx.array({**kept, "external_data": [{"key": "location", "value": "itself"}]}, folder)
 
 
-@pytest.mark.parametrize("told", [{"offset": "9" * 5000}, {"offset": "-4"}, {"length": "x"}, {"location": "a\0b"}])
+@pytest.mark.parametrize(
+    "told", [{"offset": "9" * 5000}, {"offset": "-4"}, {"length": "x"}, {"location": "a\0b"}, {"location": "a" * 300}]
+)
 def test_a_place_in_a_file_that_is_none_is_told(tmp_path, told):
     (tmp_path / "w.bin").write_bytes(bytes(100))
     pairs = [{"key": key, "value": value} for key, value in {"location": "w.bin", **told}.items()]

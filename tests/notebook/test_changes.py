@@ -44,3 +44,14 @@ def test_a_checkpoint_is_compared_with_a_network_and_with_the_file_of_a_graph(tm
     assert ms.diff(path + ".mindir", path + ".ckpt").comparison == {"equal": 2, "changed": 0, "removed": 0, "added": 0}
     with pytest.raises(TypeError, match="is compared with Parameters, but function has none"):
         ms.diff(path + ".ckpt", lambda x: x)
+
+
+def test_tables_are_saved_as_a_page_of_their_own_and_as_text(files, tmp_path):
+    for table in (ms.view(files[0]), ms.diff(*files)):
+        table.save(tmp_path / "table.html")
+        table.save(str(tmp_path / "table.txt"))
+        page = (tmp_path / "table.html").read_text()
+        assert page.startswith("<!doctype html>") and table._repr_html_() in page
+        assert (tmp_path / "table.txt").read_text() == f"{table!r}\n"
+        with pytest.raises(ValueError, match="'path' should end in one of .html, .txt, but got"):
+            table.save(tmp_path / "table.png")

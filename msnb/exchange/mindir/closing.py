@@ -45,12 +45,6 @@ def _take(node: CNode) -> None:
     node.inputs, node.slots = tuple(inputs), tuple(slots)
 
 
-def number(graph: FuncGraph) -> None:
-    """Give the nodes their places in the order of execution."""
-    for place, node in enumerate(graph.all_nodes()):
-        node.id = place
-
-
 def freeze(graph: FuncGraph) -> None:
     """Parameters that an operator only measures with, such as the mean of BatchNorm, have no gradient."""
     for node in graph.all_nodes():

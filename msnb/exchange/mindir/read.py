@@ -17,7 +17,7 @@ from msnb.core.operator import REGISTRY
 from msnb.core.tensor import Tensor, box
 from msnb.exchange.mindir import forms as _forms  # noqa: F401 - fills the table
 from msnb.exchange.mindir import gradient_forms as _gradient_forms  # noqa: F401 - and this one
-from msnb.exchange.mindir.closing import close, freeze, number
+from msnb.exchange.mindir.closing import close, freeze
 from msnb.exchange.mindir.control import ControlFlow
 from msnb.exchange.mindir.host import SHAPES, folded, is_folded, is_of_shapes, shape_of
 from msnb.exchange.mindir.operators import Unsayable, call_of
@@ -181,7 +181,6 @@ class Reader(ControlFlow):
         made = kind(main.get("name", "main"), [*weights, *inputs], self.nodes, outputs)
         prune(made)
         close(made)
-        number(made)
         freeze(made)
         made.name = class_name(main.get("name", "main"))
         return made

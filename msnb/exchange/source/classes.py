@@ -52,6 +52,7 @@ class Text:
         self.constants: dict[str, np.ndarray] = {}
         self.names: dict[str, str] = {}
         self.frozen: list[str] = []
+        self._values: dict[ParameterNode, np.ndarray] = {}
         self._methods: dict[Block, Method] = {}
         self._keys: dict[Block, Any] = {}
         self._literals: dict[Block, list[Hole]] = {}
@@ -102,10 +103,10 @@ class Text:
         kind.blocks.append(block)
 
     def _constant(self, value: np.ndarray) -> ParameterNode:
-        name = f"constant_{len(self.constants)}"
-        self.constants[name] = value
         kind = TensorType(dtype_name(value.dtype), value.shape, value.dtype.itemsize)
-        return ParameterNode(name, (kind,), True)
+        made = ParameterNode("constant", (kind,), True)
+        self._values[made] = value
+        return made
 
     def _class_name(self, block):
         wanted = block.kind or re.sub(r"\d+$", "", block.attribute.rpartition(".")[0] or block.attribute) or "Block"
@@ -150,6 +151,11 @@ class Text:
         else:
             held, cells = self._methods[block].held, self._methods[block].cells
         for name, weight in held:
+            if weight in self._values:  # called as it stands there, so that Cells with other values share a class
+                weight.name = prefix + name
+                while weight.name in self.blocks.graph.weights:
+                    weight.name += "_"
+                self.constants[weight.name] = self._values[weight]
             self.names[prefix + name] = weight.name
             own = name.rpartition(".")[2]
             of_layer = "." in name or block.layer is not None

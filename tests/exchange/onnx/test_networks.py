@@ -399,6 +399,21 @@ def test_a_cell_says_what_it_takes():
         read.cell_of(model, shapes={"image": (1, 3, 8, 8)})
 
 
+def unused(model):
+    """A model with a node whose result nobody takes, before all others."""
+    graph = model["graph"]
+    node = {"op_type": "Exp", "input": [graph["input"][0]["name"]], "output": ["nobody's"], "name": "/first/Exp"}
+    return {**model, "graph": {**graph, "node": [node, *graph["node"]]}}
+
+
+@pytest.mark.parametrize("name", ["image", "rounds"])
+def test_nodes_of_a_model_are_numbered_in_their_order_and_a_page_shows_them(name, tmp_path):
+    graph = read.graph_of(unused(made(name)[2]), None, read.input_types(made(name)[2], {}, 1))
+    assert [node.id for node in graph.all_nodes()] == list(range(len(graph)))
+    assert "Exp" not in [node.op for node in graph.nodes if node.scope == "Default/first"]
+    ms.view(graph).save(tmp_path / "page.html")
+
+
 def test_a_model_is_looked_at_without_running(tmp_path):
     _, _, model, _ = made("image")
     onnx.save(model, tmp_path / "image.onnx")

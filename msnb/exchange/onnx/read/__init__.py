@@ -8,6 +8,7 @@ import numpy as np
 
 from msnb.formats import onnx
 from msnb.ir.anf import FuncGraph, ParameterNode, TensorType
+from msnb.nn.graph_cell import prune
 
 from . import (  # noqa: F401 - their handlers register
     activations,
@@ -176,21 +177,13 @@ def graph_of(
         outputs = []
     _raise_missing(message, shared.missing)
     used = {source for node in reader.nodes for source in node.inputs} | {ref.node for ref in outputs}
-    nodes = _needed(reader.nodes, outputs)
     parameters = [node for node in weights if node in used] + parameters
-    graph = FuncGraph(message.get("name") or "onnx", parameters, nodes, [(ref.node, ref.slot) for ref in outputs])
+    graph = FuncGraph(
+        message.get("name") or "onnx", parameters, reader.nodes, [(ref.node, ref.slot) for ref in outputs]
+    )
+    prune(graph)
     graph.weights = shared.weights
     return graph
-
-
-def _needed(nodes, outputs):
-    """The nodes that the outputs depend on."""
-    wanted, kept = {ref.node for ref in outputs}, []
-    for node in reversed(nodes):
-        if node in wanted:
-            wanted.update(node.inputs)
-            kept.append(node)
-    return kept[::-1]
 
 
 def _check_operators(model, shared):

@@ -3,14 +3,30 @@
 import numpy as np
 
 from .shapes import part
-from .values import handles
+from .values import Ref, handles
 
 
 def _counted(r, indices, count):
-    """Indices with those that count from the end turned into places."""
+    """Indices with those that count from the end turned into places, unless the model does so."""
     if indices.value is not None:
         return r.const(np.where(indices.value < 0, indices.value + count, indices.value))
+    if _is_counted(indices, count):
+        return indices
     return r("Where", r("Less", indices, r.like(0, indices)), r("Add", indices, r.like(count, indices)), indices)
+
+
+def _is_counted(indices, count):
+    """Whether indices are what `_counted` makes: the file of a Cell that was read from a file has them so."""
+    node = indices.node
+    if getattr(node, "op", "") != "Where":
+        return False
+    (below, _), (moved, _), plain = node.uses
+    if (getattr(below, "op", ""), getattr(moved, "op", "")) != ("Less", "Add"):
+        return False
+    (index, zero), (other, length) = below.uses, moved.uses
+    zero, length = Ref(*zero).value, Ref(*length).value
+    known = zero is not None and length is not None and not zero.any() and np.array_equal(length, count)
+    return known and index == other == plain
 
 
 @handles("Gather")
@@ -54,6 +70,8 @@ def _counted_nd(r, indices, shape):
     counts = r.const(np.array(shape, indices.dtype))
     if indices.value is not None:
         return r.const(np.where(indices.value < 0, indices.value + counts.value, indices.value))
+    if _is_counted(indices, counts.value):
+        return indices
     return r("Where", r("Less", indices, r.like(0, indices)), r("Add", indices, counts), indices)
 
 

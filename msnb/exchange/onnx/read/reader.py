@@ -168,7 +168,6 @@ class Reader:
             types,
             attrs=settings,
             scope=self.scope,
-            id=self.model.count(),
             layout=layout,
         )
         self.nodes.append(node)
@@ -191,7 +190,6 @@ class Reader:
             tuple(types),
             scope=self.scope,
             graphs=tuple(graphs),
-            id=self.model.count(),
         )
         self.nodes.append(node)
         return tuple(Ref(node, slot) for slot in range(len(types)))

@@ -57,15 +57,10 @@ class Shared:
         self.used: set[str] = set()
         self.missing: dict[tuple[str, str], str] = {}
         self.version: int = 1
-        self._count = self._made = self._rounds = self._calls = self._depth = 0
+        self._made = self._rounds = self._calls = self._depth = 0
         for opset in message.get("opset_import", []):
             if opset.get("domain", "") in ("", "ai.onnx"):
                 self.version = opset.get("version", 1)
-
-    def count(self) -> int:
-        """The number of the next node."""
-        self._count += 1
-        return self._count - 1
 
     def make(self, count: int) -> None:
         """Take note of a constant of so many elements that is about to be made.

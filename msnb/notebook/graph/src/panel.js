@@ -50,8 +50,11 @@ const held = ({ name }) =>
   `${escape(name)}</button>`;
 const ungraded = `<br><span class='kind'>no gradient</span>`;
 
+// what was counted; in the graph of a file nothing is
+const work = ({ flops, bytes }) => (bytes ? row("FLOPs", human(flops)) + row("memory traffic", human(bytes, "B")) : "");
+
 const costs = (sig, values) =>
-  `<h4>Cost</h4><table>${row("FLOPs", human(sig.flops))}${row("memory traffic", human(sig.bytes, "B"))}${row(
+  `<h4>Cost</h4><table>${work(sig)}${row(
     "results",
     human(
       sig.outs.reduce((a, t) => a + sizeOf(t).bytes, 0),
@@ -168,6 +171,9 @@ function weightSize(stage, params) {
     : "";
 }
 
+const meter = (flops, top) =>
+  `<div class="meter" style="width:${((100 * flops) / top).toFixed(1)}%" title="${human(flops, "FLOP")}"></div>`;
+
 function opTable(found, limit) {
   const top = Math.max(1, ...found.counts.map((c) => c[1].flops));
   return (
@@ -176,8 +182,7 @@ function opTable(found, limit) {
       .map(
         ([op, c]) =>
           `<tr><td><button class="link" data-find="op:${escape(op)}" title="find them">${escape(op)}</button></td>` +
-          `<td class="num">${c.n}</td><td class="wide"><div class="meter" ` +
-          `style="width:${((100 * c.flops) / top).toFixed(1)}%" title="${human(c.flops, "FLOP")}"></div></td></tr>`,
+          `<td class="num">${c.n}</td><td class="wide">${c.flops ? meter(c.flops, top) : ""}</td></tr>`,
       )
       .join("")}</table>` +
     (found.counts.length > limit ? `<p class="kind">and ${found.counts.length - limit} more</p>` : "")
@@ -198,8 +203,7 @@ export function scopePanel(stage, id, schemes) {
       s.kind === FOLD || s.kind === CROWD ? "repeats" : "",
       s.kind === FOLD || s.kind === CROWD ? s.count || s.children.length : "",
     ) +
-    row("FLOPs", human(found.flops)) +
-    row("memory traffic", human(found.bytes, "B")) +
+    work(found) +
     row("Parameters", weightSize(stage, found.params)) +
     values +
     `</table>${opTable(found, 10)}` +
@@ -242,8 +246,7 @@ export function graphPanel(stage, paint, scheme) {
     `${stage.ids ? "; repeated blocks are left out of this saved copy, run the cell to see them" : ""}</p><h4>` +
     `Graph</h4><table>${row("nodes", stage.total)}` +
     (lanes.length > 1 ? lanes.map((s) => row(s.name, s.size)).join("") : "") +
-    row("FLOPs", human(all.flops)) +
-    row("memory traffic", human(all.bytes, "B")) +
+    work(all) +
     row("Parameters", weightSize(stage, weights)) +
     "</table>" +
     (args.length
