@@ -35,7 +35,11 @@ REACHED = {
     "nn.metrics.metric": "rearrange_inputs Metric",
     "dataset.engine": "config",
     "boost.grad_accumulation": "GradientAccumulation gradient_accumulation_op gradient_clear_op",
-    "common.dtype": "QuantDtype",
+    "common.dtype": "QuantDtype qint4x2",
+    "ops.operations._quant_ops": "FakeQuantParam",
+    "rewrite": "Node NodeType PatternEngine PatternNode Replacement ScopedValue SymbolTree",
+    "rewrite.common.namespace": "_subtree_black_list",
+    "train.mind_ir_pb2": "ModelProto",
     "default_config": "__device_target__ __package_name__",
     "nn.layer.conv": "Conv2d Conv3d Conv3dTranspose",
     "nn.layer.padding": "ConstantPad2d ZeroPad2d",
@@ -219,3 +223,27 @@ def test_zeros_like_stands_at_mindspores_path():
     from msnb.ops.composite.multitype_ops.zeros_like_impl import zeros_like
 
     assert zeros_like(Tensor([1.0, 2.0], ms.float16)).asnumpy().tolist() == [0.0, 0.0]
+
+
+def test_a_library_may_derive_from_what_rewrites_a_cells_source_and_is_told_when_it_does():
+    from msnb.rewrite import PatternEngine, SymbolTree
+
+    class Fused(PatternEngine):
+        pass
+
+    for use in (lambda: Fused([nn.Conv2d, nn.ReLU]), lambda: SymbolTree.create(nn.ReLU())):
+        with pytest.raises(NotImplementedError, match="derive a class from it"):
+            use()
+    assert getattr(SymbolTree, "_anything", None) is None  # as tools ask
+
+
+def test_what_is_known_of_integers_passes_values_on():
+    from msnb.common.dtype import QuantDtype
+    from msnb.ops.operations._quant_ops import FakeQuantParam
+
+    kept = FakeQuantParam.linear_quant_param(QuantDtype.INT16, (0.5, 2.0), 1, is_per_channel=True)
+    assert (kept.quant_dtype.num_bits, kept.linear_quant_scale, kept.linear_quant_zero_point) == (16, [0.5, 2.0], [1])
+    assert kept(Tensor([0.25, 1.0])).asnumpy().tolist() == [0.25, 1.0]
+    for wrong in ((QuantDtype.INT8, 1, 1), (QuantDtype.INT8, 0.5, 0.5), (8, 0.5, 1)):
+        with pytest.raises(TypeError, match="For 'FakeQuantParam'"):
+            FakeQuantParam.linear_quant_param(*wrong)
