@@ -17,6 +17,7 @@ REACHED = {
     "common": "JitConfig jit jit_class lazy_inline Generator set_recursion_limit",
     "common.api": "jit jit_class ms_class ms_function _no_grad _pynative_executor",
     "common.lazy_inline": "lazy_inline",
+    "common._monad": "U IO",
     "common.generator": "default_generator set_rng_state",
     "experimental.optim.optimizer": "Optimizer",
     "experimental.optim.lr_scheduler": "LRScheduler StepLR ReduceLROnPlateau",
@@ -58,6 +59,19 @@ def test_the_names_are_there(path):
 
 
 # ---------------------------------------------------------------------- data
+def test_a_program_may_ask_whether_all_iterators_were_stopped():
+    from msnb.dataset.engine import iterators
+
+    rows = ds.NumpySlicesDataset([1, 2], shuffle=False).create_tuple_iterator()
+    assert not iterators.check_iterator_cleanup()
+    iterators._cleanup()
+    assert iterators.check_iterator_cleanup()
+    with pytest.raises(AttributeError, match="was stopped"):
+        next(rows)
+    iterators._unset_iterator_cleanup()
+    assert not iterators.check_iterator_cleanup()
+
+
 @pytest.mark.parametrize("rows", [1, 3])
 @pytest.mark.parametrize("repeated", [1, 2])
 def test_get_next_gives_rows_and_an_empty_one_where_an_epoch_ends(rows, repeated):
