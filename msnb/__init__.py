@@ -435,6 +435,7 @@ _SUBMODULES = frozenset(
         "numpy",
         "parallel",
         "profiler",
+        "rewrite",
         "runtime",
         "samples",
         "scipy",

@@ -37,6 +37,25 @@ def placeholder(name, path, why):
     return type(name, (), members)
 
 
+class _Refusing(type):
+    """Of a class that may be derived from: making one of it, or asking it for a method, raises."""
+
+    def __call__(cls, *args, **kwargs):
+        raise not_yet(cls._path, cls._later)
+
+    def __getattr__(cls, name):
+        if name.startswith("_"):
+            raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}", name=name, obj=cls)
+        raise not_yet(f"{cls._path}.{name}", cls._later)
+
+
+def derivable(name: str, path: str, why: str) -> type:
+    """As :func:`placeholder`, but a program may derive classes from it, and raises when it uses one of them."""
+    members = {"__module__": path.replace("mindspore", "msnb", 1), "_path": f"{path}.{name}", "_later": why.rstrip(".")}
+    members["__doc__"] = f"{name}: not available, raises NotImplementedError when it is used."
+    return _Refusing(name, (), members)
+
+
 def fill(namespace, names, why):
     """Put a placeholder for each of `names` (a string of names) into a module's namespace, and its `__all__`."""
     path = namespace["__name__"].replace("msnb", "mindspore", 1)

@@ -204,3 +204,29 @@ def test_the_environment_chooses_where_nobody_does(monkeypatch):
         alias.chosen()
     with pytest.raises(ValueError, match="'api' should be 1"):
         alias.install(api=True)
+
+
+@pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
+@pytest.mark.parametrize("within", [True, False], ids=["in a Cell", "from outside"])
+def test_gradients_of_all_inputs_are_those_of_tensors(mode, within):
+    class Gradients(nn.Cell):
+        def __init__(self, net, operation):
+            super().__init__()
+            self.net, self.operation = net, operation
+
+        def construct(self, *inputs):
+            return self.operation(self.net)(*inputs)
+
+    def scaled(x, shape, times, y):
+        return x.reshape(shape) * times + y.sum()
+
+    ms.set_context(mode=mode)
+    x, y = ms.Tensor([1.0, 2.0]), ms.Tensor([3.0])
+    counts = []
+    for module in (ms, ms2):
+        operation = module.ops.GradOperation(get_all=True)
+        gradients = Gradients(scaled, operation) if within else operation(scaled)
+        found = gradients(x, (2, 1), 1.5, y)
+        assert found[0].asnumpy().tolist() == [1.5, 1.5] and found[-1].asnumpy().tolist() == [2.0]
+        counts.append(len(found))
+    assert counts == [4, 2]

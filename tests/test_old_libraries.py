@@ -17,6 +17,7 @@ REACHED = {
     "common": "JitConfig jit jit_class lazy_inline Generator set_recursion_limit",
     "common.api": "jit jit_class ms_class ms_function _no_grad _pynative_executor",
     "common.lazy_inline": "lazy_inline",
+    "common._monad": "U IO",
     "common.generator": "default_generator set_rng_state",
     "experimental.optim.optimizer": "Optimizer",
     "experimental.optim.lr_scheduler": "LRScheduler StepLR ReduceLROnPlateau",
@@ -35,7 +36,11 @@ REACHED = {
     "nn.metrics.metric": "rearrange_inputs Metric",
     "dataset.engine": "config",
     "boost.grad_accumulation": "GradientAccumulation gradient_accumulation_op gradient_clear_op",
-    "common.dtype": "QuantDtype",
+    "common.dtype": "QuantDtype qint4x2",
+    "ops.operations._quant_ops": "FakeQuantParam",
+    "rewrite": "Node NodeType PatternEngine PatternNode Replacement ScopedValue SymbolTree",
+    "rewrite.common.namespace": "_subtree_black_list",
+    "train.mind_ir_pb2": "ModelProto",
     "default_config": "__device_target__ __package_name__",
     "nn.layer.conv": "Conv2d Conv3d Conv3dTranspose",
     "nn.layer.padding": "ConstantPad2d ZeroPad2d",
@@ -54,6 +59,19 @@ def test_the_names_are_there(path):
 
 
 # ---------------------------------------------------------------------- data
+def test_a_program_may_ask_whether_all_iterators_were_stopped():
+    from msnb.dataset.engine import iterators
+
+    rows = ds.NumpySlicesDataset([1, 2], shuffle=False).create_tuple_iterator()
+    assert not iterators.check_iterator_cleanup()
+    iterators._cleanup()
+    assert iterators.check_iterator_cleanup()
+    with pytest.raises(AttributeError, match="was stopped"):
+        next(rows)
+    iterators._unset_iterator_cleanup()
+    assert not iterators.check_iterator_cleanup()
+
+
 @pytest.mark.parametrize("rows", [1, 3])
 @pytest.mark.parametrize("repeated", [1, 2])
 def test_get_next_gives_rows_and_an_empty_one_where_an_epoch_ends(rows, repeated):
@@ -219,3 +237,27 @@ def test_zeros_like_stands_at_mindspores_path():
     from msnb.ops.composite.multitype_ops.zeros_like_impl import zeros_like
 
     assert zeros_like(Tensor([1.0, 2.0], ms.float16)).asnumpy().tolist() == [0.0, 0.0]
+
+
+def test_a_library_may_derive_from_what_rewrites_a_cells_source_and_is_told_when_it_does():
+    from msnb.rewrite import PatternEngine, SymbolTree
+
+    class Fused(PatternEngine):
+        pass
+
+    for use in (lambda: Fused([nn.Conv2d, nn.ReLU]), lambda: SymbolTree.create(nn.ReLU())):
+        with pytest.raises(NotImplementedError, match="derive a class from it"):
+            use()
+    assert getattr(SymbolTree, "_anything", None) is None  # as tools ask
+
+
+def test_what_is_known_of_integers_passes_values_on():
+    from msnb.common.dtype import QuantDtype
+    from msnb.ops.operations._quant_ops import FakeQuantParam
+
+    kept = FakeQuantParam.linear_quant_param(QuantDtype.INT16, (0.5, 2.0), 1, is_per_channel=True)
+    assert (kept.quant_dtype.num_bits, kept.linear_quant_scale, kept.linear_quant_zero_point) == (16, [0.5, 2.0], [1])
+    assert kept(Tensor([0.25, 1.0])).asnumpy().tolist() == [0.25, 1.0]
+    for wrong in ((QuantDtype.INT8, 1, 1), (QuantDtype.INT8, 0.5, 0.5), (8, 0.5, 1)):
+        with pytest.raises(TypeError, match="For 'FakeQuantParam'"):
+            FakeQuantParam.linear_quant_param(*wrong)

@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 from ml_dtypes import bfloat16 as _np_bfloat16
 
+from msnb.common.missing import asked as _asked
 from msnb.common.quant_dtype import QuantDtype as QuantDtype  # where MindSpore 2 has it
 
 
@@ -291,10 +292,10 @@ def issubclass_(type_: Any, dtype: Any) -> bool:
 _AS_PYTHON = {"bool": bool_, "int": int32, "float": float32}
 
 
-def __getattr__(name: str) -> Type:
+def __getattr__(name: str) -> Any:
     if name in _AS_PYTHON:
         return _AS_PYTHON[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _asked(__name__, name)
 
 
 def is_array_type(type_: object) -> bool:

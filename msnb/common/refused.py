@@ -10,13 +10,14 @@ _CHECKPOINTS = (
     "load_param_into_net read the whole checkpoint"
 )
 _COMPILER = "{name} belongs to MindSpore's compiler; XLA compiles every program whole, leave it out"
-_REWRITE = "{name} rewrites MindSpore's source trees; change a Cell's attributes, or derive a class from it"
+REWRITES = "{name} rewrites MindSpore's source trees; change a Cell's attributes, or derive a class from it"
 _THOR = "{name} belongs to the optimizer THOR; use nn.Momentum, nn.Adam or nn.Lamb"
 _MEMORY = "{name} manages MindSpore's memory; JAX does so by itself, leave it out"
 _COUNTS = (
     "{name} counts floating point operations; msnb.Profiler measures, and program.compiled().cost_analysis() counts"
 )
 _STEPS = "{name} marks steps for Ascend's profiler; mindspore.profiler.profile(...) has step()"
+_PROTOBUF = "{name} is a class that protobuf makes; load(...) reads a MINDIR file, and msnb.view draws what is in it"
 _SECRETS = "{name} obfuscates checkpoints; save_checkpoint(..., enc_key=...) encrypts them"
 
 # Reason -> module below mindspore -> names.
@@ -48,7 +49,7 @@ USED_BY_FEW_LINES: dict[str, dict[str, str]] = {
         "": "enable_dynamic set_dump set_kernel_launch_capture Symbol mindio_preload set_mindio_server_info",
     },
     _MEMORY: {"": "MemPool PluggableAllocator memory_replay use_mem_pool"},
-    _REWRITE: {"": "Node NodeType ScopedValue SymbolTree"},
+    REWRITES: {"": "Node NodeType ScopedValue SymbolTree"},
     _THOR: {
         "": "ConvertModelUtils ConvertNetUtils",
         "nn": "Conv2dThor DenseThor EmbeddingLookupThor EmbeddingThor",
@@ -59,6 +60,14 @@ USED_BY_FEW_LINES: dict[str, dict[str, str]] = {
         "": "FlopsUtilizationCollector flops_collection",
         "train": "FlopsUtilizationCollector",
         "train.callback": "FlopsUtilizationCollector",
+    },
+    "{name} is of 4 bits, which are Ascend's; mindspore.int8 is the smallest integer here": {
+        "": "qint4x2",
+        "dtype": "qint4x2",
+        "common.dtype": "qint4x2",
+    },
+    _PROTOBUF: {
+        "train.mind_ir_pb2": "AttributeProto FunctionProto GraphProto ModelProto NodeProto TensorProto ValueInfoProto",
     },
     _STEPS: {"_c_expression": "_framework_profiler_step_end _framework_profiler_step_start"},
     _SECRETS: {"": "load_obf_params_into_net obfuscate_ckpt"},
@@ -118,7 +127,9 @@ ABSENT: dict[str, dict[str, str]] = {
     },
     f"{_ASCEND}; ops.iou is of boxes that are not turned": {"ops": "rotated_iou"},
     "4 and 8 bits of a number are Ascend's; mindspore.int8 and mindspore.float16 are the smallest types here": {
-        "": "float8_e4m3fn float8_e5m2 hifloat8 qint4x2"
+        "": "float8_e4m3fn float8_e5m2 hifloat8",
+        "dtype": "float8_e4m3fn float8_e5m2 hifloat8",
+        "common.dtype": "float8_e4m3fn float8_e5m2 hifloat8",
     },
     "it is one of MindSpore's C++ types; compare with mindspore.bfloat16 and its like": {
         "_c_expression.typing": "BFloat",
@@ -163,7 +174,7 @@ ABSENT: dict[str, dict[str, str]] = {
     "it is ops.Custom": {"ops.operations": "Custom"},
     "one process has no groups of others": {"communication": "MCCL_WORLD_COMM_GROUP"},
     "it is a part of MindSpore's compiler, which XLA replaces; leave it out": {
-        "": "rewrite device_context",
+        "": "device_context",
         "ops": "DtypeToEnum DumpGradient MapCacheIdx PyExecute SliceGetItem TensorToTuple UpdateState environ_add "
         "environ_create environ_get environ_set is_dynamic_sequence_element_unknown is_sequence_shape_unknown "
         "is_sequence_value_unknown is_tensor_bool_cond iter_converter make_map_parameter make_row_tensor_inner "

@@ -72,7 +72,7 @@ def _variables(args, positions):
     A float is a variable, an int where there is no Tensor beside it: elsewhere an int is an axis, a size or a flag.
     """
     picked, rebuild = flatten([args[p] for p in positions])
-    numbers = (float,) if any(isinstance(leaf, Tensor) and not _is_number(leaf) for leaf in picked) else (float, int)
+    numbers = (float,) if any(isinstance(leaf, Tensor) and not is_number(leaf) for leaf in picked) else (float, int)
     picked = [box(_number(leaf)) if type(leaf) in numbers else leaf for leaf in picked]
     tensors = [leaf for leaf in picked if isinstance(leaf, Tensor)]
 
@@ -100,7 +100,7 @@ def _variables(args, positions):
     return tensors, replace, gradients
 
 
-def _is_number(tensor):
+def is_number(tensor):
     """Whether a Tensor stands for a Python number: in a graph floats are inputs."""
     return tensor._array.weak_type and not tensor._array.shape
 

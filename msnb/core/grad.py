@@ -10,9 +10,10 @@ from msnb import context
 from msnb.common import dtype as mstype
 from msnb.common.arguments import answered
 from msnb.core import compile, trace
-from msnb.core.autodiff import Gradient
+from msnb.core.autodiff import Gradient, is_number
 from msnb.core.by_values import runs_plainly
 from msnb.core.errors import describe
+from msnb.core.generations import differs, making
 from msnb.core.identity import Identity
 from msnb.core.kernel import Kernel
 from msnb.core.parameter import Parameter
@@ -24,11 +25,13 @@ _state = context._state
 _PLAIN = (int, float, complex, str, bytes, type(None), mstype.Type)  # what is no Tensor, and holds none
 
 
+@differs("of several inputs, those that are no Tensors and hold none get no gradient", given="get_all")
 class GradOperation:
     """Makes the gradient function of a Cell or function.
 
     Args:
-        get_all (bool): Gradients with respect to all inputs rather than only the first. Default: False.
+        get_all (bool): Gradients with respect to all inputs rather than only the first. In MindSpore 2, of several
+            inputs those that are no Tensors and hold none are left out. Default: False.
         get_by_list (bool): Gradients with respect to the Parameters given as `weights`; together with `get_all` a
             pair (inputs, weights). Default: False.
         sens_param (bool): Whether the last argument of the gradient function is the cotangent of the output; ones
@@ -54,6 +57,7 @@ class GradOperation:
         self.get_all: bool = get_all
         self.get_by_list: bool = get_by_list
         self.sens_param: bool = sens_param
+        self._of_tensors = making() == 2 and get_all
 
     def __call__(self, fn: Callable[..., Any], weights: Any = None) -> Callable[..., Any]:
         if not callable(fn):
@@ -73,11 +77,24 @@ class _GradFunction:
         self.flags = (operation.get_all, operation.get_by_list, operation.sens_param)
         self.fn = fn
         self.weights = weights if operation.get_by_list else None
+        self.of_tensors = operation._of_tensors
+        self.positions = None if operation.get_all else ((0,) if not operation.get_by_list else ())
 
     def __call__(self, *args, **kwargs):
+        this = self._of_those(args) if self.of_tensors else self
         if _thread.frame is not None or _state.mode != context.GRAPH_MODE:
-            return self._run(*args, **kwargs)
-        return compile.call(*self._graph_call(args, kwargs, with_root=True))
+            return this._run(*args, **kwargs)
+        return compile.call(*this._graph_call(args, kwargs, with_root=True))
+
+    def _of_those(self, args):
+        """Of several inputs, the gradients of those that are or hold Tensors."""
+        inputs = args[:-1] if self.flags[2] else args
+        kept = tuple([i for i, arg in enumerate(inputs) if _holds_tensors(arg)])
+        if not kept or len(kept) == len(inputs):
+            return self
+        twin = copy.copy(self)
+        twin.positions = kept
+        return twin
 
     def _graph_call(self, args, kwargs, with_root=False) -> Any:
         """(fn, args, kwargs, name, extra) for core.compile; the program is kept with the differentiated function."""
@@ -89,7 +106,7 @@ class _GradFunction:
 
     def key(self):
         """What tells this gradient apart from others of the same function."""
-        return "grad", self.flags, numbers(self.weights)
+        return "grad", self.flags, self.positions, numbers(self.weights)
 
     @runs_plainly
     def _trace_root(self, *args, **kwargs):
@@ -119,7 +136,7 @@ class _GradFunction:
                 )
             else:
                 *args, sens = args
-        positions = None if get_all else ((0,) if args and not get_by_list else ())
+        positions = self.positions if args else None if get_all else ()
         if not args and not get_by_list:
             raise ValueError("The gradient of a function without inputs needs get_by_list=True and weights.")
         _, grads, weight_grads = Gradient(self.fn, positions, self.weights)(tuple(args), kwargs, sens)
@@ -235,7 +252,12 @@ class _Derived:
 
 
 def _holds_tensors(arg):
-    return any(not isinstance(leaf, _PLAIN) for leaf in flatten(arg)[0])
+    return any(not (isinstance(leaf, _PLAIN) or _stands_for_a_number(leaf)) for leaf in flatten(arg)[0])
+
+
+def _stands_for_a_number(leaf):
+    """In a graph numbers are inputs."""
+    return _thread.frame is not None and isinstance(leaf, Tensor) and is_number(leaf)
 
 
 def grad(

@@ -76,6 +76,19 @@ def test_focal_loss_without_focus_is_cross_entropy():
     assert (nn.FocalLoss(reduction="none")(logits, labels).asnumpy() < 2).all()
 
 
+def test_focal_loss_of_several_places_and_of_parts_of_classes():
+    """Values of MindSpore 2.7.1."""
+    logits, weight = _t((np.arange(12) % 5 - 2).reshape(2, 3, 2) / 2.0), _t([1.0, 2.0, 0.5])
+    classes, parts = [[[0, 2]], [[1, 1]]], [[[1, 0], [0, 1], [2, 0]], [[0, 1], [1, 1], [0, 0]]]
+    each = nn.FocalLoss(weight, reduction="none")
+    np.testing.assert_allclose(each(logits, _t(classes, ms.int32)).asnumpy(), [1.359808, 0.128155], rtol=1e-5)
+    expected = [[0.996803, 0.064078, 0.022839], [0.432733, 0.128155, 0.0]]
+    np.testing.assert_allclose(each(logits, _t(parts, ms.int32)).asnumpy(), expected, rtol=1e-4)
+    np.testing.assert_allclose(nn.FocalLoss(gamma=1.5)(logits, _t(parts, ms.int32)).asnumpy(), 0.295856, rtol=1e-5)
+    with pytest.raises(ValueError, match="'labels' should have shape"):
+        each(logits, _t([[1]], ms.int32))
+
+
 def test_the_mean_leaves_out_ignored_labels():
     logits, labels = _t(np.random.RandomState(0).randn(4, 3)), [0, 1, 2, 1]
     loss = nn.CrossEntropyLoss(ignore_index=1, label_smoothing=0.2)

@@ -26,10 +26,13 @@ _MAX_HINT = 64
 _ON_DEVICE = 2  # batches that wait in the device's memory, besides the one in use
 _FORGET = 256
 ITERATORS_LIST = []
+_stopped = False  # whether all have been, and none made since
 
 
 def _cleanup():
     """Stop every iterator there is."""
+    global _stopped
+    _stopped = True
     for ref in ITERATORS_LIST:
         iterator = ref()
         if iterator is not None:
@@ -37,8 +40,14 @@ def _cleanup():
 
 
 def check_iterator_cleanup() -> bool:
-    """Whether iterators are being stopped because the interpreter ends; they never are."""
-    return False
+    """Whether all iterators have been stopped, and none has been made since."""
+    return _stopped
+
+
+def _unset_iterator_cleanup():
+    """From here on iterators count as not stopped; making one says so as well."""
+    global _stopped
+    _stopped = False
 
 
 def _boxed(rows):
@@ -96,6 +105,7 @@ class Iterator:
         if len(ITERATORS_LIST) >= _FORGET:
             ITERATORS_LIST[:] = [ref for ref in ITERATORS_LIST if ref() is not None]
         ITERATORS_LIST.append(weakref.ref(self))
+        _unset_iterator_cleanup()
 
     def __iter__(self) -> Self:
         return self

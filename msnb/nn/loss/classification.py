@@ -183,14 +183,18 @@ class FocalLoss(LossBase):
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Inputs:
-        - **logits** (Tensor) - x, of shape (N, C).
-        - **labels** (Tensor) - class numbers y, of shape (N,) or (N, 1).
+        - **logits** (Tensor) - x, of shape (N, C), or (N, C, ...) where each sample has several places.
+        - **labels** (Tensor) - class numbers y, of shape (N, 1) or (N, 1, ...); for one place also (N,). Or of the
+          shape of `logits`, how much each class counts; then the loss of each class is :math:`-w_c t_c (1 - p_c)^\gamma
+          \log p_c` for these t.
 
     Outputs:
-        Tensor, a scalar; for "none" of shape (N,).
+        Tensor, a scalar; for "none" the mean over the places of a sample, of shape (N,), or (N, C) with labels of the
+        shape of `logits`.
 
     Raises:
         TypeError: If an argument is of another type.
+        ValueError: If the shapes of `logits` and `labels` do not fit.
         RuntimeError: If a label is not in [0, C); in GRAPH mode at the next look at a value.
 
     Supported Platforms:
@@ -210,11 +214,27 @@ class FocalLoss(LossBase):
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
         check_least_dims(self.cls_name, logits, 2, "'logits'")
-        check_labels(self.cls_name, labels, logits.shape[1])
-        true = F.reshape(labels, (-1,))
-        known = F.reshape(F.gather_d(F.log_softmax(logits, 1), 1, F.expand_dims(true, 1)), (-1,))
-        losses = -F.pow(1 - F.exp(known), self.gamma) * known
-        return self.get_loss(losses if self.weight is None else losses * F.gather(self.weight, true, 0))
+        samples, classes, *places = logits.shape
+        if labels.ndim == 1:
+            labels = F.expand_dims(labels, 1)
+        if labels.shape not in ((samples, 1, *places), logits.shape):
+            raise ValueError(
+                f"For '{self.cls_name}', 'labels' should have shape {(samples, 1, *places)} or {logits.shape}, as "
+                f"'logits' say, but got {labels.shape}."
+            )
+        known = F.log_softmax(F.reshape(logits, (samples, classes, -1)), 1)
+        labels = F.reshape(labels, (samples, labels.shape[1], -1))
+        if labels.shape[1] == 1:
+            check_labels(self.cls_name, labels, classes)
+            losses = self._of_a_class(F.gather_d(known, 1, labels))
+            return self.get_loss(
+                (losses if self.weight is None else losses * F.gather(self.weight, labels, 0)).mean((1, 2))
+            )
+        losses = self._of_a_class(known) * F.cast(labels, known.dtype)
+        return self.get_loss((losses if self.weight is None else losses * F.reshape(self.weight, (1, -1, 1))).mean(-1))
+
+    def _of_a_class(self, known):
+        return -F.pow(1 - F.exp(known), self.gamma) * known
 
 
 @differs("the mean of the losses is taken, not each of them", reduction="mean")

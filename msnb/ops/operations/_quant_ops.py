@@ -2,3 +2,4 @@
 
 from msnb.ops.operations import *  # noqa: F403
 from msnb.ops.operations import __getattr__ as __getattr__
+from msnb.ops.quant.fake_quant_param import FakeQuantParam as FakeQuantParam

@@ -26,6 +26,8 @@ class LambdaCallback(Callback):
         on_eval_step_end (Callable): Called after each step of evaluation. Default: None.
         on_eval_begin (Callable): Called before evaluation. Default: None.
         on_eval_end (Callable): Called after evaluation. Default: None.
+        epoch_begin, epoch_end, step_begin, step_end, begin, end (Callable): MindSpore 1.7's names: called at these
+            moments of training, and of evaluation where no function is given for them. Default: None.
 
     Raises:
         TypeError: If one of them cannot be called.
@@ -54,6 +56,13 @@ class LambdaCallback(Callback):
         on_eval_step_end: _Function = None,
         on_eval_begin: _Function = None,
         on_eval_end: _Function = None,
+        *,
+        epoch_begin: _Function = None,
+        epoch_end: _Function = None,
+        step_begin: _Function = None,
+        step_end: _Function = None,
+        begin: _Function = None,
+        end: _Function = None,
     ) -> None:
         super().__init__()
         functions = {
@@ -69,6 +78,12 @@ class LambdaCallback(Callback):
             "on_eval_step_end": on_eval_step_end,
             "on_eval_begin": on_eval_begin,
             "on_eval_end": on_eval_end,
+            "epoch_begin": epoch_begin,
+            "epoch_end": epoch_end,
+            "step_begin": step_begin,
+            "step_end": step_end,
+            "begin": begin,
+            "end": end,
         }
         for name, function in functions.items():
             if function is not None and not callable(function):

@@ -1,0 +1,23 @@
+"""MindSpore's rewriting of a Cell's source: its names import and may be derived from; who uses one is told what to do.
+
+A library imports them for the one of its functions that rewrites, and the others run.
+"""
+
+from msnb._later import derivable
+from msnb.common.refused import REWRITES
+
+_ADVICE = REWRITES.format(name="it")
+
+__all__ = ["Node", "NodeType", "ScopedValue", "SymbolTree", "ValueType"]
+
+Node = derivable("Node", "mindspore.rewrite", _ADVICE)
+NodeType = derivable("NodeType", "mindspore.rewrite", _ADVICE)
+PatternEngine = derivable("PatternEngine", "mindspore.rewrite", _ADVICE)
+PatternNode = derivable("PatternNode", "mindspore.rewrite", _ADVICE)
+Replacement = derivable("Replacement", "mindspore.rewrite", _ADVICE)
+ScopedValue = derivable("ScopedValue", "mindspore.rewrite", _ADVICE)
+SymbolTree = derivable("SymbolTree", "mindspore.rewrite", _ADVICE)
+ValueType = derivable("ValueType", "mindspore.rewrite", _ADVICE)
+VarNode = derivable("VarNode", "mindspore.rewrite", _ADVICE)
+
+from msnb.rewrite import common as common  # noqa: E402  `mindspore.rewrite.common.namespace` is written without import
