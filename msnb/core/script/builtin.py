@@ -107,6 +107,14 @@ _extreme(max, jnp.greater)
 _extreme(min, jnp.less)
 
 
+@replace_builtin(isinstance)
+def isinstance_(value: Any, kinds: Any) -> bool:
+    """``isinstance``; a number that is an input is no Tensor, although the graph has one for it."""
+    if dynamic(value) and not value._array.ndim and value._array.weak_type:
+        return builtins.isinstance(0.0, kinds)
+    return builtins.isinstance(value, kinds)
+
+
 @replace_builtin(map)
 def map_(fn: Callable[..., Any], *iterables: Any) -> Iterator[Any]:
     """``map``, with the function converted."""
