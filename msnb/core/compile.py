@@ -17,7 +17,7 @@ import numpy as np
 
 from msnb import context, log
 from msnb.common import dtype as mstype
-from msnb.core import constant_numbers, generations, script, trace, unrolled, varying
+from msnb.core import constant_numbers, generations, script, tensor_hooks, trace, unrolled, varying
 from msnb.core._jax_private import placement
 from msnb.core.argument_names import parameter_names
 from msnb.core.by_values import ShapeByValues, can_run_plainly, say
@@ -110,7 +110,7 @@ class _Entry:
     def change(self):
         """In words, what has changed since the trace; empty if nothing did."""
         if self.checked != _checks():
-            return "check_indices, check_bprop or the generation that Tensors follow changed"
+            return "check_indices, check_bprop, the generation that Tensors follow or hooks of Parameters changed"
         if self.program.device != jax.config.jax_default_device:
             return "the device is another"
         for cell, before, now in zip(self.program.cells, self.state, self.current_state()):
@@ -122,7 +122,7 @@ class _Entry:
 
 
 def _checks():
-    return context._state.check_indices, context._state.check_bprop, generations.shared
+    return context._state.check_indices, context._state.check_bprop, generations.shared, tensor_hooks.changes.value
 
 
 _MOST_SIGNATURES = 256  # of one Cell or function; the oldest goes, with what it keeps alive
