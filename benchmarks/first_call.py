@@ -4,7 +4,8 @@
 
 Each figure is that of a fresh process, by turns; importing and making the network are not part of it. PYTHON is an
 interpreter with MindSpore 2; the networks are written once and run on both. Cold: nothing is on disk; warm: what the
-cold run compiled is there. Printed are medians of wall and CPU seconds, and their ratios to MindSpore's.
+cold run compiled is there; quick: nothing is, with `compile_effort="quick"`. Printed are medians of wall and CPU
+seconds, and their ratios to MindSpore's.
 """
 
 import argparse
@@ -31,6 +32,8 @@ def child(row):
     import mindspore as ms
     from mindspore import Tensor
 
+    if "--quick" in sys.argv:
+        ms.set_context(compile_effort="quick")
     random = np.random.default_rng(0)
     if "PYNATIVE" in row:
         ms.set_context(mode=ms.PYNATIVE_MODE)
@@ -65,13 +68,14 @@ def main():
     parser.add_argument("--mindspore")
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
-    print(f"{'seconds, wall (CPU)':28} {'cold':>20} {'warm':>20} {'MindSpore':>16}")
+    print(f"{'seconds, wall (CPU)':28} {'cold':>20} {'warm':>20} {'quick':>20} {'MindSpore':>16}")
     for row in options.row:
-        times = {"cold": [], "warm": [], "MindSpore": []}
+        times = {"cold": [], "warm": [], "quick": [], "MindSpore": []}
         for _ in range(options.rounds):
             with tempfile.TemporaryDirectory() as cache:
                 for name in ("cold", "warm"):
                     times[name].append(run(sys.executable, row, "--msnb", MSNB_CACHE=cache, MSNB_COMPILE_CACHE=""))
+            times["quick"].append(run(sys.executable, row, "--msnb", "--quick", MSNB_COMPILE_CACHE="0"))
             if options.mindspore:
                 times["MindSpore"].append(run(options.mindspore, row))
         found = {k: [statistics.median(t) for t in zip(*v, strict=True)] for k, v in times.items() if v}

@@ -118,6 +118,7 @@ _ROWS = {
     "check_bprop": (False, Bool),
     "check_indices": (False, Bool),
     "show_progress": (True, Bool),
+    "compile_effort": ("full", OneOf("full", "quick")),
     "enable_sparse": (False, Bool, "sparse Tensors need no switch"),
     "precompile_only": (False, Bool, "programs compile when they are called"),
     "enable_auto_mixed_precision": (
@@ -204,6 +205,10 @@ def set_context(**kwargs: Any) -> None:
             losses are checked in any case. `%%mindspore --check` sets it for one cell. Default: False.
         show_progress (bool): Whether a line in the notebook or the terminal shows how far a training is, and what else
             takes long. MSNB_PROGRESS=0 in the environment switches it off too. Default: True.
+        compile_effort (str): "full", or "quick" for programs that are there in a third of the time or less, with
+            steps that take longer, up to three times: for networks that are tried out and changed. It holds on CPU
+            for what is compiled from then on; networks in GRAPH mode are compiled again. Sums may be added up in
+            another order, so that numbers agree to rounding with those of the other effort. Default: "full".
         kwargs: Further settings of r1.1 (enable_graph_kernel, enable_sparse, max_call_depth, ...) and 2.x, which are
             checked and kept; one that changes nothing under XLA says so once.
 

@@ -43,7 +43,7 @@ __all__ = [
 
 _thread = trace.thread
 
-for _key in ("device_target", "device_id", "check_bprop"):
+for _key in ("device_target", "device_id", "check_bprop", "compile_effort"):
     context.on_change(_key, lambda _: trace.epoch.bump())
 
 
@@ -110,7 +110,7 @@ class _Entry:
     def change(self):
         """In words, what has changed since the trace; empty if nothing did."""
         if self.checked != _checks():
-            return "check_indices, check_bprop, the generation that Tensors follow or hooks of Parameters changed"
+            return "check_indices, check_bprop, compile_effort, the generation or hooks of Parameters changed"
         if self.program.device != jax.config.jax_default_device:
             return "the device is another"
         for cell, before, now in zip(self.program.cells, self.state, self.current_state()):
@@ -122,7 +122,8 @@ class _Entry:
 
 
 def _checks():
-    return context._state.check_indices, context._state.check_bprop, generations.shared, tensor_hooks.changes.value
+    state, hooks = context._state, tensor_hooks.changes.value
+    return state.check_indices, state.check_bprop, state.compile_effort, generations.shared, hooks
 
 
 _MOST_SIGNATURES = 256  # of one Cell or function; the oldest goes, with what it keeps alive

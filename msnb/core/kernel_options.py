@@ -7,6 +7,7 @@ import re
 
 import jaxlib.version
 
+from msnb import context
 from msnb.core import _jax_compiling, compiled_files, kernel
 
 # Loops written by XLA's older emitter are there in half the time, and as fast while there is little to compute. On
@@ -22,6 +23,8 @@ _SMALL_ELEMENTS = 256
 # copies of donated weights, xla_cpu_copy_insertion_use_region_analysis, gives wrong numbers with JAX 0.12: CTCLoss.)
 _PROGRAM = {"xla_backend_optimization_level": 2}
 _QUICKLY = {**_PROGRAM, **_LOOPS}
+# What `compile_effort="quick"` asks for: a first step in a third of the time, later ones up to three times as long.
+_HASTY = {**_LOOPS, "xla_backend_optimization_level": 0}
 _MOST_ELEMENTS, _MOST_OPERATIONS, _MOST_CALLS, _MOST_DEAR = 1024, 1500, 100, 4  # for the older emitter; by measurement
 _CALL = "func.call"  # of an operator
 # Of a kernel that goes through its inputs in order; beyond so many elements its loops were up to twice as long as well.
@@ -36,12 +39,17 @@ _REWRITTEN = re.compile(r"[^\w.-]")  # what JAX replaces by "_" in the names tha
 
 def _options(name, about):
     """XLA's options for the program `name`, beyond those that it has."""
+    hasty = context._state.compile_effort == "quick"
     if compiled_files.compiling_program():  # which may have the name of an operator
+        if hasty:
+            return _HASTY
         seen = about(_MOST_OPERATIONS) if _LOOPS else None
         return _QUICKLY if seen is not None and _is_little(*seen) else _PROGRAM
     name = name.removeprefix("jit_").rstrip("_")
     if not any(_REWRITTEN.sub("_", k.name).rstrip("_") == name for k in kernel.living()):
         return {}
+    if hasty:
+        return _HASTY
     seen = about(600)
     if seen is None:  # a whole program on the tape
         return _PROGRAM

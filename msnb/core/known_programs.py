@@ -11,6 +11,7 @@ from typing import Any
 
 import jax
 
+from msnb import context
 from msnb._version import __version__
 from msnb.core import _jax_compiling, compiled_files
 from msnb.core.fingerprint import fingerprint
@@ -44,7 +45,8 @@ class _Known:
         config = _jax_compiling.settings_of_lowering()
         if config is None or (code := _code()) is None:
             return None
-        return fingerprint(code, config, compiled_files.compiling_program(), name, settings, graph)
+        effort = context._state.compile_effort
+        return fingerprint(code, config, effort, compiled_files.compiling_program(), name, settings, graph)
 
     def has(self, key):
         """Whether an executable was made for a graph of this name."""

@@ -122,3 +122,25 @@ def test_programs_of_a_thread_share_what_they_are_lowered_into():
     mlir = _jax_compiling._mlir
     contexts = [mlir.make_ir_context() for _ in range(2 * _jax_compiling._MLIR_USES + 1)]
     assert 2 <= len({id(context) for context in contexts}) <= 4
+
+
+def test_a_quick_compile_is_asked_for_kernels_and_programs_alike(compiled):
+    class Bent(nn.Cell):
+        def construct(self, x):
+            return ops.tanh(x) + ops.erf(x)
+
+    x, net = _tensor(7, 3, 101, 7), Bent()
+    expected = [net(x).asnumpy(), ops.erfc(x).asnumpy()]
+    context.set_context(mode=context.GRAPH_MODE)
+    net(x)
+    compiled.clear()
+    context.set_context(compile_effort="quick")
+    try:
+        hasty = [net(x).asnumpy()]
+        context.set_context(mode=context.PYNATIVE_MODE)
+        hasty.append(ops.erfc(_tensor(7, 3, 101, 9)).asnumpy()[..., :7])
+    finally:
+        context.set_context(compile_effort="full")
+    assert [options for _, options in compiled] == [kernel_options._HASTY] * 2
+    for got, wanted in zip(hasty, expected, strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-6)
