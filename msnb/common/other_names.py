@@ -4,6 +4,8 @@ Optimizer, arguments. The errors for names that msnb does not have look here fir
 An answer ends the sentence "In MindSpore it is ..."; tests/test_other_names.py looks whether the names in it are there.
 """
 
+from msnb.common import refused
+
 # Name below a module's path, the module's "mindspore." left out.
 NAMES: dict[str, str] = {
     "nn.Module": "nn.Cell, whose forward() is construct()",
@@ -185,7 +187,9 @@ def in_module(path: str) -> str | None:
     return in_module(path.rpartition(".")[0]) if known is None and "." in path else known
 
 
-def no_attribute(kind: str, name: str, table: dict[str, str]) -> str:
-    """The sentence for a member that an object of class `kind` does not have, with what `table` knows of the name."""
-    known = table.get(name)
-    return f"'{kind}' object has no attribute '{name}'" + (f": in MindSpore it is {known}." if known else "")
+def no_attribute(kind: str, name: str, table: dict[str, str], path: str) -> str:
+    """The sentence for a member that an object of class `kind` does not have, with what `table` knows of the name, or
+    `refused` of the class at `path`."""
+    known, why = table.get(name), refused.REASONS.get(f"{path}.{name}")
+    said = f": in MindSpore it is {known}." if known else f": {why}." if why else ""
+    return f"'{kind}' object has no attribute '{name}'{said}"

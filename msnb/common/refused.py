@@ -171,6 +171,33 @@ ABSENT: dict[str, dict[str, str]] = {
     "msnb.Profiler and mindspore.profiler.profile(schedule=...) measure what they are told to": {
         "profiler": "DynamicProfilerMonitor EnvProfiler",
     },
+    "it belongs to MindSpore's C++ Tensors; x.asnumpy() has the values, x.data_ptr() says where they are": {
+        "Tensor": "convert_bytes_to_tensor getitem_index_info index_of_parent_ parent_tensor_ remove_hook "
+        "set_device_address set_param_info setitem_index_info storage symbolic_shape untyped_storage wait_pipeline",
+    },
+    "Tensor.assign_value takes over the values of another Tensor": {"Tensor": "assign_value_cpp"},
+    "np.from_dlpack(x), torch.from_dlpack(x) and their like read a Tensor as it is": {"Tensor": "to_dlpack"},
+    "Tensor(np.from_dlpack(y)) reads what another library holds": {"Tensor": "from_dlpack"},
+    "x.asnumpy() brings the values to the host, and np.save writes them": {"Tensor": "offload offload_file_path"},
+    "a Parameter's own attributes say this: name, requires_grad, layerwise_parallel and their like": {
+        "Tensor": "param_info",
+    },
+    "Cell.to_float and amp.auto_mixed_precision choose the precision of a network": {
+        "Tensor": "set_cast_dtype",
+        "nn.Cell": "get_mixed_precision_type set_mixed_precision_type",
+    },
+    "mindspore.set_seed decides what is drawn": {"Tensor": "delta_seed"},
+    "every Cell compiles by itself; net.program(x), or msnb.ir, shows what was compiled": {
+        "nn.Cell": "compile_cache compile_phase compiled phase_cache",
+    },
+    "one process runs a network whole, stages and slices have no place": {
+        "nn.Cell": "parallel_parameter_merge_net_dict parallel_parameter_name_list parameter_layout_dict "
+        "pipeline_segment pipeline_stage remove_redundant_parameters",
+    },
+    "it is MindSpore's book-keeping; net.cells_and_names() and net.parameters_and_names() list what is there": {
+        "nn.Cell": "T_destination cell_init_args exist_names exist_objs global_cells total_instance_count",
+    },
+    "Cell.register_backward_hook registers a hook by itself": {"nn.Cell": "enable_backward_hook"},
     "it is ops.Custom": {"ops.operations": "Custom"},
     "one process has no groups of others": {"communication": "MCCL_WORLD_COMM_GROUP"},
     "it is a part of MindSpore's compiler, which XLA replaces; leave it out": {

@@ -56,7 +56,7 @@ def from_numpy(array):
     """A copy of a numpy array as `jnp.array` makes it, on the default device but free to leave it."""
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
-    if _put is None or not _outside_of_traces():
+    if _put is None:
         return jnp.array(array)
     device = jax.config.jax_default_device
     if device is None:
@@ -72,6 +72,14 @@ def from_numpy(array):
         False,
         _Semantics.IMMUTABLE_ONLY_DURING_CALL,
     )
+
+
+def known(compute, array):
+    """What `compute` makes of `array`: at once where that is known, although a graph may be being traced."""
+    if isinstance(array, jax.core.Tracer) or _put is None or _outside_of_traces():
+        return compute()
+    with jax.ensure_compile_time_eval():
+        return compute()
 
 
 def copied(array):

@@ -11,7 +11,7 @@ import numpy as np
 
 from msnb import log
 from msnb.common import dtype as mstype
-from msnb.core._jax_private import from_numpy, strengthen
+from msnb.core._jax_private import from_numpy, known, strengthen
 
 _MS_DTYPE = mstype._BY_NUMPY
 
@@ -51,7 +51,7 @@ def to_array(data: Any, dtype: Any = None) -> jax.Array:
                 dtype = mstype.pytype_to_dtype(dtype)
             except NotImplementedError:
                 raise TypeError(f"For 'Tensor', 'dtype' should be a mindspore dtype, but got {dtype!r}.") from None
-        array = jnp.asarray(array, available(mstype.np_dtype(dtype)))
+        array = known(lambda: jnp.asarray(array, available(mstype.np_dtype(dtype))), array)
     return strengthen(array)
 
 

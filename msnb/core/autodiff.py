@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.ad_checkpoint import checkpoint_name
 
-from msnb.core import events, float_status, script, tape, trace, whole
+from msnb.core import events, float_status, script, tape, tensor_hooks, trace, whole
 from msnb.core._jax_private import weak_float32
 from msnb.core.dtype import is_inexact
 from msnb.core.errors import describe
@@ -174,6 +174,7 @@ def _taped(fn, args, kwargs, positions, weights, sens, has_aux):
         trace.settle()
     outputs, cotangents = _cotangents(leaves, sens)
     found = tape.backward(outputs, cotangents, [s for s in sources if s is not None] + weight_sources)
+    found = tensor_hooks.ended([*[t for t, s in zip(tensors, sources) if s is not None], *weights], found)
     split = sum(s is not None for s in sources)
     arg_grads = map(tape.dense, found[:split])
     grads = gradients([next(arg_grads) if s is not None else None for s in sources])
@@ -272,6 +273,7 @@ def _traced(fn, args, kwargs, positions, weights, sens, has_aux):
     for i, grad in zip(whole_weights, carried_grads[len(wholes) :]):
         weight_grads[i] = _whole_gradient(grad, weights[i])._array
     weight_grads = [shape["tables"].gradient(w, g) for w, g in zip(weights, weight_grads)]
+    weight_grads = tensor_hooks.ended(weights, weight_grads)
     if _thread.looking:
         float_status.note([*array_grads, *map(_numbers, weight_grads)])
     # named, so that tools find the gradient of a Parameter in the jaxpr of any train step

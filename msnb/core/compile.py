@@ -5,6 +5,7 @@ argument signature. What the trace depended on is checked: attributes of Cells w
 values (`script.reads`) in each call.
 """
 
+import functools
 import types
 import weakref
 from collections import OrderedDict
@@ -16,7 +17,7 @@ import numpy as np
 
 from msnb import context, log
 from msnb.common import dtype as mstype
-from msnb.core import generations, script, spreading, trace, unrolled, varying
+from msnb.core import constant_numbers, generations, script, spreading, tensor_hooks, trace, unrolled, varying
 from msnb.core._jax_private import placement
 from msnb.core.argument_names import parameter_names
 from msnb.core.by_values import ShapeByValues, can_run_plainly, say
@@ -49,7 +50,7 @@ for _key in ("device_target", "device_id", "check_bprop", "compile_effort"):
 class Programs:
     """The programs of one Cell or function, by signature of the arguments."""
 
-    __slots__ = ("table", "compiled", "warned", "extras", "seen", "plain", "__weakref__")
+    __slots__ = ("table", "compiled", "warned", "extras", "seen", "plain", "constants", "__weakref__")
 
     def __init__(self):
         self.table: dict[Any, Any] = {}  # signature -> list of (dependencies, Program)
@@ -57,6 +58,7 @@ class Programs:
         self.compiled: int = 0
         self.warned: bool = False
         self.plain: dict[Any, Any] = {}  # signature -> (epoch, why it cannot be compiled, arguments in the signature)
+        self.constants: dict[Any, tuple[int, ...]] = {}  # signature -> which floats its program needs as constants
         self.seen: list[dict[str, Any]] = []  # `varying.arguments` of what has been compiled for new signatures
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Programs":
@@ -108,7 +110,8 @@ class _Entry:
     def change(self):
         """In words, what has changed since the trace; empty if nothing did."""
         if self.checked != _checks():
-            return "check_indices, check_bprop, compile_effort, devices or the generation that Tensors follow changed"
+            changed = [name for name, old, new in zip(_CHECKED, self.checked, _checks(), strict=True) if old != new]
+            return f"{', '.join(changed)} changed"
         if self.program.device != jax.config.jax_default_device:
             return "the device is another"
         for cell, before, now in zip(self.program.cells, self.state, self.current_state()):
@@ -119,9 +122,20 @@ class _Entry:
         return self.reads.change() or "the arguments are other objects"
 
 
+_CHECKED = (
+    "check_indices",
+    "check_bprop",
+    "compile_effort",
+    "the generation that Tensors follow",
+    "hooks of Parameters",
+    "the devices that work is spread over",
+)
+
+
 def _checks():
-    state = context._state
-    return state.check_indices, state.check_bprop, state.compile_effort, generations.shared, spreading.state()
+    state, hooks = context._state, tensor_hooks.changes.value
+    effort, spread = state.compile_effort, spreading.state()
+    return state.check_indices, state.check_bprop, effort, generations.shared, hooks, spread
 
 
 _MOST_SIGNATURES = 256  # of one Cell or function; the oldest goes, with what it keeps alive
@@ -189,7 +203,8 @@ def call(
     Args:
         root (Union[Cell, Callable]): Owner of the program; its Parameters are the first candidates for inputs.
         fn (Callable): What is traced.
-        args (tuple): Positional arguments; Tensors and floats are traced, everything else is part of the key.
+        args (tuple): Positional arguments; Tensors and floats are traced, everything else is part of the key. So is a
+            float that the program needs as a constant, see `core.constant_numbers`.
         kwargs (dict): Keyword arguments.
         name (str): Name of the program.
         extra (tuple): Further parts of the key; no id() of anything.
@@ -215,12 +230,15 @@ def find(
     name: str,
     extra: tuple[Any, ...] = (),
     looking: bool = False,
+    programs: Programs | None = None,
 ) -> tuple[Program, list[Any], list[Any]]:
     """(program, arrays, boxes of the dynamic arguments) for a call; traces when there is none yet.
 
-    Who is `looking`, and does not run it, is not told how often it has been compiled.
+    Who is `looking`, and does not run it, is not told how often it has been compiled. The programs are those of `root`
+    unless others are given.
     """
-    programs = root._programs if hasattr(root, "_programs") else None
+    if programs is None and hasattr(root, "_programs"):
+        programs = root._programs
     if programs is None:
         programs = programs_of(root)
     key, arrays, boxes = [extra], [], []
@@ -243,13 +261,30 @@ def find(
         for entry in entries:
             if (entry.epoch == trace.epoch.value or entry.valid()) and (entry.same is None or entry.same()):
                 return entry.program, arrays, boxes
-    program = _compile(programs, root, fn, args, kwargs, name, key)
+    wide, constants = key, programs.constants.get(key, ())
+    if constants:
+        key, arrays, boxes = constant_numbers.narrowed(key, arrays, boxes, constants)
+        for entry in programs.table.get(key, ()):
+            if entry.valid() and (entry.same is None or entry.same()):
+                return entry.program, arrays, boxes
+    failed = False
+    try:
+        program = _compile(programs, root, fn, args, kwargs, name, key, constants)
+    except ShapeByValues:
+        raise
+    except Exception:
+        failed = not constants and any(type(a) is float for a in arrays)
+        if not failed:
+            raise
+    if failed:
+        again = functools.partial(find, root, fn, args, kwargs, name, extra, True, programs)
+        program, arrays, boxes = constant_numbers.found(again, programs.constants, wide, arrays)
     if not looking:
         _say_how_often(programs, program, fn, args, kwargs)
     return program, arrays, boxes
 
 
-def _compile(programs, root, fn, args, kwargs, name, key):
+def _compile(programs, root, fn, args, kwargs, name, key, constants=()):
     before = programs.plain.get(key)
     if before is not None and before[0] == trace.epoch.value:
         raise ShapeByValues(*before[1])
@@ -257,7 +292,7 @@ def _compile(programs, root, fn, args, kwargs, name, key):
     held = [leaf for leaf in flatten((args, kwargs))[0] if not dynamic(leaf)]
     try:
         with script.collecting() as reads:
-            program = Program(name, root, fn, args, kwargs, params)
+            program = Program(name, root, fn, args, kwargs, params, constants)
     except ShapeByValues as error:
         if len(programs.plain) >= _MOST_SIGNATURES:
             programs.plain.clear()
@@ -298,7 +333,7 @@ def _say_how_often(programs, program, fn, args, kwargs):
 
 def _say_what_varies(programs, program, fn, args, kwargs):
     """Say once which argument makes each call a new one, and what helps."""
-    given = varying.arguments(fn, args, kwargs)
+    given = varying.arguments(fn, args, kwargs, program.constants)
     if programs.warned or given in programs.seen:
         return
     programs.seen.append(given)
@@ -358,11 +393,8 @@ def program_of(root: Any, *args: Any, anew: bool = False, **kwargs: Any) -> Prog
         TypeError: If `root` is neither.
     """
     if hasattr(root, "_graph_call"):
-        call = root._graph_call(args, kwargs)
-        if anew:
-            fn, given, named, name = call[:4]
-            return _compile(_new_programs(), root, fn, given, named, name, ())
-        return find(root, *call, looking=True)[0]
+        programs = _new_programs() if anew else None
+        return find(root, *root._graph_call(args, kwargs), looking=True, programs=programs)[0]
     if callable(root):
         return program_of(_compiled_by[0](root), *args, anew=anew, **kwargs)
     raise TypeError(f"A graph is made of a Cell or a function, but got {describe(root)}.")

@@ -109,7 +109,9 @@ class Parameter(Tensor):
         self.is_param_ps = False
         self.init_in_server = False
         self.cache_enable = False
+        self.cache_shape: list[int] = []
         self.comm_fusion = 1
+        self.parallel_optimizer_comm_recompute = False
         self.parallel_optimizer: bool = _check_bool("parallel_optimizer", parallel_optimizer)
         if storage_format or device is not None:
             where = "the device, which mindspore.set_device names, has one"

@@ -57,6 +57,7 @@ class Program(Staged):
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         params: Sequence[Any],
+        constants: Sequence[int] = (),
     ) -> None:
         self.root: Callable[..., Any] = weakly(root)
         self.seconds: dict[Any, Any] = {}
@@ -64,7 +65,7 @@ class Program(Staged):
         self.calls: int = 0
         self.frozen: list[Any] | None = [] if getattr(root, "_freezes", False) else None
         started = time.perf_counter()
-        super().__init__(name, fn, args, kwargs, params)
+        super().__init__(name, fn, args, kwargs, params, constants)
         self.seconds["trace"] = time.perf_counter() - started
         self._prepare()
 

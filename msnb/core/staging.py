@@ -7,7 +7,7 @@ its results are no Tensors, and which attributes of Cells it set.
 
 import inspect
 import sys
-from collections.abc import Callable, MappingView, Sequence
+from collections.abc import Callable, Iterable, MappingView, Sequence
 from typing import Any
 
 import jax
@@ -44,6 +44,7 @@ class Staged:
         fn (Callable): What is traced.
         args (tuple), kwargs (dict): What it is called with; Tensors and floats among them become inputs.
         params (Sequence): Parameters that it is known to read; others are found.
+        constants (Sequence): Which of these Tensors and floats are constants instead, by number. Default: ().
 
     Attributes:
         jaxpr (ClosedJaxpr): The traced graph; inputs are described by `inputs`.
@@ -69,13 +70,25 @@ class Staged:
     """
 
     def __init__(
-        self, name: str, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], params: Sequence[Any]
+        self,
+        name: str,
+        fn: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        params: Sequence[Any],
+        constants: Sequence[int] = (),
     ) -> None:
         self.name = name
+        self.constants = constants
         self.first_line: tuple[str, int, str] | None = user_line()
         self.device: Any = jax.config.jax_default_device
         self.spread: spreading.Spread | None = None if _thread.frame is not None else spreading.begin()
         interrupts.heard(lambda: roomy(lambda: self._trace(fn, args, kwargs, params)))
+
+    def taken(self, values: Iterable[Any], leaves: Sequence[Any]) -> list[Any]:
+        """Of `values`, one for each of the arguments' leaves, those whose leaves are inputs of the graph."""
+        among = [value for value, leaf in zip(values, leaves, strict=True) if dynamic(leaf)]
+        return [value for place, value in enumerate(among) if place not in self.constants]
 
     @property
     def outputs(self) -> list[tuple[str, Any]]:
@@ -113,7 +126,7 @@ class Staged:
 
     def _trace_once(self, fn, leaves, rebuild, params):
         """Trace; return Parameters that were read without being inputs yet (then trace again)."""
-        spots = [i for i, leaf in enumerate(leaves) if dynamic(leaf)]
+        spots = self.taken(range(len(leaves)), leaves)
         note = {}
 
         def traced(param_arrays, number, arrays):
@@ -222,5 +235,6 @@ class Staged:
 
 
 def dynamic(leaf: Any) -> bool:
-    """Whether an argument is traced; the others are part of a program's signature."""
+    """Whether an argument is traced, unless the graph needs it as a constant; the others are part of a program's
+    signature."""
     return type(leaf) is float or (isinstance(leaf, Tensor) and not isinstance(leaf, Parameter))

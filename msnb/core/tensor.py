@@ -91,7 +91,7 @@ class Tensor(Boxed):
     if not TYPE_CHECKING:  # an editor is to know what is not there
 
         def __getattr__(self, name):
-            raise AttributeError(no_attribute(type(self).__name__, name, TENSOR), name=name, obj=self)
+            raise AttributeError(no_attribute(type(self).__name__, name, TENSOR, "Tensor"), name=name, obj=self)
 
     # ------------------------------------------------------------------ what it is
     @property

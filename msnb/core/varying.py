@@ -1,10 +1,11 @@
 """What makes a Cell or function compile again and again: which argument changes, in which axis, and what helps."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from msnb.core.argument_names import argument_name
 from msnb.core.parameter import Parameter
+from msnb.core.staging import dynamic
 from msnb.core.tensor import Tensor
 from msnb.core.tree import flatten
 
@@ -13,14 +14,18 @@ _MOST = 5  # values that are listed
 _PLAIN = (bool, int, str, bytes)
 
 
-def arguments(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """What a call of `fn` gives a signature: {name of an argument: shape of a Tensor, or the number or text itself}."""
+def arguments(
+    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], constants: Sequence[int] = ()
+) -> dict[str, Any]:
+    """What a call of `fn` gives a signature: {name of an argument: shape of a Tensor, or the number or text itself}; of
+    floats those that are `constants`, see `Staged`."""
     leaves, rebuild = flatten((args, kwargs))
-    found = {}
+    found, place = {}, -1
     for spot, leaf in enumerate(leaves):
+        place += dynamic(leaf)
         if isinstance(leaf, Tensor) and not isinstance(leaf, Parameter):
             found[argument_name(fn, rebuild, leaves, spot)] = leaf.shape
-        elif isinstance(leaf, _PLAIN):
+        elif isinstance(leaf, _PLAIN) or type(leaf) is float and place in constants:
             found[argument_name(fn, rebuild, leaves, spot)] = leaf
     return found
 
@@ -55,6 +60,11 @@ def _shapes(name, shapes):
 
 def _numbers(name, values):
     what = "text" if isinstance(values[-1], (str, bytes)) else "number"
+    if isinstance(values[-1], float):
+        return (
+            f"the Python number '{name}' was {_list(values)}",
+            f"An operator needs '{name}' as a constant: every new value of it is compiled anew.",
+        )
     return (
         f"the Python {what} '{name}' was {_list(values)}",
         f"Pass it as a Tensor, Tensor({name}): every new value of a Python number is compiled anew."

@@ -22,7 +22,6 @@ from msnb.core._jax_compiling import opened_module
 from msnb.core._jax_private import eval_jaxpr, without_prints
 from msnb.core.compile import program_of
 from msnb.core.errors import describe
-from msnb.core.staging import dynamic
 from msnb.core.tree import flatten
 from msnb.core.user_primitive import PrimitiveWithInfer
 from msnb.exchange.missing import refusal
@@ -66,7 +65,8 @@ def write(net: Cell, inputs: Sequence[Any], file: str, platforms: Sequence[str] 
         program = program_of(net, *inputs)
     _check_pure(program)
     _check_python(program, net)
-    given = [x for x in flatten(tuple(inputs))[0] if dynamic(x)]
+    leaves = flatten(tuple(inputs))[0]
+    given = program.taken(leaves, leaves)
     numbers = {place: x for place, x in enumerate(given) if isinstance(x, float)}
     taken = [kind for place, kind in enumerate(program.example_arguments()[2:]) if place not in numbers]
     made = jax.export.export(jax.jit(_function(program, numbers)), platforms=tuple(platforms))(*taken)

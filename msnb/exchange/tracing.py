@@ -10,7 +10,6 @@ from msnb.core.compile import program_of
 from msnb.core.kernel import differentiated
 from msnb.core.operator import REGISTRY
 from msnb.core.parameter import Parameter
-from msnb.core.staging import dynamic
 from msnb.core.tensor import Tensor
 from msnb.core.tree import flatten
 from msnb.exchange.missing import refusal
@@ -75,7 +74,7 @@ def traced(net: Cell | Callable[..., Any], *inputs: Any) -> FuncGraph:
         program = program_of(net, *given)
         graph = of_program(program, name_of(net))
     _check_draws(program, graph)
-    _settle(graph, given)
+    _settle(graph, program, given)
     graph.weights = Values(_by_name(program.params))
     if graph.written:
         del graph.outputs[len(graph.outputs) - graph.written :]
@@ -107,7 +106,7 @@ def stepped(net: Cell | Callable[..., Any], *inputs: Any, rules: Callable[..., A
                 within, _, last = node.scope.rpartition("/")
                 if last == SCOPE:  # the operators of a rule are no gradients of themselves
                     node.scope, node.direction = f"{last}/{within}", "update"
-    _settle(graph, given)
+    _settle(graph, program, given)
     graph.weights = Values(_by_name(program.params))
     _say_what_is_written(graph)
     first = len(graph.outputs) - graph.written
@@ -137,9 +136,10 @@ def _check_draws(program, graph):
         raise refusal(graph, drawing, "a file", dict.fromkeys(drawing, "it draws random numbers"))
 
 
-def _settle(graph, inputs):
+def _settle(graph, program, inputs):
     """Numbers that the network was called with, which a program is given as it is given Tensors, become constants."""
-    given = [x for x in flatten(inputs)[0] if dynamic(x)]
+    leaves = flatten(inputs)[0]
+    given = program.taken(leaves, leaves)
     arguments = [p for p in graph.parameters if not p.is_weight][-len(given) :]  # after the number of random draws
     numbers = {node: ValueNode(x, node.types) for node, x in zip(arguments, given) if not isinstance(x, Tensor)}
     if not numbers:

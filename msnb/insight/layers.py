@@ -13,10 +13,10 @@ import jax
 import numpy as np
 
 from msnb.common import dtype as mstype
-from msnb.core import events, script
+from msnb.core import events
+from msnb.core.compile import Programs, find
 from msnb.core.errors import describe
 from msnb.core.parameter import ParameterTuple
-from msnb.core.program import Program
 from msnb.core.tensor import Tensor, box
 from msnb.core.tree import flatten
 from msnb.dataset.engine.dataset import Dataset
@@ -146,8 +146,8 @@ class _Trace:
             return out
 
         listening = events.listen(entered=self.enter, left=self.leave, name="summary", here=True, vital=True)
-        with listening, script.collecting():
-            return Program(name, self.net, whole, args, kwargs, list(self.net.get_parameters()))
+        with listening:
+            return find(self.net, whole, args, kwargs, name, looking=True, programs=Programs())[0]
 
     def enter(self, call):
         if not self.open or not isinstance(call.net, Cell):

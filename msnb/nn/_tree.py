@@ -129,7 +129,7 @@ class Tree:
     def __getattr__(self, name: str) -> Any:
         if "_params" not in self.__dict__ and name in ("_params", "_cells"):
             raise AttributeError(f"Call super().__init__() first in {type(self).__name__}.__init__.")
-        raise AttributeError(no_attribute(type(self).__name__, name, CELL), name=name, obj=self)
+        raise AttributeError(no_attribute(type(self).__name__, name, CELL, "nn.Cell"), name=name, obj=self)
 
     # ------------------------------------------------------------------ building
     def insert_param_to_cell(

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.common.kinds import Tensors, Value
+from msnb.core import trace
 from msnb.core._jax_private import is_tracer
 from msnb.core.cases import F, Flags, case
 from msnb.core.checks import Check, Range
@@ -215,6 +216,8 @@ _get = _TensorGetItem.operator
 _set = _TensorSetItem.operator
 _set_mask = _TensorSetMask()
 _kernels = Recent()
+_thread = trace.thread
+_FEW = 64
 
 
 def _run(op, operands, numbers, tensors, plan):
@@ -243,6 +246,8 @@ def getitem(x, index):
             Tensor out of range only with ``check_indices``, and else reads NaN.
         ValueError: If a mask is known only when the graph runs.
     """
+    if _thread.frame is not None and (part := _of_constant(x._array, index)) is not None:
+        return part
     if type(index) is int and x._array.ndim:
         length = x._array.shape[0]
         if not -length <= index < length:
@@ -250,6 +255,16 @@ def getitem(x, index):
         return _row(x, index + length if index < 0 else index)
     numbers, tensors, plan = plan_of(index, x._array.shape)
     return _run(_get, (x,), numbers, tensors, plan)
+
+
+def _of_constant(array, index):
+    """A part of a few whole numbers that a graph knows, such as a shape: known as well, for what takes a shape of it.
+    None for all others."""
+    if is_tracer(array) or array.dtype.kind not in "iu" or array.size > _FEW:
+        return None
+    if not all(type(i) in (int, slice) for i in (index if type(index) is tuple else (index,))):
+        return None
+    return Tensor(np.asarray(array)[index])
 
 
 def setitem(x, index, value):

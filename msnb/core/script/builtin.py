@@ -112,6 +112,14 @@ def _ends(iterables):
     return builtins.any(hasattr(iterable, "__len__") for iterable in iterables)
 
 
+@replace_builtin(isinstance)
+def isinstance_(value: Any, kinds: Any) -> bool:
+    """``isinstance``; a number that is an input is no Tensor, although the graph has one for it."""
+    if dynamic(value) and not value._array.ndim and value._array.weak_type:
+        return builtins.isinstance(0.0, kinds)
+    return builtins.isinstance(value, kinds)
+
+
 @replace_builtin(map)
 def map_(fn: Callable[..., Any], *iterables: Any) -> tuple[Any, ...] | Iterator[Any]:
     """``map``, with the function converted; of what ends a tuple, as in MindSpore's graphs: it has a length, may be

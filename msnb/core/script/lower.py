@@ -330,7 +330,7 @@ class Lowering(ast.NodeTransformer):
             return at(
                 node, ast.Call(self.rt("formatted", node.func.value).func, [node.func.value, *node.args], node.keywords)
             )
-        if isinstance(node.func, ast.Name) and node.func.id in ("super", "isinstance", "hasattr", "getattr"):
+        if isinstance(node.func, ast.Name) and node.func.id in ("super", "hasattr", "getattr"):
             return node
         node.func = at(node, self.rt("call", node.func))
         return node

@@ -51,6 +51,27 @@ def _data_ptr_of(self: Tensor) -> int:
     return self._known("data_ptr()").unsafe_buffer_pointer()
 
 
+@spelling(method="const_arg")
+@property
+def _const_arg_of(self: Tensor) -> bool:
+    """Whether a graph takes the Tensor as a constant: False, an argument is an input."""
+    return False
+
+
+@spelling(method="init_finished")
+@property
+def _init_finished_of(self: Tensor) -> bool:
+    """Whether data is there: always True."""
+    return True
+
+
+@spelling(method="init")
+@property
+def _init_of(self: Tensor) -> None:
+    """The Initializer that is still to fill the Tensor: None, data is there from the beginning."""
+    return None
+
+
 @spelling(method="is_pinned")
 def _is_pinned_of(self: Tensor) -> bool:
     """Whether the memory is page-locked: False, JAX moves data to devices by itself."""
