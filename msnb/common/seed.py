@@ -1,7 +1,7 @@
 """The global seed, and who wants to hear of it."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -68,6 +68,17 @@ def undisturbed() -> Iterator[None]:
         _global_seed = before[0]
         _op_seeds.clear()
         _op_seeds.update(before[1])
+
+
+def operator_seeds() -> list[tuple[Any, ...]]:
+    """How far the seeds of operators have moved, for `go_on_with`."""
+    return [(*key, value) for key, value in _op_seeds.items()]
+
+
+def go_on_with(seeds: Iterable[Any]) -> None:
+    """Let the seeds of operators stand where `operator_seeds` found them."""
+    _op_seeds.clear()
+    _op_seeds.update({(name, first): value for name, first, value in seeds})
 
 
 def _reset_op_seed():

@@ -357,17 +357,22 @@ def other_graphs(params, change):
 _PRINTS = frozenset(("debug_callback", "debug_print"))
 
 
+def is_debug_callback(eqn):
+    """Whether an equation does nothing but call Python."""
+    return eqn.primitive.name in _PRINTS and not eqn.outvars
+
+
 def without_prints(jaxpr):
     """A jaxpr, and those nested in it, without debug callbacks."""
     eqns, changed = [], False
     for eqn in jaxpr.eqns:
-        if eqn.primitive.name in _PRINTS and not eqn.outvars:
+        if is_debug_callback(eqn):
             changed = True
             continue
         new = other_graphs(eqn.params, _quiet)
         if new:
             params = {**eqn.params, **new}
-            eqn, changed = eqn.replace(params=params, effects=_effects(params, eqn)), True
+            eqn, changed = eqn.replace(params=params, effects=effects_of(params, eqn)), True
         eqns.append(eqn)
     if not changed:
         return jaxpr
@@ -382,7 +387,8 @@ def _quiet(graph):
     return graph if inner is graph.jaxpr else graph.replace(jaxpr=inner)
 
 
-def _effects(params, eqn):
+def effects_of(params, eqn):
+    """The effects of an equation whose graphs have become those in `params`."""
     found = set()
     for value in params.values():
         for part in value if isinstance(value, tuple) else (value,):

@@ -15,7 +15,19 @@ import jax
 import numpy as np
 
 from msnb import context, log
-from msnb.core import compiled_files, compiling, events, further_outputs, garbage, interrupts, late, random, tape, trace
+from msnb.core import (
+    compiled_files,
+    compiling,
+    events,
+    further_outputs,
+    garbage,
+    handed,
+    interrupts,
+    late,
+    random,
+    tape,
+    trace,
+)
 from msnb.core._jax_private import argument_like, forget_compiled, forget_effects, without_prints
 from msnb.core.checks import Finding
 from msnb.core.errors import place as show_place
@@ -89,7 +101,7 @@ class Program(Staged):
         self._inputs_of = lambda written, read, rest: [(written, read)[which][i] for which, i in plan] + rest
         place = {id(p): i for i, p in enumerate(self.params)}
         self._kept = [place[id(p)] for p in self.written] if self.errors else []  # by a call that fails
-        self._flat = flat([self.jaxpr], self.n_results, self.copied, self._kept)
+        self._flat = self._form_of([self.returning])
         self.run = self._own_run = self._jitted(self._flat, donate=bool(self.written))
         self._careful = None  # the form that leaves the old arrays of Parameters alone, once threads contend for them
         self._ready = None  # what `run` was when it was last called: it is compiled
@@ -119,6 +131,12 @@ class Program(Staged):
                 if array.sharding != place:
                     p._assign(jax.device_put(array, place))
 
+
+    def _form_of(self, graphs):
+        """The call of one or several graphs, whose outputs beyond the program's own are further ones."""
+        own = len(self.jaxpr.jaxpr.outvars)
+        return flat(graphs, self.n_results, self.copied, self._kept, own)
+
     def _follow(self, observers):
         """Run in the form that `observers` ask for; in the program's own where none does."""
         self._observers = tuple(map(weakref.ref, observers))
@@ -134,11 +152,8 @@ class Program(Staged):
         self._observed = tuple((weakref.ref(o), len(graph.jaxpr.outvars) - own) for o, graph in asked)
         if not same(graphs, [graph for _, graph in asked]):  # who asks for the same finds it compiled
             graphs = [graph for _, graph in asked]
-            self.run = (
-                self._own_run
-                if not graphs
-                else self._jitted(flat(graphs, self.n_results, self.copied, self._kept, own))
-            )
+            last = [self.returning] if self.handed else []
+            self.run = self._own_run if not graphs else self._jitted(self._form_of([*graphs, *last]))
         self._form = self._observers, graphs, self.run, self._observed
 
     def _unobserved(self):
@@ -157,7 +172,7 @@ class Program(Staged):
                 run = further_outputs.Run(inputs, [*outs[: self.n_results], *new], outs[at : at + count])
                 further_outputs.hand(looking, self, run)
             at += count
-        return outs[: self.n_results]
+        return (*outs[: self.n_results], *outs[at:])
 
     # ------------------------------------------------------------------ running
     def __call__(self, arrays: list[Any]) -> Any:
@@ -190,8 +205,10 @@ class Program(Staged):
             events.tell("compiled", self)
         if before is not None:
             outs = self._show(inputs, now, outs)
+        if self.handed:
+            handed.give(self.handed, outs[self.n_results :])
         if self._ends:
-            self._end(outs)
+            self._end(outs, self.prints)
         return box(outs[0]) if self.single else self._box(outs)
 
     def _step(self, read, rest):
@@ -264,9 +281,9 @@ class Program(Staged):
             self._ready = form
         return outs
 
-    def _end(self, outs):
+    def _end(self, outs, prints):
         """Wait until everything is printed, and see whether something went wrong: the last of the results tells."""
-        if self.prints:
+        if prints:
             try:
                 jax.effects_barrier()
             except BaseException:
@@ -308,10 +325,10 @@ class Program(Staged):
     def run_recorded(self, arrays: list[Any], boxes: list[Any]) -> Any:
         """In PYNATIVE mode under a gradient the whole program is one node on the tape; `boxes` hold the `arrays`."""
         if self._kernel is None:
-            self._kernel = self._recorded(self._flat)
-            if self.prints:
-                quiet = self.jaxpr.replace(jaxpr=without_prints(self.jaxpr.jaxpr))
-                self._kernel.quiet = self._recorded(flat([quiet], self.n_results, self.copied, self._kept))
+            self._kernel = self._recorded(self._form_of([self.calling]))
+            if self.calling.effects:
+                quiet = self.calling.replace(jaxpr=without_prints(self.calling.jaxpr))
+                self._kernel.quiet = self._recorded(self._form_of([quiet]))
         number = [random.next_number()] if self.random else []
         boxes = self.params + [None] * len(number) + boxes
         with _lock:
@@ -322,8 +339,8 @@ class Program(Staged):
         for p, new in zip(self.written, outs[self.n_results :]):
             p._assign(new._array)
             p._node = new._node
-        if self._ends:
-            self._end([out._array for out in outs])
+        if self._ends or self.handed:
+            self._end([out._array for out in outs], bool(self.calling.effects))
         results = iter(outs[: self.n_results])
         return self.rebuild([next(results) if s is None else s[0] for s in self.static])
 

@@ -13,7 +13,7 @@ from typing import Any
 import jax
 import jax.extend
 
-from msnb.core import garbage, interrupts, spreading, tape, trace, unfinished
+from msnb.core import garbage, handed, interrupts, spreading, tape, trace, unfinished
 from msnb.core._jax_private import argument_like, restore_trace_state, trace_state, unnamed, weak_float32
 from msnb.core.argument_names import argument_name
 from msnb.core.checks import Finding
@@ -55,6 +55,9 @@ class Staged:
             the results, and `read` have none.
         cells (list): Cells that took part.
         prints (bool): Whether it prints, or calls Python otherwise, while it runs; a call then waits for that.
+        handed (tuple[Handed]): What it hands over when it has run, see `core.handed`.
+        returning (ClosedJaxpr): The form that returns that, too, behind its other outputs; `jaxpr` where it is nothing.
+        calling (ClosedJaxpr): The form that can be differentiated, and calls Python for it; likewise.
         settings (list): (Cell, name, value) of the attributes that construct sets, which a call sets when it has run.
         errors (list): (error, place) of what may go wrong while it runs; the last result says which did, by number.
         n_results (int): How many results there are, the one for `errors` included.
@@ -183,7 +186,6 @@ class Staged:
         self.cells: list[Any] = list(frame.cells.values())
         self.errors: list[Any] = frame.errors if frame.error is not None else []
         self.waits = not all(isinstance(e, Finding) and e.late for e, _ in self.errors)  # for its error
-        self.prints = bool(closed.effects)
         self._arguments = [argument_like(value) for value in values]
         self._shape(closed, params, note, arg_names, frame.key_used)
         return []
@@ -213,6 +215,12 @@ class Staged:
                 jaxpr.replace(invars=invars, outvars=outvars, debug_info=unnamed(jaxpr)), closed.consts
             )
         )
+        self.calling = self.jaxpr
+        self.jaxpr = handed.taken_out(self.calling)
+        self.prints = bool(self.jaxpr.effects)
+        found = handed.returning(self.jaxpr) if self.jaxpr is not self.calling else None
+        self.returning: jax.extend.core.ClosedJaxpr = self.jaxpr if found is None else found.jaxpr
+        self.handed: tuple[handed.Handed, ...] = () if found is None else found.values
         self.params: list[Any] = [p for p, _ in keep_params]
         self.inputs: list[tuple[Any, ...]] = (
             [("param", p.name, p.requires_grad) for p in self.params]

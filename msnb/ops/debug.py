@@ -6,12 +6,12 @@ import jax
 import numpy as np
 
 from msnb import log
-from msnb.core import print_target, trace
+from msnb.core import handed, print_target, trace
 from msnb.core._jax_private import is_tracer
 from msnb.core.errors import describe
 from msnb.core.script import reads
 from msnb.core.script.texts import many_devices
-from msnb.core.tensor import Tensor
+from msnb.core.tensor import Tensor, box
 from msnb.core.written_gradients import with_backward_hook
 from msnb.ops._check import tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator
@@ -100,11 +100,16 @@ def _listening():
 
 
 def on_summary(listener):
-    """Register listener(kind, name, tensor), called for each summary operator that runs. Graphs with such operators are
-    built anew when the first listener comes, and when the last one has gone: without any, nothing of them is left.
+    """Register a listener to what summary operators see. Graphs with such operators are built anew when the first one
+    comes, and when the last one has gone: without any, nothing of them is left.
+
+    A graph returns the values beside its results, and nobody waits for them: the Tensor may still be computed when the
+    listener gets it. Of an operator in a loop that is the last value.
 
     Args:
-        listener (Callable): Gets "scalar", "image", "tensor" or "histogram", the name, and a concrete Tensor.
+        listener (Callable): Called as listener(kind, name, tensor, ran) with "scalar", "image", "tensor" or
+            "histogram", the name, a Tensor, and a bool array: whether the operator ran, which in a branch or a loop is
+            not known before; None where it did.
 
     Returns:
         Callable that removes the listener.
@@ -117,6 +122,15 @@ def on_summary(listener):
         trace.epoch.bump()
 
     return remove
+
+
+def _seen(text, array, ran=None):
+    kind, _, name = text.partition(":")
+    for listen in list(_listeners):
+        listen(kind, name, Tensor(array) if isinstance(array, np.ndarray) else box(array), ran)
+
+
+handed.on_handed(_seen)
 
 
 class _Summary(HostPrimitive):
@@ -141,12 +155,17 @@ class _Summary(HostPrimitive):
                 f"keep them."
             )
             return
-        at_run_time(lambda tensor: [listen(self.kind, name, tensor) for listen in list(_listeners)], [value])
+        array = value._array
+        if trace.thread.frame is None and not is_tracer(array):
+            for listen in list(_listeners):
+                listen(self.kind, name, value, None)
+        else:
+            handed.hand(f"{self.kind}:{name}", array, ordered=not many_devices())
 
 
 _SUMMARY_DOC = """Hands {what} to the collectors of summaries, such as `SummaryRecord`; without any, it costs nothing.
 
-    In a loop it hands over each round's value, and a record keeps the last; in a branch, when the branch runs.
+    In a loop of a graph it hands over the last value, and in a branch one if the branch runs.
 
     Inputs:
         - **name** (str) - Name of the value, not empty.

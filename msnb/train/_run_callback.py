@@ -25,18 +25,20 @@ class RunCallback(Callback):
 
     Args:
         run (Union[bool, str, Recording]): True, the name of a run, or one that was begun, which then goes on.
+        resume (bool): Whether a run of that name is gone on with. Default: False.
 
     Raises:
         TypeError: If `run` is none of these.
     """
 
-    def __init__(self, run: "bool | str | Recording") -> None:
+    def __init__(self, run: "bool | str | Recording", resume: bool = False) -> None:
         if not isinstance(run, (bool, str, Recording)):
             raise TypeError(
                 f"For 'Model.train', 'record' should be True, the name of a run, or a run that msnb.record has begun, "
                 f"but got {type(run).__name__}."
             )
         self._given, self.run = run, run if isinstance(run, Recording) else None
+        self._resume = resume
         self._inside = 0  # a training, and an evaluation within it
 
     def __enter__(self) -> Self:
@@ -53,7 +55,8 @@ class RunCallback(Callback):
         moment = run_context.original_args()
         if self.run is None:
             name = self._given if isinstance(self._given, str) else None
-            self.run = record(name or f"{type(moment.network).__name__}-{time.strftime('%Y%m%d-%H%M%S')}")
+            name = name or f"{type(moment.network).__name__}-{time.strftime('%Y%m%d-%H%M%S')}"
+            self.run = record(name, resume=self._resume)
         self._first = self.run._step + 1
         self._optimizer = moment.get("optimizer") or optimizer_of(moment.train_network)
         self._loss: Any = None

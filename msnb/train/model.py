@@ -25,6 +25,7 @@ from msnb.train._assembly import AUTO_PARALLEL, Assembly
 from msnb.train._evaluation import Evaluation
 from msnb.train._idle import Idle
 from msnb.train._progress import Progress, prints
+from msnb.train._resuming import resumption_of
 from msnb.train.callback import RunContext, _CallbackManager, _InternalCallbackParam
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -132,6 +133,7 @@ class Model(Assembly):
         *,
         display: bool = True,
         record: "bool | str | Recording" = False,
+        resume: bool | int = False,
     ) -> None:
         """Train the network.
 
@@ -151,10 +153,17 @@ class Model(Assembly):
                 ``MSNB_PROGRESS=0`` in the environment switch all of them off. Default: True.
             record (Union[bool, str, Recording]): Whether the training is recorded in a folder below ``runs``: True, the
                 name of the run, or one that `msnb.record` has begun. Default: False.
+            resume (Union[bool, int]): Whether the training can go on when it breaks off: the same program, run again,
+                goes on behind the last complete epoch, or with a number behind the last step that it divides. Kept in
+                the folder of the run are the Parameters, the optimizer's too, the stream of random numbers and the
+                loss scale. The batches before are read once more and left out, so it ends with the bits that it would
+                have had, if a seed is set. What callbacks count, and what they draw from `numpy.random`, begins anew.
+                Default: False.
 
         Raises:
             TypeError: If an argument is of another type.
-            ValueError: If the dataset is empty, its columns do not fit, or `epoch` or `sink_size` is out of range.
+            ValueError: If the dataset is empty, its columns do not fit, `epoch` or `sink_size` is out of range,
+                `resume` comes without the name of a run, or what is there is of another training.
 
         Examples:
             >>> model = Model(net, loss_fn=loss, optimizer=optim)
@@ -170,7 +179,8 @@ class Model(Assembly):
         if sink_size < -1 or sink_size == 0:
             raise ValueError(f"For 'Model.train', 'sink_size' should be -1 or positive, but got {sink_size}.")
         self._parallel.check()
-        callbacks = _with_record(callbacks, record) if record else callbacks
+        resumption = resumption_of(resume, record)
+        callbacks = _with_record(callbacks, record, resume) if record else callbacks
         sink = dataset_sink_mode and sink_size > 0
         if dataset_sink_mode:
             log.info("Model.train: there are no device queues here, the dataset is not sunk.")
@@ -194,7 +204,7 @@ class Model(Assembly):
             around = self._progress  # where a callback trains
             with Progress(epoch, cb_params.batch_num, cb_params.list_callback, display) as self._progress:
                 try:
-                    self._train_process(epoch, train_dataset, helper, list_callback, cb_params)
+                    self._train_process(epoch, train_dataset, helper, list_callback, cb_params, resumption)
                 finally:
                     self._progress = around
 
@@ -204,20 +214,27 @@ class Model(Assembly):
             mode=mode, network=self._network, list_callback=_as_list(callbacks), cur_step_num=0, **values
         )
 
-    def _train_process(self, epoch, train_dataset, helper, callbacks, cb_params):
+    def _train_process(self, epoch, train_dataset, helper, callbacks, cb_params, resumption=None):
         network = self._train_network
         follow_overflow = self._follows_overflow()
         columns = None
         run_context, progress = RunContext(cb_params), self._progress
         idle = Idle(network) if self._optimizer is None else None
+        if resumption is not None:
+            resumption.load(self, cb_params.batch_num)
+            cb_params.cur_step_num = progress.done = resumption.step
         callbacks.on_train_begin(run_context)
         step_begin, step_end = callbacks.train_step_begin, callbacks.train_step_end
         try:
             for number in range(1, epoch + 1):
+                elements = iter(helper)
+                if resumption is not None and resumption.pass_by(number, elements):
+                    train_dataset.reset()
+                    continue
                 cb_params.cur_epoch_num = number
                 progress.begin_epoch(number)
                 callbacks.on_train_epoch_begin(run_context)
-                for element in helper:
+                for element in elements:
                     if isinstance(element, Tensor):
                         element = (element,)
                     if len(element) != columns:  # of the batch before
@@ -227,6 +244,8 @@ class Model(Assembly):
                     cb_params.train_dataset_element = element
                     for callback in step_begin:
                         callback(run_context)
+                    if resumption is not None:
+                        resumption.go_on()
                     outputs = network(*element)
                     cb_params.net_outputs = outputs
                     progress.done += 1
@@ -239,13 +258,19 @@ class Model(Assembly):
                     progress.step(outputs)
                     if run_context.get_stop_requested():
                         break
+                    if resumption is not None:
+                        resumption.after_step(self, cb_params)
                 self._epochs_done += 1
                 train_dataset.reset()
                 callbacks.on_train_epoch_end(run_context)
+                if resumption is not None:
+                    resumption.after_epoch(self, cb_params, run_context.get_stop_requested())
                 if run_context.get_stop_requested():
                     break
         finally:
             helper.release()
+            if resumption is not None:
+                resumption.wait()
         progress.finish()
         callbacks.on_train_end(run_context)
 
@@ -262,6 +287,7 @@ class Model(Assembly):
         *,
         display: bool = True,
         record: "bool | str | Recording" = False,
+        resume: bool | int = False,
     ) -> None:
         """Train the network and evaluate it between epochs, and print the metrics each time.
 
@@ -278,6 +304,7 @@ class Model(Assembly):
             sink_size (int): As in `train`. Default: -1.
             display (bool): As in `train`; False keeps the metrics back too. Default: True.
             record (Union[bool, str, Recording]): As in `train`; the metrics are recorded, too. Default: False.
+            resume (Union[bool, int]): As in `train`. Default: False.
 
         Raises:
             TypeError: If an argument is of another type.
@@ -295,9 +322,13 @@ class Model(Assembly):
         if valid_dataset is not None:
             if not self._metric_fns:
                 raise ValueError("Model.fit with a 'valid_dataset' needs metrics, but this Model has none.")
-            others, record = _with_record(callbacks, record), False
+            going_on: Any = resumption_of(resume, record)
+            others = _with_record(callbacks, record, resume)
+            record, resume = False, going_on or False
             callbacks = [Evaluation(valid_frequency, self, valid_dataset, others, valid_dataset_sink_mode), *others]
-        self.train(epoch, train_dataset, callbacks, dataset_sink_mode, sink_size, display=display, record=record)
+        self.train(
+            epoch, train_dataset, callbacks, dataset_sink_mode, sink_size, display=display, record=record, resume=resume
+        )
 
     def build(
         self,
@@ -491,13 +522,13 @@ def _as_list(callbacks):
     return list(callbacks) if isinstance(callbacks, Iterable) else [callbacks]
 
 
-def _with_record(callbacks, record):
+def _with_record(callbacks, record, resume=False):
     """The list of callbacks, and what records the training if that is wanted."""
     if not record:
         return _as_list(callbacks)
     from msnb.train._run_callback import RunCallback  # spares it to who does not record
 
-    return [*_as_list(callbacks), RunCallback(record)]
+    return [*_as_list(callbacks), RunCallback(record, bool(resume))]
 
 
 def _size_of(dataset, argument):

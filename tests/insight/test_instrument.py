@@ -5,7 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb import ir
-from msnb.insight.instrument import Measure, instrument
+from msnb.core.measured import Measure
+from msnb.insight.instrument import instrument
 
 
 class Count(Measure):

@@ -35,7 +35,7 @@ def test_print_shows_values_when_the_program_runs_in_order(mode, capsys):
 @pytest.mark.parametrize("mode", MODES)
 def test_summaries_reach_their_listeners(mode):
     seen = []
-    remove = debug.on_summary(lambda kind, name, tensor: seen.append((kind, name, float(tensor.asnumpy().sum()))))
+    remove = debug.on_summary(lambda kind, name, tensor, _: seen.append((kind, name, float(tensor.asnumpy().sum()))))
 
     class Net(nn.Cell):
         def __init__(self):

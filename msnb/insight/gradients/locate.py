@@ -6,11 +6,12 @@ import jax
 import jax.numpy as jnp
 
 from msnb.core._jax_private import eval_jaxpr, without_prints
+from msnb.core.measured import Measure
 from msnb.core.paths import attribute_path
 from msnb.insight.gradients.recording import NonFinite
 from msnb.insight.gradients.rows import LABEL, is_real
 from msnb.insight.gradients.summary import finiteness
-from msnb.insight.instrument import Measure, instrument
+from msnb.insight.instrument import instrument
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.program import Program

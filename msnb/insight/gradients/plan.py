@@ -8,12 +8,13 @@ import numpy as np
 from jax.extend.core import Jaxpr
 
 from msnb.core._jax_private import Literal
+from msnb.core.measured import Measure
 from msnb.core.paths import attribute_path
 from msnb.insight.gradients import rows as naming
 from msnb.insight.gradients import summary
 from msnb.insight.gradients.rows import LABEL, Row
 from msnb.insight.gradients.step import StepNumbers, Values, flat_ends, has_units, nothing
-from msnb.insight.instrument import Measure, instrument
+from msnb.insight.instrument import instrument
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.further_outputs import Run

@@ -4,7 +4,6 @@ import atexit
 import functools
 import platform
 import re
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,10 +15,12 @@ import numpy as np
 from msnb import log
 from msnb._checkparam import Validator, check_str_by_regular
 from msnb.common.arguments import answered
+from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.formats import lineage_events, summary_events
 from msnb.ops.debug import on_summary
 from msnb.train._utils import _make_directory
+from msnb.train.summary import _seen
 from msnb.train.summary._checks import _DEFAULT_EXPORT_OPTIONS, process_export_options  # noqa: F401
 from msnb.train.summary._graph import graph_of, program_of_last
 from msnb.train.summary._values import content_of
@@ -32,8 +33,6 @@ __all__ = ["SummaryRecord"]
 
 _NUMBERS = ("scalar", "image", "tensor", "histogram")
 _TAG = re.compile(r"(.+)\[:(.+)\]", re.DOTALL)
-_lock = threading.Lock()
-_seen: dict[str, Tensor] = {}  # what summary operators saw since the last look, by "tag[:Kind]"
 
 
 class StepError(ValueError, TypeError):
@@ -114,8 +113,8 @@ class SummaryRecord:
         self._error: BaseException | None = None
         self._writer = SummaryWriter("summary", self._failed)
         self.takers: list[Any] = []  # called with (wall_time, step, values) of each event; `close` is, too
-        _take()
-        self._stop_looking = on_summary(_keep)
+        _seen.take()
+        self._stop_looking = on_summary(_seen.keep)
         atexit.register(self.close)
 
     def __enter__(self) -> Self:
@@ -160,7 +159,7 @@ class SummaryRecord:
             if not isinstance(value, Tensor):
                 raise TypeError(f"Expect the value to be Tensor, but got {type(value).__name__}")
             _check_shape(plugin, value.shape)
-            self._keep(plugin, name, np.array(value.asnumpy()))
+            self._keep(plugin, name, _held(value))
         elif plugin in lineage_events.KINDS:
             self._pool.setdefault(plugin, {})[None] = _lineage_content(plugin, value)
         elif plugin == "graph":
@@ -215,21 +214,26 @@ class SummaryRecord:
             else:
                 self._writer.submit(functools.partial(self._write_graph, wall_time, program))
                 self.has_graph = True
-                if not _seen:
+                if not _seen.anything():
                     return True
         if self._mode == "train":
-            for name, tensor in _take().items():
-                found = _TAG.fullmatch(name)
-                if found is None:
-                    log.warning("The name(%r) is invalid, expected 'TAG[:TYPE]'.", name)
-                else:
-                    self.add_value(found[2].lower(), found[1], tensor)
+            self._take_seen()
         pool, self._pool = self._pool, {}
         if plugin_filter is not None:
             pool = {plugin: values for plugin, values in pool.items() if plugin_filter(plugin)}
         if pool:
             self._writer.submit(functools.partial(self._write, wall_time, step, pool))
         return True
+
+    def _take_seen(self):
+        for name, value in _seen.take().items():
+            found = _TAG.fullmatch(name)
+            if found is None:
+                log.warning("The name(%r) is invalid, expected 'TAG[:TYPE]'.", name)
+            elif isinstance(value, _seen.Perhaps):
+                self._keep(found[2].lower(), found[1], value)
+            else:
+                self.add_value(found[2].lower(), found[1], value)
 
     # ------------------------------------------------------------------ in the thread that writes
     def _write_graph(self, wall_time, program):
@@ -244,7 +248,9 @@ class SummaryRecord:
                 elif plugin == "graph":
                     self._summary.append(summary_events.graph_event(wall_time, value))
                 else:
-                    value = on_host(value)
+                    value = value.array() if isinstance(value, _seen.Perhaps) else on_host(value)
+                    if value is None:
+                        continue
                     content = content_of(plugin, tag, value)
                     if content is not None:
                         (scalars if plugin == "scalar" else others).append((tag, plugin, content))
@@ -312,16 +318,10 @@ def _lineage_content(plugin, value):
     raise TypeError(f"Plugin {plugin!r} expects a {message} value: a dict, or MindSpore's message.")
 
 
-def _keep(kind: str, name: str, tensor: Tensor) -> None:
-    with _lock:
-        _seen[f"{name}[:{kind.capitalize()}]"] = tensor
-
-
-def _take() -> dict[str, Tensor]:
-    with _lock:
-        taken = dict(_seen)
-        _seen.clear()
-    return taken
+def _held(tensor):
+    """The array of a Tensor, which nothing writes over from here on; a device's array is still that of the device."""
+    array = tensor._array
+    return np.array(tensor.asnumpy()) if isinstance(tensor, Parameter) or isinstance(array, np.ndarray) else array
 
 
 def _cache_summary_tensor_data(summary: list[dict[str, Any]]) -> bool:
@@ -333,8 +333,7 @@ def _cache_summary_tensor_data(summary: list[dict[str, Any]]) -> bool:
     Returns:
         bool, True.
     """
-    with _lock:
-        _seen.update((item["name"], item["data"]) for item in summary)
+    _seen.put({item["name"]: item["data"] for item in summary})
     return True
 
 
@@ -347,5 +346,6 @@ def _get_summary_tensor_data() -> dict[str, Tensor]:
     Libraries that measure coverage call it without a record: from the first call on, all that operators see is kept.
     """
     if not _looking:
-        _looking.append(on_summary(_keep))
-    return _take()
+        _looking.append(on_summary(_seen.keep))
+    taken = {name: v.array() if isinstance(v, _seen.Perhaps) else v for name, v in _seen.take().items()}
+    return {name: v if isinstance(v, Tensor) else Tensor(v) for name, v in taken.items() if v is not None}
