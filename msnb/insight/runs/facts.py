@@ -10,8 +10,9 @@ import numpy as np
 
 from msnb.formats.lineage_events import lineage_events
 from msnb.formats.reading import BadFileError
+from msnb.insight.runs.contents import LINEAGE, LINEAGE_FILE
 from msnb.insight.runs.graphs import dataset_graph
-from msnb.insight.runs.run import LINEAGE, LINEAGE_FILE, Run
+from msnb.insight.runs.run import Run
 
 _RESULTS = ("loss", "model_size", "model_path")  # what MindSpore's message of a training says besides its settings
 _PLUMBING = ("connector_queue_size", "num_parallel_workers", "op_type", "operations")  # arguments that change no sample

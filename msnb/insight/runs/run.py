@@ -4,31 +4,21 @@ import json
 import math
 import os
 import platform
-import re
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from msnb.formats import lineage_events, summary_events
-from msnb.formats.protobuf import WireError
+from msnb.formats import summary_events
 from msnb.formats.reading import BadFileError
-from msnb.insight.runs import events, values
+from msnb.insight.runs import values
+from msnb.insight.runs.contents import Contents, is_events
 from msnb.insight.runs.graphs import dataset_graph, network_graph
-from msnb.insight.runs.tail import Tail
 from msnb.insight.runs.values import Histogram, Image, Series, Stored, TensorValue
 from msnb.ir.anf import FuncGraph
 
-_FILE = re.compile(r"summary\.(\d+)\.")
-_KINDS = {events.IMAGE: "image", events.HISTOGRAM: "histogram", events.TENSOR: "tensor"}
-_GRAPH = 4  # field of an Event
-LINEAGE_FILE = "_lineage"  # how the names of lineage files end
-LINEAGE = dict(zip(lineage_events.KINDS, ("train", "eval", "dataset", "custom"), strict=True))
 _NAMES = ("scalar", "image", "histogram", "tensor", "graph")
-_EMPTY = Series(np.empty(0, np.int64), np.empty(0), np.empty(0))
 
 
 def is_run(folder: Path) -> bool:
@@ -38,11 +28,7 @@ def is_run(folder: Path) -> bool:
 
 def is_record(name: str) -> bool:
     """Whether a file of this name makes its folder a run."""
-    return name == "run.json" or _is_events(name)
-
-
-def _is_events(name):
-    return _FILE.search(name) is not None and "tfevents" not in name
+    return name == "run.json" or is_events(name)
 
 
 class Run:
@@ -77,24 +63,11 @@ class Run:
         if not self.folder.is_dir():
             raise FileNotFoundError(f"For 'Run', there is no folder '{self.folder}'.")
         self.meta: dict[str, Any] = {}
-        self.complete: bool = False
         self._lock = threading.RLock()
-        self._listed = self._written = None  # (time of the folder, of run.json) when they were read
-        self._opened = (
-            False  # whether the event files were looked at: a table of a thousand runs asks only for run.json
-        )
-        self._clear()
+        self._written: tuple[int, int] | None = None  # time and size of run.json when it was read
+        self._contents = Contents(self.folder)
+        self._opened = False  # whether the event files were looked at: of a thousand runs a table wants run.json only
         self._look_at_meta()
-
-    def _clear(self):
-        self._files: dict[Path, Tail] = {}
-        self._parts: dict[str, list[Series]] = {}
-        self._stored: dict[str, dict[str, list[Stored]]] = {name: {} for name in _KINDS.values()}
-        self._graphs: list[Stored] = []
-        self._lineage: dict[str, Any] = {}
-        self._newest: dict[str, int] = {}  # tag -> number of the file that its last value stands in
-        self._times: tuple[float, float] | None = None
-        self._faults: list[str] = []
 
     # ------------------------------------------------------------------ reading
     def refresh(self, seconds: float = math.inf) -> bool:
@@ -111,15 +84,7 @@ class Run:
         with self._lock:
             self._opened = True
             came = self._look_at_meta()
-            self._list()
-            try:
-                came = self._read(end) or came
-            except _Restarted:
-                self._clear()
-                self._listed = None
-                self._list()
-                came = self._read(end) or True
-            return came
+            return self._contents.read(end) or came
 
     def _open(self):
         """Read the event files, unless that was done already."""
@@ -137,123 +102,25 @@ class Run:
         try:
             found = json.loads((self.folder / "run.json").read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            self._fault(f"run.json cannot be read: {error}")
+            self._contents.fault(f"run.json cannot be read: {error}")
             return False
         if not isinstance(found, dict):
-            self._fault("run.json holds no object")
+            self._contents.fault("run.json holds no object")
             return False
         self.meta = found
         return True
 
-    def _list(self):
-        try:
-            stamp = self.folder.stat().st_mtime_ns
-            if stamp == self._listed:
-                return
-            self._listed = stamp
-            found = [(_FILE.search(entry), entry) for entry in os.listdir(self.folder) if _is_events(entry)]
-        except OSError as error:
-            self._fault(f"the folder cannot be read: {error}")
-            return
-        for _, name in sorted((int(match[1]), name) for match, name in found if match):
-            self._files.setdefault(self.folder / name, Tail(self.folder / name))
-
-    def _read(self, end):
-        came, self.complete = False, True
-        for number, (path, tail) in enumerate(self._files.items()):
-            try:
-                for records in tail.news():
-                    came = True
-                    self._take(path, number, records)
-                    if time.monotonic() > end:
-                        self.complete = tail.done
-                        break
-            except OSError as error:
-                self._fault(f"{path.name} cannot be read: {error}")
-            if tail.restarted:
-                raise _Restarted
-            if tail.problem is not None:
-                self._fault(tail.problem)
-            if not self.complete:
-                break
-        return came
-
-    def _take(self, path, number, records):
-        if path.name.endswith(LINEAGE_FILE):
-            for start, end in records.spans:
-                self._guarded(
-                    path, lambda body=records.data[start:end]: self._told(lineage_events.decoded(body, path.name))
-                )
-            return
-        columns, others = events.columns(records.data, records.spans)
-        singles: dict[str, list[tuple[int, int, float, float]]] = {}
-        for order in others:
-            self._guarded(path, lambda order=order: self._single(path, number, records, order, singles))
-        for tag, found in singles.items():
-            order, steps, times, numbers = zip(*found, strict=True)
-            made = events.Column(
-                np.array(order), np.array(steps, np.int64), np.array(times, float), np.array(numbers, float)
-            )
-            columns.setdefault(tag, []).append(made)
-        for tag, parts in columns.items():
-            whole = parts[0] if len(parts) == 1 else events.Column(*map(np.concatenate, zip(*parts, strict=True)))
-            if len(parts) > 1:
-                by = np.argsort(whole.order, kind="stable")
-                whole = events.Column(*(part[by] for part in whole))
-            self._scalars(tag, number, Series(whole.steps, whole.times, whole.values))
-
-    def _told(self, event):
-        if event is not None and event.kind == "custom_lineage_data":
-            self._lineage.setdefault(LINEAGE[event.kind], {}).update(event.content)
-        elif event is not None:
-            self._lineage[LINEAGE[event.kind]] = event.content
-
-    def _scalars(self, tag, number, news):
-        kept = self._parts.setdefault(tag, [])
-        if self._newest.get(tag, number) != number and kept:  # what a resumed training repeats
-            old = _joined(kept)
-            keep = old.steps < news.steps[0]
-            kept[:] = [Series(*(part[keep] for part in old))]
-        self._newest[tag] = number
-        kept.append(news)
-        self._seen(float(news.times[0]), float(news.times[-1]))
-
-    def _single(self, path, number, records, order, singles):
-        data = records.data
-        found = events.event(data, *records.spans[order])
-        self._seen(found.time, found.time)
-        for part, start, end in found.parts:
-            if part == _GRAPH:
-                self._graphs.append(Stored(found.step, found.time, path, records.offset + start, end - start))
-        for value in events.values(data, found):
-            if value.kind == events.SCALAR:
-                row = order, found.step, found.time, events.scalar(data, value)
-                singles.setdefault(value.tag, []).append(row)
-                continue
-            table = self._stored[_KINDS[value.kind]]
-            kept = table.setdefault(value.tag, [])
-            newest = f"{_KINDS[value.kind]}\0{value.tag}"
-            if self._newest.get(newest, number) != number:
-                kept[:] = [one for one in kept if one.step < found.step]
-            self._newest[newest] = number
-            place = records.offset + value.start
-            kept.append(Stored(found.step, found.time, path, place, value.end - value.start))
-
-    def _seen(self, first, last):
-        if first > 0 and math.isfinite(last - first):
-            self._times = (min(first, self._times[0]), max(last, self._times[1])) if self._times else (first, last)
-
-    def _guarded(self, path, act):
-        try:
-            act()
-        except (WireError, BadFileError) as error:
-            self._fault(f"{path.name}: a record is no event of MindSpore's: {error}")
-
-    def _fault(self, sentence):
-        if sentence not in self._faults and len(self._faults) < 20:
-            self._faults.append(sentence)
-
     # ------------------------------------------------------------------ what it is
+    @property
+    def complete(self) -> bool:
+        """Whether the last `refresh` came to the end of all files, bool."""
+        return self._contents.complete
+
+    @property
+    def problems(self) -> list[str]:
+        """Sentences about what could not be read, list[str]."""
+        return list(self._contents.problems)
+
     @property
     def name(self) -> str:
         """What the run is called, str."""
@@ -278,7 +145,8 @@ class Run:
         said = _number(self.meta.get("started"))
         if said is None:
             self._open()
-        return said if said is not None or self._times is None else self._times[0]
+        times = self._contents.times
+        return said if said is not None or times is None else times[0]
 
     @property
     def ended(self) -> float | None:
@@ -286,7 +154,7 @@ class Run:
         if self.meta:
             return _number(self.meta.get("ended"))
         self._open()
-        return self._times[1] if self._times else None
+        return self._contents.times[1] if self._contents.times else None
 
     @property
     def config(self) -> dict[str, Any]:
@@ -295,7 +163,8 @@ class Run:
         if isinstance(found, dict):
             return found
         self._open()
-        return {**self._lineage.get("train", {}), **self._lineage.get("custom", {})}
+        told = self._contents.lineage
+        return {**told.get("train", {}), **told.get("custom", {})}
 
     @property
     def summary(self) -> dict[str, float]:
@@ -305,27 +174,26 @@ class Run:
             return said
         self._open()
         with self._lock:
-            return {tag: float(parts[-1].values[-1]) for tag, parts in self._parts.items() if len(parts[-1].values)}
+            return {
+                tag: float(parts[-1].values[-1])
+                for tag, parts in self._contents.scalars.items()
+                if len(parts[-1].values)
+            }
 
     @property
     def lineage(self) -> dict[str, Any]:
         """What MindSpore's lineage says: "train", "eval", "dataset", "custom" (dict of plain values)."""
         self._open()
-        return self._lineage
+        return self._contents.lineage
 
     @property
     def tags(self) -> dict[str, list[str]]:
         """Tags by kind: "scalar", "image", "histogram", "tensor", "graph"."""
         self._open()
         with self._lock:
-            graphs = [f"graph {one.step}" if one.step else "graph" for one in self._graphs]
-            tables = {"scalar": self._parts, **self._stored, "graph": graphs}
+            graphs = [f"graph {one.step}" if one.step else "graph" for one in self._contents.graphs]
+            tables = {"scalar": self._contents.scalars, **self._contents.stored, "graph": graphs}
             return {name: list(tables[name]) for name in _NAMES}
-
-    @property
-    def problems(self) -> list[str]:
-        """Sentences about what could not be read, list[str]."""
-        return list(self._faults)
 
     # ------------------------------------------------------------------ values
     def scalar(self, tag: str) -> Series:
@@ -336,12 +204,7 @@ class Run:
         """
         self._open()
         with self._lock:
-            parts = self._parts.get(tag)
-            if not parts:
-                return _EMPTY
-            if len(parts) > 1:
-                parts[:] = [_joined(parts)]
-            return parts[0]
+            return self._contents.series(tag)
 
     def places(self, kind: str, tag: str) -> list[Stored]:
         """Where the values of a tag stand, for those that need not read them all.
@@ -352,7 +215,7 @@ class Run:
         """
         self._open()
         with self._lock:
-            return list(self._stored[kind].get(tag, ()))
+            return list(self._contents.stored[kind].get(tag, ()))
 
     def images(self, tag: str) -> list[Image]:
         """All images of a tag."""
@@ -383,21 +246,21 @@ class Run:
             try:
                 made.append(readers[kind](place))
             except (OSError, BadFileError) as error:
-                self._fault(f"{place.path.name}: a value of kind {kind} cannot be read: {error}")
+                self._contents.fault(f"{place.path.name}: a value of kind {kind} cannot be read: {error}")
         return made
 
     def graph(self) -> FuncGraph | None:
         """The network's graph as MindSpore's GraphProto tells it, FuncGraph; None where there is none."""
         self._open()
         with self._lock:
-            place = self._graphs[-1] if self._graphs else None
+            place = self._contents.graphs[-1] if self._contents.graphs else None
         if place is None:
             return None
         try:
             event = summary_events.Event(0.0, graph_body=place.bytes(), place=place.path.name)
             return None if event.graph is None else network_graph(event.graph, self.name)
         except (OSError, BadFileError) as error:
-            self._fault(f"{place.path.name}: the graph cannot be read: {error}")
+            self._contents.fault(f"{place.path.name}: the graph cannot be read: {error}")
             return None
 
     def dataset_graph(self) -> FuncGraph | None:
@@ -408,14 +271,6 @@ class Run:
     def __repr__(self) -> str:
         counts = ", ".join(f"{len(tags)} {name}" for name, tags in self.tags.items() if tags)
         return f"Run({self.name}: {self.state}{'; ' + counts if counts else ''})"
-
-
-class _Restarted(Exception):
-    """A file is shorter than what was read of it."""
-
-
-def _joined(parts):
-    return Series(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def _number(value):
