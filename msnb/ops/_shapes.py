@@ -164,7 +164,7 @@ def _length(word, known):
 def _sentence(op, name, shape, patterns, known, source):
     words = [word.removesuffix(">0") for pattern in patterns for word in pattern]
     for word in words:
-        if word[0] == "~":
+        if patterns == ((word,),) and word[0] == "~":
             return f"For '{op}', '{name}' should broadcast with {known[word]} as those before it do, but got {shape}."
         if word[0] == "<":
             return f"For '{op}', '{name}' should broadcast into {source[f'*{word[1:]}']}, but got {shape}."
@@ -175,7 +175,7 @@ def _sentence(op, name, shape, patterns, known, source):
 
 
 def _names(word):
-    if word[0] in "*.":
+    if word[0] in "*.~<":
         return []
     return [node.id for node in ast.walk(ast.parse(word, mode="eval")) if isinstance(node, ast.Name)]
 
@@ -186,12 +186,15 @@ def _shown(pattern, known):
         return f"{len(pattern)} dimension{'s' * (len(pattern) > 1)}"
     if set(pattern) == {"...", "_"}:
         return f"at least {len(pattern) - 1} dimension{'s' * (len(pattern) > 2)}"
-    parts = []
+    parts, behind = [], ""
     for word in pattern:
         several = known.get(word, known.get(f"~{word[1:]}"))
-        if word[0] in "*.":
+        if word[0] == "~":
+            parts.append("...")
+            behind = "" if several is None else f", where ... broadcasts with {several},"
+        elif word[0] in "*.":
             parts += ["..."] if several is None else map(str, several)
         else:
             length = _length(word.removesuffix(">0"), known)
             parts.append({"_": "any"}.get(word, word.replace(">", " > ")) if length is None else str(length))
-    return f"the shape ({', '.join(parts)}{',' if len(parts) == 1 and parts != ['...'] else ''})"
+    return f"the shape ({', '.join(parts)}{',' if len(parts) == 1 and parts != ['...'] else ''}){behind}"

@@ -122,8 +122,8 @@ def foreign(calls):
     return wrong
 
 
-# Operators take turns with the extreme shapes here; tests/ops/test_shape_rules.py has the first row of each file with
-# an axis more, an axis less, no dimension and no rows for each of its Tensors.
+# Operators take turns with the extreme shapes here; tests/ops/test_shape_rules.py has the rows of each of them with an
+# axis more, an axis less, no dimension and no rows for one Tensor beside others that fit.
 CALLS = [(op, shape) for op in public_operators() for shape in SHAPES]
 BY_TURNS = [(op, EXTREME[turn % len(EXTREME)]) for turn, op in enumerate(public_operators())]
 

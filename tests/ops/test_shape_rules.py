@@ -1,10 +1,13 @@
 """Shapes that do not fit: each operator says so in a sentence of its own, which never ends in JAX's or Python's words.
 
 Every row of the operators' files is tried with each of its Tensors in shapes nearby: an axis more, an axis less, a
-length more, no dimension, no rows.
+length more, no dimension, no rows. `make test` tries the first row of every operator in one of the shapes that tell
+most: whoever declares an operator without a rule for its shapes fails there.
 """
 
+import functools
 import linecache
+import zlib
 
 import jax
 import numpy as np
@@ -29,20 +32,31 @@ def nearby(shape):
     if not shape:
         return [(2,), (2, 3), (0,)]
     found = [shape[1:], shape[:-1], (shape[0] + 1, *shape[1:]), (*shape[:-1], shape[-1] + 1)]
-    found += [(*shape, 1), (2, *shape), (0, *shape[1:]), ()]
+    found += [(*shape, 1), (2, *shape), (0, *shape[1:]), (*shape[:-1], 0), ()]
     return [s for s in dict.fromkeys(found) if s != shape]
 
 
-def changed(value):
-    """Values beside `value`, an input of a row: with one Tensor in it of another shape."""
+def telling(shape, turn):
+    """One of an axis less, no rows and no dimension."""
+    found = [shape[:-1], (0, *shape[1:]), ()] if shape else [(2, 3)]
+    return [s for s in found[turn % len(found) :][:1] if s != shape]
+
+
+def changed(value, shapes):
+    """Values beside `value`, an input of a row: with one Tensor in it of another one of the `shapes` for its own."""
     if isinstance(value, Written):
-        yield from changed(value.value)
+        yield from changed(value.value, shapes)
     elif isinstance(value, np.ndarray):
-        for shape in nearby(value.shape):
+        for shape in shapes(value.shape):
             yield np.resize(value, shape).astype(value.dtype) if value.size else np.zeros(shape, value.dtype)
     elif type(value) is tuple:
         for place in sorted({0, len(value) - 1} & set(range(len(value)))):
-            yield from ((*value[:place], other, *value[place + 1 :]) for other in changed(value[place]))
+            yield from ((*value[:place], other, *value[place + 1 :]) for other in changed(value[place], shapes))
+
+
+def shape_of(value):
+    value = value.value if isinstance(value, Written) else value
+    return tuple(map(shape_of, value)) if type(value) is tuple else np.shape(value)
 
 
 def traced(row, inputs):
@@ -80,8 +94,8 @@ def raised_here(error):
     return name.startswith(msnb.__path__[0]) and "raise" in linecache.getline(name, at.tb_lineno)
 
 
-def foreign(rows, monkeypatch):
-    """(row, shapes, sentence) of each call that ends in somebody else's words."""
+def foreign(rows, monkeypatch, by_turns=False):
+    """(row, place, shape, sentence) of each call that ends in somebody else's words."""
     context.set_context(mode=context.PYNATIVE_MODE)
     said = []
     explain = operator.explain_kernel_error
@@ -90,30 +104,34 @@ def foreign(rows, monkeypatch):
     for row in rows:
         inputs = row.inputs()
         for place, value in enumerate(inputs):
-            for other in changed(value):
+            turn = zlib.crc32(row.text.encode()) + place  # another row changes none of the others'
+            shapes = functools.partial(telling, turn=turn) if by_turns else nearby
+            for other in changed(value, shapes):
                 said.clear()
                 try:
                     traced(row, [*inputs[:place], other, *inputs[place + 1 :]])
                 except Exception as error:
                     wants_a_value = "needs the value of a Tensor" in str(error)  # which is none here
-                    own = all(map(raised_here, said)) and str(error).startswith(("For '", "for '"))
+                    sentence = str(error).startswith(("For '", "for '")) or raised_here(error)
+                    own = sentence and all(map(raised_here, said))
                     if not own and not wants_a_value:
-                        found.append((row.text, place, np.shape(other), str(error)))
+                        found.append((row.text, place, shape_of(other), str(error)))
     return found
 
 
-FIRST, FURTHER = split([r for r in ROWS if r.case.target.__name__ not in PLANNED], lambda row: row.file)
+ALL = [r for r in ROWS if r.case.target.__name__ not in PLANNED]
+FIRST, _ = split(ALL, lambda row: row.case.target)
 
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_what_does_not_fit_is_said_in_a_sentence_of_ours(part, monkeypatch):
-    assert foreign(FIRST[part::PARTS], monkeypatch) == []
+    assert foreign(FIRST[part::PARTS], monkeypatch, by_turns=True) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(4 * PARTS))
-def test_so_it_is_for_all_rows(part, monkeypatch):
-    assert foreign(FURTHER[part :: 4 * PARTS], monkeypatch) == []
+def test_so_it_is_for_all_rows_and_all_shapes(part, monkeypatch):
+    assert foreign(ALL[part :: 4 * PARTS], monkeypatch) == []
 
 
 # ---------------------------------------------------------------------- the rules themselves
@@ -131,6 +149,12 @@ def test_so_it_is_for_all_rows(part, monkeypatch):
         ("x y: ~s", ((2, 3), (2,)), "'y' should broadcast with (2, 3) as those before it do, but got (2,)."),
         ("x: *s, y: <s", ((3,), (2, 3)), "'y' should broadcast into 'x' of shape (3,), but got (2, 3)."),
         ("x y: ~s, z: *s", ((2, 1), (3,), (2, 1)), "'z' should have the shape (2, 3) beside"),
+        (
+            "x y: ~s _ m",
+            ((2, 3), (2, 4)),
+            "'y' should have the shape (..., any, 3), where ... broadcasts with (), beside",
+        ),
+        ("x: ~s _ m", ((3,),), "'x' should have the shape (..., any, m), but got (3,)."),
         ("x: size _", ((2, 2),), "'x' should have the shape (7, any), but got (2, 2)."),
     ],
 )

@@ -309,7 +309,10 @@ def Take(input, indices, axis: Axis = ()):
         ``CPU`` ``GPU`` ``TPU``
     """
     tensor_only("take", "input", input)
-    return jnp.take(input, wide(indices), None if axis == () else axis_in("take", axis, input.ndim), mode="clip")
+    axes = () if axis == () else (axis_in("take", axis, input.ndim),)
+    if indices.size:
+        some("take", "input", input, *axes)
+    return jnp.take(input, wide(indices), *axes, mode="clip")
 
 
 @spelling(Take, method="take", generation=1)
@@ -327,9 +330,8 @@ def _take_of(self: Tensor, indices: Tensor | int | list | tuple, axis: int | Non
     if mode not in ("clip", "wrap"):
         raise ValueError(f"For 'take', 'mode' should be 'clip' or 'wrap', but got {mode!r}.")
     indices = indices if isinstance(indices, Tensor) else Tensor(indices)
-    length = self.size if axis is None else self.shape[axis]
     if mode == "wrap":
-        indices = indices % length
+        indices = indices % (self.size if axis is None else self.shape[axis_in("take", axis, self.ndim)])
     return Take.functional(self, indices, axis)
 
 

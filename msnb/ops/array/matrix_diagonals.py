@@ -84,6 +84,7 @@ def MatrixBandPart(x, lower: Int, upper: Int):
 
 
 @operator
+@shapes("x: ... _, padding_value: ()")
 def MatrixDiagV3(x, k: IntOrTuple, num_rows: Int, num_cols: Int, padding_value, *, align: Alignment = "RIGHT_LEFT"):
     """Matrices with given diagonals.
 
@@ -118,7 +119,7 @@ def MatrixDiagV3(x, k: IntOrTuple, num_rows: Int, num_cols: Int, padding_value, 
     num_rows, num_cols = (least if n == -1 else n for n, least in ((num_rows, least_rows), (num_cols, least_columns)))
     low, high = _bounds(op, k, num_rows, num_cols)
     diagonals = _checked_diagonals(op, x, low, high, num_rows, num_cols)
-    whole = jnp.full((*diagonals.shape[:-2], num_rows, num_cols), padding_value.astype(x.dtype).reshape(()))
+    whole = jnp.full((*diagonals.shape[:-2], num_rows, num_cols), padding_value.astype(x.dtype))
     return _with_diagonals(whole, diagonals, low, high, align)
 
 
@@ -154,6 +155,7 @@ def matrix_diag(
 
 
 @operator
+@shapes("padding_value: ()")
 def MatrixDiagPartV3(x, k: IntOrTuple, padding_value, *, align: Alignment = "RIGHT_LEFT"):
     """Diagonals of matrices.
 
@@ -179,7 +181,7 @@ def MatrixDiagPartV3(x, k: IntOrTuple, padding_value, *, align: Alignment = "RIG
     _is_matrix("MatrixDiagPartV3", x)
     low, high = _bounds("MatrixDiagPartV3", k, *x.shape[-2:])
     row, column, there = _places(low, high, *x.shape[-2:], align)
-    found = jnp.where(there, x[..., row, column], padding_value.astype(x.dtype).reshape(()))
+    found = jnp.where(there, x[..., row, column], padding_value.astype(x.dtype))
     return found[..., 0, :] if low == high else found
 
 

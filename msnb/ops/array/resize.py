@@ -13,6 +13,7 @@ from msnb.ops._check import (
     NUMBER,
     dtype_in,
     rank,
+    some,
 )
 from msnb.ops._shapes import shapes
 
@@ -57,6 +58,7 @@ def ResizeNearestNeighbor(input_x, *, size: ImageSize, align_corners: Bool = Fal
     """
     dtype_in("ResizeNearestNeighbor", "input_x", input_x, NUMBER)
     rank("ResizeNearestNeighbor", "input_x", input_x, 4)
+    some("ResizeNearestNeighbor", "input_x", input_x, 2, 3)
     for axis, new in zip((2, 3), size, strict=True):
         input_x = jnp.take(input_x, _sources(input_x.shape[axis], new, align_corners), axis)
     return input_x

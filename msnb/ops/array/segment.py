@@ -10,7 +10,7 @@ from msnb.core.cases import F, Values, case
 from msnb.core.checks import Check, Range
 from msnb.core.declare import operator, spelling, standing_for
 from msnb.core.tensor import Tensor
-from msnb.ops._check import INDEX, NUMBER, dtype_in, tensor_argument
+from msnb.ops._check import INDEX, NUMBER, dtype_in, some, tensor_argument
 from msnb.ops._half import in_float32
 from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops._shapes import shapes
@@ -198,7 +198,12 @@ def sparse_segment_mean(x: Tensor, indices: Tensor, segment_ids: Tensor) -> Tens
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return SegmentMean()(x[tensor_argument("sparse_segment_mean", "indices", indices)], segment_ids)
+    op = "sparse_segment_mean"
+    if not tensor_argument(op, "x", x).ndim:
+        raise ValueError(f"For '{op}', 'x' should have at least 1 dimension, but got shape ().")
+    if tensor_argument(op, "indices", indices).size:
+        some(op, "x", x, 0)
+    return SegmentMean()(x[indices], segment_ids)
 
 
 def _method_of(cls):

@@ -1,5 +1,7 @@
 """Elements in order, and the distinct ones among them."""
 
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -124,7 +126,7 @@ def SearchSorted(sorted_sequence, values, *, dtype: IndexType = mstype.int64, ri
             f"For 'searchsorted', 'values' should have the dimensions of 'sorted_sequence', {sorted_sequence.shape}, "
             f"but for the last one, but got {values.shape}."
         )
-    ordered, sought = (x.reshape(-1, x.shape[-1]) for x in (sorted_sequence, values))
+    ordered, sought = (x.reshape(math.prod(rows), x.shape[-1]) for x in (sorted_sequence, values))
     found = jax.vmap(lambda a, v: jnp.searchsorted(a, v, side=side))(ordered, sought)
     return found.reshape(values.shape).astype(np_dtype(dtype))
 

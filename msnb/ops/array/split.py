@@ -42,6 +42,8 @@ def Unstack(input_x, *, axis: Int = 0, num: Optional(Int) = None):
         raise ValueError(
             f"For 'Unstack', 'num' should be {input_x.shape[axis]}, the length of the axis, but got {num}."
         )
+    if not input_x.shape[axis]:
+        return ()
     return tuple(jnp.squeeze(part, axis) for part in jnp.split(input_x, input_x.shape[axis], axis))
 
 

@@ -10,6 +10,7 @@ from msnb.core.declare import operator
 from msnb.core.dtype import promote
 from msnb.ops._check import FLOAT, axis_in, dtype_in, same_dtype
 from msnb.ops._half import in_float32
+from msnb.ops._shapes import shapes
 
 
 def _norm(difference, p):
@@ -27,6 +28,7 @@ def _norm(difference, p):
 
 
 @operator(functional="cdist", called=("x1", "x2"), generation=2)
+@shapes("input_x input_y: ~s _ m")
 @in_float32
 def Cdist(input_x, input_y, *, p: Static(Float) = 2.0):
     """Distances of each row of a matrix to each row of another.
@@ -59,11 +61,6 @@ def Cdist(input_x, input_y, *, p: Static(Float) = 2.0):
     same_dtype("cdist", x1=input_x, x2=input_y)
     if p < 0:
         raise ValueError(f"For 'cdist', 'p' should not be negative, but got {p}.")
-    if min(input_x.ndim, input_y.ndim) < 2 or input_x.shape[-1] != input_y.shape[-1]:
-        raise ValueError(
-            f"For 'cdist', 'x1' and 'x2' should be matrices with rows of one length, but got {input_x.shape} and "
-            f"{input_y.shape}."
-        )
     return _norm(input_x[..., :, None, :] - input_y[..., None, :, :], p)
 
 

@@ -378,6 +378,7 @@ def _float_power_of(self: Tensor, other: Tensor | float) -> Tensor:
 
 
 @operator(functional="ldexp", methods=("ldexp",), generation=2)
+@shapes("x other: ~s")
 def _Ldexp(x, other):
     """Each element times 2 to the power of another.
 

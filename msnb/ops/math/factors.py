@@ -9,6 +9,7 @@ from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import COMPLEX, FLOAT, dtype_in, same_dtype
 from msnb.ops._half import in_float32
+from msnb.ops._shapes import shapes
 
 _ENTRIES = FLOAT | COMPLEX
 
@@ -176,6 +177,7 @@ def _reflected(x, tau, other, adjoint=False):
 
 
 @operator
+@shapes("x: *s _ _, tau: *s _")
 @in_float32
 def Orgqr(x, tau):
     """The product of Householder's reflections, its first columns.
@@ -189,13 +191,18 @@ def Orgqr(x, tau):
 
     Raises:
         TypeError: If the inputs are not floating point or complex, or differ in their type.
-        ValueError: If `x` has fewer than 2 dimensions.
+        ValueError: If the shapes do not fit.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    matrices("Orgqr", "x", x)
+    dtype_in("Orgqr", "x", x, _ENTRIES)
     same_dtype("Orgqr", x=x, tau=tau)
+    if not x.shape[-2] >= x.shape[-1] >= tau.shape[-1]:
+        raise ValueError(
+            f"For 'Orgqr', 'x' should have no more columns than rows and 'tau' no more elements than these, but got "
+            f"shapes {x.shape} and {tau.shape}."
+        )
     return _reflected(x, tau, jnp.broadcast_to(jnp.eye(*x.shape[-2:], dtype=x.dtype), x.shape))
 
 
@@ -217,6 +224,7 @@ def orgqr(input: Tensor, input2: Tensor) -> Tensor:
 
 
 @operator
+@shapes("x: *s _ _, tau: *s _, other: *s _ _")
 @in_float32
 def Ormqr(x, tau, other, *, left: Bool = True, transpose: Bool = False):
     """Matrices times the product of Householder's reflections, which is a square matrix Q.
@@ -240,12 +248,13 @@ def Ormqr(x, tau, other, *, left: Bool = True, transpose: Bool = False):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    matrices("Ormqr", "x", x)
-    matrices("Ormqr", "other", other)
+    dtype_in("Ormqr", "x", x, _ENTRIES)
     same_dtype("Ormqr", x=x, tau=tau, other=other)
     length = x.shape[-2]
     if other.shape[-2 if left else -1] != length:
         raise ValueError(f"For 'Ormqr', 'other' of shape {other.shape} does not fit 'x' of shape {x.shape}.")
+    if tau.shape[-1] > min(x.shape[-2:]):
+        raise ValueError(f"For 'Ormqr', 'tau' of shape {tau.shape} does not fit 'x' of shape {x.shape}.")
     if left:
         return _reflected(x, tau, other, transpose)
     # B Q is the adjoint of Q* B*.

@@ -10,7 +10,7 @@ from msnb.common.kinds import Axis, DType, Int, Ints, OneOf, Optional, PositiveI
 from msnb.core.cases import F, I, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
-from msnb.ops._check import axes_in, axis_in, tensor_argument
+from msnb.ops._check import axes_in, axis_in, some, tensor_argument
 from msnb.ops._half import widened
 from msnb.ops._numpy import floating, in_type
 
@@ -33,7 +33,10 @@ def _Fourier(x, *, kind: Str, length: Optional(PositiveInt) = None, axis: Int = 
     Outputs:
         Tensor, complex, or real for "irfft" and "hfft".
     """
-    return getattr(jnp.fft, kind)(widened(x), length, axis_in(kind, axis, x.ndim), norm)
+    axis = axis_in(kind, axis, x.ndim)
+    if length is None:
+        some(kind, "input", x, axis)
+    return getattr(jnp.fft, kind)(widened(x), length, axis, norm)
 
 
 @operator
@@ -50,7 +53,7 @@ def _Rolled(x, *, kind: Str, axes: Ints):
     Outputs:
         Tensor of the shape and element type of `x`.
     """
-    return getattr(jnp.fft, kind)(x, axes)
+    return getattr(jnp.fft, kind)(x, axes_in(kind, axes, x.ndim))
 
 
 def _along(kind, x, n, dim, norm):

@@ -6,7 +6,7 @@ from msnb.common.kinds import Ints, Optional, Str, check
 from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
-from msnb.ops._check import axes_in, tensor_argument
+from msnb.ops._check import axes_in, some, tensor_argument
 from msnb.ops._half import widened
 from msnb.ops._numpy import floating
 from msnb.ops.math.fourier import Norm
@@ -28,7 +28,9 @@ def _FourierOfAxes(x, *, kind: Str, lengths: Optional(Ints) = None, axes: Ints, 
     Outputs:
         Tensor, complex, or real for "irfftn" and "hfftn".
     """
-    x = widened(x)
+    x, axes = widened(x), axes_in(kind, axes, x.ndim)
+    if lengths is None:
+        some(kind, "input", x, *axes)
     if kind not in ("hfftn", "ihfftn"):
         return getattr(jnp.fft, kind)(x, lengths, axes, norm)
     last, rest = (lengths[-1], lengths[:-1]) if lengths else (None, None)

@@ -10,6 +10,7 @@ from msnb.core.tensor import Tensor
 from msnb.ops._check import COMPLEX, dtype_in, same_dtype
 from msnb.ops._half import in_float32
 from msnb.ops._numpy import ArrayLike, as_tensor
+from msnb.ops._shapes import shapes
 from msnb.ops.array.broadcast import BroadcastTo
 from msnb.ops.array.eye import Eye
 from msnb.ops.math.factors import matrices
@@ -272,6 +273,7 @@ def _triangular_solve_of(
 
 
 @operator
+@shapes("l2_regularizer: ()")
 @in_float32
 def MatrixSolveLs(matrix, rhs, l2_regularizer, *, fast: Bool = True):
     """What matrices have to be multiplied with to come nearest to `rhs`, in the sense of least squares.
@@ -300,7 +302,7 @@ def MatrixSolveLs(matrix, rhs, l2_regularizer, *, fast: Bool = True):
     if not fast:
         return jnp.linalg.pinv(matrix) @ rhs
     adjoint = jnp.conj(matrix.swapaxes(-1, -2))
-    weight = l2_regularizer.astype(jnp.finfo(matrix.dtype).dtype).reshape(())
+    weight = l2_regularizer.astype(jnp.finfo(matrix.dtype).dtype)
     if matrix.shape[-2] < matrix.shape[-1]:
         ridge = weight * jnp.eye(matrix.shape[-2], dtype=matrix.dtype)
         return adjoint @ jnp.linalg.solve(matrix @ adjoint + ridge, rhs)
@@ -371,6 +373,7 @@ def _PseudoInverse(x, *, atol: Optional(Number) = None, rtol: Optional(Number) =
     """
     matrices("pinv", "x", x)
     if hermitian:  # the lower triangle says all
+        _square("pinv", "x", x)
         lower = jnp.tril(x, -1)
         x = jnp.tril(x) + jnp.conj(lower.swapaxes(-1, -2))
     if rtol is None and atol is None:

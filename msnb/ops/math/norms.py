@@ -10,7 +10,7 @@ from msnb.core.cases import F, I, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
-from msnb.ops._check import COMPLEX, FLOAT, NUMBER, axes_in, axis_in, dtype_in
+from msnb.ops._check import COMPLEX, FLOAT, NUMBER, axes_in, axis_in, dtype_in, some
 from msnb.ops._half import in_float32
 from msnb.ops._kinks import magnitude
 from msnb.ops.math._elementwise import floating
@@ -31,7 +31,8 @@ def length(x, order, axes, keepdims=False):
     if order == 0:
         return jnp.sum(x != 0, axes, keepdims=keepdims).astype(x.dtype)
     if math.isinf(order):
-        return (jnp.max if order > 0 else jnp.min)(x, axes, keepdims=keepdims)
+        find, of_none = (jnp.max, 0) if order > 0 else (jnp.min, jnp.inf)
+        return find(x, axes, keepdims=keepdims, initial=of_none)
     return _root(jnp.sum(jnp.square(x) if order == 2 else x**order, axes, keepdims=keepdims), order)
 
 
@@ -100,6 +101,8 @@ def _MatrixNorm(
         return length(A, 2, axes, keepdims)
     if ord not in ("nuc", 1, -1, 2, -2, math.inf, -math.inf):
         raise ValueError(f"For 'matrix_norm', 'ord' should be 'fro', 'nuc', 1, 2, inf or a negative, but got {ord!r}.")
+    if ord != "nuc":  # of sums over one axis, or of singular values, the largest or the smallest
+        some("matrix_norm", "A", A, *{1: axes[1:], math.inf: axes[:1]}.get(abs(ord), axes))
     return jnp.linalg.norm(A if ord in ("nuc", 2, -2) else magnitude(A), ord, axes, keepdims)
 
 

@@ -288,7 +288,7 @@ def _sign_into(self: Tensor) -> Tensor:
 )
 def NextAfter(x, y):
     """The next number of the element type from the first operand towards the second."""
-    return jax.lax.nextafter(jax.lax.stop_gradient(x), jax.lax.stop_gradient(y))
+    return jnp.nextafter(jax.lax.stop_gradient(x), jax.lax.stop_gradient(y))
 
 
 @spelling(Sign, function="sgn", method="sgn")

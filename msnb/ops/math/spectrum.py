@@ -6,7 +6,7 @@ from msnb.common.kinds import Between, Bool, Int, OneOf, PositiveInt, Shape
 from msnb.core.cases import F, Values, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
-from msnb.ops._check import COMPLEX, FLOAT, dtype_in, tensor_argument
+from msnb.ops._check import COMPLEX, FLOAT, dtype_in, rank, some, tensor_argument
 from msnb.ops.array.create import Ones
 from msnb.ops.math.complex_numbers import Real
 
@@ -160,7 +160,7 @@ def stft(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    tensor_argument("stft", "x", x)
+    rank("stft", "x", tensor_argument("stft", "x", x), 1, 2)
     hop_length = n_fft // 4 if hop_length is None else hop_length
     win_length = n_fft if win_length is None else win_length
     if window is None:
@@ -171,6 +171,7 @@ def stft(
             raise ValueError(
                 f"For 'stft', 'pad_mode' should be 'CONSTANT', 'REFLECT' or 'SYMMETRIC', but got {pad_mode!r}."
             )
+        some("stft", "x", x, -1)
         x = _Extended.functional(x, n_fft // 2, how)
     onesided = not x.is_complex() if onesided is None else onesided
     return_complex = x.is_complex() if return_complex is None else return_complex

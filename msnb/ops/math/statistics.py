@@ -10,7 +10,7 @@ from msnb.core.cases import F, Values, case
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
-from msnb.ops._check import COMPLEX, FLOAT, NUMBER, axes_in, axis_in, dtype_in
+from msnb.ops._check import COMPLEX, FLOAT, NUMBER, axes_in, axis_in, dtype_in, some
 from msnb.ops._half import in_float32
 from msnb.ops._kinks import magnitude
 from msnb.ops._numpy import ArrayLike, as_tensor
@@ -187,6 +187,7 @@ def Norm(A, ord: NormOrder = None, dim: Optional(Axis) = None, keepdim: Bool = F
 def _middle(op, input, axis, keepdims, ignore_nan):
     """The lower one of the two in the middle along an axis, and where it stands."""
     axis = axis_in(op, axis, input.ndim)
+    some(op, "x", input, axis)
     order = jnp.argsort(jax.lax.stop_gradient(input), axis, stable=True)
     if ignore_nan:
         count = jnp.sum(~jnp.isnan(input), axis, keepdims=True)
@@ -472,6 +473,7 @@ def Quantile(input, q, *, dim: Optional(Int) = None, keep_dims: Bool = False, ig
     if q.ndim > 1:
         raise ValueError(f"For 'Quantile', 'q' should have at most 1 dimension, but got shape {q.shape}.")
     axis = None if dim is None else axis_in("Quantile", dim, input.ndim, "dim")
+    some("Quantile", "input", input, *(() if axis is None else (axis,)))
     find = jnp.nanquantile if ignore_nan else jnp.quantile
     return find(input, q.astype(input.dtype), axis, keepdims=keep_dims)
 

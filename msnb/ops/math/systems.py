@@ -8,7 +8,7 @@ from msnb.common.kinds import Bool, Kind, OneOf
 from msnb.core.cases import F, Values, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
-from msnb.ops._check import COMPLEX, FLOAT, dtype_in, rank, same_dtype
+from msnb.ops._check import COMPLEX, FLOAT, dtype_in, rank, same_dtype, some
 from msnb.ops._half import in_float32
 
 _MATRIX = Values([[4.0, 1.0], [1.0, 3.0]])
@@ -144,6 +144,9 @@ def _Cond(A, p: ConditionOrder = None):
         ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("cond", "A", A, FLOAT)
+    if A.ndim < 2:
+        raise ValueError(f"For 'cond', 'A' should have at least 2 dimensions, but got shape {A.shape}.")
+    some("cond", "A", A, -2, -1)
     if p in (None, 2, -2):
         return jnp.linalg.cond(A, p)
     _square("cond", "A", A)

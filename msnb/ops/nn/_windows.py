@@ -90,6 +90,8 @@ def _window_sum(x, kernel, strides, padding):
 
 def window_pads(op, pad_mode, image, kernel, stride):
     """Padding of each spatial dimension; ValueError if a window does not fit."""
+    if 0 in image:
+        raise ValueError(f"For '{op}', images should have pixels, but got {tuple(image)} of them.")
     if pad_mode == "same":
         return tuple(same_pads(n, k, s) for n, k, s in zip(image, kernel, stride, strict=True))
     if any(n < k for n, k in zip(image, kernel, strict=True)):

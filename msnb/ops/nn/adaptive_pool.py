@@ -37,6 +37,7 @@ def _adaptive(op, x, size, mean):
     dims = len(size)
     if x.ndim not in (dims + 1, dims + 2):
         raise ValueError(f"For '{op}', 'input' should have {dims + 1} or {dims + 2} dimensions, but got {x.shape}.")
+    _check.some(op, "input", x, *range(-dims, 0))
     for axis, new in zip(range(x.ndim - dims, x.ndim), size, strict=True):
         old = x.shape[axis]
         new = old if new is None else new
@@ -56,9 +57,11 @@ def _adaptive(op, x, size, mean):
     return x
 
 
-def _places(x, size):
+def _places(op, x, size):
     """Where the largest value of each part stands among all, counted along the last dimensions together."""
     dims = len(size)
+    _check.rank(op, "input", x, dims + 1, dims + 2)
+    _check.some(op, "input", x, *range(-dims, 0))
     shape = x.shape[-dims:]
     parts = [zip(*_bins(old, old if new is None else new), strict=True) for old, new in zip(shape, size, strict=True)]
     number = jnp.arange(math.prod(shape)).reshape(shape)
@@ -67,21 +70,6 @@ def _places(x, size):
         inside = (..., *(slice(a, b) for a, b in part))
         block, place = x[inside], number[inside].reshape(-1)
         found.append(place[jnp.argmax(block.reshape(*x.shape[:-dims], place.size), -1)])
-    lengths = [old if new is None else new for old, new in zip(shape, size, strict=True)]
-    return jnp.stack(found, -1).reshape(*x.shape[:-dims], *lengths)
-
-
-def _places(x, size):
-    """Where the largest value of each part stands among all, counted along the last dimensions together."""
-    dims = len(size)
-    shape = x.shape[-dims:]
-    parts = [zip(*_bins(old, old if new is None else new), strict=True) for old, new in zip(shape, size, strict=True)]
-    number = jnp.arange(math.prod(shape)).reshape(shape)
-    found = []
-    for part in itertools.product(*parts):
-        inside = (..., *(slice(a, b) for a, b in part))
-        block, place = x[inside], number[inside].reshape(-1)
-        found.append(place[jnp.argmax(block.reshape(*x.shape[:-dims], -1), -1)])
     lengths = [old if new is None else new for old, new in zip(shape, size, strict=True)]
     return jnp.stack(found, -1).reshape(*x.shape[:-dims], *lengths)
 
@@ -179,8 +167,7 @@ def _AdaptiveMaxPlaces2D(input, *, output_size: OutputSize2):
     Outputs:
         Tensor of int64: the first of equal ones, counted through the image.
     """
-    _check.rank("adaptive_max_pool2d", "input", input, 3, 4)
-    return _places(lax.stop_gradient(input), output_size).astype(jnp.int64)
+    return _places("adaptive_max_pool2d", lax.stop_gradient(input), output_size).astype(jnp.int64)
 
 
 @spelling(AdaptiveMaxPool2D, _AdaptiveMaxPlaces2D)
@@ -261,8 +248,7 @@ def _AdaptiveMaxPlaces3D(input, *, output_size: OutputSize3):
     Outputs:
         Tensor of int32: the first of equal ones, counted through the volume.
     """
-    _check.rank("adaptive_max_pool3d", "input", input, 4, 5)
-    return _places(lax.stop_gradient(input), output_size).astype(jnp.int32)
+    return _places("adaptive_max_pool3d", lax.stop_gradient(input), output_size).astype(jnp.int32)
 
 
 @spelling(AdaptiveMaxPool3D, _AdaptiveMaxPlaces3D)

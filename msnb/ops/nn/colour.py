@@ -8,6 +8,7 @@ from msnb.core.cases import F, U, Values, case, refused
 from msnb.core.declare import operator
 from msnb.ops._check import FLOAT, dtype_in
 from msnb.ops._half import in_float32
+from msnb.ops._shapes import shapes
 
 
 def _coloured(op, argument, x):
@@ -85,6 +86,7 @@ def HSVToRGB(x):
 
 
 @operator
+@shapes("delta: ()")
 @in_float32
 def AdjustHue(image, delta):
     """Images of red, green and blue with their hue turned.
@@ -110,6 +112,7 @@ def AdjustHue(image, delta):
 
 
 @operator
+@shapes("scale: ()")
 @in_float32
 def AdjustSaturation(image, scale):
     """Images of red, green and blue with their saturation multiplied.

@@ -68,6 +68,7 @@ def SoftmaxCrossEntropyWithLogits(logits, labels):
 
 
 @operator(checks=[checks.label("labels", classes_of("logits"))])
+@shapes("logits: ... _")
 @in_float32
 def SparseSoftmaxCrossEntropyWithLogits(logits, labels, *, is_grad: Bool = False):
     """Mean cross entropy of softmax(logits) with the number of the right class, or its gradient.

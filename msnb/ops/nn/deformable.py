@@ -138,6 +138,7 @@ def deformable_conv2d(
     seen = DeformableOffsets(
         strides, padding, kernel_size, dilations, deformable_groups=deformable_groups, modulated=modulated
     )(x, offsets)
+    _check.rank("deformable_conv2d", "weight", _check.tensor_argument("deformable_conv2d", "weight", weight), 4)
     out = Conv2D(weight.shape[0], kernel_size, pad_mode="valid", stride=kernel_size, group=groups)(seen, weight)
     return out if bias is None else out + bias.reshape((1, -1, 1, 1))
 

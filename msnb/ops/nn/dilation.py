@@ -8,7 +8,7 @@ import numpy as np
 from msnb.common.kinds import IntOrTuple, OneOf
 from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator
-from msnb.ops._check import FLOAT, dtype_in, same_dtype
+from msnb.ops._check import FLOAT, dtype_in, same_dtype, some
 from msnb.ops._shapes import shapes
 from msnb.ops.nn._conv import same_pads
 from msnb.ops.nn._windows import reach, window_taps
@@ -72,6 +72,7 @@ def Dilation2D(
     """
     dtype_in("Dilation2D", "x", x, FLOAT)
     same_dtype("Dilation2D", x=x, filter=filter)
+    some("Dilation2D", "filter", filter, 1, 2)
     step, gap, kernel = _two("stride", stride), _two("dilation", dilation), filter.shape[1:]
     lengths = list(zip(x.shape[2:], kernel, step, gap, strict=True))
     pads = [same_pads(*sizes) for sizes in lengths] if pad_mode == "SAME" else [(0, 0), (0, 0)]

@@ -42,6 +42,7 @@ def _sampled(op, input_x, grid, dims, interpolation_mode, padding_mode, align_co
         raise ValueError(
             f"For '{op}', 'grid' should have shape ({input_x.shape[0]}, {sides}, {dims}), but got {grid.shape}."
         )
+    _check.some(op, "input_x", input_x, *range(2, dims + 2))
     sides = input_x.shape[2:]
     examples = jnp.arange(input_x.shape[0]).reshape(-1, *[1] * dims)
     pixels = jnp.moveaxis(input_x, 1, -1)

@@ -7,6 +7,7 @@ from msnb.common.kinds import Bool, OneOf, Optional, Shape, Value, check
 from msnb.core.cases import F, case, refused
 from msnb.core.declare import also_called, operator, spelling
 from msnb.core.tensor import Tensor
+from msnb.ops import _check
 from msnb.ops._shapes import shapes
 from msnb.ops.nn.adaptive_pool import AdaptiveAvgPool1D, AdaptiveAvgPool2D, AdaptiveAvgPool3D
 from msnb.ops.nn.resize import lerp_matrix, nearest_index
@@ -34,6 +35,7 @@ def _Resize(x, *, size: Shape, linear: Bool, align_corners: Bool, steps: Optiona
     """
     if x.ndim != len(size) + 2:
         raise ValueError(f"For 'interpolate', a size of {len(size)} lengths does not fit shape {x.shape}.")
+    _check.some("interpolate", "input", x, *range(2, x.ndim))
     for axis, (new, step) in enumerate(zip(size, steps or (None,) * len(size), strict=True), start=2):
         old = x.shape[axis]
         if linear:

@@ -190,6 +190,7 @@ def triplet_margin_loss(
 
 
 @operator(checks=[checks.label("target", classes_of("x"))])
+@shapes("x: n c, target: n, weight: c")
 @in_float32
 def MultiMarginLoss(
     x,
@@ -223,10 +224,6 @@ def MultiMarginLoss(
     """
     _check.dtype_in("MultiMarginLoss", "x", x, _check.FLOAT)
     _check.dtype_in("MultiMarginLoss", "target", target, _check.INDEX)
-    if x.ndim != 2 or target.shape != x.shape[:1]:
-        raise ValueError(
-            f"For 'MultiMarginLoss', 'x' should be (N, C) and 'target' (N,), but got {x.shape} and {target.shape}."
-        )
     own = jnp.take_along_axis(x, target[:, None], 1)
     behind = larger(margin - own + x, 0)
     behind = behind * behind if p == 2 else behind

@@ -167,6 +167,8 @@ def PadV3(
     pairs = [(max(low, 0), max(high, 0)) for low, high in pairs]
     if mode == "constant":
         return jnp.pad(x, pairs, constant_values=0 if constant_value is None else constant_value)
+    if padded := [axis for axis, pair in enumerate(pairs) if any(pair)]:
+        _check.some("PadV3", "x", x, *padded)
     return jnp.pad(x, pairs, mode="wrap" if mode == "circular" else mode)
 
 

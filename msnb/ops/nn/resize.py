@@ -76,6 +76,7 @@ def ResizeBilinear(x, *, size: Size, align_corners: Bool = False, half_pixel_cen
     """
     _check.dtype_in("ResizeBilinear", "x", x, _check.FLOAT)
     _check.rank("ResizeBilinear", "x", x, 4)
+    _check.some("ResizeBilinear", "x", x, 2, 3)
     if align_corners and half_pixel_centers:
         raise ValueError("For 'ResizeBilinear', 'align_corners' and 'half_pixel_centers' should not both be True.")
     return bilinear(x, size, align_corners, half_pixel_centers)
@@ -106,13 +107,14 @@ def ResizeBilinearV2(image, size: Size, *, align_corners: Bool = False, half_pix
     op = "ResizeBilinearV2"
     _check.dtype_in(op, "image", image, _check.FLOAT)
     _check.rank(op, "image", image, 4)
+    _check.some(op, "image", image, 2, 3)
     if align_corners and half_pixel_centers:
         raise ValueError(f"For '{op}', 'align_corners' and 'half_pixel_centers' should not both be True.")
     return bilinear(image, size, align_corners, half_pixel_centers).astype(image.dtype)
 
 
 @operator
-@shapes("dout: n c _ _, x: n c _ _")
+@shapes("dout: n c _ _, x: n c h>0 w>0")
 def ResizeBilinearGrad(dout, x, *, align_corners: Bool = False):
     """Gradient of ResizeBilinear from the cotangent and its input."""
     dx = transposed(lambda v: bilinear(v, dout.shape[2:], align_corners), x.shape, dout.astype(jnp.float32))
@@ -127,6 +129,7 @@ def nearest_index(old, new, step=None):
 def _sized(op, x, size, dims, align_corners=False, half_pixel_centers=False):
     _check.dtype_in(op, "image", x, _check.NUMBER)
     _check.rank(op, "image", x, dims + 2)
+    _check.some(op, "image", x, *range(2, dims + 2))
     if align_corners and half_pixel_centers:
         raise ValueError(f"For '{op}', 'align_corners' and 'half_pixel_centers' should not both be True.")
     if len(size) != dims or min(size) < 1:

@@ -97,7 +97,7 @@ def Col2Im(
         patches = lax.conv_general_dilated_patches(
             images, kernel, stride, [(p, p) for p in padding], rhs_dilation=dilation
         )
-        return patches.reshape(*images.shape[:2], kernel[0] * kernel[1], -1)
+        return patches.reshape(*images.shape[:2], kernel[0] * kernel[1], math.prod(patches.shape[2:]))
 
     images = jax.ShapeDtypeStruct((*x.shape[:2], *size), x.dtype)
     wanted = jax.eval_shape(windows, images).shape
@@ -209,7 +209,8 @@ def Im2Col(x, *, ksizes: Shape, strides: Shape = (1,), dilations: Shape = (1,), 
     """
     _check.dtype_in("Im2Col", "x", x, _check.FLOAT)
     columns = Im2ColExt.kernel(x, ksizes, dilations, pads, strides)
-    return columns.reshape(*x.shape[:2], -1, columns.shape[-1])
+    window = ksizes[0] ** 2 if len(ksizes) == 1 else math.prod(ksizes)
+    return columns.reshape(*x.shape[:2], window, columns.shape[-1])
 
 
 @spelling(Im2ColExt, method="unfold")
