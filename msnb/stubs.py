@@ -39,6 +39,8 @@ _LATER = (
     "from msnb.core.parameter import Parameter as Parameter, ParameterTuple as ParameterTuple\n"
     "from msnb.ops._sparse_formats import COOTensor as COOTensor, CSRTensor as CSRTensor\n"
 )
+# What methods of Tensors mention that stand elsewhere.
+_MENTIONED = "from collections.abc import Callable\nfrom msnb.common.hook_handle import HookHandle\n"
 # What a container holds, where its Kind does not say.
 _OF_ANYTHING = {tuple: "tuple[Any, ...]", list: "list[Any]", dict: "dict[Any, Any]", set: "set[Any]"}
 
@@ -58,6 +60,8 @@ def type_text(annotation: Any) -> str:
         return " | ".join(dict.fromkeys(type_text(a) for a in typing.get_args(annotation)))
     if typing.get_origin(annotation) is typing.Literal:
         return f"Literal[{', '.join(map(repr, typing.get_args(annotation)))}]"
+    if isinstance(annotation, list):  # the arguments of a Callable
+        return f"[{', '.join(map(type_text, annotation))}]"
     if typing.get_origin(annotation) is not None:
         inner = ", ".join("..." if a is Ellipsis else type_text(a) for a in typing.get_args(annotation))
         return f"{typing.get_origin(annotation).__name__}[{inner}]"
@@ -280,7 +284,7 @@ def tensor_stub() -> str:
         elif isinstance(node, ast.FunctionDef) and not node.name.startswith("__"):
             lines.append(_def_stub(node, ""))
     text = "".join(lines)
-    return f"{_HEADER}{_IMPORTS}{_imports_of(tree, text)}{_LATER}\n{text}"
+    return f"{_HEADER}{_IMPORTS}{_imports_of(tree, text)}{_LATER}{_MENTIONED}\n{text}"
 
 
 def _imports_of(tree, text):

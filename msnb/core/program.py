@@ -131,7 +131,6 @@ class Program(Staged):
                 if array.sharding != place:
                     p._assign(jax.device_put(array, place))
 
-
     def _form_of(self, graphs):
         """The call of one or several graphs, whose outputs beyond the program's own are further ones."""
         own = len(self.jaxpr.jaxpr.outvars)
