@@ -36,11 +36,17 @@ demo: $(LAB)
 lab: $(LAB)
 	@$(BIN)/python -m msnb lab
 
-# What failed is run once more, alone: a test that passes then was starved by the machine, or is unstable and to be mended.
+# The notebooks run meanwhile, in a process of their own: the tests leave an eighth of two processors idle, where they
+# wait. What failed is run once more, alone: a test that passes then was starved by the machine, or is to be mended.
 test: $(TEST)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(READ:%=--ignore=%) tests || \
-		{ echo "!!! UNSTABLE, if it passes now:"; $(BIN)/python -m pytest -v --last-failed --last-failed-no-failures none tests; }
-	MSNB_PROGRESS=0 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -p tests.no_grammar -p tests.cheap_xla -p nbval --nbval --nbval-current-env --nbval-cell-timeout=600 -p no:cacheprovider notebooks
+	@log=$$(mktemp); MSNB_PROGRESS=0 $(BIN)/python -m pytest -p tests.no_grammar -p tests.cheap_xla -p nbval --nbval \
+		--nbval-current-env --nbval-cell-timeout=600 -p no:cacheprovider notebooks >"$$log" 2>&1 & notebooks=$$!; \
+	trap 'kill $$notebooks 2>/dev/null; rm -f "$$log"' EXIT; \
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(READ:%=--ignore=%) tests; failed=$$?; \
+	wait $$notebooks; shown=$$?; echo "The notebooks:"; cat "$$log"; \
+	if [ $$failed != 0 ]; then echo "!!! UNSTABLE, if it passes now:"; \
+		$(BIN)/python -m pytest -v --last-failed --last-failed-no-failures none tests; failed=$$?; fi; \
+	exit $$((failed || shown))
 
 # The same rules with another Python in another environment, for which pip finds the newest of everything.
 NEWEST ?= $(shell for p in python3.13 "$$(pyenv root 2>/dev/null)"/versions/3.13*/bin/python3.13; do \

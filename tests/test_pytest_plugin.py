@@ -35,6 +35,7 @@ def test_of_the_suite_itself():
 PROGRAM = """
 import os, sys, pytest
 file = sys.argv[1]
+os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # others on this machine load for seconds
 open(file, "w").write(sys.argv[2])
 plugins = ["-p", "no:msnb", "-p", "_msnb_pytest", "-p", "no:cacheprovider"]  # installed or not, once
 for style in sys.argv[3:]:
@@ -79,7 +80,8 @@ def test_a_session_without_msnb_does_not_load_it(tmp_path):
     suite = tmp_path / "test_plain.py"
     suite.write_text("import sys\ndef test_it():\n    assert 'jax' in sys.modules or 'msnb' in sys.modules\n")
     run = [sys.executable, "-m", "pytest", "-p", "no:msnb", "-p", "_msnb_pytest", "-c", "/dev/null", suite]
-    done = subprocess.run(run, capture_output=True, text=True, env={"PYTHONPATH": str(ROOT)}, cwd=tmp_path)
+    environment = {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(run, capture_output=True, text=True, env=environment, cwd=tmp_path)
     assert "1 failed" in done.stdout, done.stdout + done.stderr
 
 

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from msnb.__main__ import main
 from msnb.check import check, of_cells
 from msnb.check.report import Report
 
@@ -128,10 +129,9 @@ def test_a_session(tmp_path):
     assert "<table>" in found._repr_html_() and "nope" in found._repr_html_()
 
 
-def test_the_command(tmp_path):
+def test_the_command(tmp_path, capsys):
+    assert main(["check", str(tmp_path / "b.py")]) == 1 and "There is no file or folder" in capsys.readouterr().err
     (tmp_path / "a.py").write_text("from mindspore import nope\n")
     command = [sys.executable, "-m", "msnb", "check"]
     done = subprocess.run([*command, tmp_path / "a.py"], capture_output=True, text=True)
     assert done.returncode == 1 and done.stdout.startswith("a.py:1: msnb has no mindspore.nope")
-    done = subprocess.run([*command, tmp_path / "b.py"], capture_output=True, text=True)
-    assert done.returncode == 1 and "There is no file or folder" in done.stderr

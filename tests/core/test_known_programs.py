@@ -1,9 +1,6 @@
 """Programs that were compiled before are not lowered again; what is found is the same program, and nothing else is."""
 
 import gc
-import os
-import subprocess
-import sys
 
 import jax
 import jax.export
@@ -239,17 +236,9 @@ print([np.asarray(m.asnumpy()).round(4).tolist() for m in made])
 """
 
 
-def test_what_calls_other_libraries_is_lowered_in_each_process(tmp_path):
+def test_what_calls_other_libraries_is_lowered_in_each_process(fresh, tmp_path):
     """Lowering loads LAPACK; a call without it would end the process."""
-    environment = {**os.environ, "MSNB_COMPILE_CACHE": "1"}
-    first, second = (
-        subprocess.run(
-            [sys.executable, "-c", OUTSIDE_XLA, str(tmp_path / "compiled")],
-            env=environment,
-            capture_output=True,
-            text=True,
-        )
-        for _ in range(2)
-    )
-    assert first.returncode == second.returncode == 0, second.stderr
-    assert first.stdout == second.stdout and first.stdout.startswith("[[[2.0, 0.0]")
+    first, second = (fresh.run(OUTSIDE_XLA, tmp_path, tmp_path / "compiled") for _ in range(2))
+    assert first.status == second.status == 0, second.err
+    assert first.out == second.out and first.out.startswith("[[[2.0, 0.0]")
+    assert any(path.is_file() for path in (tmp_path / "compiled").rglob("*"))

@@ -4,8 +4,6 @@ import copy
 import gc
 import pickle
 import re
-import subprocess
-import sys
 import weakref
 
 import jax
@@ -203,30 +201,20 @@ program = compile.program_of(net, x)
 graph = ir.graph(net, x)
 for node in graph.all_nodes():
     node.source = None
-pickle.dump((list(program.names), graph), sys.stdout.buffer)
+pickle.dump((list(program.names), graph), open(sys.argv[1], "wb"))
 """
 
 
-def _in_another_process(history):
-    code = _OTHER_PROCESS.format(history=history)
-    # a file, as the functions of a graph are read from their source
-    made = subprocess.run([sys.executable, "-c", _AS_FILE, code], capture_output=True, timeout=300)
-    assert made.returncode == 0, made.stderr.decode()
-    return pickle.loads(made.stdout)
+def _in_another_process(fresh, folder, history):
+    done = fresh.run(_OTHER_PROCESS.format(history=history), folder, folder / "made")
+    assert done.status == 0, done.err
+    return pickle.loads((folder / "made").read_bytes())
 
 
-_AS_FILE = """
-import sys, tempfile, os, runpy
-with tempfile.TemporaryDirectory() as folder:
-    path = os.path.join(folder, "program.py")
-    open(path, "w").write(sys.argv[1])
-    runpy.run_path(path, run_name="__main__")
-"""
-
-
-def test_names_and_graphs_of_two_processes_are_equal_whatever_happened_there_before():
-    names, graph = _in_another_process("")
-    others, other = _in_another_process("ops.Softmax(1)(Tensor(np.ones((2, 2)))); ops.LayerNorm(epsilon=1e-9)")
+def test_names_and_graphs_of_two_processes_are_equal_whatever_happened_there_before(fresh, tmp_path):
+    names, graph = _in_another_process(fresh, tmp_path, "")
+    before = "ops.Softmax(1)(Tensor(np.ones((2, 2)))); ops.LayerNorm(epsilon=1e-9)"
+    others, other = _in_another_process(fresh, tmp_path, before)
     assert names == others and "LayerNorm[epsilon=0.001]" in names
     assert graph == other and hash(graph) == hash(other)
     node = next(node for node in graph.all_nodes() if node.op == "Softmax")

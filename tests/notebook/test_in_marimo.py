@@ -39,21 +39,16 @@ for act in (Net(), wants_a_cause):
 """
 
 
-def printed(folder, running=True, environment=None):
-    (folder / "marimo.py").write_text(MARIMO.format(running=running))
-    (folder / "book.py").write_text(NOTEBOOK)
-    path = os.pathsep.join((str(folder), str(ROOT)))
-    done = subprocess.run(
-        [sys.executable, folder / "book.py"],
-        env={**os.environ, "PYTHONPATH": path, **(environment or {})},
-        capture_output=True,
-        text=True,
-    )
-    return done.stderr
+INSTALLED = "import marimo\nfrom msnb.notebook import in_marimo\nin_marimo.install()\n"  # as `import msnb` does it
 
 
 def test_the_frames_are_the_users_and_the_sentence_is_the_last_line(tmp_path):
-    shown = printed(tmp_path)
+    (tmp_path / "marimo.py").write_text(MARIMO.format(running=True))
+    (tmp_path / "book.py").write_text(NOTEBOOK)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT)))}
+    shown = subprocess.run(
+        [sys.executable, tmp_path / "book.py"], env=environment, capture_output=True, text=True
+    ).stderr
     first, _, second = shown.partition("Traceback (most recent call last):\n  File")[2].partition("Traceback (most")
     for text in (first, second):
         assert re.findall(r"in (\w+)$", text, re.MULTILINE)[-2:] == ["construct", "construct"] or "wants" in text
@@ -63,5 +58,7 @@ def test_the_frames_are_the_users_and_the_sentence_is_the_last_line(tmp_path):
 
 
 @pytest.mark.parametrize("running, environment", [(False, {}), (True, {"MSNB_TRACEBACK": "full"})])
-def test_elsewhere_and_where_it_is_asked_for_all_frames_are_there(tmp_path, running, environment):
-    assert "/msnb/nn/_running.py" in printed(tmp_path, running, environment)
+def test_elsewhere_and_where_it_is_asked_for_all_frames_are_there(fresh, tmp_path, running, environment):
+    (tmp_path / "marimo.py").write_text(MARIMO.format(running=running))
+    done = fresh.run(INSTALLED + NOTEBOOK, tmp_path, path=[tmp_path], environment=environment)
+    assert "/msnb/nn/_running.py" in done.err

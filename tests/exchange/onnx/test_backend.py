@@ -1,4 +1,4 @@
-"""ONNX's own tests of single nodes, by way of its backend interface: one of each operator here, all of them by hand."""
+"""ONNX's own tests of single nodes, by way of its backend interface: one of each operator here, another one is slow."""
 
 import functools
 import importlib
@@ -60,22 +60,27 @@ def of_tensors(case):
 
 
 def cases(operator):
-    """Two tests of one node."""
+    """The tests of one node."""
     found = [case for case in collected() if [n.op_type for n in case.model.graph.node] == [operator]]
-    return [case for case in found if of_tensors(case)][:2]
+    return [case for case in found if of_tensors(case)]
 
 
 def expanded(name):
-    """Two tests of the nodes that stand for an operator."""
-    return [case for case in collected() if case.name.startswith(f"test_{name}") and "expanded" in case.name][:2]
+    """The tests of the nodes that stand for an operator."""
+    return [case for case in collected() if case.name.startswith(f"test_{name}") and "expanded" in case.name]
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_a_node_computes_what_onnx_says(operator):
     needs_onnx()
-    found = cases(operator)
-    assert found
-    for case in found:
+    check(cases(operator)[0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_so_it_does_in_another_of_its_tests(operator):
+    needs_onnx()
+    for case in cases(operator)[1:2]:
         check(case)
 
 
@@ -101,10 +106,7 @@ def check(case):
 def test_a_function_written_in_other_operators_computes_the_same(name):
     """A loop among them: how many results it collects is known from the values of inputs."""
     needs_onnx()
-    found = expanded(name)
-    assert found
-    for case in found:
-        check(case)
+    check(expanded(name)[0])
 
 
 def test_what_is_no_tensor_of_numbers_is_refused_by_name():
