@@ -35,7 +35,9 @@ def set_algo_parameters(**kwargs: Any) -> None:
         TypeError: If a value has another type than the parameter.
     """
     checked = _parameters.check(kwargs)
-    log.once("set_algo_parameters has no effect: msnb does not search for strategies yet.")
+    log.once(
+        "set_algo_parameters has no effect: strategies are searched for by an integer linear program, which counts bytes."
+    )
     _parameters.assign(checked)
 
 
