@@ -32,9 +32,7 @@ _costs = Settings(
 def set_cost_model_context(**kwargs):
     """Change costs. Raises ValueError for an unknown key, TypeError for a value of another type."""
     checked = _costs.check(kwargs)
-    log.once(
-        "set_cost_model_context has no effect: strategies are searched for by an integer linear program, which counts bytes."
-    )
+    log.once("set_cost_model_context has no effect: the search is an integer linear program and counts bytes.")
     _costs.assign(checked)
 
 
