@@ -340,7 +340,8 @@ for _key in ("device_target", "device_id"):
 _ONE_PROCESS = "this program is one process, which computes a loss once"
 _NO_PIPELINE = "there are no stages: every device runs the whole network on its rows"
 _XLA_GROUPS = "XLA groups communication by itself"
-_NO_SEARCH = "msnb does not search for strategies; a sharding says how Tensors are spread"
+_ONE_SEARCH = "strategies are searched for by an integer linear program"
+_NO_FILES = "strategies are not kept in files"
 
 _parallel = Settings(
     "set_auto_parallel_context",
@@ -358,11 +359,11 @@ _parallel = Settings(
         "auto_parallel_search_mode": (
             "dynamic_programming",
             OneOf("dynamic_programming", "recursive_programming", "sharding_propagation"),
-            _NO_SEARCH,
+            _ONE_SEARCH,
         ),
         "parameter_broadcast": (False, Bool),
-        "strategy_ckpt_load_file": ("", Str, _NO_SEARCH),
-        "strategy_ckpt_save_file": ("", file_in_new_folder, f"{_NO_SEARCH}, and the file is not written"),
+        "strategy_ckpt_load_file": ("", Str, _NO_FILES),
+        "strategy_ckpt_save_file": ("", file_in_new_folder, f"{_NO_FILES}, and this one is not written"),
         "full_batch": (False, Bool),
         "enable_parallel_optimizer": (False, Bool),
         "all_reduce_fusion_config": ([], ascending_indices, _XLA_GROUPS),
@@ -371,7 +372,7 @@ _parallel = Settings(
         "enable_alltoall": (False, Bool, _XLA_GROUPS),
         "force_fp32_communication": (False, Bool, "gradients are summed in the type that they have"),
         "parallel_optimizer_config": ({}, mapping, "every device keeps the whole state of the optimizer"),
-        "strategy_ckpt_config": ({}, mapping, _NO_SEARCH),
+        "strategy_ckpt_config": ({}, mapping, _NO_FILES),
         "pipeline_config": ({}, mapping, _NO_PIPELINE),
         "pipeline_segments": (1, Between(Int, 1, 2**31 - 1), _NO_PIPELINE),
         "pipeline_result_broadcast": (False, Bool, _NO_PIPELINE),
@@ -411,10 +412,11 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
         loss_repeated_mean (bool): Whether a loss that several devices repeat is divided by their number; no effect yet.
             Default: True.
         parallel_mode (str): One of ``ParallelMode.MODE_LIST``. With "semi_auto_parallel" programs of GRAPH mode run on
-            `device_num` devices as ``Primitive.shard`` says; what has no strategy follows its neighbours. Default:
-            "stand_alone".
-        auto_parallel_search_mode (str): "dynamic_programming" or "recursive_programming"; no effect yet. Default: the
-            former.
+            `device_num` devices as ``Primitive.shard`` says, and what has no strategy follows its neighbours; with
+            "auto_parallel" as a search says, which lets the devices send as little as possible; with "data_parallel"
+            and "hybrid_parallel" each device runs the program on its rows. Default: "stand_alone".
+        auto_parallel_search_mode (str): "dynamic_programming" or "recursive_programming"; no effect, as there is one
+            search. Default: the former.
         parameter_broadcast (bool): Whether device 0 hands its initial parameters to the others. Default: False.
         strategy_ckpt_load_file (str): File to read strategies from; no effect yet. Default: "".
         strategy_ckpt_save_file (str): File to write strategies to; no effect yet. Default: "".

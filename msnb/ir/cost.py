@@ -12,6 +12,8 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
 
 from msnb.core.facets import Facet
 
+_GRAPHS = (ClosedJaxpr, Jaxpr)
+
 
 def _size(var):
     return math.prod(getattr(var.aval, "shape", ()))
@@ -31,7 +33,7 @@ def inner_jaxprs(eqn: JaxprEqn) -> list[ClosedJaxpr]:
     found = []
     for value in eqn.params.values():
         for item in value if isinstance(value, (tuple, list)) else (value,):
-            if hasattr(item, "eqns") or hasattr(getattr(item, "jaxpr", None), "eqns"):
+            if isinstance(item, _GRAPHS):
                 found.append(item)
     return found
 

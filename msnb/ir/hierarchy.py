@@ -196,14 +196,18 @@ class Hierarchy:
     def given(self) -> list[Any]:
         """Per scope index, the node whose result a closed scope shows: the last one that something outside of it reads
         in the same lane, or that the program returns; else its last."""
-        last, leaving = {}, {}
+        last, leaving, home, chains = {}, {}, self.home, {}
         for node in self.nodes:
-            for scope in self.home[node.id].ancestors():
-                last[scope.index] = node
+            scope = home[node.id]
+            if scope.index not in chains:
+                chains[scope.index] = scope.ancestors()
+            for around in chains[scope.index]:
+                last[around.index] = node
         ends = [(source.id, ()) for source, _ in self.graph.outputs if isinstance(source, CNode)]
-        ends += [(source, self.home[target].ancestors()) for source, target in self.edges]
+        apart = [(source, target) for source, target in self.edges if home[source] is not home[target]]
+        ends += [(source, chains[home[target].index]) for source, target in apart]
         for source, around in ends:
-            chain = self.home[source].ancestors()
+            chain = chains[home[source].index]
             depth = shared(chain, around)
             if around and depth < 2:
                 continue  # another lane
@@ -216,7 +220,12 @@ class Hierarchy:
 
 def shared(chain: Sequence[Any], other: Sequence[Any]) -> int:
     """How many scopes two ways down from the root have in common."""
-    return sum(one is two for one, two in zip(chain, other, strict=False))
+    depth = 0
+    for one, two in zip(chain, other, strict=False):
+        if one is not two:
+            break
+        depth += 1
+    return depth
 
 
 def _mark_lone(scope):

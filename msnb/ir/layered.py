@@ -218,6 +218,9 @@ def _columns(layers, above, below, widths, count, gap):
                 near = first.get(number) or second.get(number)
                 wanted.append(sum(x[n] for n in near) / len(near) if near else x[number])
                 weights.append(4.0 if number >= count else 1.0 if near else 0.1)
+            if len(layer) == 1:  # nothing to keep apart
+                x[layer[0]] = wanted[0]
+                continue
             for number, value in zip(layer, _apart(wanted, weights, [widths[n] for n in layer], gap), strict=False):
                 x[number] = value
     return x

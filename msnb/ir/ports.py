@@ -7,7 +7,7 @@ B's children that read it; inside A it comes from those that made it to a port; 
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from .boxes import FOLD, Scope
+from .boxes import FOLD, LONE, Scope
 from .hierarchy import Hierarchy, shared
 
 _MOST = 8  # ports on one side; where there were more, one stands for all of them
@@ -51,6 +51,9 @@ class Ports:
         self.out: dict[int, dict[int, Port]] = {}
         ways = {}
         for source, target in tree.edges:
+            home = tree.home[source]
+            if home is tree.home[target] and home.kind not in (FOLD, LONE):
+                continue  # no rim lies between the two
             for number in (source, target):
                 if number not in ways:
                     ways[number] = tree.way(tree.nodes[number])

@@ -32,7 +32,7 @@ _costs = Settings(
 def set_cost_model_context(**kwargs):
     """Change costs. Raises ValueError for an unknown key, TypeError for a value of another type."""
     checked = _costs.check(kwargs)
-    log.once("set_cost_model_context has no effect: msnb does not search for strategies yet.")
+    log.once("set_cost_model_context has no effect: the search is an integer linear program and counts bytes.")
     _costs.assign(checked)
 
 

@@ -35,7 +35,7 @@ def set_algo_parameters(**kwargs: Any) -> None:
         TypeError: If a value has another type than the parameter.
     """
     checked = _parameters.check(kwargs)
-    log.once("set_algo_parameters has no effect: msnb does not search for strategies yet.")
+    log.once("set_algo_parameters has no effect: the search is an integer linear program and counts bytes.")
     _parameters.assign(checked)
 
 

@@ -1,130 +1,22 @@
-"""SEMI_AUTO_PARALLEL: operators lie on the devices as their strategies say, and what has none follows its neighbours.
+"""How a program is spread over devices, as ``context.set_auto_parallel_context`` says."""
 
-While a program is traced, the inputs and outputs of each operator that has a strategy are held to it; gradients are
-held to the same. XLA divides the work between the devices and puts the communication in.
-"""
-
-from collections.abc import Hashable, Sequence
-from typing import Any
-
-import jax
-import numpy as np
-from jax.extend.core import Var
-from jax.sharding import NamedSharding, PartitionSpec
+from collections.abc import Hashable
 
 from msnb import context, log
 from msnb.context import ParallelMode
 from msnb.core import spreading, trace
-from msnb.core.spreading import Places
+from msnb.parallel.auto import Auto
 from msnb.parallel.data_parallel import DataParallel
-from msnb.parallel.mesh import ask_for_devices, device_mesh
-from msnb.parallel.rules import Call, tables  # noqa: F401 - which fill the rules
-from msnb.parallel.strategy import laid_out
+from msnb.parallel.mesh import ask_for_devices
+from msnb.parallel.semi_auto import SemiAuto
 
 _settings = context._parallel.values
-_hold = jax.lax.with_sharding_constraint
-
-
-class SemiAuto:
-    """How a program is spread by the strategies of its operators.
-
-    Args:
-        devices (int): Over how many devices.
-        full_batch (bool): Whether each device is given the whole of each argument, rather than its rows.
-
-    Attributes:
-        strategies (list): (GraphName, strategy, Laid) of each operator with a strategy, in the order of the trace.
-    """
-
-    def __init__(self, devices: int, full_batch: bool) -> None:
-        self.devices, self.full_batch = devices, full_batch
-        self.strategies: list[tuple[Any, Any, Any]] = []
-
-    axes: list[tuple[str, int]] = []  # it is traced as if one device computed all
-
-    def within(self, value: Any) -> Any:
-        """An argument as it is; see `core.spreading`."""
-        return value
-
-    def run(self, kernel: Any, arrays: Sequence[Any]) -> Any:
-        """Trace a call of a kernel, held to its strategy; see `core.spreading`."""
-        meaning, strategy = kernel.name.meaning, kernel.name.meaning.strategy
-        if strategy is None:
-            return kernel.run(*arrays)
-        shapes = [np.shape(a) for a in arrays]
-        laid = laid_out(Call(meaning.operator, meaning.settings, shapes), strategy, self.devices)
-        self.strategies.append((kernel.name, strategy, laid))
-        out = kernel.run(*[_held(a, place) for a, place in zip(arrays, laid.inputs, strict=True)])
-        if type(out) is tuple:
-            return tuple([_held(o, place) for o, place in zip(out, laid.outputs, strict=True)])
-        return _held(out, laid.outputs[0])
-
-    def places(self, program: Any) -> Places:
-        """Where the arrays of a traced program are to be; see `core.spreading`."""
-        mesh = device_mesh(self.devices)
-        found = lying(program.jaxpr.jaxpr)
-        whole = NamedSharding(mesh, PartitionSpec())
-        by_param, rest = {}, []
-        for var, kind, param in zip(program.jaxpr.jaxpr.invars, program.inputs, _padded(program), strict=True):
-            spec = found.get(var)
-            if param is not None:
-                by_param[id(param)] = whole if spec is None else NamedSharding(mesh, spec)
-            elif kind[0] == "random":
-                rest.append(whole)
-            else:
-                rest.append(whole if self.full_batch else NamedSharding(mesh, self._rows(mesh, var.aval.shape, spec)))
-        written, read = ([by_param[id(p)] for p in params] for params in (program.written, program.read))
-        return Places(written, read, rest)
-
-    def _rows(self, mesh, shape, spec):
-        """Of an argument: as its first reader wants it, else by rows."""
-        if spec is not None:
-            return spec
-        return PartitionSpec(mesh.axis_names) if shape and shape[0] % self.devices == 0 else PartitionSpec()
-
-
-def _padded(program):
-    return [*program.params, *[None] * (len(program.inputs) - len(program.params))]
-
-
-def _held(array, place):
-    return _hold(array, place) if place.spec != PartitionSpec() or np.ndim(array) else array
-
-
-def lying(jaxpr: Any) -> dict[Var, PartitionSpec]:
-    """How the inputs of a graph lie, as far as it says: as their first reader with a strategy holds them.
-
-    What an optimizer keeps of a Parameter lies as that does.
-
-    Args:
-        jaxpr (Jaxpr): The graph.
-    """
-    found: dict[Var, PartitionSpec] = {}
-    same: dict[Var, Var] = {}  # a copy in another type -> what it was made of
-    inputs = set(jaxpr.invars)
-    for eqn in jaxpr.eqns:
-        read = eqn.invars[0] if eqn.invars else None
-        if not isinstance(read, Var):
-            continue
-        read = same.get(read, read)
-        if read not in inputs:
-            continue
-        if eqn.primitive.name == "sharding_constraint":
-            found.setdefault(read, eqn.params["sharding"].spec)
-        elif _is_cast(eqn):
-            same[eqn.outvars[0]] = read
-    for eqn in jaxpr.eqns:
-        kept = [v for v in eqn.invars if isinstance(v, Var) and v in inputs and v.aval.shape]
-        told = {v.aval.shape: found[v] for v in kept if v in found}
-        for v in kept:
-            if v not in found and v.aval.shape in told and len(kept) > 1:
-                found[v] = told[v.aval.shape]
-    return found
-
-
-def _is_cast(eqn):
-    meaning = getattr(eqn.params.get("name"), "meaning", None)
-    return eqn.primitive.name == "convert_element_type" or (meaning is not None and meaning.operator == "Cast")
+_KINDS = {
+    ParallelMode.DATA_PARALLEL: DataParallel,
+    ParallelMode.HYBRID_PARALLEL: DataParallel,
+    ParallelMode.SEMI_AUTO_PARALLEL: SemiAuto,
+    ParallelMode.AUTO_PARALLEL: Auto,
+}
 
 
 def _state() -> Hashable:
@@ -133,19 +25,13 @@ def _state() -> Hashable:
     return _settings.parallel_mode, _settings.device_num, _settings.full_batch
 
 
-_BY_ROWS = (ParallelMode.DATA_PARALLEL, ParallelMode.HYBRID_PARALLEL)
-
-
 def _begin() -> spreading.Spread | None:
-    if _settings.parallel_mode == ParallelMode.STAND_ALONE:
+    if _settings.parallel_mode == ParallelMode.STAND_ALONE or _settings.device_num == 1:
         return None
     if context._state.mode != context.GRAPH_MODE:
         log.once("Work is spread over devices in GRAPH mode; in PYNATIVE mode one device computes all.")
         return None
-    if _settings.device_num == 1:
-        return None
-    kind = DataParallel if _settings.parallel_mode in _BY_ROWS else SemiAuto
-    return kind(_settings.device_num, _settings.full_batch)
+    return _KINDS[_settings.parallel_mode](_settings.device_num, _settings.full_batch)
 
 
 def follow_context() -> None:

@@ -12,7 +12,6 @@ EXPLAINED = {
     ("mint.sort", "stable"): "the same",
     ("mint.unique", "sorted"): "the elements are sorted in any case",
     ("mint.repeat_interleave", "output_size"): "it spares MindSpore a look at `repeats`",
-    ("DistributedGradReducer", "parameters"): "says what the gradients belong to, which nothing has to know here",
     ("Signature", "rw"): "kept on the object for the program that reads it, and so is that of make_sig",
     ("ops.signature.make_sig", "rw"): "see Signature",
 }

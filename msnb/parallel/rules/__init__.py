@@ -7,8 +7,7 @@ that no output has is summed over, which the devices then do together.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from msnb.core.facets import Facet
-from msnb.core.operator import REGISTRY
+from msnb.core.facets import Facet, MissingEntry
 
 rules: Facet = Facet("a sharding rule", "Leave its strategy out: it is then spread as its neighbours are.")
 
@@ -50,4 +49,7 @@ def rule_of(call: Call) -> Rule:
     Raises:
         MissingEntry: If there is none for the operator.
     """
-    return rules[REGISTRY[call.operator]](call)
+    rule = rules.named(call.operator)
+    if rule is None:
+        raise MissingEntry(f"For '{call.operator}', there is no sharding rule. {rules.remedy}")
+    return rule(call)

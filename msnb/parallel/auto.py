@@ -1,0 +1,87 @@
+"""AUTO_PARALLEL: the strategies are searched for, over all equations of the traced program.
+
+What a program computes is opened into JAX's equations; each gets the layout that makes the devices send the fewest
+bytes, and all are held to it. Strategies that the network gives stay as they are.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from msnb.core.spreading import Places
+from msnb.parallel.mesh import device_mesh, factors, named_mesh
+from msnb.parallel.search.choosing import dynamic_programming
+from msnb.parallel.search.costs import Machines
+from msnb.parallel.search.flat import flat
+from msnb.parallel.search.pinned import pinned, placing
+from msnb.parallel.search.problem import Problem
+from msnb.parallel.semi_auto import SemiAuto
+
+
+class Auto(SemiAuto):
+    """How a program is spread by a search; see `SemiAuto` for the arguments.
+
+    Attributes:
+        problem (Problem): What was searched, once `places` has been asked.
+        choice (list[int]): What was chosen for each of its nodes.
+    """
+
+    problem: Problem
+    choice: list[int]
+
+    def places(self, program: Any) -> Places:
+        """Where the arrays of a traced program are to be; see `core.spreading`."""
+        mesh = device_mesh(self.devices)
+        names = grouped(self.devices)
+        place = placing(mesh, names)
+        self.problem = Problem(flat(program.jaxpr), machines(names, self.devices), _returned(program))
+        self.choice = dynamic_programming(self.problem)
+        chosen = [node[k] for node, k in zip(self.problem.nodes, self.choice, strict=True)]
+        count = len(self.problem.graph.inputs)
+        laid = [place(choice.outputs[0]) for choice in chosen[:count]]
+        by_param = {id(p): where for p, where in zip(program.params, laid, strict=False)}
+        in_graph = placing(named_mesh(self.devices), names)
+
+        def around(form: Callable[..., Any]) -> Callable[..., Any]:
+            return _held(form, chosen[count:], in_graph)
+
+        written, read = ([by_param[id(p)] for p in params] for params in (program.written, program.read))
+        return Places(written, read, laid[len(program.params) :], around)
+
+
+def grouped(devices: int) -> dict[str, tuple[str, ...]]:
+    """The axes that the search cuts by, each some of the mesh's: two, as equal as they can be."""
+    mesh = named_mesh(devices)
+    primes, half = factors(devices), []
+    while primes[len(half) :] and math.prod([*half, primes[len(half)]]) ** 2 <= devices:
+        half.append(primes[len(half)])
+    names = mesh.axis_names
+    found = {"outer": names[: len(half)], "inner": names[len(half) :]}
+    return {axis: group for axis, group in found.items() if group}
+
+
+def machines(names: dict[str, tuple[str, ...]], devices: int) -> Machines:
+    """The devices of one host, as the search sees them."""
+    sizes = named_mesh(devices).shape
+    return Machines(
+        {axis: math.prod(sizes[n] for n in group) for axis, group in names.items()}, dict.fromkeys(names, 1.0)
+    )
+
+
+def _returned(program):
+    """{output: input} of the Parameters that a program writes."""
+    place = {id(p): i for i, p in enumerate(program.params)}
+    return {program.n_results + i: place[id(p)] for i, p in enumerate(program.written)}
+
+
+def _held(form, choices, place):
+    """A form of the program whose first equations are held to what was chosen."""
+
+    def run(params, extra, arrays):
+        leaves, tree = jax.tree.flatten((params, extra, arrays))
+        closed, out = jax.make_jaxpr(lambda *flat: form(*jax.tree.unflatten(tree, flat)), return_shape=True)(*leaves)
+        return jax.tree.unflatten(jax.tree.structure(out), pinned(flat(closed), choices, place)(*leaves))
+
+    return run

@@ -1,0 +1,98 @@
+"""A traced graph as one list of JAX's equations: what calls of operators and Cells hold stands in their place.
+
+Loops and branches stay what they are, one equation each.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
+
+_OPENED = {"jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "remat", "checkpoint"}
+_BODIES = ("jaxpr", "call_jaxpr", "fun_jaxpr")
+
+
+class Value:
+    """What an equation makes, or the graph is given.
+
+    Attributes:
+        shape (tuple[int, ...]): Its shape.
+        bytes (int): Its size.
+        aval (jax.core.AbstractValue): What JAX says of it.
+    """
+
+    __slots__ = ("aval", "bytes", "shape")
+
+    def __init__(self, aval: Any) -> None:
+        self.aval = aval
+        self.shape: tuple[int, ...] = tuple(getattr(aval, "shape", ()))
+        self.bytes: int = math.prod(self.shape) * getattr(getattr(aval, "dtype", None), "itemsize", 0)
+
+
+class Equation(NamedTuple):
+    """One equation.
+
+    Attributes:
+        primitive (jax.extend.core.Primitive): What is computed.
+        params (dict): How.
+        inputs (list): `Value`, or a constant of the graph: an array or a number.
+        outputs (list[Value]): What it makes.
+    """
+
+    primitive: Any
+    params: dict[str, Any]
+    inputs: list[Any]
+    outputs: list[Value]
+
+    @property
+    def shapes(self) -> list[tuple[int, ...]]:
+        """Of the inputs."""
+        return [i.shape if isinstance(i, Value) else np.shape(i) for i in self.inputs]
+
+
+class Flat(NamedTuple):
+    """A graph without calls.
+
+    Attributes:
+        inputs (list[Value]): What it is given.
+        equations (list[Equation]): In an order in which they can be computed.
+        outputs (list): `Value`, or a constant.
+    """
+
+    inputs: list[Value]
+    equations: list[Equation]
+    outputs: list[Any]
+
+
+def flat(closed: ClosedJaxpr) -> Flat:
+    """The graph `closed` without calls."""
+    equations: list[Equation] = []
+
+    def walk(jaxpr: Jaxpr, constants: Any, arguments: Any) -> list[Any]:
+        known: dict[Any, Any] = dict(zip(jaxpr.constvars, constants, strict=True))
+        known.update(zip(jaxpr.invars, arguments, strict=True))
+
+        def read(atom):
+            return atom.val if isinstance(atom, Literal) else known[atom]
+
+        for eqn in jaxpr.eqns:
+            given = [read(v) for v in eqn.invars]
+            body = _body(eqn)
+            if body is None:
+                made = [Value(v.aval) for v in eqn.outvars]
+                equations.append(Equation(eqn.primitive, eqn.params, given, made))
+            else:
+                made = walk(getattr(body, "jaxpr", body), getattr(body, "consts", ()), given)
+            known.update(zip(eqn.outvars, made, strict=True))
+        return [read(v) for v in jaxpr.outvars]
+
+    inputs = [Value(v.aval) for v in closed.jaxpr.invars]
+    return Flat(inputs, equations, walk(closed.jaxpr, closed.consts, inputs))
+
+
+def _body(eqn):
+    """The graph that an equation only calls; None where it does more."""
+    if eqn.primitive.name not in _OPENED:
+        return None
+    return next((eqn.params[name] for name in _BODIES if eqn.params.get(name) is not None), None)

@@ -1,0 +1,175 @@
+"""The parts of the search that need no devices: what moving costs, what may be cut, what XLA's text says."""
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from msnb.parallel.collectives import collectives, total
+from msnb.parallel.search.choosing import cost_of, dynamic_programming
+from msnb.parallel.search.costs import Machines
+from msnb.parallel.search.factors import factors_of
+from msnb.parallel.search.flat import flat
+from msnb.parallel.search.problem import Problem
+
+EIGHT = Machines({"x": 2, "y": 4}, {"x": 1.0, "y": 1.0})
+
+
+def test_what_is_cut_further_is_not_moved_and_what_is_gathered_comes_from_all_others():
+    whole, rows, both = ((), ()), (("y",), ()), (("y",), ("x",))
+    assert EIGHT.moving(whole, rows, 800) == 0
+    assert EIGHT.moving(rows, whole, 800) == 3 / 4 * 800
+    assert EIGHT.moving(both, rows, 800) == 1 / 2 * 200
+    assert EIGHT.moving(rows, ((), ("y",)), 800) == 3 / 4 * 200
+
+
+def test_layouts_have_equal_parts():
+    found = EIGHT.layouts((4, 3))
+    assert set(found) == {((), ()), (("x",), ()), (("y",), ())}
+
+
+def test_bytes_between_hosts_weigh_more():
+    hosts = Machines({"x": 2, "y": 4}, {"x": 10.0, "y": 1.0})
+    assert hosts.all_reduce(["x"], 100) == 10 * EIGHT.all_reduce(["x"], 100)
+
+
+FUNCTIONS = {
+    "a product": (lambda a, b: a @ b, [(8, 16), (16, 4)]),
+    "a product of batches": (lambda a, b: jnp.einsum("bij,bkj->bik", a, b), [(2, 8, 16), (2, 4, 16)]),
+    "a sum of rows": (lambda a: a.sum(1), [(8, 16)]),
+    "a transposition": (lambda a: jnp.transpose(a, (2, 0, 1)), [(8, 4, 16)]),
+    "axes that are joined": (lambda a: a.reshape(8, 64), [(8, 4, 16)]),
+    "axes that are divided": (lambda a: a.reshape(8, 2, 8), [(8, 16)]),
+    "rows of a table": (lambda a: a[jnp.arange(6)], [(8, 16)]),
+    "repeated along an axis": (lambda a: a[:, None] + jnp.zeros((8, 4)), [(8,)]),
+    "elements": (lambda a, b: jnp.tanh(a) * b, [(8, 4), (8, 4)]),
+    "a part": (lambda a: a[:, 2:6], [(8, 16)]),
+    "sorted": (lambda a: jnp.sort(a, axis=1), [(8, 16)]),
+    "a maximum's place": (lambda a: jnp.argmax(a, axis=1), [(8, 16)]),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_what_is_computed_by_parts_is_the_same(name):
+    """The first half of what is cut gives the first half of each result that has the factor, the other half its own."""
+    function, shapes = FUNCTIONS[name]
+    random = np.random.default_rng(0)
+    arrays = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+    graph = flat(jax.make_jaxpr(function)(*arrays))
+    values = {id(v): a for v, a in zip(graph.inputs, arrays, strict=True)}
+    for equation in graph.equations:
+        given = [values.get(id(i), i) for i in equation.inputs]
+        params = equation.primitive.get_bind_params(equation.params)
+        made = equation.primitive.bind(*given, **params)
+        made = list(made) if equation.primitive.multiple_results else [made]
+        values.update({id(o): m for o, m in zip(equation.outputs, made, strict=True)})
+        factors = factors_of(equation)
+        cut = zip(factors.outputs, made, strict=True)
+        shared = {f for labels, m in cut for f, n in zip(labels, np.shape(m), strict=True) if f is not None and n > 1}
+        for factor in shared if equation.primitive.name not in HAS_SHAPES else ():
+            halves = [halved(g, labels, factor) for g, labels in zip(given, factors.inputs, strict=True)]
+            for side in range(2):
+                part = equation.primitive.bind(*(h[side] for h in halves), **params)
+                part = list(part) if equation.primitive.multiple_results else [part]
+                for whole, one, labels in zip(made, part, factors.outputs, strict=True):
+                    np.testing.assert_allclose(halved(whole, labels, factor)[side], one, rtol=1e-6)
+
+
+HAS_SHAPES = ("broadcast_in_dim", "reshape", "iota", "gather", "slice", "jit")  # which say the whole result's
+
+
+def halved(value, labels, factor):
+    """The two halves of a value along the axis of a factor; where it has none, twice the whole."""
+    axes = [axis for axis, label in enumerate(labels) if label == factor]
+    return np.split(np.asarray(value), 2, axes[0]) if axes else [value, value]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ((8, 4, 16), (8, 64), ([0, 1, None], [0, 1])),
+        ((8, 16), (8, 2, 8), ([0, 1], [0, 1, None])),
+        ((8, 1, 4), (8, 4), ([0, None, 1], [0, 1])),
+        ((6,), (1, 6), ([0], [None, 0])),
+    ],
+)
+def test_of_axes_that_are_joined_or_divided_the_first_is_cut(before, after, expected):
+    (equation,) = flat(jax.make_jaxpr(lambda a: a.reshape(after))(np.zeros(before, np.float32))).equations
+    found = factors_of(equation)
+    assert shape_of_labels(found.inputs[0], before) == shape_of_labels(expected[0], before)
+    assert shape_of_labels(found.outputs[0], after) == shape_of_labels(expected[1], after)
+
+
+def shape_of_labels(labels, shape):
+    """The labels, numbered anew, of axes that can be cut."""
+    known = {}
+    kept = [label if n > 1 else None for label, n in zip(labels, shape, strict=True)]
+    return [None if label is None else known.setdefault(label, len(known)) for label in kept]
+
+
+def test_an_axis_is_not_cut_into_more_parts_than_its_first_one_has():
+    problem = Problem(
+        flat(jax.make_jaxpr(lambda a: a.reshape(2, 8))(np.zeros(16, np.float32))), Machines({"x": 4}, {"x": 1.0}), {}
+    )
+    assert {choice.outputs[0] for choice in problem.nodes[1]} == {((), ())}
+
+
+@pytest.mark.parametrize(("rows", "width"), [(64, 32), (8, 512)])
+def test_the_cheapest_of_all_is_found(rows, width):
+    """Beside all choices tried one after the other."""
+
+    def step(w, x):
+        return jnp.tanh(x @ w).sum()
+
+    shapes = [jax.ShapeDtypeStruct(s, np.float32) for s in ((width, width), (rows, width))]
+    problem = Problem(flat(jax.make_jaxpr(step)(*shapes)), Machines({"x": 2}, {"x": 1.0}), {})
+    found = dynamic_programming(problem, operation=0.0)
+    best = min(cost_of(problem, list(c)) for c in itertools.product(*(range(len(n)) for n in problem.nodes)))
+    assert cost_of(problem, found) == best
+
+
+def test_where_the_memory_is_small_parameters_are_cut():
+    def step(w, x):
+        return w - 0.1 * jax.grad(lambda w: ((x @ w) ** 2).mean())(w)
+
+    shapes = [jax.ShapeDtypeStruct(s, np.float32) for s in ((64, 64), (1024, 64))]
+    graph = flat(jax.make_jaxpr(step)(*shapes))
+    problem = Problem(graph, EIGHT, {0: 0})
+    free, small = dynamic_programming(problem), dynamic_programming(problem, memory=64 * 64 * 4 / 8 + 1024 * 64 * 4 / 8)
+    assert problem.nodes[0][small[0]].held == 64 * 64 * 4 / 8
+    assert cost_of(problem, free) <= cost_of(problem, small)
+    with pytest.raises(RuntimeError, match="No way was found to spread the program"):
+        dynamic_programming(problem, memory=100.0)
+
+
+HLO = """
+%add (a: f32[], b: f32[]) -> f32[] {
+  ROOT %s = f32[] add(%a, %b)
+}
+%body.1 (p: (s32[], f32[8])) -> (s32[], f32[8]) {
+  %all-reduce.2 = f32[8]{0} all-reduce(%x), replica_groups={{0,1},{2,3}}, to_apply=%add
+}
+ENTRY %main (x: f32[16]) -> f32[16] {
+  %w = (s32[], f32[8]) while(%t), condition=%cond.1, body=%body.1, backend_config={"known_trip_count":{"n":"5"}}
+  %all-gather.1 = bf16[16,4]{1,0} all-gather(%y), channel_id=1, replica_groups=[2,4]<=[8], dimensions={0}
+  %ag = (f32[4], f32[16]) all-gather-start(%y), replica_groups=[2,4]<=[8], dimensions={0}
+  ROOT %p = f32[16] collective-permute(%z), source_target_pairs={{0,1},{1,0}}
+}
+"""
+
+
+def test_communication_is_counted_with_its_bytes():
+    found = collectives(HLO, 8)
+    assert [(c.kind, c.devices, c.times) for c in found] == [
+        ("all-reduce", 2, 5),
+        ("all-gather", 4, 1),
+        ("all-gather", 4, 1),
+        ("collective-permute", 2, 1),
+    ]
+    assert total(found) == {
+        "all-reduce": 5 * 2 * 1 / 2 * 32,
+        "all-gather": 3 / 4 * (16 * 4 * 2 + 64),
+        "collective-permute": 64.0,
+    }
