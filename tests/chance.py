@@ -20,6 +20,15 @@ class _Os:
         return getattr(os, name)
 
 
+def without_constants():
+    """Hypothesis would read the source of every module that is loaded, and prefer the numbers in them: seconds in each
+    process, and another draw where other tests have loaded other modules.
+    """
+    providers = sys.modules.get("hypothesis.internal.conjecture.providers")
+    if hasattr(providers, "_get_local_constants"):
+        providers._get_local_constants = lambda: providers._local_constants
+
+
 def begin():
     """Put all that draws back to the start; what has not been imported draws nothing."""
     random.seed(START)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import chance
 import cheap_xla  # noqa: F401 - before anything imports jax
+import hypothesis
 import no_grammar  # noqa: F401 - before anything imports nbformat
 import pytest
 from fresh import Fresh
@@ -19,6 +20,10 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("MSNB_COMPILE_CACHE", "0")  # what is compiled here is nobody else's
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+
+# What hypothesis draws is drawn again the next time, in CI and elsewhere; here no example depends on the last run.
+hypothesis.settings.register_profile("the same", derandomize=True, deadline=None, database=None)
+hypothesis.settings.load_profile("the same")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so it is in the background of a shell; some tests interrupt
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -60,9 +65,10 @@ def pytest_make_collect_report(collector):
 
 @pytest.hookimpl(tryfirst=True, specname="pytest_collection_modifyitems")
 def pytest_mark_by_turns(items):
-    """Before pytest looks at the marks."""
+    """Before pytest looks at the marks, and hypothesis at the sources."""
     for item in by_turns(items):
         item.add_marker(pytest.mark.slow)
+    chance.without_constants()
 
 
 @pytest.hookimpl(trylast=True)

@@ -166,11 +166,6 @@ def test_each_of_two_spellings_says_how_it_differs():
             assert SPELLINGS[kind, name, 2].target in DIFFERENCES, f"@differs for {kind} {name}"
 
 
-def test_the_page_has_the_table(fresh, tmp_path):
-    done = fresh.script(ROOT / "docs" / "make_which_mindspore.py", tmp_path, "--check")
-    assert done.status == 0, f"run `python docs/make_which_mindspore.py`\n{done.err}"
-
-
 def test_modules_keep_what_they_were_imported_under(fresh, tmp_path):
     (tmp_path / "old.py").write_text("from mindspore import nn\nimport mindspore\n")
     (tmp_path / "new.py").write_text("from mindspore import nn\nimport mindspore\n")

@@ -28,7 +28,7 @@ def test_moments_are_those_of_float64(arrays):
         assert counts.sum() == len(x.ravel()[:: summary.sample_stride(x.size)])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     st.lists(
         hnp.arrays(np.float32, st.sampled_from([(7,), (40, 30), (300, 70)]), elements=values), min_size=1, max_size=3

@@ -391,8 +391,7 @@ def a_curve_is_followed_while_its_kernel_is_busy(notebook):
 
 
 def test_a_session_with_graphs(notebook, browser):
-    """In JupyterLab what is done with a view; in Notebook 7 what goes through the front end: cells, messages, the
-    theme, the file."""
+    """In JupyterLab what is done with a view; in Notebook 7 that cells, messages and themes go through it."""
     whole = notebook.name == "lab"
     if whole:
         scopes_open_and_close(notebook)
@@ -401,18 +400,26 @@ def test_a_session_with_graphs(notebook, browser):
     a_click_leads_to_the_line(notebook)
     every_view_follows_what_is_typed(notebook)
     notebook.picture(0, "graph_view")
-    a_mistake_is_said_on_each_view(notebook)
-    a_column_comes_to_a_view_that_is_open(notebook)
     if whole:
+        a_mistake_is_said_on_each_view(notebook)
+        a_column_comes_to_a_view_that_is_open(notebook)
         stages_are_made_when_they_are_asked_for(notebook)
         the_text_is_copied_as_the_kernel_prints_it(notebook)
         a_weight_opens_to_what_it_holds(notebook)
         two_networks_are_compared(notebook)
     the_mode_can_be_switched(notebook)
     dark_theme_and_narrow_window(notebook)
-    made = saved(notebook)
     if whole:
-        an_exported_page_needs_no_network(made, notebook, browser)
-    else:  # in JupyterLab test_lab_extension.py opens one again
-        a_reopened_notebook_shows_the_still_form(notebook)
+        an_exported_page_needs_no_network(saved(notebook), notebook, browser)
+        a_curve_is_followed_while_its_kernel_is_busy(notebook)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("notebook", ["notebook"], indirect=True)
+def test_a_long_session_in_notebook_7(notebook):
+    """What JupyterLab's session, and test_lab_extension.py where a notebook is opened again, show of its sister."""
+    a_mistake_is_said_on_each_view(notebook)
+    a_column_comes_to_a_view_that_is_open(notebook)
+    saved(notebook)
+    a_reopened_notebook_shows_the_still_form(notebook)
     a_curve_is_followed_while_its_kernel_is_busy(notebook)

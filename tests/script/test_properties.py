@@ -11,7 +11,7 @@ from programs import Program
 import msnb as ms
 from msnb import Tensor, context, ops
 
-COUNT = int(os.environ.get("MSNB_PROGRAMS", "12"))
+COUNT = int(os.environ.get("MSNB_PROGRAMS", "8"))
 X, Y = np.array([0.31, -0.12]), np.array([0.23, 0.41])
 
 
