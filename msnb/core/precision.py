@@ -16,7 +16,14 @@ from msnb.core.trace import thread
 
 _casts: dict[Any, Kernel] = {}
 _BFLOAT16 = np.dtype(jax.numpy.bfloat16)  # numpy does not count it among the floats
-held: IdentityMap = IdentityMap()  # Tensor that is an attribute of a Cell -> True
+_held: IdentityMap = IdentityMap()  # Tensor that is an attribute of a Cell -> True
+
+
+def hold(value: Any) -> None:
+    """Remember that `value` is an attribute of a Cell, if it is a Tensor and not what a Cell of some precision just
+    computed in it."""
+    if isinstance(value, Tensor) and thread.compute_dtype is None:
+        _held[value] = True
 
 
 def is_constant(value: Any) -> bool:
@@ -27,7 +34,7 @@ def is_constant(value: Any) -> bool:
         return True
     if not isinstance(value, Tensor):
         return False
-    return value in held or thread.frame is not None and id(value) in thread.frame.root().named
+    return value in _held or thread.frame is not None and id(value) in thread.frame.root().named
 
 
 def casting(dtype: Any) -> Kernel:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msnb.common.hook_handle import HookHandle
 from msnb.core import trace
 from msnb.core.errors import describe
+from msnb.core.precision import hold
 from msnb.core.tensor import Tensor
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -59,6 +60,7 @@ class Stateful:
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(f"For 'register_buffer', 'tensor' should be a Tensor or None, but got {describe(tensor)}.")
         self._buffers[name] = persistent
+        hold(tensor)
         self.__dict__[name] = tensor
         trace.epoch.bump()
 

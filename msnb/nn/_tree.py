@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from msnb import context
 from msnb.common.other_names import CELL, no_attribute
-from msnb.core import generations, precision, trace
+from msnb.core import generations, trace
 from msnb.core.errors import describe
 from msnb.core.parameter import Parameter, ParameterTuple
 from msnb.core.paths import HOLDERS
+from msnb.core.precision import hold
 from msnb.core.tensor import Tensor, is_traced
 from msnb.core.tree import flatten
 from msnb.nn._fingerprint import INTERNAL, normal
@@ -75,8 +76,7 @@ class Tree:
                 cells[name] = None
             elif _thread.frame is not None and self not in _thread.frame.root().made:
                 self._set_while_traced(name, value)
-            if isinstance(value, Tensor):
-                precision.held[value] = True
+            hold(value)
             _set(self, name, value)
         _epoch.bump()
 

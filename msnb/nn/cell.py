@@ -17,8 +17,7 @@ from msnb.common import dtype as mstype
 from msnb.common import shown
 from msnb.core import events, trace
 from msnb.core.errors import describe
-from msnb.core.precision import cast_tensor, held
-from msnb.core.tensor import Tensor
+from msnb.core.precision import cast_tensor, hold
 from msnb.nn._hooks import Hooked
 from msnb.nn._running import Running
 from msnb.nn._state import Stateful
@@ -27,6 +26,7 @@ from msnb.nn._tree import Tree
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.parameter import Parameter
+    from msnb.core.tensor import Tensor
 
 _asked = events.asked
 _epoch = trace.epoch
@@ -110,8 +110,7 @@ class Cell(Running, Hooked, Stateful, Tree, Told):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         for value in state.values():
-            if type(value) is Tensor:
-                held[value] = True
+            hold(value)
         self.__dict__["_programs"] = None
         self.__dict__["_id"] = next(_ids)
 

@@ -25,6 +25,7 @@ class Holds(nn.Cell):
         super().__init__()
         self.table, self.double, self.whole = ones(), ones(np.float64), ones(np.int32)
         self.weight = Parameter(ones(), name="weight")
+        self.register_buffer("buffer", ones())
         self.pair, self.several = (ones(), ones()), [ones(), ones()]
         self.relu, self.concat, self.gather, self.elu = ops.ReLU(), ops.Concat(), ops.Gather(), ops.Elu()
 
@@ -35,6 +36,7 @@ class Holds(nn.Cell):
         half = (
             self.relu(self.table),
             self.relu(self.double),
+            self.relu(self.buffer),
             self.table + self.table,
             self.table.sum(),
             self.table[0],
