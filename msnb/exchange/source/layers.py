@@ -9,6 +9,7 @@ from msnb.ir.anf import CNode, ParameterNode, ValueNode
 from msnb.nn.layer import activation
 from msnb.nn.layer._one_operator import OneOperator, PlainOperator
 from msnb.ops import operations as P
+from msnb.ops.nn._conv import transposed_length
 from msnb.ops.nn.max_pool import _MaxPool2D
 
 from .blocks import Block, Blocks, Call, Op, Value
@@ -150,7 +151,23 @@ def _biased(finder, node, *others):
 
 @patterns.register(P.Conv2D)
 def _conv2d(finder: Finder, node: CNode) -> Layer | None:
-    x, w = finder.blocks.uses(node)
+    return _filtering(finder, node, "Conv2d")
+
+
+@patterns.register(P.Conv2DBackpropInput)
+def _conv2d_transpose(finder: Finder, node: CNode) -> Layer | None:
+    """Where the layer makes an image of this size, of which a stride leaves several open."""
+    a, (x, *_) = node.attrs, finder.blocks.uses(node)
+    pads = a.get("pad", (0, 0, 0, 0))
+    image, kernel, stride = x[0].types[x[1]].shape[2:], a["kernel_size"], a.get("stride", (1, 1))
+    axes = zip(image, kernel, stride, a.get("dilation", (1, 1)), pads[::2], pads[1::2], strict=True)
+    if node.shape[2:] != tuple(transposed_length(a.get("pad_mode", "valid"), *axis) for axis in axes):
+        return None
+    return _filtering(finder, node, "Conv2dTranspose")
+
+
+def _filtering(finder, node, kind):
+    x, w = finder.blocks.uses(node)[:2]
     weight = finder.weight(w, 4)
     a = node.attrs
     if weight is None or a.get("data_format", "NCHW") != "NCHW" or a.get("mode", 1) != 1:
@@ -158,9 +175,11 @@ def _conv2d(finder: Finder, node: CNode) -> Layer | None:
     added, bias = _biased(finder, node)
     group, mode = a.get("group", 1), a.get("pad_mode", "valid")
     stride, dilation, padding = _square(a.get("stride", 1)), _square(a.get("dilation", 1)), _square(a.get("pad", 0))
+    channels = weight.shape[1] * group, weight.shape[0]
+    ins, outs = channels if kind == "Conv2d" else channels[::-1]
     settings = [
-        ("*in_channels", weight.shape[1] * group),
-        ("*out_channels", weight.shape[0]),
+        ("*in_channels", ins),
+        ("*out_channels", outs),
         ("*kernel_size", _square(weight.shape[2:])),
         ("stride", stride, 1),
         ("pad_mode", mode, "same"),
@@ -171,7 +190,7 @@ def _conv2d(finder: Finder, node: CNode) -> Layer | None:
     ]
     weights = {"weight": weight} if bias is None else {"weight": weight, "bias": bias}
     nodes = (node,) if added is None else (node, added)
-    return Layer("Conv2d", settings, weights, x, (nodes[-1], 0), nodes)
+    return Layer(kind, settings, weights, x, (nodes[-1], 0), nodes)
 
 
 @patterns.register(P.MatMul)

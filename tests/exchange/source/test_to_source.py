@@ -160,6 +160,11 @@ def test_what_two_cells_share_stands_in_the_cell_around_them(run):
     assert not cell.parameters_dict()["places"].requires_grad
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_a_transposed_convolution_is_the_layer(form, tmp_path):
+    assert "nn.Conv2dTranspose(4, 2, 2, stride=2" in ms.to_source(network("decoder", form)[0], path=tmp_path / "net.py")
+
+
 def test_one_cell_that_is_called_twice_is_written_once():
     text = ms.to_source(network("shared")[0])
     assert text.count("nn.SequentialCell(") == 1 and text.count("self.body(") == 2

@@ -74,7 +74,7 @@ def convolution(r: Reader, node: Node, x: Ref, w: Ref) -> Ref:
 
 @handles("ConvTranspose")
 def _conv_transpose(r, node):
-    """A convolution of the image spread with zeros, with filters that are turned round."""
+    """The padding that a node says or means, and the first of two ways to compute it."""
     x, w, bias = node.inputs[0], node.inputs[1], node.input(2)
     dims, group = x.rank - 2, node.attr("group", 1)
     kernel = w.shape[2:]
@@ -96,6 +96,41 @@ def _conv_transpose(r, node):
         pads = padding_of(node, image, kernel, strides, dilations)
     if dims > 3:
         raise Unread(f"msnb has no convolution of {dims} dimensions")
+    made = _as_gradient(r, x, w, pads, strides, dilations, extra, group) if dims == 2 else None
+    if made is None:
+        made = _as_convolution(r, node, x, w, pads, strides, dilations, extra, group)
+    return made if bias is None else r("BiasAdd", made, bias)
+
+
+def _as_gradient(r, x, w, pads, strides, dilations, extra, group):
+    """MindSpore's own transposed convolution, which is the gradient of one; None where no convolution has it."""
+    if min(map(min, pads)) < 0 or any(not 0 <= n < s for n, s in zip(extra, strides, strict=True)):
+        return None
+    sizes = []
+    for i in range(2):
+        reach = (w.shape[2 + i] - 1) * dilations[i] + 1
+        sizes.append((x.shape[2 + i] - 1) * strides[i] + reach + extra[i] - sum(pads[i]))
+    if min(sizes) < 1:
+        return None
+    padded = any(map(any, pads))
+    return r(
+        "Conv2DBackpropInput",
+        x,
+        w,
+        (x.shape[0], w.shape[1] * group, *sizes),
+        out_channel=w.shape[0],
+        kernel_size=tuple(w.shape[2:]),
+        pad_mode="pad" if padded else "valid",
+        pad=tuple(p for pair in pads for p in pair),
+        stride=tuple(strides),
+        dilation=tuple(dilations),
+        group=group,
+    )
+
+
+def _as_convolution(r, node, x, w, pads, strides, dilations, extra, group):
+    """A convolution of the image spread with zeros, with filters that are turned round."""
+    dims, kernel = x.rank - 2, w.shape[2:]
     for i in range(dims):
         if strides[i] > 1:
             x = _spread(r, x, 2 + i, strides[i])
@@ -116,8 +151,7 @@ def _conv_transpose(r, node):
         "dilations": list(dilations),
         "group": group,
     }
-    made = convolution(r, node._replace(attrs=plain), x, turned)
-    return made if bias is None else r("BiasAdd", made, bias)
+    return convolution(r, node._replace(attrs=plain), x, turned)
 
 
 def _spread(r, x, axis, step):
