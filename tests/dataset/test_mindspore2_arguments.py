@@ -220,3 +220,29 @@ def test_strings_are_str_in_mindspore_2(second_generation):
         assert [(row.dtype.kind, row.tolist()[:2]) for row in rows] == [("U", ("ä", "ä!")[len(used) - 1]), ("U", "bc")]
     assert {text.dtype.kind for text in given} == {"U"} and {text.tolist() for text in given} == {"ä", "bc"}
     assert next(d.batch(2).create_dict_iterator(output_numpy=True))["text"].tolist() == ["ä", "bc"]
+
+
+@pytest.mark.parametrize(
+    ("generation", "sentences"),
+    [
+        (1, ["of type (<class 'str'>,).", "of (1 to 2147483647).", "does not exist or permission denied"]),
+        (2, ["of type [<class 'str'>], but got <class 'int'>.", "of [1, 2147483647].", "is not a directory or perm"]),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_the_sentences_of_the_generation(monkeypatch, generation, sentences):
+    monkeypatch.setattr(generations, "shared", generation)
+    wrong = (lambda: ds.SBDataset(".", usage=3), lambda: ds.FakeImageDataset(-1), lambda: ds.SBUDataset("no/such"))
+    for call, sentence in zip(wrong, sentences, strict=True):
+        with pytest.raises((TypeError, ValueError)) as refused:
+            call()
+        assert sentence in str(refused.value)
+
+
+def test_lists_of_faces_may_have_spaces_between_their_words(tmp_path):
+    (tmp_path / "people.txt").write_text("1\n1\nAnn_Lee 2\n")
+    (tmp_path / "peopleDevTrain.txt").write_text("1\nAnn_Lee 2\n")
+    (tmp_path / "lfw-names.txt").write_text("Ann_Bo 1\nAnn_Lee 2\n")
+    (tmp_path / "lfw_funneled" / "Ann_Lee").mkdir(parents=True)
+    for number in (1, 2):
+        (tmp_path / "lfw_funneled" / "Ann_Lee" / f"Ann_Lee_000{number}.jpg").write_bytes(b"12")
+    assert values(ds.LFWDataset(str(tmp_path), usage="train", shuffle=False)) == [[[49, 50], 1]] * 2

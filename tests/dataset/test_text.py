@@ -56,6 +56,26 @@ def test_a_vocabulary_counts_words():
         run(text.Lookup(vocab), "c")
 
 
+def test_words_have_the_vectors_of_a_file(tmp_path):
+    """Values of MindSpore 2.7.1."""
+    words, runs = tmp_path / "words.txt", tmp_path / "runs.txt"
+    words.write_text("3 2\nthe 1.0 2.0\nof 3.0 4.5\nthe 7 7\n")
+    runs.write_text("2gram-ab 1 2\n3gram-#BEGIN#ab 3 4\n2gram-b#END# 5 9\n")
+    vectors, of_runs = text.Vectors.from_file(str(words)), text.CharNGram.from_file(str(runs))
+    assert text.ToVectors(vectors)(np.array(["the", "of", "no"])).tolist() == [[1.0, 2.0], [3.0, 4.5], [0.0, 0.0]]
+    assert text.ToVectors(vectors, [9.0, 9.0], lower_case_backup=True)("OF").tolist() == [3.0, 4.5]
+    assert text.ToVectors(text.Vectors.from_file(str(words), 1), [9, 9])("of").tolist() == [9.0, 9.0]
+    assert [text.ToVectors(of_runs)(word).tolist() for word in ("ab", "xy")] == [[3.0, 5.0], [0.0, 0.0]]
+    for refused in (
+        lambda: text.GloVe.from_file(str(words)),
+        lambda: text.FastText.from_file(str(words)),
+        lambda: text.Vectors.from_file(str(tmp_path / "none.txt")),
+        lambda: text.ToVectors(vectors, [1.0])("the"),
+    ):
+        with pytest.raises(RuntimeError, match="GloVe|FastText|Vectors"):
+            refused()
+
+
 def test_pairs_are_cut_to_a_length():
     d = ds.NumpySlicesDataset({"a": [[1, 2, 3]], "b": [[4, 5]]}, shuffle=False).map(
         text.TruncateSequencePair(4), ["a", "b"]

@@ -1,5 +1,5 @@
 """What arguments of data sets and transforms may be: Kinds that refuse in the sentences of MindSpore's data engine,
-which programs match on ("is not of type", "is not within the required interval").
+which programs match on ("is not of type", "is not within the required interval"), of the generation that is chosen.
 """
 
 import os
@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Worded
+from msnb.core import generations
 
 UINT32_MAX = 2**32 - 1
 INT32_MAX = 2**31 - 1
@@ -20,7 +21,13 @@ _SYSTEMS_OWN = "\\/:*?\"<>|`&;'"
 def _types_text(types):
     """How MindSpore prints a tuple of expected types; its own classes carry the names they have there."""
     names = ["<class 'mindspore._c_expression.typing.Type'>" if t is mstype.Type else repr(t) for t in types]
+    if generations.shared == 2:
+        return f"[{', '.join(names)}]"
     return f"({', '.join(names)}{',' if len(names) == 1 else ''})"
+
+
+def _given(value):
+    return f", but got {type(value)}" if generations.shared == 2 else ""
 
 
 @cache
@@ -32,7 +39,7 @@ def of_type(*types):
         if isinstance(value, types) and not (no_bool and isinstance(value, bool)):
             return value
         shown = '""' if isinstance(value, str) and value == "" else value
-        raise TypeError(f"Argument {name} with value {shown} is not of type {_types_text(types)}.")
+        raise TypeError(f"Argument {name} with value {shown} is not of type {_types_text(types)}{_given(value)}.")
 
     return Worded(" or ".join(t.__name__ for t in types), judge)
 
@@ -46,7 +53,7 @@ def within(low: float, high: float, *types: type, low_in: bool = True) -> Worded
             typed(value, name)
         if low <= value <= high and (low_in or value != low):
             return value
-        raise outside(low, high, name)
+        raise outside(low, high, name, low_in)
 
     return Worded(f"a number from {low} to {high}", judge)
 
@@ -56,9 +63,10 @@ def _unnamed(low, high):
     return Worded(f"an int from {low} to {high}", lambda value, name: within(low, high)(of_type(int)(value, name), ""))
 
 
-def outside(low: float, high: float, name: str) -> ValueError:
-    """The error of a number that is not within an interval."""
-    return ValueError(f"Input {name}{' ' if name else ''}is not within the required interval of ({low} to {high}).")
+def outside(low: float, high: float, name: str, low_in: bool = True) -> ValueError:
+    """The error of a number that is not within an interval, to which `low` itself belongs or not."""
+    interval = f"{'[' if low_in else '('}{low}, {high}]" if generations.shared == 2 else f"({low} to {high})"
+    return ValueError(f"Input {name}{' ' if name else ''}is not within the required interval of {interval}.")
 
 
 def list_of(*types: type, containers: tuple[type, ...] = (list, tuple)) -> Worded:
@@ -203,7 +211,8 @@ def _column_padding(entry, name):
 
 def _readable(path, kind, is_there):
     if not (is_there(path) and os.access(path, os.R_OK)):
-        raise ValueError(f"The {kind} {path} does not exist or permission denied!")
+        directory = " is not a directory or" if kind == "folder" and generations.shared == 2 else ""
+        raise ValueError(f"The {kind} {path} does not exist or{directory} permission denied!")
     return path
 
 

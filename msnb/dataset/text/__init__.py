@@ -12,6 +12,7 @@ from msnb.dataset.text.utils import (
     to_bytes,
     to_str,
 )
+from msnb.dataset.text.vectors import CharNGram, FastText, GloVe, Vectors
 from msnb.dataset.text.vocab import Vocab
 
 _MODULES = ("transforms", "utils", "validators")
@@ -20,7 +21,10 @@ __all__ = [
     "BasicTokenizer",
     "BertTokenizer",
     "CaseFold",
+    "CharNGram",
+    "FastText",
     "FilterWikipediaXML",
+    "GloVe",
     "JiebaMode",
     "JiebaTokenizer",
     "Lookup",
@@ -37,10 +41,12 @@ __all__ = [
     "SentencePieceVocab",
     "SlidingWindow",
     "ToNumber",
+    "ToVectors",
     "Truncate",
     "TruncateSequencePair",
     "UnicodeCharTokenizer",
     "UnicodeScriptTokenizer",
+    "Vectors",
     "Vocab",
     "WhitespaceTokenizer",
     "WordpieceTokenizer",

@@ -17,6 +17,7 @@ from msnb.dataset.text._tokens import PythonTokenizer, UnicodeCharTokenizer, Uni
 from msnb.dataset.text._wiki import FilterWikipediaXML
 from msnb.dataset.text.choices import JiebaMode, NormalizeForm, SPieceTokenizerLoadType, SPieceTokenizerOutType
 from msnb.dataset.text.sentencepiece import SentencePieceTokenizer, SentencePieceVocab
+from msnb.dataset.text.vectors import ToVectors
 
 DE_C_INTER_JIEBA_MODE = {mode: mode for mode in JiebaMode}
 DE_C_INTER_NORMALIZE_FORM = {form: form for form in NormalizeForm}
@@ -44,6 +45,7 @@ __all__ = [
     "SentencePieceVocab",
     "SlidingWindow",
     "ToNumber",
+    "ToVectors",
     "Truncate",
     "TruncateSequencePair",
     "UnicodeCharTokenizer",

@@ -9,9 +9,14 @@ from msnb.dataset.text.choices import (
 )
 from msnb.dataset.text.sentencepiece import SentencePieceVocab
 from msnb.dataset.text.strings import to_bytes, to_str
+from msnb.dataset.text.vectors import CharNGram, FastText, GloVe, Vectors
 from msnb.dataset.text.vocab import Vocab
 
 __all__ = [
+    "CharNGram",
+    "FastText",
+    "GloVe",
+    "Vectors",
     "Vocab",
     "SentencePieceVocab",
     "to_str",

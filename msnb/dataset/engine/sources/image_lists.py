@@ -53,10 +53,16 @@ class SBUDataset(WholeImageSet):
             raise RuntimeError(
                 f"Invalid data, {self.dataset_dir!r} has {len(urls)} addresses, but {len(captions)} captions."
             )
-        paths = [self._under("sbu_images", "m_" + "_".join(url.strip().split("/")[-2:])) for url in urls]
-        there = [(path, caption.strip()) for path, caption in zip(paths, captions, strict=True) if os.path.isfile(path)]
+        paths = [self._under("sbu_images", _file_of(url)) for url in urls]
+        there = [(path, caption) for path, caption in zip(paths, captions, strict=True) if os.path.isfile(path)]
         paths, captions = zip(*there, strict=True) if there else ((), ())
         return pictures(paths, self.decode), texts(captions)
+
+
+def _file_of(url):
+    """The file of an address: the last letter of its host and the rest of it, "m_2723_438.jpg"."""
+    host, _, rest = url.strip().partition("://")[2].partition("/")
+    return f"{host[-1:]}_{rest.replace('/', '_')}"
 
 
 class FlickrDataset(PublicSet):
@@ -212,7 +218,7 @@ class LFWDataset(PublicSet):
     def _lines(self):
         """The fields of the lines of the lists of the usage, but those that hold counts."""
         ends = {"10fold": ("",), "train": ("DevTrain",), "test": ("DevTest",), "all": ("DevTrain", "DevTest")}
-        lines = [line.split("\t") for end in ends[self.usage] for line in _rows(self._under(f"{self.task}{end}.txt"))]
+        lines = [line.split() for end in ends[self.usage] for line in _rows(self._under(f"{self.task}{end}.txt"))]
         return [line for line in lines if not line[0].isdigit()]
 
     def _read(self):
@@ -222,7 +228,7 @@ class LFWDataset(PublicSet):
             seconds = [self._path(*line[-2:]) if len(line) == 4 else self._path(line[0], line[2]) for line in lines]
             same = np.array([len(line) == 3 for line in lines], np.uint32)
             return pictures(firsts, self.decode), pictures(seconds, self.decode), same
-        people = {line.split("\t")[0]: n for n, line in enumerate(_rows(self._under("lfw-names.txt")))}
+        people = {line.split()[0]: n for n, line in enumerate(_rows(self._under("lfw-names.txt")))}
         found = [(name, n) for name, count in lines for n in range(1, int(count) + 1)]
         labels = np.array([people[name] for name, _ in found], np.uint32)
         return pictures([self._path(*one) for one in found], self.decode), labels

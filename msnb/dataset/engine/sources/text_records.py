@@ -39,7 +39,7 @@ class IMDBDataset(UsageSet):
     def _read(self):
         paths, labels = [], []
         for part in ("train", "test") if self.usage == "all" else (self.usage,):
-            for kind, label in (("neg", 0), ("pos", 1)):
+            for kind, label in (("pos", 1), ("neg", 0)):
                 found = listing(self._under(part, kind), ".txt")
                 paths += found
                 labels += [label] * len(found)
