@@ -198,6 +198,14 @@ ABSENT: dict[str, dict[str, str]] = {
         "nn.Cell": "T_destination cell_init_args exist_names exist_objs global_cells total_instance_count",
     },
     "Cell.register_backward_hook registers a hook by itself": {"nn.Cell": "enable_backward_hook"},
+    "SciPy's scipy.optimize, or jax.scipy.optimize.minimize, finds a minimum; nn's optimizers train networks": {
+        "scipy": "optimize",
+    },
+    "ops.fft, ops.ifft and their like are the transforms": {"scipy": "fft"},
+    "it leaves parts of a training out to be faster; nn.TrainOneStepCell, and Model without boost_level, train whole": {
+        "boost": "AutoBoost OptimizerProcess ParameterProcess BoostTrainOneStepCell "
+        "BoostTrainOneStepWithLossScaleCell LessBN GradientFreeze FreezeOpt freeze_cell AdaSum DimReduce",
+    },
     "it is ops.Custom": {"ops.operations": "Custom"},
     "one process has no groups of others": {"communication": "MCCL_WORLD_COMM_GROUP"},
     "it is a part of MindSpore's compiler, which XLA replaces; leave it out": {

@@ -246,3 +246,9 @@ def test_lists_of_faces_may_have_spaces_between_their_words(tmp_path):
     for number in (1, 2):
         (tmp_path / "lfw_funneled" / "Ann_Lee" / f"Ann_Lee_000{number}.jpg").write_bytes(b"12")
     assert values(ds.LFWDataset(str(tmp_path), usage="train", shuffle=False)) == [[[49, 50], 1]] * 2
+
+
+    batched = d.batch(2, per_batch_map=lambda texts, _: ([f"{text}?" for text in texts],), input_columns="text")
+    assert next(batched.create_tuple_iterator(output_numpy=True))[0].tolist() == ["ä?", "bc?"]
+    kept = d.filter(lambda text: text == "bc", "text").create_tuple_iterator(num_epochs=1, output_numpy=True)
+    assert [row[0].tolist() for row in kept] == ["bc"]

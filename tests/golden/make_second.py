@@ -98,7 +98,17 @@ def vjp(ms):
     return [out, *back(x), more[0], more[2], *more[1](x)]
 
 
+def operators(ms):
+    ops, x = ms.ops, ms.Tensor(numbers(1, 2, 5, 4))
+    halves = [ops.Eps()(ms.Tensor([1.0], dtype)) for dtype in (ms.float16, ms.float32, ms.float64)]
+    ranges = [ops.Range(maxlen=10)(*[ms.Tensor(n, ms.int32) for n in (1, 9, 3)]), ops.Range()(5, 0, -2)]
+    product = ops.BatchMatMul(transpose_b=True)
+    products = [product(x[0, 0], x[0, 1]), product(x, x), ms.grad(lambda a: product(a, x[0, 1]).sum())(x[0, 0])]
+    return [*halves, *ranges, *products, *ops.AdaptiveMaxPool2D((2, 3))(x)]
+
+
 CASES = {
+    "operators": operators,
     "lstm": lstm,
     "lstm_layers": lambda ms: lstm(ms, num_layers=2, bidirectional=True, has_bias=False),
     "lstm_lengths": lambda ms: lstm(ms, bidirectional=True, batch_first=True, length=[2, 5]),

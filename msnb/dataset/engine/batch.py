@@ -8,7 +8,9 @@ import numpy as np
 
 from msnb import log
 from msnb.common.kinds import Worded, check, checked
+from msnb.core import generations
 from msnb.dataset.core.kinds import Columns, Flag, PadInfo, PositiveInt32, Workers, as_list
+from msnb.dataset.core.tensor_op import as_array, as_str
 from msnb.dataset.engine import nodes
 from msnb.dataset.engine.chunk import rows_of, settle
 from msnb.dataset.engine.dataset import Dataset, fluent
@@ -204,6 +206,7 @@ class _PerBatch:
 
     def __init__(self, dataset, child):
         self.function = dataset.per_batch_map
+        self.texts = generations.shared == 2  # as functions of `map` they are given str then
         self.names = dataset.input_columns
         for name in self.names:
             if name not in child.columns:
@@ -225,7 +228,7 @@ class _PerBatch:
             self.pool = ProcessPool([self.function], dataset.num_parallel_workers or 1)
 
     def __call__(self, columns, group, epoch, number):
-        lists = [list(rows_of(columns[i])) for i in self.inputs]
+        lists = [list(map(as_str, rows) if self.texts else rows) for rows in (rows_of(columns[i]) for i in self.inputs)]
         try:
             if self.pool is not None:
                 made = self.pool.call(0, *lists, BatchInfo(epoch, number))
@@ -247,7 +250,7 @@ class _PerBatch:
                 raise RuntimeError(
                     f"column: {name} expects: {group.n} rows returned from per_batch_map, gets: {len(rows)}"
                 )
-            results.append(settle([np.asarray(r) for r in rows]))
+            results.append(settle([as_array(r) if self.texts else np.asarray(r) for r in rows]))
         if len(results) == len(self.inputs):
             columns = list(columns)
             for i, column in zip(self.inputs, results, strict=True):

@@ -5,8 +5,10 @@ from typing import Annotated, Any
 
 from msnb import log
 from msnb.common.kinds import Worded, check, checked
+from msnb.core import generations
 from msnb.dataset.callback.watching import multiply_passes
 from msnb.dataset.core.kinds import INT32_MAX, Columns, Count, NoEnd, Workers, as_list, of_type, within
+from msnb.dataset.core.tensor_op import as_str
 from msnb.dataset.engine import nodes, ordering
 from msnb.dataset.engine.dataset import Dataset, fluent
 
@@ -75,7 +77,10 @@ class FilterDataset(Dataset):
         self.input_columns: list[str] = as_list(input_columns) or []
 
     def _node(self, children):
-        return nodes.Filter(children[0], lambda *row: bool(self.predicate(*row)), self.input_columns)
+        predicate = self.predicate
+        if generations.shared == 2:  # it is given str, as functions of `map` are
+            return nodes.Filter(children[0], lambda *row: bool(predicate(*map(as_str, row))), self.input_columns)
+        return nodes.Filter(children[0], lambda *row: bool(predicate(*row)), self.input_columns)
 
 
 @fluent

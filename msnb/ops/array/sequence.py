@@ -12,6 +12,8 @@ from msnb.common.kinds import Bool, DType, Int, NonNegInt, Number, OneOf, Option
 from msnb.core.cases import F, U, Values, case
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
+from msnb.core.generations import instead_of
+from msnb.core.primitive import Primitive
 from msnb.core.tensor import Tensor
 from msnb.ops._check import FLOAT, NUMBER, axis_in, dtype_in, rank, same_dtype
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, common_type, element_type, floating, in_type
@@ -408,6 +410,39 @@ def Range(x, *, start: StrictFloat, limit: Optional(StrictFloat) = None, delta: 
     """
     dtype_in("Range", "x", x, NUMBER)
     return (x * delta + (0.0 if limit is None else start)).astype(x.dtype)
+
+
+@instead_of(Range, "its inputs are the first number, the end and the distance")
+class _Range(Primitive):
+    """The numbers from `start` to `limit`, not included, at distances of `delta`.
+
+    Args:
+        maxlen (int): How many numbers MindSpore has memory for; there are as many as there are here. Default: 1000000.
+
+    Inputs:
+        - **start** (Union[Tensor, Number]) - The first number.
+        - **limit** (Union[Tensor, Number]) - Where they end.
+        - **delta** (Union[Tensor, Number]) - Their distance, not 0.
+
+    Outputs:
+        Tensor of 1 dimension: int64 of whole numbers, and float32 otherwise.
+
+    Raises:
+        ValueError: If `delta` is 0 or leads away from `limit`.
+    """
+
+    def __init__(self, maxlen: int = 1000000) -> None:
+        super().__init__("Range")
+        self.add_prim_attr("maxlen", check(PositiveInt, maxlen, "maxlen", "Range"))
+
+    def __call__(self, start: Any, limit: Any, delta: Any) -> Tensor:
+        first, last, step = (check(Number, v, n, "Range") for v, n in zip((start, limit, delta), _BOUNDS, strict=True))
+        if step == 0 or (last - first) * step < 0:
+            raise ValueError(f"For 'Range', 'delta' should lead from {first} to {last}, but got {step}.")
+        return range_(first, last, step, self.maxlen)
+
+
+_BOUNDS = ("start", "limit", "delta")
 
 
 @spelling(_Spaced, function="logspace")

@@ -8,6 +8,7 @@ from msnb.common.kinds import Number, Optional
 from msnb.core import float_status
 from msnb.core.cases import F16, F, Values, case, refused
 from msnb.core.declare import operator, spelling
+from msnb.core.generations import instead_of
 from msnb.core.operator import Operator
 from msnb.core.tensor import Tensor, box
 from msnb.ops._check import ANY, FLOAT, dtype_in, tensor_argument, tensor_only
@@ -127,6 +128,23 @@ def Eps(x):
     """
     dtype_in("Eps", "x", x, FLOAT)
     return jnp.full_like(x, 2.0 ** (-14 if x.dtype == jnp.float16 else -16))
+
+
+@operator
+def _MachineEpsilon(x):
+    """The distance from 1 to the next number of the element type, in every place.
+
+    Inputs:
+        - **x** (Tensor) - Floating point numbers, of any shape; only shape and element type are used.
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+    """
+    dtype_in("Eps", "x", x, FLOAT)
+    return jnp.full_like(x, jnp.finfo(x.dtype).eps)
+
+
+instead_of(Eps, "it is the distance from 1 to the next number of the element type")(_MachineEpsilon)
 
 
 @operator

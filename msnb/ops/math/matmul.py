@@ -9,6 +9,8 @@ from msnb.common.kinds import Bool
 from msnb.core.beside import beside
 from msnb.core.cases import F, I, case, refused
 from msnb.core.declare import operator, spelling
+from msnb.core.generations import instead_of
+from msnb.core.primitive import Primitive
 from msnb.core.tensor import Tensor
 from msnb.ops._check import COMPLEX, FLOAT, SIGNED, dtype_in, same_dtype, tensor_argument, tensor_only
 from msnb.ops._in_place import take_over
@@ -115,6 +117,20 @@ def BatchMatMul(x1, x2, *, transpose_a: Bool = False, transpose_b: Bool = False)
                 f"For 'BatchMatMul', the batch dimensions should agree, but got shapes {x1.shape} and {x2.shape}."
             )
     return _product("BatchMatMul", x1, x2, transpose_a, transpose_b)
+
+
+@instead_of(BatchMatMul, "it takes matrices, too")
+class _BatchMatMul(Primitive):
+    """Products of two batches of matrices, or of two matrices; see `BatchMatMul`."""
+
+    def __init__(self, transpose_a: Any = False, transpose_b: Any = False) -> None:
+        super().__init__("BatchMatMul")
+        self._batches, self._matrices = BatchMatMul(transpose_a, transpose_b), MatMul(transpose_a, transpose_b)
+
+    def __call__(self, x: Tensor, y: Tensor) -> Tensor:
+        tensor_argument("BatchMatMul", "x", x)
+        tensor_argument("BatchMatMul", "y", y)
+        return (self._matrices if x.ndim == y.ndim == 2 else self._batches)(x, y)
 
 
 @operator

@@ -2,14 +2,17 @@
 
 import itertools
 import math
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from msnb.common.kinds import Bool, Kind, PositiveInt, accept_value
-from msnb.core.cases import F, case
+from msnb.common.kinds import Bool, Kind, PositiveInt, accept_value, check
+from msnb.core.cases import F, Values, case
 from msnb.core.declare import operator, spelling
+from msnb.core.generations import instead_of
+from msnb.core.primitive import Primitive
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
 
@@ -195,6 +198,18 @@ def adaptive_max_pool2d(
     return (largest, _AdaptiveMaxPlaces2D(output_size)(input)) if return_indices else largest
 
 
+@instead_of(AdaptiveMaxPool2D, "it gives the places of the values, too")
+class _AdaptiveMaxPool2D(Primitive):
+    """The largest values and their places, see `adaptive_max_pool2d`."""
+
+    def __init__(self, output_size: Any) -> None:
+        super().__init__("AdaptiveMaxPool2D")
+        self.add_prim_attr("output_size", check(OutputSize2, output_size, "output_size", "AdaptiveMaxPool2D"))
+
+    def __call__(self, input: Tensor) -> tuple[Tensor, Tensor]:
+        return AdaptiveMaxPool2D(self.output_size)(input), _AdaptiveMaxPlaces2D(self.output_size)(input)
+
+
 @operator(functional="adaptive_avg_pool3d", generation=2)
 def AdaptiveAvgPool3D(input, *, output_size: OutputSize3):
     """The mean of each of `output_size` nearly equal parts of every volume.
@@ -216,7 +231,7 @@ def AdaptiveAvgPool3D(input, *, output_size: OutputSize3):
 
 
 @operator
-def AdaptiveMaxPool3D(input, *, output_size: OutputSize3):
+def _LargestOfVolumes(input, *, output_size: OutputSize3):
     """The largest value of each of `output_size` nearly equal parts of every volume.
 
     Args:
@@ -232,7 +247,7 @@ def AdaptiveMaxPool3D(input, *, output_size: OutputSize3):
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("adaptive_max_pool3d", "input", input, _check.FLOAT)
-    return _adaptive("AdaptiveMaxPool3D", input, output_size, mean=False)
+    return _adaptive("adaptive_max_pool3d", input, output_size, mean=False)
 
 
 @operator
@@ -251,7 +266,27 @@ def _AdaptiveMaxPlaces3D(input, *, output_size: OutputSize3):
     return _places("adaptive_max_pool3d", lax.stop_gradient(input), output_size).astype(jnp.int32)
 
 
-@spelling(AdaptiveMaxPool3D, _AdaptiveMaxPlaces3D)
+@operator
+def AdaptiveMaxPool3D(input, output_size: OutputSize3):
+    """The largest value of each of `output_size` nearly equal parts of every volume, and where it stands.
+
+    Inputs:
+        - **input** (Tensor) - (N, C, D, H, W), or without N.
+        - **output_size** (Union[Tensor, int, tuple[int]]) - Number of parts of each dimension, known to a graph.
+
+    Outputs:
+        tuple of 2 Tensors, trailing dimensions `output_size`: the values, and their places, int32, counted through each
+        volume.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("AdaptiveMaxPool3D", "input", input, _check.FLOAT)
+    places = _places(lax.stop_gradient(input), output_size).astype(jnp.int32)
+    return _adaptive("AdaptiveMaxPool3D", input, output_size, mean=False), places
+
+
+@spelling(_LargestOfVolumes, _AdaptiveMaxPlaces3D)
 def adaptive_max_pool3d(
     input: Tensor, output_size: int | tuple[int | None, ...] | None, return_indices: Bool = False
 ) -> Tensor | tuple[Tensor, Tensor]:
@@ -272,7 +307,7 @@ def adaptive_max_pool3d(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    largest = AdaptiveMaxPool3D(output_size)(input)
+    largest = _LargestOfVolumes(output_size)(input)
     return (largest, _AdaptiveMaxPlaces3D(output_size)(input)) if return_indices else largest
 
 
@@ -293,5 +328,6 @@ CASES = [
         "mindspore", "MindSpore 2.7.1 makes a Tensor of the size, which None cannot be"
     ),
     case(AdaptiveAvgPool3D, F(1, 2, 4, 5, 6), output_size=2),
-    case(AdaptiveMaxPool3D, F(1, 2, 4, 5, 6), output_size=2),
+    case(AdaptiveMaxPool3D, F(1, 2, 4, 5, 6), Values([2, 3, 2])),
+    case(_LargestOfVolumes, F(1, 2, 4, 5, 6), output_size=2).without("mindspore", _ITS_FUNCTION),
 ]
