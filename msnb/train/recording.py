@@ -256,6 +256,9 @@ class _TensorBoard:
     def __call__(self, wall_time, step, values):
         self._file.append(tensorboard_events.summary_event(wall_time, step, values))
 
+    def flush(self):
+        self._file.flush()
+
     def close(self):
         self._file.close()
 
