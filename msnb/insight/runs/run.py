@@ -1,6 +1,5 @@
 """A training that was recorded, or is being recorded: its folder, read as far as it is written."""
 
-import json
 import math
 import os
 import platform
@@ -13,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from msnb.formats import lineage_events, summary_events
+from msnb.formats import lineage_events, run_file, summary_events
 from msnb.formats.protobuf import WireError
 from msnb.formats.reading import BadFileError
 from msnb.insight.runs import events, values
@@ -135,7 +134,7 @@ class Run:
             return False
         self._written = stamp.st_mtime_ns, stamp.st_size
         try:
-            found = json.loads((self.folder / "run.json").read_text(encoding="utf-8"))
+            found = run_file.read((self.folder / "run.json").read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             self._fault(f"run.json cannot be read: {error}")
             return False
