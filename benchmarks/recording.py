@@ -5,7 +5,7 @@
 A LeNet and a Transformer train by ``Model.train``: without a record, and with scalars in each step, the histograms of
 all Parameters and 8 images in each tenth. The two take turns in rounds, and the medians are compared. With --kills only
 the crashes are tried: a writer is killed at a chance moment, and the run has to open with all that was flushed. With
---resumes a training is killed as often as it takes, and has to end with the bits of one that was not.
+--resumes so many trainings are killed, three times each, and have to end with the bits of one that was not.
 """
 
 import argparse
@@ -203,8 +203,8 @@ def kills(count):
 
 
 def resumes(count):
-    """Kill a training `count` times and let it go on, again and again; says how many ended with other bits."""
-    chance, killed, wrong, number = random.Random(0), 0, 0, 0
+    """Kill `count` trainings, three times each; says how many ended with other bits."""
+    chance, killed, wrong = random.Random(0), 0, 0
     with tempfile.TemporaryDirectory() as folder:
 
         def trained(name, seconds):
@@ -221,16 +221,16 @@ def resumes(count):
             return told[1] if told else None
 
         expected = trained("whole", None)
-        while killed < count:
-            found = trained(f"run{number}", chance.uniform(0.2, 3))
-            if found is None:
+        for number in range(count):
+            for seconds in [chance.uniform(0, 4) for _ in range(3)] + [None]:
+                found = trained(f"run{number}", seconds)
+                if found is not None:
+                    break
                 killed += 1
-                continue
-            number += 1
             if found != expected:
                 wrong += 1
-                print(f"run {number - 1} ended with other bits", flush=True)
-    print(f"{killed} kills in {number} trainings: {wrong} ended with other bits")
+                print(f"run {number} ended with other bits", flush=True)
+    print(f"{killed} kills in {count} trainings: {wrong} ended with other bits")
 
 
 def main(options):
