@@ -1,10 +1,11 @@
 """What recording costs a training step, and what kill -9 leaves of a run.
 
-    python benchmarks/recording.py [--steps 200] [--rounds 7] [--kills 1000]
+    python benchmarks/recording.py [--steps 200] [--rounds 7] [--kills 1000] [--resumes 50]
 
 A LeNet and a Transformer train by ``Model.train``: without a record, and with scalars in each step, the histograms of
 all Parameters and 8 images in each tenth. The two take turns in rounds, and the medians are compared. With --kills only
-the crashes are tried: a writer is killed at a chance moment, and the run has to open with all that was flushed.
+the crashes are tried: a writer is killed at a chance moment, and the run has to open with all that was flushed. With
+--resumes so many trainings are killed, three times each, and have to end with the bits of one that was not.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -40,6 +42,24 @@ while True:
         run.flush()
         print(step, flush=True)
     step += 1
+"""
+
+TRAINER = """
+import hashlib, os, sys
+import numpy as np
+import msnb as ms
+from msnb import dataset as ds, nn
+from msnb.train import Model
+os.chdir(sys.argv[1])
+ms.set_seed(1)
+rng = np.random.RandomState(0)
+data = ds.NumpySlicesDataset((rng.rand(400, 8).astype("f"), rng.rand(400, 1).astype("f")), shuffle=True).batch(4)
+net = nn.SequentialCell(nn.Dense(8, 64), nn.Dropout(0.5), nn.Dense(64, 1)).set_train()
+model = Model(net, nn.MSELoss(), nn.Momentum(net.trainable_params(), 0.01, 0.9))
+print("begins", flush=True)
+model.train(20, data, record=sys.argv[2], resume=17, display=False)
+bits = b"".join(p.asnumpy().tobytes() for p in model.train_network.get_parameters())
+print("ends", hashlib.sha256(bits).hexdigest(), flush=True)
 """
 
 
@@ -182,8 +202,42 @@ def kills(count):
     print(f"{count} kills: {wrong} runs lost something that was flushed")
 
 
+def resumes(count):
+    """Kill `count` trainings, three times each; says how many ended with other bits."""
+    chance, killed, wrong = random.Random(0), 0, 0
+    with tempfile.TemporaryDirectory() as folder:
+
+        def trained(name, seconds):
+            with subprocess.Popen(
+                [sys.executable, "-c", TRAINER, folder, name], stdout=subprocess.PIPE, text=True
+            ) as process:
+                process.stdout.readline()
+                end = threading.Timer(seconds, process.kill) if seconds else None
+                if end:
+                    end.start()
+                told = process.stdout.read().split()
+                if end:
+                    end.cancel()
+            return told[1] if told else None
+
+        expected = trained("whole", None)
+        for number in range(count):
+            for seconds in [chance.uniform(0, 4) for _ in range(3)] + [None]:
+                found = trained(f"run{number}", seconds)
+                if found is not None:
+                    break
+                killed += 1
+            if found != expected:
+                wrong += 1
+                print(f"run {number} ended with other bits", flush=True)
+    print(f"{killed} kills in {count} trainings: {wrong} ended with other bits")
+
+
 def main(options):
     """Print the figures."""
+    if options.resumes:
+        resumes(options.resumes)
+        return
     if options.kills:
         kills(options.kills)
         return
@@ -197,4 +251,5 @@ if __name__ == "__main__":
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--kills", type=int, default=0)
+    parser.add_argument("--resumes", type=int, default=0)
     main(parser.parse_args())

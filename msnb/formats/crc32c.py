@@ -102,15 +102,19 @@ def masked_crc32c(data: Any) -> int:
 
 
 def matches(data: Any, spans: list[tuple[int, int]], checksums: list[int]) -> list[bool]:
-    """Whether each part of `data` has its masked checksum; short parts are computed together.
+    """Whether each part of `data`, from (start, end) in `spans`, has its masked checksum."""
+    return [crc == checksum for crc, checksum in zip(masked_of(data, spans), checksums, strict=True)]
+
+
+def masked_of(data: Any, spans: list[tuple[int, int]]) -> list[int]:
+    """The masked checksum of each part of `data`; short parts are computed together.
 
     Args:
         data (bytes): What holds the parts.
         spans (list[tuple]): (start, end) of each part.
-        checksums (list[int]): What they should have.
 
     Returns:
-        list[bool].
+        list[int].
     """
     ready, alike = _ready(), {}
     found = [0] * len(spans)
@@ -125,4 +129,4 @@ def matches(data: Any, spans: list[tuple[int, int]], checksums: list[int]) -> li
         remainders = ready.remainders(np.frombuffer(rows, np.uint8).reshape(len(chosen), width))
         for i, remainder in zip(chosen, remainders.tolist(), strict=True):
             found[i] = remainder ^ ready.start[spans[i][1] - spans[i][0]] ^ 0xFFFFFFFF
-    return [masked(crc) == checksum for crc, checksum in zip(found, checksums, strict=True)]
+    return list(map(masked, found))

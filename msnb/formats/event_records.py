@@ -7,11 +7,12 @@ next look goes on where it starts. Bytes that say something else than their chec
 
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import IO
 
-from msnb.formats.crc32c import masked_crc32c, matches
+from msnb.formats.crc32c import masked_crc32c, masked_of, matches
 from msnb.formats.reading import BadFileError
 
 HEADER, FOOTER = 12, 4
@@ -24,15 +25,18 @@ class BadRecordError(BadFileError):
 
 def frame(payload: bytes | memoryview) -> bytes:
     """The bytes of one record."""
-    length = struct.pack("<Q", len(payload))
-    return b"".join(
-        (
-            length,
-            struct.pack("<I", masked_crc32c(length)),
-            payload,
-            struct.pack("<I", masked_crc32c(payload)),
-        )
-    )
+    return frames([payload])[0]
+
+
+def frames(payloads: Sequence[bytes | memoryview]) -> list[bytes]:
+    """The bytes of each of some records, whose checksums are computed together."""
+    lengths = [struct.pack("<Q", len(payload)) for payload in payloads]
+    parts = [*lengths, *payloads]
+    ends = list(accumulate(map(len, parts)))
+    checksums = masked_of(b"".join(parts), list(zip([0, *ends], ends)))
+    found = [struct.pack("<I", checksum) for checksum in checksums]
+    count = len(payloads)
+    return list(map(b"".join, zip(lengths, found[:count], payloads, found[count:], strict=True)))
 
 
 def records(path: str | Path, start: int = 0) -> Iterator[tuple[bytes, int]]:

@@ -66,7 +66,7 @@ class Resumption:
                 f"The training in {self.path.parent.parent} had {told['batches']} steps in an epoch, but now there are "
                 f"{batches}: go on with the same dataset, batch size and sink_size, or record under another name."
             )
-        load_param_into_net(model.train_network, values, strict_load=True)
+        load_param_into_net(model._train_network, values, strict_load=True)
         if told["scaling"]:
             vars(model._loss_scale_manager).update(told["scaling"])
         self.epoch, self.batch, self.step = told["epoch"], told["batch"], told["step"]
@@ -116,7 +116,7 @@ class Resumption:
             "scaling": {name: v for name, v in vars(manager).items() if type(v) in (int, float)} if manager else {},
         }
         try:
-            save(model.train_network, str(self.path), True, {_KEY: json.dumps(told)})
+            save(model._train_network, str(self.path), True, {_KEY: json.dumps(told)})
         except OSError as error:  # of the file before; the training is worth more
             log.warning("%s could not be written: %s.", self.path, error.strerror or error)
 

@@ -180,7 +180,7 @@ class Model(Assembly):
             raise ValueError(f"For 'Model.train', 'sink_size' should be -1 or positive, but got {sink_size}.")
         self._parallel.check()
         resumption = resumption_of(resume, record)
-        callbacks = _with_record(callbacks, record, resume) if record else callbacks
+        callbacks = _with_record(callbacks, record, bool(resume)) if record else callbacks
         sink = dataset_sink_mode and sink_size > 0
         if dataset_sink_mode:
             log.info("Model.train: there are no device queues here, the dataset is not sunk.")
@@ -323,7 +323,7 @@ class Model(Assembly):
             if not self._metric_fns:
                 raise ValueError("Model.fit with a 'valid_dataset' needs metrics, but this Model has none.")
             going_on: Any = resumption_of(resume, record)
-            others = _with_record(callbacks, record, resume)
+            others = _with_record(callbacks, record, bool(resume))
             record, resume = False, going_on or False
             callbacks = [Evaluation(valid_frequency, self, valid_dataset, others, valid_dataset_sink_mode), *others]
         self.train(
@@ -528,7 +528,7 @@ def _with_record(callbacks, record, resume=False):
         return _as_list(callbacks)
     from msnb.train._run_callback import RunCallback  # spares it to who does not record
 
-    return [*_as_list(callbacks), RunCallback(record, bool(resume))]
+    return [*_as_list(callbacks), RunCallback(record, resume)]
 
 
 def _size_of(dataset, argument):

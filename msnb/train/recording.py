@@ -4,8 +4,6 @@ The folder holds `run.json`, which is written at the beginning and at the end, a
 """
 
 import atexit
-import json
-import math
 import os
 import platform
 import secrets
@@ -24,7 +22,7 @@ from msnb._version import __version__
 from msnb.common.seed import get_seed
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
-from msnb.formats import tensorboard_events
+from msnb.formats import run_file, tensorboard_events
 from msnb.train.summary._system import SYSTEM, System
 from msnb.train.summary._writer import EventFile, now
 from msnb.train.summary.summary_record import SummaryRecord
@@ -243,7 +241,7 @@ class Recording:
         if self._code is not None:
             told["code"] = self._code
         with writing(self.folder / "run.json", "w", durable=False, encoding="utf-8") as file:
-            json.dump(_plain(told), file, indent=1, allow_nan=False)
+            file.write(run_file.text_of(_plain(told)))
 
 
 class _TensorBoard:
@@ -255,6 +253,9 @@ class _TensorBoard:
 
     def __call__(self, wall_time, step, values):
         self._file.append(tensorboard_events.summary_event(wall_time, step, values))
+
+    def flush(self):
+        self._file.flush()
 
     def close(self):
         self._file.close()
@@ -279,7 +280,7 @@ def _made(folder, name, resume):
 def _told(folder):
     """What `run.json` of a run says that is gone on with."""
     try:
-        told = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        told = run_file.read((folder / "run.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except ValueError as error:
@@ -318,7 +319,7 @@ def is_number(value):
 
 
 def _plain(value):
-    """What JSON can hold: numbers that are none become None, and objects text."""
+    """What JSON can hold, besides NaN and infinity; objects become text."""
     if isinstance(value, Mapping):
         return {str(name): _plain(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -326,7 +327,7 @@ def _plain(value):
     if isinstance(value, (np.ndarray, np.generic, Tensor)):
         return _plain(value.tolist() if not isinstance(value, Tensor) else value.asnumpy().tolist())
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
+        return float(value)
     return value if value is None or isinstance(value, (bool, int, str)) else str(value)
 
 

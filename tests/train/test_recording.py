@@ -13,7 +13,8 @@ import pytest
 import msnb as ms
 from msnb import Tensor, nn
 from msnb import dataset as ds
-from msnb.formats import summary_events
+from msnb.formats import run_file, summary_events
+from msnb.insight.runs import Run
 from msnb.train import Model
 from msnb.train.summary import _system
 
@@ -65,8 +66,24 @@ def test_how_it_ends_and_names(tmp_path):
         assert told(run.folder)["state"] == run.state == state
     assert run.name == "same-2"
     with ms.record("same", tmp_path, resume=True) as again:
-        again.log({"x": float("nan")}, 3)
-    assert again.name == "same" and told(again.folder)["summary"] == {"x": None}
+        again.config["deep"] = {"list": [1.5, float("-inf")]}
+        again.log({"x": float("nan"), "y": 1.0}, 3)
+    assert again.name == "same" and told(again.folder)["summary"] == {"x": None, "y": 1.0}
+    unmarked = told(again.folder)
+    found = run_file.read(json.dumps(unmarked))
+    unmarked.pop("not_finite")
+    assert "not_finite" not in found and np.isnan(found["summary"]["x"]) and found["summary"]["y"] == 1.0
+    assert found["config"]["deep"] == {"list": [1.5, float("-inf")]} and np.isnan(Run(again.folder).summary["x"])
+    for mark in (
+        3,
+        [],
+        ["NaN"],
+        ["name", "x", "NaN"],
+        ["summary", "y", "NaN"],
+        ["no", 3, "NaN"],
+        ["summary", "x", "7"],
+    ):
+        assert run_file.read(json.dumps({**unmarked, "not_finite": [mark]})) == unmarked
     for wrong in ("", "..", "a/b", 3):
         with pytest.raises(ValueError, match="name of a folder"):
             ms.record(wrong, tmp_path)

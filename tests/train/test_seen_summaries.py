@@ -34,3 +34,21 @@ def test_each_value_is_taken_once(mode):
         "sum[:Scalar]": 3.0,
     }
     assert _get_summary_tensor_data() == {}
+
+
+def test_of_values_that_may_not_have_been_computed_the_newest_that_was_is_kept():
+    from msnb.train.summary import _seen
+
+    def kept(*pairs):
+        _seen.take()
+        for number, ran in pairs:
+            _seen.keep("scalar", "x", Tensor(float(number)), None if ran is None else np.bool_(ran))
+        (value,) = _seen.take().values()
+        return value if isinstance(value, Tensor) else value.array()
+
+    assert kept((1, True), (2, True), (3, False)) == 2.0
+    assert kept((1, None), (2, False)) == 1.0
+    assert kept((1, True), (2, None)).asnumpy() == 2.0
+    assert kept((1, False), (2, False)) is None
+    assert kept(*((n, n % 10 == 3) for n in range(100))) == 93.0
+    assert kept((1, True), *((n, False) for n in range(100))) == 1.0

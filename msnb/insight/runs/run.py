@@ -1,6 +1,5 @@
 """A training that was recorded, or is being recorded: its folder, read as far as it is written."""
 
-import json
 import math
 import os
 import platform
@@ -10,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from msnb.formats import summary_events
+from msnb.formats import run_file, summary_events
 from msnb.formats.reading import BadFileError
 from msnb.insight.runs import values
 from msnb.insight.runs.contents import Contents, is_events
@@ -100,7 +99,7 @@ class Run:
             return False
         self._written = stamp.st_mtime_ns, stamp.st_size
         try:
-            found = json.loads((self.folder / "run.json").read_text(encoding="utf-8"))
+            found = run_file.read((self.folder / "run.json").read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             self._contents.fault(f"run.json cannot be read: {error}")
             return False

@@ -22,6 +22,8 @@ def content_of(kind: str, tag: str, value: Any) -> Any:
     if value.dtype.name == "bfloat16":
         value = value.astype(np.float32)
     if kind == "scalar":
+        if value.size == 1:
+            return float(value.item())
         return float(value.astype(np.float64).mean()) if value.size else math.nan
     if kind == "histogram":
         return histogram(value)

@@ -111,8 +111,8 @@ class SummaryRecord:
         self._lineage = EventFile(folder / f"{name}_lineage", None, max_file_size)
         self._exported = folder / f"export_{seconds}" / "tensor"
         self._error: BaseException | None = None
-        self._writer = SummaryWriter("summary", self._failed)
-        self.takers: list[Any] = []  # called with (wall_time, step, values) of each event; `close` is, too
+        self._writer = SummaryWriter("summary", self._put_down, self._failed)
+        self.takers: list[Any] = []  # called with (wall_time, step, values) of each event; `flush` and `close` are, too
         _seen.take()
         self._stop_looking = on_summary(_seen.keep)
         atexit.register(self.close)
@@ -262,6 +262,13 @@ class SummaryRecord:
                 self._summary.append(summary_events.summary_event(wall_time, step, part))
                 for take in self.takers:
                     take(wall_time, step, part)
+
+    def _put_down(self):
+        for file in (self._summary, self._lineage, *self.takers):
+            try:
+                getattr(file, "flush", lambda: None)()
+            except OSError as error:  # the file has said so, and the others go on
+                self._failed(error)
 
     def _failed(self, error):
         self._error = error
