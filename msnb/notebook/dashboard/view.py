@@ -192,7 +192,7 @@ class DashboardView:
 
     def html(self) -> str:
         """The interactive view as a page that needs no kernel, no network and no other file, str."""
-        self._read_all()
+        self.refresh()  # all that is written; on screen the rest of a long run comes by itself
         return self._page().html()
 
     def save(self, path: str | Path) -> None:
@@ -211,14 +211,8 @@ class DashboardView:
             ".json": lambda: to_json(self.runs),
             ".csv": lambda: to_csv(self.runs),
         }
-        self._read_all()
+        self.refresh()
         page.save(path, makers, "DashboardView")
-
-    def _read_all(self):
-        """What is written to a file waits for all of the runs; on screen the rest of a long one comes by itself."""
-        for run in self.runs:
-            while not run.complete:
-                run.refresh()
 
     def _ipython_display_(self):
         """Shown under an id, so that the saved form can be brought up to date."""

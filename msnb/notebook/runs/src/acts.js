@@ -22,7 +22,7 @@ export class Acts {
     box.innerHTML = this.drawn = html;
     if (keep) box.querySelector(`[data-do="${keep}"]`)?.focus();
   }
-  // what a button says, done with the ticked runs; whether it is one of these
+  // what a button says, done with the ticked runs
   act(name) {
     const { store } = this.app,
       { chosen } = store,
@@ -35,7 +35,6 @@ export class Acts {
         delete: () => this.askDelete(chosen),
       };
     acts[name]?.();
-    return name in acts;
   }
 
   mark(which, marks) {
