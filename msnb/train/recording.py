@@ -340,7 +340,7 @@ def _versions():
 
 def _code():
     """The text of the cell that runs, or of the program."""
-    log.info("The code is kept in the run's folder: whoever gets the folder reads it.")
+    log.once("The code is kept in the run's folder, and whoever gets the folder reads it: it should hold no passwords.")
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     cells = shell.user_ns.get("In", []) if shell is not None else []
     if cells:

@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import pathlib
+import shutil
 import struct
 import threading
 import xml.etree.ElementTree as ElementTree
@@ -16,11 +17,13 @@ import msnb
 from msnb.formats.event_records import frame
 from msnb.formats.summary_events import Histogram, Image, summary_event
 from msnb.insight.runs import Run
+from msnb.insight.runs.export import to_csv
 from msnb.insight.runs.thinning import in_common_bins, thinned
 from msnb.insight.runs.values import Series
 from msnb.notebook.dashboard import DashboardView, dashboard, payload
 from msnb.notebook.png import to_png
 
+GOLDEN = pathlib.Path(__file__).parents[1] / "golden" / "summaries"
 HOSTILE = "eval/<img src=x onerror=hit=1>"
 FILE = "events.out.events.summary.1700000000.0.here_MS"
 DOT = to_png('<svg xmlns="http://www.w3.org/2000/svg" width="4" height="3"><rect width="4" height="3"/></svg>')
@@ -115,11 +118,34 @@ def test_the_magic_shows_a_folder_of_runs_and_a_run_shows_itself(notebook, runs,
 
 
 def test_it_is_saved_in_the_form_that_the_name_asks_for(made, tmp_path):
-    for suffix, begin in ((".html", "<!doctype html"), (".svg", "<svg"), (".txt", "rate"), (".json", '{"id-rate')):
+    begins = {".html": "<!doctype html", ".svg": "<svg", ".txt": "rate", ".json": '{"id-rate', ".csv": "run,tag"}
+    for suffix, begin in begins.items():
         made.save(tmp_path / f"dashboard{suffix}")
         assert (tmp_path / f"dashboard{suffix}").read_text(encoding="utf-8").startswith(begin)
     text = " ".join(ElementTree.fromstring(made.svg()).itertext())
     assert "train/loss" in text and HOSTILE in text and "1 image" in text
+
+
+def test_a_row_of_the_csv_file_is_a_value_as_it_was_recorded(tmp_path):
+    run = Run(record(tmp_path / "r", 0.1, range(1, 3)))
+    rows = to_csv([run], ["train/rate"]).splitlines()
+    assert rows == ["run,tag,step,time,value", *(f"r,train/rate,{n},{1.7e9 + 100 + n:.3f},0.1" for n in (1, 2))]
+
+
+def test_a_run_that_begins_later_and_a_graph_that_is_recorded_later_are_told(tmp_path):
+    record(tmp_path / "first", 0.01, range(1, 3), state="running")
+    view = dashboard(tmp_path)
+    known = payload.counted(view.runs)
+    assert not view.refresh()
+    (tmp_path / "second").mkdir()
+    assert not view.refresh()  # nothing is written there yet
+    record(tmp_path / "second", 0.02, range(1, 3), state="running")
+    shutil.copy(GOLDEN / "collector_MS", tmp_path / "first" / FILE.replace("1700000000", "1700000009"))
+    assert view.refresh() and [run.name for run in view.runs] == ["first", "second"]
+    head = header(payload.news(view.runs, *known))
+    assert [one["name"] for one in head["runs"]] == ["first", "second"]
+    assert [1, "train/loss", 2, 2] in head["scalars"]["rows"] and [one["run"] for one in head["graphs"]] == [0]
+    assert payload.news(view.runs, *known) is None
 
 
 def test_what_is_no_run_is_refused(tmp_path):
@@ -236,6 +262,12 @@ def test_the_keyboard_reads_zooms_enlarges_and_marks(show):
     for key in ("c", "ArrowLeft", "c"):
         page.keyboard.press(key)
     assert page.locator(".panel details").first.get_attribute("data-group") == "together"
+    with page.expect_download() as waiting:
+        page.keyboard.press("e")
+    assert waiting.value.suggested_filename == "train_loss.csv"
+    rows = pathlib.Path(waiting.value.path()).read_text().splitlines()
+    assert rows[:2] == ["run,tag,step,time,value", "rate 0.01,train/loss,1,1700000011.000,0.990049839"]
+    assert len(rows) == 601 and rows[40].endswith(",NaN")
     page.keyboard.press("?")
     assert "value by value" in page.inner_text(".msnb-keys")
 
@@ -248,11 +280,12 @@ def test_every_tab_draws_what_was_recorded(show):
     assert "step 50" in page.locator(".picture output").first.inner_text()
     page.click('[data-tab="histograms"]')
     seen = set()
-    for form in ("ridges", "overlaid", "distribution"):
+    for form, axis in (("ridges", "step"), ("overlaid", "step"), ("distribution", "step"), ("ridges", "wall")):
         page.select_option("[data-set=form]", form)
+        page.select_option("[data-set=axis]", axis)
         frames(page)
         seen.add(page.locator(".card canvas").first.screenshot())
-    assert len(seen) == 3
+    assert len(seen) == 4
     page.click('[data-tab="tensors"]')
     tensor = page.locator(".tensor").first
     part = tensor.locator("input[type=text]")
@@ -263,6 +296,11 @@ def test_every_tab_draws_what_was_recorded(show):
     )
     part.fill("2, :, :")
     assert "axis 0 has 2 places" in tensor.locator(".about").inner_text()
+    part.fill(":")
+    assert "a table has two axes" in tensor.locator(".about").inner_text()
+    page.select_option("[data-set=form]", "ridges")
+    until(page, lambda: tensor.locator("canvas").get_attribute("aria-label") == "histograms of kernel in 6 steps")
+    assert "24 values" in tensor.locator(".about").inner_text()
     page.click('[data-tab="resources"]')
     assert page.locator(".card b").all_text_contents() == ["memory"]
 

@@ -81,6 +81,18 @@ def test_an_empty_folder_is_a_view_too(tmp_path):
     assert repr(view) == f"0 runs in {tmp_path}" and "0 runs" in view.svg() and "<!doctype" in view.html()
 
 
+def test_the_code_of_a_cell_is_kept_only_when_asked_for_and_with_a_word(notebook, tmp_path, monkeypatch):
+    said, kept = [], {}
+    monkeypatch.setattr("msnb.log.once", lambda text, *_: said.append(text))
+    for name, more in (("plain", ""), ("coded", ", code=True")):
+        cell = f"import msnb\nwith msnb.record({name!r}, {str(tmp_path)!r}{more}) as run:\n    run.log({{'loss': 1.0}})"
+        notebook.ok(cell)
+        kept[name] = cell, json.loads((tmp_path / name / "run.json").read_text(encoding="utf-8"))
+    assert "code" not in kept["plain"][1] and kept["coded"][1]["code"] == kept["coded"][0]
+    assert sum("passwords" in text for text in said) == 1
+    assert Runs(tmp_path).difference("plain", "coded").code is None
+
+
 class Told:
     """What a page is answered."""
 

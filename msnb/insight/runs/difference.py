@@ -14,6 +14,7 @@ from msnb.insight.runs.table import METRIC, Table
 from msnb.ir.anf import FuncGraph
 from msnb.ir.compare import Comparison, compare
 
+_MACHINE = "system/"  # how the tags begin that say what the machine did
 _AROUND = 3  # lines of code that stay around a change
 
 
@@ -100,7 +101,8 @@ class Difference:
 
 
 def curves(runs: Sequence[Run], most: int = 300) -> dict[str, list[tuple[np.ndarray, np.ndarray] | None]]:
-    """{tag: [(steps, values) of each run, or None]} of all scalars, those first that most of the runs have.
+    """{tag: [(steps, values) of each run, or None]} of all scalars, those first that most of the runs have, and
+    last what is told of the machine.
 
     Args:
         runs (Sequence[Run]): The runs.
@@ -111,7 +113,12 @@ def curves(runs: Sequence[Run], most: int = 300) -> dict[str, list[tuple[np.ndar
     for tag in tags:
         series = [run.scalar(tag) for run in runs]
         made[tag] = [thinned(s.steps, s.values, most) if len(s.steps) else None for s in series]
-    return dict(sorted(made.items(), key=lambda item: -sum(curve is not None for curve in item[1])))
+
+    def place(item):
+        tag, of = item
+        return tag.startswith(_MACHINE), -sum(curve is not None for curve in of)
+
+    return dict(sorted(made.items(), key=place))
 
 
 def thinned(steps: np.ndarray, values: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:

@@ -82,9 +82,9 @@ def news(
     """What came since the view knew so many values of each tag, None where nothing did.
 
     Args:
-        runs (list[Run]): all of them.
+        runs (list[Run]): all of them; those that came later stand behind the others.
         known (dict): (number of the run, tag) -> how many scalars the view has; brought up to date.
-        other (dict): (number of the run, kind, tag) -> how many other values; brought up to date.
+        other (dict): (number of the run, kind, tag) -> how many other values, and graphs; brought up to date.
         anyhow (bool): whether something else is to be told, as the state of a run. Default: False.
     """
     pack = Pack()
@@ -110,6 +110,14 @@ def news(
         found = _values(pack, runs, kind, other)
         if found:
             header[kind] = found
+    drawn = []
+    for number, run in enumerate(runs):
+        there = _graphs_of(run)
+        if other.get((number, "graph", ""), 0) != there:
+            other[number, "graph", ""] = there
+            drawn += _graphs(pack, number, run)
+    if drawn:
+        header["graphs"] = drawn
     return pack.bytes(header) if anyhow or len(header) > 2 else None
 
 
@@ -126,6 +134,7 @@ def counted(
         for kind in ("image", "histogram", "tensor")
         for tag in run.tags[kind]
     }
+    other |= {(number, "graph", ""): _graphs_of(run) for number, run in enumerate(runs)}
     return known, other
 
 
@@ -238,6 +247,11 @@ def tensor_row(pack: Pack, run: Run, one: TensorValue, whole: bool = False) -> l
 def _since(run, time):
     seconds = time - (run.started or 0.0)
     return seconds if math.isfinite(seconds) else 0.0
+
+
+def _graphs_of(run):
+    """How many graphs a run has."""
+    return len(run.tags["graph"]) + ("dataset" in run.lineage)
 
 
 def _graphs(pack, number, run):

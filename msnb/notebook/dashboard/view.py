@@ -1,8 +1,6 @@
 """Recorded trainings as a notebook shows them: live widget, self-contained page, still picture, text."""
 
 import functools
-import json
-import math
 import pathlib
 import threading
 import uuid
@@ -10,10 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from msnb.insight.runs import Run, is_run
+from msnb.insight.runs import Run
+from msnb.insight.runs.export import to_csv, to_json
 from msnb.notebook import cell_names, cell_views, front_end, page, still
 from msnb.notebook.dashboard import payload
 from msnb.notebook.dashboard.picture import to_svg
+from msnb.notebook.dashboard.sources import Sources
 from msnb.notebook.graph.widget import MODULE as GRAPH_MODULE
 
 _MODULE = pathlib.Path(__file__).with_name("widget.js")
@@ -26,7 +26,8 @@ _SELDOM = 2.0  # where no run is under way
 def dashboard(source: "str | Path | Run | Sequence[str | Path | Run]", height: int = _HEIGHT) -> "DashboardView":
     """Recorded trainings, to look at in a notebook: curves, pictures, histograms, tensors, graphs.
 
-    It follows trainings that are under way, of this kernel or of any other process.
+    It follows trainings that are under way, of this kernel or of any other process, and those that begin in the folder
+    while it is open.
 
     Args:
         source (Union[str, Path, Run, list]): a run, the folder of a run, a folder of runs, or a list of these. Runs of
@@ -44,33 +45,36 @@ def dashboard(source: "str | Path | Run | Sequence[str | Path | Run]", height: i
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return DashboardView(_runs(source), height)
+    return DashboardView(source, height)
 
 
 class DashboardView:
     """What `dashboard` returns.
 
     Args:
-        runs (list[Run]): what is drawn.
+        source (Union[str, Path, Run, list]): what is drawn, as `dashboard` takes it.
         height (int): height in pixels of the saved form. Default: 720.
-
-    Attributes:
-        runs (list[Run]): what is drawn, the oldest first; their order chooses their colours.
     """
 
-    def __init__(self, runs: list[Run], height: int = _HEIGHT) -> None:
+    def __init__(self, source: "str | Path | Run | Sequence[str | Path | Run]", height: int = _HEIGHT) -> None:
         if isinstance(height, bool) or not isinstance(height, int) or height < 1:
             raise ValueError(f"For 'dashboard', 'height' should be a positive int (pixels), but got {height!r}.")
-        self.runs: list[Run] = sorted(runs, key=lambda run: run.started or 0.0) if len(runs) > 1 else list(runs)
+        self._sources = Sources(source)
         self.height: int = height
         self._display, self._displayed, self._carries = f"msnb-{uuid.uuid4().hex}", False, set()
-        self._widget = self._looking = None
+        self._widget: Any = None
+        self._looking: threading.Thread | None = None
         self._ended = threading.Event()
         self._known: Any = ({}, {})
         self._lock = threading.RLock()
         share = _FIRST / max(1, len(self.runs))
         for run in self.runs:
             run.refresh(share)
+
+    @property
+    def runs(self) -> list[Run]:
+        """What is drawn, the oldest first and those that came later behind them; their order chooses their colours."""
+        return self._sources.runs
 
     @property
     def title(self) -> str:
@@ -104,10 +108,15 @@ class DashboardView:
         Returns:
             bool, whether something came.
         """
+        new = self._newcomers()
         came = [run.refresh() for run in self.runs]  # of each run, whatever the others say
-        if any(came):
-            self._tell()
-        return any(came)
+        if new or any(came):
+            self._tell(new)
+        return new or any(came)
+
+    def _newcomers(self):
+        with self._lock:
+            return self._sources.look()
 
     def _follow(self):
         self._ended.clear()
@@ -121,6 +130,7 @@ class DashboardView:
             under_way = any(run.state == "running" for run in self.runs)
             if self._ended.wait(0 if waiting else _EVERY if under_way or not self.runs[0].meta else _SELDOM):
                 return
+            self._newcomers()
             came = [run.refresh(_FIRST) for run in self.runs]
             now = [run.state for run in self.runs]  # a process that died writes nothing
             if any(came) or now != states and states is not None:
@@ -140,6 +150,10 @@ class DashboardView:
             made = payload.detail(self.runs, message["detail"], message["first"], message["last"])
         elif "tensor" in message:
             made = self._tensor(*message["tensor"])
+        elif "csv" in message:
+            pack = payload.Pack()
+            text = to_csv([self.runs[number] for number in message["runs"]], message["csv"])
+            made = pack.bytes({"kind": "csv", "values": pack.add("B", text.encode())})
         else:
             with self._lock:
                 self._known = payload.counted(self.runs)
@@ -178,10 +192,11 @@ class DashboardView:
 
     def html(self) -> str:
         """The interactive view as a page that needs no kernel, no network and no other file, str."""
+        self.refresh()  # all that is written; on screen the rest of a long run comes by itself
         return self._page().html()
 
     def save(self, path: str | Path) -> None:
-        """Write the view to a file: .html (interactive), .svg, .png, .txt, or .json (all scalars).
+        """Write the view to a file: .html (interactive), .svg, .png, .txt, .json or .csv (all scalars).
 
         Args:
             path (str): where to.
@@ -189,22 +204,15 @@ class DashboardView:
         Raises:
             ValueError: If the suffix is none of these.
         """
-        makers = {".html": self.html, ".svg": self.svg, ".txt": self.__repr__, ".json": self._scalars}
+        makers = {
+            ".html": self.html,
+            ".svg": self.svg,
+            ".txt": self.__repr__,
+            ".json": lambda: to_json(self.runs),
+            ".csv": lambda: to_csv(self.runs),
+        }
+        self.refresh()
         page.save(path, makers, "DashboardView")
-
-    def _scalars(self):
-        found = {}
-        for run in self.runs:
-            series = {tag: run.scalar(tag) for tag in run.tags["scalar"]}
-            found[run.id] = {
-                tag: {
-                    "steps": one.steps.tolist(),
-                    "times": one.times.tolist(),
-                    "values": [value if math.isfinite(value) else str(value) for value in one.values.tolist()],
-                }
-                for tag, one in series.items()
-            }
-        return json.dumps(found)
 
     def _ipython_display_(self):
         """Shown under an id, so that the saved form can be brought up to date."""
@@ -240,33 +248,6 @@ class DashboardView:
             "made.still(view,parts.data,parts.module)",
             "html,body{margin:0;background:transparent}",
         )
-
-
-def _runs(source):
-    if isinstance(source, Run):
-        return [source]
-    if isinstance(source, str | Path):
-        return _of_folder(Path(source))
-    if isinstance(source, Sequence):
-        return [run for one in source for run in _runs(one)]
-    raise TypeError(
-        f"For 'dashboard', 'source' should be a folder, a Run or a list of these, but got {type(source).__name__}."
-    )
-
-
-def _of_folder(folder):
-    """The run that a folder is, or else the runs that stand in it."""
-    if not folder.is_dir():
-        raise FileNotFoundError(f"For 'dashboard', there is no folder '{folder}'.")
-    if is_run(folder):
-        return [Run(folder)]
-    found = [Run(inner) for inner in sorted(folder.iterdir()) if inner.is_dir() and is_run(inner)]
-    if not found:
-        raise FileNotFoundError(
-            f"For 'dashboard', '{folder}' holds no run: neither a run.json nor an event file of MindSpore's, and no "
-            f"folder with one."
-        )
-    return found
 
 
 @functools.cache

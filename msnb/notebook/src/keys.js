@@ -11,8 +11,8 @@ const KEYS = [
 ];
 
 // `?` anywhere in `root` but in a field, or its button [data-do=keys], shows and hides what the keys do; `more` are
-// those that this view has besides.
-export function keysOf(root, more = []) {
+// those that this view has besides, `first` those of its tables.
+export function keysOf(root, more = [], first = KEYS) {
   const box = document.createElement("div");
   box.className = "keys msnb-keys";
   box.hidden = true;
@@ -21,7 +21,7 @@ export function keysOf(root, more = []) {
   const show = (on) => {
     box.hidden = !on;
     box.innerHTML = on
-      ? `<style>${css}</style><dl>${[...KEYS, ...more]
+      ? `<style>${css}</style><dl>${[...first, ...more]
           .map(([key, text]) => `<dt>${key}</dt><dd>${text}</dd>`)
           .join("")}</dl>`
       : "";

@@ -3,14 +3,16 @@ import { escape } from "../../src/escape.js";
 import { roving } from "../../src/roving.js";
 import { isDark } from "../../src/theme.js";
 import { NOTHING } from "./card.js";
+import { colourOf, dashOf, paintOf } from "./colours.js";
 import { Curve } from "./curve.js";
 import { Graphs } from "./graphs.js";
 import { Histograms } from "./histograms.js";
 import { Images } from "./images.js";
-import { keysOf } from "./keys.js";
-import { DASHES } from "./plot.js";
+import { keysOfDashboard } from "./keys.js";
+import { Legend } from "./legend.js";
 import { Scalars } from "./scalars.js";
-import css from "./style.css";
+import frame from "../../src/frame.css";
+import own from "./style.css";
 import { Tensors } from "./tensors.js";
 import { curvesOf, opened } from "./wire.js";
 
@@ -23,31 +25,6 @@ const TABS = {
   graphs: ["Graphs", (app, panel) => new Graphs(app, panel)],
   resources: ["Memory and CPU", (app, panel) => new Scalars(app, panel, (tag) => RESOURCES.test(tag))],
 };
-const LIGHT = [
-  "#0072b2",
-  "#d55e00",
-  "#009e73",
-  "#a1458a",
-  "#b07d00",
-  "#2f8fc4",
-  "#8a4b2f",
-  "#5b5bd6",
-  "#3f7f3f",
-  "#c03a5b",
-];
-const DARK = [
-  "#4aa3dc",
-  "#f08a4b",
-  "#3dbf98",
-  "#d99abf",
-  "#e3c558",
-  "#8fd0f5",
-  "#d0a080",
-  "#a3a3ff",
-  "#90d090",
-  "#ff8fab",
-];
-
 // host: {ask(message, act)} with a kernel, {graphModule()} the module of the graph view, {cells}
 export class App {
   constructor(el, host) {
@@ -72,16 +49,16 @@ export class App {
     this.tensors = new Map();
     this.graphs = [];
     this.root = document.createElement("div");
-    this.root.className = "msnb-dash";
+    this.root.className = "msnb-view msnb-dash";
     this.root.setAttribute("role", "group");
     this.root.setAttribute("aria-label", "dashboard of runs");
     this.root.innerHTML =
-      `<style>${css}</style><header><div class="tabs"><span class="all" role="tablist"></span>` +
+      `<style>${frame}${own}</style><header><div class="tabs"><span class="all" role="tablist"></span>` +
       `<span class="gap"></span>` +
       `<span class="state soft"></span>` +
       `<button type="button" data-do="keys" aria-label="keys" title="what the keys do">?</button></div>` +
       `<div class="runs" role="group" aria-label="runs"></div><div class="problems" role="status"></div>` +
-      `</header><div class="panel" role="tabpanel"></div><p class="heard" role="status" aria-live="polite"></p>`;
+      `</header><div class="panel" role="tabpanel"></div><p class="heard unseen" role="status" aria-live="polite"></p>`;
     el.append(this.root);
     this.listen();
   }
@@ -105,9 +82,9 @@ export class App {
       matchMedia(query).addEventListener("change", () => this.theme(true), { signal });
     wide.observe(this.root);
     signal.addEventListener("abort", () => (watch.disconnect(), wide.disconnect()));
-    keysOf(this.root);
-    const tabs = this.root.querySelector("[role=tablist]"),
-      legend = this.root.querySelector(".runs");
+    keysOfDashboard(this.root);
+    const tabs = this.root.querySelector("[role=tablist]");
+    this.legend = new Legend(this, this.root.querySelector(".runs"));
     tabs.addEventListener("click", (event) => this.choose(event.target.closest("[data-tab]")?.dataset.tab));
     tabs.addEventListener("keydown", (event) => {
       if (["ArrowLeft", "ArrowRight"].includes(event.key)) this.choose(document.activeElement.dataset.tab);
@@ -116,26 +93,6 @@ export class App {
       from: (all) => all.find((one) => one.dataset.tab === this.tab) ?? all[0],
     });
     tabs.addEventListener("focusin", (event) => this.choose(event.target.closest("[data-tab]")?.dataset.tab));
-    this.settleRuns = roving(legend, "button");
-    legend.addEventListener("click", (event) => this.toggle(event.target.closest("button")?.dataset.run));
-    const lit = (event) => this.light(event.target.closest?.("button")?.dataset.run ?? null);
-    legend.addEventListener("pointerover", lit);
-    legend.addEventListener("pointerleave", () => this.light(null));
-    legend.addEventListener("focusin", (event) => event.target.matches(":focus-visible") && lit(event));
-    legend.addEventListener("focusout", () => this.light(null));
-    // what another view of the page has selected; empty is all
-    window.addEventListener(
-      "msnb:runs",
-      ({ detail }) => {
-        if (detail?.from === this || !Array.isArray(detail?.ids)) return;
-        const ids = new Set(detail.ids);
-        const some = this.runs.some(({ id }) => ids.has(id));
-        this.hidden = new Set(some ? this.runs.map(({ id }) => id).filter((id) => !ids.has(id)) : []);
-        this.legend();
-        this.refill();
-      },
-      { signal },
-    );
   }
 
   // ---------------------------------------------------------------- what came
@@ -150,7 +107,8 @@ export class App {
       this[kind] = new Map();
       this.take(kind, message);
     }
-    this.graphs = head.graphs.map((one) => ({ ...one, payload: message.array(one.payload).slice() }));
+    this.graphs = [];
+    this.takeGraphs(message);
     this.shown();
   }
 
@@ -175,7 +133,7 @@ export class App {
     const message = opened(bytes),
       { head } = message;
     if (head.kind === "whole") return this.load(bytes);
-    const before = this.tags.length,
+    const before = this.tags.length + this.runs.length,
       kinds = this.kinds().join();
     this.runs = head.runs;
     while (this.curves.length < this.runs.length) this.curves.push(new Map());
@@ -195,8 +153,9 @@ export class App {
         touched.add(tag);
       }
     for (const kind of ["images", "histograms", "tensors"]) if (head[kind]) this.take(kind, message);
+    if (head.graphs) this.takeGraphs(message);
     this.head();
-    const more = this.tags.length !== before || kinds !== this.kinds().join();
+    const more = this.tags.length + this.runs.length !== before || kinds !== this.kinds().join();
     if (more || head[this.tab]) this.refill(more);
     for (const card of this.open?.cards?.values() ?? [])
       if (card.tags.some((tag) => touched.has(tag))) this.redraw(card);
@@ -219,6 +178,13 @@ export class App {
     }
   }
 
+  // the graphs of some runs, in place of those that they had
+  takeGraphs(message) {
+    const came = message.head.graphs.map((one) => ({ ...one, payload: message.array(one.payload).slice() })),
+      of = new Set(came.map(({ run }) => run));
+    this.graphs = [...this.graphs.filter(({ run }) => !of.has(run)), ...came];
+  }
+
   ask(message, act) {
     this.host.ask?.(message, act);
   }
@@ -231,18 +197,19 @@ export class App {
     return this.curves[run].get(tag);
   }
   colour(run) {
-    if (this.forced) return this.paint.ink;
-    const all = this.dark ? DARK : LIGHT;
-    return all[run % all.length];
+    return this.forced ? this.paint.ink : colourOf(run, this.dark);
   }
-  // Runs differ by dashes too where colours do not tell them apart.
   dash(run) {
-    return this.forced ? DASHES[run % DASHES.length] : DASHES[Math.floor(run / LIGHT.length) % DASHES.length];
+    return dashOf(run, this.forced);
   }
   named(run) {
     if (this.runs.length < 2) return "";
     const dot = `<i class="dot" style="background:${this.colour(run)}"></i>`;
     return ` <span class="soft">${dot} ${escape(this.runs[run].name)}</span>`;
+  }
+  setAxis(axis) {
+    this.axis = axis;
+    for (const zooms of this.zooms.values()) zooms.length = 0;
   }
   say(words) {
     this.root.querySelector(".heard").textContent = words;
@@ -307,43 +274,9 @@ export class App {
       .flatMap(({ name, problems }) => problems.map((text) => `<p>${escape(`${name}: ${text}`)}</p>`))
       .slice(0, 5)
       .join("");
-    this.legend();
+    this.legend.draw();
   }
 
-  legend() {
-    const box = this.root.querySelector(".runs"),
-      names =
-        this.runs.map(({ id, name, state }) => `${id}\0${name}\0${state}\0${this.hidden.has(id)}`).join() + this.dark;
-    box.hidden = this.runs.length < 2;
-    if (names === this.legended) return;
-    this.legended = names;
-    const focused = document.activeElement?.closest?.(".runs button")?.dataset.run;
-    box.innerHTML = this.runs
-      .map(({ id, name, state }, i) => {
-        const dash = this.dash(i).join(" "),
-          on = !this.hidden.has(id),
-          told = state === "finished" ? "" : ` <span class="soft">${escape(state)}</span>`;
-        return (
-          `<button type="button" data-run="${escape(id)}" aria-pressed="${on}" title="show or hide this run">` +
-          `<svg width="22" height="10" aria-hidden="true"><line x1="1" x2="21" y1="5" y2="5" ` +
-          `stroke="${this.colour(i)}" stroke-width="3" stroke-dasharray="${dash}"/></svg>` +
-          `${escape(name)}${told}</button>`
-        );
-      })
-      .join("");
-    this.settleRuns();
-    if (focused) [...box.children].find((one) => one.dataset.run === focused)?.focus();
-  }
-
-  toggle(id) {
-    if (id === undefined) return;
-    if (this.hidden.has(id)) this.hidden.delete(id);
-    else this.hidden.add(id);
-    this.legend();
-    this.refill();
-    const ids = this.runs.map((run) => run.id).filter((one) => !this.hidden.has(one));
-    window.dispatchEvent(new CustomEvent("msnb:runs", { detail: { ids, from: this } }));
-  }
   light(id) {
     if (id === this.lit) return;
     this.lit = id;
@@ -391,18 +324,8 @@ export class App {
     this.dark = dark;
     this.forced = forced;
     this.root.dataset.theme = dark ? "dark" : "light";
-    const style = getComputedStyle(this.root),
-      of = (name) => {
-        const probe = document.createElement("i");
-        probe.style.color = `var(--${name})`;
-        this.root.append(probe);
-        const found = getComputedStyle(probe).color;
-        probe.remove();
-        return found;
-      };
-    this.paint = Object.fromEntries(["ink", "soft", "line", "bad", "bg"].map((name) => [name, style && of(name)]));
-    this.legended = null;
-    if (this.runs.length) this.legend();
+    this.paint = paintOf(this.root);
+    if (this.runs.length) this.legend.draw(true);
     this.redrawAll();
   }
 }

@@ -2,6 +2,7 @@
 import { escape } from "../../src/escape.js";
 import { icon } from "../../src/icon.js";
 import { middle } from "../../src/middle.js";
+import { csvOf, download } from "./csv.js";
 import { Curve, nearest } from "./curve.js";
 import { along, show } from "./format.js";
 import { DASHES, drawn } from "./plot.js";
@@ -12,6 +13,7 @@ const ICONS = {
   all: "M9.5 2.5h4v4M13.5 2.5 9 7M6.5 13.5h-4v-4M2.5 13.5 7 9",
   limits: "M2 4.5h12M2 11.5h12M4 8h1.5M7.25 8h1.5M10.5 8H12",
   join: "M2 12.5 6 6l3.5 4L14 3M2 4.5 6.5 12l3-3.5 4.5 4",
+  csv: "M8 2v8M4.5 7 8 10.5 11.5 7M2.5 13.5h11",
   large: "M2.5 3h11v10h-11zM5.5 6h5v4h-5z",
 };
 
@@ -36,7 +38,8 @@ export class Card {
       `<figcaption><b title="${escape(tags.join(" + "))}">${escape(middle(name, 46))}</b><span class="now"></span>` +
       `<span class="acts">${button("back", ICONS.back, "one zoom back")}${button("reset", ICONS.all, "all of it")}` +
       `${button("limits", ICONS.limits, "thresholds")}${button("join", ICONS.join, "show with others in one chart")}` +
-      `${button("large", ICONS.large, "larger, smaller")}</span></figcaption>` +
+      `${button("csv", ICONS.csv, "the values as a CSV file")}${button("large", ICONS.large, "larger, smaller")}` +
+      `</span></figcaption>` +
       `<div class="plot"><canvas role="img"></canvas><i class="hair" hidden></i><i class="rect" hidden></i></div>` +
       `<div class="read" hidden></div>`;
     this.canvas = this.el.querySelector("canvas");
@@ -237,6 +240,19 @@ export class Card {
     });
     this.el.querySelector(".plot").before(form);
     form.querySelector("input").focus();
+  }
+
+  // All values where a kernel is there to read them, else what is here of them
+  csv() {
+    const { app } = this,
+      lines = this.lines(),
+      runs = app.runs.flatMap(({ id }, i) => (app.hidden.has(id) ? [] : [i])),
+      name = `${this.tags.join("+").replace(/[^\w.+-]+/g, "_")}.csv`,
+      whole = this.tags.flatMap((tag) => runs.map((run) => app.curve(run, tag))).filter(Boolean);
+    if (app.host.ask && whole.some(({ n, length }) => n > length))
+      app.ask({ csv: this.tags, runs }, (bytes) => download(name, bytes));
+    else download(name, csvOf(lines));
+    app.say(`${name} is written`);
   }
 
   large() {

@@ -16,7 +16,8 @@ export function lasting(seconds) {
   if (s < 1) return `${(s * 1000).toFixed(0)} ms`;
   if (s < 120) return `${+s.toPrecision(3)} s`;
   if (s < 7200) return `${Math.floor(s / 60)} min ${Math.round(s % 60)} s`;
-  return `${Math.floor(s / 3600)} h ${Math.round((s % 3600) / 60)} min`;
+  if (s < 172800) return `${Math.floor(s / 3600)} h ${Math.round((s % 3600) / 60)} min`;
+  return `${Math.floor(s / 86400)} d ${Math.round((s % 86400) / 3600)} h`;
 }
 const two = (n) => String(n).padStart(2, "0");
 export function clock(unix, far) {
@@ -24,6 +25,8 @@ export function clock(unix, far) {
     time = `${two(d.getHours())}:${two(d.getMinutes())}${far > 7200 ? "" : `:${two(d.getSeconds())}`}`;
   return far > 86400 ? `${d.getMonth() + 1}/${d.getDate()} ${time}` : time;
 }
+// What curves and histograms stand along
+export const AXES = { step: "step", relative: "time since start", wall: "time of day" };
 export const along = {
   step: (x) => `step ${whole(x)}`,
   relative: (x) => `after ${lasting(x)}`,

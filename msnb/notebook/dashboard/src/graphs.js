@@ -5,26 +5,38 @@ export class Graphs {
   constructor(app, panel) {
     this.app = app;
     this.panel = panel;
-    const names = app.graphs.map(({ run, kind }, i) => {
-      const who = app.runs.length > 1 ? `, ${app.runs[run].name}` : "";
-      return `<option value="${i}">${escape(kind + who)}</option>`;
-    });
-    panel.innerHTML =
-      `<div class="tools"><label>graph <select>${names.join("")}</select></label></div>` + `<div class="graph"></div>`;
-    panel.oninput = (event) => event.target.matches(".tools select") && this.show(+event.target.value);
-    this.show(0);
+    panel.innerHTML = `<div class="tools"><label>graph <select></select></label></div><div class="graph"></div>`;
+    this.select = panel.querySelector("select");
+    panel.oninput = (event) => event.target === this.select && this.show();
+    this.fill();
   }
   close() {
     this.closed = true;
     this.view?.destroy();
   }
-  fill() {}
-  async show(number) {
+  // The graphs that there are now; the one that is shown stays, unless it came anew.
+  fill() {
+    const { app, select } = this,
+      keys = app.graphs.map(({ run, kind }) => `${app.runs[run].id} ${kind}`),
+      chosen = Math.max(0, keys.indexOf(this.keys?.[select.selectedIndex]));
+    this.keys = keys;
+    select.innerHTML = app.graphs
+      .map(({ run, kind }, i) => {
+        const who = app.runs.length > 1 ? `, ${app.runs[run].name}` : "";
+        return `<option${i === chosen ? " selected" : ""}>${escape(kind + who)}</option>`;
+      })
+      .join("");
+    this.show();
+  }
+  async show() {
+    const graph = this.app.graphs[this.select.selectedIndex];
+    if (graph === this.shown) return;
+    this.shown = graph;
     const into = this.panel.querySelector(".graph"),
       module = await this.app.host.graphModule();
-    if (this.closed) return;
+    if (this.closed || graph !== this.shown) return;
     this.view?.destroy();
     into.replaceChildren();
-    this.view = module.mount(into, this.app.graphs[number].payload, { height: 520, cells: this.app.host.cells ?? {} });
+    this.view = module.mount(into, graph.payload, { height: 520, cells: this.app.host.cells ?? {} });
   }
 }

@@ -2,8 +2,7 @@
 import { escape } from "../../src/escape.js";
 import { roving } from "../../src/roving.js";
 import { Card, NOTHING, pointed } from "./card.js";
-
-const AXES = { step: "step", relative: "time since start", wall: "time of day" };
+import { AXES } from "./format.js";
 
 export class Scalars {
   constructor(app, panel, wanted) {
@@ -57,11 +56,8 @@ export class Scalars {
       field.nextElementSibling.textContent = field.value;
     } else if (name === "log") app.log = field.checked;
     else if (name === "axis") {
-      app.axis = field.value;
-      for (const card of this.cards.values()) {
-        card.zooms.length = 0;
-        card.leave();
-      }
+      app.setAxis(field.value);
+      for (const card of this.cards.values()) card.leave();
     } else if (name === "filter") {
       app.filter = field.value;
       return this.fill();
@@ -187,6 +183,7 @@ export class Scalars {
       ",": () => card.step(-1),
       t: () => card.askLimits(),
       c: () => this.act(card, "join"),
+      e: () => card.csv(),
       Escape: () => card.leave(),
     }[event.key];
     if (!act) return;

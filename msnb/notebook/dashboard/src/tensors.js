@@ -1,6 +1,7 @@
-// The tab of tensors: a part of each as a table, chosen as numpy writes it ("2:5, :"), with its statistics.
+// The tab of tensors: a part of each, chosen as numpy writes it ("2:5, :"), as a table or as histograms of all steps.
 import { escape } from "../../src/escape.js";
 import { show, whole } from "./format.js";
+import { binned, fields, ridges, told } from "./ridges.js";
 
 const ROWS = 60,
   COLUMNS = 24;
@@ -10,13 +11,26 @@ export class Tensors {
     this.app = app;
     this.panel = panel;
     this.state = new Map(); // key -> {at, slice}
-    panel.innerHTML = `<div class="tensors"></div>`;
+    this.form = "table";
+    this.figures = new Map(); // what is drawn on a canvas
+    const tools = fields(this.form, app.axis, { table: "table" });
+    panel.innerHTML = `<div class="tools">${tools}</div><div class="tensors"></div>`;
+    this.box = panel.lastElementChild;
     panel.oninput = (event) => this.set(event.target);
     this.fill();
   }
   close() {}
 
   set(field) {
+    const { app } = this;
+    if (field.dataset.set === "axis") {
+      app.setAxis(field.value);
+      return app.redrawAll();
+    }
+    if (field.dataset.set === "form") {
+      this.form = field.value;
+      return this.fill();
+    }
     const figure = field.closest("figure"),
       state = figure && this.state.get(figure.dataset.key);
     if (!state) return;
@@ -27,7 +41,7 @@ export class Tensors {
 
   fill() {
     const { app } = this,
-      box = this.panel.firstElementChild,
+      { box } = this,
       there = new Map([...box.children].map((figure) => [figure.dataset.key, figure]));
     const shown = [...app.tensors].filter(([, one]) => !app.hidden.has(app.runs[one.run].id));
     box.replaceChildren(
@@ -44,7 +58,12 @@ export class Tensors {
             `<output></output></label>` +
             `<label>part <input type="text" value="${escape(this.state.get(key).slice)}" ` +
             `aria-label="part of ${escape(one.tag)}, as in 2:5, :"></label></div>` +
-            `<p class="soft about" role="status"></p><div class="scroll" tabindex="0" role="region"></div>`;
+            `<p class="soft about" role="status"></p><div class="scroll" tabindex="0" role="region"></div>` +
+            `<div class="plot" hidden><canvas role="img"></canvas><div class="read" hidden></div></div>`;
+          const plot = figure.querySelector(".plot");
+          plot.addEventListener("pointermove", (event) => this.read(key, event));
+          plot.addEventListener("pointerleave", () => (plot.lastChild.hidden = true));
+          this.figures.set(key, { figure, visible: true, draw: () => this.draw(key) });
         }
         this.show(figure, one);
         return figure;
@@ -58,7 +77,8 @@ export class Tensors {
       [step, , shape, dtype, values] = one.items[at],
       slider = figure.querySelector("input[type=range]"),
       about = figure.querySelector(".about"),
-      box = figure.querySelector(".scroll");
+      box = figure.querySelector(".scroll"),
+      plot = figure.querySelector(".plot");
     slider.max = one.items.length - 1;
     slider.value = at;
     slider.disabled = one.items.length < 2;
@@ -69,18 +89,59 @@ export class Tensors {
     if (!values) {
       about.textContent = `${what}: too many values to be kept in this view.`;
       box.replaceChildren();
+      plot.hidden = true;
       if (this.app.host.ask) this.more(figure, one, at);
       return;
     }
     let part;
+    const drawn = this.form !== "table";
     try {
       part = sliced(values, shape, state.slice);
+      if (!drawn && part.axes.length > 2) throw new Error("a table has two axes; choose an index for the others");
     } catch (problem) {
       about.textContent = `${what}: ${problem.message}`;
       return;
     }
     about.textContent = `${what} · ${said(part.values)}`;
-    box.innerHTML = table(part);
+    box.hidden = drawn;
+    plot.hidden = !drawn;
+    if (drawn) this.app.redraw(this.figures.get(figure.dataset.key));
+    else box.innerHTML = table(part);
+  }
+
+  // The chosen part in each step in which there is one, and whose values are here
+  draw(key) {
+    const { app } = this,
+      drawn = this.figures.get(key),
+      one = app.tensors.get(key),
+      canvas = drawn.figure.querySelector("canvas"),
+      rows = one.items.flatMap(([step, seconds, shape, , values]) => {
+        try {
+          return values ? [[step, seconds, sliced(values, shape, this.state.get(key).slice).values]] : [];
+        } catch {
+          return [];
+        }
+      }),
+      [steps, times, arrays] = [0, 1, 2].map((column) => rows.map((row) => row[column]));
+    if (this.form === "table" || !rows.length) return;
+    drawn.one = binned(arrays, steps, times);
+    drawn.under =
+      drawn.one &&
+      ridges(canvas, drawn.one, {
+        form: this.form,
+        axis: app.axis,
+        began: app.runs[one.run].started ?? 0,
+        colour: app.colour(one.run),
+        paint: app.paint,
+      });
+    canvas.setAttribute("aria-label", `histograms of ${one.tag} in ${steps.length} steps`);
+  }
+  read(key, event) {
+    const { figure, one, under } = this.figures.get(key),
+      box = figure.querySelector("canvas").getBoundingClientRect(),
+      read = figure.querySelector(".read");
+    read.hidden = !under;
+    if (under) read.innerHTML = told(one, under(event.clientX - box.left, event.clientY - box.top));
   }
 
   more(figure, one, at) {
@@ -94,27 +155,19 @@ export class Tensors {
 
 const firstSlice = (shape) => shape.map((_, i) => (i < shape.length - 2 ? "0" : ":")).join(", ");
 
-// The part of a tensor that a text such as "2:5, :, -1" chooses: {values, rows, columns, names of rows and columns}
+// The part of a tensor that a text such as "2:5, :, -1" chooses: {values, axes: indices along each axis that is left}
 export function sliced(values, shape, text) {
   const parts = text.trim() === "" ? [] : text.split(",").map((one) => one.trim());
   if (parts.length > shape.length) throw new Error(`it has ${shape.length} axes, the part names ${parts.length}`);
-  const chosen = shape.map((long, axis) => indices(parts[axis] ?? ":", long, axis)),
-    free = chosen.map((one, axis) => (one.single ? -1 : axis)).filter((axis) => axis >= 0);
-  if (free.length > 2) throw new Error("at most two axes can be left; choose an index for the others");
-  const strides = shape.map((_, axis) => shape.slice(axis + 1).reduce((a, b) => a * b, 1)),
-    base = chosen.reduce((sum, one, axis) => (one.single ? sum + one.list[0] * strides[axis] : sum), 0),
-    [down, across] = free.length === 2 ? free : [undefined, free[0]],
-    rows = down === undefined ? [0] : chosen[down].list,
-    columns = across === undefined ? [0] : chosen[across].list,
-    found = new Float64Array(rows.length * columns.length);
-  rows.forEach((row, i) =>
-    columns.forEach((column, j) => {
-      const place =
-        base + (down === undefined ? 0 : row * strides[down]) + (across === undefined ? 0 : column * strides[across]);
-      found[i * columns.length + j] = values[place];
-    }),
-  );
-  return { values: found, rows, columns };
+  const chosen = shape.map((long, axis) => indices(parts[axis] ?? ":", long, axis));
+  let places = [0];
+  chosen.forEach(({ list }, axis) => {
+    places = places.flatMap((place) => list.map((i) => place * shape[axis] + i));
+  });
+  return {
+    values: Float64Array.from(places, (place) => values[place]),
+    axes: chosen.filter((one) => !one.single).map((one) => one.list),
+  };
 }
 
 function indices(text, long, axis) {
@@ -160,13 +213,15 @@ function said(values) {
   );
 }
 
-function table({ values, rows, columns }) {
-  const r = rows.slice(0, ROWS),
+function table({ values, axes }) {
+  const columns = axes.at(-1) ?? [0],
+    rows = axes.length > 1 ? axes[0] : [0],
+    r = rows.slice(0, ROWS),
     c = columns.slice(0, COLUMNS),
     more = rows.length > r.length || columns.length > c.length,
     shown = `${r.length} of ${rows.length} rows, ${c.length} of ${columns.length} columns`;
   return (
-    `<table><thead><tr><th><span class="heard">row</span></th>` +
+    `<table><thead><tr><th><span class="unseen">row</span></th>` +
     `${c.map((i) => `<th scope="col">${i}</th>`).join("")}</tr></thead><tbody>` +
     r
       .map(

@@ -1,6 +1,7 @@
 // The frame: what a step takes, what to do about it, and tabs for the rest.
 import { isDark } from "../../src/theme.js";
-import css from "./style.css";
+import frame from "../../src/frame.css";
+import own from "./style.css";
 import { escape } from "../../src/escape.js";
 import { keysOf } from "../../src/keys.js";
 import { placeOf } from "../../src/place.js";
@@ -37,10 +38,10 @@ export class App {
     this.made = {};
     this.undo = [];
     this.root = document.createElement("section");
-    this.root.className = "msnb-profile";
+    this.root.className = "msnb-view msnb-profile";
     this.root.setAttribute("aria-label", data.headline);
     this.root.innerHTML =
-      `<style>${css}</style>${this.head()}${this.advice()}<div class="tabs"><div class="all" role="tablist">` +
+      `<style>${frame}${own}</style>${this.head()}${this.advice()}<div class="tabs"><div class="all" role="tablist">` +
       `${this.tabs()
         .map(
           ([key, title]) =>

@@ -3,16 +3,20 @@
 import { isDark } from "../../src/theme.js";
 import { escape } from "../../src/escape.js";
 import { keysOf } from "../../src/keys.js";
+import { Acts } from "./acts.js";
 import { Axis } from "./axes.js";
 import { chooser } from "./chooser.js";
 import { chosenColour, colouring } from "./colours.js";
 import { Compare } from "./compare.js";
-import { runs } from "./format.js";
+import { Head } from "./head.js";
 import { Importance } from "./importance.js";
 import { Parallel } from "./parallel.js";
 import { Scatter } from "./scatter.js";
 import { MOST_CHOSEN, Store } from "./store.js";
-import css from "./style.css";
+import frame from "../../src/frame.css";
+import own from "./style.css";
+import table from "./table.css";
+import views from "./views.css";
 import { Table, told } from "./table.js";
 
 const TABS = [
@@ -27,7 +31,9 @@ const KEYS = [
   ["Delete", "delete it, after a question"],
 ];
 const WIDE = 1150;
+const MACHINE = /^system\//; // what a run says of the machine it ran on
 const AXES = 8;
+const BETWEEN = 120; // milliseconds
 let serial = 0;
 
 export class App {
@@ -35,19 +41,22 @@ export class App {
     this.host = host;
     this.id = `msnb-runs-${++serial}`;
     this.undo = [];
+    this.sorted = -Infinity; // when the table was drawn last
     this.store = new Store(data);
     this.state = { ...this.first(), ...(host?.state ?? {}) };
     this.heal();
     if (host?.chosen) this.store.chosen = host.chosen.map((n) => this.store.at.get(n)).filter((i) => i !== undefined);
     this.root = document.createElement("section");
-    this.root.className = "msnb-runs";
+    this.root.className = "msnb-view msnb-runs";
     this.root.setAttribute("aria-label", `Runs in ${data.folder}`);
-    this.root.innerHTML = `<style>${css}</style>${this.frame()}`;
+    this.root.innerHTML = `<style>${frame}${own}${table}${views}</style>${this.frame()}`;
     el.append(this.root);
     const find = (selector) => this.root.querySelector(selector);
     this.panel = find(".panel");
     this.filter = find("input.filter");
     this.live = find(".said");
+    this.head = new Head(this);
+    this.acts = new Acts(this, find(".acts"));
     this.parallel = new Parallel(this);
     find(".upper").append(this.parallel.element);
     this.views = {
@@ -100,7 +109,7 @@ export class App {
       settings = of("setting", "data"),
       metrics = of("metric"),
       target = metrics.find((c) => c.name === this.store.data.target) ?? metrics[0],
-      others = metrics.filter((c) => c !== target),
+      others = metrics.filter((c) => c !== target && !MACHINE.test(c.name)),
       ends = target ? [target] : [];
     const keys = (list) => list.map((c) => c.key);
     return {
@@ -198,12 +207,8 @@ export class App {
         this.filter.focus();
       } else if (act === "columns") this.openChooser();
       else if (act === "hidden") store.setShowHidden(!store.showHidden);
-      else if (act === "none") store.chooseNone();
       else if (act === "compare") this.show("compare", {}, true);
-      else if (act === "star") this.mark(store.chosen, { star: !store.chosen.every((i) => store.star[i]) });
-      else if (act === "hide") this.mark(store.chosen, { hidden: !store.chosen.every((i) => store.hidden[i]) });
-      else if (act === "note") this.askNote(store.chosen);
-      else if (act === "delete") this.askDelete(store.chosen);
+      else this.acts.act(act);
     });
     root.querySelector(".tabs").addEventListener("keydown", (e) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
@@ -228,66 +233,6 @@ export class App {
       );
       this.host?.keep({ chosen: store.chosen.map((at) => store.names[at]) });
     }
-  }
-  mark(which, marks) {
-    const { store, host } = this;
-    if (!host) return this.say("Marks are kept by the kernel: run this cell first.");
-    if (!which.length) return;
-    const all = [...which];
-    for (const i of all) store.mark(i, marks);
-    host.ask({ mark: all.map((i) => store.names[i]), as: marks }).then((told) => this.complain(told));
-  }
-  complain(told) {
-    const list = this.root.querySelector(".notes");
-    list.querySelector(".problem")?.remove();
-    if (told?.problem) list.insertAdjacentHTML("afterbegin", `<li class="problem warn">${escape(told.problem)}</li>`);
-  }
-  question(html, submit) {
-    const before = document.activeElement,
-      acts = this.root.querySelector(".acts");
-    this.asking = true;
-    acts.innerHTML = html;
-    const form = acts.querySelector("form"),
-      end = (again) => {
-        this.asking = false;
-        this.drawActs();
-        if (again && before?.isConnected) before.focus();
-      };
-    form.addEventListener("submit", (e) => {
-      e.preventDefault();
-      submit(form);
-      end(true);
-    });
-    form.addEventListener("keydown", (e) => {
-      e.stopPropagation();
-      if (e.key === "Escape") end(true);
-    });
-    form.querySelector("[data-end]").addEventListener("click", () => end(true));
-    form.querySelector("[data-first]").focus();
-  }
-  askNote(which) {
-    if (!this.host || !which.length) return this.mark(which, {});
-    const all = [...which];
-    this.question(
-      `<form><label>note on <bdi>${escape(this.named(all))}</bdi> <input data-first maxlength="2000" ` +
-        `value="${escape(this.store.notes[all[0]])}"></label> <button>keep</button> ` +
-        `<button type="button" data-end>leave</button></form>`,
-      (form) => this.mark(all, { note: form.querySelector("input").value.trim() }),
-    );
-  }
-  askDelete(which) {
-    if (!this.host || !which.length) return this.mark(which, {});
-    const names = which.map((i) => this.store.names[i]);
-    this.question(
-      `<form role="alertdialog" aria-label="Delete runs"><span>Delete ` +
-        `<b><bdi>${escape(this.named(which))}</bdi></b> with all files, checkpoints included? ` +
-        `This cannot be undone.</span> <button class="danger">delete</button> ` +
-        `<button type="button" data-end data-first>leave</button></form>`,
-      () => this.host.ask({ delete: names }).then((told) => this.complain(told)),
-    );
-  }
-  named(which) {
-    return which.length === 1 ? this.store.names[which[0]] : runs(which.length);
   }
   openChooser() {
     const box = this.root.querySelector(".choose"),
@@ -337,12 +282,15 @@ export class App {
       if (has("shown")) this.parallel.drawAll();
       if (has("shown", "picked")) {
         this.parallel.drawPicked();
-        table.sort();
+        this.sortSoon();
       } else if (has("chosen")) table.rows();
       else if (has("hover")) table.light();
       if (has("shown", "chosen", "hover")) this.parallel.drawOver();
     }
-    if (all || has("shown", "picked", "chosen")) this.drawHead();
+    if (all || has("shown", "picked", "chosen")) {
+      this.head.draw();
+      this.acts.draw();
+    }
     const fresh = all || has("side");
     if (fresh) this.place();
     if (this.tab === "scatter") {
@@ -355,6 +303,17 @@ export class App {
     else if (this.tab === "compare" && (fresh || has("chosen"))) compare.settle();
     if (has("hover") && this.store.hover >= 0 && this.root.contains(document.activeElement))
       this.say(told(this.store, this.store.hover, [this.target, ...table.columns()].filter(Boolean)));
+  }
+  // The table, at once or, while a brush moves, a few times in a second: its texts are half of the work of a frame.
+  sortSoon() {
+    const wait = this.sorted + BETWEEN - performance.now(),
+      sort = () => {
+        this.sorting = undefined;
+        this.views.table.sort();
+        this.sorted = performance.now();
+      };
+    if (!(wait > 0)) sort();
+    else this.sorting ??= setTimeout(sort, wait);
   }
   settle(dirty) {
     if (dirty.has("data")) this.heal();
@@ -369,83 +328,8 @@ export class App {
     };
     select("target", (c) => c.group === "metric" && c.kind === "number");
     select("colour", (c) => c.kind !== "words" || c.words.length <= 30);
-    this.legend(colour);
+    this.head.legend(colour);
     this.root.querySelector(".notes").innerHTML = this.store.data.notes.map((n) => `<li>${escape(n)}</li>`).join("");
-  }
-  legend(column) {
-    const box = this.root.querySelector(".legend"),
-      { colours } = this.colouring;
-    if (!column || this.forced) box.innerHTML = "";
-    else if (column.kind === "words")
-      box.innerHTML = column.words
-        .slice(0, 8)
-        .map(
-          (w, i) =>
-            `<span><i class="dot" style="background:${colours[i % colours.length]}"></i> ` +
-            `<bdi>${escape(w)}</bdi></span>`,
-        )
-        .join(" ");
-    else {
-      const ends = new Axis(column),
-        at = (t) => escape(column.text(nearest(column, ends, t)) || "");
-      const ramp = `linear-gradient(90deg,${colours.filter((_, i) => i % 4 === 0).join(",")})`;
-      box.innerHTML = `${at(0)} <i class="ramp" style="background:${ramp}"></i> ${at(1)}`;
-    }
-  }
-  drawHead() {
-    const { store } = this,
-      { data } = store,
-      states = {};
-    for (const state of data.states) states[state] = (states[state] ?? 0) + 1;
-    const parts = Object.entries(states)
-      .filter(([state]) => state !== "finished")
-      .map(([state, many]) => `${many} ${escape(state)}`);
-    const best = this.best();
-    this.root.querySelector(".title").innerHTML =
-      `<b>${runs(store.count)}</b> in <bdi>${escape(data.folder)}</bdi>` +
-      `${parts.length ? ` · ${parts.join(", ")}` : ""}` +
-      (best === null
-        ? ""
-        : ` · best <bdi>${escape(this.target.name)}</bdi> <b>${escape(this.target.text(best))}</b> in ` +
-          `<bdi>${escape(store.names[best])}</bdi>`);
-    const hits = this.root.querySelector(".hits");
-    hits.classList.toggle("warn", Boolean(store.problem));
-    const narrowed = store.picked.length < store.count;
-    hits.textContent =
-      store.problem ?? (narrowed ? `${store.picked.length} of ${runs(store.count)}` : runs(store.count));
-    this.root.querySelector("[data-do=clear]").hidden = !(store.filter || store.brushes.size);
-    const hidden = this.root.querySelector("[data-do=hidden]"),
-      many = store.hidden.reduce((sum, h) => sum + h, 0);
-    hidden.hidden = !many;
-    hidden.textContent = `${many} hidden`;
-    hidden.setAttribute("aria-pressed", String(store.showHidden));
-    this.drawActs();
-  }
-  best() {
-    const { store, target } = this;
-    if (!target) return null;
-    const up = store.data.more[target.name];
-    let best = null;
-    for (const i of store.picked) {
-      const v = target.values[i];
-      if (Number.isFinite(v) && (best === null || (up ? v > target.values[best] : v < target.values[best]))) best = i;
-    }
-    return best;
-  }
-  drawActs() {
-    if (this.asking) return;
-    const acts = this.root.querySelector(".acts"),
-      { store } = this,
-      many = store.chosen.length;
-    const keep = acts.contains(document.activeElement) ? document.activeElement.dataset.do : null;
-    acts.innerHTML = many
-      ? `<span>${many} ticked</span> <button data-do="compare">compare</button>${
-          this.host
-            ? ["star", "note", "hide", "delete"].map((act) => ` <button data-do="${act}">${act}</button>`).join("")
-            : ""
-        } <button data-do="none">none</button>`
-      : `<span class="soft">Tick runs to compare${this.host ? ", star, note, hide or delete" : ""} them.</span>`;
-    if (keep) acts.querySelector(`[data-do="${keep}"]`)?.focus();
   }
   // the table beside the other views, or among them where there is no room
   place() {
@@ -493,21 +377,9 @@ export class App {
   }
   destroy() {
     cancelAnimationFrame(this.asked);
+    clearTimeout(this.sorting);
     for (const act of this.undo) act();
     this.sizes?.disconnect();
     this.root.remove();
   }
-}
-
-function nearest(column, axis, t) {
-  let best = 0,
-    least = Infinity;
-  column.values.forEach((v, i) => {
-    const off = Math.abs(axis.to(v) - t);
-    if (off < least) {
-      least = off;
-      best = i;
-    }
-  });
-  return best;
 }

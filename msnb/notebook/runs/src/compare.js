@@ -128,7 +128,9 @@ export class Compare {
               on = true;
             }
           });
-          return `<path d="${pen}" style="stroke:${app.colourOf(rank)}"/>`;
+          const known = run[1].flatMap((v, k) => (v === null ? [] : [k])),
+            dot = known.length === 1 ? `M${x(run[0][known[0]])} ${y(run[1][known[0]])}h.01` : null;
+          return `<path ${dot ? 'class="point" ' : ""}d="${dot ?? pen}" style="stroke:${app.colourOf(rank)}"/>`;
         })
         .join("");
     return (

@@ -5,7 +5,7 @@ import { middle } from "../../src/middle.js";
 import { Axis } from "./axes.js";
 import { chosenColour } from "./colours.js";
 import { holds, said } from "./store.js";
-import { at, draggable, surface } from "./surface.js";
+import { Layer, at, draggable, surface } from "./surface.js";
 
 const TOP = 40,
   BOTTOM = 26,
@@ -23,9 +23,11 @@ export class Parallel {
     this.element = document.createElement("div");
     this.element.className = "parallel";
     this.element.innerHTML =
-      `<canvas class="all"></canvas><canvas class="picked"></canvas><canvas class="over" role="img"></canvas>` +
+      `<canvas class="picked"></canvas><canvas class="over" role="img"></canvas>` +
       `<div class="heads" role="group" aria-label="axes"></div><div class="form" hidden></div>`;
-    [this.all, this.lines, this.over] = this.element.querySelectorAll("canvas");
+    [this.lines, this.over] = this.element.querySelectorAll("canvas");
+    this.all = new Layer(); // below the lines that are picked
+    this.scales = new Layer(); // above them
     this.heads = this.element.querySelector(".heads");
     this.form = this.element.querySelector(".form");
     draggable(this.over, (x, y) => this.drag(x, y));
@@ -61,6 +63,7 @@ export class Parallel {
         ys[i] = Number.isFinite(t) ? this.y(t) : this.height - 8;
       }
       axis.ys = ys;
+      axis.none = values.some((v) => !Number.isFinite(v)); // whether there are runs without a number
     });
     const room = many > 1 ? Math.floor(span / (many - 1)) - 4 : span;
     const focused = this.heads.contains(document.activeElement) ? document.activeElement.dataset.key : null;
@@ -75,6 +78,7 @@ export class Parallel {
       .join("");
     if (focused) [...this.heads.children].find((b) => b.dataset.key === focused)?.focus();
     this.element.style.height = `${this.height}px`;
+    this.drawScales();
     this.drawAll();
     this.drawPicked();
     this.drawOver();
@@ -91,7 +95,7 @@ export class Parallel {
     for (let k = 1; k < axes.length; k++) pen.lineTo(axes[k].x, axes[k].ys[i]);
   }
   drawAll() {
-    const pen = surface(this.all, this.width, this.height),
+    const pen = this.all.pen(this.width, this.height),
       { store } = this;
     if (!this.axes.length) return;
     pen.strokeStyle = this.app.paint.line;
@@ -101,9 +105,10 @@ export class Parallel {
     pen.stroke();
   }
   drawPicked() {
-    const pen = surface(this.lines, this.width, this.height),
-      { store, app } = this,
-      { paint, colouring } = app;
+    const { store, app } = this,
+      { paint, colouring } = app,
+      pen = surface(this.lines, this.width, this.height, paint.bg);
+    this.all.put(pen);
     if (this.axes.length) {
       const parts = colouring.colours.map(() => []),
         rest = [];
@@ -119,7 +124,8 @@ export class Parallel {
       }
       pen.globalAlpha = 1;
     }
-    for (const axis of this.axes) this.drawAxis(pen, axis, paint);
+    this.scales.put(pen);
+    for (const axis of this.axes) this.drawBrush(pen, axis, paint);
     this.over.setAttribute(
       "aria-label",
       `Parallel coordinates of ${this.axes.map((a) => a.column.name).join(", ")}: ` +
@@ -128,43 +134,48 @@ export class Parallel {
           .join("")}`,
     );
   }
-  drawAxis(pen, axis, paint) {
+  drawBrush(pen, axis, paint) {
     const brush = this.store.brushes.get(axis.column.key),
       place = axis.place(brush);
-    pen.strokeStyle = paint.ink;
-    pen.lineWidth = 1;
-    pen.beginPath();
-    pen.moveTo(axis.x, this.y(1));
-    pen.lineTo(axis.x, this.y(0));
-    pen.stroke();
-    if (place) {
-      const [low, high] = [this.y(place[1]), this.y(place[0])];
-      pen.fillStyle = paint.accent;
-      pen.globalAlpha = 0.25;
-      pen.fillRect(axis.x - 7, low, 14, Math.max(high - low, 2));
-      pen.globalAlpha = 1;
-      pen.strokeStyle = paint.accent;
-      pen.lineWidth = 1.5;
-      pen.strokeRect(axis.x - 7, low, 14, Math.max(high - low, 2));
-    }
-    pen.font = paint.font;
-    pen.textBaseline = "middle";
-    pen.lineWidth = 3;
-    pen.lineJoin = "round";
-    const last = axis === this.axes.at(-1) && this.axes.length > 1;
-    pen.textAlign = last ? "right" : "left";
-    const write = (text, y) => {
-      const x = last ? axis.x - 6 : axis.x + 6;
-      pen.strokeStyle = paint.bg;
-      pen.strokeText(text, x, y);
-      pen.fillStyle = paint.ink;
-      pen.fillText(text, x, y);
-    };
-    for (const [t, text] of axis.ticks) write(text.length > 18 ? `${text.slice(0, 17)}…` : text, this.y(t));
-    if (axis.column.values.some((v) => !Number.isFinite(v))) {
-      write("none", this.height - 8);
+    if (axis.none) {
       pen.fillStyle = brush?.none ? paint.accent : paint.soft;
       pen.fillRect(axis.x - 3, this.height - 11, 6, 6);
+    }
+    if (!place) return;
+    const [low, high] = [this.y(place[1]), this.y(place[0])];
+    pen.fillStyle = paint.accent;
+    pen.globalAlpha = 0.25;
+    pen.fillRect(axis.x - 7, low, 14, Math.max(high - low, 2));
+    pen.globalAlpha = 1;
+    pen.strokeStyle = paint.accent;
+    pen.lineWidth = 1.5;
+    pen.strokeRect(axis.x - 7, low, 14, Math.max(high - low, 2));
+  }
+  drawScales() {
+    const pen = this.scales.pen(this.width, this.height),
+      { paint } = this.app;
+    pen.font = paint.font;
+    pen.textBaseline = "middle";
+    pen.lineJoin = "round";
+    for (const axis of this.axes) {
+      const last = axis === this.axes.at(-1) && this.axes.length > 1,
+        write = (text, y) => {
+          const x = last ? axis.x - 6 : axis.x + 6;
+          pen.lineWidth = 3;
+          pen.strokeStyle = paint.bg;
+          pen.strokeText(text, x, y);
+          pen.fillStyle = paint.ink;
+          pen.fillText(text, x, y);
+        };
+      pen.textAlign = last ? "right" : "left";
+      pen.strokeStyle = paint.ink;
+      pen.lineWidth = 1;
+      pen.beginPath();
+      pen.moveTo(axis.x, this.y(1));
+      pen.lineTo(axis.x, this.y(0));
+      pen.stroke();
+      for (const [t, text] of axis.ticks) write(text.length > 18 ? `${text.slice(0, 17)}…` : text, this.y(t));
+      if (axis.none) write("none", this.height - 8);
     }
   }
   drawOver() {
@@ -183,6 +194,7 @@ export class Parallel {
     };
     store.chosen.forEach((i, rank) => one(i, app.forced ?? chosenColour(rank, app.theme), 2.5));
     if (store.hover >= 0) one(store.hover, app.paint.ink, 2);
+    if (store.chosen.length || store.hover >= 0) this.scales.put(pen); // what stands there stays legible
   }
   axisAt(x) {
     return this.axes.find((axis) => Math.abs(axis.x - x) <= GRIP) ?? null;
@@ -281,7 +293,7 @@ export class Parallel {
     const axis = this.axes.find((one) => one.column.key === key),
       { column } = axis,
       brush = this.store.brushes.get(key),
-      none = column.values.some((v) => !Number.isFinite(v)),
+      { none } = axis,
       inputs =
         column.kind === "words"
           ? column.words

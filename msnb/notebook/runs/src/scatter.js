@@ -2,7 +2,7 @@
 import { escape } from "../../src/escape.js";
 import { Axis } from "./axes.js";
 import { chosenColour } from "./colours.js";
-import { at, draggable, surface } from "./surface.js";
+import { Layer, at, draggable, surface } from "./surface.js";
 
 const LEFT = 62,
   RIGHT = 14,
@@ -20,6 +20,7 @@ export class Scatter {
       `<label>up <select data-axis="y"></select></label></div>` +
       `<div class="plot"><canvas class="all"></canvas><canvas class="over" tabindex="0" role="img"></canvas></div>` +
       `<p class="soft read" aria-hidden="true"></p>`;
+    this.scales = new Layer();
     [this.dots, this.over] = this.element.querySelectorAll("canvas");
     this.element.addEventListener("change", (e) => {
       this.app.set({ [e.target.dataset.axis]: e.target.value });
@@ -66,6 +67,7 @@ export class Scatter {
     this.ys = Float32Array.from(cy.values, (v) => this.py(this.y.to(v)));
     if (cx.kind === "words") this.spread(this.xs, (this.width - LEFT - RIGHT) / Math.max(cx.words.length, 1));
     if (cy.kind === "words") this.spread(this.ys, (this.height - TOP - BOTTOM) / Math.max(cy.words.length, 1));
+    this.drawScales();
     this.draw();
     this.drawOver();
   }
@@ -87,11 +89,9 @@ export class Scatter {
     if (this.x.column !== this.y.column) brushes.push([this.x.column.key, part(this.x, across(x), across(u))]);
     this.store.brush(...brushes);
   }
-  draw() {
-    if (!this.x) return;
-    const pen = surface(this.dots, this.width, this.height),
-      { store, app } = this,
-      { paint, colouring } = app,
+  drawScales() {
+    const pen = this.scales.pen(this.width, this.height),
+      { paint } = this.app,
       right = this.width - RIGHT,
       low = this.height - BOTTOM;
     pen.font = paint.font;
@@ -125,6 +125,13 @@ export class Scatter {
     }
     pen.textAlign = "center";
     pen.fillText(this.x.column.name, (LEFT + right) / 2, this.height - 8);
+  }
+  draw() {
+    if (!this.x) return;
+    const { store, app } = this,
+      { paint, colouring } = app,
+      pen = surface(this.dots, this.width, this.height, paint.bg);
+    this.scales.put(pen);
     for (const brushed of [0, 1]) {
       pen.globalAlpha = brushed ? 0.85 : 0.5;
       const r = brushed ? 3.2 : 2.2,

@@ -1,5 +1,6 @@
-// A canvas as large as its box in the pixels of the screen; its own coordinates are those of CSS.
-export function surface(canvas, width, height) {
+// A canvas as large as its box in the pixels of the screen; its own coordinates are those of CSS. One that is filled
+// with a colour is opaque from the first time on: the browser then need not mix it with what lies below.
+export function surface(canvas, width, height, fill) {
   const scale = Math.min(window.devicePixelRatio || 1, 2);
   const [w, h] = [Math.round(width * scale), Math.round(height * scale)];
   if (canvas.width !== w || canvas.height !== h) {
@@ -8,10 +9,29 @@ export function surface(canvas, width, height) {
     canvas.style.width = `${width}px`;
     canvas.style.height = `${height}px`;
   }
-  const pen = canvas.getContext("2d");
+  const pen = canvas.getContext("2d", { alpha: fill === undefined });
   pen.setTransform(scale, 0, 0, scale, 0, 0);
-  pen.clearRect(0, 0, width, height);
+  pen.globalAlpha = 1;
+  if (fill === undefined) pen.clearRect(0, 0, width, height);
+  else {
+    pen.fillStyle = fill;
+    pen.fillRect(0, 0, width, height);
+  }
   return pen;
+}
+
+// A picture that is drawn seldom and put onto others often.
+export class Layer {
+  constructor() {
+    this.canvas = document.createElement("canvas");
+  }
+  pen(width, height) {
+    this.size = [width, height];
+    return surface(this.canvas, width, height);
+  }
+  put(pen) {
+    if (this.size) pen.drawImage(this.canvas, 0, 0, ...this.size);
+  }
 }
 
 // Where the pointer is in an element.

@@ -6,6 +6,7 @@ import { roving } from "../../src/roving.js";
 const ROW = 27,
   PAGE = 10,
   LETTER = 7.3; // pixels of one at this size, about
+const HIGH = 400; // pixels that are in sight at most
 const NAME = "name";
 
 export class Table {
@@ -29,7 +30,15 @@ export class Table {
     this.body = this.element.querySelector(".body");
     this.current = 0; // place of the run that the keyboard stands on
     this.id = `${app.id}-run`;
-    this.scroll.addEventListener("scroll", () => this.rows(), { passive: true });
+    this.top = 0; // asked when it changes: each question while a brush moves would lay out the page anew
+    this.scroll.addEventListener(
+      "scroll",
+      () => {
+        this.top = this.scroll.scrollTop;
+        this.rows();
+      },
+      { passive: true },
+    );
     this.head.addEventListener("click", (e) => {
       const head = e.target.closest("[data-by]");
       if (head) this.sortBy(head.dataset.by);
@@ -136,8 +145,8 @@ export class Table {
   }
   rows() {
     const { store, app } = this,
-      from = Math.max(0, Math.floor(this.scroll.scrollTop / ROW) - 2),
-      to = Math.min(this.order.length, from + Math.ceil((this.scroll.clientHeight || 400) / ROW) + 4);
+      from = Math.max(0, Math.floor(Math.min(this.top, this.order.length * ROW - HIGH) / ROW) - 2),
+      to = Math.min(this.order.length, from + Math.ceil(HIGH / ROW) + 4);
     const before = this.drawn,
       rows = [];
     this.drawn = new Map(); // run -> its row; one that stays is the same element, so that no press on it is lost
@@ -210,7 +219,7 @@ export class Table {
     if (!row) return;
     const i = +row.dataset.run;
     this.current = this.order.indexOf(i);
-    if (act === "star") this.app.mark([i], { star: !this.store.star[i] });
+    if (act === "star") this.app.acts.mark([i], { star: !this.store.star[i] });
     else this.app.choose(i);
   }
   stand(at, say = true) {
@@ -240,10 +249,10 @@ export class Table {
       this.scroll.scrollLeft += e.key === "ArrowLeft" ? -120 : 120;
     else if (here === undefined) return;
     else if (e.key === " " || e.key === "Enter") this.app.choose(here);
-    else if (e.key === "s") this.app.mark([here], { star: !this.store.star[here] });
-    else if (e.key === "h") this.app.mark([here], { hidden: !this.store.hidden[here] });
-    else if (e.key === "n") this.app.askNote([here]);
-    else if (e.key === "Delete") this.app.askDelete([here]);
+    else if (e.key === "s") this.app.acts.mark([here], { star: !this.store.star[here] });
+    else if (e.key === "h") this.app.acts.mark([here], { hidden: !this.store.hidden[here] });
+    else if (e.key === "n") this.app.acts.askNote([here]);
+    else if (e.key === "Delete") this.app.acts.askDelete([here]);
     else return;
     e.preventDefault();
     e.stopPropagation(); // the notebook has shortcuts of its own

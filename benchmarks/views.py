@@ -1,0 +1,149 @@
+"""The dashboard and the table of runs in a headless chromium: how soon they are seen, how many frames a brush gets.
+
+    python benchmarks/views.py
+
+A run of 300 tags with 10,000 values each, and 1,000 runs with six settings. Headless chromium draws without a GPU, so
+frame rates are a lower bound. Needs playwright and chromium.
+"""
+
+import importlib.util
+import json
+import pathlib
+import shutil
+import tempfile
+import time
+
+import numpy as np
+
+import msnb
+from msnb.formats.event_records import frame
+from msnb.formats.summary_events import summary_event
+from msnb.notebook.dashboard import dashboard
+
+ROUNDS = 3
+WIDTHS = (900, 1600)
+TAGS, VALUES, RUNS = 300, 10_000, 1_000
+FIRST = 1.7e9  # UNIX seconds
+
+READY = """window.tasks = []; window.readyAt = null;
+    new PerformanceObserver(l => { for (const e of l.getEntries()) tasks.push(e.duration); })
+        .observe({entryTypes: ['longtask']});
+    new MutationObserver((_, o) => { if (document.querySelector('.msnb-view[data-ready]')) { o.disconnect();
+        requestAnimationFrame(() => requestAnimationFrame(() => { window.readyAt = performance.now(); })); } })
+        .observe(document, {subtree: true, childList: true, attributes: true});"""
+# A brush on the first axis, which becomes longer and shorter by a few pixels with each frame
+BRUSH = """async frames => {
+    const over = document.querySelector('.parallel .over'), box = over.getBoundingClientRect();
+    const fire = (type, y) => over.dispatchEvent(new PointerEvent(type, {bubbles: true, button: 0, buttons: 1,
+        pointerId: 1, clientX: box.left + 54, clientY: box.top + y}));
+    over.setPointerCapture = () => {};
+    fire('pointerdown', 60);
+    const times = [], next = () => new Promise(requestAnimationFrame);
+    let last = await next();
+    const begun = last;
+    for (let k = 0; k < frames; k++) {
+        fire('pointermove', 70 + 130 * Math.abs(Math.sin(k / 20)));
+        const now = await next();
+        times.push(now - last);
+        last = now;
+    }
+    fire('pointerup', 150);
+    times.sort((a, b) => a - b);
+    return {'brush, frames/s': 1000 * frames / (last - begun), 'brush, nine of ten frames within, ms':
+        times[Math.floor(0.9 * frames)]}; }"""
+
+
+def long_run(folder):
+    """A run with many long curves."""
+    rng = np.random.default_rng(0)
+    names = [f"{('train', 'eval', 'layer', 'gradient')[i % 4]}/value_{i:03d}" for i in range(TAGS)]
+    falling = np.exp(-np.arange(VALUES)[:, None] / (VALUES * rng.uniform(0.05, 0.5, TAGS)))
+    values = (falling + rng.normal(0, 0.03, (VALUES, TAGS))).tolist()
+    folder.mkdir()
+    with open(folder / "events.out.events.summary.1700000000.0.here_MS", "wb") as file:
+        for step, row in enumerate(values, 1):
+            scalars = [(name, "scalar", value) for name, value in zip(names, row, strict=True)]
+            file.write(frame(summary_event(FIRST + step / 10, step, scalars)))
+    return folder
+
+
+def many_runs(folder):
+    """Runs with six settings and two metrics."""
+    rng = np.random.default_rng(1)
+    for i in range(RUNS):
+        rate, decay = 10 ** rng.uniform(-5, -1), 10 ** rng.uniform(-6, -2)
+        config = {
+            "lr": rate,
+            "weight_decay": decay,
+            "batch_size": int(2 ** rng.integers(4, 9)),
+            "optimizer": ("adam", "sgd", "lamb")[int(rng.integers(3))],
+            "layers": int(rng.integers(2, 12)),
+            "dropout": float(rng.uniform(0, 0.5)),
+        }
+        accuracy = 0.95 - 0.05 * (np.log10(rate) + 3) ** 2 + rng.normal(0, 0.02)
+        about = {"format": 1, "name": f"run-{i:04d}", "started": FIRST + i, "ended": FIRST + i + 600}
+        told = {**about, "state": "finished", "config": config, "summary": {"accuracy": accuracy, "loss": 1 - accuracy}}
+        (folder / f"run-{i:04d}").mkdir(parents=True)
+        (folder / f"run-{i:04d}" / "run.json").write_text(json.dumps(told))
+    return folder
+
+
+def measure(browser, file, width, brushed):
+    """{what: number} of one visit to a page."""
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.add_init_script(READY)
+    page.goto(file.as_uri())
+    page.wait_for_function("() => window.readyAt !== null")
+    found = {"first paint, ms": page.evaluate("readyAt"), "longest task, ms": max(page.evaluate("tasks"), default=0.0)}
+    if brushed:
+        found |= page.evaluate(BRUSH, 120)
+    page.close()
+    return found
+
+
+def made(name, make, folder):
+    """(view, {what: number}) of what Python does for a view."""
+    found = {}
+    for _ in range(ROUNDS):
+        begun = time.thread_time()
+        view = make(folder)
+        payload = view.payload
+        found["python: read and pack, CPU ms"] = 1000 * (time.thread_time() - begun)
+    found["payload, kB"] = len(payload) / 1000
+    print(f"\n{name}")
+    return view, found
+
+
+def told(found):
+    for key, value in found.items():
+        print(f"  {key:40} {value:10.1f}", flush=True)
+
+
+def main():
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is None or importlib.util.find_spec("playwright") is None:
+        print("views: not measured, chromium or playwright is missing")
+        return
+    from playwright.sync_api import sync_playwright
+
+    print(f"best of {ROUNDS} (other work on the machine only makes things slower)")
+    with tempfile.TemporaryDirectory() as place, sync_playwright() as play:
+        root = pathlib.Path(place)
+        browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        for name, make, folder in (
+            (f"dashboard, {TAGS} tags x {VALUES:,} values", dashboard, long_run(root / "long")),
+            (f"runs, {RUNS:,} of them", msnb.runs, many_runs(root / "many")),
+        ):
+            view, found = made(name, make, folder)
+            told(found)
+            (root / "page.html").write_text(view.html(), encoding="utf-8")
+            for width in WIDTHS:
+                rounds = [measure(browser, root / "page.html", width, make is msnb.runs) for _ in range(ROUNDS)]
+                best = {key: (max if "frames/s" in key else min)(each[key] for each in rounds) for key in rounds[0]}
+                told({f"{width} px: {key}": value for key, value in best.items()})
+            view.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
