@@ -15,6 +15,7 @@ FIRST, _ = split(ROWS, lambda row: row.case.target)
 WRONG = (
     None,
     "text",
+    np.datetime64("2020-01-01"),
     msnb.COOTensor(Tensor(np.array([[0, 0]]), msnb.int64), Tensor(np.ones(1, np.float32)), (2, 3)),
 )
 
