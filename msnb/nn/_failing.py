@@ -51,7 +51,8 @@ def on_leaving(act: Callable[[Exception], None]) -> None:
 
 def no_tensor(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> TypeError | None:
     """What is wrong where a layer of msnb's asked one of its inputs for what only a Tensor has; None elsewhere."""
-    if type(error) is not AttributeError or not _is_layer(cell) or not _of_machinery(error):
+    of_ours = _is_layer(cell) and cell._holds is None  # what one holds may be the user's, and to blame
+    if type(error) is not AttributeError or error.name is None or not of_ours or not _of_machinery(error):
         return None
     names = [*inspect.signature(cell.construct).parameters]
     for name, value in (*zip(names, args, strict=False), *kwargs.items()):
