@@ -23,6 +23,7 @@ from msnb.core._jax_private import at_hand, is_tracer
 from msnb.core.errors import hide_directory, user_line
 from msnb.core.errors import place as show_place
 from msnb.core.kernel import Kernel
+from msnb.core.open_shape import OpenShape
 from msnb.core.operator import Operator, is_deleted
 
 _thread = trace.thread
@@ -289,10 +290,14 @@ class Checked:
         """Check, then run `kernel`; see `Operator.run`."""
         known, spots = kernel.checked
         given = {**known, **{name: arrays[spot] for name, spot in spots}}
-        for check in self.checks:
-            for bounds in check.ranges(given):
-                if getattr(bounds.values, "dtype", _INT).kind in "iu":  # of another type: the kernel will say so
-                    examine(self.name, check, bounds)
+        try:
+            for check in self.checks:
+                for bounds in check.ranges(given):
+                    if getattr(bounds.values, "dtype", _INT).kind in "iu":  # of another type: the kernel will say so
+                        examine(self.name, check, bounds)
+        except TypeError:
+            if not any(isinstance(array, OpenShape) for array in arrays):  # of these, too
+                raise
         return super().run(kernel, boxes, arrays, targets)
 
 

@@ -23,6 +23,7 @@ from msnb.core.argument_names import parameter_names
 from msnb.core.by_values import ShapeByValues, can_run_plainly, say
 from msnb.core.errors import describe
 from msnb.core.identity import IdentityMap, attach, attached
+from msnb.core.open_shape import OpenShape
 from msnb.core.parameter import Parameter
 from msnb.core.program import Program
 from msnb.core.staging import dynamic
@@ -289,7 +290,11 @@ def _compile(programs, root, fn, args, kwargs, name, key, constants=()):
     if before is not None and before[0] == trace.epoch.value:
         raise ShapeByValues(*before[1])
     params = list(root.get_parameters()) if hasattr(root, "get_parameters") else []
-    held = [leaf for leaf in flatten((args, kwargs))[0] if not dynamic(leaf)]
+    leaves = flatten((args, kwargs))[0]
+    for leaf in leaves:
+        if isinstance(leaf, Tensor) and isinstance(leaf._array, OpenShape):
+            raise TypeError(f"For '{name}', {leaf._array.refusal}")
+    held = [leaf for leaf in leaves if not dynamic(leaf)]
     try:
         with script.collecting() as reads:
             program = Program(name, root, fn, args, kwargs, params, constants)
@@ -361,15 +366,19 @@ def _sign(value, key, arrays, boxes):
             boxes.append(None)
         elif isinstance(leaf, (bool, int, str, bytes, type(None), mstype.Type, complex)):
             key += (type(leaf), leaf)
-        elif isinstance(leaf, np.ndarray):
-            raise TypeError(
-                f"The inputs of a graph should be Tensors, but got a numpy array of shape {leaf.shape}; "
-                f"wrap it: Tensor(x)."
-            )
-        elif isinstance(leaf, (jax.Array, np.generic)):
-            raise TypeError(f"The inputs of a graph should be Tensors, but got {describe(leaf)}; wrap it: Tensor(x).")
+        elif isinstance(leaf, (np.ndarray, np.generic, jax.Array)):
+            raise TypeError(f"The inputs of a graph should be Tensors, but got {_unwrapped(leaf)}.")
         else:
             key.append(id(leaf))  # no other object's meanwhile: the entries under this key keep `leaf` alive
+
+
+def _unwrapped(array):
+    """What an array is that is no Tensor, and how one is made of it."""
+    kind = "a JAX array" if isinstance(array, jax.Array) else "a numpy array"
+    if array.dtype.kind in "OSUMm":
+        return f"{kind} of {array.dtype} and shape {array.shape}, which no Tensor holds: take numbers or bool"
+    held = f"numpy's {array.dtype} {array}" if isinstance(array, np.generic) else f"{kind} of shape {array.shape}"
+    return f"{held}; wrap it: Tensor(x)"
 
 
 _compiled_by: list[Callable[..., Any]] = []

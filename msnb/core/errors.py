@@ -70,20 +70,37 @@ def raise_at(error: BaseException, filename: str, line: int, function: str) -> N
     raise error
 
 
+_FOOTNOTE = "JAX_TRACEBACK_FILTERING"  # in what JAX notes of frames of its own that it has left out
+
+
+def without_footnote(error: BaseException) -> None:
+    """Take from an error what JAX notes of frames that it has left out: it says nothing of the user's mistake."""
+    if hasattr(error, "__notes__"):
+        error.__notes__ = [note for note in error.__notes__ if _FOOTNOTE not in note]
+
+
 def describe(value: Any) -> str:
     """A value's type in a few words: ``Tensor[Float32](2, 3)``, ``int 3``, ``None``, ``list of 2``."""
     array = getattr(value, "_array", value)
-    if hasattr(array, "dtype") and hasattr(array, "shape"):
+    if hasattr(array, "dtype") and hasattr(array, "shape") and not isinstance(value, type):
         kind = "Tensor" if array is not value else type(value).__name__
         if kind.endswith("Tracer") or kind == "ArrayImpl":
             kind = "Tensor"
-        return f"{kind}[{dtype_name(array.dtype)}]{tuple(array.shape)}"
+        return f"{kind}[{_element(array.dtype)}]{tuple(array.shape)}"
     if value is None or isinstance(value, (bool, int, float, str)):
         text = repr(value)
         return "None" if value is None else f"{type(value).__name__} {text if len(text) < 40 else text[:37] + '...'}"
     if isinstance(value, (tuple, list, dict)):
         return f"{type(value).__name__} of {len(value)}"
     return type(value).__name__
+
+
+def _element(dtype):
+    """What an array's element type is called; that of one which no Tensor can have as numpy calls it."""
+    try:
+        return dtype_name(dtype)
+    except TypeError:
+        return str(dtype)
 
 
 _SHAPES = (  # what Python says where the shape of an input is not what a kernel takes for granted, and what it means
@@ -106,13 +123,15 @@ def explain_kernel_error(error: BaseException, op: str, args: Sequence[Any]) -> 
         return error
     text = str(error)
     if text.startswith(("For '", "for '")) or not isinstance(
-        error, (TypeError, ValueError, IndexError, ZeroDivisionError, AssertionError)
+        error, (TypeError, ValueError, IndexError, ZeroDivisionError, OverflowError, AssertionError)
     ):
         return error
     for arg in args:
         if isinstance(getattr(arg, "_array", None), OpenShape):
             return TypeError(f"For '{op}', {arg._array.refusal}")
     given = ", ".join(describe(a) for a in args)
+    if isinstance(error, OverflowError):
+        return OverflowError(f"For '{op}', the inputs ({given}) hold an int of more than 64 bits; write it as a float.")
     if what := _about_shapes(error):
         return ValueError(f"For '{op}', the inputs ({given}) do not fit: {what}.")
     first = text.split("\n")[0]

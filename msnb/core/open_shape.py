@@ -33,6 +33,11 @@ class OpenShape:
             "length. Make one with values: Tensor(numpy.zeros(shape), dtype)."
         )
 
+    def __getattr__(self, name: str) -> NoReturn:
+        if name in self.__slots__ or name.startswith("__"):  # of one that is being copied
+            raise AttributeError(name)
+        raise AttributeError(self.refusal[0].upper() + self.refusal[1:])
+
     def __array__(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError(self.refusal[0].upper() + self.refusal[1:])
 

@@ -415,8 +415,8 @@ def operand(value: Any, op: str, name: str) -> Any:
             f"For '{op}', '{name}' should be a Tensor, but got a numpy array of shape {value.shape}; "
             f"wrap it: Tensor({name})."
         )
-    if isinstance(value, np.generic):
-        return value.item()
+    if isinstance(value, np.generic) and type(number := value.item()) in _SCALARS:
+        return number
     cure = next((f"; {what}" for sign, what in _CURES.items() if hasattr(value, sign)), "")
     raise TypeError(f"For '{op}', '{name}' should be a Tensor or a number, but got {describe(value)}{cure}.")
 

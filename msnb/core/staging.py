@@ -17,7 +17,7 @@ from msnb.core import garbage, handed, interrupts, spreading, tape, trace, unfin
 from msnb.core._jax_private import argument_like, restore_trace_state, trace_state, unnamed, weak_float32
 from msnb.core.argument_names import argument_name
 from msnb.core.checks import Finding
-from msnb.core.errors import user_line
+from msnb.core.errors import user_line, without_footnote
 from msnb.core.frames import roomy
 from msnb.core.inlining import inlined
 from msnb.core.names import named
@@ -118,6 +118,9 @@ class Staged:
                 f"its Cells stand too deep in one another, or one calls itself. Nest less, or raise the limit with "
                 f"sys.setrecursionlimit()."
             ) from None
+        except Exception as error:
+            without_footnote(error)
+            raise
         finally:  # a Stop may have come when a context manager was about to put back what it had set
             _thread.frame, _thread.recording, _thread.spread = frame, recording, spread
             _thread.compute_dtype, _thread.forward_mode = dtype, forward

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from msnb.core.errors import describe, is_machinery
+from msnb.core.errors import describe, is_machinery, without_footnote
 from msnb.core.paths import held_as
 from msnb.core.places import place
 from msnb.core.tensor import Tensor
@@ -17,7 +17,6 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.nn.cell import Cell
 
 _TOLD = "__msnb_cell__"  # where an error keeps what was told of it
-_FOOTNOTE = "JAX_TRACEBACK_FILTERING"  # in what JAX notes of frames of its own that it has left out
 _MOST_INPUTS = 4
 _POSITIONAL = 2  # arguments that people give by position
 # arguments that say how a layer works, and that it keeps as they are given
@@ -50,6 +49,19 @@ def on_leaving(act: Callable[[Exception], None]) -> None:
     _leaving[:] = [act]
 
 
+def no_tensor(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> TypeError | None:
+    """What is wrong where a layer of msnb's asked one of its inputs for what only a Tensor has; None elsewhere."""
+    of_ours = _is_layer(cell) and cell._holds is None  # what one holds may be the user's, and to blame
+    if type(error) is not AttributeError or error.name is None or not of_ours or not _of_machinery(error):
+        return None
+    names = [*inspect.signature(cell.construct).parameters]
+    for name, value in (*zip(names, args, strict=False), *kwargs.items()):
+        if type(value) is type(error.obj) and not isinstance(value, Tensor):  # a graph takes a list apart
+            told = TypeError(f"For '{type(cell).__name__}', '{name}' should be a Tensor, but got {describe(value)}.")
+            return told.with_traceback(error.__traceback__)
+    return None
+
+
 def tell(cell: Any, args: tuple[Any, ...], error: Exception) -> None:
     """Note on an error that is leaving `cell`, called with `args`, where in the network it came up.
 
@@ -65,8 +77,7 @@ def tell(cell: Any, args: tuple[Any, ...], error: Exception) -> None:
 
 
 def _tell(cell, args, error):
-    if hasattr(error, "__notes__"):
-        error.__notes__ = [note for note in error.__notes__ if _FOOTNOTE not in note]
+    without_footnote(error)
     told = vars(error).get(_TOLD)
     if told is None:
         if not _of_machinery(error) or any(note.startswith("raised ") for note in getattr(error, "__notes__", ())):

@@ -65,7 +65,10 @@ class Running:
                 return compile.call(self, *self._graph_call(args, kwargs))
             return self._run(args, kwargs)
         except Exception as error:
-            _failing.tell(self, args, error)
+            other = _failing.no_tensor(self, args, kwargs, error)
+            _failing.tell(self, args, other or error)
+            if other is not None:
+                raise other from None
             raise
 
     def _graph_call(self, args, kwargs):

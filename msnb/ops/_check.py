@@ -4,6 +4,7 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.core.errors import describe
+from msnb.core.open_shape import OpenShape
 from msnb.core.tensor import Tensor
 
 
@@ -42,9 +43,11 @@ def dtype_name(x):
 
 
 def tensor_argument(op, argument, value):
-    """`value` if it is a Tensor, else TypeError."""
+    """`value` if it is a Tensor that has values, else TypeError."""
     if not isinstance(value, Tensor):
         raise TypeError(f"For '{op}', '{argument}' should be a Tensor, but got {describe(value)}.")
+    if type(value._array) is OpenShape:
+        raise TypeError(f"For '{op}', {value._array.refusal}")
     return value
 
 
@@ -82,6 +85,8 @@ def _cure(types):
 
 def rank(op, argument, x, *ranks):
     """Raise ValueError if `x` does not have one of `ranks` dimensions."""
+    if x is None:
+        raise TypeError(f"For '{op}', '{argument}' should be a Tensor, but got None.")
     if x.ndim not in ranks:
         wanted = " or ".join(map(str, ranks))
         raise ValueError(f"For '{op}', '{argument}' should have {wanted} dimensions, but got shape {x.shape}.")

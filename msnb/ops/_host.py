@@ -8,8 +8,10 @@ import inspect
 from msnb.core._jax_private import is_tracer
 from msnb.core.by_values import ShapeByValues
 from msnb.core.declare import spell
+from msnb.core.errors import describe
 from msnb.core.operator import REGISTRY
 from msnb.core.primitive import Primitive
+from msnb.core.tensor import Tensor
 
 
 class HostOperator:
@@ -41,8 +43,12 @@ class HostPrimitive(Primitive):
         """The numpy arrays of Tensors whose values decide about the shape of the result.
 
         Raises:
+            TypeError: If one is no Tensor.
             ShapeByValues: If one is being traced.
         """
+        for tensor in tensors:
+            if not isinstance(tensor, Tensor):
+                raise TypeError(f"For '{self.name}', the inputs should be Tensors, but got {describe(tensor)}.")
         if any(is_tracer(t._array) for t in tensors):
             raise ShapeByValues(self.name, "the shape of the result", "leave it out of what is compiled")
         return [t.asnumpy() for t in tensors]

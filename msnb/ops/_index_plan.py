@@ -119,11 +119,15 @@ def entry_of(item):
 
 def _listed(items):
     """A Tensor of the positions in a list; it holds a numpy array, a constant also while a graph is traced."""
-    if any(isinstance(v, Tensor) for v in items):
-        return box(jnp.stack([jnp.asarray(v._array if isinstance(v, Tensor) else v) for v in items]))
-    array = np.array(list(items), dtype=None if len(items) else np.int64)
+    try:
+        if any(isinstance(v, Tensor) for v in items):
+            return box(jnp.stack([jnp.asarray(v._array if isinstance(v, Tensor) else v) for v in items]))
+        array = np.array(list(items), dtype=None if len(items) else np.int64)
+    except (TypeError, ValueError):  # what is no number, or rows of different lengths
+        array = np.empty(0)
     if array.dtype.kind not in "iub":
-        raise IndexError(f"A list that indexes a Tensor holds int or bool, but got {items!r}.")
+        held = ", ".join(map(describe, items)) if any(isinstance(v, Tensor) for v in items) else repr(items)
+        raise IndexError(f"A list that indexes a Tensor holds int or bool, all of one shape, but got {held}.")
     return box(array)
 
 

@@ -49,6 +49,9 @@ class DynamicRange:
     """``range`` with a bound that is a traced Tensor; only `for` can run over it."""
 
     def __init__(self, *bounds: Any) -> None:
+        for bound in bounds:
+            if isinstance(bound, Tensor) and bound.size != 1:
+                raise TypeError(f"range() takes integers and Tensors with one element, but got {describe(bound)}.")
         start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1) if len(bounds) == 2 else bounds
         self.start = start
         self.stop: Any = stop

@@ -11,6 +11,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from msnb.core.errors import describe
+from msnb.core.errors import place as show_place
 from msnb.core.script import convert, merge
 from msnb.core.script.branches import if_, if_expression, if_function, if_return
 from msnb.core.script.builtin import boolean, dynamic, equal_items, to_tensor
@@ -94,6 +95,10 @@ def get_item(container: Any, index: Any, place: tuple[Any, ...]) -> Any:
         return container[index]
     if not hasattr(container, "__len__") or isinstance(container, dict):
         return container[index]
+    if index.size != 1 or index._array.dtype.kind not in "iub":
+        raise TypeError(
+            f"{show_place(*place)}: a {type(container).__name__} is indexed by one integer, but got {describe(index)}."
+        )
     items = [container[i] for i in range(len(container))]
     position = index._array.reshape(()).astype(jnp.int32)
     check(

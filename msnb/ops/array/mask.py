@@ -7,7 +7,7 @@ from msnb.common.kinds import PositiveInt
 from msnb.core.cases import F, Flags, Values, case
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor, box
-from msnb.ops._check import BOOL, INDEX, dtype_in, rank, same_dtype, tensor_only
+from msnb.ops._check import BOOL, INDEX, dtype_in, rank, same_dtype, tensor_argument, tensor_only
 from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops._in_place import take_over
 from msnb.ops._shapes import shapes
@@ -64,6 +64,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
         >>> print(ops.masked_select(Tensor([1, 2, 3]), Tensor([True, False, True])))
         [1 3]
     """
+    tensor_argument("masked_select", "input", input)
     chosen = known("masked_select", mask)
     shape = np.broadcast_shapes(input.shape, chosen.shape)
     if input.shape != shape:

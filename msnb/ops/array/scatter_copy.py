@@ -8,7 +8,7 @@ from msnb.core.cases import F, Values, case, refused
 from msnb.core.checks import position
 from msnb.core.declare import operator, spelling, standing_for
 from msnb.core.tensor import Tensor
-from msnb.ops._check import ANY, INDEX, NUMBER, axis_in, dtype_in, same_dtype
+from msnb.ops._check import ANY, INDEX, NUMBER, axis_in, dtype_in, same_dtype, tensor_argument
 from msnb.ops._half import in_float32
 from msnb.ops._in_place import take_over
 from msnb.ops.array._scatter import DROP, divided, multiplied, position_of
@@ -364,7 +364,8 @@ def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    axis = axis_in("select_scatter", axis, input.ndim)
+    tensor_argument("select_scatter", "src", src)
+    axis = axis_in("select_scatter", axis, tensor_argument("select_scatter", "input", input).ndim)
     index = axis_in("select_scatter", index, input.shape[axis], "index")
     wanted = input.shape[:axis] + input.shape[axis + 1 :]
     src = (src if src.shape == wanted else src.broadcast_to(wanted)).expand_dims(axis)

@@ -192,7 +192,7 @@ def chunk(input: Tensor, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
         ``CPU`` ``GPU`` ``TPU``
     """
     chunks = check(PositiveInt, chunks, "chunks", "chunk")
-    length = input.shape[axis_in("chunk", axis, input.ndim)]
+    length = tensor_argument("chunk", "input", input).shape[axis_in("chunk", axis, input.ndim)]
     return split(input, max(-(-length // chunks), 1), axis)
 
 

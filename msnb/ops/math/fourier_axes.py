@@ -1,5 +1,7 @@
 """Discrete Fourier transforms along several axes."""
 
+from collections.abc import Callable
+
 import jax.numpy as jnp
 
 from msnb.common.kinds import Ints, Optional, Str, check
@@ -51,20 +53,16 @@ def _over(function, kind, x, s, dim, norm):
     return _FourierOfAxes(kind, lengths, dims, check(Norm, norm, "norm", function))(x)
 
 
-@spelling(_FourierOfAxes)
-def fft2(
-    input: Tensor, s: tuple[int, ...] | None = None, dim: tuple[int, ...] = (-2, -1), norm: str | None = None
-) -> Tensor:
-    """`fft` over two dimensions.
+_DOC = """{what}
 
     Args:
         input (Tensor): Numbers; integers count as float32.
         s (tuple[int]): To how many elements each dimension is cut, or filled with zeros. Default: None, as it is.
-        dim (tuple[int]): The dimensions. Default: (-2, -1).
+        dim (tuple[int]): The dimensions. Default: {dims}.
         norm (str): As for `fft`. Default: None, "backward".
 
     Returns:
-        Tensor of complex numbers.
+        Tensor of {numbers} numbers.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -73,282 +71,42 @@ def fft2(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _over("fft2", "fftn", input, s, dim, norm)
 
 
-@spelling(_FourierOfAxes)
-def fftn(
-    input: Tensor, s: tuple[int, ...] | None = None, dim: tuple[int, ...] | None = None, norm: str | None = None
-) -> Tensor:
-    """`fft` over several dimensions.
-
-    Args:
-        input (Tensor): Numbers; integers count as float32.
-        s (tuple[int]): To how many elements each dimension is cut, or filled with zeros. Default: None, as it is.
-        dim (tuple[int]): The dimensions. Default: None, all or the last ones that `s` has lengths for.
-        norm (str): As for `fft`. Default: None, "backward".
-
-    Returns:
-        Tensor of complex numbers.
-
-    Raises:
-        TypeError: If an argument has the wrong type.
-        ValueError: If `dim` is out of range, or `s` has another length.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return _over("fftn", "fftn", input, s, dim, norm)
-
-
-@spelling(_FourierOfAxes)
-def ifft2(
-    input: Tensor, s: tuple[int, ...] | None = None, dim: tuple[int, ...] = (-2, -1), norm: str | None = None
-) -> Tensor:
-    """`ifft` over two dimensions.
-
-    Args:
-        input (Tensor): Numbers; integers count as float32.
-        s (tuple[int]): To how many elements each dimension is cut, or filled with zeros. Default: None, as it is.
-        dim (tuple[int]): The dimensions. Default: (-2, -1).
-        norm (str): As for `fft`. Default: None, "backward".
-
-    Returns:
-        Tensor of complex numbers.
-
-    Raises:
-        TypeError: If an argument has the wrong type.
-        ValueError: If `dim` is out of range, or `s` has another length.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return _over("ifft2", "ifftn", input, s, dim, norm)
-
-
-@spelling(_FourierOfAxes)
-def ifftn(
-    input: Tensor, s: tuple[int, ...] | None = None, dim: tuple[int, ...] | None = None, norm: str | None = None
-) -> Tensor:
-    """`ifft` over several dimensions.
-
-    Args:
-        input (Tensor): Numbers; integers count as float32.
-        s (tuple[int]): To how many elements each dimension is cut, or filled with zeros. Default: None, as it is.
-        dim (tuple[int]): The dimensions. Default: None, all or the last ones that `s` has lengths for.
-        norm (str): As for `fft`. Default: None, "backward".
-
-    Returns:
-        Tensor of complex numbers.
-
-    Raises:
-        TypeError: If an argument has the wrong type.
-        ValueError: If `dim` is out of range, or `s` has another length.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return _over("ifftn", "ifftn", input, s, dim, norm)
-
-
-@spelling(_FourierOfAxes)
-def rfft2(
-    input: Tensor, s: tuple[int, ...] | None = None, dim: tuple[int, ...] = (-2, -1), norm: str | None = None
-) -> Tensor:
-    """`rfft` over the last and `fft` over the other ones of two dimensions.
-
-    Args:
-        input (Tensor): Numbers; integers count as float32.
-        s (tuple[int]): To how many elements each dimension is cut, or filled with zeros. Default: None, as it is.
-        dim (tuple[int]): The dimensions. Default: (-2, -1).
-        norm (str): As for `fft`. Default: None, "backward".
-
-    Returns:
-        Tensor of complex numbers.
-
-    Raises:
-        TypeError: If an argument has the wrong type.
-        ValueError: If `dim` is out of range, or `s` has another length.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return _over("rfft2", "rfftn", input, s, dim, norm)
-
-
-@spelling(_FourierOfAxes)
-def rfftn(
-    input: Tensor, s: tuple[int, ...] | None = None, dim: tuple[int, ...] | None = None, norm: str | None = None
-) -> Tensor:
-    """`rfft` over the last and `fft` over the other ones of several dimensions.
-
-    Args:
-        input (Tensor): Numbers; integers count as float32.
-        s (tuple[int]): To how many elements each dimension is cut, or filled with zeros. Default: None, as it is.
-        dim (tuple[int]): The dimensions. Default: None, all or the last ones that `s` has lengths for.
-        norm (str): As for `fft`. Default: None, "backward".
-
-    Returns:
-        Tensor of complex numbers.
-
-    Raises:
-        TypeError: If an argument has the wrong type.
-        ValueError: If `dim` is out of range, or `s` has another length.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return _over("rfftn", "rfftn", input, s, dim, norm)
-
-
-@spelling(_FourierOfAxes)
-def irfft2(
-    input: Tensor, s: tuple[int, ...] | None = None, dim: tuple[int, ...] = (-2, -1), norm: str | None = None
-) -> Tensor:
-    """Inverse of `rfft` over two dimensions.
-
-    Args:
-        input (Tensor): Numbers; integers count as float32.
-        s (tuple[int]): To how many elements each dimension is cut, or filled with zeros. Default: None, as it is.
-        dim (tuple[int]): The dimensions. Default: (-2, -1).
-        norm (str): As for `fft`. Default: None, "backward".
-
-    Returns:
-        Tensor of real numbers.
-
-    Raises:
-        TypeError: If an argument has the wrong type.
-        ValueError: If `dim` is out of range, or `s` has another length.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return _over("irfft2", "irfftn", input, s, dim, norm)
-
-
-@spelling(_FourierOfAxes)
-def irfftn(
-    input: Tensor, s: tuple[int, ...] | None = None, dim: tuple[int, ...] | None = None, norm: str | None = None
-) -> Tensor:
-    """Inverse of `rfft` over several dimensions.
-
-    Args:
-        input (Tensor): Numbers; integers count as float32.
-        s (tuple[int]): To how many elements each dimension is cut, or filled with zeros. Default: None, as it is.
-        dim (tuple[int]): The dimensions. Default: None, all or the last ones that `s` has lengths for.
-        norm (str): As for `fft`. Default: None, "backward".
-
-    Returns:
-        Tensor of real numbers.
-
-    Raises:
-        TypeError: If an argument has the wrong type.
-        ValueError: If `dim` is out of range, or `s` has another length.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return _over("irfftn", "irfftn", input, s, dim, norm)
-
-
-@spelling(_FourierOfAxes)
-def hfft2(
-    input: Tensor, s: tuple[int, ...] | None = None, dim: tuple[int, ...] = (-2, -1), norm: str | None = None
-) -> Tensor:
-    """`hfft` over the last and `fft` over the other ones of two dimensions.
-
-    Args:
-        input (Tensor): Numbers; integers count as float32.
-        s (tuple[int]): To how many elements each dimension is cut, or filled with zeros. Default: None, as it is.
-        dim (tuple[int]): The dimensions. Default: (-2, -1).
-        norm (str): As for `fft`. Default: None, "backward".
-
-    Returns:
-        Tensor of real numbers.
-
-    Raises:
-        TypeError: If an argument has the wrong type.
-        ValueError: If `dim` is out of range, or `s` has another length.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return _over("hfft2", "hfftn", input, s, dim, norm)
-
-
-@spelling(_FourierOfAxes)
-def hfftn(
-    input: Tensor, s: tuple[int, ...] | None = None, dim: tuple[int, ...] | None = None, norm: str | None = None
-) -> Tensor:
-    """`hfft` over the last and `fft` over the other ones of several dimensions.
-
-    Args:
-        input (Tensor): Numbers; integers count as float32.
-        s (tuple[int]): To how many elements each dimension is cut, or filled with zeros. Default: None, as it is.
-        dim (tuple[int]): The dimensions. Default: None, all or the last ones that `s` has lengths for.
-        norm (str): As for `fft`. Default: None, "backward".
-
-    Returns:
-        Tensor of real numbers.
-
-    Raises:
-        TypeError: If an argument has the wrong type.
-        ValueError: If `dim` is out of range, or `s` has another length.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return _over("hfftn", "hfftn", input, s, dim, norm)
-
-
-@spelling(_FourierOfAxes)
-def ihfft2(
-    input: Tensor, s: tuple[int, ...] | None = None, dim: tuple[int, ...] = (-2, -1), norm: str | None = None
-) -> Tensor:
-    """Inverse of `hfft` over two dimensions.
-
-    Args:
-        input (Tensor): Numbers; integers count as float32.
-        s (tuple[int]): To how many elements each dimension is cut, or filled with zeros. Default: None, as it is.
-        dim (tuple[int]): The dimensions. Default: (-2, -1).
-        norm (str): As for `fft`. Default: None, "backward".
-
-    Returns:
-        Tensor of complex numbers.
-
-    Raises:
-        TypeError: If an argument has the wrong type.
-        ValueError: If `dim` is out of range, or `s` has another length.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return _over("ihfft2", "ihfftn", input, s, dim, norm)
-
-
-@spelling(_FourierOfAxes)
-def ihfftn(
-    input: Tensor, s: tuple[int, ...] | None = None, dim: tuple[int, ...] | None = None, norm: str | None = None
-) -> Tensor:
-    """Inverse of `hfft` over several dimensions.
-
-    Args:
-        input (Tensor): Numbers; integers count as float32.
-        s (tuple[int]): To how many elements each dimension is cut, or filled with zeros. Default: None, as it is.
-        dim (tuple[int]): The dimensions. Default: None, all or the last ones that `s` has lengths for.
-        norm (str): As for `fft`. Default: None, "backward".
-
-    Returns:
-        Tensor of complex numbers.
-
-    Raises:
-        TypeError: If an argument has the wrong type.
-        ValueError: If `dim` is out of range, or `s` has another length.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return _over("ihfftn", "ihfftn", input, s, dim, norm)
+def _transform(name: str, what: str, numbers: str = "complex") -> Callable[..., Tensor]:
+    """The function `name`: over two dimensions, or over all where it ends in "n"."""
+    kind = name.replace("2", "n")
+
+    def over_two(
+        input: Tensor, s: tuple[int, ...] | None = None, dim: tuple[int, ...] = (-2, -1), norm: str | None = None
+    ) -> Tensor:
+        return _over(name, kind, input, s, dim, norm)
+
+    def over_several(
+        input: Tensor, s: tuple[int, ...] | None = None, dim: tuple[int, ...] | None = None, norm: str | None = None
+    ) -> Tensor:
+        return _over(name, kind, input, s, dim, norm)
+
+    two = name.endswith("2")
+    made = over_two if two else over_several
+    made.__name__ = made.__qualname__ = name
+    dims = "(-2, -1)" if two else "None, all or the last ones that `s` has lengths for"
+    made.__doc__ = _DOC.format(what=what, dims=dims, numbers=numbers)
+    return spelling(_FourierOfAxes)(made)
+
+
+fft2 = _transform("fft2", "`fft` over two dimensions.")
+fftn = _transform("fftn", "`fft` over several dimensions.")
+ifft2 = _transform("ifft2", "`ifft` over two dimensions.")
+ifftn = _transform("ifftn", "`ifft` over several dimensions.")
+rfft2 = _transform("rfft2", "`rfft` over the last and `fft` over the other ones of two dimensions.")
+rfftn = _transform("rfftn", "`rfft` over the last and `fft` over the other ones of several dimensions.")
+irfft2 = _transform("irfft2", "Inverse of `rfft` over two dimensions.", "real")
+irfftn = _transform("irfftn", "Inverse of `rfft` over several dimensions.", "real")
+hfft2 = _transform("hfft2", "`hfft` over the last and `fft` over the other ones of two dimensions.", "real")
+hfftn = _transform("hfftn", "`hfft` over the last and `fft` over the other ones of several dimensions.", "real")
+ihfft2 = _transform("ihfft2", "Inverse of `hfft` over two dimensions.")
+ihfftn = _transform("ihfftn", "Inverse of `hfft` over several dimensions.")
 
 
 CASES = [

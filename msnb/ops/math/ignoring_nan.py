@@ -144,7 +144,7 @@ def _nanmean_of_ops(input: Tensor, axis: Axis = None, keepdims: Bool = False, *,
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    kept = tensor_argument("nanmean", "input", input).dtype if input.is_floating_point() else mstype.float32
+    kept = input.dtype if tensor_argument("nanmean", "input", input).is_floating_point() else mstype.float32
     x, _ = _real("nanmean", input, None)
     return in_type(_mean(x, axis, keepdims), dtype or kept, "nanmean")
 

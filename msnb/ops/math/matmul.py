@@ -334,7 +334,7 @@ def mv(mat: Tensor, vec: Tensor) -> Tensor:
         ``CPU`` ``GPU`` ``TPU``
     """
     for name, x, ndim in (("mat", mat, 2), ("vec", vec, 1)):
-        if x.ndim != ndim:
+        if tensor_argument("mv", name, x).ndim != ndim:
             raise ValueError(f"For 'mv', '{name}' should have {ndim} dimensions, but got shape {x.shape}.")
     return matmul(mat, vec)
 

@@ -526,7 +526,7 @@ def bidense(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None 
         ``CPU`` ``GPU`` ``TPU``
     """
     total = einsum("...a,kab,...b->...k", input1, weight, input2)
-    return total if bias is None else total + bias
+    return total if bias is None else total + tensor_argument("bidense", "bias", bias)
 
 
 CASES = [

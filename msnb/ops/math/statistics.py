@@ -10,7 +10,7 @@ from msnb.core.cases import F, Values, case
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
-from msnb.ops._check import COMPLEX, FLOAT, NUMBER, axes_in, axis_in, dtype_in, some
+from msnb.ops._check import COMPLEX, FLOAT, NUMBER, axes_in, axis_in, dtype_in, some, tensor_argument
 from msnb.ops._half import in_float32
 from msnb.ops._kinks import magnitude
 from msnb.ops._numpy import ArrayLike, as_tensor
@@ -478,7 +478,8 @@ def Quantile(input, q, *, dim: Optional(Int) = None, keep_dims: Bool = False, ig
     return find(input, q.astype(input.dtype), axis, keepdims=keep_dims)
 
 
-def _quantile(input, q, axis, keepdims, ignore_nan):
+def _quantile(function, input, q, axis, keepdims, ignore_nan):
+    tensor_argument(function, "input", input)
     if not isinstance(q, Tensor):
         q = Tensor(q, input.dtype)
     return Quantile.functional(input, q, axis, keepdims, ignore_nan)
@@ -504,7 +505,7 @@ def quantile(input: Tensor, q: Tensor | float | list, axis: int | None = None, k
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _quantile(input, q, axis, keepdims, False)
+    return _quantile("quantile", input, q, axis, keepdims, False)
 
 
 @spelling(Quantile, function="nanquantile", method="nanquantile")
@@ -527,7 +528,7 @@ def nanquantile(input: Tensor, q: Tensor | float | list, axis: int | None = None
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _quantile(input, q, axis, keepdims, True)
+    return _quantile("nanquantile", input, q, axis, keepdims, True)
 
 
 CASES = [

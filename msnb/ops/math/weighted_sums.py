@@ -1,12 +1,16 @@
 """Products of matrices and vectors, weighted and added to a Tensor."""
 
+from msnb.common import dtype as mstype
 from msnb.core.cases import F, case, refused
 from msnb.core.declare import spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import tensor_argument
+from msnb.ops.array.cast import Cast
 from msnb.ops.math.matmul import BatchMatMul, MatMul
 from msnb.ops.math.products import Outer
 from msnb.ops.math.sum import ReduceSum
+
+_HALVES = {mstype.float16, mstype.bfloat16}
 
 
 def _tensors(function, dims, **given):
@@ -14,7 +18,16 @@ def _tensors(function, dims, **given):
     for (name, x), ndim in zip(given.items(), dims, strict=True):
         if tensor_argument(function, name, x).ndim != ndim:
             raise ValueError(f"For '{function}', '{name}' should have {ndim} dimensions, but got shape {x.shape}.")
-    return given.values()
+    return tuple(given.values())
+
+
+def _weighted(function, product, input, factors, beta, alpha, argument="input"):
+    """beta * input + alpha * product(*factors); the weights may bring back what is too large for half precision."""
+    types = {tensor_argument(function, argument, input).dtype, *(x.dtype for x in factors)}
+    if len(types) == 1 and types <= _HALVES:
+        wide = [Cast.functional(x, mstype.float32) for x in (input, *factors)]
+        return Cast.functional(wide[0] * beta + product(*wide[1:]) * alpha, *types)
+    return input * beta + product(*factors) * alpha
 
 
 @spelling(function="addbmm", method="addbmm")
@@ -38,8 +51,10 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, al
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    batch1, batch2 = _tensors("addbmm", (3, 3), batch1=batch1, batch2=batch2)
-    return input * beta + ReduceSum.functional(BatchMatMul.functional(batch1, batch2), 0) * alpha
+    factors = _tensors("addbmm", (3, 3), batch1=batch1, batch2=batch2)
+    return _weighted(
+        "addbmm", lambda a, b: ReduceSum.functional(BatchMatMul.functional(a, b), 0), input, factors, beta, alpha
+    )
 
 
 @spelling(function="addmv", method="addmv")
@@ -63,8 +78,9 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: fl
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    mat, vec = _tensors("addmv", (2, 1), mat=mat, vec=vec)
-    return input * beta + MatMul.functional(mat, vec.reshape(-1, 1)).reshape(-1) * alpha
+    factors = _tensors("addmv", (2, 1), mat=mat, vec=vec)
+    product = lambda a, b: MatMul.functional(a, b.reshape(-1, 1)).reshape(-1)
+    return _weighted("addmv", product, input, factors, beta, alpha)
 
 
 @spelling(function="addr", method="addr")
@@ -88,7 +104,7 @@ def addr(x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return x * beta + Outer.functional(*_tensors("addr", (1, 1), vec1=vec1, vec2=vec2)) * alpha
+    return _weighted("addr", Outer.functional, x, _tensors("addr", (1, 1), vec1=vec1, vec2=vec2), beta, alpha, "x")
 
 
 CASES = [

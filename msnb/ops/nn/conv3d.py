@@ -287,8 +287,7 @@ def conv3d_transpose(
         ``CPU`` ``GPU`` ``TPU``
     """
     for name, x in (("inputs", inputs), ("weight", weight)):
-        if x.ndim != 5:
-            raise ValueError(f"For 'conv3d_transpose', '{name}' should have 5 dimensions, but got shape {x.shape}.")
+        _check.rank("conv3d_transpose", name, _check.tensor_argument("conv3d_transpose", name, x), 5)
     operator = Conv3DTranspose(
         inputs.shape[1],
         weight.shape[1],

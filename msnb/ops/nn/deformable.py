@@ -140,7 +140,9 @@ def deformable_conv2d(
     )(x, offsets)
     _check.rank("deformable_conv2d", "weight", _check.tensor_argument("deformable_conv2d", "weight", weight), 4)
     out = Conv2D(weight.shape[0], kernel_size, pad_mode="valid", stride=kernel_size, group=groups)(seen, weight)
-    return out if bias is None else out + bias.reshape((1, -1, 1, 1))
+    if bias is None:
+        return out
+    return out + _check.tensor_argument("deformable_conv2d", "bias", bias).reshape((1, -1, 1, 1))
 
 
 _PLAIN = {"strides": (1, 1, 1, 1), "pads": (0, 0, 0, 0), "ksize": (2, 2)}

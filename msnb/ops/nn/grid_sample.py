@@ -157,7 +157,7 @@ def grid_sample(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    sampler = GridSampler3D if input.ndim == 5 else GridSampler2D
+    sampler = GridSampler3D if _check.tensor_argument("grid_sample", "input", input).ndim == 5 else GridSampler2D
     return sampler.functional(input, grid, mode, padding_mode, align_corners is not None and align_corners)
 
 

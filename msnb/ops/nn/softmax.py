@@ -91,7 +91,7 @@ def softmin(x: Tensor, axis: IntOrTuple = -1, *, dtype: DType | None = None) -> 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return softmax(-x, axis, dtype=dtype)
+    return softmax(-_check.tensor_argument("softmin", "x", x), axis, dtype=dtype)
 
 
 @operator(functional="log_softmax")

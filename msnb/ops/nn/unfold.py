@@ -173,7 +173,7 @@ def fold(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    if input.ndim == 3:
+    if _check.tensor_argument("fold", "input", input).ndim == 3:
         window = kernel_size**2 if isinstance(kernel_size, int) else math.prod(kernel_size)
         if input.shape[1] % window:
             raise ValueError(

@@ -9,7 +9,7 @@ from msnb.common.kinds import Bool, Int
 from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
-from msnb.ops._check import ANY, FLOAT, axis_in, dtype_in, tensor_argument
+from msnb.ops._check import ANY, FLOAT, axis_in, dtype_in, some, tensor_argument
 from msnb.ops._in_place import no_generator, take_over
 from msnb.ops._shapes import shapes
 from msnb.ops.nn.softmax import Softmax
@@ -156,6 +156,7 @@ def _GumbelNoise(key, logits):
 @shapes("x: ... _")
 def _NearestCorner(x, dim: Int):
     """1 at the largest element along a dimension, else 0, with the gradient of `x` itself."""
+    some("gumbel_softmax", "logits", x, dim)
     corner = jax.nn.one_hot(jnp.argmax(x, dim), x.shape[dim], dtype=x.dtype, axis=dim)
     return x + jax.lax.stop_gradient(corner - x)
 

@@ -4,17 +4,16 @@ import math
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
-from msnb.core.tensor import Tensor
-from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_greater_zero, given
+from msnb.nn.probability._parameters import FloatType, Numbers, Seed, given
 from msnb.nn.probability.distribution._formula import at_value, drawn
-from msnb.nn.probability.distribution.distribution import Distribution
+from msnb.nn.probability.distribution._placed import Placed
 from msnb.ops import functional as F
 from msnb.ops.random.normal import StandardNormal
 
 __all__ = ["HalfNormal"]
 
 
-class HalfNormal(Distribution):
+class HalfNormal(Placed):
     r"""
     The half of a normal distribution above its mean: from m on density
     :math:`\sqrt{2 / \pi} / s \exp(-(x - m)^2 / 2 s^2)`.
@@ -58,19 +57,7 @@ class HalfNormal(Distribution):
     ) -> None:
         parameters = {"mean": mean, "sd": sd}
         super().__init__(seed, dtype, name, given(parameters, seed, dtype, name))
-        self._mean_value = self._add_parameter(mean, "mean")
-        self._sd_value = self._add_parameter(sd, "sd")
-        check_greater_zero(self._sd_value, "Standard deviation")
-
-    @property
-    def mean(self) -> Tensor | None:
-        """Where it begins, m."""
-        return self._mean_value
-
-    @property
-    def sd(self) -> Tensor | None:
-        """Standard deviation of the whole normal distribution, s."""
-        return self._sd_value
+        self._add_place(mean, sd)
 
     @at_value
     def _log_prob(self, value, mean, sd):

@@ -2,16 +2,15 @@
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
-from msnb.core.tensor import Tensor
-from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_greater_zero, given
+from msnb.nn.probability._parameters import FloatType, Numbers, Seed, given
 from msnb.nn.probability.distribution._formula import at_value, drawn
-from msnb.nn.probability.distribution.distribution import Distribution
+from msnb.nn.probability.distribution._placed import Placed
 from msnb.ops import functional as F
 
 __all__ = ["Laplace"]
 
 
-class Laplace(Distribution):
+class Laplace(Placed):
     r"""
     The Laplace distribution: density :math:`\exp(-|x - m| / b) / 2 b`.
 
@@ -52,19 +51,7 @@ class Laplace(Distribution):
     ) -> None:
         parameters = {"mean": mean, "sd": sd}
         super().__init__(seed, dtype, name, given(parameters, seed, dtype, name))
-        self._mean_value = self._add_parameter(mean, "mean")
-        self._sd_value = self._add_parameter(sd, "sd")
-        check_greater_zero(self._sd_value, "Standard deviation")
-
-    @property
-    def mean(self) -> Tensor | None:
-        """Where it is highest, m."""
-        return self._mean_value
-
-    @property
-    def sd(self) -> Tensor | None:
-        """The scale, b."""
-        return self._sd_value
+        self._add_place(mean, sd)
 
     @at_value
     def _log_prob(self, value, mean, sd):

@@ -7,7 +7,7 @@ from msnb.common.kinds import Str, checked
 from msnb.core.tensor import Tensor
 from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_greater_zero, given
 from msnb.nn.probability.distribution._formula import at_value, drawn
-from msnb.nn.probability.distribution.distribution import Distribution
+from msnb.nn.probability.distribution._placed import Placed
 from msnb.ops import functional as F
 from msnb.ops.random.gamma import Gamma as RandomGamma
 from msnb.ops.random.normal import StandardNormal
@@ -15,7 +15,7 @@ from msnb.ops.random.normal import StandardNormal
 __all__ = ["StudentT"]
 
 
-class StudentT(Distribution):
+class StudentT(Placed):
     r"""
     Student's t distribution: density :math:`\propto (1 + z^2 / n)^{-(n + 1) / 2}` with :math:`z = (x - m) / s`.
 
@@ -60,24 +60,12 @@ class StudentT(Distribution):
         super().__init__(seed, dtype, name, given(parameters, seed, dtype, name))
         self._df_value = self._add_parameter(df, "df")
         check_greater_zero(self._df_value, "Degrees of freedom")
-        self._mean_value = self._add_parameter(mean, "mean")
-        self._sd_value = self._add_parameter(sd, "sd")
-        check_greater_zero(self._sd_value, "Standard deviation")
+        self._add_place(mean, sd)
 
     @property
     def df(self) -> Tensor | None:
         """Degrees of freedom, n."""
         return self._df_value
-
-    @property
-    def mean(self) -> Tensor | None:
-        """Where it is highest, m."""
-        return self._mean_value
-
-    @property
-    def sd(self) -> Tensor | None:
-        """The scale, s."""
-        return self._sd_value
 
     @at_value
     def _log_prob(self, value, df, mean, sd):

@@ -1,0 +1,50 @@
+"""What is given to an operator or a function in place of a Tensor is refused in a sentence of its own."""
+
+import linecache
+
+import numpy as np
+import pytest
+from operator_rows import ROWS, boxed, names_of
+from sweeps import split
+
+import msnb
+from msnb import Tensor, context
+from msnb.core.cases import Written
+
+FIRST, _ = split(ROWS, lambda row: row.case.target)
+WRONG = (
+    None,
+    "text",
+    np.datetime64("2020-01-01"),
+    msnb.COOTensor(Tensor(np.array([[0, 0]]), msnb.int64), Tensor(np.ones(1, np.float32)), (2, 3)),
+)
+
+
+def raised_here(error):
+    """Whether a `raise` of msnb's says it."""
+    at = error.__traceback__
+    while at.tb_next is not None:
+        at = at.tb_next
+    name = at.tb_frame.f_code.co_filename
+    return name.startswith(msnb.__path__[0]) and "raise" in linecache.getline(name, at.tb_lineno)
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_what_is_no_tensor_is_refused_by_the_operator(part):
+    context.set_context(mode=context.PYNATIVE_MODE)
+    found = []
+    for turn, row in enumerate(FIRST[part::2]):
+        kinds = {kind for kind, _ in names_of(row.case.target)}
+        inputs = row.inputs()
+        for place, value in enumerate(inputs):
+            of_method = place == 0 and kinds == {"method"}  # that is always a Tensor
+            if of_method or not isinstance(value, (np.ndarray, Written)):
+                continue
+            given = [boxed(value) for value in inputs]
+            given[place] = WRONG[(turn + place) % len(WRONG)]
+            try:
+                row.call()(*given)
+            except Exception as error:
+                if not raised_here(error):
+                    found.append((row.file, row.text, place, repr(error)))
+    assert found == []
