@@ -32,10 +32,12 @@ class Spread(Protocol):
     """How one program is spread over devices.
 
     Attributes:
+        devices (int): Over how many devices.
         axes (list[tuple[str, int]]): Names, and sizes, by which what is traced may speak of the other devices; none
             where it is traced as if one device computed all.
     """
 
+    devices: int
     axes: list[tuple[str, int]]
 
     def within(self, value: Any) -> Any:

@@ -1,9 +1,10 @@
-"""Face of ``mindspore.parallel``: parameters of the search for sharding strategies."""
+"""Face of ``mindspore.parallel``: parameters of the search for sharding strategies, and what a program sends."""
 
 from typing import Any
 
 from msnb.common.missing import asked
 from msnb.parallel.algo_parameter_config import get_algo_parameters, reset_algo_parameters, set_algo_parameters
+from msnb.parallel.collectives import communication_of as communication_of
 
 __all__ = ["get_algo_parameters", "reset_algo_parameters", "set_algo_parameters"]
 

@@ -7,7 +7,9 @@ as often as XLA says that it runs, once where it does not say.
 
 import re
 from collections import Counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from msnb.core.compile import program_of
 
 KINDS = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute")
 _CALL = re.compile(rf"^\s*(?:ROOT )?%?[\w.\-]+ = (.+?) ({'|'.join(KINDS)})(-start)?\((.*)$")
@@ -57,6 +59,26 @@ def collectives(hlo: str, devices: int) -> list[Collective]:
         group, runs = _group(rest, kind, devices), times.get(inside, 1)
         found.append(Collective(kind, group, runs * _sent(kind, _size(made, kind, bool(started)), group), runs))
     return found
+
+
+def communication_of(root: Any, *args: Any) -> list[Collective]:
+    """The communication in what a Cell or function is compiled to in GRAPH mode for these arguments.
+
+    Args:
+        root (Union[Cell, Callable]): What is called; a train step, to see what training sends.
+        args: Its arguments.
+
+    Returns:
+        list[Collective], empty where one device computes all.
+
+    Examples:
+        >>> communication_of(nn.ReLU(), Tensor(np.ones((8, 4)), mindspore.float32))
+        []
+    """
+    program = program_of(root, *args)
+    if program.spread is None:
+        return []
+    return collectives(program.compiled().as_text(), program.spread.devices)
 
 
 def total(found: list[Collective]) -> dict[str, float]:
