@@ -239,6 +239,7 @@ class Jupyter:
                     self._end(f"/{kind}/{one['id']}")
             for changed in ("user-settings", "workspaces"):
                 shutil.rmtree(self.home / "config" / "lab" / changed, ignore_errors=True)
+            shutil.rmtree(place, ignore_errors=True)
 
     def close(self):
         self.process.terminate()
