@@ -399,6 +399,17 @@ def test_a_cell_says_what_it_takes():
         read.cell_of(model, shapes={"image": (1, 3, 8, 8)})
 
 
+def test_indices_that_a_model_counts_itself_are_not_counted_again():
+    ids, table = Tensor([[3, 0], [1, 1]], ms.int32), Tensor(randoms(4, 2))
+
+    def picked(x, ids):
+        return ops.gather(table, ids, 0) + ops.gather_nd(x, ids)
+
+    again = model_of(read.cell_of(model_of(picked, table, ids)), table, ids)
+    assert operators(again)["Where"] == 2
+    assert operators(model_of(read.cell_of(again), table, ids)) == operators(again)
+
+
 def unused(model):
     """A model with a node whose result nobody takes, before all others."""
     graph = model["graph"]
