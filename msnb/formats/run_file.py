@@ -18,7 +18,7 @@ def text_of(told: dict[str, Any]) -> str:
     return json.dumps({**finite, _MARKS: marks} if marks else finite, indent=1, allow_nan=False)
 
 
-def _finite(value, path, marks):
+def _finite(value: Any, path: tuple[Any, ...], marks: list[Any]) -> Any:
     if isinstance(value, dict):
         return {name: _finite(item, (*path, name), marks) for name, item in value.items()}
     if isinstance(value, list):
@@ -43,14 +43,14 @@ def read(text: str) -> Any:
     return told
 
 
-def _put(told, path, value):
+def _put(told: Any, path: list[Any], value: float) -> None:
     for name in path[:-1]:
         told = _at(told, name)
     if _at(told, path[-1], _MARKS) is None:
         told[path[-1]] = value
 
 
-def _at(told, name, missing=None):
+def _at(told: Any, name: Any, missing: Any = None) -> Any:
     """What is called `name` in a dict, or stands at that place of a list; `missing` where there is nothing."""
     if isinstance(told, dict) and isinstance(name, str):
         return told.get(name, missing)
