@@ -72,6 +72,7 @@ FOLLOW = """log(range(2, 51))
 while not pathlib.Path("seen").exists():  # the kernel is busy until the curve was seen
     time.sleep(0.05)
 log([51])"""
+RUNS = "%ms_runs ."
 CELLS = ["%load_ext msnb", NETWORK, "import msnb\nmsnb.view(net, x)", "%ms_ir net(x)", DIFF, STEP, COLUMN]
 VIEW = "document.querySelectorAll('.msnb-graph')[3]"
 # whether every view of the network shows as many operators
@@ -370,7 +371,7 @@ def a_reopened_notebook_shows_the_still_form(notebook):
 def a_curve_is_followed_while_its_kernel_is_busy(notebook):
     page = notebook.page
     place = notebook.folder / "work" / "recorded.ipynb"
-    nbformat.write(new_notebook(cells=[new_code_cell(text) for text in (RECORD, FOLLOW)], metadata=PYTHON), place)
+    nbformat.write(new_notebook(cells=[new_code_cell(text) for text in (RECORD, FOLLOW, RUNS)], metadata=PYTHON), place)
     page.goto(re.sub(r"\w+\.ipynb.*", f"recorded.ipynb?token={TOKEN}&reset", page.url))
     page.locator(".jp-Notebook .jp-CodeCell").first.click()
     run_all(page)
@@ -380,6 +381,12 @@ def a_curve_is_followed_while_its_kernel_is_busy(notebook):
     page.locator('.msnb-dash [data-tag="train/loss"][aria-label*="step 51;"]').wait_for()
     page.wait_for_function("() => /[0-9]/.test([...document.querySelectorAll('.jp-InputPrompt')].at(-1).innerText)")
     assert page.locator(".msnb-dash [data-set=filter]").input_value() == "loss", "though its output was drawn anew"
+    page.locator(".msnb-runs[data-ready] .title", has_text="1 run").wait_for()
+    page.locator(".msnb-runs .row", has_text="recorded").click()
+    page.locator('.msnb-runs .row[aria-selected="true"]').wait_for()
+    page.click(".msnb-runs .acts [data-do=star]")
+    marks = notebook.folder / "work" / ".msnb_runs.json"
+    until(page, lambda: marks.exists() and "recorded" in marks.read_text(encoding="utf-8"))
     picture(page.locator(".msnb-dash"), f"dashboard_{notebook.name}", notebook.folder, docs=False)
 
     def kept():  # what a cell has changed may come behind the news that it is done

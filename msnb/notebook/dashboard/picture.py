@@ -39,6 +39,7 @@ def to_svg(runs: list[Run], title: str, charts: int = 9) -> str:
         charts (int): how many curves. Default: 9.
     """
     tags = list(dict.fromkeys(tag for run in runs for tag in run.tags["scalar"]))
+    tags.sort(key=lambda tag: tag.startswith("system/"))  # what is told of the machine comes last
     out, y = [f'<text x="16" y="26" class="b">{escape(title)}</text>'], 46
     for number, run in enumerate(runs[:12]):
         x = 16 + 207 * (number % 4)
