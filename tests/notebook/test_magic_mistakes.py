@@ -49,9 +49,12 @@ def test_what_to_do_about_a_missing_mindspore_is_the_last_line(shown, monkeypatc
 
 @pytest.mark.parametrize("mode", ["graph", "pynative"])
 def test_a_number_where_a_tensor_is_meant_is_named_in_the_last_line(shown, mode):
-    text = shown(f"%%mindspore -m {mode}\nfrom mindspore import nn\nnn.Dense(3, 1)(1)")
-    *_, sentence, where, last = text.splitlines()
-    assert sentence.startswith("AttributeError: 'int' object has no attribute")
+    begin = f"%%mindspore -m {mode}\nfrom mindspore import nn\n"
+    *_, sentence, where = shown(f"{begin}nn.Dense(3, 1)(1)").splitlines()
+    assert sentence == "TypeError: For 'Dense', 'x' should be a Tensor, but got int 1."
     assert where.startswith("in Dense(3, 1), input int 1, at In [")
+    net = "class Net(nn.Cell):\n    def construct(self, x):\n        return x.astype\nNet()(1)"
+    *_, sentence, last = shown(begin + net).splitlines()
+    assert sentence.startswith("AttributeError: 'int' object has no attribute")
     assert last == "A Tensor is meant there, but got int 1: Tensor(...) makes one of it."
     assert "A Tensor is meant" not in shown("(1).ndim")  # which msnb has no part in

@@ -53,7 +53,11 @@ def runs(
         >>> len(msnb.runs(tempfile.mkdtemp()).runs)
         0
     """
-    return RunsView(Runs(folder), target, goal, height)
+    found = Runs(folder)
+    if target is not None and len(found) and target not in found.table():
+        there = ", ".join(column.name for column in found.table().of_group("metric")) or "none"
+        raise ValueError(f"For 'runs', no run has the metric {target!r}; there are: {there}.")
+    return RunsView(found, target, goal, height)
 
 
 class RunsView:
@@ -61,7 +65,8 @@ class RunsView:
 
     Args:
         runs (Runs): the runs.
-        target (str): the metric that they are judged by. Default: None, one that most of them have.
+        target (str): the metric that they are judged by, which none of them need have yet. Default: None, one that most
+            of them have.
         goal (str): "minimize" or "maximize" it. Default: None, as its name says.
         height (int): height in pixels of the saved form. Default: 800.
 
@@ -74,9 +79,6 @@ class RunsView:
             raise ValueError(f"For 'runs', 'height' should be a positive int (pixels), but got {height!r}.")
         if goal not in (None, "minimize", "maximize"):
             raise ValueError(f"For 'runs', 'goal' should be 'minimize' or 'maximize', but got {goal!r}.")
-        if target is not None and len(runs) and target not in runs.table():
-            there = ", ".join(column.name for column in runs.table().of_group("metric")) or "none"
-            raise ValueError(f"For 'runs', no run has the metric {target!r}; there are: {there}.")
         self.runs: Runs = runs
         self.height = height
         self._target, self._goal = target, goal

@@ -282,7 +282,7 @@ def AdaptiveMaxPool3D(input, output_size: OutputSize3):
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("AdaptiveMaxPool3D", "input", input, _check.FLOAT)
-    places = _places(lax.stop_gradient(input), output_size).astype(jnp.int32)
+    places = _places("AdaptiveMaxPool3D", lax.stop_gradient(input), output_size).astype(jnp.int32)
     return _adaptive("AdaptiveMaxPool3D", input, output_size, mean=False), places
 
 
