@@ -113,10 +113,9 @@ class Program(Staged):
 
     def _find_places(self):
         """(where its arrays are to be, why they cannot be there): a program may be looked at on any machine."""
-        if self.spread is None:
-            return None, None
+        wrong: Any = None
         try:
-            return self.spread.places(self), None
+            return None if self.spread is None else self.spread.places(self), wrong
         except RuntimeError as error:
             return None, error
 
@@ -124,7 +123,7 @@ class Program(Staged):
         """Bring the Parameters to where they are to be."""
         places = self._places
         if places is None:
-            raise copy.copy(self._spread_wrong) if self._spread_wrong else RuntimeError("no places")
+            raise copy.copy(self._spread_wrong)
         for params, wanted in ((self.written, places.written), (self.read, places.read)):
             for p, place in zip(params, wanted, strict=True):
                 array = p._stored()

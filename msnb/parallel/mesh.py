@@ -99,13 +99,7 @@ def take_axes(mesh: AbstractMesh | Mesh, parts: tuple[int, ...]) -> list[tuple[s
     if number % math.prod(parts):
         raise ValueError(f"{math.prod(parts)} parts cannot be spread evenly over {number} devices")
     free = list(mesh.shape.items())
-    repeated = number // math.prod(parts)
-    for part in (repeated, *parts):  # the repeated ones first
-        _take(free, part)
-    free, taken = list(mesh.shape.items()), []
-    for part in (repeated, *parts):
-        taken.append(_take(free, part))
-    return taken[1:]
+    return [_take(free, part) for part in (number // math.prod(parts), *parts)][1:]
 
 
 def _take(free, part):
@@ -125,10 +119,11 @@ def sharding(mesh: AbstractMesh | Mesh, axes: list[tuple[str, ...]]) -> NamedSha
 def ask_for_devices(number: int) -> None:
     """Let a CPU count as so many devices, as long as nothing has been computed; more than 64 are for planning.
 
+    Who has said in XLA_FLAGS how many there are keeps them.
     Devices wait for one another in threads of which XLA takes as many as there are processors: fewer than devices, and
     they wait for ever.
     """
-    if number > _MOST:
+    if number > _MOST or "xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", ""):
         return
     try:
         jax.config.update("jax_num_cpu_devices", max(number, jax.config.jax_num_cpu_devices))

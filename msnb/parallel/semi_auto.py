@@ -17,8 +17,6 @@ from msnb.parallel.mesh import device_mesh
 from msnb.parallel.rules import Call, tables  # noqa: F401 - which fill the rules
 from msnb.parallel.strategy import laid_out
 
-_hold = jax.lax.with_sharding_constraint
-
 
 class SemiAuto:
     """How a program is spread by the strategies of its operators.
@@ -31,11 +29,11 @@ class SemiAuto:
         strategies (list): (GraphName, strategy, Laid) of each operator with a strategy, in the order of the trace.
     """
 
+    axes: list[tuple[str, int]] = []  # it is traced as if one device computed all
+
     def __init__(self, devices: int, full_batch: bool) -> None:
         self.devices, self.full_batch = devices, full_batch
         self.strategies: list[tuple[Any, Any, Any]] = []
-
-    axes: list[tuple[str, int]] = []  # it is traced as if one device computed all
 
     def within(self, value: Any) -> Any:
         """An argument as it is; see `core.spreading`."""
@@ -83,7 +81,7 @@ def _padded(program):
 
 
 def _held(array, place):
-    return _hold(array, place) if place.spec != PartitionSpec() or np.ndim(array) else array
+    return jax.lax.with_sharding_constraint(array, place) if np.ndim(array) else array
 
 
 def lying(jaxpr: Any) -> dict[Var, PartitionSpec]:
