@@ -19,7 +19,7 @@ from jax.ad_checkpoint import checkpoint_name
 from jax.extend.core import ClosedJaxpr, Jaxpr
 
 from msnb.core._jax_private import effects_of, is_debug_callback
-from msnb.core.measured import Measure, measured
+from msnb.core.measured import TRANSPARENT, Measure, measured
 
 _STAGED, _TAKEN = "handed:", "handed out:"  # labels with and without a callback behind them
 _receivers: list[Callable[[str, Any, Any], None]] = []
@@ -87,21 +87,7 @@ def give(values: tuple[Handed, ...], outs: Any) -> None:
 
 # ---------------------------------------------------------------------- what is done with a graph
 # Equations whose graphs are looked into, and which of those.
-_WITHIN = {
-    "jit": "jaxpr",
-    "pjit": "jaxpr",
-    "closed_call": "call_jaxpr",
-    "core_call": "call_jaxpr",
-    "custom_jvp_call": "call_jaxpr",
-    "custom_vjp_call": "call_jaxpr",
-    "custom_vjp_call_jaxpr": "fun_jaxpr",
-    "remat2": "jaxpr",
-    "remat": "jaxpr",
-    "checkpoint": "jaxpr",
-    "cond": "branches",
-    "while": "body_jaxpr",
-    "scan": "jaxpr",
-}
+_WITHIN = {**TRANSPARENT, "cond": "branches", "while": "body_jaxpr", "scan": "jaxpr"}
 
 
 def taken_out(closed: ClosedJaxpr) -> ClosedJaxpr:

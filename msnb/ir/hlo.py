@@ -12,7 +12,7 @@ from .anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
 from .read import is_library, mark_updates
 from .scope import is_backward, parse
 
-_TYPES = {
+TYPES = {
     "pred": ("Bool", 1),
     "bf16": ("BFloat16", 2),
     "f16": ("Float16", 2),
@@ -23,16 +23,16 @@ _TYPES = {
     "c64": ("Complex64", 8),
     "c128": ("Complex128", 16),
 }
-_TYPES.update(
+TYPES.update(
     {
         f"{short}{bits}": (f"{name}{bits}", bits // 8)
         for short, name in (("s", "Int"), ("u", "UInt"))
         for bits in (8, 16, 32, 64)
     }
 )
-_COMPUTATION = re.compile(r"^(ENTRY )?%?([\w.\-]+) .*\{\s*$")
+COMPUTATION = re.compile(r"^(ENTRY )?%?([\w.\-]+) .*\{\s*$")
 _INSTRUCTION = re.compile(r"^\s+(ROOT )?%?([\w.\-]+) = ")
-_ARRAY = re.compile(r"(\w+)\[([\d,]*)\]")
+ARRAY = re.compile(r"(\w+)\[([\d,]*)\]")
 _CALLED = re.compile(r"(?:calls|to_apply|body|condition|branch_computations)=(\{[^}]*\}|%?[\w.\-]+)")
 _METADATA = re.compile(r"metadata=\{([^}]*)\}")
 _TOLD = re.compile(r"(?:window|dimensions|dim_labels|custom_call_target|direction)=(\{[^}]*\}|[^,\s]+)")
@@ -125,7 +125,7 @@ class _Module:
                     body.append(_instruction(found, line))
             else:
                 table = None
-                found = _COMPUTATION.match(line)
+                found = COMPUTATION.match(line)
                 if found and not line.startswith("HloModule"):
                     body = self.computations[found.group(2)] = []
                     if found.group(1):
@@ -167,7 +167,7 @@ def _instruction(found, line):
     made.root, made.name = bool(found.group(1)), found.group(2)
     at = found.end()
     end = _balanced(line, at) if line[at] == "(" else line.index(" ", at)
-    made.types = tuple(_type(*match) for match in _ARRAY.findall(re.sub(r"/\*.*?\*/", "", line[at:end])))
+    made.types = tuple(_type(*match) for match in ARRAY.findall(re.sub(r"/\*.*?\*/", "", line[at:end])))
     opening = line.index("(", end)
     made.opcode = line[end:opening].strip()
     close = _balanced(line, opening)
@@ -204,7 +204,7 @@ def place_of(name: str) -> Any:
 
 
 def _type(name, shape):
-    title, size = _TYPES.get(name, (name.capitalize(), 4))
+    title, size = TYPES.get(name, (name.capitalize(), 4))
     return TensorType(title, tuple(int(part) for part in shape.split(",") if part), size)
 
 

@@ -5,19 +5,18 @@ reduce-scatter of b and an all-to-all of b each b (n-1)/n, a permutation b. What
 as often as XLA says that it runs, once where it does not say.
 """
 
+import math
 import re
 from collections import Counter
 from typing import Any, NamedTuple
 
 from msnb.core.compile import program_of
+from msnb.ir.hlo import ARRAY, COMPUTATION, TYPES
 
 KINDS = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute")
 _CALL = re.compile(rf"^\s*(?:ROOT )?%?[\w.\-]+ = (.+?) ({'|'.join(KINDS)})(-start)?\((.*)$")
-_ARRAY = re.compile(r"(pred|[a-z]+\d+[a-z0-9]*)\[([\d,]*)\]")
-_BITS = re.compile(r"\d+")
 _LISTED = re.compile(r"(?:replica_groups|source_target_pairs)=\{\{([^}]*)\}")
 _IOTA = re.compile(r"replica_groups=\[(\d+),(\d+)\]")
-_COMPUTATION = re.compile(r"^(?:ENTRY )?%?([\w.\-]+) .*\{\s*$")
 _LOOP = re.compile(r"while\(.*body=%?([\w.\-]+)")
 _TRIPS = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
 
@@ -49,9 +48,9 @@ def collectives(hlo: str, devices: int) -> list[Collective]:
     times = _times(lines)
     found, inside = [], ""
     for line in lines:
-        opened = _COMPUTATION.match(line)
+        opened = COMPUTATION.match(line)
         if opened:
-            inside = opened[1]
+            inside = opened[2]
         call = _CALL.match(line)
         if call is None:
             continue
@@ -93,9 +92,9 @@ def _times(lines):
     """{computation: how often it runs in one run of the program}."""
     calls, inside = {}, ""
     for line in lines:
-        opened = _COMPUTATION.match(line)
+        opened = COMPUTATION.match(line)
         if opened:
-            inside = opened[1]
+            inside = opened[2]
         loop = _LOOP.search(line)
         if loop:
             trips = _TRIPS.search(line)
@@ -113,18 +112,15 @@ def _times(lines):
 
 def _size(made, kind, started):
     """Bytes of what a call makes on each device; what has only started says its operands besides."""
-    sizes = [_bytes(*array) for array in _ARRAY.findall(made)]
+    sizes = [_bytes(*array) for array in ARRAY.findall(made)]
     if started and kind in ("all-gather", "collective-permute"):
         sizes = sizes[len(sizes) // 2 :]
     return sum(sizes)
 
 
 def _bytes(kind, dims):
-    count = 1
-    for n in filter(None, dims.split(",")):
-        count *= int(n)
-    bits = 8 if kind == "pred" else int(_BITS.search(kind)[0])  # type: ignore[index] - each other kind has its bits
-    return count * max(bits, 8) // 8
+    size = TYPES.get(kind, ("", 1))[1]  # those that have no name there are of 8 bits or fewer
+    return math.prod(int(n) for n in dims.split(",") if n) * size
 
 
 def _group(rest, kind, devices):

@@ -1,10 +1,9 @@
 """What is given to an operator or a function in place of a Tensor is refused in a sentence of its own."""
 
-import linecache
-
 import numpy as np
 import pytest
 from operator_rows import ROWS, boxed, names_of
+from raising import raised_here
 from sweeps import split
 
 import msnb
@@ -18,15 +17,6 @@ WRONG = (
     np.datetime64("2020-01-01"),
     msnb.COOTensor(Tensor(np.array([[0, 0]]), msnb.int64), Tensor(np.ones(1, np.float32)), (2, 3)),
 )
-
-
-def raised_here(error):
-    """Whether a `raise` of msnb's says it."""
-    at = error.__traceback__
-    while at.tb_next is not None:
-        at = at.tb_next
-    name = at.tb_frame.f_code.co_filename
-    return name.startswith(msnb.__path__[0]) and "raise" in linecache.getline(name, at.tb_lineno)
 
 
 @pytest.mark.parametrize("part", range(2))

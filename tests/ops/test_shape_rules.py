@@ -6,16 +6,15 @@ most: whoever declares an operator without a rule for its shapes fails there.
 """
 
 import functools
-import linecache
 import zlib
 
 import jax
 import numpy as np
 import pytest
 from operator_rows import ROWS
+from raising import raised_here
 from sweeps import split
 
-import msnb
 from msnb import context
 from msnb.core import operator, trace
 from msnb.core.cases import Written
@@ -83,15 +82,6 @@ def traced(row, inputs):
             return [v._array for v in (out if isinstance(out, tuple) else (out,)) if isinstance(v, Tensor)]
 
     jax.eval_shape(run, *arrays)
-
-
-def raised_here(error):
-    """Whether a `raise` of msnb's says it."""
-    at = error.__traceback__
-    while at.tb_next is not None:
-        at = at.tb_next
-    name = at.tb_frame.f_code.co_filename
-    return name.startswith(msnb.__path__[0]) and "raise" in linecache.getline(name, at.tb_lineno)
 
 
 def foreign(rows, monkeypatch, by_turns=False):

@@ -1,6 +1,7 @@
 """A traced graph as one list of JAX's equations: what calls of operators and Cells hold stands in their place.
 
-Loops and branches stay what they are, one equation each.
+Loops and branches stay what they are, one equation each. What is to be computed once more for a gradient stands in its
+place, too.
 """
 
 import math
@@ -9,8 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
-_OPENED = {"jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "remat", "checkpoint"}
-_BODIES = ("jaxpr", "call_jaxpr", "fun_jaxpr")
+from msnb.core.measured import TRANSPARENT
 
 
 class Value:
@@ -78,7 +78,7 @@ def flat(closed: ClosedJaxpr) -> Flat:
 
         for eqn in jaxpr.eqns:
             given = [read(v) for v in eqn.invars]
-            body = _body(eqn)
+            body = eqn.params.get(TRANSPARENT.get(eqn.primitive.name))
             if body is None:
                 made = [Value(v.aval) for v in eqn.outvars]
                 equations.append(Equation(eqn.primitive, eqn.params, given, made))
@@ -89,10 +89,3 @@ def flat(closed: ClosedJaxpr) -> Flat:
 
     inputs = [Value(v.aval) for v in closed.jaxpr.invars]
     return Flat(inputs, equations, walk(closed.jaxpr, closed.consts, inputs))
-
-
-def _body(eqn):
-    """The graph that an equation only calls; None where it does more."""
-    if eqn.primitive.name not in _OPENED:
-        return None
-    return next((eqn.params[name] for name in _BODIES if eqn.params.get(name) is not None), None)
