@@ -6,6 +6,7 @@ from msnb.ops import operations as P
 from msnb.ops.nn.softmax import _SoftmaxBackward
 
 _PAD_MODES = {"same": 1, "valid": 2}
+_PAD_NAMES = {number: name for name, number in _PAD_MODES.items()}
 
 
 @forms.register(P.Conv2DBackpropFilter)
@@ -62,12 +63,13 @@ def _read_avg_pool_grad(values, attributes):
     *tensors, kernel_size, strides, mode, layout = values
     if layout != 0:
         raise Unsayable(f"data_format number {layout}")
-    mode = next(name for name, number in _PAD_MODES.items() if number == mode)
+    if mode not in _PAD_NAMES:
+        raise Unsayable(f"pad_mode number {mode}")
     return op.name, {
         **dict(zip(op.positions, tensors)),
         "kernel_size": tuple(kernel_size),
         "strides": tuple(strides),
-        "pad_mode": mode,
+        "pad_mode": _PAD_NAMES[mode],
     }
 
 

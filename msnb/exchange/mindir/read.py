@@ -120,7 +120,7 @@ def _followed(model, path, strict, shapes=None):
         raise
     except RecursionError:
         raise BadFileError(f"{path!r} is damaged: its functions are nested without end.") from None
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except (LookupError, ArithmeticError, TypeError, ValueError, AttributeError, StopIteration) as error:
         raise BadFileError(f"{path!r} is damaged: {type(error).__name__}: {error}") from error
 
 
