@@ -128,7 +128,7 @@ def child(kind, folder, first, count, room):
 
 
 def line(process, seconds):
-    """The next line of the child; None when it is late, "" when it has ended."""
+    """The next line of the child, which nothing buffers; None when it is late, b"" when it has ended."""
     ready, _, _ = select.select([process.stdout], [], [], seconds)
     return process.stdout.readline() if ready else None
 
@@ -145,7 +145,7 @@ def main(options):
         while number < end:
             command = [sys.executable, __file__, options.kind, "--child", folder, "--first", str(number)]
             command += ["--files", str(min(ONCE, end - number)), "--room", str(options.room)]
-            with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
+            with subprocess.Popen(command, stdout=subprocess.PIPE, bufsize=0) as process:
                 while begun := line(process, 300):
                     number, seed = json.loads(begun)
                     start = time.perf_counter()
