@@ -81,6 +81,11 @@ class SetSamples(Samples):
         self.columns = columns
         self.class_ids = class_ids
 
+    def files(self, number: int) -> Sequence[str]:
+        """The files of a sample; the folder of all where they are held in memory."""
+        own = [c.paths[number] for c in self.columns if isinstance(c, Files)]
+        return [path for path in dict.fromkeys(own) if isinstance(path, str)] or self.origin
+
     def fetch(self, numbers: np.ndarray) -> list[Any]:
         """The columns of these samples."""
         return [self._values(column, numbers) for column in self.columns]
@@ -131,7 +136,9 @@ class PublicSet(MappableDataset):
             raise NoDataError(type(self).__name__, f"{self.dataset_dir!r} has no row for usage {self.usage!r}.")
         labels = [c for name, c in zip(self.columns, columns, strict=True) if name == "label"]
         known = labels and isinstance(labels[0], np.ndarray) and labels[0].dtype.kind in "iu" and labels[0].ndim == 1
-        return SetSamples(type(self).__name__, columns, labels[0] if known else None)
+        samples = SetSamples(type(self).__name__, columns, labels[0] if known else None)
+        samples.origin = (self.dataset_dir,)
+        return samples
 
     def _count_classes(self):
         return self.classes
