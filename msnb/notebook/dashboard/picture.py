@@ -1,5 +1,6 @@
 """The curves of a dashboard as a still picture, for pages where no script runs."""
 
+import textwrap
 from html import escape
 
 import numpy as np
@@ -30,12 +31,13 @@ _STYLE = (
 )
 
 
-def to_svg(runs: list[Run], title: str, charts: int = 9) -> str:
+def to_svg(runs: list[Run], title: str, waiting: str = "", charts: int = 9) -> str:
     """The first curves of some runs, and their names, as SVG.
 
     Args:
         runs (list[Run]): what is drawn.
         title (str): what stands above.
+        waiting (str): what is said where there is no run yet. Default: "".
         charts (int): how many curves. Default: 9.
     """
     tags = list(dict.fromkeys(tag for run in runs for tag in run.tags["scalar"]))
@@ -59,9 +61,10 @@ def to_svg(runs: list[Run], title: str, charts: int = 9) -> str:
         n = len({tag for run in runs for tag in run.tags[kind]})
         rest += [f"{n} {kind}{'s' if n > 1 else ''}"] if n else []
     if rest or not tags:
-        words = "and " + ", ".join(rest) if tags else ", ".join(rest) or "Nothing was recorded yet."
-        out.append(f'<text x="16" y="{y + 6}" class="s">{escape(words)}</text>')
-        y += 18
+        words = "and " + ", ".join(rest) if tags else ", ".join(rest) or waiting or "Nothing was recorded yet."
+        for line in textwrap.wrap(words, 130):
+            out.append(f'<text x="16" y="{y + 6}" class="s">{escape(line)}</text>')
+            y += 18
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {y}" width="{_WIDTH}" height="{y}" role="img" '
         f'aria-label="{escape(f"Curves of {title}", quote=True)}"><style>{_STYLE}</style>'
