@@ -11,7 +11,7 @@ from msnb.insight.runs.thinning import thinned
 
 _WIDTH, _WIDE, _HIGH, _GAP = 860, 270, 150, 12
 _COLUMNS = 130  # points of a curve
-_COLOURS = (
+COLOURS = (  # as src/colours.js has them for light pages
     "#0072b2",
     "#d55e00",
     "#009e73",
@@ -46,7 +46,7 @@ def to_svg(runs: list[Run], title: str, waiting: str = "", charts: int = 9) -> s
     for number, run in enumerate(runs[:12]):
         x = 16 + 207 * (number % 4)
         out.append(
-            f'<rect x="{x}" y="{y - 8}" width="14" height="4" fill="{_COLOURS[number % len(_COLOURS)]}"/>'
+            f'<rect x="{x}" y="{y - 8}" width="14" height="4" fill="{COLOURS[number % len(COLOURS)]}"/>'
             f'<text x="{x + 20}" y="{y}" class="s">{escape(middle(run.name, 24))}, {escape(run.state)}</text>'
         )
         if number % 4 == 3 and number + 1 < len(runs[:12]):
@@ -92,7 +92,7 @@ def _chart(runs, tag, left, top):
         xs = left + 10 + (steps[good] - first) / ((last - first) or 1) * wide
         ys = top + 32 + (high - values[good]) / ((high - low) or 1) * tall
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(xs.tolist(), ys.tolist(), strict=True))
-        colour = _COLOURS[number % len(_COLOURS)]
+        colour = COLOURS[number % len(COLOURS)]
         if good.sum() == 1:
             out.append(f'<circle cx="{xs[0]:.1f}" cy="{ys[0]:.1f}" r="3" fill="{colour}"/>')
         else:
