@@ -11,6 +11,7 @@ from msnb.scipy import linalg
 R = np.random.default_rng(3)
 SQUARE, TALL, B = R.normal(size=(3, 3)), R.normal(size=(4, 3)), R.normal(size=3)
 POSITIVE = SQUARE @ SQUARE.T + np.eye(3)
+ONE = Tensor([[1.0]], ms.float32)
 CALLS = {
     "inv": (SQUARE,),
     "det": (SQUARE,),
@@ -63,7 +64,7 @@ def test_what_was_factored_solves():
 
 
 def test_whole_numbers_count_as_float64_and_gradients_are_those_of_the_operators():
-    assert linalg.inv([[1, 2], [3, 4]]).dtype == ms.float64
+    assert linalg.inv(Tensor([[1, 2], [3, 4]])).dtype == ms.float64
     (x,) = tensors((POSITIVE,))
     slope = ms.grad(lambda x: linalg.det(x))(x).asnumpy()
     np.testing.assert_allclose(slope, np.linalg.det(POSITIVE) * np.linalg.inv(POSITIVE).T, rtol=1e-3)
@@ -72,11 +73,18 @@ def test_whole_numbers_count_as_float64_and_gradients_are_those_of_the_operators
 @pytest.mark.parametrize(
     "error, call",
     [
-        (ValueError, lambda: linalg.inv([[1.0, 2.0, 3.0]])),
-        (ValueError, lambda: linalg.cholesky([[[1.0]]])),
-        (NotImplementedError, lambda: linalg.eigh([[1.0]], [[2.0]])),
-        (NotImplementedError, lambda: linalg.lstsq([[1.0]], [1.0], driver="gelsd")),
-        (ValueError, lambda: linalg.solve_triangular([[1.0]], [1.0], trans="X")),
+        (ValueError, lambda: linalg.inv(Tensor([[1.0, 2.0, 3.0]]))),
+        (ValueError, lambda: linalg.cholesky(Tensor([[[1.0]]]))),
+        (ValueError, lambda: linalg.eigh(ONE, ONE)),
+        (ValueError, lambda: linalg.eigh(ONE, eigvals=(0, 1))),
+        (TypeError, lambda: linalg.eigh(ONE, ONE, turbo=None)),
+        (TypeError, lambda: linalg.eigh(Tensor([[1.0]], ms.float16))),
+        (TypeError, lambda: linalg.det(Tensor([[1.0]], ms.complex64))),
+        (TypeError, lambda: linalg.lu([[1.0]])),
+        (NotImplementedError, lambda: linalg.lstsq(ONE, ONE, driver="gelsd")),
+        (ValueError, lambda: linalg.solve_triangular(ONE, ONE, trans="X")),
+        (TypeError, lambda: linalg.solve_triangular(ONE, ONE, trans=1.0)),
+        (TypeError, lambda: linalg.solve_triangular(ONE, [1.0])),
     ],
 )
 def test_what_does_not_fit_is_said(error, call):

@@ -54,9 +54,10 @@ bprop_getters = Registry()
 def with_bprop(prim: Primitive, kernel: Callable[..., Any]) -> Callable[..., Any]:
     """`kernel` (of arrays) with the gradient that is registered for `prim`, or as it is.
 
-    A getter takes the operator and gives ``bprop(*inputs, out, dout)``, which returns a gradient for each input.
+    A getter takes the operator and gives ``bprop(*inputs, out, dout)``, which returns a gradient for each input. The
+    class may have one as its method `get_bprop`.
     """
-    getter = getattr(prim, "bprop_getter", None) or bprop_getters.get(prim)
+    getter = getattr(prim, "bprop_getter", None) or bprop_getters.get(prim) or getattr(type(prim), "get_bprop", None)
     if getter is None:
         return kernel
     run = jax.custom_vjp(kernel)

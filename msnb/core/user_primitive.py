@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from msnb.common import dtype as mstype
 from msnb.common.kinds import hashable
 from msnb.core import float_status, tape, trace, whole
+from msnb.core.announced import announced
 from msnb.core.bprops import with_bprop
 from msnb.core.errors import describe, explain_kernel_error
 from msnb.core.kernel import Kernel
@@ -57,7 +58,10 @@ class PrimitiveWithInfer(Primitive):
     - ``infer_dtype(self, *dtypes)`` gets a tensor type per input and returns the dtype of the output;
     - ``kernel(self, *arrays)`` is a pure function over jax arrays. It is traced once per signature and differentiated
       by JAX, unless a gradient is registered: ``@bprop_getters.register(Cube)`` (`mindspore.ops._grad.grad_base`)
-      stands before a function that takes the operator and returns ``bprop(*inputs, out, dout)``.
+      stands before a function that takes the operator and returns ``bprop(*inputs, out, dout)``; or the class has a
+      method ``get_bprop(self)`` that returns it.
+
+    Without `kernel`, a graph has what the operator announces: it can be made and looked at, and not run.
 
     Args:
         name (str): Name of the operator.
@@ -80,6 +84,11 @@ class PrimitiveWithInfer(Primitive):
 
     _kernels: Any = None  # per class: attributes -> Kernel
     _called = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__call__" in cls.__dict__:
+            cls.__call__ = _as_node(cls.__dict__["__call__"])
 
     def _attributes_changed(self):
         self.__dict__.pop("_own_kernel", None)
@@ -156,7 +165,7 @@ class PrimitiveWithInfer(Primitive):
             def fn(*arrays):
                 arrays = [jnp.asarray(a) for a in arrays]
                 shapes, dtypes = twin.check_inputs(arrays)
-                out = with_bprop(twin, twin.kernel)(*arrays)
+                out = with_bprop(twin, functools.partial(_computed, twin, shapes, dtypes))(*arrays)
                 _check_outputs(twin.name, out, shapes, dtypes)
                 return out
 
@@ -186,6 +195,29 @@ class PrimitiveWithCheck(PrimitiveWithInfer):
         self.check_shape(*[tuple(a.shape) for a in arrays])
         self.check_dtype(*[mstype.TensorType(mstype.from_numpy_dtype(a.dtype)) for a in arrays])
         return None, None
+
+
+def _computed(prim, shapes, dtypes, *arrays):
+    """What the kernel computes; in a graph, where there is none, what the operator announces."""
+    has_kernel = type(prim).kernel is not PrimitiveWithInfer.kernel or "kernel" in vars(prim)
+    if has_kernel or _thread.frame is None or shapes is None or dtypes is None:
+        return prim.kernel(*arrays)
+    return announced(prim.name, arrays, shapes, dtypes)
+
+
+def _as_node(call):
+    """A `__call__` that a class defines, which may say that there is nothing to compute: a graph has a node for it."""
+
+    @functools.wraps(call)
+    def run(self, *args, **kwargs):
+        try:
+            return call(self, *args, **kwargs)
+        except NotImplementedError:
+            if _thread.frame is None:
+                raise
+        return PrimitiveWithInfer.__call__(self, *args)
+
+    return run
 
 
 def _check_outputs(name, out, shapes, dtypes):

@@ -5,6 +5,9 @@ A checksum is the remainder of the message, read as a polynomial over GF(2), by 
 - **Folding.** P divides x^5685 + x^1362 + x^426 + 1, and so the 8 * 2^j-th powers of this, whose four terms stand apart
   by whole bytes. So the first bytes of a message may be added (exclusive or) to three later places and dropped.
 - **Tables** for what is left: the remainder of each value of a byte at each of 1024 places from the end.
+
+Messages of one length that differ in few places, as the records of a training's steps do, need the tables of these
+places alone: a remainder is linear, so that the first message's tells that of another by their difference.
 """
 
 import functools
@@ -17,18 +20,29 @@ _TERMS = 5685, 1362, 426
 _BLOCK = 1024
 
 
-def _tables():
-    """Remainder of each byte before 0, 1, ... zero bytes: (1024, 256); each doubling shifts the rows so far."""
-    rows = np.arange(256, dtype=np.uint32)
+_ALIKE = 1 << 16  # longer messages are not compared with each other
+_ROWS = 128  # messages that are compared at once: they stay in the processor's cache
+
+
+def _bits(places):
+    """Remainder of each bit of a byte before 0, 1, ... zero bytes: (places, 8), `places` a power of 2 from 4 on."""
+    step = np.arange(256, dtype=np.uint32)
     for _ in range(8):
-        rows = rows >> 1 ^ np.where(rows & 1, np.uint32(_GENERATOR), np.uint32(0))
-    table = rows[None]
-    while len(table) < 4:
-        table = np.concatenate([table, table[-1:] >> 8 ^ rows[table[-1:] & 255]])
-    while len(table) < _BLOCK:
-        n = len(table)
-        shifted = [table[n - 1 - i][table >> 8 * i & 255] for i in range(4)]
-        table = np.concatenate([table, np.bitwise_xor.reduce(shifted)])
+        step = step >> 1 ^ np.where(step & 1, np.uint32(_GENERATOR), np.uint32(0))
+    rows = step[1 << np.arange(8)][None]
+    while len(rows) < 4:
+        rows = np.concatenate([rows, rows[-1:] >> 8 ^ step[rows[-1:] & 255]])
+    while len(rows) < places:  # each doubling shifts the rows so far
+        ends = _bytes(rows[:-5:-1])
+        rows = np.concatenate([rows, np.bitwise_xor.reduce([ends[i][rows >> 8 * i & 255] for i in range(4)])])
+    return rows
+
+
+def _bytes(bits):
+    """Remainders of all values of a byte from those of its bits: (n, 8) -> (n, 256)."""
+    table = np.zeros((len(bits), 1), np.uint32)
+    for bit in bits.T:
+        table = np.concatenate([table, table ^ bit[:, None]], axis=1)
     return table
 
 
@@ -36,7 +50,7 @@ class _Ready:
     """What is computed once, when the first checksum is wanted."""
 
     def __init__(self):
-        self.table = _tables()
+        self.table = _bytes(_bits(_BLOCK))
         self.flat = self.table.ravel()
         self.row = np.arange(_BLOCK - 1, -1, -1) * 256
         self.last = self.table[:-5:-1].tolist()
@@ -56,6 +70,7 @@ class _Ready:
 
 
 _ready = functools.cache(_Ready)
+_far_bits = functools.cache(_bits)
 
 
 def crc32c(data: Any) -> int:
@@ -119,14 +134,42 @@ def masked_of(data: Any, spans: list[tuple[int, int]]) -> list[int]:
     ready, alike = _ready(), {}
     found = [0] * len(spans)
     for i, (start, end) in enumerate(spans):
-        if end - start > _BLOCK:
-            found[i] = crc32c(memoryview(data)[start:end])
+        long = end - start > _BLOCK
+        alike.setdefault((long, end - start if long else (end - start).bit_length()), []).append(i)
+    for (long, length), chosen in alike.items():
+        if long:
+            made = _of_one_length(data, [spans[i][0] for i in chosen], length)
         else:
-            alike.setdefault((end - start).bit_length(), []).append(i)
-    for chosen in alike.values():
-        width = max(spans[i][1] - spans[i][0] for i in chosen)
-        rows = b"".join([data[spans[i][0] : spans[i][1]].rjust(width, b"\0") for i in chosen])
-        remainders = ready.remainders(np.frombuffer(rows, np.uint8).reshape(len(chosen), width))
-        for i, remainder in zip(chosen, remainders.tolist(), strict=True):
-            found[i] = remainder ^ ready.start[spans[i][1] - spans[i][0]] ^ 0xFFFFFFFF
+            width = max(spans[i][1] - spans[i][0] for i in chosen)
+            rows = b"".join([data[spans[i][0] : spans[i][1]].rjust(width, b"\0") for i in chosen])
+            remainders = ready.remainders(np.frombuffer(rows, np.uint8).reshape(len(chosen), width)).tolist()
+            starts = [ready.start[spans[i][1] - spans[i][0]] ^ 0xFFFFFFFF for i in chosen]
+            made = [one ^ start for one, start in zip(remainders, starts, strict=True)]
+        for i, crc in zip(chosen, made, strict=True):
+            found[i] = crc
     return list(map(masked, found))
+
+
+def _of_one_length(data, starts, length):
+    """Checksums of long messages: by their differences from the first, where these are few."""
+    view = memoryview(data)
+    if 1 < len(starts) and length <= _ALIKE:
+        messages = np.lib.stride_tricks.sliding_window_view(np.frombuffer(data, np.uint8), length)
+        first = messages[starts[0]]
+        others = [np.array(starts[at : at + _ROWS]) for at in range(1, len(starts), _ROWS)]
+        differ = np.zeros(length, np.uint8)
+        for some in others:
+            differ |= np.bitwise_or.reduce(messages[some] ^ first, axis=0)
+            if np.count_nonzero(differ) > length // 4:
+                break
+        else:
+            places = np.flatnonzero(differ)
+            table = _bytes(_far_bits(1 << (length - 1).bit_length())[length - 1 - places])
+            flat, row, known = table.ravel(), np.arange(len(places)) * 256, first[places]
+            crc = crc32c(view[starts[0] : starts[0] + length])
+            made = [np.zeros(1, np.uint32)]
+            for some in others:
+                changed = messages[some].take(places, axis=1) ^ known
+                made.append(np.bitwise_xor.reduce(flat.take(row + changed), axis=1))
+            return (np.concatenate(made) ^ np.uint32(crc)).tolist()
+    return [crc32c(view[start : start + length]) for start in starts]

@@ -118,15 +118,21 @@ class GraphCell(Cell):
         return self._built[shapes]
 
 
+_ALIKE = "Only support update parameter by Tensor or Parameter with same shape and dtype as it"
+
+
 def _checked(params_init, graph):
     """`params_init`, when all of it can be used."""
     if params_init is None:
         return {}
     if not isinstance(params_init, dict):
-        raise TypeError(f"For 'GraphCell', 'params_init' should be a dict, but got {describe(params_init)}.")
+        raise TypeError(f"For 'GraphCell', the argument 'params_init' must be a dict, but got {describe(params_init)}.")
     for name, value in params_init.items():
         if not isinstance(value, Tensor):
-            raise TypeError(f"For 'GraphCell', 'params_init' should hold Tensors, but '{name}' is {describe(value)}.")
+            raise TypeError(
+                "For 'GraphCell', the key of the 'params_init' must be str, and the value must be Tensor or Parameter, "
+                f"but {name!r} is {describe(value)}."
+            )
     unknown = sorted(set(params_init) - {node.name for node in graph.parameters if node.is_weight})
     if unknown:
         raise ValueError(
@@ -143,9 +149,9 @@ def _parameter(node, value):
         )
     made = Tensor(value.asnumpy() if isinstance(value, Tensor) else np.asarray(value))
     if node.types and made.shape != node.types[0].shape:
-        raise ValueError(f"The Parameter '{node.name}' has shape {node.types[0].shape}, but got {made.shape}.")
+        raise ValueError(f"{_ALIKE}: {node.name!r} has shape {node.types[0].shape}, but got {made.shape}.")
     if node.types and str(made.dtype) != node.types[0].dtype:
-        raise ValueError(f"The Parameter '{node.name}' is {node.types[0].dtype}, but got {made.dtype}.")
+        raise ValueError(f"{_ALIKE}: {node.name!r} is {node.types[0].dtype}, but got {made.dtype}.")
     return Parameter(made, name=node.name, requires_grad=node.requires_grad)
 
 

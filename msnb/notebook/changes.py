@@ -1,22 +1,16 @@
 """What differs between the values of two checkpoints, or of a checkpoint and a network, as a table: `msnb.diff`."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from msnb.common import dtype as mstype
-from msnb.notebook import page
-from msnb.notebook.contents import aligned
-from msnb.notebook.html import alone, escape, framed, number
-from msnb.notebook.table_css import STYLE
-
-_HEADS = ("Parameter", "Shape", "Type", "Largest difference", "Largest value", "")
-_NUMBERS = (3, 4)
+from msnb.notebook.html import number
+from msnb.notebook.parameter_table import ParameterTable
 
 
-class Changes:
+class Changes(ParameterTable):
     """The Parameters of two files by name: what is equal, changed, removed and added.
 
     Args:
@@ -29,8 +23,12 @@ class Changes:
         largest (dict[str, float]): of each Parameter that is changed in value alone, the largest difference.
     """
 
+    heads = ("Parameter", "Shape", "Type", "Largest difference", "Largest value", "")
+    numbers_in = (3, 4)
+
     def __init__(self, old: Mapping[str, Any], new: Mapping[str, Any], names: tuple[str, ...] = ("old", "new")) -> None:
         self.names: tuple[str, ...] = tuple(names)
+        self.title: str = f"{self.names[0]} and {self.names[1]}"
         self.largest: dict[str, float] = {}
         self.comparison: dict[str, int] = dict.fromkeys(("equal", "changed", "removed", "added"), 0)
         self._rows = [self._row(name, old, new) for name in dict.fromkeys([*old, *new])]
@@ -58,37 +56,10 @@ class Changes:
     def totals(self) -> str:
         """In words, how much differs."""
         said = ", ".join(f"{many} {kind}" for kind, many in self.comparison.items() if many)
-        return f"{self.names[0]} and {self.names[1]}: {said or 'no Parameters'}"
+        return f"{self.title}: {said or 'no Parameters'}"
 
-    def __repr__(self) -> str:
-        return "\n".join([self.totals(), *aligned([_HEADS, *self._rows], _NUMBERS)])
-
-    def _repr_html_(self) -> str:
-        heads = "".join(f'<th scope="col"{_kind(column)}>{head}</th>' for column, head in enumerate(_HEADS))
-        rows = "".join(
-            f"<tr>{''.join(f'<td{_kind(column)}>{escape(cell)}</td>' for column, cell in enumerate(row))}</tr>"
-            for row in self._rows
-        )
-        table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
-        body = f'{STYLE}<div class="layers" tabindex="0">{table}</div><div class="totals">{escape(self.totals())}</div>'
-        return framed(body, f"Parameters of {self.names[0]} and {self.names[1]}")
-
-    def save(self, path: str | Path) -> None:
-        """Write the table to a file: a page that needs nothing else, or text.
-
-        Args:
-            path (Union[str, Path]): Where to, ending in ".html" or ".txt".
-
-        Raises:
-            ValueError: If it ends otherwise.
-        """
-        page.save(
-            path, {".html": lambda: alone(self._repr_html_(), self.totals()), ".txt": lambda: f"{self!r}\n"}, "Changes"
-        )
-
-
-def _kind(column):
-    return ' class="n"' if column in _NUMBERS else ""
+    def _texts(self):
+        return self._rows
 
 
 def _array(value):

@@ -1,6 +1,6 @@
 """What a checkpoint holds, as a table: `msnb.summary` of a file, or of what `load_checkpoint` returns."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,17 +8,15 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.exchange.opening import weights_in
-from msnb.notebook import page
-from msnb.notebook.html import alone, count, escape, framed, number, size
-from msnb.notebook.table_css import STYLE
+from msnb.notebook.html import count, escape, number, size
+from msnb.notebook.parameter_table import ParameterTable
 
-_HEADS = ("Parameter", "Shape", "Type", "Numbers", "Mean", "Std", "Smallest", "Largest")
-_NUMBERS = 3  # from this column on
+_MEASURES = 5  # columns of numbers: how many there are, mean, spread, ends
 _BINS, _WIDTH, _HEIGHT = 24, 96, 16  # of the histogram in a row
 _SAMPLE = 1 << 20  # elements that a row looks at
 
 
-class Contents:
+class Contents(ParameterTable):
     """The Parameters of a checkpoint, one row each.
 
     Args:
@@ -30,6 +28,9 @@ class Contents:
         parameters (dict): the same.
         numbers (int), nbytes (int): how many numbers they hold, and in how many bytes.
     """
+
+    heads = ("Parameter", "Shape", "Type", "Numbers", "Mean", "Std", "Smallest", "Largest", "Values")
+    numbers_in = range(3, 3 + _MEASURES)
 
     def __init__(self, parameters: Mapping[str, Any], title: str) -> None:
         self.parameters: dict[str, Any] = dict(parameters)
@@ -44,46 +45,13 @@ class Contents:
         many = len(self.parameters)
         return f"{self.title}: {many} Parameter{'s' * (many != 1)}, {self.numbers:,} numbers, {size(self.nbytes)}"
 
-    def __repr__(self) -> str:
-        rows = [(*_HEADS, ""), *((*cells, said) for cells, said, _ in self._rows)]
-        return "\n".join([self.totals(), *aligned(rows, range(_NUMBERS, len(_HEADS)))])
+    def _texts(self):
+        return [(*cells, said) for cells, said, _ in self._rows]
 
-    def _repr_html_(self) -> str:
-        heads = "".join(f'<th scope="col"{_kind(column)}>{head}</th>' for column, head in enumerate(_HEADS))
-        rows = "".join(
-            "<tr>"
-            + "".join(f"<td{_kind(column)}>{escape(cell)}</td>" for column, cell in enumerate(cells))
-            + f'<td>{bars}<span class="bad">{escape(said)}</span></td></tr>'
-            for cells, said, bars in self._rows
-        )
-        table = f'<table><thead><tr>{heads}<th scope="col">Values</th></tr></thead><tbody>{rows}</tbody></table>'
-        body = f'{STYLE}<div class="layers" tabindex="0">{table}</div><div class="totals">{escape(self.totals())}</div>'
-        return framed(body, f"Parameters in {self.title}")
-
-    def save(self, path: str | Path) -> None:
-        """Write the table to a file: a page that needs nothing else, or text.
-
-        Args:
-            path (Union[str, Path]): Where to, ending in ".html" or ".txt".
-
-        Raises:
-            ValueError: If it ends otherwise.
-        """
-        page.save(
-            path, {".html": lambda: alone(self._repr_html_(), self.title), ".txt": lambda: f"{self!r}\n"}, "Contents"
-        )
-
-
-def aligned(rows: Sequence[Sequence[str]], numbers: Container[int]) -> list[str]:
-    """The lines of a table of texts; what stands in the columns `numbers` goes to the right."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return [
-        "  ".join(
-            cell.rjust(width) if column in numbers else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    def _cells(self):
+        return [
+            (*map(escape, cells), f'{bars}<span class="bad">{escape(said)}</span>') for cells, said, bars in self._rows
+        ]
 
 
 def contents(source: Any) -> Contents:
@@ -114,7 +82,7 @@ def contents(source: Any) -> Contents:
 def _row(name, value):
     """(cells, what is wrong in words, the histogram) of one Parameter; of a text, the text."""
     if isinstance(value, str):
-        return (name, "", "str", *[""] * (len(_HEADS) - _NUMBERS)), value if len(value) < 80 else f"{value[:77]}...", ""
+        return (name, "", "str", *[""] * _MEASURES), value if len(value) < 80 else f"{value[:77]}...", ""
     values = np.asarray(value.asnumpy() if hasattr(value, "asnumpy") else value)
     dtype = mstype.pytype_to_dtype(values.dtype)
     flat = values.reshape(-1)
@@ -125,7 +93,7 @@ def _row(name, value):
     cells = (name, str(values.shape), str(dtype), f"{values.size:,}", *map(number, measures))
     odd = [(np.isnan(wide).sum(), "NaN"), (np.isinf(wide).sum(), "Inf")]
     said = ", ".join(f"{count(int(many))} {what}" for many, what in odd if many)
-    return (*cells, *[""] * (len(_HEADS) - len(cells))), said, _histogram(finite)
+    return (*cells, *[""] * (3 + _MEASURES - len(cells))), said, _histogram(finite)
 
 
 def _histogram(values):
@@ -142,7 +110,3 @@ def _histogram(values):
         f'<svg role="img" aria-label="histogram" width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}">'
         f'<path fill="#2b8cc4" d="{bars}"/></svg>'
     )
-
-
-def _kind(column):
-    return ' class="n"' if column >= _NUMBERS else ""

@@ -1,7 +1,7 @@
 """The object that r1.1 code asks for parallel settings; the settings themselves are in ``msnb.context``."""
 
-from msnb import context
-from msnb._later import not_yet
+from msnb import context, log
+from msnb.common.kinds import Bool, Each, NonNegInt, check
 
 _SETTINGS = context._parallel
 _GETTERS = {key: f"get_{key}" for key in _SETTINGS.rows} | {"auto_parallel_search_mode": "get_strategy_search_mode"}
@@ -9,6 +9,9 @@ _GETTERS = {key: f"get_{key}" for key in _SETTINGS.rows} | {"auto_parallel_searc
 
 class _AutoParallelContext:
     """``get_<setting>()``, ``set_<setting>(value)`` and ``get_<setting>_is_set()`` for every parallel setting."""
+
+    def __init__(self):
+        self._sizes, self._fused = {}, False
 
     def set_all_reduce_fusion_split_indices(self, indices, group=""):
         """Parameter indices, ascending, at which gradients are grouped for communication."""
@@ -21,13 +24,32 @@ class _AutoParallelContext:
         return list(_SETTINGS.values.all_reduce_fusion_config)
 
     def set_all_reduce_fusion_split_sizes(self, sizes, group=""):
-        """Grouping by size in bytes: later."""
-        raise not_yet(
-            "set_all_reduce_fusion_split_sizes", "use set_all_reduce_fusion_split_indices, or leave grouping to XLA"
-        )
+        """Bytes after which a group of gradients ends; kept, as XLA groups communication by itself."""
+        _check_group(group)
+        check(Each(NonNegInt), sizes, "sizes", "set_all_reduce_fusion_split_sizes")
+        log.once("set_all_reduce_fusion_split_sizes has no effect: XLA groups communication by itself.")
+        self._sizes[group] = list(sizes)
+
+    def get_all_reduce_fusion_split_sizes(self, group=""):
+        """What :meth:`set_all_reduce_fusion_split_sizes` was given; an empty list before that."""
+        _check_group(group)
+        return list(self._sizes.get(group, ()))
+
+    def set_enable_all_reduce_fusion(self, enable_all_reduce_fusion):
+        """Whether gradients may be grouped for communication; kept, as XLA decides it.
+
+        Raises:
+            TypeError: If `enable_all_reduce_fusion` is not a bool.
+        """
+        self._fused = check(Bool, enable_all_reduce_fusion, "enable_all_reduce_fusion", "set_enable_all_reduce_fusion")
+
+    def get_enable_all_reduce_fusion(self):
+        """What :meth:`set_enable_all_reduce_fusion` was given; False before that."""
+        return self._fused
 
     def reset(self):
         """Put every setting back to its default."""
+        self._sizes, self._fused = {}, False
         context.reset_auto_parallel_context()
 
 

@@ -12,9 +12,10 @@ import numpy as np
 from jax.extend.core import Var
 from jax.sharding import NamedSharding, PartitionSpec
 
+from msnb.core.operator import REGISTRY
 from msnb.core.spreading import Places
 from msnb.parallel.mesh import device_mesh
-from msnb.parallel.rules import Call, tables  # noqa: F401 - which fill the rules
+from msnb.parallel.rules import Call, lookups, tables  # noqa: F401 - which fill the rules
 from msnb.parallel.strategy import laid_out
 
 
@@ -44,13 +45,17 @@ class SemiAuto:
         meaning, strategy = kernel.name.meaning, kernel.name.meaning.strategy
         if strategy is None:
             return kernel.run(*arrays)
-        shapes = [np.shape(a) for a in arrays]
+        operator = REGISTRY.get(meaning.operator)
+        first = 1 if operator is not None and operator.random else 0  # of what is drawn, a key stands before the inputs
+        shapes = [np.shape(a) for a in arrays[first:]]
         laid = laid_out(Call(meaning.operator, meaning.settings, shapes), strategy, self.devices)
         self.strategies.append((kernel.name, strategy, laid))
-        out = kernel.run(*[_held(a, place) for a, place in zip(arrays, laid.inputs, strict=True)])
+        inputs = [_held(a, place) for a, place in zip(arrays[first:], laid.inputs, strict=True)]
+        out = kernel.run(*arrays[:first], *inputs)
         if type(out) is tuple:
-            return tuple([_held(o, place) for o, place in zip(out, laid.outputs, strict=True)])
-        return _held(out, laid.outputs[0])
+            places = laid.outputs or [None] * len(out)
+            return tuple([_held(o, place) for o, place in zip(out, places, strict=True)])
+        return _held(out, laid.outputs[0] if laid.outputs else None)
 
     def places(self, program: Any) -> Places:
         """Where the arrays of a traced program are to be; see `core.spreading`."""
@@ -81,7 +86,7 @@ def _padded(program):
 
 
 def _held(array, place):
-    return jax.lax.with_sharding_constraint(array, place) if np.ndim(array) else array
+    return array if place is None or not np.ndim(array) else jax.lax.with_sharding_constraint(array, place)
 
 
 def lying(jaxpr: Any) -> dict[Var, PartitionSpec]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from jax.sharding import AbstractMesh, NamedSharding
 
 from msnb.parallel.mesh import named_mesh, sharding, take_axes
-from msnb.parallel.rules import Call, Rule, rule_of
+from msnb.parallel.rules import Call, Rule, by_batch, rule_of
 
 
 class Laid(NamedTuple):
@@ -14,13 +14,13 @@ class Laid(NamedTuple):
 
     Attributes:
         inputs (list[NamedSharding]): For each input.
-        outputs (list[NamedSharding]): For each output.
+        outputs (list[NamedSharding]): For each output; None where XLA decides.
         parts (dict[str, int]): Into how many parts the axes of each letter of the rule are cut, in the order of the
             device matrix.
     """
 
     inputs: list[NamedSharding]
-    outputs: list[NamedSharding]
+    outputs: list[NamedSharding | None]
     parts: dict[str, int]
 
 
@@ -34,10 +34,15 @@ def laid_out(call: Call, strategy: Any, devices: int) -> Laid:
 
     Raises:
         RuntimeError: If the strategy does not fit the shapes, the operator or the number of devices.
-        MissingEntry: If the operator has no sharding rule.
+        MissingEntry: If the operator has no sharding rule, and the strategy cuts more than rows.
     """
     rule = rule_of(call)
-    parts = _parts(call, rule, _normal(call, strategy))
+    normal = _normal(call, strategy, rule and rule.told)
+    rule = rule or by_batch(call, normal)
+    parts = _parts(call, rule, normal)
+    wrong = rule.wrong(parts, devices)
+    if wrong:
+        raise RuntimeError(f"{_of(call, strategy)} {wrong}.")
     used = math.prod(parts.values())
     if used > devices or devices % used:
         raise RuntimeError(
@@ -47,7 +52,7 @@ def laid_out(call: Call, strategy: Any, devices: int) -> Laid:
     axes = dict(zip(parts, take_axes(mesh, tuple(parts.values())), strict=True))
     return Laid(
         [_lying(mesh, axes, letters) for letters in rule.inputs],
-        [_lying(mesh, axes, letters) for letters in rule.outputs],
+        [None if letters is None else _lying(mesh, axes, letters) for letters in rule.outputs],
         parts,
     )
 
@@ -56,14 +61,14 @@ def _lying(mesh: AbstractMesh, axes: dict[str, tuple[str, ...]], letters: str) -
     return sharding(mesh, [axes.get(letter, ()) for letter in letters])
 
 
-def _normal(call, strategy):
-    """The strategy with one tuple for each array; numbers at the end, which it leaves out, have ()."""
+def _normal(call, strategy, told):
+    """The strategy with one tuple for each array that it speaks of; numbers at the end may be left out."""
     given = [tuple(s) if isinstance(s, (tuple, list)) else s for s in strategy]
-    missing = call.shapes[len(given) :]
-    if len(given) > len(call.shapes) or any(shape != () for shape in missing):
+    shapes = call.shapes[:told]
+    missing = shapes[len(given) :]
+    if len(given) > len(shapes) or any(shape != () for shape in missing):
         raise RuntimeError(
-            f"{_of(call, strategy)} should have one tuple for each of the {len(call.shapes)} inputs, but has "
-            f"{len(given)}."
+            f"{_of(call, strategy)} should have one tuple for each of the {len(shapes)} inputs, but has {len(given)}."
         )
     return [*given, *(() for _ in missing)]
 
@@ -71,7 +76,7 @@ def _normal(call, strategy):
 def _parts(call: Call, rule: Rule, strategy: list[Any]) -> dict[str, int]:
     """Into how many parts each letter is cut."""
     parts: dict[str, int] = {}
-    for number, (shape, letters, cuts) in enumerate(zip(call.shapes, rule.inputs, strategy, strict=True)):
+    for number, (shape, letters, cuts) in enumerate(zip(call.shapes, rule.inputs, strategy)):
         letters, shape = rule.said.get(number, (letters, shape))
         if not isinstance(cuts, tuple) or not all(type(c) is int and c > 0 for c in cuts):
             raise RuntimeError(f"{_of(call, strategy)} should have positive ints, but input {number} has {cuts!r}.")

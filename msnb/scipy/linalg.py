@@ -1,7 +1,9 @@
 """`mindspore.scipy.linalg`: scipy's functions of matrices over Tensors, differentiable and compiled.
 
-Lists and numbers count as Tensors, and integers as float64. `overwrite_a` and the like have no effect: a Tensor is
-never overwritten. Values are not checked either: what is infinite or no number goes into the result.
+As MindSpore's they take Tensors and no lists, of float32, float64, int32 and int64, which count as float64;
+`solve_triangular` also shorter ones, whose results are of float32, it and `eigh` complex ones. `overwrite_a` and the
+like have no effect: a Tensor is never overwritten. Values are not checked either: what is infinite or no number goes
+into the result.
 """
 
 from typing import Any
@@ -10,6 +12,7 @@ from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, check
 from msnb.core.array_like import ArrayLike, as_tensor, common_type
+from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
 from msnb.ops.math.decompositions import (
     _BlockDiagonal,
@@ -37,16 +40,28 @@ __all__ = [
     "solve_triangular",
 ]
 _NOT_OVERWRITTEN = "a Tensor is never overwritten"
+_NUMBERS = (mstype.int32, mstype.int64, mstype.float32, mstype.float64)
+_MORE = {
+    "eigh": (mstype.complex64, mstype.complex128),
+    "solve_triangular": (mstype.float16, mstype.int8, mstype.int16, mstype.complex64, mstype.complex128),
+}
 _TRANSPOSED = {0: 0, 1: 1, 2: 2, "N": 0, "T": 1, "C": 2}
 
 
 def _number(function, argument, value, *ranks):
-    """`value` as a Tensor of floating point or complex numbers, of one of `ranks` dimensions."""
-    x = as_tensor(value, function, argument)
+    """A Tensor of numbers that a function takes, integers as float64, of one of `ranks` dimensions."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"For '{function}', '{argument}' should be a Tensor, but got {describe(value)}.")
+    x, taken = value, (*_NUMBERS, *_MORE.get(function, ()))
+    if x.dtype not in taken:
+        wanted = ", ".join(map(str, taken))
+        raise TypeError(f"For '{function}', '{argument}' should be a Tensor of {wanted}, but got {describe(x)}.")
     if x.ndim not in ranks:
         wanted = " or ".join(map(str, ranks))
         raise ValueError(f"For '{function}', '{argument}' should have {wanted} dimensions, but got shape {x.shape}.")
-    return x.astype(mstype.float64) if x._array.dtype.kind in "biu" else x
+    if x._array.dtype.kind != "i":
+        return x
+    return x.astype(mstype.float32 if function == "solve_triangular" and x.itemsize < 8 else mstype.float64)
 
 
 def _square(function, argument, value):
@@ -65,7 +80,9 @@ def _unused(function, check_finite, **overwritten):
 
 
 def _transposition(function, trans):
-    if trans not in _TRANSPOSED or isinstance(trans, bool):
+    if not isinstance(trans, int | str) or isinstance(trans, bool):
+        raise TypeError(f"For '{function}', 'trans' should be an int or a str, but got {describe(trans)}.")
+    if trans not in _TRANSPOSED:
         raise ValueError(f"For '{function}', 'trans' should be 0, 1, 2, 'N', 'T' or 'C', but got {trans!r}.")
     return _TRANSPOSED[trans]
 
@@ -92,11 +109,11 @@ def block_diag(*arrs: ArrayLike) -> Tensor:
     return _BlockDiagonal.functional(common_type(*blocks) if len(blocks) > 1 else blocks)
 
 
-def inv(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
+def inv(a: Tensor, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
     """The inverse of a matrix.
 
     Args:
-        a (Union[Tensor, list, tuple]): A square matrix.
+        a (Tensor): A square matrix.
         overwrite_a (bool): No effect. Default: False.
         check_finite (bool): No effect: nothing is checked. Default: True.
 
@@ -104,6 +121,7 @@ def inv(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> T
         Tensor of the shape of `a`.
 
     Raises:
+        TypeError: If an argument has the wrong type.
         ValueError: If `a` is no square matrix.
 
     Supported Platforms:
@@ -113,11 +131,11 @@ def inv(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> T
     return MatrixInverse.functional(_square("inv", "a", a))
 
 
-def det(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
+def det(a: Tensor, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
     """The determinant of a matrix.
 
     Args:
-        a (Union[Tensor, list, tuple]): A square matrix.
+        a (Tensor): A square matrix.
         overwrite_a (bool): No effect. Default: False.
         check_finite (bool): No effect: nothing is checked. Default: True.
 
@@ -125,6 +143,7 @@ def det(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> T
         Tensor, a scalar.
 
     Raises:
+        TypeError: If an argument has the wrong type.
         ValueError: If `a` is no square matrix.
 
     Supported Platforms:
@@ -134,11 +153,11 @@ def det(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> T
     return MatrixDeterminant.functional(_square("det", "a", a))
 
 
-def cholesky(a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
+def cholesky(a: Tensor, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
     """A triangular factor of a positive definite matrix.
 
     Args:
-        a (Union[Tensor, list, tuple]): The matrix.
+        a (Tensor): The matrix.
         lower (bool): Whether the lower factor L with L L^T = a is meant, or the upper one. Default: False.
         overwrite_a (bool): No effect. Default: False.
         check_finite (bool): No effect: nothing is checked. Default: True.
@@ -147,6 +166,7 @@ def cholesky(a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check
         Tensor of the shape of `a`.
 
     Raises:
+        TypeError: If an argument has the wrong type.
         ValueError: If `a` is no square matrix.
 
     Supported Platforms:
@@ -158,12 +178,12 @@ def cholesky(a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check
 
 
 def cho_factor(
-    a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
+    a: Tensor, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> tuple[Tensor, bool]:
     """As `cholesky`, with the word which triangle it is, for `cho_solve`.
 
     Args:
-        a (Union[Tensor, list, tuple]): The matrix.
+        a (Tensor): The matrix.
         lower (bool): Whether the lower factor is meant. Default: False.
         overwrite_a (bool): No effect. Default: False.
         check_finite (bool): No effect: nothing is checked. Default: True.
@@ -172,6 +192,7 @@ def cho_factor(
         A tuple of the factor and `lower`.
 
     Raises:
+        TypeError: If an argument has the wrong type.
         ValueError: If `a` is no square matrix.
 
     Supported Platforms:
@@ -181,13 +202,13 @@ def cho_factor(
 
 
 def cho_solve(
-    c_and_lower: tuple[Tensor, bool], b: ArrayLike, overwrite_b: bool = False, check_finite: bool = True
+    c_and_lower: tuple[Tensor, bool], b: Tensor, overwrite_b: bool = False, check_finite: bool = True
 ) -> Tensor:
     """What a matrix, of which `cho_factor` gave the factor, has to be multiplied with to give `b`.
 
     Args:
         c_and_lower (tuple): What `cho_factor` returned.
-        b (Union[Tensor, list, tuple]): A vector, or a matrix of columns.
+        b (Tensor): A vector, or a matrix of columns.
         overwrite_b (bool): No effect. Default: False.
         check_finite (bool): No effect: nothing is checked. Default: True.
 
@@ -195,6 +216,7 @@ def cho_solve(
         Tensor of the shape of `b`.
 
     Raises:
+        TypeError: If an argument has the wrong type.
         ValueError: If the shapes do not fit.
 
     Supported Platforms:
@@ -208,7 +230,7 @@ def cho_solve(
 
 
 def eigh(
-    a: ArrayLike,
+    a: Tensor,
     b: None = None,
     lower: bool = True,
     eigvals_only: bool = False,
@@ -222,7 +244,7 @@ def eigh(
     """Eigenvalues of a symmetric or Hermitian matrix in rising order, and its eigenvectors as columns.
 
     Args:
-        a (Union[Tensor, list, tuple]): The matrix.
+        a (Tensor): The matrix.
         b (None): A generalised problem is not supported. Default: None.
         lower (bool): Whether the lower triangle is read, or the upper one. Default: True.
         eigvals_only (bool): Whether the vectors are left out. Default: False.
@@ -237,29 +259,28 @@ def eigh(
         Tensor of the eigenvalues, or a tuple of them and the vectors.
 
     Raises:
-        NotImplementedError: If `b`, `eigvals` or another `type` is given.
-        ValueError: If `a` is no square matrix.
+        TypeError: If an argument has the wrong type.
+        ValueError: If `a` is no square matrix, or `b`, `eigvals` or another `type` is given.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
     _unused("eigh", check_finite, overwrite_a=overwrite_a, overwrite_b=overwrite_b)
-    log.unused("eigh", "there is one algorithm", turbo=turbo is not True)
-    if b is not None or type != 1:
-        raise NotImplementedError(
-            "For 'eigh', 'b' should be None and 'type' 1: generalised problems are not supported."
-        )
-    if eigvals is not None:
-        raise NotImplementedError("For 'eigh', 'eigvals' should be None: all are found; take those you want.")
+    log.unused("eigh", "there is one algorithm", turbo=not check(Bool, turbo, "turbo", "eigh"))
     only_values = check(Bool, eigvals_only, "eigvals_only", "eigh")
-    return _Eigh.functional(_square("eigh", "a", a), check(Bool, lower, "lower", "eigh"), not only_values)
+    lower, a = check(Bool, lower, "lower", "eigh"), _square("eigh", "a", a)
+    if b is not None or type != 1:
+        raise ValueError("For 'eigh', 'b' should be None and 'type' 1: generalised problems are not supported.")
+    if eigvals is not None:
+        raise ValueError("For 'eigh', 'eigvals' should be None: all are found; take those you want.")
+    return _Eigh.functional(a, lower, not only_values)
 
 
-def lu_factor(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Tensor, Tensor]:
+def lu_factor(a: Tensor, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Tensor, Tensor]:
     """The triangular factors of a matrix in one, and which row each row was exchanged with.
 
     Args:
-        a (Union[Tensor, list, tuple]): A square matrix.
+        a (Tensor): A square matrix.
         overwrite_a (bool): No effect. Default: False.
         check_finite (bool): No effect: nothing is checked. Default: True.
 
@@ -267,6 +288,7 @@ def lu_factor(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True
         A tuple of two Tensors, the second of int32.
 
     Raises:
+        TypeError: If an argument has the wrong type.
         ValueError: If `a` is no square matrix.
 
     Supported Platforms:
@@ -278,7 +300,7 @@ def lu_factor(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True
 
 def lu_solve(
     lu_and_piv: tuple[Tensor, Tensor],
-    b: ArrayLike,
+    b: Tensor,
     trans: int | str = 0,
     overwrite_b: bool = False,
     check_finite: bool = True,
@@ -287,7 +309,7 @@ def lu_solve(
 
     Args:
         lu_and_piv (tuple[Tensor]): What `lu_factor` returned.
-        b (Union[Tensor, list, tuple]): A vector, or a matrix of columns.
+        b (Tensor): A vector, or a matrix of columns.
         trans (Union[int, str]): 1 or "T" transposes the matrix before, 2 or "C" conjugates it, too. Default: 0.
         overwrite_b (bool): No effect. Default: False.
         check_finite (bool): No effect: nothing is checked. Default: True.
@@ -296,6 +318,7 @@ def lu_solve(
         Tensor of the shape of `b`.
 
     Raises:
+        TypeError: If an argument has the wrong type.
         ValueError: If the shapes do not fit, or `trans` is none of these.
 
     Supported Platforms:
@@ -307,13 +330,11 @@ def lu_solve(
     return _LuSolveBy.functional(found, pivots, b, _transposition("lu_solve", trans))
 
 
-def lu(
-    a: ArrayLike, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True
-) -> tuple[Tensor, ...]:
+def lu(a: Tensor, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Tensor, ...]:
     """A permutation, a lower and an upper triangular matrix, whose product is `a`.
 
     Args:
-        a (Union[Tensor, list, tuple]): A matrix.
+        a (Tensor): A matrix.
         permute_l (bool): Whether the first two are multiplied. Default: False.
         overwrite_a (bool): No effect. Default: False.
         check_finite (bool): No effect: nothing is checked. Default: True.
@@ -322,6 +343,7 @@ def lu(
         A tuple of three Tensors, the first of int32; or of two.
 
     Raises:
+        TypeError: If an argument has the wrong type.
         ValueError: If `a` is no matrix.
 
     Supported Platforms:
@@ -333,8 +355,8 @@ def lu(
 
 
 def solve_triangular(
-    a: ArrayLike,
-    b: ArrayLike,
+    a: Tensor,
+    b: Tensor,
     trans: int | str = 0,
     lower: bool = False,
     unit_diagonal: bool = False,
@@ -345,8 +367,8 @@ def solve_triangular(
     """What a triangular matrix has to be multiplied with to give `b`.
 
     Args:
-        a (Union[Tensor, list, tuple]): A square matrix, of which one triangle is read.
-        b (Union[Tensor, list, tuple]): A vector, or a matrix of columns.
+        a (Tensor): A square matrix, of which one triangle is read.
+        b (Tensor): A vector, or a matrix of columns.
         trans (Union[int, str]): 1 or "T" transposes the matrix before, 2 or "C" conjugates it, too. Default: 0.
         lower (bool): Whether the lower triangle is meant. Default: False.
         unit_diagonal (bool): Whether the diagonal counts as ones. Default: False.
@@ -358,6 +380,7 @@ def solve_triangular(
         Tensor of the shape of `b`.
 
     Raises:
+        TypeError: If an argument has the wrong type.
         ValueError: If the shapes do not fit, or `trans` is none of these.
 
     Supported Platforms:
@@ -376,12 +399,12 @@ def solve_triangular(
     )
 
 
-def lstsq(A: ArrayLike, B: ArrayLike, rcond: Any = None, driver: Any = None) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def lstsq(A: Tensor, B: Tensor, rcond: Any = None, driver: Any = None) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The shortest of the solutions x for which A x comes nearest to B.
 
     Args:
-        A (Union[Tensor, list, tuple]): A matrix.
-        B (Union[Tensor, list, tuple]): A vector, or a matrix of columns.
+        A (Tensor): A matrix.
+        B (Tensor): A vector, or a matrix of columns.
         rcond (None): Singular values count unless they are 0 within the accuracy of the element type. Default: None.
         driver (None): There is one algorithm. Default: None.
 
@@ -390,6 +413,7 @@ def lstsq(A: ArrayLike, B: ArrayLike, rcond: Any = None, driver: Any = None) -> 
 
     Raises:
         NotImplementedError: If `rcond` or `driver` is given.
+        TypeError: If an argument has the wrong type.
         ValueError: If the shapes do not fit.
 
     Supported Platforms:

@@ -9,6 +9,7 @@ import pytest
 
 import msnb as ms
 from msnb import Tensor, ir, nn, ops
+from msnb.core.compile import program_of
 from msnb.exchange.onnx import read, write
 from msnb.exchange.onnx.write import lowerings
 from msnb.exchange.tracing import traced
@@ -237,6 +238,38 @@ def test_what_is_wrong_is_told_with_its_place():
 
     with pytest.raises(AssertionError, match="'drifting' within a graph"):
         ms.check_operator(drifting, [Tensor(X)])
+
+
+class Announces(ops.PrimitiveWithInfer):
+    """It says what it gives, and computes nothing: r1.1's own tests are full of these."""
+
+    @ops.prim_attr_register
+    def __init__(self):
+        pass
+
+    def __call__(self, *inputs):
+        raise NotImplementedError("nothing is computed")
+
+    def get_bprop(self):
+        return lambda x, out, dout: (x * dout,)
+
+    def infer_shape(self, x):
+        return [1]
+
+    def infer_dtype(self, x):
+        return x
+
+
+def test_an_operator_that_only_announces_stands_in_a_graph_and_does_not_run():
+    ms.set_context(mode=ms.GRAPH_MODE)
+    announced = Announces()
+    graph = program_of(ms.ms_function(lambda x: ops.grad(lambda y: announced(y * 2))(x)), Tensor(X))
+    assert "Announces" in graph.names and graph.jaxpr.out_avals[0].shape == X.shape
+    with pytest.raises(NotImplementedError, match="'Announces' announces shapes and has no kernel"):
+        ms.ms_function(lambda x: announced(x))(Tensor(X))
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    with pytest.raises(NotImplementedError, match="nothing is computed"):
+        announced(Tensor(X))
 
 
 # ---------------------------------------------------------------------- ops.Custom

@@ -104,3 +104,41 @@ def test_a_file_that_does_not_decode_is_named(tmp_path):
     d = ds.ImageFolderDataset(str(tmp_path), decode=True)
     with pytest.raises(RuntimeError, match="broken.jpg"):
         list(d.create_tuple_iterator(num_epochs=1, output_numpy=True))
+
+
+def fails_at_two(x):
+    if x[0] == 2:
+        raise ValueError("no twos")
+    return x
+
+
+@pytest.mark.parametrize(
+    "arranged",
+    [
+        lambda d: d,
+        lambda d: d.skip(1).take(3),
+        lambda d: d.shuffle(3).repeat(2),
+        lambda d: d.filter(lambda x, label: x[0] != 1).project(["label", "image"]),
+        lambda d: d.concat(d).map(lambda x: x, ["label"]),
+        lambda d: d.map(lambda x: x, ["image"], callbacks=None).rename(["label"], ["class"]),
+    ],
+)
+def test_an_error_in_map_names_the_file_of_its_row(arranged, tmp_path):
+    (tmp_path / "class").mkdir()
+    for number in range(5):
+        (tmp_path / "class" / f"{number}.png").write_bytes(bytes([number]))
+    d = arranged(ds.ImageFolderDataset(str(tmp_path))).map(fails_at_two, ["image"])
+    told = r"map operation: \[PyFunc\] failed. The corresponding data files: .*class.2.png\.$"
+    with pytest.raises(RuntimeError, match=told):
+        list(d.create_tuple_iterator(num_epochs=1))
+
+
+def test_an_error_in_map_names_the_files_that_rows_are_read_from(tmp_path):
+    paths = [str(tmp_path / f"{number}.txt") for number in range(4)]
+    for path in paths:
+        with open(path, "w") as file:
+            file.write("text\n")
+    d = ds.TextFileDataset(paths).map(fails_at_three, ["text"]).map(lambda x: x[9], ["text"])
+    with pytest.raises(RuntimeError) as error:
+        list(d.create_tuple_iterator(num_epochs=1))
+    assert str(error.value).endswith(f"The corresponding data files: {', '.join(paths[:3])} and 1 more.")

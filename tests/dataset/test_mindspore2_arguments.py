@@ -250,3 +250,24 @@ def test_lists_of_faces_may_have_spaces_between_their_words(tmp_path):
     for number in (1, 2):
         (tmp_path / "lfw_funneled" / "Ann_Lee" / f"Ann_Lee_000{number}.jpg").write_bytes(b"12")
     assert values(ds.LFWDataset(str(tmp_path), usage="train", shuffle=False)) == [[[49, 50], 1]] * 2
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence", "made"),
+    [
+        (ValueError, "num_samples exceeds the boundary between 0", lambda d: ds.MnistDataset(d, num_samples=-1)),
+        (ValueError, r"not within the valid set of \[2, 3, 4, 8\]\.$", lambda d: ds.DIV2KDataset(d, scale=5)),
+        (
+            ValueError,
+            r"not within the valid set of \[2, 3, 4\] of",
+            lambda d: ds.DIV2KDataset(d, "train", "unknown", 8),
+        ),
+        (ValueError, "a list or tuple of length 3, but got 2", lambda d: ds.FakeImageDataset(10, (2, 2))),
+        (ValueError, "jpg does not exist or is not a directory", lambda d: ds.Flowers102Dataset(d)),
+        (ValueError, "urls.txt does not exist", lambda d: ds.SBUDataset(d)),
+        (RuntimeError, "usps does not exist or is a directory", lambda d: list(ds.USPSDataset(d, "train"))),
+    ],
+)
+def test_what_is_not_there_is_said_in_mindspore_2s_words(error, sentence, made, tmp_path, second_generation):
+    with pytest.raises(error, match=sentence):
+        made(str(tmp_path))

@@ -47,3 +47,13 @@ def test_the_generator_divides_the_four_terms_that_folding_stands_on():
         value = value << 1 ^ (0x11EDC6F41 if value >> 31 else 0)
     a, b, c = (remainder[term] for term in crc32c._TERMS)
     assert a ^ b ^ c ^ 1 == 0
+
+
+@pytest.mark.parametrize("places", [0, 5, 300, 2500])
+def test_long_messages_that_differ_in_few_places_or_in_many_have_the_checksums_of_each_alone(places):
+    chance = np.random.default_rng(places)
+    messages = np.tile(chance.integers(0, 256, 7000, np.uint8), (300, 1))
+    at = chance.choice(7000, places, replace=False)
+    messages[:, at] = chance.integers(0, 256, (300, places), np.uint8)
+    spans = [(i * 7000, i * 7000 + 7000) for i in range(300)]
+    assert crc32c.masked_of(messages.tobytes(), spans) == [crc32c.masked_crc32c(one) for one in messages]

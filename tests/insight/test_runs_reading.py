@@ -112,6 +112,22 @@ def test_a_resumed_training_takes_the_place_of_what_it_repeats(tmp_path):
     assert steps_of(run) == list(range(1, 10)) and run.scalar("loss").values.tolist() == [1] * 4 + [2] * 5
 
 
+def test_what_another_tag_had_behind_the_step_of_a_resumption_goes_too(tmp_path):
+    def both(step, value):
+        return event(step, number("loss", value), number("rate", value))
+
+    folder = written(tmp_path / "r", *(both(step, 1) for step in range(1, 8)), event(6, number("eval", 1)))
+    Run(folder)
+    later = FILE.replace("1700000000", "1700000900")
+    written(folder, *(event(step, number("loss", 2)) for step in range(5, 8)), event(9, number("rate", 2)), name=later)
+    run = Run(folder)
+    assert steps_of(run) == list(range(1, 8)) and run.scalar("rate").steps.tolist() == [1, 2, 3, 4, 9]
+    assert "eval" not in run.tags["scalar"]
+    beside = FILE.replace("1700000000", "1700001000")
+    written(folder, *(event(step, number("accuracy", 1)) for step in (1, 2)), name=beside)
+    assert run.refresh() and steps_of(run) == list(range(1, 8))  # tags that no other has replace nothing
+
+
 def test_a_file_that_was_written_anew_is_read_anew(tmp_path):
     folder = written(tmp_path / "r", *(event(step, number("loss", 1)) for step in range(1, 8)))
     run = Run(folder)

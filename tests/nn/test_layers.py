@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sweeps import swept
+from sweeps import split, swept
 
 import msnb as ms
 from msnb import context
@@ -53,37 +53,45 @@ def compiled(names):
     return found
 
 
-STATELESS = [name for name in golden.CASES if not golden.keeps_state(name)]
+def class_of(name):
+    """A layer's class, and whether it is trained, for which its `construct` may branch."""
+    expression, _, *remarks = golden.CASES[name]
+    return expression.partition("(")[0], *remarks
+
+
+# The first case of each class, and then the others, which are slow.
+OF_CLASSES, OTHERS = split(golden.CASES, class_of)
+STATELESS = [[name for name in names if not golden.keeps_state(name)] for names in (OF_CLASSES, OTHERS)]
+COMPANIES = {
+    name: tuple(names[i : i + TOGETHER])
+    for names in STATELESS
+    for i in range(0, len(names), TOGETHER)
+    for name in names[i : i + TOGETHER]
+}
 
 
 @functools.lru_cache(2)
-def compiled_from(start):
+def compiled_together(names):
     """`compiled` of eight layers; nothing where one of them raises, so that each is tried alone."""
     try:
-        return compiled(STATELESS[start : start + TOGETHER])
+        return compiled(names)
     except Exception:
         return {}
 
 
-@pytest.mark.parametrize("name", golden.CASES)
+@pytest.mark.parametrize("name", [*OF_CLASSES, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)])
 def test_a_layer_gives_what_mindspore_gives_in_a_graph(name):
     context.set_context(mode=context.GRAPH_MODE)
     if golden.keeps_state(name):
         compare(name, golden.run(ms, name))
     else:
-        found = compiled_from(STATELESS.index(name) // TOGETHER * TOGETHER) or compiled([name])
+        found = compiled_together(COMPANIES[name]) or compiled([name])
         compare(name, found[name])
 
 
-def file_of(name):
-    """The file of a layer's class, and whether it is trained, for which its `construct` may branch."""
-    expression, _, *kind = golden.CASES[name]
-    return getattr(ms.nn, expression.partition("(")[0].removeprefix("nn.")).__module__, *kind
-
-
 # Step by step each operator is its own program, which takes far longer to compile. The operators are the same, and the
-# examples of each layer run step by step, too (test_examples.py).
-@pytest.mark.parametrize("name", swept(golden.CASES, file_of))
+# examples of each layer run step by step, too (test_examples.py): here is the first layer of each remark.
+@pytest.mark.parametrize("name", swept(golden.CASES, lambda name: golden.CASES[name][2:]))
 def test_so_it_does_step_by_step(name):
     context.set_context(mode=context.PYNATIVE_MODE)
     compare(name, golden.run(ms, name))

@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import pathlib
+import re
 import shutil
 import struct
 import threading
@@ -20,7 +21,7 @@ from msnb.insight.runs import Run
 from msnb.insight.runs.export import to_csv
 from msnb.insight.runs.thinning import in_common_bins, thinned
 from msnb.insight.runs.values import Series
-from msnb.notebook.dashboard import DashboardView, dashboard, payload
+from msnb.notebook.dashboard import DashboardView, dashboard, payload, picture
 from msnb.notebook.png import to_png
 
 GOLDEN = pathlib.Path(__file__).parents[1] / "golden" / "summaries"
@@ -29,11 +30,11 @@ FILE = "events.out.events.summary.1700000000.0.here_MS"
 DOT = to_png('<svg xmlns="http://www.w3.org/2000/svg" width="4" height="3"><rect width="4" height="3"/></svg>')
 
 
-def record(folder, rate, steps=range(1, 301), state="finished"):
+def record(folder, rate, steps=range(1, 301), state="finished", file=FILE):
     folder.mkdir(exist_ok=True)
     about = {"name": folder.name, "id": f"id-{folder.name}", "started": 1.7e9 + 1000 * rate, "state": state}
     (folder / "run.json").write_text(json.dumps({**about, "pid": os.getpid(), "config": {"rate": rate}}))
-    with open(folder / FILE, "ab") as file:
+    with open(folder / file, "ab") as events:
         for step in steps:
             loss = float("nan") if step == 40 else float(np.exp(-rate * step))
             values = [("train/loss", "scalar", loss), ("train/rate", "scalar", rate)]
@@ -46,7 +47,7 @@ def record(folder, rate, steps=range(1, 301), state="finished"):
                     ("weight", "histogram", Histogram(edges, counts, -1.0, float(step), 9.0, 45)),
                     ("kernel", "tensor", np.arange(24, dtype=np.float32).reshape(2, 3, 4) + step),
                 ]
-            file.write(frame(summary_event(1.7e9 + 1000 * rate + step, step, values)))
+            events.write(frame(summary_event(1.7e9 + 1000 * rate + step, step, values)))
     return folder
 
 
@@ -94,7 +95,7 @@ def test_what_came_is_sent_alone_and_nothing_where_nothing_came(tmp_path):
     record(tmp_path / "r", 0.01, range(45, 51), state="running")
     assert run.refresh()
     head = header(payload.news([run], known, other))
-    assert [row[1:] for row in head["more"]["rows"]] == [["train/loss", 44, 6], ["train/rate", 44, 6]]
+    assert [row[1:4] for row in head["more"]["rows"]] == [["train/loss", 44, 6], ["train/rate", 44, 6]]
     assert {row[1] for row in head["scalars"]["rows"]} == {HOSTILE, "system/memory"}
     assert [one["tag"] for one in (*head["images"], *head["histograms"], *head["tensors"])] == [
         "input",
@@ -102,6 +103,12 @@ def test_what_came_is_sent_alone_and_nothing_where_nothing_came(tmp_path):
         "kernel",
     ]
     assert payload.news([run], known, other) is None
+    record(tmp_path / "r", 0.02, range(41, 51), state="running", file=FILE.replace("1700000000", "1700000900"))
+    assert run.refresh()  # resumed: as many values as before, and others
+    head = header(payload.news([run], known, other))
+    assert (
+        dict(row[1:3] for row in head["scalars"]["rows"])["train/loss"] == 50 and "more" not in head and head["images"]
+    )
 
 
 def test_the_magic_shows_a_folder_of_runs_and_a_run_shows_itself(notebook, runs, tmp_path_factory):
@@ -112,9 +119,10 @@ def test_the_magic_shows_a_folder_of_runs_and_a_run_shows_itself(notebook, runs,
     notebook.ok(f"from msnb.insight.runs import Run\nrun = Run({str(runs / 'rate 0.01')!r})")
     bundle, _ = notebook.shell.display_formatter.format(notebook["run"])
     assert "data:image/svg+xml" in bundle["text/html"]
-    for line, said in (("nowhere", "there is no folder"), (str(empty), "holds no run")):
-        notebook.run(f"%ms_dashboard {line}")
-        assert said in notebook.shown
+    notebook.run("%ms_dashboard nowhere")
+    assert "there is no folder" in notebook.shown
+    notebook.ok(f"%ms_dashboard '{empty}'")
+    assert "No run in" in notebook.rich[-1].data["text/plain"] and "no run yet" in notebook.rich[-1].data["text/html"]
 
 
 def test_it_is_saved_in_the_form_that_the_name_asks_for(made, tmp_path):
@@ -144,17 +152,42 @@ def test_a_run_that_begins_later_and_a_graph_that_is_recorded_later_are_told(tmp
     assert view.refresh() and [run.name for run in view.runs] == ["first", "second"]
     head = header(payload.news(view.runs, *known))
     assert [one["name"] for one in head["runs"]] == ["first", "second"]
-    assert [1, "train/loss", 2, 2] in head["scalars"]["rows"] and [one["run"] for one in head["graphs"]] == [0]
+    assert [1, "train/loss", 2, 2] in [row[:4] for row in head["scalars"]["rows"]] and [
+        one["run"] for one in head["graphs"]
+    ] == [0]
     assert payload.news(view.runs, *known) is None
+
+
+@pytest.mark.parametrize("inner", [".", "first"])  # the folder becomes a run, or gets one
+def test_an_empty_folder_says_what_it_waits_for_and_is_filled(tmp_path, inner):
+    view = dashboard(tmp_path)
+    known = payload.counted(view.runs)
+    assert "No run in" in header(view.payload)["waiting"] and "by itself" in repr(view) and "No run in" in view.svg()
+    assert not view.refresh()
+    record(tmp_path / inner, 0.01, range(1, 3))
+    assert view.refresh() and not view.refresh() and len(view.runs) == 1
+    assert {row[1] for row in header(payload.news(view.runs, *known))["scalars"]["rows"]} == {
+        "train/loss",
+        "train/rate",
+    }
+    assert not header(view.payload)["waiting"]
 
 
 def test_what_is_no_run_is_refused(tmp_path):
     with pytest.raises(TypeError, match="should be a folder"):
         dashboard(3)
-    with pytest.raises(FileNotFoundError, match="holds no run"):
-        dashboard(tmp_path)
+    with pytest.raises(ValueError, match="empty list"):
+        dashboard([])
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        dashboard(tmp_path / "nowhere")
     with pytest.raises(ValueError, match="height"):
         DashboardView([], height=0)
+
+
+def test_the_picture_has_the_colours_of_the_live_curves():
+    source = (pathlib.Path(picture.__file__).parent / "src" / "colours.js").read_text(encoding="utf-8")
+    light = source[source.index("LIGHT = [") : source.index("]")]
+    assert tuple(re.findall(r"#[0-9a-f]{6}", light)) == picture.COLOURS
 
 
 # ---------------------------------------------------------------------- in a browser

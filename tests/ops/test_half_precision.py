@@ -140,16 +140,16 @@ FLOAT32 = {"layer/multi_field_sum", "layer/multi_field_mean", "layer/multi_field
 
 
 def kind_of(key):
-    """The file of an operator, or that of a layer's class: what stands in one file adds up in one way."""
-    row = CASES[key][1]
-    if not isinstance(row, str):
-        return row.file
-    return getattr(ms.nn, LAYERS.CASES[row][0].partition("(")[0].removeprefix("nn.")).__module__
+    """The file of an operator: what stands in one file adds up in one way."""
+    return CASES[key][1].file
 
 
 def groups():
-    """Keys of CASES that are compiled together: the first of each kind, and the others, which are slow."""
-    first, further = split([key for key in CASES if key not in FLOAT32], kind_of)
+    """Keys of CASES that are compiled together: the first of each kind, and the others, which are slow, and so are
+    layers, which are made of operators."""
+    keys = [key for key in CASES if key not in FLOAT32]
+    first, further = split([key for key in keys if not key.startswith("layer/")], kind_of)
+    further += [key for key in keys if key.startswith("layer/")]
     for keys, marks in ((first, ()), (further, pytest.mark.slow)):
         for i in range(0, len(keys), TOGETHER):
             yield pytest.param(keys[i : i + TOGETHER], id=keys[i], marks=marks)

@@ -123,9 +123,9 @@ def compiled(rows, sloped):
     return found
 
 
-def companies():
+def companies(rows):
     """{name of a row: the rows that are compiled with it}, eight at a time; one that writes Parameters is alone."""
-    rows = [row for row in ROWS if "graph" not in row.case.left_out]
+    rows = [row for row in rows if "graph" not in row.case.left_out]
     alone = [row for row in rows if row.parameters]
     others = [row for row in rows if not row.parameters]
     parts = [others[i : i + TOGETHER] for i in range(0, len(others), TOGETHER)] + [[row] for row in alone]
@@ -136,7 +136,9 @@ def name_of(row):
     return row.file, row.key
 
 
-COMPANIES = companies()
+# Of each operator and of each spelling `make test` runs the first row, `make bench` the others.
+OF_TARGETS, OTHERS = split(ROWS, lambda row: row.case.target)
+COMPANIES = companies(OF_TARGETS) | companies(OTHERS)
 
 
 @functools.lru_cache(2)
@@ -159,10 +161,10 @@ def in_a_graph(row):
 # (test_examples.py). The others are tried in a graph.
 FIRST, FURTHER = split(ROWS, lambda row: row.file)
 STEP_BY_STEP = {name_of(row) for row in FIRST}
-# A gradient is JAX's of the kernel, or what is written beside that: the first row of each operator and of each spelling
-# that has one shows it. To trace and compile them all would be half the time of this file.
+# A gradient is JAX's of the kernel, or what is written beside that in the same file: the first row of a file that has
+# one shows it. To trace and compile them all would be half the time of these tests.
 SLOPES, FURTHER_SLOPES = split(
-    [row for row in ROWS if slopes_of(row) and "graph" not in row.case.left_out], lambda row: row.case.target
+    [row for row in OF_TARGETS + OTHERS if slopes_of(row) and "graph" not in row.case.left_out], lambda row: row.file
 )
 WITH_SLOPES = {name_of(row) for row in SLOPES}
 
@@ -196,7 +198,9 @@ def step_by_step(row):
     return plain
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.key)
+@pytest.mark.parametrize(
+    "row", [*OF_TARGETS, *(pytest.param(row, marks=pytest.mark.slow) for row in OTHERS)], ids=lambda row: row.key
+)
 def test_an_operator_gives_what_mindspore_gives_in_both_modes(row):
     want = answers(row)
     if name_of(row) in STEP_BY_STEP or "graph" in row.case.left_out or not any(name.startswith("out") for name in want):

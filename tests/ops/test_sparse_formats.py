@@ -7,6 +7,7 @@ import scipy.sparse
 import msnb as ms
 from msnb import COOTensor, CSRTensor, Tensor, context, nn, ops
 from msnb.ops import functional
+from msnb.ops.operations import _csr_ops
 
 BOTH_MODES = pytest.mark.parametrize("mode", [context.GRAPH_MODE, context.PYNATIVE_MODE], ids=["graph", "pynative"])
 DENSE = np.array([[0, 0.5, 0, -0.25], [0, 0, 0, 0], [0.75, 0, 0.125, 0]], np.float32)
@@ -72,6 +73,14 @@ def test_what_is_computed_of_either_format_is_that_of_the_dense_matrix(make, com
         (lambda: ops.coo2csr(Tensor([0, 0, 2, 2], ms.int32), 3), [0, 2, 2, 4]),
         (lambda: ops.coo_tensor_get_indices(coo()), np.argwhere(DENSE)),
         (lambda: ops.csr_tensor_get_indptr(csr()), [0, 2, 2, 4]),
+        (lambda: _csr_ops.CSRMM()(csr(), csr(OTHER.T)), DENSE @ OTHER.T),
+        (lambda: _csr_ops.CSRMV()(csr(), Tensor(THIN[:, :1])), DENSE @ THIN[:, :1]),
+        (lambda: _csr_ops.CSRReduceSum()(csr(), 1), DENSE.sum(1, keepdims=True)),
+        (lambda: _csr_ops.CSRMul()(csr(), Tensor(WIDE)), (DENSE * WIDE)[DENSE != 0]),
+        (lambda: _csr_ops.CSRDiv()(csr(), Tensor(WIDE)), (DENSE / WIDE)[DENSE != 0]),
+        (lambda: _csr_ops.CSRGather()(csr().indptr, csr().indices, Tensor(WIDE), (3, 4)), WIDE[DENSE != 0]),
+        (lambda: _csr_ops.CSR2COO()(csr().indptr, 4), [0, 0, 2, 2]),
+        (lambda: _csr_ops.COO2CSR()(Tensor([0, 0, 2, 2], ms.int32), 3), [0, 2, 2, 4]),
         (lambda: ops.csr_softmax(csr(), ms.float32).values, [0.679179, 0.320821, 0.651355, 0.348645]),
     ],
 )

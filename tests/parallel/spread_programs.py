@@ -265,8 +265,7 @@ def check_a_search_finds_what_computes_the_same_and_sends_little():
         foreseen = cost_of(program.spread.problem, program.spread.choice)
         really = sum(one.bytes for one in sent(program))
         whole = sum(np.prod(p.shape) * 4 for p in program.params if p.requires_grad and "moments" not in p.name)
-        # XLA takes more steps than are needed from some layouts of two mesh axes to others
-        assert 0.8 < really / foreseen < 1.5, (make.__name__, really, foreseen)
+        assert 0.95 < really / foreseen < 1.05, (make.__name__, really, foreseen)
         assert foreseen <= 1.01 * 2 * 7 / 8 * whole, (make.__name__, foreseen, whole)
 
 
@@ -317,7 +316,11 @@ SHAPES = {  # of operators for which Tensors of one shape will not do
     "Squeeze": [(8, 1, 16)],
     "Select": [(8, 16)] * 3,
     "KLDivLoss": [(8, 16)] * 2,
-    "Gather": [(16, 8), (8, 4)],
+    **dict.fromkeys(("Gather", "SparseGatherV2", "EmbeddingLookup"), [(16, 8), (8, 4)]),
+    **dict.fromkeys((f"UnsortedSegment{kind}" for kind in ("Sum", "Min", "Max", "Prod")), [(8, 16), (8,)]),
+    "PReLU": [(8, 16), (16,)],
+    "ReLUV2": [(8, 16, 4, 4)],
+    "Range": [(16,)],
     "OneHot": [(8, 4), (), ()],
 }
 MADE = {
@@ -332,6 +335,8 @@ MADE = {
     "Split": lambda: P.Split(1, 2),
     "Concat": lambda: P.Concat(1),
     "Stack": lambda: P.Stack(1),
+    "BroadcastTo": lambda: P.BroadcastTo((4, 8, 16)),
+    "Range": lambda: P.Range(0.0, 16.0, 1.0),
 }
 STATIC = {  # what follows the Tensors
     "Cast": (ms.float16,),
@@ -341,12 +346,23 @@ STATIC = {  # what follows the Tensors
     "TopK": (3,),
     "CumSum": (1,),
     "CumProd": (1,),
-    "Gather": (0,),
+    **dict.fromkeys(("Gather", "SparseGatherV2", "EmbeddingLookup"), (0,)),
+    **dict.fromkeys((f"UnsortedSegment{kind}" for kind in ("Sum", "Min", "Max", "Prod")), (4,)),
+    "Reshape": ((16, 8),),
+    "Slice": ((0, 4), (8, 8)),
+    "StridedSlice": ((0, 4), (8, 12), (1, 1)),
     **dict.fromkeys((f"Reduce{kind}" for kind in ("Sum", "Mean", "Max", "Min", "Prod", "All", "Any")), (1,)),
 }
 OF_BOOLS = ("LogicalNot", "LogicalAnd", "LogicalOr", "ReduceAll", "ReduceAny", "Select")
-OF_INTS = ("BitwiseAnd", "BitwiseOr", "BitwiseXor", "Gather", "OneHot", "SparseSoftmaxCrossEntropyWithLogits")
-NOT_HERE = ("Assign", "AssignAdd", "AssignSub", "Dropout")  # write or draw; they have checks of their own
+OF_INTS = ("BitwiseAnd", "BitwiseOr", "BitwiseXor", "OneHot", "SparseSoftmaxCrossEntropyWithLogits")
+OF_PLACES = (
+    "Gather",
+    "SparseGatherV2",
+    "EmbeddingLookup",
+    *(f"UnsortedSegment{k}" for k in ("Sum", "Min", "Max", "Prod")),
+)
+# They write or draw, and have checks of their own.
+NOT_HERE = ("Assign", "AssignAdd", "AssignSub", "Dropout", "DropoutGenMask", "DropoutDoMask", "UniformCandidateSampler")
 
 
 def example(name, op):
@@ -359,6 +375,8 @@ def example(name, op):
     for place, shape in enumerate(shapes):
         if name in OF_BOOLS and not (name == "Select" and place):
             tensors.append(Tensor(RANDOM.random(shape) > 0.5))
+        elif name in OF_PLACES and place:
+            tensors.append(Tensor(RANDOM.integers(0, 4, shape, np.int32)))
         elif name in OF_INTS and (place == (name != "OneHot") or name.startswith("Bitwise")):
             tensors.append(Tensor(RANDOM.integers(0, 4, shape[:1] if name.startswith("Sparse") else shape, np.int32)))
         else:
@@ -399,24 +417,34 @@ def random_strategy(op, primitive, tensors, static, many):
     if op.name == "OneHot":
         settings["depth"] = 16
     rule = rule_of(Call(op.name, settings, shapes))
-    said = [rule.said.get(i, (letters, shape)) for i, (letters, shape) in enumerate(zip(rule.inputs, shapes))]
+    said = [rule.said.get(i, (letters, shape)) for i, (letters, shape) in enumerate(zip(rule.inputs, shapes))][
+        : rule.told
+    ]
     sizes = {c: n for letters, shape in said for c, n in zip(letters, shape) if c not in "." + rule.whole}
-    parts, left = {}, 8
-    for letter in RANDOM.permutation(sorted(sizes)):
-        cut = int(RANDOM.choice([n for n in (1, 2, 4, 8) if left % n == 0 and sizes[letter] % n == 0]))
-        parts[str(letter)], left = cut, left // cut
+    while True:
+        parts, left = {}, 8
+        for letter in RANDOM.permutation(sorted(sizes)):
+            cut = int(RANDOM.choice([n for n in (1, 2, 4, 8) if left % n == 0 and sizes[letter] % n == 0]))
+            parts[str(letter)], left = cut, left // cut
+        if not rule.wrong(parts, 8):
+            break
     return tuple(tuple(parts.get(c, 1) for c in letters) for letters, _ in said)
 
 
-def check_an_operator_without_a_rule_says_so():
+def check_an_operator_without_a_rule_is_cut_by_rows_or_refused():
+    x = floats(8, 4)
+    sort = P.Sort()
+    wanted = sort(x)[0].asnumpy()
     spread()
-    sort = P.Sort().shard(((8, 1),))
-    try:
-        ms.ms_function(lambda x: sort(x))(floats(8, 4))
-    except MissingEntry as error:
-        assert "For 'Sort', there is no sharding rule" in str(error)
-    else:
-        raise AssertionError("it is spread")
+    for strategy, allowed in ((((8, 1),), True), (((4, 2),), False)):
+        sort.shard(strategy)
+        try:
+            got = ms.ms_function(lambda x: sort(x))(x)[0].asnumpy()
+        except MissingEntry as error:
+            assert not allowed and "For 'Sort', there is no sharding rule: one axis" in str(error), error
+        else:
+            assert allowed
+            np.testing.assert_array_equal(got, wanted)
 
 
 def check_a_mesh_has_the_prime_factors_of_its_devices():

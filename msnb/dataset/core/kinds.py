@@ -69,6 +69,12 @@ def outside(low: float, high: float, name: str, low_in: bool = True) -> ValueErr
     return ValueError(f"Input {name}{' ' if name else ''}is not within the required interval of {interval}.")
 
 
+def _samples(number, name):
+    if generations.shared == 2 and of_type(int)(number, name) < 0:
+        raise ValueError(f"{name} exceeds the boundary between 0 and {INT64_MAX}: {number}.")
+    return within(0, INT32_MAX, int)(number, name)
+
+
 def list_of(*types: type, containers: tuple[type, ...] = (list, tuple)) -> Worded:
     """A list of objects of one of `types`."""
     whole, part = of_type(*containers), of_type(*types)
@@ -250,7 +256,7 @@ NonZeroInt32 = Annotated[int, Worded("an int other than 0", _non_zero)]
 Real24 = Annotated[float, within(-FLOAT_MAX_INTEGER, FLOAT_MAX_INTEGER, float, int)]
 PositiveReal24 = Annotated[float, within(0, FLOAT_MAX_INTEGER, float, int, low_in=False)]
 NonNegReal24 = Annotated[float, within(0, FLOAT_MAX_INTEGER, float, int)]
-NumSamples = Annotated[int, within(0, INT32_MAX, int)]
+NumSamples = Annotated[int, Worded("a number of samples", _samples)]
 NonNegInt64 = Annotated[int, within(0, INT64_MAX, int)]
 NoEnd = Annotated[int, within(-1, INT32_MAX, int)]
 Count = Annotated[int, Worded("-1 or a positive int", _count)]

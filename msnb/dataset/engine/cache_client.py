@@ -13,7 +13,7 @@ import numpy as np
 from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import Flag, Text, UInt32, Whole, of_type, positive, within
 from msnb.dataset.engine import nodes, ordering
-from msnb.dataset.engine.chunk import Chunk, rows_of, settle
+from msnb.dataset.engine.chunk import Chunk, Origin, rows_of, settle
 
 CacheStat = namedtuple("CacheStat", "avg_cache_sz num_mem_cached num_disk_cached")
 
@@ -188,7 +188,8 @@ class _CacheNode(nodes.Node):
             rows = [self.kept.get(n) for n in part]
             missing = sorted({n for n, row in zip(part, rows, strict=True) if row is None})
             if missing:
-                chunk = Chunk(self.source.source.fetch(np.array(missing, np.int64)), len(missing), start)
+                wanted, source = np.array(missing, np.int64), self.source.source
+                chunk = Chunk(source.fetch(wanted), len(missing), start, Origin(source.files, wanted))
                 for node in self.maps:
                     chunk = node.run(chunk)
                 made = dict(zip(missing, zip(*map(rows_of, chunk.columns), strict=True), strict=True))

@@ -2,7 +2,7 @@
 shapes differ.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,15 +25,45 @@ class Hint:
         return size
 
 
+class Origin:
+    """Which files rows come from.
+
+    Args:
+        files (Callable): Number of a sample to the paths of its files.
+        numbers (np.ndarray): Those of the rows; None where all come from the same files.
+    """
+
+    __slots__ = ("files", "numbers")
+
+    def __init__(self, files: Callable[[int], Sequence[str]], numbers: np.ndarray | None = None) -> None:
+        self.files: Callable[[int], Sequence[str]] = files
+        self.numbers: np.ndarray | None = numbers
+
+    def of(self, row: int) -> Sequence[str]:
+        """The files of a row."""
+        return self.files(0 if self.numbers is None else int(self.numbers[row]))
+
+    def of_rows(self, which: Any) -> "Origin":
+        """That of some of the rows."""
+        return self if self.numbers is None else Origin(self.files, self.numbers[which])
+
+
 class Chunk:
-    """`n` rows as a list of columns; `first` is the number of its first row in the epoch."""
+    """`n` rows as a list of columns; `first` is the number of its first row in the epoch, and `origin` says which files
+    they come from, where that is known.
+    """
 
-    __slots__ = ("columns", "n", "first")
+    __slots__ = ("columns", "n", "first", "origin")
 
-    def __init__(self, columns: Any, n: int, first: int = 0) -> None:
+    def __init__(self, columns: Any, n: int, first: int = 0, origin: Origin | None = None) -> None:
         self.columns: Any = columns
         self.n: int = n
         self.first: int = first
+        self.origin: Origin | None = origin
+
+    def moved(self, first: int) -> "Chunk":
+        """The same rows at another place of the epoch."""
+        return Chunk(self.columns, self.n, first, self.origin)
 
     def rows(self) -> Iterator[Any]:
         """Yield each row as a list of arrays."""
@@ -41,7 +71,8 @@ class Chunk:
 
     def part(self, start: int, stop: int) -> "Chunk":
         """The rows from `start` to `stop`."""
-        return Chunk([c[start:stop] for c in self.columns], stop - start, self.first + start)
+        origin = self.origin and self.origin.of_rows(slice(start, stop))
+        return Chunk([c[start:stop] for c in self.columns], stop - start, self.first + start, origin)
 
     def pick(self, keep: Any) -> "Chunk":
         """The rows whose numbers are in the list `keep`."""
@@ -49,6 +80,7 @@ class Chunk:
             [c[keep] if isinstance(c, np.ndarray) else [c[i] for i in keep] for c in self.columns],
             len(keep),
             self.first,
+            self.origin and self.origin.of_rows(keep),
         )
 
 

@@ -12,16 +12,28 @@ _HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__
 _LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
 
 
+_FILES = 3  # as many are named
+
+
 class UserError(RuntimeError):
     """A RuntimeError that already says where it happened.
 
     Attributes:
         retells (bool): That its sentence is that of its cause: who shows both needs one of them.
         before: (columns, number) of the rows of the same chunk that were made before it happened: they come first.
+        sample: number of the row in the epoch at which an operation of ``map`` failed.
     """
 
     retells = True
     before = None
+    sample: int | None = None
+
+    def tell_files(self, operation: str, files: Sequence[str]) -> None:
+        """Add the files of the row, in MindSpore's words; of many the first ones."""
+        if files:
+            more = f" and {len(files) - _FILES} more" if len(files) > _FILES else ""
+            told = f"map operation: [{operation}] failed. The corresponding data files: {', '.join(files[:_FILES])}"
+            self.args = (f"{self.args[0]}\n{told}{more}.",)
 
 
 class NoDataError(RuntimeError):

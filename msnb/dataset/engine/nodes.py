@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from msnb.dataset.engine.chunk import Chunk, Hint, concatenate, joined, rechunk, rows_of, stacked
+from msnb.dataset.engine.chunk import Chunk, Hint, Origin, concatenate, joined, rechunk, rows_of, stacked
 from msnb.dataset.engine.errors import located, rows_before
 
 
@@ -93,10 +93,11 @@ class IndexSource(Node):
             if failure is not None and start == end:
                 raise failure
             stop = min(start + size, end)
+            origin = Origin(self.source.files, numbers[start:stop])
             if (start, stop) == (begin, end):
-                yield Chunk(columns, stop - start, start)
+                yield Chunk(columns, stop - start, start, origin)
             else:
-                yield Chunk([c[start - begin : stop - begin] for c in columns], stop - start, start)
+                yield Chunk([c[start - begin : stop - begin] for c in columns], stop - start, start, origin)
             start = stop
 
     def _up_to(self, error, fetch, numbers, first):
@@ -124,16 +125,19 @@ class IndexSource(Node):
 
 
 class StreamSource(Node):
-    """Samples that come in their own order: ``open()`` gives an iterator over rows (lists of arrays) or chunks."""
+    """Samples that come in their own order, out of `files` where there are some: ``open()`` gives an iterator over rows
+    (lists of arrays) or chunks.
+    """
 
-    def __init__(self, source: Any, columns: Sequence[str]) -> None:
+    def __init__(self, source: Any, columns: Sequence[str], files: Sequence[str] = ()) -> None:
         super().__init__([], columns)
         self.source = source
+        self.origin: Origin | None = Origin(lambda number: files) if files else None
 
     def chunks(self, hint: Hint) -> Iterator[Chunk]:
         first = 0
         for columns, n in self.source.stream(hint):
-            yield Chunk(columns, n, first)
+            yield Chunk(columns, n, first, self.origin)
             first += n
 
     def size(self) -> int | None:
@@ -161,7 +165,7 @@ class Map(Node):
             except Exception as error:
                 columns, n = rows_before(error)
                 if n:
-                    yield Chunk(columns, n, chunk.first)
+                    yield Chunk(columns, n, chunk.first, chunk.origin)
                 raise
             yield made
 
@@ -170,11 +174,11 @@ class Map(Node):
         failure = None
         for step in self.steps:
             try:
-                chunk = Chunk(step.run(chunk), chunk.n, chunk.first)
+                chunk = Chunk(step.run(chunk), chunk.n, chunk.first, chunk.origin)
             except Exception as error:
                 failure = error
                 columns, n = rows_before(error)
-                chunk = Chunk(columns, n, chunk.first)
+                chunk = Chunk(columns, n, chunk.first, chunk.origin)
             if failure is not None and not chunk.n:
                 raise failure
         if failure is not None:
@@ -220,9 +224,10 @@ class CachedMap(Node):
 
     def compute(self, numbers: np.ndarray, first: int) -> Any:
         """The columns of these samples, computed."""
-        chunk = Chunk(self.children[0].fetch(numbers), len(numbers), first)
+        source = self.children[0]
+        chunk = Chunk(source.fetch(numbers), len(numbers), first, Origin(source.source.files, numbers))
         for step in self.steps:
-            chunk = Chunk(step.run(chunk), chunk.n, first)
+            chunk = Chunk(step.run(chunk), chunk.n, first, chunk.origin)
         return chunk.columns
 
     def describe(self) -> str:
@@ -373,7 +378,7 @@ class Filter(Node):
                 failure.__cause__ = error
             if keep:
                 kept = chunk if len(keep) == chunk.n else chunk.pick(keep)
-                yield Chunk(kept.columns, kept.n, first)
+                yield kept.moved(first)
                 first += kept.n
             if failure is not None:
                 raise failure
@@ -394,7 +399,7 @@ class Project(Node):
 
     def chunks(self, hint: Hint) -> Iterator[Chunk]:
         for chunk in self.children[0].chunks(hint):
-            yield Chunk([chunk.columns[i] for i in self.pick], chunk.n, chunk.first)
+            yield Chunk([chunk.columns[i] for i in self.pick], chunk.n, chunk.first, chunk.origin)
 
     def describe(self) -> str:
         return f"project {'+'.join(self.columns)}"

@@ -35,11 +35,13 @@ class Shuffle(Node):
         return n
 
     def chunks(self, hint: Hint) -> Iterator[Chunk]:
-        child, taken, ended = self.children[0], 0, False
+        child, taken, ended, origin = self.children[0], 0, False, None
 
         def rows():
-            nonlocal taken
+            nonlocal taken, origin
             for chunk in child.chunks(Hint(max(hint.limit, 16))):
+                if chunk.origin is not None and chunk.origin.numbers is None:  # that of all rows
+                    origin = chunk.origin
                 for row in zip(*map(rows_of, chunk.columns), strict=True):
                     if ended:
                         break
@@ -56,11 +58,11 @@ class Shuffle(Node):
             for row in order:
                 pending.append(row)
                 if len(pending) == want:
-                    yield self._chunk(pending, first)
+                    yield self._chunk(pending, first, origin)
                     first += want
                     pending, want = [], hint.take()
             if pending:
-                yield self._chunk(pending, first)
+                yield self._chunk(pending, first, origin)
         finally:
             if self.cut_short:
                 # A take had enough: draw for the rest too, so that the next epoch's order does not depend on the take.
@@ -68,8 +70,8 @@ class Shuffle(Node):
                 for _ in order:
                     pass
 
-    def _chunk(self, rows, first):
-        return Chunk([settle(list(c)) for c in zip(*rows, strict=True)], len(rows), first)
+    def _chunk(self, rows, first, origin):
+        return Chunk([settle(list(c)) for c in zip(*rows, strict=True)], len(rows), first, origin)
 
     def describe(self) -> str:
         return f"shuffle {self.buffer_size}"
@@ -87,7 +89,7 @@ class Repeat(Node):
         while self.count < 0 or done < self.count:
             start = first
             for chunk in self.children[0].chunks(hint):
-                yield Chunk(chunk.columns, chunk.n, start + chunk.first)
+                yield chunk.moved(start + chunk.first)
                 first += chunk.n
             done += 1
             if first == start:
@@ -168,7 +170,7 @@ class Skip(Node):
                 continue
             if left:
                 chunk, left = chunk.part(left, chunk.n), 0
-            yield Chunk(chunk.columns, chunk.n, first)
+            yield chunk.moved(first)
             first += chunk.n
 
     def size(self) -> int | None:
@@ -237,7 +239,7 @@ class Concat(Node):
                     chunk = self.shard.keep(chunk, number, first)
                     if chunk is None:
                         continue
-                yield Chunk(chunk.columns, chunk.n, first)
+                yield chunk.moved(first)
                 first += chunk.n
 
     def _check(self, chunk, child, number):

@@ -45,6 +45,7 @@ class Step:
     deterministic = False
     costly = False
     pointwise = False
+    operation = "PyFunc"  # MindSpore's name of what it does: that of a function of the user's
 
     def place(self, columns: Any, made: Any) -> Any:
         """The columns after this step."""
@@ -67,6 +68,8 @@ class Step:
         try:
             made = self.apply([chunk.columns[i] for i in self.inputs], chunk.n, chunk.first)
         except UserError as error:
+            if chunk.origin is not None and error.sample is not None:
+                error.tell_files(self.operation, chunk.origin.of(error.sample - chunk.first))
             if error.before is not None:
                 made, n = error.before
                 error.before = self.place(chunk.part(0, n).columns, made), n
@@ -76,6 +79,8 @@ class Step:
     def fail(self, error: BaseException, sample: int | None, made: Any = (), n: int = 0) -> Any:
         """The error that is raised for `error`; `made` are the columns of the `n` rows that were made before."""
         failure = located(error, f"map operation {self.label}", self.names, sample)
+        if isinstance(failure, UserError):
+            failure.sample = sample
         if n and isinstance(failure, UserError):
             failure.before = list(made), n
         return failure
@@ -88,6 +93,7 @@ class LibraryStep(Step):
         super().__init__(inputs, results, names, workers)
         self.op = op
         self.label: str = op_name(op)
+        self.operation: str = self.label
         self.state: Any = op._open()
         self.act_on_stack: Any = None  # what the optimiser puts in the place of op._apply_stack
         self.deterministic: Any = op.deterministic

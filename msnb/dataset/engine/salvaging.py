@@ -25,7 +25,7 @@ class SalvagingMap(nodes.Map):
         for chunk in self.children[0].chunks(hint):
             given += chunk.n
             for part in self._good(chunk):
-                yield Chunk(part.columns, part.n, made)
+                yield part.moved(made)
                 made += part.n
                 if self.mode is ErrorSamplesMode.REPLACE:
                     good.append(part)
@@ -34,7 +34,7 @@ class SalvagingMap(nodes.Map):
             for part in good:
                 if missing:
                     again = part.part(0, min(part.n, missing))
-                    yield Chunk(again.columns, again.n, made)
+                    yield again.moved(made)
                     made += again.n
                     missing -= again.n
 
@@ -46,7 +46,7 @@ class SalvagingMap(nodes.Map):
         except Exception as error:
             columns, n = rows_before(error)
         if n:
-            yield Chunk(columns, n, chunk.first)
+            yield Chunk(columns, n, chunk.first, chunk.origin)
         for row in range(n, chunk.n):
             try:
                 yield self.run(chunk.part(row, row + 1))

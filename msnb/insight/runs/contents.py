@@ -53,7 +53,7 @@ class Contents:
 
     def _clear(self):
         self._files: dict[Path, Tail] = {}
-        self._newest: dict[str, int] = {}  # tag -> number of the file that its last value stands in
+        self._newest: dict[tuple[str, str], int] = {}  # kind and tag -> number of the file of its last value
         self.scalars: dict[str, list[Series]] = {}
         self.stored: dict[str, dict[str, list[Stored]]] = {name: {} for name in _KINDS.values()}
         self.graphs: list[Stored] = []
@@ -143,12 +143,14 @@ class Contents:
                 np.array(order), np.array(steps, np.int64), np.array(times, float), np.array(numbers, float)
             )
             columns.setdefault(tag, []).append(made)
+        news: dict[str, Series] = {}
         for tag, parts in columns.items():
             whole = parts[0] if len(parts) == 1 else events.Column(*map(np.concatenate, zip(*parts, strict=True)))
             if len(parts) > 1:
                 by = np.argsort(whole.order, kind="stable")
                 whole = events.Column(*(part[by] for part in whole))
-            self._scalars(tag, number, Series(whole.steps, whole.times, whole.values))
+            news[tag] = Series(whole.steps, whole.times, whole.values)
+        self._scalars(number, news)
 
     def _told(self, event):
         if event is not None and event.kind == "custom_lineage_data":
@@ -156,15 +158,13 @@ class Contents:
         elif event is not None:
             self.lineage[LINEAGE[event.kind]] = event.content
 
-    def _scalars(self, tag, number, news):
-        kept = self.scalars.setdefault(tag, [])
-        if self._newest.get(tag, number) != number and kept:  # what a resumed training repeats
-            old = _joined(kept)
-            keep = old.steps < news.steps[0]
-            kept[:] = [Series(*(part[keep] for part in old))]
-        self._newest[tag] = number
-        kept.append(news)
-        self._seen(float(news.times[0]), float(news.times[-1]))
+    def _scalars(self, number, news):
+        for tag, series in news.items():
+            self._resumed(number, "scalar", tag, int(series.steps[0]))
+        for tag, series in news.items():
+            self._newest["scalar", tag] = number
+            self.scalars.setdefault(tag, []).append(series)
+            self._seen(float(series.times[0]), float(series.times[-1]))
 
     def _single(self, path, number, records, order, singles):
         data = records.data
@@ -178,14 +178,34 @@ class Contents:
                 row = order, found.step, found.time, events.scalar(data, value)
                 singles.setdefault(value.tag, []).append(row)
                 continue
-            table = self.stored[_KINDS[value.kind]]
-            kept = table.setdefault(value.tag, [])
-            newest = f"{_KINDS[value.kind]}\0{value.tag}"
-            if self._newest.get(newest, number) != number:
-                kept[:] = [one for one in kept if one.step < found.step]
-            self._newest[newest] = number
-            place = records.offset + value.start
-            kept.append(Stored(found.step, found.time, path, place, value.end - value.start))
+            kind = _KINDS[value.kind]
+            self._resumed(number, kind, value.tag, found.step)
+            self._newest[kind, value.tag] = number
+            place = Stored(found.step, found.time, path, records.offset + value.start, value.end - value.start)
+            self.stored[kind].setdefault(value.tag, []).append(place)
+
+    def _resumed(self, number, kind, tag, step):
+        """File `number` goes on with a tag at `step`. Where an earlier file has that step, or later ones, the training
+        was resumed there: whatever earlier files have from there on is replaced, of other tags, too."""
+        if self._newest.get((kind, tag), number) == number:
+            return
+        if kind == "scalar":
+            last = max(int(part.steps.max()) for part in self.scalars[tag])
+        else:
+            last = max(one.step for one in self.stored[kind][tag])
+        if step > last:
+            return
+        for key in [key for key, of in self._newest.items() if of != number]:
+            kind, tag = key
+            table: dict[str, Any] = self.scalars if kind == "scalar" else self.stored[kind]
+            if kind == "scalar":
+                old = _joined(table[tag])
+                kept = old.steps < step
+                table[tag] = [Series(*(part[kept] for part in old))] if kept.any() else []
+            else:
+                table[tag] = [one for one in table[tag] if one.step < step]
+            if not table[tag]:
+                del table[tag], self._newest[key]
 
     def _seen(self, first, last):
         if first > 0 and math.isfinite(last - first):

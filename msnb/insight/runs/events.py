@@ -17,7 +17,7 @@ Span = tuple[int, int]
 _TIME, _STEP, _SUMMARY = 1, 2, 5  # fields of an Event, the same in lineage files
 _TAG, SCALAR, IMAGE, TENSOR, HISTOGRAM = 1, 3, 4, 8, 9  # fields of a Value
 _FORMS = 64  # different forms of records of one length; beyond, records are read one by one
-_ROWS = 4096  # records that are compared together
+_ROWS = 128  # records that are compared together: they stay in the processor's cache
 _FEW = 4
 
 
@@ -135,62 +135,59 @@ def columns(data: bytes, spans: list[Span]) -> tuple[dict[str, list[Column]], li
     lengths = np.array([end for _, end in spans], np.int64) - starts
     for length in np.unique(lengths).tolist():
         left, forms = np.flatnonzero(lengths == length), 0
+        rows = np.lib.stride_tricks.sliding_window_view(octets, length or 1)  # by their beginnings
         while len(left) >= _FEW and forms < _FORMS:
             form = _form(data, int(starts[left[0]]), length)
             if form is None:
                 others.append(int(left[0]))
                 left, forms = left[1:], forms + 1
                 continue
-            fits = np.concatenate(
-                [form.fits(octets, starts[left[at : at + _ROWS]]) for at in range(0, len(left), _ROWS)]
-            )
+            fits = np.concatenate([form.fits(rows[starts[part]]) for part in _pieces(left)])
             if not fits[0]:  # a step that its own form does not describe: padded varints of strange writers
                 fits[0] = False
                 others.append(int(left[0]))
                 left, forms = left[1:], forms + 1
                 continue
-            form.read(octets, starts, left[fits], found)
+            form.read(rows, starts, left[fits], found)
             left, forms = left[~fits], forms + 1
         others += left.tolist()
     return found, sorted(others)
+
+
+def _pieces(numbers):
+    return [numbers[at : at + _ROWS] for at in range(0, len(numbers), _ROWS)]
 
 
 class _Form:
     """Where a record of nothing but scalars has its time, its step and its numbers."""
 
     def __init__(self, octets, time, step, numbers):
-        self.time, self.step, self.numbers = time, step, numbers
-        free = np.zeros(len(octets), bool)
-        free[time : time + 8] = True
-        free[step[0] : step[1]] = True
-        self.at = np.array([at for _, at in numbers])
-        free[(self.at[:, None] + np.arange(4)).ravel()] = True
-        self.fixed = np.flatnonzero(~free)
-        self.text = octets[self.fixed]
+        self.time, self.step = slice(time, time + 8), slice(*step)
+        self.tags = [tag for tag, _ in numbers]
+        self.wanted = (np.array([at for _, at in numbers])[:, None] + np.arange(4)).ravel()
+        self.text, self.free = octets, np.zeros(len(octets), bool)
+        for place in (self.time, self.step, self.wanted):
+            self.free[place] = True
 
-    def fits(self, octets, starts):
-        """Which of the records at these places have this form."""
-        alike = (octets[starts[:, None] + self.fixed] == self.text).all(axis=1)
-        first, last = self.step
-        more = octets[starts[:, None] + np.arange(first, last)] >= 0x80
+    def fits(self, rows):
+        """Which of these records have this form."""
+        alike = ((rows == self.text) | self.free).all(axis=1)
+        more = rows[:, self.step] >= 0x80
         return alike & more[:, :-1].all(axis=1) & ~more[:, -1]
 
-    def read(self, octets, starts, which, found):
+    def read(self, rows, starts, which, found):
         """Add what these records say to the columns of their tags."""
-        here = starts[which][:, None]
-        times = octets[here + np.arange(self.time, self.time + 8)].view("<f8")[:, 0]
-        steps = np.zeros(len(which), np.uint64)
-        first, last = self.step
-        for place in range(last - first):
-            part = octets[here[:, 0] + first + place].astype(np.uint64) & np.uint64(0x7F)
-            steps |= part << np.uint64(7 * place)
-        steps = steps.view(np.int64)
-        wanted = (self.at[:, None] + np.arange(4)).ravel()
-        for row in range(0, len(which), _ROWS):
-            part = slice(row, row + _ROWS)
-            numbers = octets[here[part] + wanted].view("<f4").astype(np.float64)
-            for column, (tag, _) in enumerate(self.numbers):
-                found.setdefault(tag, []).append(Column(which[part], steps[part], times[part], numbers[:, column]))
+        times, steps, numbers = [], [], []
+        for part in _pieces(which):
+            some = rows[starts[part]]
+            times.append(np.ascontiguousarray(some[:, self.time]).view("<f8")[:, 0])
+            steps.append(some[:, self.step])
+            numbers.append(some.take(self.wanted, axis=1).view("<f4").T)
+        sevens = (np.concatenate(steps) & 0x7F).astype(np.uint64)
+        step = np.bitwise_or.reduce(sevens << (7 * np.arange(sevens.shape[1], dtype=np.uint64)), axis=1).view(np.int64)
+        time = np.concatenate(times)
+        for tag, column in zip(self.tags, np.concatenate(numbers, axis=1).astype(np.float64), strict=True):
+            found.setdefault(tag, []).append(Column(which, step, time, column))
 
 
 def _form(data, start, length):

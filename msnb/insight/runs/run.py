@@ -34,8 +34,8 @@ class Run:
     """A folder that `msnb.record`, `SummaryCollector` or `SummaryRecord` writes, or that MindSpore has written.
 
     What stands in it is read once, and what is appended later by `refresh`; large values are read from the files when
-    they are asked for. Where a later file begins again at an earlier step, as after a training was resumed, what it
-    repeats takes the place of what was there.
+    they are asked for. Where a later file goes on with a tag at an earlier step, as after a training was resumed, it
+    takes the place of all that earlier files have from that step on.
 
     Args:
         folder (Union[str, Path]): the folder.

@@ -40,29 +40,27 @@ def thinned(series: Series, columns: int) -> Columns:
     Returns:
         Columns.
     """
-    n = len(series.values)
-    finite = np.isfinite(series.values)
-    values = np.where(finite, series.values, np.nan)
-    steps, times = series.steps.astype(np.float64), series.times
+    n, values = len(series.values), series.values
+    finite = np.isfinite(values)
+    all_finite = bool(finite.all())
     if n <= columns:
-        some = values.astype(np.float32)
+        some = values.astype(np.float32) if all_finite else np.where(finite, values, np.nan).astype(np.float32)
         bad = (~finite).astype(np.uint32)
-        return Columns(steps, times, some, some, some, np.ones(n, np.uint32), bad)
+        return Columns(series.steps.astype(np.float64), series.times, some, some, some, np.ones(n, np.uint32), bad)
     starts = np.linspace(0, n - 1, columns).astype(np.int64)  # the last value has a column of its own
     counts = np.diff(starts, append=n)
-    good = np.add.reduceat(finite.astype(np.int64), starts)
-    total = np.add.reduceat(np.where(finite, values, 0.0), starts)
-    with np.errstate(invalid="ignore"):
+    if all_finite:
+        good, mean = counts, np.add.reduceat(values, starts) / counts
+        low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+    else:
+        good = np.add.reduceat(finite.astype(np.int64), starts)
+        total = np.add.reduceat(np.where(finite, values, 0.0), starts)
         mean = np.where(good > 0, total / np.maximum(good, 1), np.nan)
-    return Columns(
-        steps[starts],
-        times[starts],
-        np.fmin.reduceat(values, starts).astype(np.float32),
-        np.fmax.reduceat(values, starts).astype(np.float32),
-        mean.astype(np.float32),
-        counts.astype(np.uint32),
-        (counts - good).astype(np.uint32),
-    )
+        values = np.where(finite, values, np.nan)
+        low, high = np.fmin.reduceat(values, starts), np.fmax.reduceat(values, starts)
+    steps, times = series.steps[starts].astype(np.float64), series.times[starts]
+    counted = counts.astype(np.uint32), (counts - good).astype(np.uint32)
+    return Columns(steps, times, low.astype(np.float32), high.astype(np.float32), mean.astype(np.float32), *counted)
 
 
 def between(series: Series, first: float, last: float) -> Series:

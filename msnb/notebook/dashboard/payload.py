@@ -10,6 +10,7 @@ import numpy as np
 
 from msnb.insight.runs import Histogram, Image, Run, TensorValue
 from msnb.insight.runs.thinning import Columns, between, evenly, in_common_bins, thinned
+from msnb.insight.runs.values import Series, Stored
 from msnb.notebook.graph import GraphView
 
 _POINTS = 100_000  # columns in all; a curve alone gets more of them than one of hundreds
@@ -47,13 +48,14 @@ class Pack:
         return struct.pack("<I", len(text)) + text + b"".join(self._parts)
 
 
-def whole(runs: list[Run], title: str) -> bytes:
-    """All that the dashboard shows of these runs."""
+def whole(runs: list[Run], title: str, waiting: str = "") -> bytes:
+    """All that the dashboard shows of these runs; `waiting` is what it says where there is none yet."""
     pack = Pack()
     curves = [(number, tag) for number, run in enumerate(runs) for tag in run.tags["scalar"]]
     header = {
         "kind": "whole",
         "title": title,
+        "waiting": waiting,
         "runs": [about(run) for run in runs],
         "scalars": _scalars(pack, runs, curves, columns(len(curves))),
         "graphs": [one for number, run in enumerate(runs) for one in _graphs(pack, number, run)],
@@ -75,16 +77,16 @@ def saved(payload: bytes) -> bytes:
 
 def news(
     runs: list[Run],
-    known: dict[tuple[int, str], int],
-    other: dict[tuple[int, str, str], int],
+    known: dict[tuple[int, str], tuple[Any, ...]],
+    other: dict[tuple[int, str, str], Any],
     anyhow: bool = False,
 ) -> bytes | None:
     """What came since the view knew so many values of each tag, None where nothing did.
 
     Args:
         runs (list[Run]): all of them; those that came later stand behind the others.
-        known (dict): (number of the run, tag) -> how many scalars the view has; brought up to date.
-        other (dict): (number of the run, kind, tag) -> how many other values, and graphs; brought up to date.
+        known (dict): (number of the run, tag) -> the scalars that the view has, as `counted` says; brought up to date.
+        other (dict): (number of the run, kind, tag) -> its other values, and how many graphs; brought up to date.
         anyhow (bool): whether something else is to be told, as the state of a run. Default: False.
     """
     pack = Pack()
@@ -92,11 +94,12 @@ def news(
     for number, run in enumerate(runs):
         for tag in run.tags["scalar"]:
             series = run.scalar(tag)
-            had, n = known.get((number, tag), 0), len(series.values)
-            if n == had:
+            before, now = known.get((number, tag)), _until(series)
+            if before == now:
                 continue
-            known[number, tag] = n
-            if had == 0 or n < had or n - had > _LEAST:
+            known[number, tag] = now
+            had, n = before[0] if before else 0, now[0]
+            if had == 0 or n - had > _LEAST or before != _until(series, had):  # the last where a training was resumed
                 fresh.append((number, tag))
             else:
                 parts.append(thinned(type(series)(*(part[had:] for part in series)), _LEAST))
@@ -123,19 +126,29 @@ def news(
 
 def counted(
     runs: list[Run],
-) -> tuple[dict[tuple[int, str], int], dict[tuple[int, str, str], int]]:
+) -> tuple[dict[tuple[int, str], tuple[Any, ...]], dict[tuple[int, str, str], Any]]:
     """What a view has that was just drawn whole, for `news`."""
-    known = {
-        (number, tag): len(run.scalar(tag).values) for number, run in enumerate(runs) for tag in run.tags["scalar"]
-    }
-    other = {
-        (number, kind, tag): len(run.places(kind, tag))
+    known = {(number, tag): _until(run.scalar(tag)) for number, run in enumerate(runs) for tag in run.tags["scalar"]}
+    other: dict[tuple[int, str, str], Any] = {
+        (number, kind, tag): _ends(run.places(kind, tag))
         for number, run in enumerate(runs)
         for kind in ("image", "histogram", "tensor")
         for tag in run.tags[kind]
     }
     other |= {(number, "graph", ""): _graphs_of(run) for number, run in enumerate(runs)}
     return known, other
+
+
+def _until(series: Series, n: int | None = None) -> tuple[Any, ...]:
+    """How many values a view has of a series, and which is the last: what was replaced since is told by that."""
+    n = len(series.values) if n is None else n
+    if not 0 < n <= len(series.values):
+        return (n,)
+    return n, int(series.steps[n - 1]), series.times[n - 1].tobytes()
+
+
+def _ends(places: list[Stored]) -> tuple[Any, ...]:
+    return len(places), *places[-1:]
 
 
 def detail(runs: list[Run], tags: list[str], first: float, last: float) -> bytes:
@@ -173,20 +186,31 @@ def _scalars(pack, runs, curves, most):
 
 
 def _joined(pack, runs, rows, parts: list[Columns]):
-    """Numbers of the arrays of all curves, one behind the other; times count from the beginning of each run."""
-    begins = [runs[row[0]].started or 0.0 for row in rows]
+    """Numbers of the arrays of all curves, one behind the other; times count from the beginning of each run.
 
-    def all_of(name, less=None):
-        arrays = [getattr(part, name) for part in parts]
-        if less is not None:
-            arrays = [array - begin for array, begin in zip(arrays, less, strict=True)]
-        return np.concatenate(arrays) if arrays else np.empty(0)
-
+    Most curves of a run have their values at the same steps: these stand once, and each row gets where they begin.
+    """
+    places, size = {}, 0
+    arrays = {name: [] for name in Columns._fields}
+    for row, part in zip(rows, parts, strict=True):
+        shared = {
+            "steps": part.steps,
+            "times": part.times - (runs[row[0]].started or 0.0),
+            "counts": part.counts,
+            "bad": part.bad,
+        }
+        key = tuple(array.tobytes() for array in shared.values())
+        if key not in places:
+            places[key], size = size, size + len(part.steps)
+            for name, array in shared.items():
+                arrays[name].append(array)
+        row.append(places[key])
+        for name in ("low", "high", "mean"):
+            arrays[name].append(getattr(part, name))
+    letters = {"steps": "d", "counts": "I", "bad": "I"}
     return {
-        "steps": pack.add("d", all_of("steps")),
-        "times": pack.add("f", all_of("times", begins)),
-        **{name: pack.add("f", all_of(name)) for name in ("low", "high", "mean")},
-        **{name: pack.add("I", all_of(name)) for name in ("counts", "bad")},
+        name: pack.add(letters.get(name, "f"), np.concatenate(some) if some else np.empty(0))
+        for name, some in arrays.items()
     }
 
 
@@ -201,9 +225,9 @@ def _values(pack, runs, kind, known=None):
     for number, run, tag in tags:
         places = run.places(single, tag)
         if known is not None:
-            if known.get((number, single, tag)) == len(places):
+            if known.get((number, single, tag)) == _ends(places):
                 continue
-            known[number, single, tag] = len(places)
+            known[number, single, tag] = _ends(places)
         most = _SHOWN[kind]
         if kind == "images":
             room = _IMAGE_BYTES // len(tags)

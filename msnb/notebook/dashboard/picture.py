@@ -1,5 +1,6 @@
 """The curves of a dashboard as a still picture, for pages where no script runs."""
 
+import textwrap
 from html import escape
 
 import numpy as np
@@ -10,7 +11,7 @@ from msnb.insight.runs.thinning import thinned
 
 _WIDTH, _WIDE, _HIGH, _GAP = 860, 270, 150, 12
 _COLUMNS = 130  # points of a curve
-_COLOURS = (
+COLOURS = (  # as src/colours.js has them for light pages
     "#0072b2",
     "#d55e00",
     "#009e73",
@@ -30,12 +31,13 @@ _STYLE = (
 )
 
 
-def to_svg(runs: list[Run], title: str, charts: int = 9) -> str:
+def to_svg(runs: list[Run], title: str, waiting: str = "", charts: int = 9) -> str:
     """The first curves of some runs, and their names, as SVG.
 
     Args:
         runs (list[Run]): what is drawn.
         title (str): what stands above.
+        waiting (str): what is said where there is no run yet. Default: "".
         charts (int): how many curves. Default: 9.
     """
     tags = list(dict.fromkeys(tag for run in runs for tag in run.tags["scalar"]))
@@ -44,7 +46,7 @@ def to_svg(runs: list[Run], title: str, charts: int = 9) -> str:
     for number, run in enumerate(runs[:12]):
         x = 16 + 207 * (number % 4)
         out.append(
-            f'<rect x="{x}" y="{y - 8}" width="14" height="4" fill="{_COLOURS[number % len(_COLOURS)]}"/>'
+            f'<rect x="{x}" y="{y - 8}" width="14" height="4" fill="{COLOURS[number % len(COLOURS)]}"/>'
             f'<text x="{x + 20}" y="{y}" class="s">{escape(middle(run.name, 24))}, {escape(run.state)}</text>'
         )
         if number % 4 == 3 and number + 1 < len(runs[:12]):
@@ -59,9 +61,10 @@ def to_svg(runs: list[Run], title: str, charts: int = 9) -> str:
         n = len({tag for run in runs for tag in run.tags[kind]})
         rest += [f"{n} {kind}{'s' if n > 1 else ''}"] if n else []
     if rest or not tags:
-        words = "and " + ", ".join(rest) if tags else ", ".join(rest) or "Nothing was recorded yet."
-        out.append(f'<text x="16" y="{y + 6}" class="s">{escape(words)}</text>')
-        y += 18
+        words = "and " + ", ".join(rest) if tags else ", ".join(rest) or waiting or "Nothing was recorded yet."
+        for line in textwrap.wrap(words, 130):
+            out.append(f'<text x="16" y="{y + 6}" class="s">{escape(line)}</text>')
+            y += 18
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {y}" width="{_WIDTH}" height="{y}" role="img" '
         f'aria-label="{escape(f"Curves of {title}", quote=True)}"><style>{_STYLE}</style>'
@@ -89,7 +92,7 @@ def _chart(runs, tag, left, top):
         xs = left + 10 + (steps[good] - first) / ((last - first) or 1) * wide
         ys = top + 32 + (high - values[good]) / ((high - low) or 1) * tall
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(xs.tolist(), ys.tolist(), strict=True))
-        colour = _COLOURS[number % len(_COLOURS)]
+        colour = COLOURS[number % len(COLOURS)]
         if good.sum() == 1:
             out.append(f'<circle cx="{xs[0]:.1f}" cy="{ys[0]:.1f}" r="3" fill="{colour}"/>')
         else:

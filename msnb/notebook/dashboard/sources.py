@@ -17,13 +17,16 @@ class Sources:
         runs (list[Run]): what was found, the oldest first; what comes later stands behind them.
 
     Raises:
-        FileNotFoundError: If there is no such folder, or no run in it.
+        FileNotFoundError: If there is no such folder.
         TypeError: If `source` is none of these.
+        ValueError: If `source` is an empty list.
     """
 
     def __init__(self, source: "str | Path | Run | Sequence[str | Path | Run]") -> None:
         self._folders: list[Path] = []
         runs = self._found(source)
+        if not runs and not self._folders:
+            raise ValueError("For 'dashboard', 'source' should name a run or a folder, but got an empty list.")
         self.runs: list[Run] = sorted(runs, key=lambda run: run.started or 0.0) if len(runs) > 1 else runs
         self._known: set[Path] = {run.folder for run in self.runs}
 
@@ -32,12 +35,24 @@ class Sources:
         came = []
         for folder in self._folders:
             try:
-                came += [Run(inner) for inner in _inner(folder) if inner not in self._known and is_run(inner)]
+                there = _runs_in(folder)
+                came += [Run(one) for one in there if one not in self._known]
             except OSError:  # the folder, or what was in it, is gone in the meantime
                 continue
         self._known.update(run.folder for run in came)
         self.runs += came
         return bool(came)
+
+    @property
+    def waiting(self) -> str:
+        """What is waited for where there is no run yet, a sentence; else an empty str."""
+        if self.runs:
+            return ""
+        folders = " or ".join(f"'{folder}'" for folder in self._folders)
+        return (
+            f"No run in {folders} yet: what msnb.record, Model.train(record=...), SummaryCollector or SummaryRecord "
+            f"write there appears here by itself."
+        )
 
     def _found(self, source):
         if isinstance(source, Run):
@@ -51,21 +66,19 @@ class Sources:
         )
 
     def _in_folder(self, folder):
-        """The run that a folder is, or else the runs that stand in it."""
+        """The run that a folder is, or else the runs that stand in it, now or later."""
         if not folder.is_dir():
             raise FileNotFoundError(f"For 'dashboard', there is no folder '{folder}'.")
-        if is_run(folder):
-            return [Run(folder)]
-        found = [Run(inner) for inner in _inner(folder) if is_run(inner)]
-        if not found:
-            raise FileNotFoundError(
-                f"For 'dashboard', '{folder}' holds no run: neither a run.json nor an event file of MindSpore's, and "
-                f"no folder with one."
-            )
-        self._folders.append(folder)
-        return found
+        there = _runs_in(folder)
+        if there != [folder]:
+            self._folders.append(folder)
+        return [Run(one) for one in there]
 
 
-def _inner(folder: Path) -> list[Path]:
+def _runs_in(folder: Path) -> list[Path]:
+    """The folder itself where it is a run, else the runs in it."""
+    if is_run(folder):
+        return [folder]
     with os.scandir(folder) as entries:
-        return sorted(folder / entry.name for entry in entries if entry.is_dir())
+        inner = sorted(folder / entry.name for entry in entries if entry.is_dir())
+    return [one for one in inner if is_run(one)]

@@ -35,12 +35,12 @@ def dashboard(source: "str | Path | Run | Sequence[str | Path | Run]", height: i
         height (int): height in pixels of the saved form; the live one is as high as what it shows. Default: 720.
 
     Returns:
-        DashboardView.
+        DashboardView. Of a folder without runs it is empty, says what it waits for, and fills itself.
 
     Raises:
-        FileNotFoundError: If there is no such folder, or no run in it.
+        FileNotFoundError: If there is no such folder.
         TypeError: If `source` is none of these.
-        ValueError: If `height` is not a positive int.
+        ValueError: If `height` is not a positive int, or `source` an empty list.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -79,12 +79,14 @@ class DashboardView:
     @property
     def title(self) -> str:
         """What is shown, str."""
+        if not self.runs:
+            return "no run yet"
         return self.runs[0].name if len(self.runs) == 1 else f"{len(self.runs)} runs"
 
     @property
     def payload(self) -> bytes:
         """The bytes that the view is drawn from."""
-        return payload.whole(self.runs, self.title)
+        return payload.whole(self.runs, self.title, self._sources.waiting)
 
     @property
     def widget(self) -> Any:
@@ -127,8 +129,8 @@ class DashboardView:
         states: Any = None
         while True:
             waiting = not all(run.complete for run in self.runs)
-            under_way = any(run.state == "running" for run in self.runs)
-            if self._ended.wait(0 if waiting else _EVERY if under_way or not self.runs[0].meta else _SELDOM):
+            under_way = not self.runs or not self.runs[0].meta or any(run.state == "running" for run in self.runs)
+            if self._ended.wait(0 if waiting else _EVERY if under_way else _SELDOM):
                 return
             self._newcomers()
             came = [run.refresh(_FIRST) for run in self.runs]
@@ -184,11 +186,11 @@ class DashboardView:
         for run in self.runs:
             last = [f"{tag} {value:.4g}" for tag, value in list(run.summary.items())[:6]]
             lines.append(f"{run.name} ({run.state}): {', '.join(last) or 'nothing yet'}")
-        return "\n".join(lines)
+        return "\n".join(lines) or self._sources.waiting
 
     def svg(self) -> str:
         """The first curves as a still picture, str."""
-        return to_svg(self.runs, self.title)
+        return to_svg(self.runs, self.title, self._sources.waiting)
 
     def html(self) -> str:
         """The interactive view as a page that needs no kernel, no network and no other file, str."""

@@ -33,6 +33,47 @@ def _elementwise(call: Call) -> Rule:
     return Rule(inputs, [letters] * 2 if call.operator == "Dropout" else [letters])
 
 
+@rules.register(P.PReLU)
+def _prelu(call: Call) -> Rule:
+    """One weight for all channels, or one for each, along the second axis."""
+    letters = _letters(call.shapes[0])
+    return Rule([letters, letters[1] if call.shapes[1] != (1,) else "."], [letters])
+
+
+@rules.register(P.ReLUV2)
+def _relu_v2(call: Call) -> Rule:
+    """The mask has the channels in blocks."""
+    letters = _letters(call.shapes[0])
+    return Rule([letters], [letters, None], whole=letters[1])
+
+
+@rules.register(P.DropoutDoMask)
+def _do_mask(call: Call) -> Rule:
+    """The strategy speaks of what is masked; of the mask, which is one of bits, each device has all."""
+    letters = _letters(call.shapes[0])
+    return Rule([letters, *("." * len(shape) for shape in call.shapes[1:])], [letters], told=1)
+
+
+@rules.register(P.DropoutGenMask)
+def _gen_mask(call: Call) -> Rule:
+    """The strategy speaks of what is to be masked; the mask lies as who reads it wants."""
+    shape = call.settings["shape"]
+    return Rule(["" for _ in call.shapes], [None], said={0: (_letters(shape), shape)})
+
+
+@rules.register(P.UniformCandidateSampler)
+def _candidates(call: Call) -> Rule:
+    """All devices draw the same candidates; where hits are removed, they see all classes."""
+    letters = _letters(call.shapes[0])
+    return Rule([letters], [".", letters, "."], whole=letters if call.settings["remove_accidental_hits"] else "")
+
+
+@rules.register(P.Range)
+def _range(call: Call) -> Rule:
+    """Each number is computed by itself."""
+    return Rule(["a"], ["a"])
+
+
 # ------------------------------------------------------------------ products
 @rules.register(P.MatMul)
 def _matmul(call: Call) -> Rule:
@@ -159,23 +200,49 @@ def _split(call: Call) -> Rule:
     return Rule([letters], [letters] * call.settings["output_num"], whole=letters[axis])
 
 
+@rules.register(P.Reshape, P.Flatten)
+def _reshape(call: Call) -> Rule:
+    """The input lies as the strategy says; the output as who reads it wants."""
+    return Rule([_letters(call.shapes[0])], [None])
+
+
 @rules.register(P.Tile)
 def _tile(call: Call) -> Rule:
-    """MindSpore cuts the number of repetitions; here an axis that is not repeated."""
-    shape, times = call.shapes[0], call.settings["multiples"]
+    """The strategy speaks of the repetitions: each device makes some of them of the whole input."""
+    shape, times = call.shapes[0], tuple(call.settings["multiples"])
+    letters = _letters(times)
+    return Rule(["." * len(shape)], [letters], said={0: (letters, times)})
+
+
+@rules.register(P.BroadcastTo)
+def _broadcast_to(call: Call) -> Rule:
+    """Axes that are there are cut, those that are repeated are not."""
+    shape, target = call.shapes[0], call.settings["shape"]
+    letters = "".join("." if n == 1 else c for n, c in zip(shape, _letters(shape)))
+    return Rule([letters], ["." * (len(target) - len(shape)) + letters])
+
+
+@rules.register(P.Slice)
+def _slice(call: Call) -> Rule:
+    """An axis that is taken as a whole may be cut."""
+    shape, settings = call.shapes[0], call.settings
     letters = _letters(shape)
-    whole = "".join(c for c, n in zip(letters, times[len(times) - len(shape) :]) if n != 1)
-    return Rule([letters], ["." * (len(times) - len(shape)) + letters], whole)
+    taken = [begin == 0 and size in (-1, n) for n, begin, size in zip(shape, settings["begin"], settings["size"])]
+    return Rule([letters], [letters], whole="".join(c for c, all_ in zip(letters, taken) if not all_))
 
 
-@rules.register(P.Gather)
-def _gather(call: Call) -> Rule:
-    """Rows of a table: cut by rows, each device looks up those that it has, and they are added."""
-    table, places = call.shapes[0], call.shapes[1]
-    letters = _letters(table)
-    axis = call.settings["axis"] % len(table)
-    found = _letters(places, len(table))
-    return Rule([letters, found], [letters[:axis] + found + letters[axis + 1 :]])
+@rules.register(P.StridedSlice)
+def _strided_slice(call: Call) -> Rule:
+    """An axis that is taken as a whole, in steps of one, may be cut; with masks none may."""
+    shape, settings = call.shapes[0], call.settings
+    letters = _letters(shape)
+    if any(settings.get(f"{kind}_mask") for kind in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")):
+        return Rule([letters], [None], whole=letters)
+    taken = [
+        begin == 0 and end >= n and step == 1
+        for n, begin, end, step in zip(shape, settings["begin"], settings["end"], settings["strides"])
+    ]
+    return Rule([letters], [letters], whole="".join(c for c, all_ in zip(letters, taken) if not all_))
 
 
 @rules.register(P.OneHot)

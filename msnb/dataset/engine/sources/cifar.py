@@ -44,7 +44,7 @@ class _CifarDataset(MappableDataset):
             raise RuntimeError(
                 f"Invalid file, no .bin files found under {self.dataset_dir}. {name} reads CIFAR's binary version."
             )
-        images, labels = [], []
+        paths, images, labels = [], [], []
         width = self.labels + 3072
         for file in files:
             if not any(part in file for part in self.parts[self.usage]):
@@ -57,13 +57,16 @@ class _CifarDataset(MappableDataset):
                     f"{len(data)}."
                 )
             data = data.reshape(-1, width)
+            paths.append(path)
             labels.append(data[:, : self.labels])
             images.append(data[:, self.labels :])
         if not images:
             raise NoDataError(name, f"{self.dataset_dir!r} has nothing for usage {self.usage!r}.")
         labels = np.concatenate(labels).astype(np.uint32)
         columns = [np.ascontiguousarray(labels[:, i]) for i in range(self.labels)]
-        return ArraySamples(name, [_channels_last(images), *columns], class_ids=columns[0])
+        samples = ArraySamples(name, [_channels_last(images), *columns], class_ids=columns[0])
+        samples.origin = paths
+        return samples
 
 
 def _channels_last(planes):

@@ -44,6 +44,7 @@ class SBUDataset(WholeImageSet):
     """
 
     columns: tuple[str, ...] = ("image", "caption")
+    needed: tuple[str, ...] = ("SBU_captioned_photo_dataset_urls.txt", "SBU_captioned_photo_dataset_captions.txt")
 
     def _read(self):
         urls, captions = (
@@ -389,7 +390,9 @@ class DIV2KDataset(PublicSet):
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
         scales = {"bicubic": (2, 3, 4, 8), "unknown": (2, 3, 4)}.get(downgrade, (4,))
         if scale not in scales:
-            raise ValueError(f"scale of downgrade {downgrade!r} should be one of {scales}, but got {scale}.")
+            where = f" of downgrade {downgrade!r}" if scale in (2, 3, 4, 8) else ""
+            valid = list(scales) if where else [2, 3, 4, 8]
+            raise ValueError(f"Input scale is not within the valid set of {valid}{where}.")
         self._choose(dataset_dir, usage, decode)
         self.downgrade: str = downgrade
         self.scale: int = scale

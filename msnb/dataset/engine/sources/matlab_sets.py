@@ -81,6 +81,7 @@ class Flowers102Dataset(PublicSet):
     """
 
     usages: tuple[str, ...] = ("train", "valid", "test", "all")
+    needed: tuple[str, ...] = ("jpg",)
     classes: int | None = 102
 
     @checked

@@ -77,7 +77,9 @@ class MnistFormat(MappableDataset):
             raise NoDataError(type(self).__name__, f"{self.dataset_dir!r} has no {wanted} for usage {self.usage!r}.")
         images = images[0] if len(images) == 1 else np.concatenate(images)
         labels = np.concatenate(labels)
-        return ArraySamples(type(self).__name__, [images, labels], class_ids=labels)
+        samples = ArraySamples(type(self).__name__, [images, labels], class_ids=labels)
+        samples.origin = [*pictures, *classes]
+        return samples
 
     def _count_classes(self):
         return 10

@@ -99,6 +99,7 @@ class PhotoTourDataset(PublicSet):
 
     usages: tuple[str, ...] = ("train", "test")
     usual = "train"
+    class_column = "matches"
 
     @checked
     def __init__(
@@ -138,7 +139,7 @@ class PhotoTourDataset(PublicSet):
 
 def _size(size, name):
     if len(of_type(tuple, list)(size, name)) != 3:
-        raise ValueError(f"{name} should be height, width and channels, but got {size}.")
+        raise ValueError(f"{name} should be a list or tuple of length 3, but got {len(size)}.")
     for number, length in enumerate(size):
         check(PositiveInt32, length, f"{name}[{number}]", "FakeImageDataset")
     return tuple(size)

@@ -81,6 +81,11 @@ class SetSamples(Samples):
         self.columns = columns
         self.class_ids = class_ids
 
+    def files(self, number: int) -> Sequence[str]:
+        """The files of a sample; the folder of all where they are held in memory."""
+        own = [c.paths[number] for c in self.columns if isinstance(c, Files)]
+        return [path for path in dict.fromkeys(own) if isinstance(path, str)] or self.origin
+
     def fetch(self, numbers: np.ndarray) -> list[Any]:
         """The columns of these samples."""
         return [self._values(column, numbers) for column in self.columns]
@@ -101,11 +106,15 @@ class PublicSet(MappableDataset):
         usages: the parts that there are; none where `usage` is no argument.
         usual: the part that is read when `usage` is None.
         classes: how many classes there are; None where nobody knows.
+        class_column: the column that says the class of a row.
+        needed: what has to be in the folder when the data set is made.
     """
 
     usages: tuple[str, ...] = ("train", "test", "all")
     usual = "all"
     classes: int | None = None
+    class_column = "label"
+    needed: tuple[str, ...] = ()
     dataset_dir: str
     usage: str
     decode: bool
@@ -114,6 +123,9 @@ class PublicSet(MappableDataset):
         if usage is not None:
             check(one_of(*self.usages), usage, "usage", type(self).__name__)
         self.dataset_dir, self.usage, self.decode = os.fspath(dataset_dir), usage or self.usual, bool(decode)
+        for path in map(self._under, self.needed):
+            if not os.path.exists(path):
+                raise ValueError(f"{path} does not exist or is not a directory or permission denied!")
 
     def _read(self) -> Sequence[Any]:
         """The columns."""
@@ -129,9 +141,11 @@ class PublicSet(MappableDataset):
             raise RuntimeError(f"Invalid file, failed to open {error.filename}: {error.strerror}.") from None
         if not len(columns[0]):
             raise NoDataError(type(self).__name__, f"{self.dataset_dir!r} has no row for usage {self.usage!r}.")
-        labels = [c for name, c in zip(self.columns, columns, strict=True) if name == "label"]
+        labels = [c for name, c in zip(self.columns, columns, strict=True) if name == self.class_column]
         known = labels and isinstance(labels[0], np.ndarray) and labels[0].dtype.kind in "iu" and labels[0].ndim == 1
-        return SetSamples(type(self).__name__, columns, labels[0] if known else None)
+        samples = SetSamples(type(self).__name__, columns, labels[0] if known else None)
+        samples.origin = (self.dataset_dir,)
+        return samples
 
     def _count_classes(self):
         return self.classes
@@ -262,6 +276,8 @@ class StreamedSet(StreamDataset):
     def _opened(self, path):
         try:
             yield from self._rows(path)
+        except (FileNotFoundError, IsADirectoryError) as error:
+            raise RuntimeError(f"Invalid file, {error.filename} does not exist or is a directory.") from None
         except OSError as error:
             raise RuntimeError(f"Invalid file, failed to open {error.filename}: {error.strerror}.") from None
 

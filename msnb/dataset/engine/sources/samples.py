@@ -32,6 +32,7 @@ class Samples:
         keepable: whether results may be kept in memory between epochs.
         costly: whether the samples as they are fetched are worth being kept.
         ahead: how many are best fetched together, though fewer are asked for.
+        origin: the files, or the folder, that all samples come from.
     """
 
     random_access = True
@@ -39,6 +40,7 @@ class Samples:
     costly = False
     ahead = 1
     class_ids = None
+    origin: Sequence[str] = ()
 
     def __init__(self, name: str, rows: Any) -> None:
         self.name: str = name
@@ -48,6 +50,10 @@ class Samples:
     def fetch(self, numbers: np.ndarray) -> list[Any]:
         """The columns of the samples with these numbers (an int64 array)."""
         raise NotImplementedError
+
+    def files(self, number: int) -> Sequence[str]:
+        """The paths of the files that a sample comes from, as far as they are known."""
+        return self.origin
 
     def describe(self) -> str:
         """One line for plans."""
@@ -102,6 +108,10 @@ class FileSamples(Samples):
         if not isinstance(data, bytes):
             raise RuntimeError(f"decrypt should return bytes, but returned {type(data).__name__} for {path!r}.")
         return np.frombuffer(data, np.uint8)
+
+    def files(self, number: int) -> Sequence[str]:
+        """The file of a sample."""
+        return (self.paths[number],)
 
     def fetch(self, numbers: np.ndarray) -> Any:
         """The columns of these samples."""

@@ -189,7 +189,8 @@ class StreamDataset(SourceDataset):
         stream.workers = self.num_parallel_workers or settings.workers
         if "counts" in self._shared:
             stream._counts = self._shared["counts"]
-        node = nodes.StreamSource(stream, self._names())
+        paths = [path for file in stream.files for path in ((file,) if isinstance(file, str) else file)]
+        node = nodes.StreamSource(stream, self._names(), paths)
         if self.cache is not None:
             node = self.cache.node(self, node)
         if self.shuffle_level == Shuffle.GLOBAL:

@@ -147,6 +147,7 @@ class Multi30kDataset(_Translations):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
+    usages: tuple[str, ...] = ("train", "test", "valid", "all")
     _places = {"train": ("training", "train"), "valid": ("validation", "val"), "test": ("mmt16_task1_test", "test")}
 
     @checked

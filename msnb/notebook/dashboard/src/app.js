@@ -100,6 +100,7 @@ export class App {
     const message = opened(bytes),
       { head } = message;
     this.runs = head.runs;
+    this.waiting = head.waiting;
     this.curves = this.runs.map(() => new Map());
     for (const { run, tag, n, columns } of curvesOf(message, head.scalars))
       this.curves[run].set(tag, new Curve(columns, n));
@@ -114,7 +115,8 @@ export class App {
 
   // What another view of the same widget has and shows: a notebook draws an output anew when its cell is done.
   adopt(other) {
-    for (const name of ["filter", "smoothing", "axis", "log", "tab", "runs", "graphs"]) this[name] = other[name];
+    for (const name of ["filter", "smoothing", "axis", "log", "tab", "runs", "graphs", "waiting"])
+      this[name] = other[name];
     for (const name of ["hidden", "joined", "large", "closed"]) this[name] = new Set(other[name]);
     for (const name of ["limits", "zooms", "images", "histograms", "tensors"]) this[name] = new Map(other[name]);
     this.curves = other.curves.map((all) => new Map([...all].map(([tag, curve]) => [tag, curve.copy()])));
@@ -229,11 +231,13 @@ export class App {
   }
   flush() {
     this.frame = 0;
-    for (const card of this.dirty)
-      if (card.visible) {
-        this.dirty.delete(card);
-        card.draw();
-      }
+    const seen = [...this.dirty].filter((card) => card.visible);
+    for (const card of seen) card.furnish?.();
+    for (const card of seen) card.measure?.(); // all before one is drawn: the browser arranges the page once
+    for (const card of seen) {
+      this.dirty.delete(card);
+      card.draw();
+    }
     if (this.root.isConnected && !this.root.dataset.ready && !this.open?.waiting) {
       this.root.dataset.ready = "1";
       this.drew?.();
@@ -266,7 +270,11 @@ export class App {
     }
     const live = this.runs.filter(({ state }) => state === "running").length,
       words =
-        this.runs.length === 1 ? this.runs[0].state : `${this.runs.length} runs${live ? `, ${live} running` : ""}`,
+        this.runs.length === 1
+          ? this.runs[0].state
+          : this.runs.length
+            ? `${this.runs.length} runs${live ? `, ${live} running` : ""}`
+            : "no run yet",
       state = this.root.querySelector(".state");
     state.textContent = words;
     state.classList.toggle("live", live > 0);
@@ -301,7 +309,9 @@ export class App {
       one.tabIndex = on ? 0 : -1;
     }
     if (!this.tab) {
-      panel.innerHTML = `<p class="soft">Nothing was recorded here yet; what comes appears by itself.</p>`;
+      const words =
+        (!this.runs.length && this.waiting) || "Nothing was recorded here yet; what comes appears by itself.";
+      panel.innerHTML = `<p class="soft">${escape(words)}</p>`;
       this.redraw(NOTHING);
       return;
     }

@@ -35,14 +35,27 @@ export class Card {
     this.el.setAttribute("aria-label", tags.join(" and ")); // with its last value once it is drawn
     this.el.setAttribute("role", "group");
     this.el.innerHTML =
-      `<figcaption><b title="${escape(tags.join(" + "))}">${escape(middle(name, 46))}</b><span class="now"></span>` +
-      `<span class="acts">${button("back", ICONS.back, "one zoom back")}${button("reset", ICONS.all, "all of it")}` +
-      `${button("limits", ICONS.limits, "thresholds")}${button("join", ICONS.join, "show with others in one chart")}` +
-      `${button("csv", ICONS.csv, "the values as a CSV file")}${button("large", ICONS.large, "larger, smaller")}` +
-      `</span></figcaption>` +
-      `<div class="plot"><canvas role="img"></canvas><i class="hair" hidden></i><i class="rect" hidden></i></div>` +
-      `<div class="read" hidden></div>`;
+      `<figcaption><b title="${escape(tags.join(" + "))}">${escape(middle(name, 46))}</b></figcaption>` +
+      `<div class="plot"></div>`;
+    this.canvas = null;
+  }
+  // All but the name is made when it is wanted for the first time: of hundreds of charts few come into sight.
+  furnish() {
+    if (this.canvas) return;
+    this.el.classList.add("near");
+    this.find("figcaption").insertAdjacentHTML(
+      "beforeend",
+      `<span class="now"></span>` +
+        `<span class="acts">${button("back", ICONS.back, "one zoom back")}${button("reset", ICONS.all, "all of it")}` +
+        `${button("limits", ICONS.limits, "thresholds")}` +
+        `${button("join", ICONS.join, "show with others in one chart")}` +
+        `${button("csv", ICONS.csv, "the values as a CSV file")}${button("large", ICONS.large, "larger, smaller")}` +
+        `</span>`,
+    );
+    this.find(".plot").innerHTML = `<canvas role="img"></canvas><i class="hair" hidden></i><i class="rect" hidden></i>`;
+    this.el.insertAdjacentHTML("beforeend", `<div class="read" hidden></div>`);
     this.canvas = this.el.querySelector("canvas");
+    pointed(this);
   }
   find(selector) {
     return this.el.querySelector(selector);
@@ -79,13 +92,15 @@ export class Card {
     return zoom && this.detail?.zoom === zoom ? this.detail.curves.get(`${number}\0${tag}`) : undefined;
   }
 
+  measure() {
+    this.size = [this.canvas.clientWidth, this.canvas.clientHeight];
+  }
   draw() {
     const { app } = this,
-      width = this.canvas.clientWidth,
-      height = this.canvas.clientHeight;
+      [width, height] = this.size,
+      { paint } = app;
     if (!width || !height) return;
     this.stale = false;
-    const { paint } = app;
     this.shape = drawn(this.canvas, width, height, this.lines(), {
       axis: app.axis,
       log: app.log,
@@ -208,6 +223,7 @@ export class Card {
   }
   leave() {
     this.at = undefined;
+    if (!this.canvas) return;
     this.find(".hair").hidden = this.find(".read").hidden = true;
   }
 
@@ -267,7 +283,7 @@ const button = (what, strokes, words) =>
   `${icon(strokes)}</button>`;
 
 // What pointers do on the canvas of a card: read, and draw a rectangle to zoom into.
-export function pointed(card) {
+function pointed(card) {
   const plot = card.find(".plot"),
     rect = card.find(".rect");
   let from = null;

@@ -1,7 +1,7 @@
 // The tab of curves: what is set for all charts, and the charts in groups of their prefix. Only what is seen is drawn.
 import { escape } from "../../src/escape.js";
 import { roving } from "../../src/roving.js";
-import { Card, NOTHING, pointed } from "./card.js";
+import { Card, NOTHING } from "./card.js";
 import { AXES } from "./format.js";
 
 export class Scalars {
@@ -125,7 +125,6 @@ export class Scalars {
     if (!card) {
       const name = tags.length > 1 || !group ? tags.join(" + ") : tags[0].slice(group.length + 1);
       card = new Card(this.app, tags, name);
-      pointed(card);
       this.cards.set(key, card);
       this.byElement.set(card.el, card);
       this.seen.observe(card.el);

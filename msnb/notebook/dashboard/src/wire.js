@@ -23,14 +23,17 @@ export async function unpacked(bytes) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-const FIELDS = ["steps", "times", "low", "high", "mean", "counts", "bad"];
+const SHARED = ["steps", "times", "counts", "bad"], // by the curves that have their values at the same steps
+  OWN = ["low", "high", "mean"];
 
 // The curves of a part of a message: [{run, tag, n, columns: {steps, times, low, …}}]
 export function curvesOf({ array }, part) {
-  const whole = Object.fromEntries(FIELDS.map((name) => [name, array(part[name])]));
+  const whole = Object.fromEntries([...SHARED, ...OWN].map((name) => [name, array(part[name])]));
   let at = 0;
-  return part.rows.map(([run, tag, n, long]) => {
-    const columns = Object.fromEntries(FIELDS.map((name) => [name, whole[name].subarray(at, at + long)]));
+  return part.rows.map(([run, tag, n, long, shared]) => {
+    const columns = {};
+    for (const name of SHARED) columns[name] = whole[name].subarray(shared, shared + long);
+    for (const name of OWN) columns[name] = whole[name].subarray(at, at + long);
     at += long;
     return { run, tag, n, columns };
   });

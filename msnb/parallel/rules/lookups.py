@@ -1,0 +1,56 @@
+"""The sharding rules of tables that are looked up, and of what is written back into their rows."""
+
+import math
+
+from msnb.ops import operations as P
+from msnb.parallel.rules import Call, Rule, rules
+
+_LETTERS = "abcdefghijklmnopqrstuvw"
+_MANUAL = ("manual_split", "manual_split_with_offset")
+
+
+@rules.register(P.Gather, P.SparseGatherV2, P.EmbeddingLookup)
+def _gather(call: Call) -> Rule:
+    """A table that is cut along the axis of its rows: each device looks up those that it has, and they are added."""
+    table, places = call.shapes[0], call.shapes[1]
+    if any(call.settings.get(name) is not None for name in _MANUAL):
+        return _by_fields(call)
+    letters, axis = _LETTERS[: len(table)], call.settings.get("axis", 0) % len(table)
+    found = _LETTERS[len(table) : len(table) + len(places)]
+
+    def wrong(parts: dict[str, int], devices: int) -> str:
+        if parts.get(letters[axis], 1) > 1 and any(parts.get(c, 1) > 1 for c in found):
+            return f"cuts the rows of the table, along axis {axis}, and the indices: one of them has to stay whole"
+        return ""
+
+    return Rule([letters, found], [letters[:axis] + found + letters[axis + 1 :]], wrong=wrong)
+
+
+def _by_fields(call):
+    """The attribute "manual_split": each field, along the second axis of the indices, has rows of its own."""
+    table, places, settings = call.shapes[0], call.shapes[1], call.settings
+    rows = settings.get("manual_split")
+    if settings.get("manual_split_with_offset") is not None:
+        rows = tuple(entry[0] for entry in settings["manual_split_with_offset"])
+
+    def wrong(parts: dict[str, int], devices: int) -> str:
+        if settings.get("axis", 0) or settings.get("offset", 0):
+            return "splits a table by hand, which is done for axis and offset 0 alone"
+        if not all(type(n) is int and n > 0 for n in rows) or sum(rows) != table[0] or len(rows) != parts["a"]:
+            return f"splits {table[0]} rows by hand into {rows}, which should be {parts['a']} positive ints of that sum"
+        if min(rows) < places[1] // parts["a"]:
+            return (
+                f"splits rows by hand into {rows}, of which each device needs {places[1] // parts['a']} for its fields"
+            )
+        if math.prod(parts.values()) < devices:
+            return f"splits a table by hand, which has to use all {devices} devices (device_num)"
+        return ""
+
+    return Rule(["ab", ".a"], [".ab"], wrong=wrong)
+
+
+@rules.register(P.UnsortedSegmentSum, P.UnsortedSegmentMin, P.UnsortedSegmentMax, P.UnsortedSegmentProd)
+def _segments(call: Call) -> Rule:
+    """What is joined may lie apart; of the segments each device has all."""
+    letters, places = _LETTERS[: len(call.shapes[0])], call.shapes[1]
+    return Rule([letters, letters[: len(places)]], ["." + letters[len(places) :]], told=2)

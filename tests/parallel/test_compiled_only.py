@@ -1,0 +1,87 @@
+"""Programs for more devices than there are: they are traced and their strategies checked, as r1.1's compiler does."""
+
+import numpy as np
+import pytest
+
+from msnb import Tensor, context, nn
+from msnb.common.api import _executor
+from msnb.ops import operations as P
+from msnb.parallel._auto_parallel_context import auto_parallel_context
+
+ROWS, WIDE = Tensor(np.ones((128, 64), np.float32)), Tensor(np.ones((64, 64), np.float32))
+PLACES = Tensor(np.zeros((8, 32), np.int32))
+
+
+@pytest.fixture(autouse=True)
+def thirty_two_devices():
+    context.set_context(mode=context.GRAPH_MODE)
+    context.set_auto_parallel_context(parallel_mode="semi_auto_parallel", device_num=32)
+    yield
+    context.reset_auto_parallel_context()
+
+
+class Calls(nn.Cell):
+    def __init__(self, operator, *static):
+        super().__init__()
+        self.operator, self.static = operator, static
+
+    def construct(self, *inputs):
+        return self.operator(*inputs, *self.static)
+
+
+def compiled(operator, *given):
+    """Compile a call, of which the Tensors are inputs."""
+    inputs = [value for value in given if isinstance(value, Tensor)]
+    return _executor.compile(Calls(operator, *given[len(inputs) :]), *inputs, phase="train", auto_parallel_mode=True)
+
+
+TABLE = P.Gather().add_prim_attr("manual_split", (16,) * 8)
+ALLOWED = [
+    (P.MatMul(), ((4, 8), (8, 1)), (ROWS, WIDE)),
+    (P.Gather(), ((1, 8), (4, 1)), (ROWS, PLACES, 0)),
+    (TABLE, ((8, 4), (1, 8)), (ROWS, PLACES, 0)),
+    (P.StridedSlice(), ((16, 1),), (ROWS, (0, 0), (128, 32), (1, 1))),
+    (P.Slice(), ((1, 32),), (ROWS, (64, 0), (64, 64))),
+    (P.Tile(), ((1, 4, 2),), (ROWS, (1, 4, 2))),
+    (P.UnsortedSegmentSum(), ((8, 4), (8,)), (ROWS, Tensor(np.zeros(128, np.int32)), 4)),
+    (P.Dropout(0.5), ((8, 2),), (ROWS,)),
+    (P.DropoutGenMask(), ((8, 2),), ((128, 64), 0.5)),
+    (P.Sort(), ((32, 1),), (ROWS,)),
+]
+REFUSED = [
+    (P.MatMul(), ((4, 8), (4, 1)), (ROWS, WIDE), "cuts axes that belong together differently"),
+    (P.MatMul(), ((8, 8), (8, 1)), (ROWS, WIDE), "cuts into 64 parts, which does not divide the 32 devices"),
+    (P.Gather(), ((8, 1), (2, 1)), (ROWS, PLACES, 0), "one of them has to stay whole"),
+    (TABLE, ((4, 8), (1, 4)), (ROWS, PLACES, 0), "should be 4 positive ints of that sum"),
+    (TABLE, ((8, 1), (1, 8)), (ROWS, PLACES, 0), "has to use all 32 devices"),
+    (TABLE, ((8, 4), (1, 8)), (ROWS, PLACES, 1), "for axis and offset 0 alone"),
+    (P.StridedSlice(), ((1, 8),), (ROWS, (0, 0), (128, 32), (1, 1)), "has to stay whole"),
+    (P.StridedSlice(begin_mask=1), ((8, 1),), (ROWS, (0, 0), (128, 64), (1, 1)), "has to stay whole"),
+    (P.Slice(), ((32, 1),), (ROWS, (64, 0), (64, 64)), "has to stay whole"),
+    (P.Tile(), ((2, 4, 2),), (ROWS, (1, 4, 2)), "cuts an axis of 1 into 2 parts"),
+    (P.Dropout(0.5), ((8, 2), ()), (ROWS,), "one tuple for each of the 1 inputs"),
+    (P.Sort(), ((8, 4),), (ROWS,), "there is no sharding rule"),
+]
+
+
+@pytest.mark.parametrize(("operator", "strategy", "given"), ALLOWED)
+def test_a_strategy_that_fits_is_taken(operator, strategy, given):
+    assert compiled(operator.shard(strategy), *given) == ("train", True)
+
+
+@pytest.mark.parametrize(("operator", "strategy", "given", "said"), REFUSED)
+def test_a_strategy_that_does_not_fit_is_refused(operator, strategy, given, said):
+    with pytest.raises(RuntimeError, match=said):
+        compiled(operator.shard(strategy), *given)
+
+
+def test_what_only_r1_1_could_do_with_its_groups_is_kept():
+    settings = auto_parallel_context()
+    settings.set_enable_all_reduce_fusion(True)
+    settings.set_all_reduce_fusion_split_sizes([10, 20], "one")
+    assert settings.get_enable_all_reduce_fusion() is True
+    assert settings.get_all_reduce_fusion_split_sizes("one") == [10, 20]
+    settings.reset()
+    assert settings.get_enable_all_reduce_fusion() is False and settings.get_all_reduce_fusion_split_sizes() == []
+    with pytest.raises(TypeError, match="bool"):
+        settings.set_enable_all_reduce_fusion("yes")
