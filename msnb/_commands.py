@@ -111,7 +111,7 @@ def _parser():
 
     launch = commands.add_parser(
         "launch",
-        usage="%(prog)s [-n PROCESSES] [--of ALL --first RANK --coordinator HOST:PORT] [--api 1|2] SCRIPT [ARGUMENT ...]",
+        usage="%(prog)s [-n PROCESSES] [--of ALL --first RANK --coordinator HOST:PORT] [--api 1|2] SCRIPT ...",
         help="run a MindSpore script in several processes that train together",
         description="Run a MindSpore script in several processes of this machine. On several machines the same is "
         "called on each, with the number of all processes, the first one's here, and where process 0 runs.",

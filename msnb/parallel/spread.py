@@ -7,8 +7,8 @@ from msnb.communication._comm_helper import world_size
 from msnb.communication._processes import asked
 from msnb.context import ParallelMode
 from msnb.core import spreading, trace
-from msnb.parallel.auto import Auto
 from msnb.parallel._utils import _get_device_num
+from msnb.parallel.auto import Auto
 from msnb.parallel.data_parallel import DataParallel
 from msnb.parallel.mesh import ask_for_devices
 from msnb.parallel.processes import Processes
