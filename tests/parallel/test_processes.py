@@ -9,42 +9,45 @@ from pathlib import Path
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import two_processes
 
-from msnb import _launch
-from msnb.communication import _processes
+from msnb import _launch, context
+from msnb.communication import _processes, release
 
 HERE = Path(__file__).resolve().parent
 
 
-def launched(folder, processes, epochs):
+def launched(folder, processes):
     """What each process of a training in `folder` has told, and what all of them printed."""
-    folder.mkdir(exist_ok=True)
-    script = [str(HERE / "two_processes.py"), str(folder), str(epochs)]
-    command = [sys.executable, "-m", "msnb", "launch", "-n", str(processes), *script]
+    command = [sys.executable, "-m", "msnb", "launch", "-n", str(processes)]
+    command += [str(HERE / "two_processes.py"), str(folder)]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert not ran.returncode, ran.stdout + ran.stderr
     return [json.loads((folder / f"told{rank}.json").read_text()) for rank in range(processes)], ran.stdout
 
 
-@pytest.fixture(scope="module")
-def alone(tmp_path_factory):
-    """One process trains two epochs; the second half of what two are to reach."""
-    return launched(tmp_path_factory.mktemp("alone"), 1, 2)[0][0]
+@pytest.fixture
+def alone():
+    """This process trains as one of a data parallel program, by itself."""
+    two_processes.begin()
+    yield
+    release()
+    context.reset_auto_parallel_context()
 
 
-def test_two_processes_train_as_one_does_and_one_goes_on_where_they_stopped(tmp_path, alone):
-    (first, second), printed = launched(tmp_path / "runs of two", 2, 1)
-    assert first["size"] == second["size"] == 2
-    assert first["joined"][:2] == second["joined"][:2]
-    assert first["joined"][0] == [10.0, 12.0, 14.0, 16.0]  # [0, 1, 2, 3] and [10, 11, 12, 13]
-    assert first["joined"][1] == [0.0, 1.0, 2.0, 3.0, 10.0, 11.0, 12.0, 13.0]
+def test_two_processes_train_as_one_does_and_one_goes_on_where_they_stopped(tmp_path, monkeypatch, alone):
+    (first, second), printed = launched(tmp_path, 2)
+    assert first["size"] == second["size"] == 2 and (first["local"], second["local"]) == (0, 1)
+    assert first["joined"][0] == second["joined"][0] == [10.0, 12.0, 14.0, 16.0]  # of 0, 1, 2, 3 and 10, 11, 12, 13
+    assert first["joined"][1] == second["joined"][1] == [0.0, 1.0, 2.0, 3.0, 10.0, 11.0, 12.0, 13.0]
     assert (first["joined"][2], second["joined"][2]) == ([10.0, 12.0], [14.0, 16.0])
     assert first["joined"][3] == second["joined"][3] == [10.0, 11.0, 12.0, 13.0]
     assert first["trained"] == second["trained"]
     assert "[0] refused: Several processes communicate in GRAPH mode" in printed
     assert printed.count("[1] epoch: 1 step: 2, loss is") == 1
-    (whole,), _ = launched(tmp_path / "runs of two", 1, 2)  # from the checkpoint that the first of the two has kept
-    for got, want in zip(whole["trained"], alone["trained"], strict=True):
+    monkeypatch.chdir(tmp_path)
+    whole, goes_on = two_processes.trained(2), two_processes.trained(2, "together")  # from what the first has kept
+    for got, want in zip(goes_on, whole, strict=True):
         np.testing.assert_allclose(got, want, 1e-5, 1e-7)
 
 

@@ -6,16 +6,10 @@ import sys
 
 import numpy as np
 
-from mindspore import Model, Tensor, context, nn, ops, set_seed
-from mindspore import dataset as ds
-from mindspore.communication import get_group_size, get_local_rank, get_rank, init
-from mindspore.train.callback import LossMonitor
-
-init()
-rank, size = get_rank(), get_group_size()
-assert get_local_rank() == rank
-context.set_context(mode=context.GRAPH_MODE)
-context.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True, parameter_broadcast=True)
+from msnb import Model, Tensor, context, nn, ops, set_seed
+from msnb import dataset as ds
+from msnb.communication import get_group_size, get_local_rank, get_rank, init
+from msnb.train.callback import LossMonitor
 
 
 class Joined(nn.Cell):
@@ -24,7 +18,7 @@ class Joined(nn.Cell):
     def __init__(self):
         super().__init__()
         self.reduce, self.gather, self.scatter = ops.AllReduce(), ops.AllGather(), ops.ReduceScatter()
-        self.broadcast = ops.Broadcast(size - 1)
+        self.broadcast = ops.Broadcast(get_group_size() - 1)
 
     def construct(self, x):
         return self.reduce(x), self.gather(x), self.scatter(x), self.broadcast((x,))[0]
@@ -32,6 +26,7 @@ class Joined(nn.Cell):
 
 def trained(epochs, folder=None):
     """The Parameters of a network that was trained on all rows; each process would begin with others."""
+    rank, size = get_rank(), get_group_size()
     set_seed(rank + 1)
     net = nn.SequentialCell(nn.Dense(4, 8), nn.ReLU(), nn.Dense(8, 1))
     rng = np.random.default_rng(0)
@@ -43,11 +38,21 @@ def trained(epochs, folder=None):
     return [p.asnumpy().tolist() for p in net.get_parameters()]
 
 
+def begin():
+    """Join the others, and train with them."""
+    init()
+    context.set_context(mode=context.GRAPH_MODE)
+    context.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True, parameter_broadcast=True)
+
+
 if __name__ == "__main__":
     os.chdir(sys.argv[1])
+    begin()
+    rank, size = get_rank(), get_group_size()
     told = {
         "joined": [o.asnumpy().tolist() for o in Joined()(Tensor(np.arange(2 * size, dtype=np.float32) + 10 * rank))],
-        "trained": trained(int(sys.argv[2]), "together"),
+        "trained": trained(1, "together"),
+        "local": get_local_rank(),
         "size": size,
     }
     with open(f"told{rank}.json", "w") as file:
