@@ -13,7 +13,7 @@ import time
 from argparse import Namespace
 from pathlib import Path
 
-from msnb import _commands, _scripts, context
+from msnb import _commands, _launch, _scripts, context
 from msnb._atomic import writing
 from msnb.ir.overlay import human
 
@@ -283,6 +283,7 @@ RUN = {
     "lab": run_lab,
     "html": run_html,
     "run": _scripts.run,
+    "launch": _launch.launch,
     "graph": _scripts.graph,
     "profile": _scripts.profile,
     "check": run_check,

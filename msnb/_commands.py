@@ -109,6 +109,23 @@ def _parser():
         "arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="what the script is given"
     ).required = False
 
+    launch = commands.add_parser(
+        "launch",
+        usage="%(prog)s [-n PROCESSES] [--of ALL --first RANK --coordinator HOST:PORT] [--api 1|2] SCRIPT ...",
+        help="run a MindSpore script in several processes that train together",
+        description="Run a MindSpore script in several processes of this machine. On several machines the same is "
+        "called on each, with the number of all processes, the first one's here, and where process 0 runs.",
+    )
+    _take_api(launch)
+    launch.add_argument("-n", "--processes", type=int, default=2, help="how many start here (default: %(default)s)")
+    launch.add_argument("--of", type=int, help="how many there are on all machines (default: as many as here)")
+    launch.add_argument("--first", type=int, default=0, help="rank of the first one here (default: %(default)s)")
+    launch.add_argument("--coordinator", metavar="HOST:PORT", help="where process 0 runs (default: here, a free port)")
+    launch.add_argument("script", metavar="SCRIPT", help="a Python file that imports mindspore")
+    launch.add_argument(
+        "arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="what the script is given"
+    ).required = False
+
     for name, (what, forms) in _PAGES.items():
         page = commands.add_parser(
             name,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from msnb import _terminal, alias
+from msnb.communication import _processes
 from msnb.core import compile, events
 from msnb.core.identity import IdentityMap
 
@@ -79,7 +80,8 @@ def profile(options: Namespace) -> int:
 def _run(script, arguments, api):
     try:
         alias.install(api=api)
-    except ValueError as error:
+        _processes.join()  # before the script computes anything
+    except (ValueError, RuntimeError) as error:
         return _fail(str(error))
     sys.argv = [script, *arguments]
     sys.path[0] = str(Path(script).resolve().parent)

@@ -347,7 +347,7 @@ _parallel = Settings(
     "set_auto_parallel_context",
     {
         "device_num": (1, Between(Int, 1, 4096)),
-        "global_rank": (0, Between(Int, 0, 4095), "this program is one process, whose rank is 0"),
+        "global_rank": (0, Between(Int, 0, 4095), "a process knows its rank from who has started it"),
         "gradients_mean": (False, Bool),
         "gradient_fp32_sync": (True, Bool, "gradients are summed in the type that they have"),
         "loss_repeated_mean": (True, Bool, _ONE_PROCESS),
@@ -406,7 +406,7 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
     Args:
         device_num (int): Number of devices, in [1, 4096]. Said before anything is computed, it also is how many a CPU
             counts as, up to 64. Default: 1.
-        global_rank (int): Number of this device, in [0, 4095]; no effect in one process. Default: 0.
+        global_rank (int): Number of this device, in [0, 4095]; no effect, see `communication.init`. Default: 0.
         gradients_mean (bool): Whether gradients are averaged over devices rather than summed. Default: False.
         gradient_fp32_sync (bool): Whether float16 gradients are summed in float32; no effect yet. Default: True.
         loss_repeated_mean (bool): Whether a loss that several devices repeat is divided by their number; no effect yet.
@@ -417,7 +417,8 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
             and "hybrid_parallel" each device runs the program on its rows. Default: "stand_alone".
         auto_parallel_search_mode (str): "dynamic_programming" or "recursive_programming"; no effect, as there is one
             search. Default: the former.
-        parameter_broadcast (bool): Whether device 0 hands its initial parameters to the others. Default: False.
+        parameter_broadcast (bool): Whether process 0 hands its initial parameters to the others, when `Model.train`
+            begins. Default: False.
         strategy_ckpt_load_file (str): File to read strategies from; no effect yet. Default: "".
         strategy_ckpt_save_file (str): File to write strategies to; no effect yet. Default: "".
         full_batch (bool): Whether every device is given the whole of each argument, rather than its rows. Default:

@@ -42,7 +42,7 @@ FLOOR = {
     **dict.fromkeys(("insight", "profiler", "explainer", "rewrite", "check"), 6),
     "notebook": 7,
 }
-BESIDE = {"alias", "mindspore2", "_terminal", "_scripts", "__main__", "samples", "stubs"}
+BESIDE = {"alias", "mindspore2", "_terminal", "_scripts", "_launch", "__main__", "samples", "stubs"}
 # They act on the alias `mindspore` when a user asks for it.
 KNOW_THE_ALIAS = {f"msnb.notebook.{name}" for name in ("cell_scope", "errors", "magics", "rewrite")}
 # Narrower than the floors say: who of the same or a lower floor must not be imported.

@@ -59,8 +59,8 @@ def test_jupyterlab_opens_a_copy_of_what_the_demo_ran(monkeypatch, tmp_path):
         (["labb"], "there is no command 'labb': did you mean lab?"),
         (
             ["xyz"],
-            "there is no command 'xyz': there are demo, lab, run, graph, profile, html, check, stubs, devices, "
-            "version.",
+            "there is no command 'xyz': there are demo, lab, run, launch, graph, profile, html, check, stubs, "
+            "devices, version.",
         ),
         (
             ["devices", "--no-browser"],

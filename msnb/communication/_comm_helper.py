@@ -2,6 +2,8 @@
 
 from typing import Self
 
+from msnb.communication import _processes
+
 HCCL_WORLD_COMM_GROUP = "hccl_world_group"
 NCCL_WORLD_COMM_GROUP = "nccl_world_group"
 MCCL_WORLD_COMM_GROUP = "mccl_world_group"
@@ -47,13 +49,13 @@ def _is_initialized() -> bool:
 
 
 def world_size():
-    """Number of processes. One, until several processes are supported."""
-    return 1
+    """Number of processes."""
+    return _processes.world().size
 
 
 def world_rank():
     """Number of this process among all."""
-    return 0
+    return _processes.world().rank
 
 
 def is_world(group):
@@ -90,9 +92,10 @@ def add_group(group, rank_ids):
         raise ValueError(f"'rank_ids' should name at least one rank, each once, but got {rank_ids!r}.")
     wrong = [rank for rank in rank_ids if not isinstance(rank, int) or not 0 <= rank < world_size()]
     if wrong:
+        count = "1 process" if world_size() == 1 else f"{world_size()} processes"
         raise ValueError(
-            f"'rank_ids' should be ranks from 0 to {world_size() - 1}, but got {wrong[0]!r}: this program runs "
-            f"in {world_size()} process."
+            f"'rank_ids' should be ranks from 0 to {world_size() - 1}, but got {wrong[0]!r}: this program runs in "
+            f"{count}."
         )
     if group in _groups:
         raise ValueError(f"There is a group {group!r} already; destroy_group removes it.")

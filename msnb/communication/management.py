@@ -1,6 +1,7 @@
-"""Starting and ending communication, ranks and groups. A msnb program is one process: rank 0 of 1."""
+"""Starting and ending communication, ranks and groups."""
 
-from msnb import context, log
+from msnb import context
+from msnb.communication import _processes
 from msnb.communication._comm_helper import (
     HCCL_WORLD_COMM_GROUP,
     NCCL_WORLD_COMM_GROUP,
@@ -37,14 +38,15 @@ DEFAULT_WORLD_COMM_GROUP = HCCL_WORLD_COMM_GROUP
 def init(backend_name: str | None = None) -> None:
     """Start communication between processes.
 
-    A program here is one process, whatever the backend is called: :func:`get_rank` is 0, :func:`get_group_size` is 1.
+    A process that `python -m msnb launch`, SLURM or Open MPI has started joins the others. Any other is one by itself,
+    whatever the backend is called: :func:`get_rank` is 0, :func:`get_group_size` is 1.
 
     Args:
         backend_name (str): "hccl", "nccl" or "mccl". Default: None, what goes with the context's `device_target`.
 
     Raises:
         TypeError: If `backend_name` is not a str.
-        RuntimeError: If there is no such backend.
+        RuntimeError: If there is no such backend, or something was computed before several processes could join.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -56,15 +58,16 @@ def init(backend_name: str | None = None) -> None:
         0
     """
     if backend_name is None:
+        _processes.join()  # first: who asks for the devices has them
         backend_name = {"CPU": "mccl", "GPU": "nccl"}.get(context.get_context("device_target"), "hccl")
     elif not isinstance(backend_name, str):
         raise TypeError(f"'backend_name' should be a str, but got {backend_name!r} ({type(backend_name).__name__}).")
     if backend_name not in WORLD_GROUP_OF:
         raise RuntimeError(f"'backend_name' should be 'hccl', 'nccl' or 'mccl', but got {backend_name!r}.")
+    _processes.join()
     GlobalComm.BACKEND = Backend(backend_name)
     GlobalComm.WORLD_COMM_GROUP = WORLD_GROUP_OF[backend_name]
     GlobalComm.INITED = True
-    log.info("communication.init: this program runs in one process, rank 0 of 1.")
 
 
 def release() -> None:
@@ -97,7 +100,7 @@ def get_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
 
 def get_local_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
     """Number of this process among those of a group on the same machine; see :func:`get_rank`."""
-    return get_rank(group)
+    return _processes.world().local_rank if is_world(group) else get_rank(group)
 
 
 def get_group_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
@@ -107,7 +110,7 @@ def get_group_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
 
 def get_local_rank_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
     """Number of processes of a group on this machine; arguments and errors as in :func:`get_rank`."""
-    return get_group_size(group)
+    return _processes.world().local_size if is_world(group) else get_group_size(group)
 
 
 def get_world_rank_from_group_rank(group: str, group_rank_id: int) -> int:

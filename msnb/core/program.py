@@ -123,7 +123,11 @@ class Program(Staged):
         """Bring the Parameters to where they are to be."""
         places = self._places
         if places is None:
-            raise copy.copy(self._spread_wrong)
+            if self._spread_wrong is not None:
+                raise copy.copy(self._spread_wrong)
+            return
+        if places.apart:
+            return
         for params, wanted in ((self.written, places.written), (self.read, places.read)):
             for p, place in zip(params, wanted, strict=True):
                 array = p._stored()
@@ -179,7 +183,7 @@ class Program(Staged):
             late.poll()
         start = _clock() if _asked.ran else None
         rest = [(random.next_number(),)] if self.random else []
-        if self._places is not None:
+        if self._places is not None and not self._places.apart:
             arrays = [jax.device_put(a, place) for a, place in zip(arrays, self._places.rest[len(rest) :], strict=True)]
         rest += [(a,) for a in arrays]
         if self.frozen is not None:

@@ -20,12 +20,15 @@ class Places(NamedTuple):
         rest (list[jax.sharding.Sharding]): Of the random number, if there is one, and the arguments.
         around (Callable): From the graph as a function of what one device has, ``form(params, extra, arrays)``, to
             one of whole arrays. Default: None, the graph is one of whole arrays.
+        apart (bool): Whether each of several processes hands over, and gets back, what it has of each array, and keeps
+            that on its own device. Default: False, one process has them whole.
     """
 
     written: list[Any]
     read: list[Any]
     rest: list[Any]
     around: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None
+    apart: bool = False
 
 
 class Spread(Protocol):
@@ -52,8 +55,8 @@ class Spread(Protocol):
         """Trace a call of an operator's kernel, its inputs and outputs laid out as its strategy says."""
         ...
 
-    def places(self, program: Any) -> Places:
-        """Where the arrays of a program that was traced so are to be.
+    def places(self, program: Any) -> Places | None:
+        """Where the arrays of a program that was traced so are to be; None where one device computes it after all.
 
         Raises:
             RuntimeError: If this machine does not have the devices.
@@ -61,30 +64,45 @@ class Spread(Protocol):
         ...
 
 
-_providers: list[tuple[Callable[[], Hashable], Callable[[], Spread | None]]] = []
+class Provider(NamedTuple):
+    """Who knows strategies.
 
-
-def provide(state: Callable[[], Hashable], begin: Callable[[], Spread | None]) -> None:
-    """Name who knows strategies.
-
-    Args:
+    Attributes:
         state (Callable): What programs depend on, to be compared; None where one device computes all.
         begin (Callable): Gives the `Spread` of a trace that begins, or None.
+        alone (Callable): Raises RuntimeError where there are others that what is not spread cannot communicate with.
     """
-    _providers[:] = [(state, begin)]
+
+    state: Callable[[], Hashable]
+    begin: Callable[[], Spread | None]
+    alone: Callable[[], None]
+
+
+_providers: list[Provider] = []
+
+
+def provide(state: Callable[[], Hashable], begin: Callable[[], Spread | None], alone: Callable[[], None]) -> None:
+    """Name who knows strategies; see :class:`Provider`."""
+    _providers[:] = [Provider(state, begin, alone)]
 
 
 def members() -> tuple[str, int] | None:
-    """(name, number) of the devices that what is traced now can communicate with; None where there is but one."""
+    """(name, number) of the devices that what is traced now can communicate with; None where there is but one.
+
+    Raises:
+        RuntimeError: If there are others, which cannot be reached from here.
+    """
     axes = [] if trace.thread.spread is None else trace.thread.spread.axes
+    if not axes and _providers:
+        _providers[0].alone()
     return axes[0] if axes else None
 
 
 def state() -> Hashable:
     """What programs depend on that are traced now; None where one device computes all."""
-    return _providers[0][0]() if _providers else None
+    return _providers[0].state() if _providers else None
 
 
 def begin() -> Spread | None:
     """How a program is spread whose trace begins; None: not at all."""
-    return _providers[0][1]() if _providers else None
+    return _providers[0].begin() if _providers else None

@@ -3,11 +3,15 @@
 from collections.abc import Hashable
 
 from msnb import context, log
+from msnb.communication._comm_helper import world_size
+from msnb.communication._processes import asked
 from msnb.context import ParallelMode
 from msnb.core import spreading, trace
+from msnb.parallel._utils import _get_device_num
 from msnb.parallel.auto import Auto
 from msnb.parallel.data_parallel import DataParallel
 from msnb.parallel.mesh import ask_for_devices
+from msnb.parallel.processes import Processes
 from msnb.parallel.semi_auto import SemiAuto
 
 _settings = context._parallel.values
@@ -22,23 +26,54 @@ _KINDS = {
 def _state() -> Hashable:
     if _settings.parallel_mode == ParallelMode.STAND_ALONE:
         return None
-    return _settings.parallel_mode, _settings.device_num, _settings.full_batch
+    return _settings.parallel_mode, _get_device_num(), _settings.full_batch, world_size()
 
 
 def _begin() -> spreading.Spread | None:
-    if _settings.parallel_mode == ParallelMode.STAND_ALONE or _settings.device_num == 1:
+    if _settings.parallel_mode == ParallelMode.STAND_ALONE or _get_device_num() == 1:
         return None
+    if world_size() > 1:
+        return _of_processes()
     if context._state.mode != context.GRAPH_MODE:
         log.once("Work is spread over devices in GRAPH mode; in PYNATIVE mode one device computes all.")
         return None
     return _KINDS[_settings.parallel_mode](_settings.device_num, _settings.full_batch)
 
 
+def _of_processes():
+    """How a program is spread over several processes.
+
+    Raises:
+        ValueError: If the context speaks of another number of them.
+        NotImplementedError: In the modes that cut Parameters.
+    """
+    mode, number = _settings.parallel_mode, _get_device_num()
+    if mode not in (ParallelMode.DATA_PARALLEL, ParallelMode.HYBRID_PARALLEL):
+        raise NotImplementedError(
+            f"parallel_mode '{mode}' works on the devices of one process. Several processes train together in "
+            f"'data_parallel' and 'hybrid_parallel'."
+        )
+    if number != world_size():
+        raise ValueError(f"device_num is {number}, but {world_size()} processes run this program; leave it out.")
+    if context._state.mode != context.GRAPH_MODE:
+        return None  # what communicates says that it cannot
+    return Processes()
+
+
+def _alone():
+    if world_size() > 1:
+        raise RuntimeError(
+            "Several processes communicate in GRAPH mode, inside of a program of parallel_mode 'data_parallel' or "
+            "'hybrid_parallel': call context.set_context(mode=context.GRAPH_MODE) and "
+            "context.set_auto_parallel_context(parallel_mode='data_parallel')."
+        )
+
+
 def follow_context() -> None:
     """Take notice of other settings of ``set_auto_parallel_context``."""
     trace.epoch.bump()
-    if _state() is not None and _settings.device_num > 1:
+    if _state() is not None and _settings.device_num > 1 and asked().size == 1:
         ask_for_devices(_settings.device_num)
 
 
-spreading.provide(_state, _begin)
+spreading.provide(_state, _begin, _alone)

@@ -11,6 +11,7 @@ from msnb.context import ParallelMode
 from msnb.nn.metrics import Loss, get_metrics
 from msnb.nn.wrap.cell_wrapper import _VirtualDatasetCell
 from msnb.parallel._utils import _device_number_check, _parameter_broadcast_check
+from msnb.parallel.processes import broadcast
 from msnb.train import amp
 from msnb.train.dataset_helper import DatasetHelper
 from msnb.train.loss_scale_manager import FixedLossScaleManager, LossScaleManager
@@ -42,6 +43,11 @@ class _Parallel(NamedTuple):
         if self.automatic:
             network.set_auto_parallel()
         return network
+
+    def begin(self, network):
+        """Have all processes begin from the Parameters of the first, where that is asked for."""
+        if self.broadcast:
+            broadcast(network.get_parameters())
 
     def check(self, training=False):
         """Raise where the settings contradict each other."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from msnb import log
 from msnb.common import seed
+from msnb.communication.management import get_rank
 from msnb.core import random
 from msnb.train._background import writer
 from msnb.train._into_net import load_param_into_net
@@ -101,6 +102,8 @@ class Resumption:
         self._keep(model, moment, not stopped)
 
     def _keep(self, model, moment, whole):
+        if get_rank():
+            return  # the first process does
         step, batches, epochs = moment.cur_step_num, moment.batch_num, moment.cur_epoch_num
         batch = 0 if whole else step - (epochs - 1) * batches
         if batch == batches:

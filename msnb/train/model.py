@@ -10,6 +10,7 @@ from msnb._checkparam import Validator, check_input_data, check_output_data
 from msnb._later import not_yet
 from msnb.common.arguments import answered, refuse_classes
 from msnb.common.progress import Work
+from msnb.communication.management import get_rank
 from msnb.context import ParallelMode as ParallelMode  # libraries take it from here
 from msnb.core.generations import differs
 from msnb.core.tensor import Tensor
@@ -179,8 +180,10 @@ class Model(Assembly):
         if sink_size < -1 or sink_size == 0:
             raise ValueError(f"For 'Model.train', 'sink_size' should be -1 or positive, but got {sink_size}.")
         self._parallel.check()
+        self._parallel.begin(self._train_network)
         resumption = resumption_of(resume, record)
-        callbacks = _with_record(callbacks, record, bool(resume)) if record else callbacks
+        # what one process keeps, all have
+        callbacks = _with_record(callbacks, record, bool(resume)) if record and get_rank() == 0 else callbacks
         sink = dataset_sink_mode and sink_size > 0
         if dataset_sink_mode:
             log.info("Model.train: there are no device queues here, the dataset is not sunk.")
@@ -323,7 +326,7 @@ class Model(Assembly):
             if not self._metric_fns:
                 raise ValueError("Model.fit with a 'valid_dataset' needs metrics, but this Model has none.")
             going_on: Any = resumption_of(resume, record)
-            others = _with_record(callbacks, record, bool(resume))
+            others = _with_record(callbacks, record, bool(resume)) if get_rank() == 0 else _as_list(callbacks)
             record, resume = False, going_on or False
             callbacks = [Evaluation(valid_frequency, self, valid_dataset, others, valid_dataset_sink_mode), *others]
         self.train(

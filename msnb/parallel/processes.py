@@ -1,0 +1,103 @@
+"""DATA_PARALLEL and HYBRID_PARALLEL in several processes, each with its own rows, Parameters and loss, as MindSpore's.
+
+Every process runs the program on what it has; where devices communicate, they wait for each other. What a process has
+stays on its own device before and after, so that everything else works as it does in one process. A program in which
+nobody communicates is a process's own: rank 0 may evaluate while others do not.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jax.extend.core import jaxprs_in_params
+from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
+
+from msnb.communication._comm_helper import world_rank, world_size
+from msnb.core.spreading import Places
+from msnb.parallel.data_parallel import RANK
+
+
+class Processes:
+    """How a program is spread over the processes that have joined."""
+
+    def __init__(self) -> None:
+        self.devices = world_size()
+        self.axes: list[tuple[str, int]] = [(RANK, self.devices)]
+
+    def within(self, value: Any) -> Any:
+        """An argument as it is: these are this process's rows; see `core.spreading`."""
+        return value
+
+    def run(self, kernel: Any, arrays: Sequence[Any]) -> Any:
+        """Trace a call of a kernel: each process runs it on what it has; see `core.spreading`."""
+        return kernel.run(*arrays)
+
+    def places(self, program: Any) -> Places | None:
+        """Where the arrays of a traced program are: each process has its own; see `core.spreading`."""
+        if not communicates(program.jaxpr.jaxpr):
+            return None
+        mesh = process_mesh()
+        own = NamedSharding(mesh, PartitionSpec())  # of each process; that they are equal, as this says, nobody asks
+        failing = program.n_results - 1 if program.errors else None
+        rest = [own] * (program.random + len(program._arguments))
+
+        def around(form: Callable[..., Any]) -> Callable[..., Any]:
+            return _around(form, mesh, failing)
+
+        return Places([own] * len(program.written), [own] * len(program.read), rest, around, apart=True)
+
+
+def process_mesh() -> Mesh:
+    """The first device of each process, in the order of their ranks."""
+    first: dict[int, Any] = {}
+    for device in jax.devices():
+        first.setdefault(device.process_index, device)
+    return Mesh(np.array([first[rank] for rank in sorted(first)]), (RANK,), axis_types=(AxisType.Auto,))
+
+
+def communicates(jaxpr: Any) -> bool:
+    """Whether a graph asks anything of other devices."""
+    return any(
+        RANK in _names(eqn.params) or any(communicates(graph) for graph in jaxprs_in_params(eqn.params))
+        for eqn in jaxpr.eqns
+    )
+
+
+def _names(params):
+    """The axes that an equation speaks of."""
+    named = params.get("axes", params.get("axis_name", ()))
+    return named if isinstance(named, (tuple, list)) else (named,)
+
+
+def _around(form, mesh, failing):
+    """A graph of one process's arrays, as one that all of them run. What went wrong in one goes wrong in all."""
+
+    def local(params, extra, arrays):
+        new, outs = form(params, extra, arrays)
+        return new, tuple([jax.lax.pmax(o, RANK) if i == failing else o for i, o in enumerate(outs)])
+
+    own = PartitionSpec()
+    return jax.shard_map(local, mesh=mesh, in_specs=(own, own, own), out_specs=(own, own), check_vma=False)
+
+
+def broadcast(parameters: Iterable[Any]) -> None:
+    """Give the Parameters of process 0 to all others."""
+    if world_size() == 1:
+        return
+    mesh = process_mesh()
+    own, first = NamedSharding(mesh, PartitionSpec()), world_rank() == 0
+
+    def of_first(values):
+        return [jax.lax.psum(v, RANK) for v in values]
+
+    run = jax.jit(
+        jax.shard_map(of_first, mesh=mesh, in_specs=PartitionSpec(), out_specs=PartitionSpec(), check_vma=False)
+    )
+    parameters = list(parameters)
+    given = []
+    for p in parameters:
+        value = p._array if first else jax.numpy.zeros_like(p._array)
+        given.append(jax.make_array_from_single_device_arrays(value.shape, own, [value]))
+    for p, value in zip(parameters, run(given), strict=True):
+        p._assign(value.addressable_data(0).astype(p._array.dtype))

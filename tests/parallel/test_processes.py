@@ -1,0 +1,119 @@
+"""Several processes train together; the launcher ends them together and says which was lost."""
+
+import json
+import subprocess
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import two_processes
+
+from msnb import _launch, context
+from msnb.communication import _processes, release
+
+HERE = Path(__file__).resolve().parent
+
+
+def launched(folder, processes):
+    """What each process of a training in `folder` has told, and what all of them printed."""
+    command = [sys.executable, "-m", "msnb", "launch", "-n", str(processes)]
+    command += [str(HERE / "two_processes.py"), str(folder)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert not ran.returncode, ran.stdout + ran.stderr
+    return [json.loads((folder / f"told{rank}.json").read_text()) for rank in range(processes)], ran.stdout
+
+
+@pytest.fixture
+def alone():
+    """This process trains as one of a data parallel program, by itself."""
+    two_processes.begin()
+    yield
+    release()
+    context.reset_auto_parallel_context()
+
+
+def test_two_processes_train_as_one_does_and_one_goes_on_where_they_stopped(tmp_path, monkeypatch, alone):
+    (first, second), printed = launched(tmp_path, 2)
+    assert first["size"] == second["size"] == 2 and (first["local"], second["local"]) == (0, 1)
+    assert first["joined"][0] == second["joined"][0] == [10.0, 12.0, 14.0, 16.0]  # of 0, 1, 2, 3 and 10, 11, 12, 13
+    assert first["joined"][1] == second["joined"][1] == [0.0, 1.0, 2.0, 3.0, 10.0, 11.0, 12.0, 13.0]
+    assert (first["joined"][2], second["joined"][2]) == ([10.0, 12.0], [14.0, 16.0])
+    assert first["joined"][3] == second["joined"][3] == [10.0, 11.0, 12.0, 13.0]
+    assert first["trained"] == second["trained"]
+    assert "[0] refused: Several processes communicate in GRAPH mode" in printed
+    assert printed.count("[1] epoch: 1 step: 2, loss is") == 1
+    monkeypatch.chdir(tmp_path)
+    whole, goes_on = two_processes.trained(2), two_processes.trained(2, "together")  # from what the first has kept
+    for got, want in zip(goes_on, whole, strict=True):
+        np.testing.assert_allclose(got, want, 1e-5, 1e-7)
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ({}, _processes.ALONE),
+        ({"SLURM_STEP_NUM_TASKS": "1", "SLURM_PROCID": "0"}, _processes.ALONE),
+        (
+            {
+                "SLURM_STEP_NUM_TASKS": "8",
+                "SLURM_PROCID": "5",
+                "SLURM_STEP_TASKS_PER_NODE": "4(x2)",
+                "SLURM_LOCALID": "1",
+            },
+            (8, 5, 4, 1, None),
+        ),
+        (
+            {
+                "OMPI_COMM_WORLD_SIZE": "2",
+                "OMPI_COMM_WORLD_RANK": "1",
+                "OMPI_COMM_WORLD_LOCAL_SIZE": "1",
+                "OMPI_COMM_WORLD_LOCAL_RANK": "0",
+            },
+            (2, 1, 1, 0, None),
+        ),
+    ],
+)
+def test_the_environment_says_how_many_processes_there_are(monkeypatch, said, found):
+    for name in (name for names in _processes._STARTERS for name in names):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in said.items():
+        monkeypatch.setenv(name, value)
+    assert _processes.asked() == found
+
+
+def test_who_has_computed_before_the_others_were_there_is_told(monkeypatch):
+    jnp.ones(1)  # something
+    monkeypatch.setenv("MSNB_PROCESSES", "2")
+    monkeypatch.setenv("MSNB_PROCESS", "1")
+    with pytest.raises(RuntimeError, match="process 1 of 2, and it has computed something before"):
+        _processes.join()
+
+
+def test_the_launcher_ends_all_when_one_fails_and_says_which(capsys):
+    script = [sys.executable, "-c"]
+    started = {
+        0: subprocess.Popen([*script, "import time; time.sleep(600)"]),
+        1: subprocess.Popen([*script, "import os; os.kill(os.getpid(), 9)"]),
+    }
+    assert _launch._watch(started, 2) == 137
+    assert capsys.readouterr().err == "Process 1 of 2 was killed (SIGKILL); the others are stopped.\n"
+    _launch._end(started.values())
+    assert started[0].poll() is not None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"script": "none.py"}, "There is no script 'none.py'."),
+        ({"first": 1}, "Processes 1 to 2 are not among 2."),
+        ({"processes": 0}, "are not among"),
+        ({"of": 4}, "--coordinator HOST:PORT"),
+    ],
+)
+def test_what_cannot_be_launched_is_said(capsys, wrong, sentence):
+    options = {"script": __file__, "arguments": [], "processes": 2, "of": None, "first": 0, "coordinator": None}
+    assert _launch.launch(Namespace(**{**options, "api": None, **wrong})) == 2
+    assert sentence in capsys.readouterr().err
