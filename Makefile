@@ -40,8 +40,8 @@ lab: $(LAB)
 # The notebooks run meanwhile, in a process of their own: the tests leave an eighth of two processors idle, where they
 # wait. What failed is run once more, alone: a test that passes then was starved by the machine, or is to be mended.
 test: $(TEST)
-	@log=$$(mktemp); MSNB_PROGRESS=0 $(BIN)/python -m pytest -p tests.no_grammar -p tests.cheap_xla -p nbval --nbval \
-		--nbval-current-env --nbval-cell-timeout=600 -p no:cacheprovider notebooks >"$$log" 2>&1 & notebooks=$$!; \
+	@log=$$(mktemp); MSNB_PROGRESS=0 $(BIN)/python -m pytest -p tests.no_grammar -p tests.cheap_xla -p tests.forked_kernels \
+		-p nbval --nbval --nbval-current-env --nbval-cell-timeout=600 -p no:cacheprovider notebooks >"$$log" 2>&1 & notebooks=$$!; \
 	trap 'kill $$notebooks 2>/dev/null; rm -f "$$log"' EXIT; \
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(READ:%=--ignore=%) tests; failed=$$?; \
 	wait $$notebooks; shown=$$?; echo "The notebooks:"; cat "$$log"; \

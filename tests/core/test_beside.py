@@ -33,11 +33,9 @@ ARRAYS = [
 LISTS = [[1.0, 2.0, 3.0], (1, 2, 3), [[1, 2, 3], [4, 5, 6]]]
 
 
-def named(values):
-    return [
-        pytest.param(v, id=f"{type(v).__name__}-{getattr(v, 'dtype', '')}-{np.shape(v)}-{i}")
-        for i, v in enumerate(values)
-    ]
+def id_of(case):
+    op, other = case
+    return f"{op.__name__}-{type(other).__name__}-{getattr(other, 'dtype', '')}-{np.shape(other)}"
 
 
 def each_way(op, x, other):
@@ -74,7 +72,7 @@ def kind_of(case):
 @pytest.mark.parametrize(
     "case",
     swept([(op, other) for op in ARITHMETIC + COMPARISONS for other in SCALARS + ARRAYS], kind_of),
-    ids=lambda case: f"{case[0].__name__}-{type(case[1]).__name__}-{case[1].dtype}-{case[1].shape}",
+    ids=id_of,
 )
 def test_numpy_on_either_side_counts_as_the_number_or_tensor_that_it_is(case):
     op, other = case
@@ -84,27 +82,41 @@ def test_numpy_on_either_side_counts_as_the_number_or_tensor_that_it_is(case):
             same(mine, plain, x, wanted)
 
 
+def operators_with(operators, others):
+    """Cases of each operator with each of the others, which take turns at being the first one, that is not slow."""
+    turns = range(len(others))
+    cases = [(op, others[(i + turn) % len(others)]) for turn in turns for i, op in enumerate(operators)]
+    return swept(cases, lambda case: case[0])
+
+
 @pytest.mark.parametrize(
-    "other", named([np.int32(3), np.bool_(True), np.array([1, 2, 3]), np.array([True, False, True])])
+    "case",
+    operators_with(BITS, [np.int32(3), np.bool_(True), np.array([1, 2, 3]), np.array([True, False, True])]),
+    ids=id_of,
 )
-@pytest.mark.parametrize("op", BITS, ids=lambda op: op.__name__)
-def test_numpys_integers_take_part_in_bits(op, other):
+def test_numpys_integers_take_part_in_bits(case):
+    op, other = case
     x = Tensor([5, 6, 7], ms.int32) if other.dtype != bool else Tensor([True, True, False])
     for mine, plain, wanted in each_way(op, x, other):
         same(mine, plain, x, wanted)
 
 
-@pytest.mark.parametrize("other", named(LISTS))
-@pytest.mark.parametrize("op", ARITHMETIC[:-1], ids=lambda op: op.__name__)
-def test_lists_and_tuples_count_as_tensors_in_arithmetic(op, other):
+@pytest.mark.parametrize("case", operators_with(ARITHMETIC[:-1], LISTS), ids=id_of)
+def test_lists_and_tuples_count_as_tensors_in_arithmetic(case):
+    op, other = case
     x = Tensor(VALUES, ms.float32)
     for mine, plain, wanted in each_way(op, x, other):
         same(mine, plain, x, wanted)
 
 
-@pytest.mark.parametrize("other", named([np.float32(1.5), np.array([1.5, 2.0, 0.5], np.float32)]))
-@pytest.mark.parametrize("op", ARITHMETIC[:4] + COMPARISONS[2:], ids=lambda op: op.__name__)
-def test_in_a_graph_numpy_is_a_constant(op, other):
+@pytest.mark.parametrize(
+    "case",
+    operators_with(ARITHMETIC[:4] + COMPARISONS[2:], [np.float32(1.5), np.array([1.5, 2.0, 0.5], np.float32)]),
+    ids=id_of,
+)
+def test_in_a_graph_numpy_is_a_constant(case):
+    op, other = case
+
     class Net(nn.Cell):
         def construct(self, x):
             return op(x, other), op(other, x)

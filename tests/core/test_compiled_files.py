@@ -70,20 +70,19 @@ def test_operators_of_pynative_mode_are_kept_too(kept):
     assert kept.hits and kept.misses == missed
 
 
-def test_another_process_finds_what_this_one_compiled(tmp_path):
-    code = (
-        "import numpy as np, msnb as ms\n"
-        "from msnb.core import compiled_files\n"
-        "ms.set_context(mode=ms.GRAPH_MODE)\n"
-        "net = ms.nn.Dense(4, 3)\n"
-        "net(ms.Tensor(np.ones((2, 4), np.float32))).asnumpy()\n"
-        "print(compiled_files.in_use().hits, compiled_files.in_use().misses)\n"
-    )
-    env = {**os.environ, "MSNB_CACHE": str(tmp_path / "cache"), "MSNB_COMPILE_CACHE": ""}
-    counts = [
-        subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True).stdout.split()
-        for _ in range(2)
-    ]
+def test_another_process_finds_what_this_one_compiled(fresh, tmp_path):
+    code = """
+        import numpy as np, msnb as ms
+        from msnb.core import compiled_files
+        ms.set_context(mode=ms.GRAPH_MODE, enable_compile_cache=True)
+        net = ms.nn.Dense(4, 3)
+        net(ms.Tensor(np.ones((2, 4), np.float32))).asnumpy()
+        print(compiled_files.in_use().hits, compiled_files.in_use().misses)
+    """
+    environment = {"MSNB_CACHE": str(tmp_path / "cache"), "MSNB_COMPILE_CACHE": ""}
+    done = [fresh.run(code, tmp_path, environment=environment) for _ in range(2)]
+    assert not any(one.status for one in done), done[0].err + done[1].err
+    counts = [one.out.split() for one in done]
     assert counts[0][0] == "0" and counts[1] == [counts[0][1], "0"]
     (folder,) = (tmp_path / "cache" / "compiled").iterdir()
     assert os.name == "nt" or folder.stat().st_mode & 0o777 == 0o700

@@ -11,16 +11,19 @@ from kink_cases import CASES
 FILE = pathlib.Path(__file__).with_name("kinks.json")
 
 
-def gradients(ms, key):
-    """Gradient of the sum of a case's result for each input, under the framework `ms`, as lists."""
-    expression, inputs = CASES[key]
+def slopes(ms, key):
+    """The function that gives the gradient of the sum of a case's result for each input, under the framework `ms`."""
     names = {"P": ms.ops.operations, "ops": ms.ops, "nn": ms.nn, "Tensor": ms.Tensor}
 
     def total(*given):
-        return eval(expression, names | dict(zip("xy", given, strict=False))).sum()
+        return eval(CASES[key][0], names | dict(zip("xy", given, strict=False))).sum()
 
-    found = ms.ops.GradOperation(get_all=True)(total)(*map(ms.Tensor, inputs))
-    return [g.asnumpy().tolist() for g in found]
+    return ms.ops.GradOperation(get_all=True)(total)
+
+
+def gradients(ms, key):
+    """What `slopes` gives for a case, as lists."""
+    return [g.asnumpy().tolist() for g in slopes(ms, key)(*map(ms.Tensor, CASES[key][1]))]
 
 
 def main():

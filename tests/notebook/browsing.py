@@ -18,6 +18,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from forked_kernels import Kernels
 from nbformat.v4 import new_code_cell, new_notebook
 from PIL import Image
 
@@ -151,7 +152,9 @@ class Jupyter:
         (home / "share" / "labextensions" / "jupyterlab-msnb").symlink_to(EXTENSION / "labextension")
         kernel = home / "share" / "kernels" / "python3"
         kernel.mkdir(parents=True)
+        self.kernels = Kernels() if hasattr(os, "fork") else None
         argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        argv = self.kernels.argv if self.kernels else argv
         (kernel / "kernel.json").write_text(
             json.dumps({"argv": argv, "display_name": "Python 3", "language": "python"})
         )
@@ -165,6 +168,8 @@ class Jupyter:
         self.address = f"http://127.0.0.1:{port}"
         self.process = self._started(port)
         self._wait()
+        if self.kernels:
+            self.kernels.ready()
 
     def _started(self, port):
         environment = {
@@ -197,7 +202,7 @@ class Jupyter:
                 return
             except OSError:
                 time.sleep(0.2)
-        self.process.terminate()
+        self.close()
         pytest.fail((self.home / "log").read_text()[-2000:])
 
     def _ask(self, what, method="GET"):
@@ -248,6 +253,8 @@ class Jupyter:
         except subprocess.TimeoutExpired:  # its kernels take their time on a busy machine
             self.process.kill()
             self.process.wait()
+        if self.kernels:
+            self.kernels.close()
 
 
 def kernels(page):

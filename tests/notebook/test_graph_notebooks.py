@@ -74,16 +74,19 @@ while not pathlib.Path("seen").exists():  # the kernel is busy until the curve w
 log([51])"""
 RUNS = "%ms_runs ."
 CELLS = ["%load_ext msnb", NETWORK, "import msnb\nmsnb.view(net, x)", "%ms_ir net(x)", DIFF, STEP, COLUMN]
+FEW = [CELLS[0], NETWORK.replace("Net(42)", "Net(3)"), *CELLS[2:4]]  # for what a front end does with any view
 VIEW = "document.querySelectorAll('.msnb-graph')[3]"
 # whether every view of the network shows as many operators
 FOLLOWED = """n => [...document.querySelectorAll('.msnb-graph')].slice(0, 2).every(g => g.dataset.nodes === n)"""
 
 
 class Notebook:
-    """One open notebook with its views."""
+    """One open notebook with its views: of the network, of its trace, of two networks, and of a training step; or the
+    first two.
+    """
 
-    def __init__(self, page, folder, name):
-        self.page, self.folder, self.name = page, folder, name
+    def __init__(self, page, folder, name, views):
+        self.page, self.folder, self.name, self.views = page, folder, name, views
 
     def view(self, number):
         return self.page.locator(".msnb-graph").nth(number)
@@ -100,35 +103,36 @@ class Notebook:
         picture(self.view(number), name, self.folder, docs=docs)
 
 
-@pytest.fixture(params=["lab", "notebook"])
+@pytest.fixture(params=[("lab", CELLS), ("notebook", FEW)], ids=["lab", "notebook"])
 def notebook(request, browser, jupyter, tmp_path):
     """All cells have run; at the end nothing may have been asked of the network or gone wrong in a view."""
-    lab, address = request.param == "lab", jupyter.address
-    if not lab:
+    (name, cells), address = request.param, jupyter.address
+    if name == "notebook":
         needs("notebook")
-    path = "lab/tree" if lab else "notebooks"
+    path, views = "lab/tree" if name == "lab" else "notebooks", 2 if cells is FEW else 4
     asked, faults = [], []
     page = large_page(browser, 1100)
     page.on("request", lambda request: asked.append(request.url))
     page.on("pageerror", lambda error: faults.append(str(error)))
-    with jupyter.project(tmp_path, request.param, {"views.ipynb": CELLS}):
-        page.goto(f"{address}/{path}/{request.param}/views.ipynb?token={TOKEN}&reset")
+    with jupyter.project(tmp_path, name, {"views.ipynb": cells}):
+        page.goto(f"{address}/{path}/{name}/views.ipynb?token={TOKEN}&reset")
         page.locator(".jp-Notebook .jp-CodeCell").first.click()
         run_all(page)
         try:
             page.wait_for_function(
-                "() => document.querySelectorAll('.msnb-graph[data-ready]').length === 4", timeout=90000
+                "n => document.querySelectorAll('.msnb-graph[data-ready]').length === n", arg=views, timeout=90000
             )
         except Exception:  # a view that is not there is explained by what its cell has printed
             page.screenshot(path=tmp_path / "failed.png", full_page=True)
             pytest.fail(page.locator(".jp-Notebook").inner_text()[-3000:])
-        page.wait_for_function(f"() => {VIEW}?.querySelector('select.colour').value === 'time'")
+        if cells is CELLS:
+            page.wait_for_function(f"() => {VIEW}?.querySelector('select.colour').value === 'time'")
         page.wait_for_function(
             "() => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')]"
             ".every(prompt => /[0-9]/.test(prompt.innerText))"
         )
         page.wait_for_timeout(1000)  # the last cell is done, and its view has been replaced by a newer one
-        yield Notebook(page, tmp_path, request.param)
+        yield Notebook(page, tmp_path, name, views)
         page.close()
     assert not [url for url in asked if not url.startswith((address, "ws", "data:", "blob:"))]
     assert not [fault for fault in faults if "msnb" in fault]
@@ -181,10 +185,11 @@ def a_click_leads_to_the_line(notebook):
 def every_view_follows_what_is_typed(notebook):
     page = notebook.page
     before = int(notebook.view(0).get_attribute("data-nodes"))
-    assert before > 290 and notebook.view(1).get_attribute("data-nodes") == str(before)
+    blocks = 42 if notebook.views == 4 else 3
+    assert before > 6 * blocks and notebook.view(1).get_attribute("data-nodes") == str(before)
     behind(page, "return self.norm(x + self.down")
     page.keyboard.insert_text(" * 2")
-    page.wait_for_function(FOLLOWED, arg=str(before + 42))
+    page.wait_for_function(FOLLOWED, arg=str(before + blocks))
     assert notebook.cell("class Block").locator(".jp-InputPrompt").inner_text().strip("[]:• \n") == "2"  # not run
     for _ in " * 2":
         page.keyboard.press("Backspace")
@@ -296,7 +301,7 @@ def dark_theme_and_narrow_window(notebook):
     notebook.picture(3, "graph_dark")
     page.set_viewport_size({"width": 620, "height": 900})
     page.wait_for_selector(".msnb-graph.narrow", state="attached")
-    view = notebook.view(3)
+    view = notebook.view(notebook.views - 1)
     view.scroll_into_view_if_needed()
     assert view.locator(".stage").first.bounding_box()["height"] > 150
     notebook.picture(3, "graph_narrow")
@@ -422,7 +427,7 @@ def test_a_session_with_graphs(notebook, browser):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("notebook", ["notebook"], indirect=True)
+@pytest.mark.parametrize("notebook", [("notebook", CELLS)], ids=["notebook"], indirect=True)
 def test_a_long_session_in_notebook_7(notebook):
     """What JupyterLab's session, and test_lab_extension.py where a notebook is opened again, show of its sister."""
     a_mistake_is_said_on_each_view(notebook)
