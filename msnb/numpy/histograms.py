@@ -52,7 +52,7 @@ def digitize(x: ArrayLike, bins: ArrayLike, right: Bool = False) -> Tensor:
     if not bins.size:
         return Tensor(np.zeros(x.shape, np.int32))
     rising = SearchSorted(right=not right)(bins, x)
-    falling = bins.size - SearchSorted(right=right)(bins[::-1], x)
+    falling = bins.size - SearchSorted(right=not right)(bins[::-1], x)
     found = _Where.functional(GreaterEqual.functional(bins[-1], bins[0]), rising, falling)
     return Cast.functional(found, mstype.int32)
 

@@ -126,6 +126,8 @@ class _Matrix(SparseParts):
     def __mul__(self, other: Any) -> Self:
         return self._with(self.values * self._beside(other, "multiplied"))
 
+    __rmul__ = __mul__
+
     def __truediv__(self, other: Any) -> Self:
         return self._with(self.values / self._beside(other, "divided"))
 

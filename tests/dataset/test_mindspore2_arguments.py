@@ -253,6 +253,18 @@ def test_lists_of_faces_may_have_spaces_between_their_words(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("made", "columns"),
+    [
+        (ds.FashionMnistDataset, ["image", "label"]),
+        (ds.IWSLT2016Dataset, ["text", "translation"]),
+        (ds.CelebADataset, ["image", "attr"]),
+    ],
+)
+def test_names_of_columns_are_known_without_the_files(made, columns, tmp_path):
+    assert made(str(tmp_path)).get_col_names() == columns
+
+
+@pytest.mark.parametrize(
     ("error", "sentence", "made"),
     [
         (ValueError, "num_samples exceeds the boundary between 0", lambda d: ds.MnistDataset(d, num_samples=-1)),

@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 
 import msnb.dataset as ds
+import msnb.dataset.transforms.py_transforms as PT
 import msnb.dataset.vision.c_transforms as CV
+import msnb.dataset.vision.py_transforms as PV
+from msnb.dataset.core.tensor_op import Described
 from msnb.dataset.engine.rebuilding import _TRANSFORMS, DescriptionError, _transforms
 from msnb.formats.reading import BadFileError
 
@@ -56,6 +59,21 @@ def test_every_transform_that_can_be_named_is_a_class_of_the_library():
     assert len(known) > 150 and not _transforms("core") and not _transforms("")
     for (module, name), found in known.items():
         assert isinstance(found, type) and found.__module__.startswith("msnb.dataset.") and "." not in name, module
+        assert issubclass(found, Described), f"a description of {name} would lose its arguments"
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        CV.Pad((1, 2), (20, 30, 40)),
+        CV.RandomRotation((0, 90), center=(5, 6), fill_value=150),
+        CV.RandomAffine(15, translate=(0.1, 0.2), shear=(0, 1, 2, 3)),
+        PT.Compose([PV.Decode(), PV.CenterCrop([3, 4]), PT.RandomApply([PV.Grayscale(3)], 0.25)]),
+    ],
+)
+def test_a_description_through_json_has_all_arguments(source, operation, tmp_path):
+    described = ds.serialize(ds.deserialize(source).map(operation), str(tmp_path / "d.json"))
+    assert ds.serialize(ds.deserialize(json_filepath=str(tmp_path / "d.json"))) == described
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,17 @@ def test_a_pipeline_can_be_saved(tmp_path):
     assert np.array_equal(np.stack([r["x"] for r in got]), source["x"] * 2)
 
 
+def test_rows_of_a_saved_pipeline_may_differ_in_their_first_length(tmp_path):
+    rows = [np.arange(2 * n, dtype=np.float32).reshape(n, 2) for n in (2, 1, 3)]
+    path = str(tmp_path / "saved.mindrecord")
+    ds.GeneratorDataset(lambda: ((row,) for row in rows), ["x"], shuffle=False).save(path)
+    got = list(ds.MindDataset(path, shuffle=False).create_tuple_iterator(num_epochs=1, output_numpy=True))
+    assert [r[0].tolist() for r in got] == [row.tolist() for row in rows]
+    with pytest.raises(RuntimeError, match=r"column 'x'.* leaves \(2,\) behind it, and another has shape \(2, 1\)"):
+        odd = ds.GeneratorDataset(lambda: ((row,) for row in (rows[0], rows[0].T[:, :1])), ["x"], shuffle=False)
+        odd.save(str(tmp_path / "odd.mindrecord"))
+
+
 def test_missing_and_damaged_files_are_refused(tmp_path):
     path = write(tmp_path / "a.mindrecord")
     (tmp_path / "a.mindrecord.db").rename(tmp_path / "away")

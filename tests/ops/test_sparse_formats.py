@@ -42,6 +42,7 @@ THIN = np.arange(8, dtype=np.float32).reshape(4, 2)
         (lambda m: -m.abs().astype(ms.float16), -np.abs(DENSE)),
         (lambda m: m * 2, DENSE * 2),
         (lambda m: m * Tensor(WIDE), DENSE * WIDE),
+        (lambda m: Tensor(WIDE) * m, DENSE * WIDE),
         (lambda m: m / Tensor(WIDE[:, :1]), DENSE / WIDE[:, :1]),
         (lambda m: m + Tensor(WIDE), DENSE + WIDE),
         (lambda m: m - m, np.zeros_like(DENSE)),
@@ -50,6 +51,7 @@ THIN = np.arange(8, dtype=np.float32).reshape(4, 2)
 )
 def test_what_is_computed_of_either_format_is_that_of_the_dense_matrix(make, compute, expected):
     found = compute(make())
+    assert ops.dtype(found) == found.dtype
     np.testing.assert_allclose(dense(found), expected, rtol=1e-3)
 
 

@@ -17,7 +17,16 @@ from msnb.dataset.core.config import fresh_seed
 from msnb.dataset.core.streams import Mt32
 
 
-class TensorOp:
+class Described:
+    """What knows the arguments it was made with, so that a description of a pipeline can hold it."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        new = super().__new__(cls)
+        new._made_with = (args, kwargs)
+        return new
+
+
+class TensorOp(Described):
     """Base of the transforms of the library.
 
     Attributes:
@@ -40,11 +49,6 @@ class TensorOp:
     _draw_stack = None
     _apply_in_place = None  # as _apply_stack, in the memory of a chunk that nobody else holds
     _result = None  # (shape, dtype) of every result, with _apply_to(drawn, row, out) to write it where it belongs
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        new = super().__new__(cls)
-        new._made_with = (args, kwargs)
-        return new
 
     def _row(self, *arrays):
         raise NotImplementedError(f"{type(self).__name__} does not define what it does to a row.")
@@ -84,7 +88,7 @@ class TensorOp:
 TensorOp.__module__ = "mindspore._c_dataengine"  # the class that MindSpore's own error messages name
 
 
-class PyTensorOperation:
+class PyTensorOperation(Described):
     """Base of the user's own transforms in Python (2.x), which define ``_execute_py`` or ``__call__``.
 
     Examples:

@@ -272,7 +272,20 @@ def _operation(entry, place):
     found = _named(entry, "tensor_op", _transforms, place)
     if not isinstance(found, type):
         return found
-    return place.make(entry["tensor_op_name"], found, _pick(found, entry, place))
+    arguments = _pick(found, entry, place)
+    pairs = {name: _as_tuples(value) for name, value in arguments.items()}
+    if pairs != arguments:  # JSON has no tuples, which many transforms want
+        try:
+            return found(**pairs)
+        except (TypeError, ValueError):
+            pass
+    return place.make(entry["tensor_op_name"], found, arguments)
+
+
+def _as_tuples(value):
+    """A list of numbers, or of such lists, as a tuple."""
+    made = tuple(map(_as_tuples, value)) if isinstance(value, list) else value
+    return made if isinstance(made, int | float) or made and isinstance(made, tuple) else value
 
 
 def _named(entry, what, table, place):

@@ -47,7 +47,7 @@ def _field(name, array):
         raise RuntimeError(f"MindRecord cannot hold column {name!r}: type {array.dtype.name} is not supported.")
     if array.ndim == 0:
         return {"type": "int32" if kind == "bytes" else kind}
-    return {"type": kind} if kind == "bytes" else {"type": kind, "shape": list(array.shape)}
+    return {"type": kind} if kind == "bytes" else {"type": kind, "shape": [-1, *array.shape[1:]]}
 
 
 def _clean(name):
@@ -55,13 +55,19 @@ def _clean(name):
     return re.sub(r"[^0-9a-zA-Z_]", "_", name)
 
 
-def _value(array, field):
+def _value(name, array, field):
     if field["type"] == "string":
         value = array.item()
         return value.decode("utf-8") if isinstance(value, bytes) else value
     if field["type"] == "bytes":
         return array.tobytes()
     if "shape" in field:
+        if list(array.shape[1:]) != field["shape"][1:]:
+            raise RuntimeError(
+                f"MindRecord cannot hold column {name!r}: rows may differ in the length of their first dimension "
+                f"alone, but the first one leaves {tuple(field['shape'][1:])} behind it, and another has shape "
+                f"{array.shape}."
+            )
         return array.astype(field["type"], copy=False)
     return (float if field["type"].startswith("float") else int)(array)
 
@@ -85,7 +91,9 @@ def _write(dataset, file_name, num_files):
         if here != shard or len(waiting) == _AT_ONCE:
             writer.write_to(shard, waiting)
             waiting, shard = [], here
-        waiting.append({_clean(name): _value(np.asarray(array), fields[_clean(name)]) for name, array in row.items()})
+        waiting.append(
+            {_clean(name): _value(name, np.asarray(array), fields[_clean(name)]) for name, array in row.items()}
+        )
         number += 1
     if writer is None:
         raise RuntimeError("There is no row to save.")

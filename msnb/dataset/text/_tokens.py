@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from msnb.dataset.core.tensor_op import TensorOp
+from msnb.dataset.core.tensor_op import Described, TensorOp
 from msnb.dataset.text.strings import to_str
 
 
@@ -198,7 +198,7 @@ class UnicodeScriptTokenizer(_Tokenizer):
         return tokens, starts, ends
 
 
-class PythonTokenizer:
+class PythonTokenizer(Described):
     """A tokenizer of the user's.
 
     Args:

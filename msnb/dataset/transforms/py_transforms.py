@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import of_type, within
+from msnb.dataset.core.tensor_op import Described
 from msnb.dataset.core.tensor_op import PyTensorOperation as PyTensorOperation
 from msnb.dataset.transforms import py_transforms_util as util
 from msnb.dataset.transforms._common import check_one_hot
@@ -11,7 +12,7 @@ from msnb.dataset.transforms._common import check_one_hot
 __all__ = ["OneHotOp", "Compose", "RandomApply", "RandomChoice", "RandomOrder"]
 
 
-class _OfFunctions:
+class _OfFunctions(Described):
     """What is made of a list of functions."""
 
     @checked
@@ -22,7 +23,7 @@ class _OfFunctions:
         self.transforms = transforms
 
 
-class OneHotOp:
+class OneHotOp(Described):
     """A label as a row with a 1 at its place.
 
     Args:

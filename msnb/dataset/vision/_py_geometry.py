@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import Flag, within
+from msnb.dataset.core.tensor_op import Described
 from msnb.dataset.vision import py_transforms_util as util
 from msnb.dataset.vision._kinds import (
     Area,
@@ -242,7 +243,7 @@ class Pad(PyOp):
         self.padding_mode = padding_mode.value
 
 
-class RandomPerspective:
+class RandomPerspective(Described):
     """The corners of a PIL image moved at random, at random.
 
     Args:

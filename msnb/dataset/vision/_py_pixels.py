@@ -10,7 +10,7 @@ import numpy as np
 from msnb.common.arguments import answered
 from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import FLOAT_MAX_INTEGER, Flag, above_zero, of_type, positive, within
-from msnb.dataset.core.tensor_op import TensorOp
+from msnb.dataset.core.tensor_op import Described, TensorOp
 from msnb.dataset.vision import py_transforms_util as util
 from msnb.dataset.vision._kinds import (
     AnyArea,
@@ -39,7 +39,7 @@ def not_random(function: Any) -> Any:
     return function
 
 
-class PyOp:
+class PyOp(Described):
     """A transform that is one function of an image and of what the transform was made with.
 
     Attributes:
@@ -187,7 +187,7 @@ class Grayscale(PyOp):
         self.num_output_channels: int = num_output_channels
 
 
-class RandomGrayscale:
+class RandomGrayscale(Described):
     """A PIL image in gray, at random.
 
     Args:
@@ -204,7 +204,7 @@ class RandomGrayscale:
         return util.grayscale(img, num_output_channels=channels) if self.prob > random.random() else img
 
 
-class RandomErasing:
+class RandomErasing(Described):
     """A random box of a (C, H, W) array erased, at random (Zhong et al., 2017).
 
     Args:
@@ -243,7 +243,7 @@ class RandomErasing:
         return np_img
 
 
-class Cutout:
+class Cutout(Described):
     """Random squares of a (C, H, W) array set to zero (DeVries and Taylor, 2017).
 
     Args:
@@ -266,7 +266,7 @@ class Cutout:
         return np_img
 
 
-class LinearTransformation:
+class LinearTransformation(Described):
     """``(image - mean) @ matrix`` of the flattened image (whitening).
 
     Args:
@@ -285,7 +285,7 @@ class LinearTransformation:
         return util.linear_transform(np_img, self.transformation_matrix, self.mean_vector)
 
 
-class MixUp:
+class MixUp(Described):
     """Images of a batch mixed with each other or with the batch before, labels likewise (Zhang et al., 2018).
 
     Args:
@@ -394,7 +394,7 @@ class Equalize(PyOp):
     _function = util.equalize
 
 
-class UniformAugment:
+class UniformAugment(Described):
     """Some of the transforms, chosen at random, each with a random probability.
 
     Args:

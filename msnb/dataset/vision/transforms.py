@@ -9,8 +9,8 @@ import numpy as np
 
 from msnb.dataset.core.datatypes import numpy_type
 from msnb.dataset.core.optional import cv2
+from msnb.dataset.core.tensor_op import Described, TensorOp, as_array
 from msnb.dataset.core.tensor_op import PyTensorOperation as PyTensorOperation
-from msnb.dataset.core.tensor_op import TensorOp, as_array
 from msnb.dataset.engine.sources.samples import read_file as bytes_of
 from msnb.dataset.vision import _augment, _crops, _geometry, _headers, _pixels
 from msnb.dataset.vision import py_transforms as py
@@ -175,7 +175,7 @@ RandomPerspective, RandomErasing, LinearTransformation = py.RandomPerspective, p
 MixUp, RgbToHsv, HsvToRgb, ToType = py.MixUp, py.RgbToHsv, py.HsvToRgb, py.ToType
 
 
-class ToNumpy:
+class ToNumpy(Described):
     """A PIL image as an array."""
 
     def __call__(self, img: Any) -> np.ndarray:

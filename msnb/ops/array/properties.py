@@ -9,6 +9,7 @@ from msnb.common.kinds import Int, check
 from msnb.core.cases import F, case, refused
 from msnb.core.declare import spelling
 from msnb.core.errors import describe
+from msnb.core.sparse_tensor import SparseParts
 from msnb.core.tensor import Tensor
 from msnb.ops._check import axis_in, tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator
@@ -70,13 +71,13 @@ class DType(HostPrimitive):
     """Element type of a Tensor.
 
     Inputs:
-        - **x** (Tensor) - Of any shape and type.
+        - **x** (Union[Tensor, COOTensor, CSRTensor]) - Of any shape and type.
 
     Outputs:
         mindspore.dtype.
 
     Raises:
-        TypeError: If `x` is not a Tensor.
+        TypeError: If `x` is none of these.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -87,7 +88,7 @@ class DType(HostPrimitive):
     """
 
     def __call__(self, x: Any) -> Any:
-        return tensor_argument("DType", "x", x).dtype
+        return (x if isinstance(x, SparseParts) else tensor_argument("DType", "x", x)).dtype
 
 
 @host_operator("rank")

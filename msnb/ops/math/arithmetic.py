@@ -372,6 +372,8 @@ def _diff_of_numpy(
     """
     x, n = as_tensor(a, "diff", "a"), check(NonNegInt, n, "n", "diff")
     axis = axis_in("diff", check(Int, axis, "axis", "diff"), x.ndim)
+    if not n:
+        return x
     one = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
     parts = []
     for part, argument in ((prepend, "prepend"), (x, "a"), (append, "append")):

@@ -371,7 +371,7 @@ def _extreme(function, reduction, of_two, a, axis, keepdims, initial, where):
     if initial is not None:
         initial = in_type(as_tensor(initial, function, "initial"), x.dtype, function)
         if initial.ndim:
-            raise ValueError(f"For '{function}', 'initial' should be a number, but got shape {initial.shape}.")
+            raise TypeError(f"For '{function}', 'initial' should be a number, but got shape {initial.shape}.")
     if where is not True:
         if initial is None:
             raise ValueError(f"For '{function}', 'where' leaves elements out and needs an 'initial' beside it.")

@@ -66,6 +66,10 @@ class MappableDataset(SourceDataset):
             self.sampler = samplers.select_sampler(self.num_samples, None, self.shuffle_level, None, None)
         super().read_all()
 
+    def get_col_names(self) -> list[str]:
+        """Names of the columns, which most know without their files."""
+        return list(self.columns)
+
     def _samples(self):
         """Read what must be read to fetch samples."""
         raise NotImplementedError(f"{type(self).__name__} has to say what it reads.")

@@ -125,7 +125,8 @@ class PublicSet(MappableDataset):
         self.dataset_dir, self.usage, self.decode = os.fspath(dataset_dir), usage or self.usual, bool(decode)
         for path in map(self._under, self.needed):
             if not os.path.exists(path):
-                raise ValueError(f"{path} does not exist or is not a directory or permission denied!")
+                what = "does not exist" if os.path.splitext(path)[1] else "does not exist or is not a directory"
+                raise ValueError(f"{path} {what} or permission denied!")
 
     def _read(self) -> Sequence[Any]:
         """The columns."""

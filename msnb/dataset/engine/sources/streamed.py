@@ -184,6 +184,10 @@ class StreamDataset(SourceDataset):
     def _names(self):
         return list(self.columns)
 
+    def get_col_names(self) -> list[str]:
+        """Names of the columns, which most know without their files."""
+        return self._names()
+
     def _node(self, children):
         stream = self._stream()
         stream.workers = self.num_parallel_workers or settings.workers
