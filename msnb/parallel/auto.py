@@ -36,16 +36,19 @@ class Auto(SemiAuto):
         mesh = device_mesh(self.devices)
         names = grouped(self.devices)
         place = placing(mesh, names)
-        self.problem = Problem(flat(program.jaxpr), machines(names, self.devices), _returned(program))
+        self.problem = Problem(flat(program.jaxpr), machines(names, self.devices), returned(program))
         self.choice = dynamic_programming(self.problem)
         chosen = [node[k] for node, k in zip(self.problem.nodes, self.choice, strict=True)]
         count = len(self.problem.graph.inputs)
         laid = [place(choice.outputs[0]) for choice in chosen[:count]]
         by_param = {id(p): where for p, where in zip(program.params, laid, strict=False)}
+        index = {id(p): i for i, p in enumerate(program.params)}
         in_graph = placing(named_mesh(self.devices), names)
 
+        back = {i: chosen[index[id(p)]].outputs[0] for i, p in enumerate(program.written)}
+
         def around(form: Callable[..., Any]) -> Callable[..., Any]:
-            return _held(form, chosen[count:], in_graph)
+            return _held(form, chosen, self.problem.machines, in_graph, back)
 
         written, read = ([by_param[id(p)] for p in params] for params in (program.written, program.read))
         return Places(written, read, laid[len(program.params) :], around)
@@ -70,18 +73,19 @@ def machines(names: dict[str, tuple[str, ...]], devices: int) -> Machines:
     )
 
 
-def _returned(program):
+def returned(program: Any) -> dict[int, int]:
     """{output: input} of the Parameters that a program writes."""
     place = {id(p): i for i, p in enumerate(program.params)}
     return {program.n_results + i: place[id(p)] for i, p in enumerate(program.written)}
 
 
-def _held(form, choices, place):
+def _held(form, choices, machines, place, back):
     """A form of the program whose first equations are held to what was chosen."""
 
     def run(params, extra, arrays):
         leaves, tree = jax.tree.flatten((params, extra, arrays))
         closed, out = jax.make_jaxpr(lambda *flat: form(*jax.tree.unflatten(tree, flat)), return_shape=True)(*leaves)
-        return jax.tree.unflatten(jax.tree.structure(out), pinned(flat(closed), choices, place)(*leaves))
+        held = pinned(flat(closed), choices, machines, place, back)
+        return jax.tree.unflatten(jax.tree.structure(out), held(*leaves))
 
     return run

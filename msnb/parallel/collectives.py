@@ -7,7 +7,7 @@ as often as XLA says that it runs, once where it does not say.
 
 import math
 import re
-from collections import Counter
+from collections import defaultdict
 from typing import Any, NamedTuple
 
 from msnb.core.compile import program_of
@@ -17,6 +17,9 @@ KINDS = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective
 _CALL = re.compile(rf"^\s*(?:ROOT )?%?[\w.\-]+ = (.+?) ({'|'.join(KINDS)})(-start)?\((.*)$")
 _LISTED = re.compile(r"(?:replica_groups|source_target_pairs)=\{\{([^}]*)\}")
 _IOTA = re.compile(r"replica_groups=\[(\d+),(\d+)\]")
+_MESH = re.compile(r"replica_groups=mesh\[([^\]]*)\][^{]*\{([^}]*)\}")
+_SIZE = re.compile(r"'(\w+)'=(\d+)")
+_AXIS = re.compile(r"'(\w+)'(?::\(\d+\)(\d+))?")  # 'x', or of it a part: 'x':(2)4
 _LOOP = re.compile(r"while\(.*body=%?([\w.\-]+)")
 _TRIPS = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
 
@@ -82,7 +85,7 @@ def communication_of(root: Any, *args: Any) -> list[Collective]:
 
 def total(found: list[Collective]) -> dict[str, float]:
     """Bytes that each device sends, by kind."""
-    summed: Counter[str] = Counter()
+    summed: dict[str, float] = defaultdict(float)
     for one in found:
         summed[one.kind] += one.bytes
     return dict(summed)
@@ -129,6 +132,10 @@ def _group(rest, kind, devices):
         return 2
     if iota:
         return int(iota[2])
+    named = _MESH.search(rest)
+    if named:
+        sizes = dict(_SIZE.findall(named[1]))
+        return math.prod(int(part or sizes[axis]) for axis, part in _AXIS.findall(named[2]))
     return len(listed[1].split(",")) if listed and listed[1] else devices
 
 

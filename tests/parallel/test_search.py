@@ -1,5 +1,6 @@
 """The parts of the search that need no devices: what moving costs, what may be cut, what XLA's text says."""
 
+import functools
 import itertools
 
 import jax
@@ -19,10 +20,17 @@ EIGHT = Machines({"x": 2, "y": 4}, {"x": 1.0, "y": 1.0})
 
 def test_what_is_cut_further_is_not_moved_and_what_is_gathered_comes_from_all_others():
     whole, rows, both = ((), ()), (("y",), ()), (("y",), ("x",))
-    assert EIGHT.moving(whole, rows, 800) == 0
-    assert EIGHT.moving(rows, whole, 800) == 3 / 4 * 800
-    assert EIGHT.moving(both, rows, 800) == 1 / 2 * 200
-    assert EIGHT.moving(rows, ((), ("y",)), 800) == 3 / 4 * 200
+    moving = functools.partial(EIGHT.moving, size=800, shape=(8, 8))
+    assert moving(whole, rows) == 0
+    assert moving(rows, whole) == 3 / 4 * 800
+    assert moving(both, rows) == 1 / 2 * 200
+    assert moving(rows, ((), ("y",))) == 3 / 4 * 200
+
+
+def test_an_axis_outside_another_one_cannot_be_cut_or_gathered_without_changing_the_devices():
+    inner, both = (("y",), ()), (("x", "y"), ())
+    assert EIGHT.moving(inner, both, 800, (8, 8)) == EIGHT.moving(both, inner, 800, (8, 8)) - 1 / 2 * 200 == 100
+    assert EIGHT.way(inner, both, (8, 8)) == [(("y", "x"), ()), both]
 
 
 def test_layouts_have_equal_parts():
@@ -137,7 +145,10 @@ def test_where_the_memory_is_small_parameters_are_cut():
     shapes = [jax.ShapeDtypeStruct(s, np.float32) for s in ((64, 64), (1024, 64))]
     graph = flat(jax.make_jaxpr(step)(*shapes))
     problem = Problem(graph, EIGHT, {0: 0})
-    free, small = dynamic_programming(problem), dynamic_programming(problem, memory=64 * 64 * 4 / 8 + 1024 * 64 * 4 / 8)
+    free, small = (
+        dynamic_programming(problem),
+        dynamic_programming(problem, memory=64 * 64 * 4 / 8 + 2 * 1024 * 64 * 4 / 8),
+    )
     assert problem.nodes[0][small[0]].held == 64 * 64 * 4 / 8
     assert cost_of(problem, free) <= cost_of(problem, small)
     with pytest.raises(RuntimeError, match="No way was found to spread the program"):
@@ -155,6 +166,8 @@ ENTRY %main (x: f32[16]) -> f32[16] {
   %w = (s32[], f32[8]) while(%t), condition=%cond.1, body=%body.1, backend_config={"known_trip_count":{"n":"5"}}
   %all-gather.1 = bf16[16,4]{1,0} all-gather(%y), channel_id=1, replica_groups=[2,4]<=[8], dimensions={0}
   %ag = (f32[4], f32[16]) all-gather-start(%y), replica_groups=[2,4]<=[8], dimensions={0}
+  %ar = f32[6]{0} all-reduce(%v), replica_groups=mesh['a'=1,'b'=4,'c'=2], device_ids=([2,4]T(1,0)) {'b'}, to_apply=%add
+  %rs = f32[6]{0} all-reduce(%v), replica_groups=mesh['a'=4,'b'=4] {'a':(2)2,'b'}, to_apply=%add
   ROOT %p = f32[16] collective-permute(%z), source_target_pairs={{0,1},{1,0}}
 }
 """
@@ -166,10 +179,12 @@ def test_communication_is_counted_with_its_bytes():
         ("all-reduce", 2, 5),
         ("all-gather", 4, 1),
         ("all-gather", 4, 1),
+        ("all-reduce", 4, 1),
+        ("all-reduce", 8, 1),
         ("collective-permute", 2, 1),
     ]
     assert total(found) == {
-        "all-reduce": 5 * 2 * 1 / 2 * 32,
+        "all-reduce": 5 * 2 * 1 / 2 * 32 + 2 * (3 / 4 + 7 / 8) * 24,
         "all-gather": 3 / 4 * (16 * 4 * 2 + 64),
         "collective-permute": 64.0,
     }

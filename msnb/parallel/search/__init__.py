@@ -1,6 +1,7 @@
 """The search for how a program is spread: AUTO_PARALLEL.
 
 `flat` opens a traced graph into equations of JAX, `factors` says which of their axes may be cut together, `costs` what
-moving a value between devices costs, `problem` makes nodes with choices and edges with costs of it, `choosing` finds
-the cheapest choice, and `pinned` writes it into the graph.
+moving a value between devices costs, `problem` makes nodes with choices and edges with costs of it, `equal` says which
+are chosen alike, `reducing` decides what can be decided exactly, `choosing` finds the cheapest choice, and `pinned`
+writes it into the graph.
 """

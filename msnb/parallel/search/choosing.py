@@ -1,16 +1,28 @@
-"""The cheapest choice for each node: an integer linear program, or one mesh axis after the other.
+"""The cheapest choice for each node of a problem.
 
-In the program each node has one choice, and each pair of neighbours one pair of choices; HiGHS, which comes with
-scipy, solves it (the linear form of pairs is that of Alpa).
+Nodes whose surroundings are equal are chosen alike, what can be decided exactly is decided (`reducing`), and an
+integer linear program, which HiGHS solves, has the rest; in it each node has one choice and each pair of neighbours one
+pair of choices (the linear form of pairs is that of Alpa). At last each node is looked at once more by itself.
+A limit of memory becomes a price of it, as high as is needed.
 """
+
+import math
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_matrix
 
+from msnb.parallel.search.equal import classes
 from msnb.parallel.search.problem import Problem
+from msnb.parallel.search.reducing import Array, Reduced
 
 BYTE = 200.0  # operations in the time that one byte takes; of an accelerator with 100 TFLOP/s and 500 GB/s
+_PRICE, _PRICES = 1 / 16, 6  # of a byte of memory, in bytes sent: the first that is tried, and how many are
+_FEW = 500  # nodes, of which each is searched for by itself
 
 
 def dynamic_programming(
@@ -20,67 +32,157 @@ def dynamic_programming(
 
     Args:
         problem (Problem): The choices.
-        memory (float): Bytes that the inputs may take on each device. Default: None, any number.
-        seconds (float): How long it may take; the best that was found until then is returned. Default: 60.
+        memory (float): Bytes that what is kept, `problem.kept`, may take on each device. Default: None, any number.
+        seconds (float): About how long it may take; the best that was found until then is returned. Default: 60.
         operation (float): What an operation costs, in bytes. Default: 0.005.
 
     Raises:
-        RuntimeError: If nothing was found: no choice fits into the memory, or the time was too short.
+        RuntimeError: If no choice fits into the memory.
     """
-    starts = np.cumsum([0, *map(len, problem.nodes)])
-    single = int(starts[-1])
-    cost = [choice.sent + operation * choice.operations for node in problem.nodes for choice in node]
-    pairs: dict[tuple[int, int], np.ndarray] = {}
-    for edge in problem.edges:
-        key = edge.source[0], edge.target[0]
-        table = problem.moving(edge)
-        pairs[key] = pairs[key] + table if key in pairs else table
-    rows, columns, values, lows, highs = [], [], [], [], []
+    deadline = time.monotonic() + seconds
+    together = classes(problem) if len(problem.nodes) > _FEW else list(range(len(problem.nodes)))
+    if memory is None:
+        return _cheapest(problem, together, operation, 0.0, deadline)
+    least = sum(min(c.held for c in problem.nodes[n]) for n in problem.kept)
+    if least > memory:
+        raise RuntimeError(
+            f"No way was found to spread the program over the devices: each would have to keep {least:,.0f} bytes, "
+            f"but has memory for {memory:,.0f}."
+        )
+    return _within(problem, memory, lambda price: _cheapest(problem, together, operation, price, deadline))
 
-    def constraint(entries, low, high):
-        rows.extend([len(lows)] * len(entries))
+
+def _within(problem: Problem, memory: float, solve: Callable[[float], list[int]]) -> list[int]:
+    """The solution at the lowest price of memory at which it fits."""
+    found = solve(0.0)
+    if held(problem, found) <= memory:
+        return found
+    low, high, best = 0.0, _PRICE, None
+    for _ in range(_PRICES):
+        price = high if best is None else math.sqrt(max(low, high / 64) * high)
+        found = solve(price)
+        if held(problem, found) <= memory:
+            best, high = found, price
+        else:
+            low, high = price, high * 16 if best is None else high
+    if best is None:
+        raise RuntimeError("No way was found to spread the program over the devices that fits into the memory.")
+    return best
+
+
+def held(problem: Problem, choice: list[int]) -> float:
+    """Bytes that what is kept takes on each device."""
+    return sum(problem.nodes[n][choice[n]].held for n in problem.kept)
+
+
+def _cheapest(problem, together, operation, price, deadline):
+    costs, pairs = _priced(problem, together, operation, price)
+    reduced = Reduced(costs, pairs)
+    chosen = _by_program(reduced, max(1.0, deadline - time.monotonic()))
+    tied = reduced.whole(chosen)
+    return _each(problem, [tied[c] for c in together], operation, price)
+
+
+def _priced(problem: Problem, together: list[int], operation: float, price: float):
+    """(cost of each choice of each class, {other class: cost of each pair} of each)."""
+    costs: list[Array] = [np.zeros(0)] * (max(together) + 1)
+    pairs: list[dict[int, Array]] = [{} for _ in costs]
+    for number, (node, own) in enumerate(zip(problem.nodes, together, strict=True)):
+        cost = _own(problem, number, node, operation, price)
+        costs[own] = costs[own] + cost if len(costs[own]) else cost
+    for edge in problem.edges:
+        source, target, table = together[edge.source[0]], together[edge.target[0]], problem.moving(edge)
+        if source == target:
+            costs[source] = costs[source] + np.diag(table)
+        elif table.any():
+            table = table + pairs[source].get(target, 0.0)
+            pairs[source][target], pairs[target][source] = table, table.T
+    return costs, pairs
+
+
+def _own(problem, number, node, operation, price):
+    memory = price if number in problem.kept else 0.0
+    return np.array([c.sent + operation * c.operations + memory * c.held for c in node])
+
+
+def _by_program(reduced: Reduced, seconds: float) -> dict[int, int]:
+    """The cheapest of what is left, by an integer linear program."""
+    if not reduced.left:
+        return {}
+    starts, cost = {}, []
+    for node in reduced.left:
+        starts[node] = len(cost)
+        cost.extend(reduced.costs[node])
+    single = len(cost)
+    rows, columns, values, totals = [], [], [], []
+
+    def constraint(entries, total):
+        rows.extend([len(totals)] * len(entries))
         columns.extend(column for column, _ in entries)
         values.extend(value for _, value in entries)
-        lows.append(low)
-        highs.append(high)
+        totals.append(total)
 
-    for first, last in zip(starts[:-1], starts[1:], strict=True):
-        constraint([(column, 1.0) for column in range(first, last)], 1, 1)
-    for (source, target), table in pairs.items():
-        if not table.any():
-            continue
-        base, (many, wide) = len(cost), table.shape
-        cost.extend(table.ravel())
-        for i in range(many):
-            constraint([*((base + i * wide + j, 1.0) for j in range(wide)), (starts[source] + i, -1.0)], 0, 0)
-        for j in range(wide):
-            constraint([*((base + i * wide + j, 1.0) for i in range(many)), (starts[target] + j, -1.0)], 0, 0)
-    if memory is not None:
-        kept = range(len(problem.graph.inputs))
-        held = [(starts[n] + k, choice.held) for n in kept for k, choice in enumerate(problem.nodes[n])]
-        constraint(held, 0, memory)
-    scale = max(cost) or 1.0
-    matrix = coo_matrix((values, (rows, columns)), shape=(len(lows), len(cost))).tocsr()
+    for node in reduced.left:
+        constraint([(starts[node] + k, 1.0) for k in range(len(reduced.costs[node]))], 1)
+    for source in reduced.left:
+        for target, table in reduced.pairs[source].items():
+            if target < source or not table.any():
+                continue
+            base, (many, wide) = len(cost), table.shape
+            cost.extend(table.ravel())
+            for i in range(many):
+                constraint([*((base + i * wide + j, 1.0) for j in range(wide)), (starts[source] + i, -1.0)], 0)
+            for j in range(wide):
+                constraint([*((base + i * wide + j, 1.0) for i in range(many)), (starts[target] + j, -1.0)], 0)
+    scale = max(map(abs, cost)) or 1.0
+    either: Any = np.array(totals)  # both bounds: scipy's stubs say numbers
+    matrix = coo_matrix((values, (rows, columns)), shape=(len(totals), len(cost))).tocsr()
     found = milp(
         np.array(cost) / scale,
-        constraints=LinearConstraint(matrix, lows, highs),
+        constraints=LinearConstraint(matrix, either, either),
         bounds=Bounds(0, 1),
         integrality=np.r_[np.ones(single), np.zeros(len(cost) - single)],
         options={"time_limit": seconds, "mip_rel_gap": 1e-4},
     )
-    if found.x is None:
-        raise RuntimeError(f"No way was found to spread the program over the devices: {found.message}")
-    return [int(np.argmax(found.x[a:b])) for a, b in zip(starts[:-1], starts[1:], strict=True)]
+    if found.x is None:  # in so short a time: the first that comes, which is then made better node by node
+        return {node: int(np.argmin(reduced.costs[node])) for node in reduced.left}
+    return {node: int(np.argmax(found.x[at : at + len(reduced.costs[node])])) for node, at in starts.items()}
+
+
+def _each(problem, choice, operation, price):
+    """A choice made better node by node, as long as that changes something."""
+    near = defaultdict(list)
+    for edge in problem.edges:
+        near[edge.source[0]].append((edge, edge.target[0]))
+        near[edge.target[0]].append((edge, edge.source[0]))
+    choice, waiting = list(choice), set(range(len(choice)))
+    for _ in range(20):
+        changed = set()
+        for number in sorted(waiting):
+            total = _own(problem, number, problem.nodes[number], operation, price)
+            for edge, other in near[number]:
+                table = problem.moving(edge)
+                if other == number:
+                    total = total + np.diag(table)
+                else:
+                    total = total + (table[:, choice[other]] if edge.source[0] == number else table[choice[other]])
+            best = int(np.argmin(total))
+            if total[best] < total[choice[number]] * (1 - 1e-9):
+                choice[number] = best
+                changed.update([number, *(other for _, other in near[number])])
+        waiting = changed
+        if not changed:
+            break
+    return choice
 
 
 def cost_of(problem: Problem, choice: list[int]) -> float:
-    """Weighted bytes that each device sends with a choice for each node."""
+    """Weighted bytes that each device sends with a choice for each node; what is moved to one layout for several
+    readers is moved once."""
     own = sum(node[k].sent for node, k in zip(problem.nodes, choice, strict=True))
-    moved = 0.0
+    moves = {}
     for edge in problem.edges:
-        (source, result), (target, operand) = edge.source, edge.target
-        after = problem.nodes[target][choice[target]]
-        wanted = after.outputs[0] if operand is None else after.inputs[operand]
-        before = problem.nodes[source][choice[source]].outputs[result]
-        moved += problem.machines.moving(before, wanted, edge.bytes)
-    return own + moved
+        source, target = edge.source[0], edge.target[0]
+        wanted = problem.layouts(edge, problem.nodes[source][choice[source]], problem.nodes[target][choice[target]])[1]
+        moves[edge.source, wanted] = float(problem.moving(edge)[choice[source], choice[target]])
+    return own + sum(moves.values())

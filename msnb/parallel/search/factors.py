@@ -4,6 +4,7 @@ Each axis of each operand and result has a factor, a number, as the letters of a
 whole. A factor that no result has is summed over: cut, it costs an all-reduce. What has no rule is not cut at all.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from msnb.core.facets import Facet
@@ -27,8 +28,8 @@ class Factors(NamedTuple):
         summed (bool): Whether what no output has can be cut, and added up. Default: True.
     """
 
-    inputs: list[Labels]
-    outputs: list[Labels]
+    inputs: Sequence[Sequence[int | None]]
+    outputs: Sequence[Sequence[int | None]]
     summed: bool = True
 
 

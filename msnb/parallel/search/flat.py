@@ -64,6 +64,14 @@ class Flat(NamedTuple):
     equations: list[Equation]
     outputs: list[Any]
 
+    def needed(self) -> set[int]:
+        """Of the values that a result needs, and all that are made beside one of these, the ids."""
+        found = {id(o) for o in self.outputs}
+        for equation in reversed(self.equations):
+            if any(id(o) in found for o in equation.outputs):
+                found.update(map(id, (*equation.inputs, *equation.outputs)))
+        return found
+
 
 def flat(closed: ClosedJaxpr) -> Flat:
     """The graph `closed` without calls."""
@@ -78,7 +86,7 @@ def flat(closed: ClosedJaxpr) -> Flat:
 
         for eqn in jaxpr.eqns:
             given = [read(v) for v in eqn.invars]
-            body = eqn.params.get(TRANSPARENT.get(eqn.primitive.name))
+            body = eqn.params.get(TRANSPARENT.get(eqn.primitive.name, ""))
             if body is None:
                 made = [Value(v.aval) for v in eqn.outvars]
                 equations.append(Equation(eqn.primitive, eqn.params, given, made))

@@ -1,16 +1,16 @@
 """What the search chooses from: for each equation ways to compute it, and what it costs to bring values from one to the
 next."""
 
+import functools
 import itertools
 import math
-from collections import Counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from msnb.ir.cost import FLOPS
 from msnb.parallel.search.costs import Layout, Machines
-from msnb.parallel.search.factors import factors_of
+from msnb.parallel.search.factors import Factors, factors_of
 from msnb.parallel.search.flat import Equation, Flat, Value
 
 
@@ -57,38 +57,76 @@ class Problem:
             as Parameters that are written.
 
     Attributes:
-        nodes (list[list[Choice]]): One for each input, then one for each equation.
-        edges (list[Edge]): Between them.
+        nodes (list[list[Choice]]): One for each input, then one for each equation; equal ones share their list.
+        edges (list[Edge]): Between them; none to what no result needs.
+        values (list[list[Value]]): What each node makes.
+        kept (frozenset[int]): The nodes whose results take memory at the moment when most is taken: all inputs, and
+            what is made before it and read after it.
     """
 
     def __init__(self, graph: Flat, machines: Machines, returned: dict[int, int]) -> None:
         self.graph, self.machines = graph, machines
         self.nodes: list[list[Choice]] = []
         self.edges: list[Edge] = []
+        self.values: list[list[Value]] = [[value] for value in graph.inputs]
+        self._known: dict[Any, list[Choice]] = {}
+        self._tables: dict[Any, np.ndarray] = {}
+        needed = graph.needed()
         made: dict[int, tuple[int, int]] = {}
         for value in graph.inputs:
             made[id(value)] = len(self.nodes), 0
             self.nodes.append(self._keeping(value))
         for equation in graph.equations:
-            number = len(self.nodes)
-            for place, value in enumerate(equation.inputs):
+            number, live = len(self.nodes), id(equation.outputs[0]) in needed
+            for place, value in enumerate(equation.inputs if live else ()):
                 if isinstance(value, Value) and value.shape:
                     self.edges.append(Edge(made[id(value)], (number, place), value.bytes))
             made.update({id(value): (number, place) for place, value in enumerate(equation.outputs)})
-            self.nodes.append(self._computing(equation))
+            self.values.append(equation.outputs)
+            self.nodes.append(self._computing(equation) if live else [_whole(equation)])
         for output, place in returned.items():
             value = graph.outputs[output]
             if isinstance(value, Value) and value.shape:
                 self.edges.append(Edge(made[id(value)], (place, None), value.bytes))
+        self.kept = frozenset([*range(len(graph.inputs)), *self._at_the_peak()])
+
+    def _at_the_peak(self):
+        """The equations whose results are there when most bytes are; elements are computed where they are read."""
+        first, last = len(self.graph.inputs), {}
+        for edge in self.edges:
+            if edge.target[1] is not None:
+                last[edge.source[0]] = max(last.get(edge.source[0], 0), edge.target[0])
+        kept = {n: end for n, end in last.items() if n >= first and not _is_light(self.graph.equations[n - first])}
+        sizes = {n: sum(v.bytes for v in self.values[n]) for n in kept}
+        change = np.zeros(len(self.nodes) + 1)
+        for number, end in kept.items():
+            change[number] += sizes[number]
+            change[end] -= sizes[number]
+        peak = int(np.argmax(np.cumsum(change)))
+        return [number for number, end in kept.items() if number <= peak < end]
 
     def _keeping(self, value):
-        found = self.machines.layouts(value.shape)
-        return [Choice((), (layout,), 0.0, 0.0, value.bytes / self.machines.parts(layout)) for layout in found]
+        key = value.shape, value.bytes
+        if key not in self._known:
+            parts = self.machines.parts
+            found = self.machines.layouts(value.shape)
+            self._known[key] = [Choice((), (lay,), 0.0, 0.0, value.bytes / parts(lay)) for lay in found]
+        return self._known[key]
 
     def _computing(self, equation: Equation) -> list[Choice]:
-        """Each mesh axis cuts one factor, or none."""
-        machines, factors = self.machines, factors_of(equation)
+        factors = factors_of(equation)
         shapes = [*equation.shapes, *(o.shape for o in equation.outputs)]
+        operations, sizes = _operations(equation), [o.bytes for o in equation.outputs]
+        key = str(equation.primitive), repr(factors), repr((shapes, sizes, operations))
+        if key not in self._known:
+            self._known[key] = self._ways(factors, shapes, sizes, operations)
+        return self._known[key]
+
+    def _ways(
+        self, factors: Factors, shapes: list[tuple[int, ...]], bytes_made: list[int], operations: float
+    ) -> list[Choice]:
+        """Each mesh axis cuts one factor, or none."""
+        machines = self.machines
         sizes: dict[int, int] = {}
         for shape, labels in zip(shapes, [*factors.inputs, *factors.outputs], strict=True):
             for label, n in zip(labels, shape, strict=True):
@@ -96,18 +134,19 @@ class Problem:
                     sizes[label] = math.gcd(sizes.get(label, n), n)
         cut_apart = {label for labels in factors.outputs for label in labels}
         usable = [f for f, n in sizes.items() if n > 1 and (factors.summed or f in cut_apart)]
-        operations, found = _operations(equation), {}
-        for taken in itertools.product([None, *usable], repeat=len(machines.sizes)):
+        found: dict[Any, Choice] = {}
+        choices: list[int | None] = [None, *usable]
+        for taken in itertools.product(choices, repeat=len(machines.sizes)):
             by_axis = dict(zip(machines.sizes, taken, strict=True))
-            cuts = Counter()
+            cuts: dict[int, int] = {}
             for axis, factor in by_axis.items():
                 if factor is not None:
-                    cuts[factor] = (cuts[factor] or 1) * machines.sizes[axis]
+                    cuts[factor] = cuts.get(factor, 1) * machines.sizes[axis]
             if any(sizes[factor] % cut for factor, cut in cuts.items()):
                 continue
             inputs = tuple(_layout(labels, by_axis) for labels in factors.inputs)
             outputs = tuple(_layout(labels, by_axis) for labels in factors.outputs)
-            held = sum(o.bytes / machines.parts(lay) for o, lay in zip(equation.outputs, outputs, strict=True))
+            held = sum(n / machines.parts(lay) for n, lay in zip(bytes_made, outputs, strict=True))
             together = [axis for axis, factor in by_axis.items() if factor is not None and factor not in cut_apart]
             sent = machines.all_reduce(together, held) if together else 0.0
             choice = Choice(inputs, outputs, sent, operations / math.prod(cuts.values()), held)
@@ -116,20 +155,42 @@ class Problem:
                 found[inputs, outputs] = choice
         return list(found.values())
 
+    def layouts(self, edge: Edge, before: Choice, after: Choice) -> tuple[Layout, Layout]:
+        """How the value of an edge lies before and after it, with these choices at its ends."""
+        return before.outputs[edge.source[1]], _wanted(edge, after)
+
     def moving(self, edge: Edge) -> np.ndarray:
         """Weighted bytes for each pair of choices of an edge's two ends."""
-        (source, result), (target, operand) = edge.source, edge.target
-        befores = [choice.outputs[result] for choice in self.nodes[source]]
-        afters = [c.outputs[0] if operand is None else c.inputs[operand] for c in self.nodes[target]]
-        known: dict[tuple[Layout, Layout], float] = {}
-        table = np.empty((len(befores), len(afters)))
-        for i, before in enumerate(befores):
-            for j, after in enumerate(afters):
-                pair = before, after
-                if pair not in known:
-                    known[pair] = self.machines.moving(before, after, edge.bytes)
-                table[i, j] = known[pair]
-        return table
+        sources, targets = self.nodes[edge.source[0]], self.nodes[edge.target[0]]
+        shape = self.values[edge.source[0]][edge.source[1]].shape
+        key = id(sources), edge.source[1], id(targets), edge.target[1], edge.bytes, shape  # lists live as long as this
+        if key not in self._tables:
+            befores = [choice.outputs[edge.source[1]] for choice in sources]
+            afters = [_wanted(edge, choice) for choice in targets]
+            moving = functools.cache(lambda a, b: self.machines.moving(a, b, edge.bytes, shape))
+            self._tables[key] = np.array([[moving(a, b) for b in afters] for a in befores])
+        return self._tables[key]
+
+
+def _is_light(equation):
+    """Whether XLA computes it anew at each place that reads it."""
+    return equation.primitive.name in _LIGHT
+
+
+_LIGHT = frozenset(
+    ("broadcast_in_dim", "reshape", "squeeze", "transpose", "convert_element_type", "name", "iota", "neg")
+)
+
+
+def _wanted(edge, choice) -> Layout:
+    operand = edge.target[1]
+    return choice.outputs[0] if operand is None else choice.inputs[operand]
+
+
+def _whole(equation):
+    """The choice of what no result needs: XLA leaves it out."""
+    inputs = tuple(((),) * len(shape) for shape in equation.shapes)
+    return Choice(inputs, tuple(((),) * len(o.shape) for o in equation.outputs), 0.0, 0.0, 0.0)
 
 
 def _layout(labels, by_axis) -> Layout:
