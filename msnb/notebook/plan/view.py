@@ -59,7 +59,7 @@ class PlanView:
                 f"For 'plan_view', 'plans' should be what msnb.parallel.plan returns, or its as_dict(), but got "
                 f"{type(plans).__name__}."
             )
-        self._plans = None if isinstance(plans, Mapping) else plans
+        self._plans: Any = None if isinstance(plans, Mapping) else plans
         self.told: dict[str, Any] = dict(plans) if isinstance(plans, Mapping) else plans.as_dict()
         if not self.told["plans"]:
             raise ValueError("For 'plan_view', 'plans' should hold at least one plan, but is empty.")
