@@ -18,8 +18,6 @@ import numpy as np
 _GENERATOR = 0x82F63B78  # reflected: the lowest bit is the highest power
 _TERMS = 5685, 1362, 426
 _BLOCK = 1024
-
-
 _ALIKE = 1 << 16  # longer messages are not compared with each other
 _ROWS = 128  # messages that are compared at once: they stay in the processor's cache
 
@@ -151,7 +149,7 @@ def masked_of(data: Any, spans: list[tuple[int, int]]) -> list[int]:
 
 
 def _of_one_length(data, starts, length):
-    """Checksums of long messages: by their differences from the first, where these are few."""
+    """Checksums of long messages: by their differences from the first, where these are few and the messages many."""
     view = memoryview(data)
     if 1 < len(starts) and length <= _ALIKE:
         messages = np.lib.stride_tricks.sliding_window_view(np.frombuffer(data, np.uint8), length)
@@ -160,7 +158,7 @@ def _of_one_length(data, starts, length):
         differ = np.zeros(length, np.uint8)
         for some in others:
             differ |= np.bitwise_or.reduce(messages[some] ^ first, axis=0)
-            if np.count_nonzero(differ) > length // 4:
+            if np.count_nonzero(differ) * 1024 > length * len(starts):  # their tables would cost more than they save
                 break
         else:
             places = np.flatnonzero(differ)

@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 from .anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
+from .collectives import KINDS, group_of, made_by, sent_by
 from .read import is_library, mark_updates
 from .scope import is_backward, parse
 
@@ -109,6 +110,8 @@ class _Module:
     def __init__(self, text):
         self.computations = {}
         self.entry = None
+        said = re.search(r"num_partitions=(\d+)", text.partition("\n")[0])
+        self.devices = int(said[1]) if said else 1  # the shapes are those of one of them
         self.tables = {"FileNames": {}, "FunctionNames": {}, "FileLocations": {}, "StackFrames": {}}
         table, body = None, None
         for line in text.splitlines():
@@ -216,7 +219,8 @@ def read_hlo(text: str, name: str = "main") -> FuncGraph:
         name (str): name of the graph. Default: "main".
 
     Returns:
-        FuncGraph. Its CNodes are the kernels that run; a fusion is one of them.
+        FuncGraph. Its CNodes are the kernels that run; a fusion is one of them. Of a program that is spread over
+        devices it has the shapes of one of them; a communication says how many take part, and what each one sends.
 
     Raises:
         ValueError: If `text` is no HLO module.
@@ -310,6 +314,12 @@ class _Builder:
         window = _TOLD.search(item.told)
         if window:
             attrs[window.group(0).partition("=")[0]] = window.group(1).strip('"')
+        kind = item.opcode.removesuffix("-start")
+        if kind in KINDS and self.module.devices > 1:
+            sizes = [one.nbytes for one in item.types]
+            group = group_of(kind, item.told, self.module.devices)
+            attrs["devices"] = f"{group} of {self.module.devices}"
+            attrs["bytes_sent"] = round(sent_by(kind, made_by(kind, sizes, kind != item.opcode), group))
         flops = sum(_flops(inner, self.module) for inner in inside) if inside else _flops(item, self.module)
         moved = sum(kind.nbytes for kind in item.types)
         moved += sum(node.types[slot].nbytes for node, slot in flow if slot < len(node.types))

@@ -395,6 +395,9 @@ def _unwrapped(closed, reader):
 def _attributes(eqn):
     """What an operation of XLA's was told, without what only concerns its compilation."""
     attrs = {}
+    if eqn.primitive.name == "sharding_constraint":
+        whole = eqn.outvars[0].aval.shape
+        attrs.update(divided(whole, eqn.params["sharding"].shard_shape(whole)))
     for key, value in eqn.params.items():
         if key in _NOISE or value is None:
             continue
@@ -407,6 +410,12 @@ def _attributes(eqn):
         elif hasattr(value, "_asdict") and _plain(tuple(value)):
             attrs[key] = tuple(value)
     return attrs
+
+
+def divided(whole: tuple[int, ...], part: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
+    """Attributes of an array that lies on several devices: into how many parts each axis is divided, and how large
+    each part is."""
+    return {"divided": tuple(n // m if m else 1 for n, m in zip(whole, part, strict=True)), "on_each_device": part}
 
 
 def _plain(value):

@@ -11,6 +11,7 @@ from .compare import compare
 from .forward import forward_of, has_gradient
 from .hierarchy import Hierarchy
 from .hlo import read_hlo
+from .read import divided
 from .stablehlo import read_stablehlo
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -95,7 +96,7 @@ class Stages:
         end = made.written + self.program.n_results
         made.outputs = made.outputs[made.written : end] + made.outputs[: made.written]
         if stage == "optimised":
-            _take_calls(made, self.whole)
+            _take_calls(made, self.whole, self.program.spread is not None and not self.program.spread.axes)
         return made
 
 
@@ -130,13 +131,20 @@ def _name_parameters(compiled, program):
             node.name = str(arguments[place])
 
 
-def _take_calls(compiled, traced):
-    """Give each kernel the scope of the very call it came from, so that both stages are drawn in the same boxes."""
+def _take_calls(compiled, traced, spread):
+    """Give each kernel the scope of the very call it came from, so that both stages are drawn in the same boxes; where
+    the program is spread over devices, also what of the call's result is on each."""
     tree, links = Hierarchy(traced, fold=False), {}
     for number, kernel in compare(traced, compiled).links:
         links.setdefault(kernel, []).append(number)
     nodes = list(compiled.all_nodes())
     for node in nodes:
+        if spread and node.types:
+            known = [tree.nodes[number].types for number in links.get(node.id, ())]
+            for whole, part in [(kinds[0].shape, node.types[0].shape) for kinds in known if len(kinds) == 1]:
+                if len(whole) == len(part) and all(m and n % m == 0 for n, m in zip(whole, part, strict=True)):
+                    node.attrs.update(divided(whole, part))
+                    break
         mates = [number for number in links.get(node.id, ()) if tree.nodes[number].scope == node.scope]
         if mates:
             node.scope = "/".join(scope.name for scope in tree.home[mates[0]].ancestors()[2:])

@@ -16,6 +16,7 @@ from msnb.notebook.gradients import magics as gradient_magics
 from msnb.notebook.graph import calls
 from msnb.notebook.options import parse
 from msnb.notebook.pipeline import magics as pipeline_magics
+from msnb.notebook.plan.view import install as install_plans
 from msnb.notebook.profile import magics as profile_magics
 from msnb.notebook.runs import magics as runs_magics
 
@@ -197,6 +198,7 @@ def install(shell: Any) -> Any:
     undo_gradients = gradient_magics.install(shell)
     undo_runs = runs_magics.install(shell)
     undo_dashboard = dashboard_magics.install(shell)
+    undo_plans = install_plans(shell)
 
     def undo():
         undo_profile()
@@ -204,6 +206,7 @@ def install(shell: Any) -> Any:
         undo_gradients()
         undo_runs()
         undo_dashboard()
+        undo_plans()
         for kind, names in registered.magics.items():
             table = shell.magics_manager.magics[kind]
             for name in names:

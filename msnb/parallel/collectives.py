@@ -1,8 +1,7 @@
 """The communication in a compiled program: what XLA put in, with the bytes that each device sends.
 
-Around a ring of n devices an all-reduce of b bytes sends 2 b (n-1)/n, an all-gather that makes b bytes, a
-reduce-scatter of b and an all-to-all of b each b (n-1)/n, a permutation b. What stands in the body of a loop is counted
-as often as XLA says that it runs, once where it does not say.
+How many bytes each kind sends is told in `msnb.ir.collectives`. What stands in the body of a loop is counted as often
+as XLA says that it runs, once where it does not say.
 """
 
 import math
@@ -11,15 +10,10 @@ from collections import defaultdict
 from typing import Any, NamedTuple
 
 from msnb.core.compile import program_of
+from msnb.ir.collectives import KINDS, group_of, made_by, sent_by
 from msnb.ir.hlo import ARRAY, COMPUTATION, TYPES
 
-KINDS = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute")
 _CALL = re.compile(rf"^\s*(?:ROOT )?%?[\w.\-]+ = (.+?) ({'|'.join(KINDS)})(-start)?\((.*)$")
-_LISTED = re.compile(r"(?:replica_groups|source_target_pairs)=\{\{([^}]*)\}")
-_IOTA = re.compile(r"replica_groups=\[(\d+),(\d+)\]")
-_MESH = re.compile(r"replica_groups=mesh\[([^\]]*)\][^{]*\{([^}]*)\}")
-_SIZE = re.compile(r"'(\w+)'=(\d+)")
-_AXIS = re.compile(r"'(\w+)'(?::\(\d+\)(\d+))?")  # 'x', or of it a part: 'x':(2)4
 _LOOP = re.compile(r"while\(.*body=%?([\w.\-]+)")
 _TRIPS = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
 
@@ -58,8 +52,9 @@ def collectives(hlo: str, devices: int) -> list[Collective]:
         if call is None:
             continue
         made, kind, started, rest = call.groups()
-        group, runs = _group(rest, kind, devices), times.get(inside, 1)
-        found.append(Collective(kind, group, runs * _sent(kind, _size(made, kind, bool(started)), group), runs))
+        group, runs = group_of(kind, rest, devices), times.get(inside, 1)
+        size = made_by(kind, [_bytes(*array) for array in ARRAY.findall(made)], bool(started))
+        found.append(Collective(kind, group, runs * sent_by(kind, size, group), runs))
     return found
 
 
@@ -113,34 +108,6 @@ def _times(lines):
     return {name: runs(name) for name in calls}
 
 
-def _size(made, kind, started):
-    """Bytes of what a call makes on each device; what has only started says its operands besides."""
-    sizes = [_bytes(*array) for array in ARRAY.findall(made)]
-    if started and kind in ("all-gather", "collective-permute"):
-        sizes = sizes[len(sizes) // 2 :]
-    return sum(sizes)
-
-
 def _bytes(kind, dims):
     size = TYPES.get(kind, ("", 1))[1]  # those that have no name there are of 8 bits or fewer
     return math.prod(int(n) for n in dims.split(",") if n) * size
-
-
-def _group(rest, kind, devices):
-    listed, iota = _LISTED.search(rest), _IOTA.search(rest)
-    if kind == "collective-permute":
-        return 2
-    if iota:
-        return int(iota[2])
-    named = _MESH.search(rest)
-    if named:
-        sizes = dict(_SIZE.findall(named[1]))
-        return math.prod(int(part or sizes[axis]) for axis, part in _AXIS.findall(named[2]))
-    return len(listed[1].split(",")) if listed and listed[1] else devices
-
-
-def _sent(kind, size, group):
-    if group < 2:
-        return 0.0
-    share = (group - 1) / group
-    return {"all-reduce": 2 * share, "reduce-scatter": group * share, "collective-permute": 1.0}.get(kind, share) * size

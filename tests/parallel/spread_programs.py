@@ -11,6 +11,7 @@ from msnb import Parameter, Tensor, context, nn, ops
 from msnb.core.compile import program_of
 from msnb.core.facets import MissingEntry
 from msnb.core.operator import REGISTRY
+from msnb.ir.stages import Stages
 from msnb.ops import operations as P
 from msnb.parallel.collectives import collectives
 from msnb.parallel.mesh import named_mesh
@@ -87,6 +88,18 @@ def check_two_products_of_the_design_note():
         for got, one in zip(trained(net, x)[:2], (losses, weights), strict=True):
             for a, b in zip(got, one, strict=True):
                 np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * np.abs(b).max())
+
+
+def check_the_graph_says_what_is_on_each_device_and_what_is_sent():
+    spread()
+    program = program_of(TwoProducts(((4, 1), (1, 2)), ((4, 2), (2, 1))), floats(32, 64))
+    stages = Stages(program, "two")
+    held = [node.attrs for node in stages["traced"].nodes if node.name == "sharding_constraint"]
+    assert {"divided": (4, 2), "on_each_device": (8, 32)} in held
+    kernels = list(stages["optimised"].all_nodes())
+    (sends,) = (node.attrs for node in kernels if node.name == "all-reduce")
+    assert sends["devices"] == "2 of 8" and sends["bytes_sent"] == sent(program)[0].bytes == 8 * 64 * 4
+    assert [(4, 2), (4, 1)] == [node.attrs["divided"] for node in kernels if "MatMul" in node.name]
 
 
 def check_parameters_lie_as_their_readers_say_and_so_does_what_the_optimizer_keeps():

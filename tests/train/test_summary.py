@@ -11,6 +11,7 @@ from msnb import Tensor, context, nn, ops
 from msnb import dataset as ds
 from msnb.formats import lineage_events, summary_events
 from msnb.formats.event_records import records
+from msnb.insight.runs import Run
 from msnb.ops import debug
 from msnb.train import Model, SummaryCollector
 from msnb.train.summary import SummaryRecord
@@ -195,6 +196,16 @@ def test_a_disk_that_is_full_ends_the_recording_with_one_line(tmp_path, monkeypa
     file.close()
     assert [bytes(payload) for payload, _ in records(tmp_path / "a")] == [b"first", b"second"]
     assert (tmp_path / "a").stat().st_size == 2 * 16 + 11
+
+
+def test_a_record_of_a_folder_that_has_one_writes_a_file_of_its_own(tmp_path):
+    for value in (1, 2):
+        with SummaryRecord(str(tmp_path)) as record:
+            for step in (1, 2):
+                record.add_value("scalar", "loss", Tensor(value, ms.float32))
+                record.record(step)
+    assert len(list(tmp_path.glob("*_MS"))) == 2
+    assert Run(tmp_path).scalar("loss").values.tolist() == [2, 2]  # what is resumed replaces, at whatever pace
 
 
 def test_a_file_keeps_to_its_largest_size(tmp_path):

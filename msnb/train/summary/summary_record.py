@@ -105,7 +105,11 @@ class SummaryRecord:
         self._export_options = process_export_options(export_options)
         self.network, self.has_graph = network, False
         seconds = int(time.time())
-        name = f"{file_prefix}.out.events.summary.{seconds}.0.{platform.node()}"
+        while True:  # what is resumed within the second that it began in goes on in a file of its own
+            name = f"{file_prefix}.out.events.summary.{seconds}.0.{platform.node()}"
+            if not (folder / f"{name}{file_suffix}").exists():
+                break
+            seconds += 1
         self.full_file_name = str(folder / f"{name}{file_suffix}")
         self._summary = EventFile(Path(self.full_file_name), lambda: summary_events.version_event(now()), max_file_size)
         self._lineage = EventFile(folder / f"{name}_lineage", None, max_file_size)

@@ -30,7 +30,13 @@ const UPDATES = new RegExp(
     "proximal",
   "i",
 );
+// between devices: XLA's, MindSpore's and JAX's names
+const SENDS = new RegExp(
+  "^(all-(reduce|gather|to-all)|reduce-scatter|collective-)|^(All(Reduce|Gather|Swap|[tT]oAll)|ReduceScatter|" +
+    "Broadcast|NeighborExchange)|^(p(sum|max|min|permute)|all_gather|all_to_all|reduce_scatter)(_|$)",
+);
 const KINDS = [
+  ["communication", "red", SENDS],
   [
     "matrix products, convolutions",
     "orange",

@@ -140,6 +140,8 @@ export class Table {
     else this.order.sort((a, b) => store.names[a].localeCompare(store.names[b], "en", { numeric: true }) * side);
     this.grid.setAttribute("aria-rowcount", this.order.length + 1);
     this.body.style.height = `${Math.max(this.order.length, 1) * ROW}px`;
+    // as high as all runs want it, whatever is picked of them: what stands below does not move under a brush
+    this.scroll.style.setProperty("--rows", Math.max(store.names.length, 3));
     this.current = Math.max(0, Math.min(this.current, this.order.length - 1));
     this.rows();
   }

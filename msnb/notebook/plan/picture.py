@@ -1,0 +1,54 @@
+"""Plans as a still picture, for pages where no script runs."""
+
+from html import escape
+from typing import Any
+
+from msnb.insight.middle import middle
+from msnb.notebook.html import size
+
+_WIDTH, _ROW = 860, 24
+_STYLE = (
+    "text{font:12px system-ui,'Segoe UI',Roboto,sans-serif;fill:#24303b}.s{fill:#5f6b76;font-size:11px}"
+    ".b{font-weight:600}.e{text-anchor:end}.bg{fill:#fff;stroke:#d5dbe1}.c{fill:#0072b2}.m{fill:#009e73}.no{fill:#d55e00}"
+    "@media(prefers-color-scheme:dark){text{fill:#e4e9ee}.s{fill:#9aa5b1}.bg{fill:#16191d;stroke:#353c44}"
+    ".c{fill:#4aa3dc}.m{fill:#3dbf98}.no{fill:#f08a4b}}"
+)
+
+
+def headline(told: dict[str, Any]) -> str:
+    """What was planned, and for which devices."""
+    mesh = " x ".join(f"{many} {axis}" for axis, many in told["mesh"].items())
+    return f"{told['title']} on {told['devices']} {told['hardware']['name']} ({mesh}), {size(told['memory'])} each"
+
+
+def to_svg(told: dict[str, Any]) -> str:
+    """The strategies with the time of a step, what each device sends, and what it keeps.
+
+    Args:
+        told (dict): as `Plans.as_dict` gives it.
+    """
+    plans = told["plans"]
+    longest = max((one["seconds"] for one in plans), default=0) or 1
+    most = max([told["memory"], *(one["memory"] for one in plans)]) or 1
+    out = [f'<text x="16" y="26" class="b">{escape(middle(headline(told), 110))}</text>']
+    heads = ((16, "strategy", ""), (190, "step", ""), (480, "sent", " e"), (520, "memory", ""))
+    out += [f'<text x="{x}" y="50" class="s{end}">{words}</text>' for x, words, end in heads]
+    for number, one in enumerate(plans):
+        y = 70 + number * _ROW
+        time, kept = 130 * one["seconds"] / longest, 180 * one["memory"] / most
+        fits = "m" if one["fits"] else "no"
+        words = size(round(one["memory"])) + ("" if one["fits"] else ", too much")
+        out.append(
+            f'<text x="16" y="{y}">{escape(middle(one["name"], 24))}</text>'
+            f'<rect x="190" y="{y - 10}" width="{time:.1f}" height="12" class="c"/>'
+            f'<text x="{196 + time:.1f}" y="{y}" class="s">{1e3 * one["seconds"]:,.2f} ms</text>'
+            f'<text x="480" y="{y}" class="s e">{size(round(one["bytes"]))}</text>'
+            f'<rect x="520" y="{y - 10}" width="{kept:.1f}" height="12" class="{fits}"/>'
+            f'<text x="{526 + kept:.1f}" y="{y}" class="s">{words}</text>'
+        )
+    high = 70 + len(plans) * _ROW
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {high}" width="{_WIDTH}" height="{high}" '
+        f'role="img" aria-label="{escape(f"Plans: {headline(told)}", quote=True)}"><style>{_STYLE}</style>'
+        f'<rect x=".5" y=".5" rx="6" class="bg" width="{_WIDTH - 1}" height="{high - 1}"/>{"".join(out)}</svg>'
+    )

@@ -1,0 +1,229 @@
+// Plans side by side; of the chosen one its memory, its communication, and where the chosen tensor lies.
+import { escape } from "../../src/escape.js";
+import frame from "../../src/frame.css";
+import { roving } from "../../src/roving.js";
+import { isDark } from "../../src/theme.js";
+import { colourOf, partOf, partsOf, placeOf, wordsOf } from "./mesh.js";
+import own from "./style.css";
+
+const MOST = 1024; // devices that are drawn
+const KEPT = { parameter: "Parameters", state: "optimizer", constant: "constants", argument: "arguments" };
+
+export function bytes(n) {
+  for (const [unit, size] of [
+    ["GiB", 2 ** 30],
+    ["MiB", 2 ** 20],
+    ["KiB", 2 ** 10],
+  ])
+    if (n >= size) return `${+(n / size).toPrecision(3)} ${unit}`;
+  return `${Math.round(n)} B`;
+}
+export const lasting = (s) =>
+  s >= 1 ? `${+s.toPrecision(3)} s` : s >= 1e-3 ? `${+(1e3 * s).toPrecision(3)} ms` : `${+(1e6 * s).toPrecision(3)} µs`;
+const bar = (share, kind = "") => `<i class="bar ${kind}" style="--share:${Math.min(1, share || 0).toFixed(4)}"></i>`;
+
+export class App {
+  // why(plan, tensor, act): what other layouts cost, where a kernel is there to say it
+  constructor(el, told, why) {
+    this.told = { ...told, mesh: new Map(told.mesh) };
+    this.why = why;
+    this.plan = 0;
+    this.root = document.createElement("div");
+    this.root.className = "msnb-view msnb-plan";
+    this.root.setAttribute("role", "group");
+    this.root.setAttribute("aria-label", "plans for many devices");
+    const { title, devices, hardware, mesh, memory } = this.told,
+      axes = [...mesh].map(([axis, size]) => `${size} ${axis}`);
+    this.root.innerHTML =
+      `<style>${frame}${own}</style><header><b>${escape(title)}</b> <span class="soft">on ${devices} ` +
+      `${escape(hardware.name)}, ${escape(axes.join(" × "))}, ${bytes(memory)} each; all figures are those of one ` +
+      `device</span></header><div class="wide plans"></div><div class="parts"><section class="memory"></section>` +
+      `<section class="sent"></section><section class="lies"></section></div>` +
+      `<p class="unseen" role="status" aria-live="polite"></p>`;
+    el.append(this.root);
+    this.cleanup = new AbortController();
+    const { signal } = this.cleanup,
+      watch = new MutationObserver(() => this.theme());
+    for (const one of [document.body, document.documentElement]) watch.observe(one, { attributes: true });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.theme(), { signal });
+    signal.addEventListener("abort", () => watch.disconnect());
+    this.theme();
+    this.root.addEventListener("click", (event) => this.pressed(event.target.closest("button")));
+    this.root.addEventListener("change", ({ target }) => {
+      if (target.dataset.set === "tensor") this.choose(+target.value);
+    });
+    this.tensor = this.largest();
+    this.draw();
+    this.root.dataset.ready = "1";
+  }
+  destroy() {
+    this.cleanup.abort();
+    this.root.remove();
+  }
+  theme() {
+    this.root.dataset.theme = isDark(this.root) ? "dark" : "light";
+  }
+  find(selector) {
+    return this.root.querySelector(selector);
+  }
+  get now() {
+    return this.told.plans[this.plan];
+  }
+  largest() {
+    const whole = (one) => one.shape.reduce((product, n) => product * n, 1);
+    return this.now.tensors.reduce((best, one, i, all) => (whole(one) > whole(all[best]) ? i : best), 0);
+  }
+
+  pressed(button) {
+    if (button?.dataset.plan) {
+      this.plan = +button.dataset.plan;
+      this.draw();
+      this.find(`[data-plan="${this.plan}"]`).focus();
+    } else if (button?.dataset.device) this.say(+button.dataset.device);
+    else if (button?.dataset.do === "why") this.ask();
+  }
+  choose(number) {
+    this.tensor = number;
+    this.mesh();
+  }
+
+  draw() {
+    this.plans();
+    this.memory();
+    this.sent();
+    this.lies();
+  }
+
+  plans() {
+    const { plans, memory } = this.told,
+      longest = Math.max(...plans.map((one) => one.seconds)),
+      sent = Math.max(...plans.map((one) => one.bytes));
+    const rows = plans.map((one, i) => {
+      const found = one.compiled;
+      return (
+        `<tr${i === this.plan ? ' class="on"' : ""}><th scope="row"><button type="button" data-plan="${i}" ` +
+        `aria-pressed="${i === this.plan}">${escape(one.name)}</button></th>` +
+        `<td>${lasting(one.seconds)}${bar(one.seconds / longest)}</td>` +
+        `<td>${lasting(one.computing)}</td><td>${lasting(one.sending)}</td>` +
+        `<td>${bytes(one.bytes)}${bar(one.bytes / sent, "sends")}</td>` +
+        `<td>${found ? bytes(found.bytes) : "–"}</td>` +
+        `<td>${bytes(one.memory)}${bar(one.memory / memory, one.fits ? "keeps" : "bad")}</td>` +
+        `<td>${found ? bytes(found.memory) : "–"}</td><td>${one.fits ? "yes" : '<b class="bad">no</b>'}</td></tr>`
+      );
+    });
+    const heads = ["strategy", "step", "computing", "sending", "sent", "XLA: sent", "memory", "XLA: memory", "fits"];
+    this.find(".plans").innerHTML =
+      `<table><thead><tr>${heads.map((head) => `<th scope="col">${head}</th>`).join("")}</tr></thead>` +
+      `<tbody>${rows.join("")}</tbody></table>`;
+    roving(this.find(".plans tbody"), "button", { from: (all) => all[this.plan] });
+  }
+
+  memory() {
+    const kinds = Object.entries(this.now.memory_by_kind).filter(([, size]) => size > 0);
+    this.find(".memory").innerHTML = `<h3>Memory of a device</h3><div class="stack" aria-hidden="true">${kinds
+      .map(([, size], i) => `<i class="k${i}" style="width:${((100 * size) / this.now.memory).toFixed(2)}%"></i>`)
+      .join("")}</div><ul>${kinds
+      .map(([kind, size], i) => `<li><i class="dot k${i}"></i>${escape(KEPT[kind] ?? kind)} ${bytes(size)}</li>`)
+      .join("")}</ul><p class="soft">${bytes(this.now.memory)} of ${bytes(this.told.memory)}</p>`;
+  }
+
+  sent() {
+    const all = [...this.now.collectives].sort((a, b) => b.bytes - a.bytes),
+      most = all[0]?.bytes;
+    const rows = all.map(
+      ({ kind, axes, times, bytes: size }) =>
+        `<tr><th scope="row">${escape(kind)}</th><td>${escape(axes.join(", "))}</td><td>${times}</td>` +
+        `<td>${bytes(size)}${bar(size / most, "sends")}</td></tr>`,
+    );
+    this.find(".sent").innerHTML =
+      `<h3>Communication in a step</h3>` +
+      (rows.length
+        ? `<table><thead><tr><th scope="col">kind</th><th scope="col">along</th><th scope="col">times</th>` +
+          `<th scope="col">sent by each</th></tr></thead><tbody>${rows.join("")}</tbody></table>`
+        : `<p class="soft">Nothing is sent.</p>`);
+  }
+
+  lies() {
+    const options = this.now.tensors.map(
+      (one, i) =>
+        `<option value="${i}"${i === this.tensor ? " selected" : ""}>${escape(one.name)}: ` +
+        `${wordsOf(one, this.told.mesh)}</option>`,
+    );
+    this.find(".lies").innerHTML =
+      `<h3>Which device holds which part</h3><div class="tools"><label>tensor <select data-set="tensor">` +
+      `${options.join("")}</select></label>${
+        this.why ? `<button type="button" data-do="why">why not another layout?</button>` : ""
+      }</div><p class="told soft"></p><div class="mesh" role="group" aria-label="devices"></div>` +
+      `<p class="device"></p><div class="wide why"></div>`;
+    this.settle = roving(this.find(".mesh"), "button");
+    this.mesh();
+  }
+
+  mesh() {
+    const one = this.now.tensors[this.tensor],
+      { mesh, devices } = this.told,
+      parts = partsOf(one, mesh),
+      row = Math.min([...mesh.values()].at(-1), 16);
+    this.find(".told").textContent =
+      `${one.kind}, ${one.dtype}, ${wordsOf(one, mesh)}: ` +
+      (parts > 1
+        ? `${parts} parts of ${bytes(one.bytes)}, each on ${devices / parts} device${devices > parts ? "s" : ""}`
+        : `whole on each device, ${bytes(one.bytes)}`);
+    let text = "";
+    for (let k = 0; k < Math.min(devices, MOST); k++) {
+      const place = placeOf(mesh, k),
+        { number } = partOf(one, mesh, place),
+        [fill, ink] = colourOf(number, parts);
+      if (k % row === 0) {
+        const at = [...mesh.keys()].slice(0, -1).map((axis) => `${axis} ${place[axis]}`);
+        text += `${k ? "</div>" : ""}<div class="row"><span class="soft">${escape(at.join(", "))}</span>`;
+      }
+      text +=
+        `<button type="button" data-device="${k}" data-part="${number}" style="background:${fill};color:${ink}" ` +
+        `aria-label="device ${k}, part ${number}">${parts > 1 && parts < 1000 ? number : ""}</button>`;
+    }
+    const box = this.find(".mesh");
+    const more = devices > MOST ? `<p class="soft">and ${devices - MOST} more, in the same way</p>` : "";
+    box.innerHTML = `${text}</div>${more}`;
+    this.find(".why").replaceChildren();
+    this.find(".device").textContent = "";
+    this.settle();
+  }
+
+  say(k) {
+    const one = this.now.tensors[this.tensor],
+      { mesh } = this.told,
+      place = placeOf(mesh, k),
+      { number, ranges } = partOf(one, mesh, place),
+      at = [...mesh.keys()].map((axis) => `${axis} ${place[axis]}`),
+      part = ranges.map(([from, to]) => `${from}:${to}`).join(", ");
+    for (const cell of this.root.querySelectorAll("[data-device]"))
+      cell.classList.toggle("same", +cell.dataset.part === number);
+    const words = `Device ${k} (${at.join(", ")}) holds ${one.name}${part && `[${part}]`}`;
+    this.find(".device").textContent = words;
+    this.find("[role=status]").textContent = words;
+  }
+
+  ask() {
+    const plan = this.now,
+      one = plan.tensors[this.tensor],
+      box = this.find(".why");
+    box.innerHTML = `<p class="soft">the kernel counts …</p>`;
+    this.why(plan.name, one.name, (rows) => {
+      if (plan !== this.now || one !== plan.tensors[this.tensor]) return;
+      const body = rows.map(({ layout, chosen, more, held }) => {
+        const along = layout.map((axes) => axes.join("+") || "–").join(", "),
+          sign = more > 0 ? "+" : more < 0 ? "−" : "";
+        return (
+          `<tr${chosen ? ' class="on"' : ""}><th scope="row">${wordsOf({ ...one, layout }, this.told.mesh)}` +
+          `${chosen ? " (this plan)" : ""}</th><td>${escape(along)}</td>` +
+          `<td>${sign}${bytes(Math.abs(more))}</td><td>${bytes(held)}</td></tr>`
+        );
+      });
+      box.innerHTML =
+        `<table><thead><tr><th scope="col">layout</th><th scope="col">along</th><th scope="col">sent beyond this ` +
+        `plan</th><th scope="col">kept</th></tr></thead><tbody>${body.join("")}</tbody></table>` +
+        `<p class="soft">All else is held as it is; bytes between hosts weigh more.</p>`;
+    });
+  }
+}

@@ -1,0 +1,105 @@
+"""Plans in a notebook: what is stored, what a shell shows, and the view in a browser with the network blocked."""
+
+import copy
+import sys
+import types
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from browsing import Window, chromium
+
+from msnb.notebook.plan import PlanView, plan_view
+
+HOSTILE = "w<img src=x onerror=hit=1>"
+
+
+def one(name, seconds, layout, fits=True):
+    parts = 8 if layout[0] else 1
+    tensor = {"name": HOSTILE, "kind": "parameter", "shape": [64, 32], "dtype": "float32", "layout": layout}
+    return {
+        "name": name,
+        "fits": fits,
+        "seconds": seconds,
+        "computing": seconds / 4,
+        "sending": seconds / 2,
+        "operations": 1e9,
+        "memory": 2.0**20,
+        "memory_by_kind": {"parameter": 8192 / parts, "results": 2.0**20 - 8192 / parts},
+        "bytes": 1e6 / parts,
+        "collectives": [{"kind": "all-reduce", "axes": ["hosts", "inside"], "times": 2, "bytes": 1e6 / parts}],
+        "tensors": [{**tensor, "bytes": 8192 / parts}],
+        "compiled": None if parts == 1 else {"bytes": 125000.0, "memory": 2.0**20, "operations": 1e9, "seconds": 1.0},
+    }
+
+
+TOLD = {
+    "title": "a step",
+    "devices": 8,
+    "mesh": {"hosts": 2, "inside": 4},
+    "hardware": {"name": "h100"},
+    "memory": 2.0**21,
+    "plans": [one("data parallel", 2e-3, [[], []]), one("sharded", 3e-3, [["hosts", "inside"], []], fits=False)],
+}
+
+
+class Plans:
+    """As much of `msnb.parallel.plan`'s result as the view asks for."""
+
+    __module__ = "msnb.parallel.planning.plan"
+
+    def as_dict(self):
+        return copy.deepcopy(TOLD)
+
+    def __getitem__(self, name):
+        row = {"layout": [["inside"], []], "chosen": False, "more": 2048.0, "held": 2048.0}
+        return types.SimpleNamespace(why_not=lambda tensor: [{**row, "asked": (name, tensor)}])
+
+
+def test_it_is_saved_in_the_form_that_the_name_asks_for(tmp_path):
+    view = plan_view(TOLD)
+    for suffix, begin in {".html": "<!doctype", ".svg": "<svg", ".txt": "a step on 8 h100", ".json": "{"}.items():
+        view.save(tmp_path / f"plans{suffix}")
+        assert (tmp_path / f"plans{suffix}").read_text(encoding="utf-8").startswith(begin)
+    text = " ".join(ElementTree.fromstring(view.svg()).itertext())
+    assert "data parallel" in text and "3.00 ms" in text and "too much" in text
+
+
+def test_a_shell_shows_plans_and_the_kernel_says_what_another_layout_costs(notebook, monkeypatch):
+    monkeypatch.setitem(sys.modules, Plans.__module__, types.SimpleNamespace(Plans=Plans))
+    bundle, _ = notebook.shell.display_formatter.format(Plans())
+    assert "data:image/svg+xml" in bundle["text/html"]
+    view, sent = plan_view(Plans()), []
+    view.widget.send = sent.append
+    view._asked(view.widget, {"why": ["sharded", HOSTILE], "number": 3}, [])
+    assert sent[0]["answer"] == 3 and sent[0]["rows"][0]["asked"] == ("sharded", HOSTILE)
+    view.close()
+
+
+def test_what_is_no_plan_is_refused():
+    with pytest.raises(TypeError, match="what msnb.parallel.plan returns"):
+        plan_view({"plans": []})
+    with pytest.raises(ValueError, match="at least one plan"):
+        plan_view({**TOLD, "plans": []})
+    with pytest.raises(ValueError, match="height"):
+        PlanView(TOLD, height=0)
+
+
+browser = pytest.fixture(chromium, scope="module")
+
+
+def test_a_plan_is_chosen_and_a_device_says_what_it_holds(browser, tmp_path):
+    window = Window(browser)
+    path = tmp_path / "plans.html"
+    plan_view(TOLD).save(path)
+    page = window.show(path, ".msnb-plan[data-ready]", 900, 900, True)
+    assert "whole on each device" in page.inner_text(".told") and page.locator("[data-device]").count() == 8
+    page.focus("[data-plan='0']")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert page.get_attribute("[data-plan='1']", "aria-pressed") == "true"
+    assert "8 parts of 1 KiB, each on 1 device" in page.inner_text(".told")
+    page.click("[data-device='5']")
+    assert page.inner_text(".device") == f"Device 5 (hosts 1, inside 1) holds {HOSTILE}[40:48, 0:32]"
+    assert not page.locator("[data-do=why]").count()  # no kernel is there to answer
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth && !window.hit")
+    assert not window.complaints()
