@@ -5,7 +5,8 @@ where one device computes all; operators that are traced go through `Spread.run`
 arrays are to be.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+import contextlib
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from msnb.core import trace
@@ -96,6 +97,16 @@ def members() -> tuple[str, int] | None:
     if not axes and _providers:
         _providers[0].alone()
     return axes[0] if axes else None
+
+
+@contextlib.contextmanager
+def on_one_device() -> Iterator[None]:
+    """While it is open, what is traced is traced for one device, whatever the settings say."""
+    known, _providers[:] = list(_providers), []
+    try:
+        yield
+    finally:
+        _providers[:] = known
 
 
 def state() -> Hashable:

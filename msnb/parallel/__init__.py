@@ -1,10 +1,14 @@
-"""Face of ``mindspore.parallel``: parameters of the search for sharding strategies, and what a program sends."""
+"""Face of ``mindspore.parallel``: parameters of the search for sharding strategies, what a program sends, and plans for
+clusters."""
 
 from typing import Any
 
 from msnb.common.missing import asked
 from msnb.parallel.algo_parameter_config import get_algo_parameters, reset_algo_parameters, set_algo_parameters
 from msnb.parallel.collectives import communication_of as communication_of
+from msnb.parallel.planning import Plan as Plan
+from msnb.parallel.planning import Plans as Plans
+from msnb.parallel.planning import plan as plan
 
 __all__ = ["get_algo_parameters", "reset_algo_parameters", "set_algo_parameters"]
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import jax
 
+from msnb.core import trace
 from msnb.core.spreading import Places
-from msnb.parallel.mesh import device_mesh, factors, named_mesh
+from msnb.parallel.mesh import device_mesh, factors, named_mesh, take_axes
 from msnb.parallel.search.choosing import dynamic_programming
 from msnb.parallel.search.costs import Machines
 from msnb.parallel.search.flat import flat
@@ -35,9 +36,13 @@ class Auto(SemiAuto):
         """Where the arrays of a traced program are to be; see `core.spreading`."""
         mesh = device_mesh(self.devices)
         names = grouped(self.devices)
-        place = placing(mesh, names)
         self.problem = Problem(flat(program.jaxpr), machines(names, self.devices), returned(program))
-        self.choice = dynamic_programming(self.problem)
+        followed = planned(self.devices, self.problem)
+        if followed is None:
+            self.choice = dynamic_programming(self.problem)
+        else:
+            self.problem, self.choice, names = followed
+        place = placing(mesh, names)
         chosen = [node[k] for node, k in zip(self.problem.nodes, self.choice, strict=True)]
         count = len(self.problem.graph.inputs)
         laid = [place(choice.outputs[0]) for choice in chosen[:count]]
@@ -52,6 +57,30 @@ class Auto(SemiAuto):
 
         written, read = ([by_param[id(p)] for p in params] for params in (program.written, program.read))
         return Places(written, read, laid[len(program.params) :], around)
+
+
+_plans: list[tuple[Problem, list[int]]] = []  # the one that was applied last
+
+
+def follow(problem: Problem, chosen: list[int]) -> None:
+    """Spread programs whose equations are those of a problem as was chosen there, instead of searching anew."""
+    _plans[:] = [(problem, chosen)]
+    trace.epoch.bump()
+
+
+def planned(devices: int, problem: Problem) -> tuple[Problem, list[int], dict[str, tuple[str, ...]]] | None:
+    """(problem, choice, axes of the mesh for each of its axes) of the plan that fits a program, if there is one."""
+    for made, chosen in _plans:
+        sizes = made.machines.sizes
+        if math.prod(sizes.values()) == devices and _text(made) == _text(problem):
+            return made, chosen, dict(zip(sizes, take_axes(named_mesh(devices), tuple(sizes.values())), strict=True))
+    return None
+
+
+def _text(problem):
+    """The shape of the graph: primitives, and what they make."""
+    equations = [(e.primitive.name, [(o.shape, str(o.aval)) for o in e.outputs]) for e in problem.graph.equations]
+    return [v.shape for v in problem.graph.inputs], equations
 
 
 def grouped(devices: int) -> dict[str, tuple[str, ...]]:

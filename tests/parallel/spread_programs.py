@@ -13,6 +13,7 @@ from msnb.core.facets import MissingEntry
 from msnb.core.operator import REGISTRY
 from msnb.ir.stages import Stages
 from msnb.ops import operations as P
+from msnb.parallel import plan
 from msnb.parallel.collectives import collectives
 from msnb.parallel.mesh import named_mesh
 from msnb.parallel.rules import Call, rule_of, rules
@@ -280,6 +281,28 @@ def check_a_search_finds_what_computes_the_same_and_sends_little():
         whole = sum(np.prod(p.shape) * 4 for p in program.params if p.requires_grad and "moments" not in p.name)
         assert 0.95 < really / foreseen < 1.05, (make.__name__, really, foreseen)
         assert foreseen <= 1.01 * 2 * 7 / 8 * whole, (make.__name__, foreseen, whole)
+
+
+def check_a_plan_that_is_applied_is_what_runs():
+    """Each of its strategies: the losses of one device, and the bytes that were foreseen."""
+    x = floats(32, 256)
+    found = {}
+    for name in (None, "data parallel", "optimizer sharded", "fully sharded"):
+        context.reset_auto_parallel_context()
+        context.set_context(mode=context.GRAPH_MODE)
+        ms.set_seed(5)
+        net = Layers()
+        if name is not None:
+            step = nn.TrainOneStepCell(Squares(net), nn.Momentum(net.trainable_params(), 0.01, 0.9)).set_train()
+            one = plan(step, x, devices=8, mesh=(2, 4), check=0, progress=False)[name]
+            one.apply()
+        found[name] = trained(net, x)
+        for got, wanted in zip(found[name][:2], found[None][:2], strict=True):
+            for a, b in zip(got, wanted, strict=True):
+                np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * max(np.abs(b).max(), 1e-2), err_msg=str(name))
+        if name is not None:
+            really = sum(each.bytes for each in sent(found[name][2]))
+            assert 0.95 < really / one.bytes < 1.05, (name, really, one.bytes)
 
 
 def check_communication_joins_what_devices_have():

@@ -51,6 +51,8 @@ FUNCTIONS = {
     "axes that are joined": (lambda a: a.reshape(8, 64), [(8, 4, 16)]),
     "axes that are divided": (lambda a: a.reshape(8, 2, 8), [(8, 16)]),
     "rows of a table": (lambda a: a[jnp.arange(6)], [(8, 16)]),
+    "one of each row": (lambda a: jnp.take_along_axis(a, jnp.arange(8)[:, None], 1), [(8, 16)]),
+    "an axis of one": (lambda a: jnp.squeeze(a, 1), [(8, 1, 4)]),
     "repeated along an axis": (lambda a: a[:, None] + jnp.zeros((8, 4)), [(8,)]),
     "elements": (lambda a, b: jnp.tanh(a) * b, [(8, 4), (8, 4)]),
     "a part": (lambda a: a[:, 2:6], [(8, 16)]),
@@ -85,7 +87,15 @@ def test_what_is_computed_by_parts_is_the_same(name):
                     np.testing.assert_allclose(halved(whole, labels, factor)[side], one, rtol=1e-6, atol=1e-6)
 
 
-HAS_SHAPES = ("broadcast_in_dim", "reshape", "iota", "gather", "slice", "jit")  # which say the whole result's
+HAS_SHAPES = (
+    "broadcast_in_dim",
+    "reshape",
+    "squeeze",
+    "iota",
+    "gather",
+    "slice",
+    "jit",
+)  # which say the whole result's
 
 
 def halved(value, labels, factor):

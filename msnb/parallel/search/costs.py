@@ -30,6 +30,11 @@ class Machines:
         self.sizes, self.weights = sizes, weights
         self._ways: dict[tuple[Layout, tuple[int, ...]], dict[Layout, tuple[float, Layout | None]]] = {}
 
+    @property
+    def devices(self) -> int:
+        """How many there are."""
+        return math.prod(self.sizes.values())
+
     def parts(self, layout: Layout) -> int:
         """Into how many parts a layout cuts."""
         return math.prod(self.sizes[a] for axes in layout for a in axes)
@@ -40,8 +45,7 @@ class Machines:
 
     def _once_around(self, axes, size):
         """An all-gather that makes, or an all-to-all that exchanges, so many bytes on each device."""
-        devices = math.prod(self.sizes[a] for a in axes)
-        return max((self.weights[a] for a in axes), default=0.0) * (devices - 1) / devices * size
+        return max((self.weights[a] for a in axes), default=0.0) * self._share(axes) * size
 
     def moving(self, before: Layout, after: Layout, size: float, shape: tuple[int, ...]) -> float:
         """Weighted bytes from one layout of a value to another.
@@ -64,6 +68,29 @@ class Machines:
             found.append(at)
             at = reached[at][1]
         return found[::-1]
+
+    def sent(self, before: Layout, after: Layout, shape: tuple[int, ...]) -> list[tuple[str, tuple[str, ...], float]]:
+        """(kind, axes, part of a value's bytes that each device sends) of each step between two layouts that sends."""
+        found, at = [], before
+        for step in self.way(before, after, shape):
+            kept = [a for axes in step for a in axes]
+            gathered = tuple(a for axes in at for a in axes if a not in kept)
+            if gathered:
+                found.append(("all-gather", gathered, self._share(gathered) / self.parts(step)))
+            elif self.parts(step) == self.parts(at):
+                places = {a: k for k, axes in enumerate(at) for a in axes}
+                moved = tuple(a for k, axes in enumerate(step) for a in axes if places[a] != k)
+                if self._cuts(step) == self._cuts(at):
+                    moved = moved or tuple(a for one, two in zip(at, step, strict=True) if one != two for a in one)
+                    found.append(("collective-permute", moved, 1 / self.parts(at)))
+                else:
+                    found.append(("all-to-all", moved, self._share(moved) / self.parts(at)))
+            at = step
+        return found
+
+    def _share(self, axes):
+        devices = math.prod(self.sizes[a] for a in axes)
+        return (devices - 1) / devices
 
     def _reached(self, start, shape):
         """{layout: (cost of each byte, the layout before)} of the cheapest ways from one."""

@@ -21,7 +21,7 @@ def classes(problem: Problem, rounds: int = _ROUNDS) -> list[int]:
         ports = result, operand
         around[source].append((True, ports, target))
         around[target].append((False, ports, source))
-    colours = _numbered([id(node) for node in problem.nodes])
+    colours = _numbered(problem.nodes)
     for _ in range(rounds):
         seen = [
             (own, tuple(sorted((forth, str(ports), colours[other]) for forth, ports, other in near)))

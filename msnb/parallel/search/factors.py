@@ -128,7 +128,7 @@ def _place(equation):
     return Factors([labels], [[i for i in range(len(labels)) if i not in axes]])
 
 
-@FACTORS.register("reshape")
+@FACTORS.register("reshape", "squeeze", "expand_dims")
 def _reshape(equation):
     """Of axes that are joined or divided, the first of each side."""
     before, after = equation.shapes[0], equation.outputs[0].shape
@@ -156,35 +156,54 @@ def _large(shape, first, last):
 
 @FACTORS.register("gather")
 def _gather(equation):
-    """Rows of a table: cut by rows, each device looks up its own, and they are added."""
+    """Parts of a table: batches, what places are many of, and axes that are taken whole. Where one row is looked up
+    along one axis, that is cut, too: each device looks up its own, and they are added."""
     numbers, table, places = equation.params["dimension_numbers"], *equation.shapes[:2]
-    axis = _rows(numbers.start_index_map, numbers.collapsed_slice_dims, numbers.operand_batching_dims)
-    if axis is None or equation.params["slice_sizes"][axis] != 1:
-        return None
-    rows = list(range(len(table)))
-    at = [len(table) + i for i in range(len(places) - 1)]
-    inside, outside = iter(r for r in rows if r != axis), iter(at)
-    rank = len(equation.outputs[0].shape)
-    out = [next(inside) if k in numbers.offset_dims else next(outside) for k in range(rank)]
-    return Factors([rows, [*at, None]], [out])
+    sizes = equation.params["slice_sizes"]
+    rows, at = _looked_up(
+        table,
+        places,
+        numbers.start_index_map,
+        numbers.collapsed_slice_dims,
+        (numbers.operand_batching_dims, numbers.start_indices_batching_dims),
+        [k for k, n in enumerate(table) if sizes[k] == n],
+    )
+    left = [r for k, r in enumerate(rows) if k not in (*numbers.collapsed_slice_dims, *numbers.operand_batching_dims)]
+    return Factors([rows, [*at, None]], [_merged(left, at, numbers.offset_dims, len(equation.outputs[0].shape))])
 
 
 @FACTORS.register("scatter-add")
 def _scatter_add(equation):
     numbers, (table, places, updates) = equation.params["dimension_numbers"], equation.shapes[:3]
-    axis = _rows(numbers.scatter_dims_to_operand_dims, numbers.inserted_window_dims, numbers.operand_batching_dims)
-    if axis is None:
-        return None
-    rows = list(range(len(table)))
-    at = [len(table) + i for i in range(len(places) - 1)]
-    inside, outside = iter(r for r in rows if r != axis), iter(at)
-    given = [next(inside) if k in numbers.update_window_dims else next(outside) for k in range(len(updates))]
+    dropped, batched = numbers.inserted_window_dims, numbers.operand_batching_dims
+    windows = [k for k in range(len(table)) if k not in (*dropped, *batched)]
+    whole = [k for k, w in zip(windows, numbers.update_window_dims, strict=True) if updates[w] == table[k]]
+    rows, at = _looked_up(
+        table,
+        places,
+        numbers.scatter_dims_to_operand_dims,
+        dropped,
+        (batched, numbers.scatter_indices_batching_dims),
+        whole,
+    )
+    given = _merged([rows[k] for k in windows], at, numbers.update_window_dims, len(updates))
     return Factors([rows, [*at, None], given], [rows])
 
 
-def _rows(mapped, dropped, batched):
-    """The one axis that is looked up whole rows of; None where it is more than that."""
-    return mapped[0] if len(mapped) == 1 and tuple(dropped) == tuple(mapped) and not batched else None
+def _looked_up(table, places, mapped, dropped, batched, whole) -> tuple[Labels, Labels]:
+    """(factors of a table's axes, of those of the places but the last one)."""
+    at: Labels = [len(table) + i for i in range(len(places) - 1)]
+    alone = mapped[0] if len(mapped) == 1 and tuple(dropped) == tuple(mapped) else None
+    rows: Labels = [k if k == alone or (k in whole and k not in mapped) else None for k in range(len(table))]
+    for axis, place in zip(*batched, strict=True):
+        rows[axis] = at[place]
+    return rows, at
+
+
+def _merged(inside, outside, offsets, rank) -> Labels:
+    """The factors of an array that has those of parts at some axes, and those of places at the others."""
+    parts, others = iter(inside), iter(outside)
+    return [next(parts) if k in offsets else next(others) for k in range(rank)]
 
 
 @FACTORS.register("iota")

@@ -1,9 +1,11 @@
 """What the search chooses from: for each equation ways to compute it, and what it costs to bring values from one to the
 next."""
 
+import copy
 import functools
 import itertools
 import math
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +25,7 @@ class Choice(NamedTuple):
         sent (float): Weighted bytes that each device sends for it.
         operations (float): Arithmetic of each device.
         held (float): Bytes that its results take on each device.
+        together (tuple[str, ...]): Axes of the mesh over which its results are summed. Default: ().
     """
 
     inputs: tuple[Layout, ...]
@@ -30,6 +33,17 @@ class Choice(NamedTuple):
     sent: float
     operations: float
     held: float
+    together: tuple[str, ...] = ()
+
+
+class Ways(list[Choice]):
+    """The choices of a node, equal to no others: one object for all nodes that have the same."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return object.__hash__(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
 
 
 class Edge(NamedTuple):
@@ -57,7 +71,7 @@ class Problem:
             as Parameters that are written.
 
     Attributes:
-        nodes (list[list[Choice]]): One for each input, then one for each equation; equal ones share their list.
+        nodes (list[Ways]): One for each input, then one for each equation; equal ones share their list.
         edges (list[Edge]): Between them; none to what no result needs.
         values (list[list[Value]]): What each node makes.
         kept (frozenset[int]): The nodes whose results take memory at the moment when most is taken: all inputs, and
@@ -66,10 +80,10 @@ class Problem:
 
     def __init__(self, graph: Flat, machines: Machines, returned: dict[int, int]) -> None:
         self.graph, self.machines = graph, machines
-        self.nodes: list[list[Choice]] = []
+        self.nodes: list[Ways] = []
         self.edges: list[Edge] = []
         self.values: list[list[Value]] = [[value] for value in graph.inputs]
-        self._known: dict[Any, list[Choice]] = {}
+        self._known: dict[Any, Ways] = {}
         self._tables: dict[Any, np.ndarray] = {}
         needed = graph.needed()
         made: dict[int, tuple[int, int]] = {}
@@ -83,7 +97,7 @@ class Problem:
                     self.edges.append(Edge(made[id(value)], (number, place), value.bytes))
             made.update({id(value): (number, place) for place, value in enumerate(equation.outputs)})
             self.values.append(equation.outputs)
-            self.nodes.append(self._computing(equation) if live else [_whole(equation)])
+            self.nodes.append(self._computing(equation) if live else Ways([_whole(equation)]))
         for output, place in returned.items():
             value = graph.outputs[output]
             if isinstance(value, Value) and value.shape:
@@ -91,12 +105,14 @@ class Problem:
         self.kept = frozenset([*range(len(graph.inputs)), *self._at_the_peak()])
 
     def _at_the_peak(self):
-        """The equations whose results are there when most bytes are; elements are computed where they are read."""
+        """The equations whose results are there when most bytes are; what is light is another view of its operand."""
         first, last = len(self.graph.inputs), {}
-        for edge in self.edges:
+        light = {n for n, e in enumerate(self.graph.equations, first) if e.primitive.name in _LIGHT}
+        for edge in sorted(self.edges, key=lambda edge: -edge.target[0]):
             if edge.target[1] is not None:
-                last[edge.source[0]] = max(last.get(edge.source[0], 0), edge.target[0])
-        kept = {n: end for n, end in last.items() if n >= first and not _is_light(self.graph.equations[n - first])}
+                end = last.get(edge.target[0], 0) if edge.target[0] in light else 0
+                last[edge.source[0]] = max(last.get(edge.source[0], 0), edge.target[0], end)
+        kept = {n: end for n, end in last.items() if n >= first and n not in light}
         sizes = {n: sum(v.bytes for v in self.values[n]) for n in kept}
         change = np.zeros(len(self.nodes) + 1)
         for number, end in kept.items():
@@ -110,10 +126,10 @@ class Problem:
         if key not in self._known:
             parts = self.machines.parts
             found = self.machines.layouts(value.shape)
-            self._known[key] = [Choice((), (lay,), 0.0, 0.0, value.bytes / parts(lay)) for lay in found]
+            self._known[key] = Ways(Choice((), (lay,), 0.0, 0.0, value.bytes / parts(lay)) for lay in found)
         return self._known[key]
 
-    def _computing(self, equation: Equation) -> list[Choice]:
+    def _computing(self, equation: Equation) -> Ways:
         factors = factors_of(equation)
         shapes = [*equation.shapes, *(o.shape for o in equation.outputs)]
         operations, sizes = _operations(equation), [o.bytes for o in equation.outputs]
@@ -122,9 +138,7 @@ class Problem:
             self._known[key] = self._ways(factors, shapes, sizes, operations)
         return self._known[key]
 
-    def _ways(
-        self, factors: Factors, shapes: list[tuple[int, ...]], bytes_made: list[int], operations: float
-    ) -> list[Choice]:
+    def _ways(self, factors: Factors, shapes: list[tuple[int, ...]], bytes_made: list[int], operations: float) -> Ways:
         """Each mesh axis cuts one factor, or none."""
         machines = self.machines
         sizes: dict[int, int] = {}
@@ -149,11 +163,26 @@ class Problem:
             held = sum(n / machines.parts(lay) for n, lay in zip(bytes_made, outputs, strict=True))
             together = [axis for axis, factor in by_axis.items() if factor is not None and factor not in cut_apart]
             sent = machines.all_reduce(together, held) if together else 0.0
-            choice = Choice(inputs, outputs, sent, operations / math.prod(cuts.values()), held)
+            choice = Choice(inputs, outputs, sent, operations / math.prod(cuts.values()), held, tuple(together))
             known = found.get((inputs, outputs))
             if known is None or choice.sent < known.sent:
                 found[inputs, outputs] = choice
-        return list(found.values())
+        return Ways(found.values())
+
+    def fixed(self, inputs: Mapping[int, Layout]) -> "Problem":
+        """The same with one choice for some inputs: how they lie."""
+        new = copy.copy(self)
+        new.nodes = list(self.nodes)
+        one = functools.cache(lambda ways, layout: Ways(c for c in ways if c.outputs[0] == layout))
+        for number, layout in inputs.items():
+            new.nodes[number] = one(self.nodes[number], layout)
+        return new
+
+    def numbers(self, strategy: "tuple[Problem, list[int]]") -> list[int]:
+        """The choice for each node that one of a problem with fewer choices is here."""
+        other, chosen = strategy
+        picked = zip(self.nodes, other.nodes, chosen, strict=True)
+        return [k if mine is theirs else mine.index(theirs[k]) for mine, theirs, k in picked]
 
     def layouts(self, edge: Edge, before: Choice, after: Choice) -> tuple[Layout, Layout]:
         """How the value of an edge lies before and after it, with these choices at its ends."""
@@ -163,18 +192,13 @@ class Problem:
         """Weighted bytes for each pair of choices of an edge's two ends."""
         sources, targets = self.nodes[edge.source[0]], self.nodes[edge.target[0]]
         shape = self.values[edge.source[0]][edge.source[1]].shape
-        key = id(sources), edge.source[1], id(targets), edge.target[1], edge.bytes, shape  # lists live as long as this
+        key = sources, edge.source[1], targets, edge.target[1], edge.bytes, shape
         if key not in self._tables:
             befores = [choice.outputs[edge.source[1]] for choice in sources]
             afters = [_wanted(edge, choice) for choice in targets]
             moving = functools.cache(lambda a, b: self.machines.moving(a, b, edge.bytes, shape))
             self._tables[key] = np.array([[moving(a, b) for b in afters] for a in befores])
         return self._tables[key]
-
-
-def _is_light(equation):
-    """Whether XLA computes it anew at each place that reads it."""
-    return equation.primitive.name in _LIGHT
 
 
 _LIGHT = frozenset(

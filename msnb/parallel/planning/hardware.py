@@ -1,0 +1,96 @@
+"""What a plan knows of machines: a table of presets, each with where its figures stand.
+
+Operations are those of dense products, bandwidths those in one direction. A TPU's chips speak to one another over the
+same links inside a host and between hosts of a slice; the links of all directions are taken together.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from msnb.core.errors import describe
+
+
+class Hardware(NamedTuple):
+    """One kind of machine.
+
+    Attributes:
+        name (str): What it is called.
+        peak (Mapping[str, float]): Operations a second by the name of the type; others count as float32.
+        memory (float): Bytes of a device.
+        memory_bandwidth (float): Bytes a second that a device reads or writes.
+        inside (float): Bytes a second that a device sends inside a host.
+        between (float): Bytes a second that it sends to other hosts.
+        devices_a_host (int): How many there are in one.
+        latency (float): Seconds until a communication begins. Default: 1e-5.
+        source (str): Where the figures stand.
+    """
+
+    name: str
+    peak: Mapping[str, float]
+    memory: float
+    memory_bandwidth: float
+    inside: float
+    between: float
+    devices_a_host: int
+    latency: float = 1e-5
+    source: str = "the user"
+
+    def operations(self, dtype: str) -> float:
+        """Operations a second of a type."""
+        return self.peak.get(dtype, self.peak["float32"])
+
+
+def _preset(name, half, single, gigabytes, bandwidth, inside, between, devices, source):
+    """A row of the table: TFLOP/s of 16 and of 32 bits, and GB/s."""
+    peak = {"float16": half * 1e12, "bfloat16": half * 1e12, "float32": single * 1e12}
+    memory, speed, near, far = (n * 1e9 for n in (gigabytes, bandwidth, inside, between))
+    return Hardware(name, peak, memory, speed, near, far, devices, source=source)
+
+
+_NVIDIA = "https://www.nvidia.com/en-us/data-center/{}/ and the data sheet of the DGX with 8 of them"
+_TPU = "https://cloud.google.com/tpu/docs/{}"
+_ATLAS = "https://e.huawei.com/en/products/computing/ascend ({})"
+PRESETS = {
+    row.name: row
+    for row in (
+        _preset("v100", 125, 15.7, 32, 900, 150, 6.25, 8, _NVIDIA.format("v100")),
+        _preset("a100", 312, 19.5, 80, 2039, 300, 25, 8, _NVIDIA.format("a100")),
+        _preset("h100", 989, 67, 80, 3350, 450, 50, 8, _NVIDIA.format("h100")),
+        _preset("h200", 989, 67, 141, 4800, 450, 50, 8, _NVIDIA.format("h200")),
+        _preset("ascend910a", 256, 16, 32, 1200, 90, 12.5, 8, _ATLAS.format("Atlas 800, model 9000")),
+        _preset("ascend910b", 313, 75, 64, 1600, 196, 25, 8, _ATLAS.format("Atlas 800T A2")),
+        _preset("tpu_v4", 275, 275, 32, 1228, 150, 150, 4, _TPU.format("v4")),
+        _preset("tpu_v5e", 197, 197, 16, 819, 100, 100, 8, _TPU.format("v5e")),
+        _preset("tpu_v5p", 459, 459, 95, 2765, 300, 300, 4, _TPU.format("v5p")),
+        _preset("laptop", 0.1, 0.1, 16, 20, 10, 0.125, 1, "a guess: four cores of a processor, and Gigabit Ethernet"),
+    )
+}
+
+
+def hardware_of(given: str | Mapping[str, Any] | Hardware) -> Hardware:
+    """The hardware that a name or a dict of `Hardware`'s attributes says.
+
+    Raises:
+        ValueError: If there is no preset of that name, or an attribute is missing or unknown.
+        TypeError: If it is something else.
+    """
+    if isinstance(given, Hardware):
+        return given
+    if isinstance(given, str):
+        known = PRESETS.get(given.lower())
+        if known is None:
+            raise ValueError(
+                f"For 'plan', 'hardware' should be one of {', '.join(PRESETS)}, or a dict, but got {given!r}."
+            )
+        return known
+    if not isinstance(given, Mapping):
+        raise TypeError(f"For 'plan', 'hardware' should be a name or a dict, but got {describe(given)}.")
+    filled = {"name": "own", **given}
+    wrong = [name for name in filled if name not in Hardware._fields]
+    missing = [f for f in Hardware._fields if f not in filled and f not in Hardware._field_defaults]
+    if wrong or missing or "float32" not in filled["peak"]:
+        raise ValueError(
+            f"For 'plan', 'hardware' should have {', '.join(Hardware._fields[1:])}, and of 'peak' at least float32; "
+            f"missing: {missing}, unknown: {wrong}."
+        )
+    return Hardware(**filled)

@@ -1,0 +1,103 @@
+"""What XLA makes of a strategy, asked in another process that counts as many devices: none is needed, and no memory."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+from jax import export
+from jax.sharding import AbstractMesh, AxisType
+
+from msnb.parallel.collectives import Collective, collectives
+from msnb.parallel.search.pinned import pinned, placing
+from msnb.parallel.search.problem import Problem
+
+_COUNT = "--xla_force_host_platform_device_count"
+
+
+class Compiled(NamedTuple):
+    """What XLA made.
+
+    Attributes:
+        collectives (list[Collective]): The communication in it.
+        memory (float): Bytes of each device: arguments, results and what is in between.
+        operations (float): Arithmetic of each device, as XLA counts it.
+        seconds (float): How long it took to find out.
+    """
+
+    collectives: list[Collective]
+    memory: float
+    operations: float
+    seconds: float
+
+    @property
+    def bytes(self) -> float:
+        """Bytes that each device sends."""
+        return sum(one.bytes for one in self.collectives)
+
+
+def compiled(problem: Problem, chosen: list[int], returned: dict[int, int], seconds: float = 600.0) -> Compiled:
+    """What XLA makes of a choice for each node.
+
+    Args:
+        problem (Problem): The choices.
+        chosen (list[int]): One for each node.
+        returned (dict[int, int]): {output: input} of what goes back to where it came from.
+        seconds (float): How long it may take. Default: 600.
+
+    Raises:
+        RuntimeError: If it does not compile, or not in time.
+    """
+    started, sizes = time.monotonic(), problem.machines.sizes
+    with tempfile.TemporaryDirectory(prefix="msnb-plan-") as folder:
+        program, settings, result = (str(Path(folder) / name) for name in ("program", "settings", "result"))
+        Path(program).write_bytes(exported(problem, chosen, returned))
+        Path(settings).write_text(json.dumps({"mesh": sizes, "given": sorted(set(returned.values()))}))
+        script = str(Path(__file__).with_name("compiling_there.py"))
+        try:
+            done = subprocess.run(
+                [sys.executable, script, program, settings, result],
+                env=_environment(problem.machines.devices),
+                capture_output=True,
+                text=True,
+                timeout=seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise RuntimeError(f"XLA did not compile the strategy within {seconds:.0f} seconds.") from None
+        if done.returncode:
+            raise RuntimeError(f"XLA could not compile the strategy:\n{done.stderr[-2000:]}")
+        told = json.loads(Path(f"{result}.json").read_text())
+        found = collectives(Path(result).read_text(), problem.machines.devices)
+    return Compiled(found, told["memory"], told["flops"], time.monotonic() - started)
+
+
+def exported(problem: Problem, chosen: list[int], returned: dict[int, int]) -> bytes:
+    """The program held to a choice for each node, as StableHLO for as many devices."""
+    machines, graph = problem.machines, problem.graph
+    choices = [node[k] for node, k in zip(problem.nodes, chosen, strict=True)]
+    names, sizes = tuple(machines.sizes), tuple(machines.sizes.values())
+    place = placing(AbstractMesh(sizes, names, axis_types=(AxisType.Auto,) * len(sizes)), {a: (a,) for a in names})
+    back = {output: choices[given].outputs[0] for output, given in returned.items()}
+    inputs = [place(choice.outputs[0]) for choice in choices[: len(graph.inputs)]]
+    outputs: Any = [place(back[i]) if i in back else None for i in range(len(graph.outputs))]
+    form = jax.jit(pinned(graph, choices, machines, place, back), in_shardings=inputs, out_shardings=outputs)
+    shapes = [jax.ShapeDtypeStruct(v.shape, v.aval.dtype) for v in graph.inputs]
+    checks = [export.DisabledSafetyCheck.custom_call(name) for name in _CALLS]
+    return bytes(export.export(form, platforms=["cpu"], disabled_checks=checks)(*shapes).serialize())
+
+
+_CALLS = ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape")
+
+
+def _environment(devices):
+    """Of the other process: so many devices, threads for all of them, and XLA's other flags as they are here."""
+    flags = re.sub(rf"{_COUNT}=\S+", "", os.environ.get("XLA_FLAGS", ""))
+    told = {"XLA_FLAGS": f"{flags} {_COUNT}={devices}", "NPROC": str(2 * devices), "JAX_PLATFORMS": "cpu"}
+    return {**os.environ, **told, "TF_CPP_MIN_LOG_LEVEL": "3"}

@@ -1,0 +1,112 @@
+"""Plans for devices that are not there."""
+
+import json
+
+import numpy as np
+import pytest
+
+from msnb import Tensor, context, nn
+from msnb.parallel import plan
+from msnb.parallel.planning.hardware import PRESETS, hardware_of
+from msnb.parallel.planning.plan import mesh_of, weights_of
+from msnb.parallel.search.choosing import cost_of
+from msnb.parallel.search.costs import Machines
+
+
+class Layers(nn.Cell):
+    def __init__(self, width=64):
+        super().__init__()
+        self.layers = nn.SequentialCell([nn.Dense(width, width, activation="relu") for _ in range(2)])
+
+    def construct(self, x):
+        return self.layers(x)
+
+
+def planned(**settings):
+    net = Layers()
+    loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
+    step = nn.TrainOneStepCell(loss, nn.Momentum(net.trainable_params(), 0.1, 0.9)).set_train()
+    context.set_context(mode=context.GRAPH_MODE)
+    batch = Tensor(np.zeros((32, 64), np.float32)), Tensor(np.zeros(32, np.int32))
+    return plan(step, batch, **{"devices": 4, "hardware": "h100", "check": 0, "progress": False, **settings})
+
+
+@pytest.fixture(scope="module")
+def plans():
+    return planned(devices=8, mesh=(2, 4))
+
+
+def test_a_plan_tells_its_strategies(plans):
+    told = json.loads(json.dumps(plans.as_dict()))
+    assert {p["name"] for p in told["plans"]} == {"data parallel", "searched", "optimizer sharded", "fully sharded"}
+    assert (told["devices"], told["mesh"]) == (8, {"axis0": 2, "axis1": 4})
+    whole = sum(4 * (64 * 64 + 64) for _ in range(2))
+    data, moments, sharded = (plans[name] for name in ("data parallel", "optimizer sharded", "fully sharded"))
+    assert data.bytes == pytest.approx(2 * 7 / 8 * whole, abs=32)  # and the loss
+    kinds = [p.as_dict()["memory_by_kind"] for p in (data, moments, sharded)]
+    assert [k["parameter"] for k in kinds] == [whole, whole, whole / 8]
+    assert [k["state"] for k in kinds] == [whole, whole / 8, whole / 8]
+    assert data.layout("argument 0") == (("axis0", "axis1"), ())
+    assert "data parallel" in repr(plans) and "<table>" in plans._repr_html_() and "all-reduce" in repr(data)
+
+
+def test_what_is_foreseen_by_kinds_is_what_the_search_counts(plans):
+    for one in plans:
+        assert one.bytes == pytest.approx(cost_of(one._problem, one._chosen))
+        assert one.time.step >= max(one.time.computing, one.time.sending) * (1 - 1e-9)
+
+
+def test_the_searched_plan_sends_no_more_than_data_parallelism(plans):
+    assert plans["searched"].bytes <= plans["data parallel"].bytes
+
+
+def test_why_not_another_layout(plans):
+    one = plans["searched"]
+    rows = one.why_not("layers.0.weight")
+    own = [row for row in rows if row["chosen"]]
+    assert [row["layout"] for row in own] == [one.layout("layers.0.weight")] and own[0]["more"] == 0
+    assert {row["layout"] for row in rows} == set(one._problem.machines.layouts((64, 64)))
+    held = {row["layout"]: row["more"] for row in one.why_not("layers.0.bias")}
+    again = one.why_not("layers.0.bias", search=True)
+    assert all(row["more"] <= held[row["layout"]] * (1 + 1e-6) + 4096 for row in again)
+    with pytest.raises(ValueError, match="no tensor 'nothing'"):
+        one.why_not("nothing")
+
+
+def test_xla_sends_what_was_foreseen():
+    one = planned(check=1)[0]
+    assert one.compiled.bytes == pytest.approx(one.bytes, rel=0.05)
+    assert one.as_dict()["compiled"]["bytes"] == one.compiled.bytes
+
+
+def test_what_does_not_fit_is_said():
+    small = planned(memory=1e-5)
+    assert "searched" not in [one.name for one in small] and not any(one.fits for one in small)
+    assert small[0].memory == min(one.memory for one in small)
+
+
+def test_a_mesh_has_hosts_and_what_is_inside():
+    hardware = PRESETS["a100"]
+    assert mesh_of(64, None, hardware) == {"hosts": 8, "inside": 8}
+    assert mesh_of(4, None, hardware) == {"inside": 4}
+    assert weights_of({"hosts": 8, "inside": 8}, hardware) == {"hosts": 12.0, "inside": 1.0}
+    with pytest.raises(ValueError, match="'mesh' should have 64 devices"):
+        mesh_of(64, (8, 4), hardware)
+
+
+def test_hardware_is_a_name_or_a_dict():
+    own = {"peak": {"float32": 1e12}, "memory": 1e9, "memory_bandwidth": 1e10, "inside": 1e9, "between": 1e8}
+    assert hardware_of({**own, "devices_a_host": 4}).operations("float16") == 1e12
+    with pytest.raises(ValueError, match="missing: \\['devices_a_host'\\], unknown: \\['speed'\\]"):
+        hardware_of({**own, "speed": 1})
+    with pytest.raises(ValueError, match="should be one of v100, a100"):
+        hardware_of("abacus")
+
+
+def test_the_steps_of_a_way_send_what_the_way_costs():
+    machines = Machines({"x": 2, "y": 4}, {"x": 1.0, "y": 1.0})
+    every = machines.layouts((8, 8, 8))
+    for before in every:
+        for after in every:
+            parts = sum(part for _, _, part in machines.sent(before, after, (8, 8, 8)))
+            assert parts == pytest.approx(machines.moving(before, after, 1.0, (8, 8, 8)))
