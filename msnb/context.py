@@ -420,8 +420,8 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
         parameter_broadcast (bool): Whether device 0 hands its initial parameters to the others. Default: False.
         strategy_ckpt_load_file (str): File to read strategies from; no effect yet. Default: "".
         strategy_ckpt_save_file (str): File to write strategies to; no effect yet. Default: "".
-        full_batch (bool): Whether every device is given the whole of each argument, rather than its rows. Default:
-            False.
+        full_batch (bool): Whether every device is given the whole of each argument, rather than its rows, in the
+            modes "semi_auto_parallel" and "auto_parallel"; the others refuse it. Default: False.
         enable_parallel_optimizer (bool): Whether optimizer state is spread over devices. Default: False.
         all_reduce_fusion_config (list): Parameter indices, ascending, at which gradients are grouped for
             communication; no effect, XLA groups it. Default: [].

@@ -14,6 +14,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from msnb.core.operator import REGISTRY
 from msnb.core.spreading import Places
+from msnb.parallel import layouts
 from msnb.parallel.mesh import device_mesh
 from msnb.parallel.rules import Call, lookups, tables  # noqa: F401 - which fill the rules
 from msnb.parallel.strategy import laid_out
@@ -44,6 +45,7 @@ class SemiAuto:
         """Trace a call of a kernel, held to its strategy; see `core.spreading`."""
         meaning, strategy = kernel.name.meaning, kernel.name.meaning.strategy
         if strategy is None:
+            lookups.check_by_fields(meaning.operator, meaning.marks)
             return kernel.run(*arrays)
         operator = REGISTRY.get(meaning.operator)
         first = 1 if operator is not None and operator.random else 0  # of what is drawn, a key stands before the inputs
@@ -59,6 +61,7 @@ class SemiAuto:
 
     def places(self, program: Any) -> Places:
         """Where the arrays of a traced program are to be; see `core.spreading`."""
+        layouts.check_parameters(program, self.devices)
         mesh = device_mesh(self.devices)
         found = lying(program.jaxpr.jaxpr)
         whole = NamedSharding(mesh, PartitionSpec())
@@ -73,6 +76,15 @@ class SemiAuto:
                 rest.append(whole if self.full_batch else NamedSharding(mesh, self._rows(mesh, var.aval.shape, spec)))
         written, read = ([by_param[id(p)] for p in params] for params in (program.written, program.read))
         return Places(written, read, rest)
+
+    def layouts(self, program: Any) -> dict[str, Any]:
+        """How Parameters and arguments lie; see `core.spreading`."""
+        layouts.check_parameters(program, self.devices)
+        return layouts.layouts(program, self.devices)
+
+    def shards(self, program: Any) -> dict[str, Any]:
+        """The strategies of a program's operators; see `core.spreading`."""
+        return layouts.strategies(program, self.devices)
 
     def _rows(self, mesh, shape, spec):
         """Of an argument: as its first reader wants it, else by rows."""
@@ -109,7 +121,7 @@ def lying(jaxpr: Any) -> dict[Var, PartitionSpec]:
             continue
         if eqn.primitive.name == "sharding_constraint":
             found.setdefault(read, eqn.params["sharding"].spec)
-        elif _is_cast(eqn):
+        elif layouts.is_copy(eqn):
             same[eqn.outvars[0]] = read
     for eqn in jaxpr.eqns:
         kept = [v for v in eqn.invars if isinstance(v, Var) and v in inputs and v.aval.shape]
@@ -118,8 +130,3 @@ def lying(jaxpr: Any) -> dict[Var, PartitionSpec]:
             if v not in found and v.aval.shape in told and len(kept) > 1:
                 found[v] = told[v.aval.shape]
     return found
-
-
-def _is_cast(eqn):
-    meaning = getattr(eqn.params.get("name"), "meaning", None)
-    return eqn.primitive.name == "convert_element_type" or (meaning is not None and meaning.operator == "Cast")

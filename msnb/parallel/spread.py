@@ -5,6 +5,7 @@ from collections.abc import Hashable
 from msnb import context, log
 from msnb.context import ParallelMode
 from msnb.core import spreading, trace
+from msnb.parallel._utils import _check_full_batch
 from msnb.parallel.auto import Auto
 from msnb.parallel.data_parallel import DataParallel
 from msnb.parallel.mesh import ask_for_devices
@@ -31,6 +32,7 @@ def _begin() -> spreading.Spread | None:
     if context._state.mode != context.GRAPH_MODE:
         log.once("Work is spread over devices in GRAPH mode; in PYNATIVE mode one device computes all.")
         return None
+    _check_full_batch()
     return _KINDS[_settings.parallel_mode](_settings.device_num, _settings.full_batch)
 
 

@@ -1,6 +1,7 @@
 """The sharding rules of tables that are looked up, and of what is written back into their rows."""
 
 import math
+from typing import Any
 
 from msnb.ops import operations as P
 from msnb.parallel.rules import Call, Rule, rules
@@ -24,6 +25,16 @@ def _gather(call: Call) -> Rule:
         return ""
 
     return Rule([letters, found], [letters[:axis] + found + letters[axis + 1 :]], wrong=wrong)
+
+
+def check_by_fields(operator: str, settings: dict[str, Any]) -> None:
+    """Refuse a table that is split by hand and has no strategy.
+
+    Raises:
+        RuntimeError: If it is one.
+    """
+    if any(settings.get(name) is not None for name in _MANUAL):
+        raise RuntimeError(f"For '{operator}', a table that is split by hand needs a strategy: call shard().")
 
 
 def _by_fields(call):
