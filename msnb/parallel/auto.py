@@ -50,6 +50,13 @@ class Auto(SemiAuto):
         written, read = ([by_param[id(p)] for p in params] for params in (program.written, program.read))
         return Places(written, read, laid[len(program.params) :], around)
 
+    def shards(self, program: Any) -> dict[str, Any]:
+        """Refused: the search cuts the equations of the program; see `core.spreading`."""
+        raise NotImplementedError(
+            "In auto_parallel mode the search cuts equations, and operators have no strategies of their own; "
+            "msnb.parallel.communication_of says what devices send by what it found."
+        )
+
 
 def grouped(devices: int) -> dict[str, tuple[str, ...]]:
     """The axes that the search cuts by, each some of the mesh's: two, as equal as they can be."""

@@ -13,8 +13,11 @@ from jax.extend.core import Literal
 
 from msnb.core.names import GraphName
 from msnb.core.operator import REGISTRY
+from msnb.formats import strategies as strategies_file
+from msnb.formats.strategies import Dims, ParallelLayouts
 from msnb.ir.scope import parse
 from msnb.parallel.rules import Call
+from msnb.parallel.rules.lookups import rows_of
 from msnb.parallel.strategy import Laid, laid_out
 
 Layout = tuple[list[int], list[int], list[int], int, bool, str]
@@ -28,12 +31,16 @@ class Placed(NamedTuple):
         strategy (tuple): For each input a tuple with a number for each axis.
         laid (Laid): How it lies.
         inputs (list): Its inputs in the graph: variables, or literals.
+        operator (str): Name of the operator.
+        settings (dict): Its attributes and marks.
     """
 
     name: str
     strategy: tuple[tuple[int, ...], ...]
     laid: Laid
     inputs: list[Any]
+    operator: str
+    settings: dict[str, Any]
 
 
 def placed(jaxpr: Any, devices: int) -> Iterator[Placed]:
@@ -52,7 +59,7 @@ def placed(jaxpr: Any, devices: int) -> Iterator[Placed]:
         inputs = eqn.invars[1:] if operator.random else list(eqn.invars)
         call = Call(meaning.operator, meaning.settings, [np.shape(v.aval) for v in inputs])
         path = "/".join([*scope, f"{meaning.operator}-op{number}"])
-        yield Placed(path, meaning.strategy, laid_out(call, meaning.strategy, devices), inputs)
+        yield Placed(path, meaning.strategy, laid_out(call, meaning.strategy, devices), inputs, *call[:2])
 
 
 def read_as(program: Any, devices: int) -> Iterator[tuple[int, Placed, int]]:
@@ -129,3 +136,25 @@ def check_parameters(program: Any, devices: int) -> None:
                 f"{other.name} by the strategy {other.strategy}, for {call.name} by {call.strategy}. Give both one, or "
                 f"two Parameters."
             )
+
+
+def save(program: Any, devices: int, path: str) -> None:
+    """Write the strategies of the operators that read Parameters, and how these lie, as MindSpore's strategy file.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    cuts: dict[str, Any] = {}
+    found: dict[str, ParallelLayouts] = {}
+    for number, call, place in read_as(program, devices):
+        kind, name = program.inputs[number][:2]
+        if kind != "param" or name in found:
+            continue
+        cuts.setdefault(f"{call.operator}_{name}", call.strategy)
+        matrix, tensor_map = _layout(call, place, devices)[:2]
+        split = ParallelLayouts([Dims(matrix)], [Dims(tensor_map)])
+        found[name] = split._replace(param_split_shape=[Dims(rows_of(call.settings))])
+    for name, layout in layouts(program, devices).items():
+        if any(kind[:2] == ("param", name) for kind in program.inputs):
+            found.setdefault(name, ParallelLayouts([Dims(layout[0])], [Dims(layout[1])]))
+    strategies_file.write(path, cuts, found)

@@ -12,6 +12,7 @@ import numpy as np
 from jax.extend.core import Var
 from jax.sharding import NamedSharding, PartitionSpec
 
+from msnb import context
 from msnb.core.operator import REGISTRY
 from msnb.core.spreading import Places
 from msnb.parallel import layouts
@@ -62,6 +63,8 @@ class SemiAuto:
     def places(self, program: Any) -> Places:
         """Where the arrays of a traced program are to be; see `core.spreading`."""
         layouts.check_parameters(program, self.devices)
+        if context._parallel.values.strategy_ckpt_save_file:
+            layouts.save(program, self.devices, context._parallel.values.strategy_ckpt_save_file)
         mesh = device_mesh(self.devices)
         found = lying(program.jaxpr.jaxpr)
         whole = NamedSharding(mesh, PartitionSpec())
@@ -83,7 +86,7 @@ class SemiAuto:
         return layouts.layouts(program, self.devices)
 
     def shards(self, program: Any) -> dict[str, Any]:
-        """The strategies of a program's operators; see `core.spreading`."""
+        """The strategies that a program's operators were given; see `core.spreading`."""
         return layouts.strategies(program, self.devices)
 
     def _rows(self, mesh, shape, spec):

@@ -33,6 +33,8 @@ def _begin() -> spreading.Spread | None:
         log.once("Work is spread over devices in GRAPH mode; in PYNATIVE mode one device computes all.")
         return None
     _check_full_batch()
+    if _settings.strategy_ckpt_save_file and _settings.parallel_mode != ParallelMode.SEMI_AUTO_PARALLEL:
+        log.once("strategy_ckpt_save_file: only in semi_auto_parallel mode operators have strategies to write.")
     return _KINDS[_settings.parallel_mode](_settings.device_num, _settings.full_batch)
 
 
