@@ -425,7 +425,8 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
             Parameters, in MindSpore's format, with each program that it compiles. Default: "".
         full_batch (bool): Whether every device is given the whole of each argument, rather than its rows, in the
             modes "semi_auto_parallel" and "auto_parallel"; the others refuse it. Default: False.
-        enable_parallel_optimizer (bool): Whether optimizer state is spread over devices. Default: False.
+        enable_parallel_optimizer (bool): Whether what an optimizer keeps of a Parameter, such as its moments, is cut
+            over the devices that have the same of that Parameter, in "semi_auto_parallel". Default: False.
         all_reduce_fusion_config (list): Parameter indices, ascending, at which gradients are grouped for
             communication; no effect, XLA groups it. Default: [].
         pipeline_stages (int): Number of pipeline stages; only 1 yet. Default: 1.

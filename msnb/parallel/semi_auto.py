@@ -4,6 +4,7 @@ While a program is traced, the inputs and outputs of each operator that has a st
 held to the same. XLA divides the work between the devices and puts the communication in.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -29,6 +30,7 @@ class SemiAuto:
         full_batch (bool): Whether each device is given the whole of each argument, rather than its rows.
 
     Attributes:
+        optimizer (bool): Whether what an optimizer keeps is cut further, so that each device has a part of it.
         strategies (list): (GraphName, strategy, Laid) of each operator with a strategy, in the order of the trace.
     """
 
@@ -36,6 +38,7 @@ class SemiAuto:
 
     def __init__(self, devices: int, full_batch: bool) -> None:
         self.devices, self.full_batch = devices, full_batch
+        self.optimizer = context._parallel.values.enable_parallel_optimizer
         self.strategies: list[tuple[Any, Any, Any]] = []
 
     def within(self, value: Any) -> Any:
@@ -66,12 +69,14 @@ class SemiAuto:
         if context._parallel.values.strategy_ckpt_save_file:
             layouts.save(program, self.devices, context._parallel.values.strategy_ckpt_save_file)
         mesh = device_mesh(self.devices)
-        found = lying(program.jaxpr.jaxpr)
+        found, kept = lying(program.jaxpr.jaxpr), _of_optimizers(program)
         whole = NamedSharding(mesh, PartitionSpec())
         by_param, rest = {}, []
         for var, kind, param in zip(program.jaxpr.jaxpr.invars, program.inputs, _padded(program), strict=True):
             spec = found.get(var)
             if param is not None:
+                if self.optimizer and var in kept:
+                    spec = _cut_further(mesh, spec, var.aval.shape)
                 by_param[id(param)] = whole if spec is None else NamedSharding(mesh, spec)
             elif kind[0] == "random":
                 rest.append(whole)
@@ -94,6 +99,28 @@ class SemiAuto:
         if spec is not None:
             return spec
         return PartitionSpec(mesh.axis_names) if shape and shape[0] % self.devices == 0 else PartitionSpec()
+
+
+def _of_optimizers(program):
+    """The inputs that hold what an optimizer keeps of a Parameter that is trained: of its shape, under its name with
+    one more in front, and nothing is kept of them."""
+    shapes = {p.name: p.shape for p in program.written}
+    behind = {name: name.partition(".")[2] for name in shapes}
+    kept = {name for name, of in behind.items() if shapes.get(of) == shapes[name]} - set(behind.values())
+    inputs = zip(program.jaxpr.jaxpr.invars, program.params)
+    return {var for var, param in inputs if param.name in kept}
+
+
+def _cut_further(mesh, spec, shape):
+    """A layout whose first axis is also cut by the axes of the mesh that cut none, where that gives equal parts."""
+    axes = [() if a is None else a if isinstance(a, tuple) else (a,) for a in (spec or ())]
+    axes += [()] * (len(shape) - len(axes))
+    free = [name for name in mesh.axis_names if not any(name in cut for cut in axes)]
+    for name in free if axes else ():
+        parts = math.prod(mesh.shape[a] for a in (*axes[0], name))
+        if shape[0] % parts == 0:
+            axes[0] = (*axes[0], name)
+    return PartitionSpec(*(a or None for a in axes))
 
 
 def _padded(program):

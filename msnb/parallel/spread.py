@@ -23,7 +23,7 @@ _KINDS = {
 def _state() -> Hashable:
     if _settings.parallel_mode == ParallelMode.STAND_ALONE:
         return None
-    return _settings.parallel_mode, _settings.device_num, _settings.full_batch
+    return _settings.parallel_mode, _settings.device_num, _settings.full_batch, _settings.enable_parallel_optimizer
 
 
 def _begin() -> spreading.Spread | None:
