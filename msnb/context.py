@@ -342,6 +342,7 @@ _NO_PIPELINE = "there are no stages: every device runs the whole network on its 
 _XLA_GROUPS = "XLA groups communication by itself"
 _ONE_SEARCH = "strategies are searched for by an integer linear program"
 _NO_FILES = "strategies are not kept in files"
+_NOT_APPLIED = "operators keep the strategies of shard(); load_distributed_checkpoint reads the layouts in it"
 
 _parallel = Settings(
     "set_auto_parallel_context",
@@ -362,8 +363,8 @@ _parallel = Settings(
             _ONE_SEARCH,
         ),
         "parameter_broadcast": (False, Bool),
-        "strategy_ckpt_load_file": ("", Str, _NO_FILES),
-        "strategy_ckpt_save_file": ("", file_in_new_folder, f"{_NO_FILES}, and this one is not written"),
+        "strategy_ckpt_load_file": ("", Str, _NOT_APPLIED),
+        "strategy_ckpt_save_file": ("", file_in_new_folder),
         "full_batch": (False, Bool),
         "enable_parallel_optimizer": (False, Bool),
         "all_reduce_fusion_config": ([], ascending_indices, _XLA_GROUPS),
@@ -419,11 +420,14 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
             search. Default: the former.
         parameter_broadcast (bool): Whether process 0 hands its initial parameters to the others, when `Model.train`
             begins. Default: False.
-        strategy_ckpt_load_file (str): File to read strategies from; no effect yet. Default: "".
-        strategy_ckpt_save_file (str): File to write strategies to; no effect yet. Default: "".
-        full_batch (bool): Whether every device is given the whole of each argument, rather than its rows. Default:
-            False.
-        enable_parallel_optimizer (bool): Whether optimizer state is spread over devices. Default: False.
+        strategy_ckpt_load_file (str): MindSpore's strategy file of a training, whose checkpoints
+            `load_distributed_checkpoint` is to put together. Default: "".
+        strategy_ckpt_save_file (str): Where "semi_auto_parallel" writes the strategies of operators and the layouts of
+            Parameters, in MindSpore's format, with each program that it compiles. Default: "".
+        full_batch (bool): Whether every device is given the whole of each argument, rather than its rows, in the
+            modes "semi_auto_parallel" and "auto_parallel"; the others refuse it. Default: False.
+        enable_parallel_optimizer (bool): Whether what an optimizer keeps of a Parameter, such as its moments, is cut
+            over the devices that have the same of that Parameter, in "semi_auto_parallel". Default: False.
         all_reduce_fusion_config (list): Parameter indices, ascending, at which gradients are grouped for
             communication; no effect, XLA groups it. Default: [].
         pipeline_stages (int): Number of pipeline stages; only 1 yet. Default: 1.

@@ -67,17 +67,12 @@ ROOMS = {
     "explainer/__init__.py": {""},
     "mint/__init__.py": {""},  # a batch normalisation over several devices
     "mint/distributed.py": None,
-    "parallel/_auto_parallel_context.py": None,
     "parallel/_cell_wrapper.py": None,
     "parallel/_ps_context.py": None,
     "rewrite/__init__.py": None,  # what changes the source of Cells
     "train/_utils.py": {""},  # which device holds what
-    "train/model.py": {"_refuse_layout"},
-    "train/serialization.py": {
-        "build_searched_strategy",
-        "merge_sliced_parameter",
-        "load_distributed_checkpoint",
-    },
+    "train/_merging.py": {"_joined"},  # slices of fields
+    "train/model.py": {"infer_train_layout"},
 }
 _REFUSALS = {"not_yet", "placeholder", "fill", "submodules"}
 

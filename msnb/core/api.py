@@ -236,9 +236,28 @@ class _Executor:
 
     @staticmethod
     def compile(obj, *args, phase="predict", do_convert=True, auto_parallel_mode=False):
-        """Trace the graph of `obj` for these inputs; returns (phase, whether it was compiled)."""
-        obj.compile(*args)
+        """Trace the graph of `obj` for these inputs; returns (phase, whether it was compiled).
+
+        Strategies are checked for as many devices as the context says, whether they are there or not. With
+        `auto_parallel_mode` the Cell's `parameter_layout_dict` says how its Parameters and arguments lie by them.
+
+        Raises:
+            RuntimeError: If a strategy does not fit, or a Parameter is to lie in two ways.
+        """
+        program = compile.program_of(obj, *args)
+        layouts = {} if program.spread is None else program.spread.layouts(program)
+        if auto_parallel_mode:
+            obj.parameter_layout_dict = layouts
         return phase, True
+
+    @staticmethod
+    def _get_shard_strategy(obj):
+        """The strategies of the operators in what `obj` was last compiled to: {name: [[parts of each axis], ...]}."""
+        programs = compile.programs_of(obj).table.values()
+        if not programs:
+            raise RuntimeError("There are no strategies yet: compile the Cell first.")
+        program = [*programs][-1][-1].program
+        return {} if program.spread is None else program.spread.shards(program)
 
 
 _executor = _Executor()

@@ -64,6 +64,18 @@ class Spread(Protocol):
         """
         ...
 
+    def layouts(self, program: Any) -> dict[str, Any]:
+        """How the Parameters and arguments of a program lie, by name, as r1.1 writes it; empty where all are whole.
+
+        Raises:
+            RuntimeError: If a Parameter is to lie in two ways.
+        """
+        ...
+
+    def shards(self, program: Any) -> dict[str, Any]:
+        """The strategies that the operators of a program have, by r1.1's names of them."""
+        ...
+
 
 class Provider(NamedTuple):
     """Who knows strategies.

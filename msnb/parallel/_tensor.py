@@ -4,6 +4,8 @@ A layout is a device matrix (how the devices are arranged) and a tensor map (for
 device matrix, counted from the last one, that splits it; -1 splits nothing).
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from msnb.communication.management import get_group_size, get_rank
@@ -75,11 +77,21 @@ def _load_tensor_by_layout(tensor, layout):
 
 def _reshape_param_data(param_data, dev_mat, tensor_map):
     """The whole Tensor from the slices of all devices, which `param_data` has one after another on its first axis."""
+    return Tensor(joined(np.split(param_data.asnumpy(), int(np.prod(dev_mat)), axis=0), dev_mat, tensor_map)[0])
+
+
+def joined(
+    slices: Sequence[np.ndarray], dev_mat: Sequence[int], tensor_map: Sequence[int]
+) -> tuple[np.ndarray, list[int]]:
+    """(the whole, rows of each slice in the order of the parts) from the slices of all devices, in their order.
+
+    Raises:
+        ValueError: If they do not fit together.
+    """
     strategy = _get_tensor_strategy(dev_mat, tensor_map)
-    held = np.split(param_data.asnumpy(), int(np.prod(dev_mat)), axis=0)
     # Several devices may hold the same slice; any of them will do.
-    by_index = {_get_tensor_slice_index(dev_mat, strategy, tensor_map, rank): part for rank, part in enumerate(held)}
+    by_index = {_get_tensor_slice_index(dev_mat, strategy, tensor_map, rank): part for rank, part in enumerate(slices)}
     blocks = np.empty(strategy, dtype=object)
     for index, part in by_index.items():
         blocks[np.unravel_index(index, strategy)] = part
-    return Tensor(np.block(blocks.tolist()))
+    return np.block(blocks.tolist()), [len(part) for _, part in sorted(by_index.items())]

@@ -58,6 +58,13 @@ class Auto(SemiAuto):
         written, read = ([by_param[id(p)] for p in params] for params in (program.written, program.read))
         return Places(written, read, laid[len(program.params) :], around)
 
+    def shards(self, program: Any) -> dict[str, Any]:
+        """Refused: the search cuts the equations of the program; see `core.spreading`."""
+        raise NotImplementedError(
+            "In auto_parallel mode the search cuts equations, and operators have no strategies of their own; "
+            "msnb.parallel.communication_of says what devices send by what it found."
+        )
+
 
 _plans: list[tuple[Problem, list[int]]] = []  # the one that was applied last
 

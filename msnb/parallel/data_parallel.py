@@ -24,11 +24,11 @@ class DataParallel:
 
     Args:
         devices (int): Over how many devices.
-        full_batch (bool): Whether each device is given the whole of each argument, rather than its rows.
+        full_batch (bool): False; `_check_full_batch` has refused True.
     """
 
     def __init__(self, devices: int, full_batch: bool) -> None:
-        self.devices, self.full_batch = devices, full_batch
+        self.devices = devices
         self.axes: list[tuple[str, int]] = [(RANK, devices)]
 
     def run(self, kernel: Any, arrays: Sequence[Any]) -> Any:
@@ -38,12 +38,12 @@ class DataParallel:
     def within(self, value: Any) -> Any:
         """The rows of an argument that one device has; see `core.spreading`."""
         shape = np.shape(value)
-        if not shape or self.full_batch:
+        if not shape:
             return value
         if shape[0] % self.devices:
             raise ValueError(
                 f"An argument of shape {shape} cannot be divided by rows over {self.devices} devices (device_num); "
-                f"give a batch of a multiple of {self.devices}, or set full_batch=True to give each device all of it."
+                f"give a batch of a multiple of {self.devices}."
             )
         return jax.ShapeDtypeStruct((shape[0] // self.devices, *shape[1:]), value.dtype)
 
@@ -51,8 +51,7 @@ class DataParallel:
         """Where the arrays of a traced program are to be; see `core.spreading`."""
         mesh = Mesh(np.array(first_devices(self.devices)), (RANK,), axis_types=(AxisType.Auto,))
         whole = NamedSharding(mesh, PartitionSpec())
-        cut = not self.full_batch
-        cuts = [PartitionSpec(RANK) if cut and np.ndim(a) else PartitionSpec() for a in program._arguments]
+        cuts = [PartitionSpec(RANK) if np.ndim(a) else PartitionSpec() for a in program._arguments]
         rest = [whole] * program.random + [NamedSharding(mesh, spec) for spec in cuts]
         failing = program.n_results - 1 if program.errors else None
 
@@ -60,6 +59,14 @@ class DataParallel:
             return _around(form, mesh, cuts, failing)
 
         return Places([whole] * len(program.written), [whole] * len(program.read), rest, around)
+
+    def layouts(self, program: Any) -> dict[str, Any]:
+        """None: each device has the whole of all Parameters; see `core.spreading`."""
+        return {}
+
+    def shards(self, program: Any) -> dict[str, Any]:
+        """None: strategies are for other modes; see `core.spreading`."""
+        return {}
 
 
 def _around(form, mesh, cuts, failing):

@@ -4,6 +4,7 @@ While a program is traced, the inputs and outputs of each operator that has a st
 held to the same. XLA divides the work between the devices and puts the communication in.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,8 +13,10 @@ import numpy as np
 from jax.extend.core import Var
 from jax.sharding import NamedSharding, PartitionSpec
 
+from msnb import context
 from msnb.core.operator import REGISTRY
 from msnb.core.spreading import Places
+from msnb.parallel import layouts
 from msnb.parallel.mesh import device_mesh
 from msnb.parallel.rules import Call, lookups, tables  # noqa: F401 - which fill the rules
 from msnb.parallel.strategy import laid_out
@@ -27,6 +30,7 @@ class SemiAuto:
         full_batch (bool): Whether each device is given the whole of each argument, rather than its rows.
 
     Attributes:
+        optimizer (bool): Whether what an optimizer keeps is cut further, so that each device has a part of it.
         strategies (list): (GraphName, strategy, Laid) of each operator with a strategy, in the order of the trace.
     """
 
@@ -34,6 +38,7 @@ class SemiAuto:
 
     def __init__(self, devices: int, full_batch: bool) -> None:
         self.devices, self.full_batch = devices, full_batch
+        self.optimizer = context._parallel.values.enable_parallel_optimizer
         self.strategies: list[tuple[Any, Any, Any]] = []
 
     def within(self, value: Any) -> Any:
@@ -44,6 +49,7 @@ class SemiAuto:
         """Trace a call of a kernel, held to its strategy; see `core.spreading`."""
         meaning, strategy = kernel.name.meaning, kernel.name.meaning.strategy
         if strategy is None:
+            lookups.check_by_fields(meaning.operator, meaning.marks)
             return kernel.run(*arrays)
         operator = REGISTRY.get(meaning.operator)
         first = 1 if operator is not None and operator.random else 0  # of what is drawn, a key stands before the inputs
@@ -59,13 +65,18 @@ class SemiAuto:
 
     def places(self, program: Any) -> Places:
         """Where the arrays of a traced program are to be; see `core.spreading`."""
+        layouts.check_parameters(program, self.devices)
+        if context._parallel.values.strategy_ckpt_save_file:
+            layouts.save(program, self.devices, context._parallel.values.strategy_ckpt_save_file)
         mesh = device_mesh(self.devices)
-        found = lying(program.jaxpr.jaxpr)
+        found, kept = lying(program.jaxpr.jaxpr), _of_optimizers(program)
         whole = NamedSharding(mesh, PartitionSpec())
         by_param, rest = {}, []
         for var, kind, param in zip(program.jaxpr.jaxpr.invars, program.inputs, _padded(program), strict=True):
             spec = found.get(var)
             if param is not None:
+                if self.optimizer and var in kept:
+                    spec = _cut_further(mesh, spec, var.aval.shape)
                 by_param[id(param)] = whole if spec is None else NamedSharding(mesh, spec)
             elif kind[0] == "random":
                 rest.append(whole)
@@ -74,11 +85,42 @@ class SemiAuto:
         written, read = ([by_param[id(p)] for p in params] for params in (program.written, program.read))
         return Places(written, read, rest)
 
+    def layouts(self, program: Any) -> dict[str, Any]:
+        """How Parameters and arguments lie; see `core.spreading`."""
+        layouts.check_parameters(program, self.devices)
+        return layouts.layouts(program, self.devices)
+
+    def shards(self, program: Any) -> dict[str, Any]:
+        """The strategies that a program's operators were given; see `core.spreading`."""
+        return layouts.strategies(program, self.devices)
+
     def _rows(self, mesh, shape, spec):
         """Of an argument: as its first reader wants it, else by rows."""
         if spec is not None:
             return spec
         return PartitionSpec(mesh.axis_names) if shape and shape[0] % self.devices == 0 else PartitionSpec()
+
+
+def _of_optimizers(program):
+    """The inputs that hold what an optimizer keeps of a Parameter that is trained: of its shape, under its name with
+    one more in front, and nothing is kept of them."""
+    shapes = {p.name: p.shape for p in program.written}
+    behind = {name: name.partition(".")[2] for name in shapes}
+    kept = {name for name, of in behind.items() if shapes.get(of) == shapes[name]} - set(behind.values())
+    inputs = zip(program.jaxpr.jaxpr.invars, program.params)
+    return {var for var, param in inputs if param.name in kept}
+
+
+def _cut_further(mesh, spec, shape):
+    """A layout whose first axis is also cut by the axes of the mesh that cut none, where that gives equal parts."""
+    axes = [() if a is None else a if isinstance(a, tuple) else (a,) for a in (spec or ())]
+    axes += [()] * (len(shape) - len(axes))
+    free = [name for name in mesh.axis_names if not any(name in cut for cut in axes)]
+    for name in free if axes else ():
+        parts = math.prod(mesh.shape[a] for a in (*axes[0], name))
+        if shape[0] % parts == 0:
+            axes[0] = (*axes[0], name)
+    return PartitionSpec(*(a or None for a in axes))
 
 
 def _padded(program):
@@ -109,7 +151,7 @@ def lying(jaxpr: Any) -> dict[Var, PartitionSpec]:
             continue
         if eqn.primitive.name == "sharding_constraint":
             found.setdefault(read, eqn.params["sharding"].spec)
-        elif _is_cast(eqn):
+        elif layouts.is_copy(eqn):
             same[eqn.outvars[0]] = read
     for eqn in jaxpr.eqns:
         kept = [v for v in eqn.invars if isinstance(v, Var) and v in inputs and v.aval.shape]
@@ -118,8 +160,3 @@ def lying(jaxpr: Any) -> dict[Var, PartitionSpec]:
             if v not in found and v.aval.shape in told and len(kept) > 1:
                 found[v] = told[v.aval.shape]
     return found
-
-
-def _is_cast(eqn):
-    meaning = getattr(eqn.params.get("name"), "meaning", None)
-    return eqn.primitive.name == "convert_element_type" or (meaning is not None and meaning.operator == "Cast")

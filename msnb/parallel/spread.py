@@ -7,7 +7,7 @@ from msnb.communication._comm_helper import world_size
 from msnb.communication._processes import asked
 from msnb.context import ParallelMode
 from msnb.core import spreading, trace
-from msnb.parallel._utils import _get_device_num
+from msnb.parallel._utils import _check_full_batch, _get_device_num
 from msnb.parallel.auto import Auto
 from msnb.parallel.data_parallel import DataParallel
 from msnb.parallel.mesh import ask_for_devices
@@ -26,7 +26,8 @@ _KINDS = {
 def _state() -> Hashable:
     if _settings.parallel_mode == ParallelMode.STAND_ALONE:
         return None
-    return _settings.parallel_mode, _get_device_num(), _settings.full_batch, world_size()
+    cut = _settings.full_batch, _settings.enable_parallel_optimizer
+    return _settings.parallel_mode, _get_device_num(), world_size(), *cut
 
 
 def _begin() -> spreading.Spread | None:
@@ -37,6 +38,9 @@ def _begin() -> spreading.Spread | None:
     if context._state.mode != context.GRAPH_MODE:
         log.once("Work is spread over devices in GRAPH mode; in PYNATIVE mode one device computes all.")
         return None
+    _check_full_batch()
+    if _settings.strategy_ckpt_save_file and _settings.parallel_mode != ParallelMode.SEMI_AUTO_PARALLEL:
+        log.once("strategy_ckpt_save_file: only in semi_auto_parallel mode operators have strategies to write.")
     return _KINDS[_settings.parallel_mode](_settings.device_num, _settings.full_batch)
 
 

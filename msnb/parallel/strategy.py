@@ -17,11 +17,13 @@ class Laid(NamedTuple):
         outputs (list[NamedSharding]): For each output; None where XLA decides.
         parts (dict[str, int]): Into how many parts the axes of each letter of the rule are cut, in the order of the
             device matrix.
+        letters (list[str]): Those of each input; "." for an axis that stays whole.
     """
 
     inputs: list[NamedSharding]
     outputs: list[NamedSharding | None]
     parts: dict[str, int]
+    letters: list[str]
 
 
 def laid_out(call: Call, strategy: Any, devices: int) -> Laid:
@@ -54,6 +56,7 @@ def laid_out(call: Call, strategy: Any, devices: int) -> Laid:
         [_lying(mesh, axes, letters) for letters in rule.inputs],
         [None if letters is None else _lying(mesh, axes, letters) for letters in rule.outputs],
         parts,
+        list(rule.inputs),
     )
 
 

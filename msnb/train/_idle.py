@@ -1,6 +1,7 @@
 """Says of a training without an optimizer, after its first step, that nothing is learnt."""
 
 from msnb import log
+from msnb.nn.cell import Cell
 
 
 class Idle:
@@ -11,7 +12,9 @@ class Idle:
     """
 
     def __init__(self, network):
-        self._before = [(param, param._array) for param in network.trainable_params()]
+        self._before = [
+            (param, param._array) for param in Cell.trainable_params(network)
+        ]  # networks may hold that name
 
     def look(self):
         """Compare, after the first step. Returns None: there is nothing to look at any more."""

@@ -1,7 +1,7 @@
 """`Model`: trains, evaluates and predicts."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from msnb.common.arguments import answered, refuse_classes
 from msnb.common.progress import Work
 from msnb.communication.management import get_rank
 from msnb.context import ParallelMode as ParallelMode  # libraries take it from here
+from msnb.core.api import _executor
 from msnb.core.generations import differs
 from msnb.core.tensor import Tensor
 from msnb.parallel._utils import (
@@ -479,17 +480,26 @@ class Model(Assembly):
         check_output_data(outputs)
         return outputs
 
-    def infer_predict_layout(self, *predict_data: Any) -> NoReturn:
-        """Placement of the Parameters for prediction on several devices; comes later.
+    def infer_predict_layout(self, *predict_data: Any) -> dict[str, Any]:
+        """How the Parameters lie for prediction on several devices, which need not be there.
 
         Args:
             predict_data (Tensor): Inputs of the network.
 
+        Returns:
+            dict, for each name (device matrix, tensor map, shape of a slice, 0, True, ""): of the Parameters and inputs
+            that an operator with a strategy reads.
+
         Raises:
-            RuntimeError: If the mode is not GRAPH, or the parallel mode neither semi-automatic nor automatic.
-            NotImplementedError: Otherwise.
+            RuntimeError: If the mode is not GRAPH, the parallel mode neither semi-automatic nor automatic, the batch
+                not the whole one, or a strategy does not fit.
         """
-        self._refuse_layout("infer_predict_layout")
+        self._check_layout("infer_predict_layout")
+        _parallel_predict_check()
+        check_input_data(*predict_data, data_class=(Tensor, int, float, str, None))
+        network = self._predict_network.set_train(False)
+        _executor.compile(network, *predict_data, auto_parallel_mode=True)
+        return network.parameter_layout_dict
 
     def infer_train_layout(self, train_dataset: "Dataset", dataset_sink_mode: bool = True, sink_size: int = -1) -> None:
         """Placement of the Parameters for training on several devices; comes later.
@@ -503,10 +513,11 @@ class Model(Assembly):
             RuntimeError: If the mode is not GRAPH, or the parallel mode neither semi-automatic nor automatic.
             NotImplementedError: Otherwise.
         """
-        self._refuse_layout("infer_train_layout")
+        self._check_layout("infer_train_layout")
+        raise not_yet("'Model.infer_train_layout'")
 
     @staticmethod
-    def _refuse_layout(name):
+    def _check_layout(name):
         if context.get_context("mode") != context.GRAPH_MODE:
             raise RuntimeError(
                 f"'Model.{name}' works in GRAPH mode only: context.set_context(mode=context.GRAPH_MODE)."
@@ -516,7 +527,6 @@ class Model(Assembly):
                 f"'Model.{name}' works in the parallel modes 'semi_auto_parallel' and 'auto_parallel' "
                 f"only, but the mode is '{_get_parallel_mode()}'."
             )
-        raise not_yet(f"'Model.{name}'")
 
 
 def _as_list(callbacks):

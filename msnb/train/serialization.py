@@ -1,14 +1,12 @@
 """What of networks is in files, under the names that r1.1 has for it here, and tables of element types."""
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from msnb import context, nn  # noqa: F401 - networks take `context` from here
-from msnb._later import not_yet
 from msnb.common import dtype as mstype
 from msnb.common.missing import asked
-from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.exchange.api import export, load, load_mindir
 from msnb.exchange.api import mindir_inputs as _get_mindir_inputs  # noqa: F401
@@ -17,11 +15,9 @@ from msnb.train._background import writer
 from msnb.train._converting import ckpt_to_safetensors, safetensors_to_ckpt
 from msnb.train._into_net import _fill_param_into_net, load_param_into_net  # noqa: F401
 from msnb.train._loading import _check_param_prefix, load_checkpoint, load_checkpoint_async  # noqa: F401
+from msnb.train._merging import build_searched_strategy, load_distributed_checkpoint, merge_sliced_parameter
 from msnb.train._saving import _exec_save, save_checkpoint  # noqa: F401
 from msnb.train._saving import save_graph as _save_graph  # noqa: F401
-
-if TYPE_CHECKING:  # named in annotations alone
-    from msnb.nn.cell import Cell
 
 __all__ = [
     "save_checkpoint",
@@ -94,47 +90,6 @@ def parse_print(print_file_name: str) -> list[Any]:
         OSError: If it cannot be read.
     """
     return [value if isinstance(value, str) else Tensor(value) for value in printed.read(print_file_name)]
-
-
-def build_searched_strategy(strategy_filename: str) -> NoReturn:
-    """Read a strategy file of automatic parallelism; comes later.
-
-    Args:
-        strategy_filename (str): The file.
-
-    Raises:
-        NotImplementedError: Always.
-    """
-    raise not_yet("build_searched_strategy")
-
-
-def merge_sliced_parameter(sliced_parameters: list[Parameter], strategy: dict[Any, Any] | None = None) -> NoReturn:
-    """Put the slices of a Parameter from several checkpoints together; comes later.
-
-    Args:
-        sliced_parameters (list[Parameter]): The slices in the order of their ranks.
-        strategy (dict): How the Parameter was cut. Default: None.
-
-    Raises:
-        NotImplementedError: Always.
-    """
-    raise not_yet("merge_sliced_parameter")
-
-
-def load_distributed_checkpoint(
-    network: "Cell", checkpoint_filenames: list[str], predict_strategy: dict[Any, Any] | None = None
-) -> NoReturn:
-    """Load the checkpoints of several devices into a network; comes later.
-
-    Args:
-        network (Cell): The network.
-        checkpoint_filenames (list[str]): The files in the order of their ranks.
-        predict_strategy (dict): How the Parameters are cut for prediction. Default: None.
-
-    Raises:
-        NotImplementedError: Always.
-    """
-    raise not_yet("load_distributed_checkpoint", "load_checkpoint reads the file of one device")
 
 
 def __getattr__(name: str) -> Any:

@@ -117,6 +117,23 @@ def check_parameters_lie_as_their_readers_say_and_so_does_what_the_optimizer_kee
     assert program.example_arguments()[0][0].sharding.shard_shape((64, 64)) == (64, 8)
 
 
+def check_a_parallel_optimizer_keeps_a_part_on_each_device():
+    x, strategies = floats(32, 64), (((8, 1), (1, 1)), ((2, 1), (1, 4)))
+    spread()
+    losses, weights, _ = trained(TwoProducts(*strategies), x)
+    spread(enable_parallel_optimizer=True)
+    got, parts, program = trained(TwoProducts(*strategies), x)
+    lying = {p.name: p._stored().sharding.shard_shape(p.shape) for p in program.params if p.shape == (64, 64)}
+    assert lying == {
+        "net.w1": (64, 64),
+        "net.w2": (64, 16),
+        "moments.net.w1": (8, 64),
+        "moments.net.w2": (32, 16),
+    }, lying
+    for a, b in zip((*got, *parts), (*losses, *weights), strict=True):
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * np.abs(b).max())
+
+
 def check_many_steps_do_not_wait_for_one_another():
     """Eight devices meet in each step, on however few processors."""
     spread()

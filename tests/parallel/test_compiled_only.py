@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from msnb import Tensor, context, nn
+from msnb import Parameter, Tensor, context, nn
 from msnb.common.api import _executor
 from msnb.ops import operations as P
 from msnb.parallel._auto_parallel_context import auto_parallel_context
@@ -73,6 +73,52 @@ def test_a_strategy_that_fits_is_taken(operator, strategy, given):
 def test_a_strategy_that_does_not_fit_is_refused(operator, strategy, given, said):
     with pytest.raises(RuntimeError, match=said):
         compiled(operator.shard(strategy), *given)
+
+
+class Weighted(nn.Cell):
+    """A product with a weight, and a function of it."""
+
+    def __init__(self, product, function, further=None):
+        super().__init__()
+        self.weight = Parameter(Tensor(np.ones((64, 32), np.float32)), name="w1")
+        self.product = P.MatMul(transpose_b=True).shard(product)
+        self.relu = P.ReLU().shard(function)
+        self.scale = P.Mul().shard(further) if further else None
+
+    def construct(self, x):
+        out = self.relu(self.product(x, self.weight))
+        return out if self.scale is None else out.sum() * self.scale(self.weight, self.weight).sum()
+
+
+def test_layouts_and_strategies_are_told_as_r1_1_does():
+    net, x = Weighted(((2, 1), (4, 1)), ((2, 4),)), Tensor(np.ones((32, 32), np.float32))
+    for devices, matrix in ((8, [2, 4]), (32, [4, 2, 4])):
+        context.set_auto_parallel_context(device_num=devices)
+        _executor.compile(net, x, phase="train", auto_parallel_mode=True)
+        assert net.parameter_layout_dict == {
+            "x": (matrix, [1, -1], [16, 32], 0, True, ""),
+            "w1": (matrix, [0, -1], [16, 32], 0, True, ""),
+        }
+    step = nn.TrainOneStepCell(net, nn.Momentum(net.trainable_params(), 0.1, 0.9))
+    _executor.compile(step, x, phase="train", auto_parallel_mode=True)
+    assert step.parameter_layout_dict["moments.w1"] == (matrix, [0, -1], [16, 32], 0, True, "")
+    found = {name.split("/")[-1].split("-")[0]: cuts for name, cuts in _executor._get_shard_strategy(step).items()}
+    assert found == {"MatMul": [[2, 1], [4, 1]], "ReLU": [[2, 4]]}
+
+
+def test_a_parameter_that_two_operators_cut_differently_is_refused():
+    net, x = Weighted(((2, 1), (4, 1)), ((2, 4),), ((1, 4), (1, 4))), Tensor(np.ones((32, 32), np.float32))
+    with pytest.raises(RuntimeError, match="'w1' is cut in two ways over the 32 devices: for .*MatMul-op.*Mul-op"):
+        _executor.compile(net, x)
+
+
+def test_what_a_mode_has_no_use_for_is_refused():
+    product = P.EmbeddingLookup().add_prim_attr("manual_split", (64, 64))
+    with pytest.raises(RuntimeError, match="split by hand needs a strategy"):
+        compiled(product, ROWS, PLACES, 0)
+    context.set_auto_parallel_context(parallel_mode="data_parallel", full_batch=True)
+    with pytest.raises(RuntimeError, match="full_batch=True belongs to"):
+        compiled(P.ReLU(), ROWS)
 
 
 def test_what_only_r1_1_could_do_with_its_groups_is_kept():

@@ -228,9 +228,6 @@ def test_files_that_are_no_checkpoints_are_named(kind, tmp_path, make_net):
         (ValueError, lambda net, path: ms.export(net, Tensor([1.0]), file_name="net", file_format="PB")),
         (NotImplementedError, lambda net, path: ms.export(net, Tensor([1.0]), file_name="net", file_format="AIR")),
         (FileNotFoundError, lambda net, path: ms.parse_print("print.pb")),
-        (NotImplementedError, lambda net, path: ms.build_searched_strategy("strategy.ckpt")),
-        (NotImplementedError, lambda net, path: ms.merge_sliced_parameter([])),
-        (NotImplementedError, lambda net, path: ms.load_distributed_checkpoint(net, [])),
     ],
 )
 def test_wrong_arguments_raise_mindspores_error_class(error, act, make_net, path):

@@ -241,7 +241,8 @@ class Optimizer(Cell):
         mode = context.get_auto_parallel_context("parallel_mode")
         if mode in (context.ParallelMode.STAND_ALONE, context.ParallelMode.HYBRID_PARALLEL):
             raise RuntimeError(f"enable_parallel_optimizer needs several devices, but the parallel mode is '{mode}'.")
-        log.once("enable_parallel_optimizer has no effect yet: every device keeps the whole state of the optimizer.")
+        if mode != context.ParallelMode.SEMI_AUTO_PARALLEL:
+            log.once(f"enable_parallel_optimizer has no effect in {mode} mode: each device keeps all of the state.")
 
     # ------------------------------------------------------------------ learning rate
     def get_lr(self) -> Tensor | tuple[Tensor, ...]:

@@ -1,6 +1,7 @@
 """The sharding rules of tables that are looked up, and of what is written back into their rows."""
 
 import math
+from typing import Any
 
 from msnb.ops import operations as P
 from msnb.parallel.rules import Call, Rule, rules
@@ -26,22 +27,36 @@ def _gather(call: Call) -> Rule:
     return Rule([letters, found], [letters[:axis] + found + letters[axis + 1 :]], wrong=wrong)
 
 
+def check_by_fields(operator: str, settings: dict[str, Any]) -> None:
+    """Refuse a table that is split by hand and has no strategy.
+
+    Raises:
+        RuntimeError: If it is one.
+    """
+    if any(settings.get(name) is not None for name in _MANUAL):
+        raise RuntimeError(f"For '{operator}', a table that is split by hand needs a strategy: call shard().")
+
+
+def rows_of(settings: dict[str, Any]) -> list[Any]:
+    """How many rows of a table belong to each field; none where it is not split by hand."""
+    with_offset = settings.get("manual_split_with_offset")
+    return list(settings.get("manual_split") or ()) if with_offset is None else [entry[0] for entry in with_offset]
+
+
 def _by_fields(call):
     """The attribute "manual_split": each field, along the second axis of the indices, has rows of its own."""
     table, places, settings = call.shapes[0], call.shapes[1], call.settings
-    rows = settings.get("manual_split")
-    if settings.get("manual_split_with_offset") is not None:
-        rows = tuple(entry[0] for entry in settings["manual_split_with_offset"])
+    rows = rows_of(settings)
 
     def wrong(parts: dict[str, int], devices: int) -> str:
         if settings.get("axis", 0) or settings.get("offset", 0):
             return "splits a table by hand, which is done for axis and offset 0 alone"
         if not all(type(n) is int and n > 0 for n in rows) or sum(rows) != table[0] or len(rows) != parts["a"]:
-            return f"splits {table[0]} rows by hand into {rows}, which should be {parts['a']} positive ints of that sum"
-        if min(rows) < places[1] // parts["a"]:
-            return (
-                f"splits rows by hand into {rows}, of which each device needs {places[1] // parts['a']} for its fields"
-            )
+            wanted = f"{parts['a']} positive ints of that sum"
+            return f"splits {table[0]} rows by hand into {tuple(rows)}, which should be {wanted}"
+        fields = places[1] // parts["a"]
+        if min(rows) < fields:
+            return f"splits rows by hand into {tuple(rows)}, of which each device needs {fields} for its fields"
         if math.prod(parts.values()) < devices:
             return f"splits a table by hand, which has to use all {devices} devices (device_num)"
         return ""

@@ -1,0 +1,160 @@
+"""What a program's strategies are, and how its Parameters and arguments lie by them, in the words of r1.1.
+
+A layout is ``(device matrix, tensor map, shape of a slice, 0, True, "")``: how the devices are arranged, and for each
+axis which of the matrix's, counted from the last, it is cut along; -1 for none.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from jax.extend.core import Literal
+
+from msnb.core.names import GraphName
+from msnb.core.operator import REGISTRY
+from msnb.formats import strategies as strategies_file
+from msnb.formats.strategies import Dims, ParallelLayouts
+from msnb.ir.scope import parse
+from msnb.parallel.rules import Call
+from msnb.parallel.rules.lookups import rows_of
+from msnb.parallel.strategy import Laid, laid_out
+
+Layout = tuple[list[int], list[int], list[int], int, bool, str]
+
+
+class Placed(NamedTuple):
+    """A call in a graph that has a strategy.
+
+    Attributes:
+        name (str): What r1.1 calls it, ``Default/network-Net/MatMul-op1``.
+        strategy (tuple): For each input a tuple with a number for each axis.
+        laid (Laid): How it lies.
+        inputs (list): Its inputs in the graph: variables, or literals.
+        operator (str): Name of the operator.
+        settings (dict): Its attributes and marks.
+    """
+
+    name: str
+    strategy: tuple[tuple[int, ...], ...]
+    laid: Laid
+    inputs: list[Any]
+    operator: str
+    settings: dict[str, Any]
+
+
+def placed(jaxpr: Any, devices: int) -> Iterator[Placed]:
+    """The calls in a graph that have a strategy, in its order; their gradients are not among them."""
+    number = 0
+    for eqn in jaxpr.eqns:
+        name = eqn.params.get("name")
+        operator = REGISTRY.get(name.meaning.operator) if isinstance(name, GraphName) else None
+        scope, transforms = parse(str(eqn.source_info.name_stack))
+        if operator is None or "transpose" in transforms:
+            continue
+        number += 1
+        meaning = name.meaning
+        if meaning.strategy is None:
+            continue
+        inputs = eqn.invars[1:] if operator.random else list(eqn.invars)
+        call = Call(meaning.operator, meaning.settings, [np.shape(v.aval) for v in inputs])
+        path = "/".join([*scope, f"{meaning.operator}-op{number}"])
+        yield Placed(path, meaning.strategy, laid_out(call, meaning.strategy, devices), inputs, *call[:2])
+
+
+def read_as(program: Any, devices: int) -> Iterator[tuple[int, Placed, int]]:
+    """(number of a program's input, the call that reads it, which of its inputs it is there) of each reader that has
+    a strategy; a copy in another type is read as the input itself."""
+    jaxpr = program.jaxpr.jaxpr
+    origin = {v: i for i, v in enumerate(jaxpr.invars)}
+    for eqn in jaxpr.eqns:
+        read = eqn.invars[0] if eqn.invars and not isinstance(eqn.invars[0], Literal) else None
+        if read in origin and is_copy(eqn):
+            origin[eqn.outvars[0]] = origin[read]
+    for call in placed(jaxpr, devices):
+        for place, var in enumerate(call.inputs):
+            if not isinstance(var, Literal) and var in origin:
+                yield origin[var], call, place
+
+
+def is_copy(eqn: Any) -> bool:
+    """Whether an equation only casts its input, or holds it to a layout."""
+    meaning = getattr(eqn.params.get("name"), "meaning", None)
+    return eqn.primitive.name in ("convert_element_type", "sharding_constraint") or (
+        meaning is not None and meaning.operator == "Cast"
+    )
+
+
+def layouts(program: Any, devices: int) -> dict[str, Layout]:
+    """How the Parameters and arguments of a program lie by their first readers: {name: layout}.
+
+    What an optimizer keeps of a Parameter, under that name with another in front of it, lies as that does.
+    """
+    found: dict[str, Layout] = {}
+    for number, call, place in read_as(program, devices):
+        kind = program.inputs[number]
+        if kind[0] != "random" and np.shape(program.jaxpr.jaxpr.invars[number].aval):
+            found.setdefault(kind[1], _layout(call, place, devices))
+    for kind in program.inputs:
+        of = next((name for name in found if kind[1].endswith(f".{name}")), None)
+        if kind[0] == "param" and of is not None:
+            found.setdefault(kind[1], found[of])
+    return found
+
+
+def _layout(call, place, devices):
+    parts = {letter: cut for letter, cut in call.laid.parts.items() if cut > 1}
+    spread = math.prod(parts.values())
+    matrix = [*([devices // spread] if spread < devices else []), *parts.values()]
+    axes = [*([None] if spread < devices else []), *parts]
+    letters = call.laid.letters[place]
+    tensor_map = [len(axes) - 1 - axes.index(c) if c in parts else -1 for c in letters]
+    slice_shape = [n // parts.get(c, 1) for n, c in zip(np.shape(call.inputs[place].aval), letters, strict=True)]
+    return matrix or [devices], tensor_map, slice_shape, 0, True, ""
+
+
+def strategies(program: Any, devices: int) -> dict[str, list[list[int]]]:
+    """The strategies of a program's calls that have one: {what r1.1 calls it: [[parts of each axis], ...]}."""
+    return {call.name: [list(cuts) for cuts in call.strategy] for call in placed(program.jaxpr.jaxpr, devices)}
+
+
+def check_parameters(program: Any, devices: int) -> None:
+    """Refuse a Parameter that two operators want to lie differently, as r1.1 does.
+
+    Raises:
+        RuntimeError: If there is one.
+    """
+    first: dict[int, tuple[Any, Placed]] = {}
+    for number, call, place in read_as(program, devices):
+        if program.inputs[number][0] != "param":
+            continue
+        lies = call.laid.inputs[place]
+        known, other = first.setdefault(number, (lies, call))
+        if known.spec != lies.spec:
+            raise RuntimeError(
+                f"The Parameter '{program.inputs[number][1]}' is cut in two ways over the {devices} devices: for "
+                f"{other.name} by the strategy {other.strategy}, for {call.name} by {call.strategy}. Give both one, or "
+                f"two Parameters."
+            )
+
+
+def save(program: Any, devices: int, path: str) -> None:
+    """Write the strategies of the operators that read Parameters, and how these lie, as MindSpore's strategy file.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    cuts: dict[str, Any] = {}
+    found: dict[str, ParallelLayouts] = {}
+    for number, call, place in read_as(program, devices):
+        kind, name = program.inputs[number][:2]
+        if kind != "param" or name in found:
+            continue
+        cuts.setdefault(f"{call.operator}_{name}", call.strategy)
+        matrix, tensor_map = _layout(call, place, devices)[:2]
+        split = ParallelLayouts([Dims(matrix)], [Dims(tensor_map)])
+        found[name] = split._replace(param_split_shape=[Dims(rows_of(call.settings))])
+    for name, layout in layouts(program, devices).items():
+        if any(kind[:2] == ("param", name) for kind in program.inputs):
+            found.setdefault(name, ParallelLayouts([Dims(layout[0])], [Dims(layout[1])]))
+    strategies_file.write(path, cuts, found)
