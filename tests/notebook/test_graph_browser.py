@@ -586,6 +586,7 @@ def test_what_is_drawn_of_five_thousand_nodes_is_what_there_is_to_see(show):
     assert folded < drawn(page) < 5000
 
 
+@pytest.mark.slow  # of five thousand as few are drawn
 def test_fifty_thousand_nodes_open(show):
     page = show(GraphView(synthetic(1000)))
     assert page.get_attribute(".msnb-graph", "data-nodes") == "50000" and drawn(page) < 1500

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from msnb import Tensor
 
-DRAWN = int(os.environ.get("MSNB_DRAWN", "5"))  # arguments that are drawn for each function; each is a program
+DRAWN = int(os.environ.get("MSNB_DRAWN", "3"))  # arguments that are drawn for each function; each is a program
 
 # Few shapes and types, so that few programs are compiled; all numbers differ.
 SHAPES = ((), (3,), (2, 3), (2, 1, 3), (0, 2))

@@ -29,7 +29,7 @@ def number(function, axes):
     return of
 
 
-@pytest.mark.parametrize(("axes", "shape"), [(CHANNELS, (3, 1, 1)), (ROWS, (5, 2))])
+@pytest.mark.parametrize(("axes", "shape"), [(CHANNELS, (3, 1, 1)), pytest.param(ROWS, (5, 2), marks=pytest.mark.slow)])
 def test_derivatives_of_both_modes_and_orders_are_those_of_the_definition(axes, shape):
     inputs = X, _random.normal(size=shape), _random.normal(size=shape), 1e-3
     along = tuple(np.sin(np.arange(np.size(a)) + 1.0).reshape(np.shape(a)) for a in inputs)
