@@ -283,3 +283,20 @@ def test_names_of_columns_are_known_without_the_files(made, columns, tmp_path):
 def test_what_is_not_there_is_said_in_mindspore_2s_words(error, sentence, made, tmp_path, second_generation):
     with pytest.raises(error, match=sentence):
         made(str(tmp_path))
+
+
+def test_a_random_sampler_mixes_the_parts_of_a_concatenation_and_keeps_the_order_of_each():
+    ds.config.set_seed(3)
+    first, second, third = (ds.NumpySlicesDataset(np.arange(n) + n, ["x"], shuffle=False) for n in (9, 20, 40))
+    d = first.concat(second).concat(third)
+    d.use_sampler(ds.RandomSampler())
+    it = d.create_tuple_iterator(num_epochs=2, output_numpy=True)
+    epochs = [[int(row[0]) for row in it] for _ in range(2)]
+    for rows in epochs:
+        assert sorted(rows) == [*range(9, 18), *range(20, 80)] != rows
+        for low, high in ((9, 18), (20, 40), (40, 80)):
+            assert [x for x in rows if low <= x < high] == [*range(low, high)]
+    assert epochs[0] != epochs[1] and d.get_dataset_size() == 69
+    for wrong in (ds.RandomSampler(replacement=True), ds.RandomSampler(num_samples=3)):
+        with pytest.raises(ValueError, match="of RandomSampler"):
+            d.use_sampler(wrong)

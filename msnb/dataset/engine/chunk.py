@@ -149,7 +149,7 @@ def concatenate(chunks: list[Chunk]) -> Chunk:
     return Chunk(columns, sum(c.n for c in chunks), chunks[0].first)
 
 
-def gathered(rows: Iterable[Any], hint: Hint) -> Iterator[Chunk]:
+def gathered(rows: Iterable[Any], hint: Hint) -> Iterator[list[Any]]:
     """Yield lists of as many `rows` as suit the consumer; the rows before an error come before it."""
     group, want, failure = [], hint.take(), None
     try:

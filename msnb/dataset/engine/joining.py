@@ -12,7 +12,7 @@ from msnb.dataset.engine.dataset import Dataset, fluent
 from msnb.dataset.engine.sources.mappable import MappableDataset
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.dataset.engine.samplers import DistributedSampler
+    from msnb.dataset.engine.samplers import DistributedSampler, RandomSampler
 
 
 class ZipDataset(Dataset):
@@ -81,6 +81,7 @@ class ConcatDataset(Dataset):
                 raise TypeError(f"Invalid dataset, expected Dataset object, but got {type(dataset)}!")
         self.datasets = datasets
         self._shard = None
+        self._interleaved = False
         self.children_sizes_: list[int] = [c.get_dataset_size() for c in self.children]
         for number, size in enumerate(self.children_sizes_):
             if size == 0:
@@ -89,18 +90,23 @@ class ConcatDataset(Dataset):
                     "the dataset."
                 )
 
-    def use_sampler(self, sampler: "DistributedSampler") -> None:
-        """Give out one share of the concatenated samples.
+    def use_sampler(self, sampler: "DistributedSampler | RandomSampler") -> None:
+        """Give out one share of the concatenated samples, or all in a random order, in which those of each part keep
+        theirs.
 
         Args:
-            sampler (DistributedSampler): Without shuffle and num_samples.
+            sampler (Union[DistributedSampler, RandomSampler]): The one without shuffle, the other without replacement,
+                both without num_samples.
 
         Raises:
             TypeError: If it is another sampler, or a part of the concatenation is batched.
-            ValueError: If it shuffles or limits the samples.
+            ValueError: If it shuffles a share, repeats or limits the samples.
         """
+        if isinstance(sampler, samplers.RandomSampler):
+            self._interleave(sampler)
+            return
         if not isinstance(sampler, samplers.DistributedSampler):
-            raise TypeError(f"The parameter {sampler} of concat must be DistributedSampler!")
+            raise TypeError(f"The parameter {sampler} of concat must be DistributedSampler or RandomSampler!")
         if sampler.is_shuffled():
             raise ValueError("The parameter shuffle of DistributedSampler must be False!")
         if sampler.get_num_samples() is not None:
@@ -113,10 +119,20 @@ class ConcatDataset(Dataset):
         self.dataset_size: int | None = None
         _read_all(self)
         self.children_sizes_ = [c.get_dataset_size() for c in self.children]
-        self._shard = shard_children(self, sampler)
+        self._shard, self._interleaved = shard_children(self, sampler), False
+
+    def _interleave(self, sampler):
+        if sampler.replacement:
+            raise ValueError("The parameter replacement of RandomSampler must be False!")
+        if sampler.get_num_samples() is not None:
+            raise ValueError("The parameter num_samples of RandomSampler is not support to be set!")
+        self._shard, self._interleaved = None, True
+        for child in self.children:
+            if isinstance(child, ConcatDataset):
+                child._interleave(sampler)
 
     def _node(self, children):
-        return ordering.Concat(children, self._shard)
+        return ordering.Interleave(children) if self._interleaved else ordering.Concat(children, self._shard)
 
     def _count_classes(self):
         counts = [c._count_classes() for c in self.children]

@@ -1,12 +1,14 @@
 """The operators of a running plan that choose and order rows without looking at them."""
 
 from collections.abc import Iterator, Sequence
-from itertools import repeat
+from itertools import islice, repeat
 from typing import Any
+
+import numpy as np
 
 from msnb.dataset.core.config import fresh_seed
 from msnb.dataset.core.streams import Mt64, ShuffleBuffer
-from msnb.dataset.engine.chunk import Chunk, Hint, rechunk, rows_of, settle
+from msnb.dataset.engine.chunk import Chunk, Hint, gathered, rechunk, rows_of, settle
 from msnb.dataset.engine.nodes import Node
 
 
@@ -280,3 +282,33 @@ class Concat(Node):
 
     def describe(self) -> str:
         return "concat"
+
+
+class Interleave(Concat):
+    """The rows of several data sets in a random order, in which those of each keep theirs."""
+
+    def __init__(self, children: Sequence[Node]) -> None:
+        super().__init__(children)
+        self.stream: Mt64 = Mt64(fresh_seed())
+
+    def chunks(self, hint: Hint) -> Iterator[Chunk]:
+        sizes = [child.size() for child in self.children]
+        if None in sizes:
+            raise RuntimeError("concat with a RandomSampler needs to know how many rows each of its data sets has.")
+        turns = np.repeat(np.arange(len(sizes)), np.array(sizes, np.int64)).tolist()
+        turns = ShuffleBuffer(max(len(turns), 1), self.stream).order(turns)
+        parts = [self._rows(child, number) for number, child in enumerate(self.children)]
+        first = 0
+        for rows in gathered((row for turn in turns for row in islice(parts[turn], 1)), hint):
+            yield Chunk([settle(list(c)) for c in zip(*rows, strict=True)], len(rows), first)
+            first += len(rows)
+        for part in parts:  # to the end of their epoch
+            next(part, None)
+
+    def _rows(self, child, number):
+        for chunk in child.chunks(Hint(32)):
+            self._check(chunk, child, number)
+            yield from zip(*map(rows_of, chunk.columns), strict=True)
+
+    def describe(self) -> str:
+        return "concat in random order"

@@ -274,7 +274,9 @@ def _operation(entry, place):
         return found
     arguments = _pick(found, entry, place)
     pairs = {name: _as_tuples(value) for name, value in arguments.items()}
-    if pairs != arguments:  # JSON has no tuples, which many transforms want
+    if pairs != arguments and found.__module__.startswith(
+        "msnb.dataset."
+    ):  # JSON has no tuples, which many transforms want
         try:
             return found(**pairs)
         except (TypeError, ValueError):
@@ -284,8 +286,10 @@ def _operation(entry, place):
 
 def _as_tuples(value):
     """A list of numbers, or of such lists, as a tuple."""
-    made = tuple(map(_as_tuples, value)) if isinstance(value, list) else value
-    return made if isinstance(made, int | float) or made and isinstance(made, tuple) else value
+    if not isinstance(value, list):
+        return value
+    parts = tuple(map(_as_tuples, value))
+    return parts if parts and all(isinstance(p, int | float | tuple) for p in parts) else value
 
 
 def _named(entry, what, table, place):
