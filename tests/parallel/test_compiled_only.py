@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import msnb as ms
 from msnb import Parameter, Tensor, context, nn
 from msnb.common.api import _executor
 from msnb.ops import operations as P
@@ -104,6 +105,14 @@ def test_layouts_and_strategies_are_told_as_r1_1_does():
     assert step.parameter_layout_dict["moments.w1"] == (matrix, [0, -1], [16, 32], 0, True, "")
     found = {name.split("/")[-1].split("-")[0]: cuts for name, cuts in _executor._get_shard_strategy(step).items()}
     assert found == {"MatMul": [[2, 1], [4, 1]], "ReLU": [[2, 4]]}
+
+
+def test_transformed_calls_have_no_strategies_of_their_own():
+    net = Weighted(((2, 1), (4, 1)), ((2, 4),))
+    many = Tensor(np.ones((3, 32, 32), np.float32))
+    step = Calls(ms.vmap(net))
+    _executor.compile(step, many, auto_parallel_mode=True)
+    assert step.parameter_layout_dict == {} == _executor._get_shard_strategy(step)
 
 
 def test_a_parameter_that_two_operators_cut_differently_is_refused():
