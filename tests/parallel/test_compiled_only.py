@@ -125,9 +125,10 @@ def test_what_a_mode_has_no_use_for_is_refused():
     product = P.EmbeddingLookup().add_prim_attr("manual_split", (64, 64))
     with pytest.raises(RuntimeError, match="split by hand needs a strategy"):
         compiled(product, ROWS, PLACES, 0)
-    context.set_auto_parallel_context(parallel_mode="data_parallel", full_batch=True)
-    with pytest.raises(RuntimeError, match="full_batch=True belongs to"):
-        compiled(P.ReLU(), ROWS)
+    for devices in (32, 1):
+        context.set_auto_parallel_context(parallel_mode="data_parallel", device_num=devices, full_batch=True)
+        with pytest.raises(RuntimeError, match="full_batch=True belongs to"):
+            compiled(P.ReLU(), ROWS)
 
 
 def test_what_only_r1_1_could_do_with_its_groups_is_kept():
