@@ -44,13 +44,14 @@ class Placed(NamedTuple):
 
 
 def placed(jaxpr: Any, devices: int) -> Iterator[Placed]:
-    """The calls in a graph that have a strategy, in its order; their gradients are not among them."""
+    """The calls in a graph that have a strategy, in its order; what transformations made of them is not among them:
+    gradients, and calls with another axis or with tangents."""
     number = 0
     for eqn in jaxpr.eqns:
         name = eqn.params.get("name")
         operator = REGISTRY.get(name.meaning.operator) if isinstance(name, GraphName) else None
         scope, transforms = parse(str(eqn.source_info.name_stack))
-        if operator is None or "transpose" in transforms:
+        if operator is None or set(transforms) - {"jvp"} or len(eqn.invars) != _inputs(operator, name.layout):
             continue
         number += 1
         meaning = name.meaning
@@ -60,6 +61,13 @@ def placed(jaxpr: Any, devices: int) -> Iterator[Placed]:
         call = Call(meaning.operator, meaning.settings, [np.shape(v.aval) for v in inputs])
         path = "/".join([*scope, f"{meaning.operator}-op{number}"])
         yield Placed(path, meaning.strategy, laid_out(call, meaning.strategy, devices), inputs, *call[:2])
+
+
+def _inputs(operator, layout):
+    """How many arrays a call is given."""
+    if layout is None:
+        return operator.random + sum(i.kind is None for i in operator.inputs)
+    return operator.random + sum(entry[0] if isinstance(entry, tuple) else entry == 1 for entry in layout)
 
 
 def read_as(program: Any, devices: int) -> Iterator[tuple[int, Placed, int]]:

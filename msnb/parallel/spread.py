@@ -31,14 +31,16 @@ def _state() -> Hashable:
 
 
 def _begin() -> spreading.Spread | None:
-    if _settings.parallel_mode == ParallelMode.STAND_ALONE or _get_device_num() == 1:
+    if _settings.parallel_mode == ParallelMode.STAND_ALONE:
+        return None
+    _check_full_batch()
+    if _get_device_num() == 1:
         return None
     if world_size() > 1:
         return _of_processes()
     if context._state.mode != context.GRAPH_MODE:
         log.once("Work is spread over devices in GRAPH mode; in PYNATIVE mode one device computes all.")
         return None
-    _check_full_batch()
     if _settings.strategy_ckpt_save_file and _settings.parallel_mode != ParallelMode.SEMI_AUTO_PARALLEL:
         log.once("strategy_ckpt_save_file: only in semi_auto_parallel mode operators have strategies to write.")
     return _KINDS[_settings.parallel_mode](_settings.device_num, _settings.full_batch)

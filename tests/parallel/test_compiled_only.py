@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import msnb as ms
 from msnb import Parameter, Tensor, context, nn
 from msnb.common.api import _executor
 from msnb.ops import operations as P
@@ -106,6 +107,14 @@ def test_layouts_and_strategies_are_told_as_r1_1_does():
     assert found == {"MatMul": [[2, 1], [4, 1]], "ReLU": [[2, 4]]}
 
 
+def test_transformed_calls_have_no_strategies_of_their_own():
+    net = Weighted(((2, 1), (4, 1)), ((2, 4),))
+    many = Tensor(np.ones((3, 32, 32), np.float32))
+    step = Calls(ms.vmap(net))
+    _executor.compile(step, many, auto_parallel_mode=True)
+    assert step.parameter_layout_dict == {} == _executor._get_shard_strategy(step)
+
+
 def test_a_parameter_that_two_operators_cut_differently_is_refused():
     net, x = Weighted(((2, 1), (4, 1)), ((2, 4),), ((1, 4), (1, 4))), Tensor(np.ones((32, 32), np.float32))
     with pytest.raises(RuntimeError, match="'w1' is cut in two ways over the 32 devices: for .*MatMul-op.*Mul-op"):
@@ -116,9 +125,10 @@ def test_what_a_mode_has_no_use_for_is_refused():
     product = P.EmbeddingLookup().add_prim_attr("manual_split", (64, 64))
     with pytest.raises(RuntimeError, match="split by hand needs a strategy"):
         compiled(product, ROWS, PLACES, 0)
-    context.set_auto_parallel_context(parallel_mode="data_parallel", full_batch=True)
-    with pytest.raises(RuntimeError, match="full_batch=True belongs to"):
-        compiled(P.ReLU(), ROWS)
+    for devices in (32, 1):
+        context.set_auto_parallel_context(parallel_mode="data_parallel", device_num=devices, full_batch=True)
+        with pytest.raises(RuntimeError, match="full_batch=True belongs to"):
+            compiled(P.ReLU(), ROWS)
 
 
 def test_what_only_r1_1_could_do_with_its_groups_is_kept():
