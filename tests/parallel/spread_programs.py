@@ -301,10 +301,10 @@ def check_a_search_finds_what_computes_the_same_and_sends_little():
 
 
 def check_a_plan_that_is_applied_is_what_runs():
-    """Each of its strategies: the losses of one device, and the bytes that were foreseen."""
+    """The losses of one device, and the bytes that were foreseen."""
     x = floats(32, 256)
     found = {}
-    for name in (None, "data parallel", "optimizer sharded", "fully sharded"):
+    for name in (None, "optimizer sharded", "fully sharded"):
         context.reset_auto_parallel_context()
         context.set_context(mode=context.GRAPH_MODE)
         ms.set_seed(5)

@@ -198,3 +198,36 @@ def test_communication_is_counted_with_its_bytes():
         "all-gather": 3 / 4 * (16 * 4 * 2 + 64),
         "collective-permute": 64.0,
     }
+
+
+def test_a_loop_is_cut_along_axes_that_hang_together_in_all_rounds():
+    def looped(w, start, xs):
+        def one(state, x):
+            state, total = state
+            state = jnp.tanh(state @ w + x)
+            return (state, total + state.sum(0)), state
+
+        return jax.lax.scan(one, (start, jnp.zeros(4)), xs)
+
+    shapes = [jax.ShapeDtypeStruct(s, np.float32) for s in ((4, 4), (8, 4), (6, 8, 4))]
+    problem = Problem(flat(jax.make_jaxpr(looped)(*shapes)), Machines({"x": 2}, {"x": 1.0}), {})
+    (loop,) = (n for n, e in enumerate(problem.graph.equations, len(shapes)) if e.primitive.name == "scan")
+    ways = {choice.outputs: choice.sent for choice in problem.nodes[loop]}
+    whole, rows = ((),), (("x",), ())
+    assert ways[((), ()), whole, ((), (), ())] == 0
+    # the sum over the rows is one of all devices in each of the six rounds
+    assert ways[rows, whole, ((), *rows)] == 6 * 2 * 1 / 2 * 4 * 4
+    assert problem.nodes[loop][0].operations >= 6 * 2 * 8 * 4 * 4
+
+
+def test_what_is_computed_once_more_for_a_gradient_stays_one_equation():
+    block = jax.checkpoint(lambda x: jnp.tanh(jnp.tanh(x) * 2))
+    x = jax.ShapeDtypeStruct((8, 4), np.float32)
+    problem = Problem(flat(jax.make_jaxpr(jax.grad(lambda x: block(x).sum()))(x)), Machines({"x": 2}, {"x": 1.0}), {})
+    number, kept = next(
+        (n, e)
+        for n, e in enumerate(problem.graph.equations, 1)
+        if e.primitive.name in ("checkpoint", "remat2", "remat")
+    )
+    layouts = {choice.outputs[0] for choice in problem.nodes[number]}
+    assert kept.outputs[0].shape == (8, 4) and layouts == {((), ()), (("x",), ()), ((), ("x",))}

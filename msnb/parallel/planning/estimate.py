@@ -59,10 +59,11 @@ def _choices(problem: Problem, chosen: list[int]) -> list[Choice]:
 
 
 def _together(machines, choice, number):
-    if not choice.together:
-        return []
-    count = math.prod(machines.sizes[a] for a in choice.together)
-    return [Sent("all-reduce", choice.together, 2 * (count - 1) / count * choice.held, number)]
+    found = []
+    for axes, size in choice.sums:
+        count = math.prod(machines.sizes[a] for a in axes)
+        found.append(Sent("all-reduce", axes, 2 * (count - 1) / count * size, number))
+    return found
 
 
 def _wanted(problem: Problem, chosen: list[int], edge: Edge) -> tuple[Layout, Layout] | None:

@@ -44,6 +44,9 @@ def followed(problem: Problem, inputs: Mapping[int, Layout]) -> Strategy:
             into[edge.target[0]].append(edge)
     chosen: list[int] = []
     for node, edges in zip(fixed.nodes, into, strict=True):
+        if not edges:  # what is made of nothing is cut where it is read
+            chosen.append(max(range(len(node)), key=lambda k, node=node: node[k].held))
+            continue
         moved = np.zeros(len(node))
         changed = np.zeros(len(node), int)
         for edge in edges:

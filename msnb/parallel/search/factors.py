@@ -19,6 +19,20 @@ FACTORS = Facet(
 )
 
 
+class Within(NamedTuple):
+    """A value inside an equation that is summed over a factor.
+
+    Attributes:
+        factor (int): Over what.
+        bytes (float): Its size, times how often it is summed.
+        labels (list): The factor of each of its axes.
+    """
+
+    factor: int
+    bytes: float
+    labels: Sequence[int | None]
+
+
 class Factors(NamedTuple):
     """How the axes of an equation hang together.
 
@@ -26,11 +40,13 @@ class Factors(NamedTuple):
         inputs (list[list]): The factor of each axis of each input.
         outputs (list[list]): The same of the outputs.
         summed (bool): Whether what no output has can be cut, and added up. Default: True.
+        inside (list[Within]): Of an equation that holds a graph, what is added up inside. Default: ().
     """
 
     inputs: Sequence[Sequence[int | None]]
     outputs: Sequence[Sequence[int | None]]
     summed: bool = True
+    inside: Sequence[Within] = ()
 
 
 def factors_of(equation: Equation) -> Factors:
@@ -78,13 +94,11 @@ def _dot(equation):
     return Factors([left, right], [[*(left[a] for a in left_batch), *own]])
 
 
-@FACTORS.register("conv", "conv_general_dilated")
+@FACTORS.register("conv_general_dilated")
 def _convolution(equation):
     """Batch and channels; what a kernel slides over stays whole."""
     params = equation.params
-    if "dimension_numbers" not in params or params.get("feature_group_count", 1) != 1:
-        return None
-    if params.get("batch_group_count", 1) != 1:
+    if params["feature_group_count"] != 1 or params["batch_group_count"] != 1:
         return None
     image, kernel, result = params["dimension_numbers"]
     x: Labels = [None] * len(equation.shapes[0])
@@ -94,6 +108,30 @@ def _convolution(equation):
     x[image[1]] = w[kernel[1]] = 1
     w[kernel[0]] = y[result[1]] = 2
     return Factors([x, w], [y])
+
+
+def _of_msnb(first, second, made):
+    """The rule of one of msnb's convolutions: the factors of the first two axes of operands and result. In groups the
+    batch alone is cut."""
+
+    def rule(equation):
+        rest: Labels = [None] * (len(equation.outputs[0].shape) - 2)
+        grouped = equation.params["geometry"].group != 1
+        one, two, out = (
+            [0 if name == "n" else None if grouped else "nco".index(name) for name in names] + rest
+            for names in (first, second, made)
+        )
+        return Factors([one, two], [out])
+
+    return rule
+
+
+for _name, _axes in {
+    "conv": ("nc", "oc", "no"),
+    "conv_input_grad": ("no", "oc", "nc"),
+    "conv_filter_grad": ("nc", "no", "oc"),
+}.items():
+    FACTORS.register(_name)(_of_msnb(*_axes))
 
 
 @FACTORS.register("transpose")

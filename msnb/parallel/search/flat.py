@@ -1,7 +1,6 @@
 """A traced graph as one list of JAX's equations: what calls of operators and Cells hold stands in their place.
 
-Loops and branches stay what they are, one equation each. What is to be computed once more for a gradient stands in its
-place, too.
+Loops and branches stay what they are, one equation each, and so does what is to be computed once more for a gradient.
 """
 
 import math
@@ -11,6 +10,12 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
 from msnb.core.measured import TRANSPARENT
+
+KEPT = (
+    "checkpoint",
+    "remat",
+    "remat2",
+)  # what they hold is computed once more for a gradient: opened, it would be kept
 
 
 class Value:
@@ -75,10 +80,20 @@ class Flat(NamedTuple):
 
 def flat(closed: ClosedJaxpr) -> Flat:
     """The graph `closed` without calls."""
+    return _flat(closed.jaxpr, closed.consts)
+
+
+def flat_body(equation: Equation) -> Flat:
+    """The graph that an equation holds as its parameter `jaxpr`, without calls."""
+    body = equation.params["jaxpr"]
+    return _flat(getattr(body, "jaxpr", body), getattr(body, "consts", ()))
+
+
+def _flat(graph: Jaxpr, constants: Any) -> Flat:
     equations: list[Equation] = []
 
-    def walk(jaxpr: Jaxpr, constants: Any, arguments: Any) -> list[Any]:
-        known: dict[Any, Any] = dict(zip(jaxpr.constvars, constants, strict=True))
+    def walk(jaxpr: Jaxpr, held: Any, arguments: Any) -> list[Any]:
+        known: dict[Any, Any] = dict(zip(jaxpr.constvars, held, strict=True))
         known.update(zip(jaxpr.invars, arguments, strict=True))
 
         def read(atom):
@@ -86,7 +101,8 @@ def flat(closed: ClosedJaxpr) -> Flat:
 
         for eqn in jaxpr.eqns:
             given = [read(v) for v in eqn.invars]
-            body = eqn.params.get(TRANSPARENT.get(eqn.primitive.name, ""))
+            opened = TRANSPARENT.get(eqn.primitive.name, "") if eqn.primitive.name not in KEPT else ""
+            body = eqn.params.get(opened)
             if body is None:
                 made = [Value(v.aval) for v in eqn.outvars]
                 equations.append(Equation(eqn.primitive, eqn.params, given, made))
@@ -95,5 +111,5 @@ def flat(closed: ClosedJaxpr) -> Flat:
             known.update(zip(eqn.outvars, made, strict=True))
         return [read(v) for v in jaxpr.outvars]
 
-    inputs = [Value(v.aval) for v in closed.jaxpr.invars]
-    return Flat(inputs, equations, walk(closed.jaxpr, closed.consts, inputs))
+    inputs = [Value(v.aval) for v in graph.invars]
+    return Flat(inputs, equations, walk(graph, constants, inputs))

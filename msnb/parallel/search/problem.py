@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from msnb.ir.cost import FLOPS
+from msnb.parallel.search import bodies  # noqa: F401 - which fills in rules
 from msnb.parallel.search.costs import Layout, Machines
 from msnb.parallel.search.factors import Factors, factors_of
-from msnb.parallel.search.flat import Equation, Flat, Value
+from msnb.parallel.search.flat import KEPT, Equation, Flat, Value, flat_body
 
 
 class Choice(NamedTuple):
@@ -25,7 +26,7 @@ class Choice(NamedTuple):
         sent (float): Weighted bytes that each device sends for it.
         operations (float): Arithmetic of each device.
         held (float): Bytes that its results take on each device.
-        together (tuple[str, ...]): Axes of the mesh over which its results are summed. Default: ().
+        sums (tuple): (axes of the mesh over which, bytes of) what is summed in it. Default: ().
     """
 
     inputs: tuple[Layout, ...]
@@ -33,7 +34,7 @@ class Choice(NamedTuple):
     sent: float
     operations: float
     held: float
-    together: tuple[str, ...] = ()
+    sums: tuple[tuple[tuple[str, ...], float], ...] = ()
 
 
 class Ways(list[Choice]):
@@ -161,9 +162,14 @@ class Problem:
             inputs = tuple(_layout(labels, by_axis) for labels in factors.inputs)
             outputs = tuple(_layout(labels, by_axis) for labels in factors.outputs)
             held = sum(n / machines.parts(lay) for n, lay in zip(bytes_made, outputs, strict=True))
-            together = [axis for axis, factor in by_axis.items() if factor is not None and factor not in cut_apart]
-            sent = machines.all_reduce(together, held) if together else 0.0
-            choice = Choice(inputs, outputs, sent, operations / math.prod(cuts.values()), held, tuple(together))
+            together = tuple(axis for axis, factor in by_axis.items() if factor is not None and factor not in cut_apart)
+            sums = [(together, held)] if together and not factors.inside else []
+            for one in factors.inside:
+                over = tuple(axis for axis, factor in by_axis.items() if factor == one.factor)
+                if over:
+                    sums.append((over, one.bytes / machines.parts(_layout(one.labels, by_axis))))
+            sent = sum(machines.all_reduce(list(axes), size) for axes, size in sums)
+            choice = Choice(inputs, outputs, sent, operations / math.prod(cuts.values()), held, tuple(sums))
             known = found.get((inputs, outputs))
             if known is None or choice.sent < known.sent:
                 found[inputs, outputs] = choice
@@ -224,6 +230,8 @@ def _layout(labels, by_axis) -> Layout:
 def _operations(equation: Equation) -> float:
     """Arithmetic of an equation."""
     rule = FLOPS.get(equation.primitive.name)
+    if rule is None and equation.primitive.name in ("scan", *KEPT):
+        return equation.params.get("length", 1) * sum(map(_operations, flat_body(equation).equations))
     if rule is None:
         return sum(math.prod(o.shape) for o in equation.outputs)
     return rule(_AsEquation(equation))
