@@ -64,7 +64,7 @@ class Spread(Protocol):
         """
         ...
 
-    def layouts(self, program: Any) -> dict[str, Any]:
+    def layouts(self, program: Any, /) -> dict[str, Any]:
         """How the Parameters and arguments of a program lie, by name, as r1.1 writes it; empty where all are whole.
 
         Raises:
@@ -72,7 +72,7 @@ class Spread(Protocol):
         """
         ...
 
-    def shards(self, program: Any) -> dict[str, Any]:
+    def shards(self, program: Any, /) -> dict[str, Any]:
         """The strategies that the operators of a program have, by r1.1's names of them."""
         ...
 

@@ -19,21 +19,32 @@ from msnb.parallel.mesh import first_devices
 RANK = "rank"  # the axis of the mesh
 
 
-class DataParallel:
-    """How a program is spread by the rows of its arguments.
+class Replicas:
+    """A program that each of several devices runs on what it has, with Parameters of its own.
 
     Args:
-        devices (int): Over how many devices.
-        full_batch (bool): False; `_check_full_batch` has refused True.
+        devices (int): How many they are.
     """
 
-    def __init__(self, devices: int, full_batch: bool) -> None:
+    def __init__(self, devices: int) -> None:
         self.devices = devices
         self.axes: list[tuple[str, int]] = [(RANK, devices)]
 
     def run(self, kernel: Any, arrays: Sequence[Any]) -> Any:
         """Trace a call of a kernel: one device runs it on what it has; see `core.spreading`."""
         return kernel.run(*arrays)
+
+    def layouts(self, _program: Any, /) -> dict[str, Any]:
+        """None: each device has the whole of all Parameters; see `core.spreading`."""
+        return {}
+
+    def shards(self, _program: Any, /) -> dict[str, Any]:
+        """None: strategies are for other modes; see `core.spreading`."""
+        return {}
+
+
+class DataParallel(Replicas):
+    """How a program is spread by the rows of its arguments over the devices of one process; see `Replicas`."""
 
     def within(self, value: Any) -> Any:
         """The rows of an argument that one device has; see `core.spreading`."""
@@ -59,14 +70,6 @@ class DataParallel:
             return _around(form, mesh, cuts, failing)
 
         return Places([whole] * len(program.written), [whole] * len(program.read), rest, around)
-
-    def layouts(self, program: Any) -> dict[str, Any]:
-        """None: each device has the whole of all Parameters; see `core.spreading`."""
-        return {}
-
-    def shards(self, program: Any) -> dict[str, Any]:
-        """None: strategies are for other modes; see `core.spreading`."""
-        return {}
 
 
 def _around(form, mesh, cuts, failing):

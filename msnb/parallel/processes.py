@@ -5,7 +5,7 @@ stays on its own device before and after, so that everything else works as it do
 nobody communicates is a process's own: rank 0 may evaluate while others do not.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
@@ -15,23 +15,18 @@ from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 from msnb.communication._comm_helper import world_rank, world_size
 from msnb.core.spreading import Places
-from msnb.parallel.data_parallel import RANK
+from msnb.parallel.data_parallel import RANK, Replicas
 
 
-class Processes:
+class Processes(Replicas):
     """How a program is spread over the processes that have joined."""
 
     def __init__(self) -> None:
-        self.devices = world_size()
-        self.axes: list[tuple[str, int]] = [(RANK, self.devices)]
+        super().__init__(world_size())
 
     def within(self, value: Any) -> Any:
         """An argument as it is: these are this process's rows; see `core.spreading`."""
         return value
-
-    def run(self, kernel: Any, arrays: Sequence[Any]) -> Any:
-        """Trace a call of a kernel: each process runs it on what it has; see `core.spreading`."""
-        return kernel.run(*arrays)
 
     def places(self, program: Any) -> Places | None:
         """Where the arrays of a traced program are: each process has its own; see `core.spreading`."""

@@ -15,12 +15,7 @@ from msnb.parallel.processes import Processes
 from msnb.parallel.semi_auto import SemiAuto
 
 _settings = context._parallel.values
-_KINDS = {
-    ParallelMode.DATA_PARALLEL: DataParallel,
-    ParallelMode.HYBRID_PARALLEL: DataParallel,
-    ParallelMode.SEMI_AUTO_PARALLEL: SemiAuto,
-    ParallelMode.AUTO_PARALLEL: Auto,
-}
+_REPLICAS = (ParallelMode.DATA_PARALLEL, ParallelMode.HYBRID_PARALLEL)
 
 
 def _state() -> Hashable:
@@ -43,7 +38,10 @@ def _begin() -> spreading.Spread | None:
         return None
     if _settings.strategy_ckpt_save_file and _settings.parallel_mode != ParallelMode.SEMI_AUTO_PARALLEL:
         log.once("strategy_ckpt_save_file: only in semi_auto_parallel mode operators have strategies to write.")
-    return _KINDS[_settings.parallel_mode](_settings.device_num, _settings.full_batch)
+    mode, number = _settings.parallel_mode, _get_device_num()
+    if mode in _REPLICAS:
+        return DataParallel(number)
+    return (Auto if mode == ParallelMode.AUTO_PARALLEL else SemiAuto)(number, _settings.full_batch)
 
 
 def _of_processes():
@@ -54,7 +52,7 @@ def _of_processes():
         NotImplementedError: In the modes that cut Parameters.
     """
     mode, number = _settings.parallel_mode, _get_device_num()
-    if mode not in (ParallelMode.DATA_PARALLEL, ParallelMode.HYBRID_PARALLEL):
+    if mode not in _REPLICAS:
         raise NotImplementedError(
             f"parallel_mode '{mode}' works on the devices of one process. Several processes train together in "
             f"'data_parallel' and 'hybrid_parallel'."
