@@ -87,7 +87,8 @@ bundles: $(DEV) $(ALL_NODE)
 	@changed="$$(git status --porcelain -- $(BUNDLES))"; if [ -n "$$changed" ]; then \
 		printf 'These bundles are not the committed ones:\n%s\n' "$$changed" >&2; test -z "$$CI"; fi
 
-# The stamps are older than pyproject.toml when dependencies changed; then, and only then, pip runs again.
+# The stamps are older than pyproject.toml when dependencies changed; then, and only then, pip runs again. What pip does
+# for a package it installs is done for msnb, too, so that a dozen processes of the tests do not all do it at once.
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "msnb needs Python 3.11, 3.12 or 3.13, and none is on the path." >&2; exit 1; }
 	@echo "Making a virtual environment in $(VENV) with $$($(PYTHON) --version)"
@@ -101,11 +102,13 @@ $(LAB): pyproject.toml | $(BIN)/python
 $(TEST): pyproject.toml | $(BIN)/python
 	@echo "Installing msnb and what its tests need into $(VENV); this happens once and takes a minute or two"
 	@$(PIP) -e ".[test]"
+	@$(BIN)/python -m compileall -q msnb
 	@touch $@ $(LAB)
 
 $(DEV): pyproject.toml | $(BIN)/python
 	@echo "Installing msnb and what its contributors use into $(VENV); this happens once and takes a minute or two"
 	@$(PIP) -e ".[dev]"
+	@$(BIN)/python -m compileall -q msnb
 	@touch $@ $(TEST) $(LAB)
 
 $(VIEWS): package-lock.json | $(DEV)

@@ -36,7 +36,7 @@ def views():
     }
 
 
-@pytest.mark.parametrize("name", ["graph", "heat", "gradients", "profile"])
+@pytest.mark.parametrize("name", ["graph", pytest.param("heat", marks=pytest.mark.slow), "gradients", "profile"])
 def test_the_png_is_what_a_browser_draws_of_the_svg(views, browser, tmp_path, name):
     view, path = views[name], tmp_path / f"{name}.PNG"
     view.save(path)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
+pytestmark = pytest.mark.first
 
 
 @pytest.mark.parametrize("further", [(), pytest.param(("--all",), marks=pytest.mark.slow)])

@@ -1,13 +1,12 @@
 """Run by itself: what XLA makes of an exported program on as many virtual devices as the environment says.
 
-``python compiling_there.py PROGRAM SETTINGS RESULT``: the program as `jax.export` writes it; the mesh and which inputs
-are given away, as JSON; where the text of the compiled program, and beside it what it says of memory, is written.
+In the standard input stand a line of JSON, the mesh and which inputs are given away, and the program as `jax.export`
+writes it. To the standard output goes JSON: the text of the compiled program, and what XLA says of memory and work.
 Nothing of msnb is needed here: its operators are StableHLO by now.
 """
 
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -15,10 +14,10 @@ import numpy as np
 from jax import export
 
 
-def main(program: str, settings: str, result: str) -> None:
-    """Compile the file `program`."""
-    exported = export.deserialize(bytearray(Path(program).read_bytes()))
-    told = json.loads(Path(settings).read_text())
+def main() -> None:
+    """Compile what stands in the standard input, and tell of it."""
+    told = json.loads(sys.stdin.buffer.readline())
+    exported = export.deserialize(bytearray(sys.stdin.buffer.read()))
     axes = told["mesh"]
     devices = np.array(jax.devices()[: exported.nr_devices]).reshape(tuple(axes.values()))
     places = exported.in_shardings_jax(jax.sharding.Mesh(devices, tuple(axes)))
@@ -28,11 +27,9 @@ def main(program: str, settings: str, result: str) -> None:
     memory: Any = compiled.memory_analysis()
     counted: Any = compiled.cost_analysis() or {}
     kept = memory.argument_size_in_bytes + memory.output_size_in_bytes - memory.alias_size_in_bytes
-    Path(result).write_text(compiled.as_text() or "")
-    Path(f"{result}.json").write_text(
-        json.dumps({"memory": kept + memory.temp_size_in_bytes, "flops": counted.get("flops", 0.0)})
-    )
+    found = {"text": compiled.as_text() or "", "memory": kept + memory.temp_size_in_bytes}
+    print(json.dumps({**found, "flops": counted.get("flops", 0.0)}))
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -55,26 +54,22 @@ def compiled(problem: Problem, chosen: list[int], returned: dict[int, int], seco
         RuntimeError: If it does not compile, or not in time.
     """
     started, sizes = time.monotonic(), problem.machines.sizes
-    with tempfile.TemporaryDirectory(prefix="msnb-plan-") as folder:
-        program, settings, result = (str(Path(folder) / name) for name in ("program", "settings", "result"))
-        Path(program).write_bytes(exported(problem, chosen, returned))
-        Path(settings).write_text(json.dumps({"mesh": sizes, "given": sorted(set(returned.values()))}))
-        script = str(Path(__file__).with_name("compiling_there.py"))
-        try:
-            done = subprocess.run(
-                [sys.executable, script, program, settings, result],
-                env=_environment(problem.machines.devices),
-                capture_output=True,
-                text=True,
-                timeout=seconds,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise RuntimeError(f"XLA did not compile the strategy within {seconds:.0f} seconds.") from None
-        if done.returncode:
-            raise RuntimeError(f"XLA could not compile the strategy:\n{done.stderr[-2000:]}")
-        told = json.loads(Path(f"{result}.json").read_text())
-        found = collectives(Path(result).read_text(), problem.machines.devices)
+    settings = json.dumps({"mesh": sizes, "given": sorted(set(returned.values()))})
+    try:
+        done = subprocess.run(
+            [sys.executable, str(Path(__file__).with_name("compiling_there.py"))],
+            input=settings.encode() + b"\n" + exported(problem, chosen, returned),
+            env=_environment(problem.machines.devices),
+            capture_output=True,
+            timeout=seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise RuntimeError(f"XLA did not compile the strategy within {seconds:.0f} seconds.") from None
+    if done.returncode:
+        raise RuntimeError(f"XLA could not compile the strategy:\n{done.stderr.decode(errors='replace')[-2000:]}")
+    told = json.loads(done.stdout.splitlines()[-1])
+    found = collectives(told["text"], problem.machines.devices)
     return Compiled(found, told["memory"], told["flops"], time.monotonic() - started)
 
 
