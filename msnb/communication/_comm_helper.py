@@ -83,7 +83,7 @@ def ranks_of(group):
 
 
 def add_group(group, rank_ids):
-    """Remember a group. Raises TypeError and ValueError as ``create_group`` documents."""
+    """Remember a group. Raises what ``create_group`` documents."""
     if is_world(group) or not group:
         raise ValueError(f"A new group needs a name of its own, but got {group!r}.")
     if not isinstance(rank_ids, list):
@@ -96,6 +96,11 @@ def add_group(group, rank_ids):
         raise ValueError(
             f"'rank_ids' should be ranks from 0 to {world_size() - 1}, but got {wrong[0]!r}: this program runs in "
             f"{count}."
+        )
+    if world_size() > 1 and len(rank_ids) < world_size():
+        raise NotImplementedError(
+            f"All {world_size()} processes communicate with one another, and a group of {len(rank_ids)} cannot alone; "
+            f"leave `group` out."
         )
     if group in _groups:
         raise ValueError(f"There is a group {group!r} already; destroy_group removes it.")

@@ -159,6 +159,7 @@ def create_group(group: str, rank_ids: list[int]) -> None:
     Raises:
         TypeError: If `group` is not a str or `rank_ids` not a list.
         ValueError: If `rank_ids` is empty, names a rank twice or one that does not exist, or `group` exists.
+        NotImplementedError: If there are several processes, and `rank_ids` does not name all.
     """
     add_group(group, rank_ids)
 

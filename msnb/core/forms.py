@@ -10,6 +10,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.sharding import SingleDeviceSharding
 
 from msnb.core._jax_private import argument_like, eval_jaxpr, without_prints
 from msnb.core.keeping import keeping
@@ -80,15 +81,22 @@ class Apart:
     def __init__(self, call: Any, places: Places) -> None:
         self.call = call
         self._places = places
+        place = next(iter((*places.written, *places.read, *places.rest)))
+        self._own = SingleDeviceSharding(next(iter(place.addressable_devices)))
         self.clear_cache: Callable[[], None] = call.clear_cache
 
     def __call__(self, written: list[Any], read: list[Any], *rest: Any) -> tuple[list[Any], tuple[Any, ...]]:
-        new, outs = self.call(*self._joined(_joined, written, read, *rest))
+        new, outs = self.call(*self._joined(self._whole, written, read, *rest))
         return [a.addressable_data(0) for a in new], tuple([a.addressable_data(0) for a in outs])
 
     def lower(self, *arguments: Any) -> Any:
         """The call as StableHLO, for arguments as it is given them."""
         return self.call.lower(*self._joined(_joined_like, *arguments))
+
+    def _whole(self, value, place):
+        """What each process has as one array; of each the whole, as far as JAX knows."""
+        own = value if getattr(value, "sharding", None) == self._own else jax.device_put(value, self._own)
+        return jax.make_array_from_single_device_arrays(own.shape, place, [own])
 
     def _joined(self, join, written, read, *rest):
         where = self._places
@@ -97,12 +105,6 @@ class Apart:
             [join(a, place) for a, place in zip(read, where.read, strict=False)],  # frozen ones are not handed over
             *[join(a, place) for a, place in zip(rest, where.rest, strict=True)],
         )
-
-
-def _joined(value, place):
-    """What each process has as one array; of each the whole, as far as JAX knows."""
-    own = jax.device_put(value, next(iter(place.addressable_devices)))
-    return jax.make_array_from_single_device_arrays(own.shape, place, [own])
 
 
 def _joined_like(value, place):

@@ -75,6 +75,11 @@ def follow(problem: Problem, chosen: list[int]) -> None:
     trace.epoch.bump()
 
 
+def forget() -> None:
+    """Search again; programs are spread anew."""
+    _plans.clear()
+
+
 def planned(devices: int, problem: Problem) -> tuple[Problem, list[int], dict[str, tuple[str, ...]]] | None:
     """(problem, choice, axes of the mesh for each of its axes) of the plan that fits a program, if there is one."""
     for made, chosen in _plans:
@@ -85,9 +90,14 @@ def planned(devices: int, problem: Problem) -> tuple[Problem, list[int], dict[st
 
 
 def _text(problem):
-    """The shape of the graph: primitives, and what they make."""
-    equations = [(e.primitive.name, [(o.shape, str(o.aval)) for o in e.outputs]) for e in problem.graph.equations]
-    return [v.shape for v in problem.graph.inputs], equations
+    """The shape of the graph: primitives, what they are given, and what they make."""
+    numbers = {id(value): i for i, value in enumerate(problem.graph.inputs)}
+    equations = []
+    for e in problem.graph.equations:
+        given = [numbers.get(id(value)) for value in e.inputs]  # None is a constant
+        equations.append((e.primitive.name, given, [str(o.aval) for o in e.outputs]))
+        numbers.update({id(value): len(numbers) + i for i, value in enumerate(e.outputs)})
+    return [str(value.aval) for value in problem.graph.inputs], equations
 
 
 def grouped(devices: int) -> dict[str, tuple[str, ...]]:

@@ -166,3 +166,13 @@ def save(program: Any, devices: int, path: str) -> None:
         if any(kind[:2] == ("param", name) for kind in program.inputs):
             found.setdefault(name, ParallelLayouts([Dims(layout[0])], [Dims(layout[1])]))
     strategies_file.write(path, cuts, found)
+
+
+def kept_by_optimizers(program: Any) -> dict[str, Any]:
+    """{name: Parameter} of what optimizers keep of Parameters that a program trains, such as their moments: of the
+    same shape, under its name with one more in front, and nothing is kept of that in turn."""
+    trained = {p.name: p for p in program.written}
+    behind = {name: trained.get(name.partition(".")[2]) for name in trained}
+    of = {name: p for name, p in behind.items() if p is not None and p.shape == trained[name].shape}
+    kept = {p.name for p in behind.values() if p is not None}
+    return {name: p for name, p in of.items() if name not in kept}

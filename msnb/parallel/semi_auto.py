@@ -102,13 +102,10 @@ class SemiAuto:
 
 
 def _of_optimizers(program):
-    """The inputs that hold what an optimizer keeps of a Parameter that is trained: of its shape, under its name with
-    one more in front, and nothing is kept of them."""
-    shapes = {p.name: p.shape for p in program.written}
-    behind = {name: name.partition(".")[2] for name in shapes}
-    kept = {name for name, of in behind.items() if shapes.get(of) == shapes[name]} - set(behind.values())
+    """The inputs that hold what an optimizer keeps of a Parameter, where that may be cut."""
+    kept = layouts.kept_by_optimizers(program)
     inputs = zip(program.jaxpr.jaxpr.invars, program.params)
-    return {var for var, param in inputs if param.name in kept}
+    return {var for var, param in inputs if param.name in kept and kept[param.name].parallel_optimizer}
 
 
 def _cut_further(mesh, spec, shape):

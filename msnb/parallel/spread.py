@@ -8,7 +8,7 @@ from msnb.communication._processes import asked
 from msnb.context import ParallelMode
 from msnb.core import spreading, trace
 from msnb.parallel._utils import _check_full_batch, _get_device_num
-from msnb.parallel.auto import Auto
+from msnb.parallel.auto import Auto, forget
 from msnb.parallel.data_parallel import DataParallel
 from msnb.parallel.mesh import ask_for_devices
 from msnb.parallel.processes import Processes
@@ -76,6 +76,8 @@ def _alone():
 def follow_context() -> None:
     """Take notice of other settings of ``set_auto_parallel_context``."""
     trace.epoch.bump()
+    if _settings.parallel_mode != ParallelMode.AUTO_PARALLEL:
+        forget()  # the plan that was applied
     if _state() is not None and _settings.device_num > 1 and asked().size == 1:
         ask_for_devices(_settings.device_num)
 

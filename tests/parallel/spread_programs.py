@@ -13,7 +13,7 @@ from msnb.core.facets import MissingEntry
 from msnb.core.operator import REGISTRY
 from msnb.ir.stages import Stages
 from msnb.ops import operations as P
-from msnb.parallel import plan
+from msnb.parallel import auto, plan
 from msnb.parallel.collectives import collectives
 from msnb.parallel.mesh import named_mesh
 from msnb.parallel.rules import Call, rule_of, rules
@@ -132,6 +132,10 @@ def check_a_parallel_optimizer_keeps_a_part_on_each_device():
     }, lying
     for a, b in zip((*got, *parts), (*losses, *weights), strict=True):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * np.abs(b).max())
+    net = TwoProducts(*strategies)
+    net.w2.parallel_optimizer = False
+    kept = {p.name: p._stored().sharding.shard_shape(p.shape) for p in trained(net, x, 1)[2].params}
+    assert (kept["moments.net.w1"], kept["moments.net.w2"]) == ((8, 64), (64, 16)), kept
 
 
 def check_many_steps_do_not_wait_for_one_another():
@@ -320,6 +324,9 @@ def check_a_plan_that_is_applied_is_what_runs():
         if name is not None:
             really = sum(each.bytes for each in sent(found[name][2]))
             assert 0.95 < really / one.bytes < 1.05, (name, really, one.bytes)
+    assert auto._plans
+    context.reset_auto_parallel_context()
+    assert not auto._plans
 
 
 def check_communication_joins_what_devices_have():

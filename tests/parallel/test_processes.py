@@ -12,7 +12,7 @@ import pytest
 import two_processes
 
 from msnb import _launch, context
-from msnb.communication import _processes, release
+from msnb.communication import _processes, create_group, destroy_group, get_rank, release
 
 HERE = Path(__file__).resolve().parent
 
@@ -102,6 +102,17 @@ def test_the_launcher_ends_all_when_one_fails_and_says_which(capsys):
     assert capsys.readouterr().err == "Process 1 of 2 was killed (SIGKILL); the others are stopped.\n"
     _launch._end(started.values())
     assert started[0].poll() is not None
+
+
+def test_a_group_of_some_processes_is_refused(monkeypatch):
+    monkeypatch.setattr(_processes, "_joined", _processes.World(4, 1, 4, 1, None))
+    with pytest.raises(NotImplementedError, match="a group of 2 cannot alone"):
+        create_group("pair", [0, 1])
+    create_group("all of them", [3, 2, 1, 0])
+    try:
+        assert get_rank("all of them") == 2
+    finally:
+        destroy_group("all of them")
 
 
 @pytest.mark.parametrize(

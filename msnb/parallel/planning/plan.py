@@ -10,6 +10,7 @@ from msnb.core.compile import program_of
 from msnb.core.errors import describe
 from msnb.core.spreading import on_one_device
 from msnb.parallel.auto import follow, returned
+from msnb.parallel.layouts import kept_by_optimizers
 from msnb.parallel.planning import estimate, strategies
 from msnb.parallel.planning.hardware import Hardware, hardware_of
 from msnb.parallel.planning.table import html_table, text_table
@@ -106,7 +107,7 @@ class Plan:
 
     def apply(self) -> None:
         """Spread programs of the same graph this way from now on: sets ``device_num`` and AUTO_PARALLEL, which takes
-        the plan instead of searching.
+        the plan instead of searching, until the mode is another one.
 
         Raises:
             RuntimeError: When such a program is called, and this machine does not have the devices.
@@ -216,9 +217,12 @@ class Plans(Sequence[Plan]):
         return one.compiled
 
     def __getitem__(self, which: Any) -> Any:
-        if isinstance(which, str):
-            return next(one for one in self._plans if one.name == which)
-        return self._plans[which]
+        if not isinstance(which, str):
+            return self._plans[which]
+        for one in self._plans:
+            if one.name == which:
+                return one
+        raise KeyError(f"There is no plan {which!r}; there are {', '.join(one.name for one in self._plans)}.")
 
     def __len__(self) -> int:
         return len(self._plans)
@@ -257,9 +261,9 @@ def plan(
     """Ways to spread a program over devices that need not be there, and what each of them means.
 
     The program is traced, as GRAPH mode does, and each way is a layout for every value in it: data parallel (each
-    device has its rows, and all Parameters), what the search finds within the memory, a search within less of it,
-    and where Parameters are written the same with what the optimizer keeps cut (ZeRO-1), or all that is kept (full
-    sharding). The first ones are compiled by XLA on virtual devices in another process, and what they send is counted.
+    device has its rows, and all Parameters), what the search finds within the memory, and where Parameters are written
+    data parallel with what the optimizer keeps cut (ZeRO-1), and all that is kept cut (full sharding). The first ones
+    are compiled by XLA on virtual devices in another process, and what they send is counted.
 
     Args:
         root (Union[Cell, Callable]): What is called: a train step, such as `nn.TrainOneStepCell`, to plan a training.
@@ -327,12 +331,12 @@ def _ways(plans: Plans, program: Any):
 def _tensors(program, problem):
     """(name, kind, value) of each input."""
     written = {id(p): p for p in program.written}
-    kept = {id(p) for p in program.written for of in program.written if p.name.endswith(f".{of.name}")}
+    kept = kept_by_optimizers(program)
     count = 0
     for number, value in enumerate(problem.graph.inputs):
         if number < len(program.params):
             param = program.params[number]
-            kind = "constant" if id(param) not in written else "state" if id(param) in kept else "parameter"
+            kind = "constant" if id(param) not in written else "state" if param.name in kept else "parameter"
             yield param.name, kind, value
         elif program.random and number == len(program.params):
             yield "random", "constant", value
