@@ -7,6 +7,7 @@ Where an equation inside sums over it, the devices add up in every round.
 
 from typing import Any
 
+from msnb.core._jax_private import scan_counts
 from msnb.parallel.search.factors import FACTORS, Factors, Within, factors_of
 from msnb.parallel.search.flat import KEPT, Equation, Flat, Value, flat_body
 
@@ -92,8 +93,7 @@ def _factors(body: Flat, constants: int, carried: int, rounds: int | None) -> Fa
 
 @FACTORS.register("scan")
 def _scan(equation: Equation) -> Factors:
-    params = equation.params
-    return _factors(flat_body(equation), params["num_consts"], params["num_carry"], params["length"])
+    return _factors(flat_body(equation), *scan_counts(equation), equation.params["length"])
 
 
 @FACTORS.register(*KEPT)
