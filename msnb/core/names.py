@@ -6,6 +6,7 @@ equation of the jaxpr holds, knows all settings: what a name means lives as long
 nowhere else. A Program lists the names of its graph (`named`), and numbers those that would share a text.
 """
 
+import functools
 import re
 from typing import Any, NamedTuple
 
@@ -167,9 +168,10 @@ def _renamed(jaxpr, settled, known):
 
 
 def _renamed_equations(jaxpr, settled, known):
+    inside = functools.partial(_renamed, settled=settled, known=known)
     eqns, changed = [], False
     for eqn in jaxpr.eqns:
-        new = other_graphs(eqn.params, lambda graph: _renamed(graph, settled, known))
+        new = other_graphs(eqn.params, inside)
         name = eqn.params.get("name")
         if (other := settled(name)) is not name:
             new["name"] = other

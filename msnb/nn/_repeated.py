@@ -35,13 +35,13 @@ _NEVER = object()  # in the table: its trace did more than compute
 class _Repeats:
     """What one trace knows of its Cells: kept with its root frame."""
 
-    __slots__ = ("classes", "first", "parts", "likes", "busy", "called")
+    __slots__ = ("classes", "few", "parts", "likes", "busy", "called")
 
     def __init__(self, outermost):
         self.classes = {}  # class -> the Cells of it that the network holds
         for _, cell in outermost.cells_and_names() if outermost is not None else ():
             self.classes.setdefault(type(cell), []).append(cell)
-        self.first = {}  # class and signature -> the first Cell that was called so; most are the only one
+        self.few = {}  # class and signature -> the first few Cells that were called so; most are the only ones
         self.parts = {}  # likeness and signature -> how many calls there were, _NEVER or a _Part
         self.likes = IdentityMap()  # Cell -> (when that was, what it is like)
         self.busy: bool = False  # whether a part is being traced
@@ -71,12 +71,11 @@ def _part_for(cell, args, frame):
     if signature is None:
         return None
     signature += _thread.compute_dtype, _thread.forward_mode
-    first = repeats.first.get((type(cell), signature))
     mates = repeats.classes.get(type(cell), ())
-    if first is None:
-        repeats.first[type(cell), signature] = cell
-        if len(mates) <= _FEW:
-            return None
+    few = repeats.few.setdefault((type(cell), signature), [])
+    if len(few) < _FEW and len(mates) <= _FEW:  # what it is like is not worth knowing yet
+        few.append(cell)
+        return None
     likeness, members = _likeness_now(cell, root)
     if likeness is None:
         return None
@@ -86,7 +85,7 @@ def _part_for(cell, args, frame):
         if sum(_likeness_now(mate, root)[0] == likeness for mate in mates) > _FEW:
             part = _FEW
         else:
-            part = int(first is not None and _likeness_now(first, root)[0] == likeness)
+            part = sum(_likeness_now(each, root)[0] == likeness for each in few)
     if type(part) is int:
         if part < _FEW:
             repeats.parts[key] = part + 1
