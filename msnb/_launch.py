@@ -2,13 +2,14 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
 from argparse import Namespace
 from pathlib import Path
+
+from msnb.communication._processes import free_port, variables_of
 
 GRACE = 5.0  # seconds that the others have to end, once one is lost
 
@@ -20,11 +21,12 @@ def launch(options: Namespace) -> int:
         print(wrong, file=sys.stderr)
         return 2
     number = options.of or options.processes
-    coordinator = options.coordinator or f"localhost:{_free_port()}"
+    coordinator = options.coordinator or f"localhost:{free_port()}"
     command = [sys.executable, "-m", "msnb", "run", *(["--api", str(options.api)] if options.api else [])]
     command += [options.script, *options.arguments]
     ranks = range(options.first, options.first + options.processes)
-    started = {rank: _start(command, _variables(options, rank, number, coordinator)) for rank in ranks}
+    variables = {rank: {**os.environ, **variables_of(rank, number, ranks, coordinator)} for rank in ranks}
+    started = {rank: _start(command, variables[rank]) for rank in ranks}
     writers = [threading.Thread(target=_pass_on, args=(rank, process)) for rank, process in started.items()]
     for writer in writers:
         writer.start()
@@ -48,31 +50,6 @@ def _wrong(options):
     if number > options.processes and options.coordinator is None:
         return "On several machines each has to be told where process 0 runs: --coordinator HOST:PORT."
     return None
-
-
-def _free_port():
-    with socket.socket() as found:
-        found.bind(("localhost", 0))
-        return found.getsockname()[1]
-
-
-def _variables(options, rank, number, coordinator):
-    """The environment of one process; what is named after a RANK is what MindSpore's own launchers say."""
-    here = rank - options.first
-    own = {
-        "MSNB_COORDINATOR": coordinator,
-        "MSNB_PROCESSES": number,
-        "MSNB_PROCESS": rank,
-        "MSNB_LOCAL_PROCESSES": options.processes,
-        "MSNB_LOCAL_PROCESS": here,
-        "RANK_SIZE": number,
-        "RANK_ID": rank,
-        "DEVICE_NUM": options.processes,
-        "DEVICE_ID": here,
-        "PYTHONUNBUFFERED": 1,
-        **({"MSNB_PROGRESS": 0} if here else {}),
-    }
-    return {**os.environ, **{name: str(value) for name, value in own.items()}}
 
 
 def _start(command, variables):

@@ -44,7 +44,7 @@ FLOOR = {
 }
 BESIDE = {"alias", "mindspore2", "_terminal", "_scripts", "_launch", "__main__", "samples", "stubs"}
 # They act on the alias `mindspore` when a user asks for it.
-KNOW_THE_ALIAS = {f"msnb.notebook.{name}" for name in ("cell_scope", "errors", "magics", "rewrite")}
+KNOW_THE_ALIAS = {f"msnb.notebook.{name}" for name in ("cell_scope", "cluster", "errors", "magics", "rewrite")}
 # Narrower than the floors say: who of the same or a lower floor must not be imported.
 FORBIDDEN = {
     "ops": {"nn", "numpy", "ir"},

@@ -5,6 +5,8 @@ well. What each says in its environment is read here, and JAX's own service brin
 """
 
 import os
+import socket
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax
@@ -57,6 +59,39 @@ def asked() -> World:
             many = int(local_size) if local_size.isdigit() else own + 1
             return World(int(size), int(rank), many, own, os.environ.get("MSNB_COORDINATOR"))
     return ALONE
+
+
+def free_port() -> int:
+    """A port of this machine on which nobody listens."""
+    with socket.socket() as found:
+        found.bind(("localhost", 0))
+        return found.getsockname()[1]
+
+
+def variables_of(rank: int, number: int, local: Sequence[int], coordinator: str) -> dict[str, str]:
+    """What the environment of a process says of it; what is named after a RANK is what MindSpore's own launchers say.
+
+    Args:
+        rank (int): Which process it is.
+        number (int): How many there are.
+        local (Sequence[int]): The ranks on its machine.
+        coordinator (str): "host:port" of the first.
+    """
+    here = rank - local[0]
+    own = {
+        "MSNB_COORDINATOR": coordinator,
+        "MSNB_PROCESSES": number,
+        "MSNB_PROCESS": rank,
+        "MSNB_LOCAL_PROCESSES": len(local),
+        "MSNB_LOCAL_PROCESS": here,
+        "RANK_SIZE": number,
+        "RANK_ID": rank,
+        "DEVICE_NUM": len(local),
+        "DEVICE_ID": here,
+        "PYTHONUNBUFFERED": 1,
+        **({"MSNB_PROGRESS": 0} if here else {}),
+    }
+    return {name: str(value) for name, value in own.items()}
 
 
 def join() -> World:
