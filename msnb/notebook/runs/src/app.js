@@ -296,8 +296,9 @@ export class App {
     if (this.tab === "scatter") {
       if (fresh) scatter.settle();
       else {
+        if (has("shown")) scatter.drawAll();
         if (has("shown", "picked")) scatter.draw();
-        scatter.drawOver();
+        if (has("shown", "chosen", "hover")) scatter.drawOver();
       }
     } else if (this.tab === "importance" && (fresh || has("shown", "picked"))) importance.settle();
     else if (this.tab === "compare" && (fresh || has("chosen"))) compare.settle();

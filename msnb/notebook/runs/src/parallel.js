@@ -27,7 +27,7 @@ export class Parallel {
       `<div class="heads" role="group" aria-label="axes"></div><div class="form" hidden></div>`;
     [this.lines, this.over] = this.element.querySelectorAll("canvas");
     this.all = new Layer(); // below the lines that are picked
-    this.scales = new Layer(); // above them
+    this.scales = new Layer(); // above all lines, on the canvas that a brush leaves alone
     this.heads = this.element.querySelector(".heads");
     this.form = this.element.querySelector(".form");
     draggable(this.over, (x, y) => this.drag(x, y));
@@ -95,7 +95,7 @@ export class Parallel {
     for (let k = 1; k < axes.length; k++) pen.lineTo(axes[k].x, axes[k].ys[i]);
   }
   drawAll() {
-    const pen = this.all.pen(this.width, this.height),
+    const pen = this.all.pen(this.width, this.height, this.app.paint.bg),
       { store } = this;
     if (!this.axes.length) return;
     pen.strokeStyle = this.app.paint.line;
@@ -107,8 +107,7 @@ export class Parallel {
   drawPicked() {
     const { store, app } = this,
       { paint, colouring } = app,
-      pen = surface(this.lines, this.width, this.height, paint.bg);
-    this.all.put(pen);
+      pen = surface(this.lines, this.width, this.height, this.all);
     if (this.axes.length) {
       const parts = colouring.colours.map(() => []),
         rest = [];
@@ -124,7 +123,6 @@ export class Parallel {
       }
       pen.globalAlpha = 1;
     }
-    this.scales.put(pen);
     for (const axis of this.axes) this.drawBrush(pen, axis, paint);
     this.over.setAttribute(
       "aria-label",
@@ -194,7 +192,7 @@ export class Parallel {
     };
     store.chosen.forEach((i, rank) => one(i, app.forced ?? chosenColour(rank, app.theme), 2.5));
     if (store.hover >= 0) one(store.hover, app.paint.ink, 2);
-    if (store.chosen.length || store.hover >= 0) this.scales.put(pen); // what stands there stays legible
+    this.scales.put(pen); // what stands there stays legible
   }
   axisAt(x) {
     return this.axes.find((axis) => Math.abs(axis.x - x) <= GRIP) ?? null;

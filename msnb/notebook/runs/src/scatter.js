@@ -20,7 +20,7 @@ export class Scatter {
       `<label>up <select data-axis="y"></select></label></div>` +
       `<div class="plot"><canvas class="all"></canvas><canvas class="over" tabindex="0" role="img"></canvas></div>` +
       `<p class="soft read" aria-hidden="true"></p>`;
-    this.scales = new Layer();
+    this.all = new Layer(); // scales and all runs that are shown, below those that are picked
     [this.dots, this.over] = this.element.querySelectorAll("canvas");
     this.element.addEventListener("change", (e) => {
       this.app.set({ [e.target.dataset.axis]: e.target.value });
@@ -67,7 +67,7 @@ export class Scatter {
     this.ys = Float32Array.from(cy.values, (v) => this.py(this.y.to(v)));
     if (cx.kind === "words") this.spread(this.xs, (this.width - LEFT - RIGHT) / Math.max(cx.words.length, 1));
     if (cy.kind === "words") this.spread(this.ys, (this.height - TOP - BOTTOM) / Math.max(cy.words.length, 1));
-    this.drawScales();
+    this.drawAll();
     this.draw();
     this.drawOver();
   }
@@ -89,10 +89,22 @@ export class Scatter {
     if (this.x.column !== this.y.column) brushes.push([this.x.column.key, part(this.x, across(x), across(u))]);
     this.store.brush(...brushes);
   }
-  drawScales() {
-    const pen = this.scales.pen(this.width, this.height),
-      { paint } = this.app,
-      right = this.width - RIGHT,
+  drawAll() {
+    if (!this.x) return;
+    const { store, app } = this,
+      { paint } = app,
+      pen = this.all.pen(this.width, this.height, paint.bg);
+    this.drawScales(pen, paint);
+    pen.globalAlpha = 0.5;
+    pen.fillStyle = paint.line;
+    for (let i = 0; i < store.count; i++) if (store.shown[i]) this.dot(pen, i, 2.2);
+  }
+  // a run without a number on one of the axes stands nowhere: nothing is drawn at NaN
+  dot(pen, i, r) {
+    pen.fillRect(this.xs[i] - r, this.ys[i] - r, 2 * r, 2 * r);
+  }
+  drawScales(pen, paint) {
+    const right = this.width - RIGHT,
       low = this.height - BOTTOM;
     pen.font = paint.font;
     pen.fillStyle = paint.soft;
@@ -130,32 +142,33 @@ export class Scatter {
     if (!this.x) return;
     const { store, app } = this,
       { paint, colouring } = app,
-      pen = surface(this.dots, this.width, this.height, paint.bg);
-    this.scales.put(pen);
-    for (const brushed of [0, 1]) {
-      pen.globalAlpha = brushed ? 0.85 : 0.5;
-      const r = brushed ? 3.2 : 2.2,
-        parts = new Map(); // colour -> runs: to change it for each run would take longer than to draw
-      for (let i = 0; i < store.count; i++) {
-        if (!store.shown[i] || store.isPicked[i] !== brushed || !Number.isFinite(this.xs[i] + this.ys[i])) continue;
-        const colour = brushed ? (colouring.colours[colouring.of(i)] ?? paint.soft) : paint.line;
-        if (!parts.has(colour)) parts.set(colour, []);
-        parts.get(colour).push(i);
-      }
-      for (const [colour, part] of parts) {
-        pen.fillStyle = colour;
-        for (const i of part) pen.fillRect(this.xs[i] - r, this.ys[i] - r, 2 * r, 2 * r);
-      }
+      pen = surface(this.dots, this.width, this.height, this.all),
+      parts = new Map(); // colour -> runs: to change it for each run would take longer than to draw
+    let drawn = 0;
+    for (const i of store.picked) {
+      if (!Number.isFinite(this.xs[i] + this.ys[i])) continue;
+      drawn++;
+      const colour = colouring.colours[colouring.of(i)] ?? paint.soft;
+      if (!parts.has(colour)) parts.set(colour, []);
+      parts.get(colour).push(i);
+    }
+    pen.globalAlpha = 0.85;
+    for (const [colour, part] of parts) {
+      pen.fillStyle = colour;
+      for (const i of part) this.dot(pen, i, 3.2);
     }
     pen.globalAlpha = 1;
-    const drawn = store.picked.filter((i) => Number.isFinite(this.xs[i] + this.ys[i])).length;
     this.over.setAttribute(
       "aria-label",
       `${this.y.column.name} over ${this.x.column.name}: ${drawn} runs. ` +
         `Left and right go from run to run, Enter ticks.`,
     );
-    this.element.querySelector(".read").textContent =
-      drawn < store.picked.length ? `${store.picked.length - drawn} have no number in one of the two` : "";
+    const none = store.picked.length - drawn;
+    this.tell(none ? `${none} have no number in one of the two` : "");
+  }
+  // what stands below, written when it is another: to write the same again would lay out the page anew
+  tell(html) {
+    if (html !== this.told) this.element.querySelector(".read").innerHTML = this.told = html;
   }
   drawOver() {
     if (!this.x) return;
@@ -175,10 +188,11 @@ export class Scatter {
     store.chosen.forEach((i, rank) => ring(i, app.forced ?? chosenColour(rank, app.theme), 6));
     if (store.hover < 0) return;
     ring(store.hover, app.paint.ink, 5);
-    this.element.querySelector(".read").innerHTML =
+    this.tell(
       `<bdi>${escape(store.names[store.hover])}</bdi>: <bdi>${escape(this.x.column.name)}</bdi> ` +
-      `${escape(this.x.column.text(store.hover) || "–")}, <bdi>${escape(this.y.column.name)}</bdi> ` +
-      `${escape(this.y.column.text(store.hover) || "–")}`;
+        `${escape(this.x.column.text(store.hover) || "–")}, <bdi>${escape(this.y.column.name)}</bdi> ` +
+        `${escape(this.y.column.text(store.hover) || "–")}`,
+    );
   }
   nearest(x, y) {
     let best = -1,

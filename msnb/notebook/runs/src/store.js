@@ -23,7 +23,7 @@ class Column {
     this.low = low;
     this.high = high;
     const some = new Set(this.values.filter(Number.isFinite));
-    this.few = some.size <= FEW ? [...some] : null; // values that an axis names one by one
+    this.few = some.size <= FEW ? [...some].sort((a, b) => a - b) : null; // values that an axis names one by one
   }
   text(i) {
     if (this.none[i]) return "";

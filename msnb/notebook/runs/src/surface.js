@@ -1,5 +1,5 @@
-// A canvas as large as its box in the pixels of the screen; its own coordinates are those of CSS. One that is filled
-// with a colour is opaque from the first time on: the browser then need not mix it with what lies below.
+// A canvas as large as its box in the pixels of the screen; its own coordinates are those of CSS. One that is filled,
+// with a colour or an opaque layer, is opaque from the first time on: the browser need not mix it with what lies below.
 export function surface(canvas, width, height, fill) {
   const scale = Math.min(window.devicePixelRatio || 1, 2);
   const [w, h] = [Math.round(width * scale), Math.round(height * scale)];
@@ -13,6 +13,7 @@ export function surface(canvas, width, height, fill) {
   pen.setTransform(scale, 0, 0, scale, 0, 0);
   pen.globalAlpha = 1;
   if (fill === undefined) pen.clearRect(0, 0, width, height);
+  else if (fill instanceof Layer) fill.put(pen);
   else {
     pen.fillStyle = fill;
     pen.fillRect(0, 0, width, height);
@@ -25,9 +26,9 @@ export class Layer {
   constructor() {
     this.canvas = document.createElement("canvas");
   }
-  pen(width, height) {
+  pen(width, height, fill) {
     this.size = [width, height];
-    return surface(this.canvas, width, height);
+    return surface(this.canvas, width, height, fill);
   }
   put(pen) {
     if (this.size) pen.drawImage(this.canvas, 0, 0, ...this.size);
