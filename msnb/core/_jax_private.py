@@ -223,6 +223,18 @@ def current_trace():
     return None if _trace_context is None else _trace_context.trace
 
 
+def where_traced(value, fn):
+    """``fn(value)``, as part of what traces `value`, also where something is traced now that stands within that."""
+    if _trace_context is None or not is_tracer(value):
+        return fn(value)
+    inner = _trace_context.trace
+    _trace_context.set_trace(value._trace)
+    try:
+        return fn(value)
+    finally:
+        _trace_context.set_trace(inner)
+
+
 def restore_trace_state(state):
     """Put back what `trace_state` gave: a Stop may have come between a context's end and its clean-up."""
     context, tracing = state

@@ -15,7 +15,7 @@ import numpy as np
 
 from msnb.common.arguments import unknown
 from msnb.common.kinds import Tensors, hashable, kind_of
-from msnb.core import float_status, random, tape, trace, unfinished, whole
+from msnb.core import float_status, random, recomputing, tape, trace, unfinished, whole
 from msnb.core._jax_private import copied, is_tracer
 from msnb.core.errors import describe, explain_kernel_error
 from msnb.core.kernel import Kernel
@@ -153,7 +153,7 @@ class Operator:
         key = (tuple(hashable(v) for v in attributes.values()), layout, tuple(hashable(s) for s in statics))
         kernel = self.kernels.get(key)
         if kernel is None:
-            kernel = self.kernels.recall(key) or self.kernels.keep(key, self._build(attributes, layout, statics))
+            kernel = self.kernels.recall(key) or self.kernels.keep(key, self._made(attributes, layout, statics))
             if self.real is not None and (real := self.real(*statics)) is not None:
                 kernel.real = Kernel(kernel.name, real)
         return kernel
@@ -184,6 +184,16 @@ class Operator:
                 operand(arg, self.name, inp.name)
                 layout.append(1)
         return self.kernel(attributes, tuple(layout), tuple(statics)), ()
+
+    def _made(self, attributes, layout, statics):
+        """A new kernel, which does in a gradient what `Primitive.recompute` has said of it."""
+        kernel = self._build(attributes, layout, statics)
+        again = self.marks and self.marks.get("recompute")
+        if type(again) is not bool:
+            return kernel
+        wanted = Kernel(kernel.name, recomputing.again(kernel.fn) if again else recomputing.kept(kernel.fn))
+        wanted.rows = kernel.rows
+        return wanted
 
     def _build(self, attributes, layout, statics):
         fn = self.fn

@@ -6,6 +6,7 @@ A class is generated from each declaration (`core.declare`). What users write th
 from collections.abc import Sequence
 from typing import Any, Self
 
+from msnb.common.kinds import Bool, check
 from msnb.core.marks import changed, marked, marks_of
 from msnb.core.operator import REGISTRY
 from msnb.core.recent import Recent
@@ -71,6 +72,21 @@ class Primitive:
     def set_stage(self, stage: int) -> Self:
         """Pipeline stage of this operator, which its node in the graph shows. Returns self."""
         return self.add_prim_attr("stage", stage)
+
+    def recompute(self, mode: bool = True) -> Self:
+        """Say whether a gradient in GRAPH mode computes this operator again on its way back: then it keeps the inputs
+        alone. Within a Cell that is recomputed, ``recompute(False)`` lets it keep what the operator returns.
+
+        Args:
+            mode (bool): Whether it is computed again. Default: True.
+
+        Returns:
+            Primitive, this one.
+
+        Raises:
+            TypeError: If `mode` is no bool.
+        """
+        return self.add_prim_attr("recompute", check(Bool, mode, "mode", "Primitive.recompute"))
 
     def shard(self, strategy: tuple[tuple[int, ...], ...] | None) -> Self:
         """Say how the operator is spread over devices in SEMI_AUTO_PARALLEL mode; its node in the graph shows it.

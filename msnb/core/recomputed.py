@@ -4,7 +4,7 @@ from typing import Any
 
 import jax
 
-from msnb.core import script, trace
+from msnb.core import recomputing, script, trace
 from msnb.core.errors import describe
 from msnb.core.tensor import Tensor, box
 from msnb.core.tree import flatten
@@ -72,7 +72,7 @@ def call(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             return found, [a for _, a in writes], frame.hidden_arrays(shape["hidden"])
 
     tensors = [g._array for g in given if isinstance(g, Tensor)]
-    found, written, hidden = jax.checkpoint(run)([p._array for p in params], tensors)
+    found, written, hidden = jax.checkpoint(run, policy=recomputing.policy)([p._array for p in params], tensors)
     for param, array in zip(shape["written"], written, strict=True):
         param._assign(array)
     outer.adopt_hidden(shape["hidden"], hidden)

@@ -11,6 +11,7 @@ from typing import Any, Literal, Self
 import jax
 import jax.numpy as jnp
 
+from msnb.core._jax_private import where_traced
 from msnb.core.identity import IdentityMap
 
 
@@ -168,7 +169,7 @@ class Frame:
         while frame.key is None:
             if frame.parent is None:
                 frame.key_used = True
-                frame.key = jax.random.key(frame.number)
+                frame.key = where_traced(frame.number, jax.random.key)  # a loop's body may be the first to ask
                 break
             frame = frame.parent
         return frame.key

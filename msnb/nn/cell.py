@@ -15,6 +15,7 @@ import numpy as np
 from msnb import context, log
 from msnb.common import dtype as mstype
 from msnb.common import shown
+from msnb.common.kinds import Bool, check
 from msnb.core import events, trace
 from msnb.core.errors import describe
 from msnb.core.precision import cast_tensor, hold
@@ -236,22 +237,30 @@ class Cell(Running, Hooked, Stateful, Tree, Told):
 
     def recompute(
         self,
+        mode: bool = True,
         *,
         mp_comm_recompute: bool = True,
         parallel_optimizer_comm_recompute: bool = False,
         recompute_slice_activation: bool = False,
     ) -> None:
         """A gradient in GRAPH mode keeps of this Cell its inputs, and computes what is between them and its outputs
-        again on its way back: less memory for more time. On CPU XLA may find the values again and keep them; it cannot
-        where equal Cells stand in a loop. In PYNATIVE mode it has no effect.
+        again on its way back: less memory for more time. What its operators draw, such as masks of Dropout, is drawn
+        once, and what they write is written once. On CPU XLA may find the values again and keep them; it cannot where
+        equal Cells stand in a loop. What an operator within returns is kept if its ``recompute(False)`` was called.
+        In PYNATIVE mode it has no effect, and a Cell with a `bprop` of its own keeps what that takes.
 
         Args:
+            mode (bool): Whether it is to do so; False takes back what an earlier call has said. Default: True.
             mp_comm_recompute (bool): Whether communication is done again, too; without effect, XLA decides that.
                 Default: True.
             parallel_optimizer_comm_recompute (bool): Likewise for that of sharded optimizers. Default: False.
             recompute_slice_activation (bool): Whether what is kept is divided among devices; without effect. Default:
                 False.
+
+        Raises:
+            TypeError: If `mode` is no bool.
         """
+        check(Bool, mode, "mode", "Cell.recompute")
         log.unused(
             "Cell.recompute",
             "XLA decides what communication is done again",
@@ -261,7 +270,7 @@ class Cell(Running, Hooked, Stateful, Tree, Told):
         )
         if context.get_context("mode") == context.PYNATIVE_MODE:
             log.once("recompute() acts in GRAPH mode; in PYNATIVE mode a gradient keeps what its operators need.")
-        self.__dict__["_recomputed"] = True
+        self.__dict__["_recomputed"] = mode
         _epoch.bump()
 
     def set_jit_config(self, jit_config: Any) -> None:

@@ -20,6 +20,7 @@ from msnb.parallel.rules import Call
 from msnb.parallel.rules.lookups import rows_of
 from msnb.parallel.strategy import Laid, laid_out
 
+_COMPUTED_AGAIN = frozenset(("checkpoint", "remat", "remat2"))
 Layout = tuple[list[int], list[int], list[int], int, bool, str]
 
 
@@ -43,11 +44,30 @@ class Placed(NamedTuple):
     settings: dict[str, Any]
 
 
+def opened(jaxpr: Any) -> Iterator[Any]:
+    """The equations of a graph, those of recomputed Cells in their place: as the graph's own variables go in."""
+    given: dict[Any, Any] = {}
+
+    def of(inner):
+        for eqn in inner.eqns:
+            invars = [v if isinstance(v, Literal) else given.get(v, v) for v in eqn.invars]
+            if eqn.primitive.name not in _COMPUTED_AGAIN:
+                yield eqn.replace(invars=invars)
+                continue
+            body = eqn.params["jaxpr"]
+            given.update(zip(body.invars, invars, strict=True))
+            yield from of(body)
+            found = [v if isinstance(v, Literal) else given.get(v, v) for v in body.outvars]
+            given.update(zip(eqn.outvars, found, strict=True))
+
+    return of(jaxpr)
+
+
 def placed(jaxpr: Any, devices: int) -> Iterator[Placed]:
     """The calls in a graph that have a strategy, in its order; what transformations made of them is not among them:
     gradients, and calls with another axis or with tangents."""
     number = 0
-    for eqn in jaxpr.eqns:
+    for eqn in opened(jaxpr):
         name = eqn.params.get("name")
         operator = REGISTRY.get(name.meaning.operator) if isinstance(name, GraphName) else None
         scope, transforms = parse(str(eqn.source_info.name_stack))
@@ -75,7 +95,7 @@ def read_as(program: Any, devices: int) -> Iterator[tuple[int, Placed, int]]:
     a strategy; a copy in another type is read as the input itself."""
     jaxpr = program.jaxpr.jaxpr
     origin = {v: i for i, v in enumerate(jaxpr.invars)}
-    for eqn in jaxpr.eqns:
+    for eqn in opened(jaxpr):
         read = eqn.invars[0] if eqn.invars and not isinstance(eqn.invars[0], Literal) else None
         if read in origin and is_copy(eqn):
             origin[eqn.outvars[0]] = origin[read]

@@ -139,7 +139,7 @@ def lying(jaxpr: Any) -> dict[Var, PartitionSpec]:
     found: dict[Var, PartitionSpec] = {}
     same: dict[Var, Var] = {}  # a copy in another type -> what it was made of
     inputs = set(jaxpr.invars)
-    for eqn in jaxpr.eqns:
+    for eqn in layouts.opened(jaxpr):
         read = eqn.invars[0] if eqn.invars else None
         if not isinstance(read, Var):
             continue
@@ -150,7 +150,7 @@ def lying(jaxpr: Any) -> dict[Var, PartitionSpec]:
             found.setdefault(read, eqn.params["sharding"].spec)
         elif layouts.is_copy(eqn):
             same[eqn.outvars[0]] = read
-    for eqn in jaxpr.eqns:
+    for eqn in layouts.opened(jaxpr):
         kept = [v for v in eqn.invars if isinstance(v, Var) and v in inputs and v.aval.shape]
         told = {v.aval.shape: found[v] for v in kept if v in found}
         for v in kept:

@@ -138,6 +138,22 @@ def check_a_parallel_optimizer_keeps_a_part_on_each_device():
     assert (kept["moments.net.w1"], kept["moments.net.w2"]) == ((8, 64), (64, 16)), kept
 
 
+def check_parameters_of_a_recomputed_cell_lie_as_without():
+    x, found = floats(32, 64), []
+    for again in (False, True):
+        spread()
+        net = TwoProducts(((1, 1), (1, 8)), ((1, 8), (8, 1)))
+        if again:
+            net.recompute()
+        losses, weights, program = trained(net, x)
+        lying = {p.name: p._stored().sharding.shard_shape((64, 64)) for p in program.params if p.shape == (64, 64)}
+        found.append(([*losses, *weights], lying, program_of(net, x) and net.parameter_layout_dict))
+    for a, b in zip(found[0][0], found[1][0], strict=True):
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * np.abs(a).max())
+    assert found[0][1:] == found[1][1:], found
+    assert found[1][1]["moments.net.w2"] == (8, 64)
+
+
 def check_many_steps_do_not_wait_for_one_another():
     """Eight devices meet in each step, on however few processors."""
     spread()

@@ -516,3 +516,31 @@ def test_a_global_list_is_changed_in_place_when_the_graph_is_built():
     _counts[0] = 0
     ms.ms_function(count)(Tensor(np.float32([1])))
     assert _counts == [1]
+
+
+# ---------------------------------------------------------------------- chance
+def test_a_loop_that_is_the_first_to_draw_draws_as_its_rounds_do():
+    def looped(x, n):
+        done = Tensor(0, ms.int32)
+        while done < n:
+            x = x * 2 + ops.standard_normal((3,))
+            done = done + 1
+        return x
+
+    def unrolled(x, n):
+        for _ in range(3):
+            x = x * 2 + ops.standard_normal((3,))
+        return x
+
+    def chosen(x, n):
+        if n > 2:
+            x = x + ops.standard_normal((3,))
+        return x
+
+    def drawn(f, n=3):
+        ms.set_seed(5)
+        return ms.ms_function(f)(X, Tensor(n, ms.int32)).asnumpy()
+
+    np.testing.assert_allclose(drawn(looped), drawn(unrolled), rtol=1e-6)
+    np.testing.assert_array_equal(drawn(chosen, 2), X.asnumpy())
+    assert (drawn(chosen) != X.asnumpy()).all()
