@@ -2,15 +2,21 @@
 
 import json
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from msnb import Tensor, context, nn
 from msnb.parallel import plan
 from msnb.parallel.planning.hardware import PRESETS, hardware_of
+from msnb.parallel.planning.living import kept
 from msnb.parallel.planning.plan import mesh_of, weights_of
+from msnb.parallel.planning.strategies import followed
 from msnb.parallel.search.choosing import cost_of
 from msnb.parallel.search.costs import Machines
+from msnb.parallel.search.flat import flat
+from msnb.parallel.search.problem import Problem
 
 
 class Layers(nn.Cell):
@@ -76,7 +82,37 @@ def test_why_not_another_layout(plans):
 def test_xla_sends_what_was_foreseen():
     one = planned(check=1)[0]
     assert one.compiled.bytes == pytest.approx(one.bytes, rel=0.05)
+    assert one.compiled.memory == pytest.approx(one.memory, rel=0.35)
     assert one.as_dict()["compiled"]["bytes"] == one.compiled.bytes
+
+
+def test_memory_is_that_of_the_moment_when_most_is_there():
+    """Of two products beside their sum, of which the first is read again at the end; a view and zeros are no values."""
+
+    def program(x, w):
+        first = jnp.tanh(x @ w)
+        second = (first @ w).reshape(128, 4) + jnp.zeros((128, 4), np.float32)
+        return second.reshape(16, 32) @ w + first
+
+    shapes = [jax.ShapeDtypeStruct(shape, np.float32) for shape in ((16, 32), (32, 32))]
+    problem = Problem(flat(jax.make_jaxpr(program)(*shapes)), Machines({"x": 2}, {"x": 1.0}), {})
+    size, weight = 16 * 32 * 4, 32 * 32 * 4
+
+    def chosen(at):
+        """All whole, or all cut along the rows as far as that sums nothing; the weight whole."""
+        found = followed(problem, {0: (at, ()), 1: ((), ())})
+        return problem.numbers(found)
+
+    assert kept(problem, chosen(())) == size + weight + 3 * size  # first, second, and the product of second
+    assert kept(problem, chosen(("x",))) == (size + 3 * size) / 2 + weight
+
+
+def test_the_search_within_little_memory_keeps_no_more(plans):
+    free = plans["searched"]
+    for part in (0.9, 0.8):
+        tight = planned(devices=8, mesh=(2, 4), memory=part * free.memory / 2**30)
+        assert tight["searched"].memory <= part * free.memory < free.memory
+        assert tight["searched"].bytes >= free.bytes * (1 - 1e-3)
 
 
 def test_what_does_not_fit_is_said():

@@ -47,21 +47,50 @@ def _preset(name, half, single, gigabytes, bandwidth, inside, between, devices, 
     return Hardware(name, peak, memory, speed, near, far, devices, source=source)
 
 
-_NVIDIA = "https://www.nvidia.com/en-us/data-center/{}/ and the data sheet of the DGX with 8 of them"
-_TPU = "https://cloud.google.com/tpu/docs/{}"
-_ATLAS = "https://e.huawei.com/en/products/computing/ascend ({})"
+_DGX = "NVIDIA's data sheet of the {0} (SXM, dense) and of the DGX {0}: {1}"
+_TPU = "https://cloud.google.com/tpu/docs/{0}: {1}"
 PRESETS = {
     row.name: row
     for row in (
-        _preset("v100", 125, 15.7, 32, 900, 150, 6.25, 8, _NVIDIA.format("v100")),
-        _preset("a100", 312, 19.5, 80, 2039, 300, 25, 8, _NVIDIA.format("a100")),
-        _preset("h100", 989, 67, 80, 3350, 450, 50, 8, _NVIDIA.format("h100")),
-        _preset("h200", 989, 67, 141, 4800, 450, 50, 8, _NVIDIA.format("h200")),
-        _preset("ascend910a", 256, 16, 32, 1200, 90, 12.5, 8, _ATLAS.format("Atlas 800, model 9000")),
-        _preset("ascend910b", 313, 75, 64, 1600, 196, 25, 8, _ATLAS.format("Atlas 800T A2")),
-        _preset("tpu_v4", 275, 275, 32, 1228, 150, 150, 4, _TPU.format("v4")),
-        _preset("tpu_v5e", 197, 197, 16, 819, 100, 100, 8, _TPU.format("v5e")),
-        _preset("tpu_v5p", 459, 459, 95, 2765, 300, 300, 4, _TPU.format("v5p")),
+        _preset(
+            *("v100", 125, 15.7, 32, 900, 150, 6.25, 8),
+            "NVIDIA's data sheet of the V100 (SXM2), white paper WP-08437 of the DGX-1: 6 NVLinks of 25 GB/s each way, "
+            "4 x 100 Gb/s InfiniBand for 8",
+        ),
+        _preset(
+            *("a100", 312, 19.5, 80, 2039, 300, 25, 8),
+            _DGX.format("A100", "NVLink 600 GB/s both ways together, a ConnectX-6 of 200 Gb/s for each"),
+        ),
+        _preset(
+            *("h100", 989, 67, 80, 3350, 450, 50, 8),
+            _DGX.format("H100", "NVLink 900 GB/s both ways together, a ConnectX-7 of 400 Gb/s for each"),
+        ),
+        _preset(
+            *("h200", 989, 67, 141, 4800, 450, 50, 8),
+            _DGX.format("H200", "NVLink 900 GB/s both ways together, a ConnectX-7 of 400 Gb/s for each"),
+        ),
+        _preset(
+            *("ascend910a", 256, 16, 32, 1200, 90, 12.5, 8),
+            "Huawei at Hot Chips 31: 256 TFLOP/s, 3 HCCS ports of 240 Gb/s, RoCE; no page of Huawei's was found for "
+            "float32 and the memory",
+        ),
+        _preset(
+            *("ascend910b", 313, 75, 64, 1600, 196, 25, 8),
+            "as is commonly said of the Atlas 800T A2, with half of 392 GB/s of HCCS; SGLang's manual has its "
+            "8 x 64 GB, no page of Huawei's was found for the rest",
+        ),
+        _preset(
+            *("tpu_v4", 275, 275, 34.4, 1200, 268, 268, 4),
+            _TPU.format("v4", "32 GiB; 1.1 PB/s of all-reduce for the 4,096 chips of a pod"),
+        ),
+        _preset(
+            *("tpu_v5e", 197, 197, 16, 819, 200, 200, 8),
+            _TPU.format("v5e", "links of 400 GB/s both ways together; 51.2 TB/s of all-reduce for 256 chips"),
+        ),
+        _preset(
+            *("tpu_v5p", 459, 459, 95, 2765, 600, 600, 4),
+            _TPU.format("v5p", "links of 4,800 Gb/s"),
+        ),
         _preset("laptop", 0.1, 0.1, 16, 20, 10, 0.125, 1, "a guess: four cores of a processor, and Gigabit Ethernet"),
     )
 }

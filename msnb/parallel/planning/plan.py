@@ -13,9 +13,10 @@ from msnb.parallel.auto import follow, returned
 from msnb.parallel.layouts import kept_by_optimizers
 from msnb.parallel.planning import estimate, strategies
 from msnb.parallel.planning.hardware import Hardware, hardware_of
+from msnb.parallel.planning.living import kept
 from msnb.parallel.planning.table import html_table, text_table
 from msnb.parallel.planning.verifying import Compiled, compiled
-from msnb.parallel.search.choosing import cost_of, dynamic_programming, held
+from msnb.parallel.search.choosing import cost_of, dynamic_programming
 from msnb.parallel.search.costs import Layout, Machines
 from msnb.parallel.search.flat import flat
 from msnb.parallel.search.problem import Problem
@@ -30,8 +31,8 @@ class Plan:
         name (str): What it is called.
         collectives (list[Sent]): What devices send.
         operations (float): Arithmetic of each device.
-        memory (float): Bytes that each device keeps: Parameters, what the optimizer keeps, arguments, and results at
-            the moment when most of them are kept.
+        memory (float): Bytes that each device keeps: Parameters, what the optimizer keeps, arguments, and what else is
+            there at the moment when most is; see `living.kept`.
         fits (bool): Whether that is no more than there is.
         time (Time): Of a step.
         compiled (Compiled): What XLA made of it; None where it was not asked.
@@ -42,7 +43,7 @@ class Plan:
         self._problem, self._chosen = problem, chosen
         self.collectives: list[estimate.Sent] = estimate.communication(problem, chosen)
         self.operations: float = estimate.operations(problem, chosen)
-        self.memory: float = held(problem, chosen)
+        self.memory: float = kept(problem, chosen)
         self.fits: bool = self.memory <= around.memory
         self.time: estimate.Time = estimate.step_time(problem, chosen, around.hardware, around.efficiency)
         self.compiled: Compiled | None = None

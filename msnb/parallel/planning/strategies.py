@@ -1,15 +1,18 @@
 """Ways to spread a program that have a name, as choices of a search's problem."""
 
 import math
+import time
 from collections.abc import Mapping
 
 import numpy as np
 
+from msnb.parallel.planning.living import kept
 from msnb.parallel.search.choosing import cost_of, dynamic_programming
 from msnb.parallel.search.costs import Layout
 from msnb.parallel.search.problem import Problem
 
 Strategy = tuple[Problem, list[int]]
+_AGAIN = 3  # times that the search is asked for less memory
 
 
 def cut_rows(problem: Problem, number: int) -> Layout:
@@ -60,8 +63,22 @@ def followed(problem: Problem, inputs: Mapping[int, Layout]) -> Strategy:
 
 
 def searched(problem: Problem, beside: Strategy, memory: float, seconds: float, operation: float) -> Strategy:
-    """The best that the search finds; never one that sends more than `beside`, where that fits into the memory."""
-    found = problem, dynamic_programming(problem, memory, seconds, operation)
-    other = problem, problem.numbers(beside)
-    fits = sum(problem.nodes[n][other[1][n]].held for n in problem.kept) <= memory
-    return other if fits and cost_of(*other) < cost_of(*found) else found
+    """The best that the search finds; never one that sends more than `beside`, where that fits into the memory.
+
+    The search counts memory at one moment that is the same for all strategies. Where what it finds keeps more than
+    there is at another moment, it is asked again for so much less, as long as the time lasts.
+    """
+    deadline, limit = time.monotonic() + seconds, memory
+    found = dynamic_programming(problem, limit, seconds, operation)
+    for _ in range(_AGAIN):
+        left, more = deadline - time.monotonic(), kept(problem, found) / memory
+        if more <= 1 or left <= 0:
+            break
+        limit /= more
+        try:
+            found = min(found, dynamic_programming(problem, limit, left, operation), key=lambda c: kept(problem, c))
+        except RuntimeError:  # there is none that keeps so little at the search's moment
+            break
+    other = problem.numbers(beside)
+    better = cost_of(problem, other) < cost_of(problem, found) or kept(problem, found) > memory
+    return problem, other if better and kept(problem, other) <= memory else found

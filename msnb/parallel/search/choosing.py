@@ -22,6 +22,7 @@ from msnb.parallel.search.reducing import Array, Reduced
 
 BYTE = 200.0  # operations in the time that one byte takes; of an accelerator with 100 TFLOP/s and 500 GB/s
 _PRICE, _PRICES = 1 / 16, 6  # of a byte of memory, in bytes sent: the first that is tried, and how many are
+_DEAR = 1e5  # at which nothing but memory counts
 _FEW = 500  # nodes, of which each is searched for by itself
 
 
@@ -49,17 +50,32 @@ def dynamic_programming(
             f"No way was found to spread the program over the devices: each would have to keep {least:,.0f} bytes, "
             f"but has memory for {memory:,.0f}."
         )
-    return _within(problem, memory, lambda price: _cheapest(problem, together, operation, price, deadline))
+    return within(problem, memory, lambda price: _cheapest(problem, together, operation, price, deadline), deadline)
 
 
-def _within(problem: Problem, memory: float, solve: Callable[[float], list[int]]) -> list[int]:
-    """The solution at the lowest price of memory at which it fits."""
+def within(problem: Problem, memory: float, solve: Callable[[float], list[int]], deadline: float) -> list[int]:
+    """The solution at the lowest price of memory at which it fits; once the time is over, at one that is high enough.
+
+    Args:
+        problem (Problem): The choices.
+        memory (float): Bytes that `held` may be.
+        solve (Callable): From a price of a byte to a choice for each node.
+        deadline (float): When the time is over, by `time.monotonic`.
+
+    Raises:
+        RuntimeError: If it fits at none.
+    """
     found = solve(0.0)
     if held(problem, found) <= memory:
         return found
     low, high, best = 0.0, _PRICE, None
     for _ in range(_PRICES):
+        late = time.monotonic() > deadline
+        if late and best is not None:
+            break
         price = high if best is None else math.sqrt(max(low, high / 64) * high)
+        if late:
+            price = max(price, _DEAR)
         found = solve(price)
         if held(problem, found) <= memory:
             best, high = found, price
