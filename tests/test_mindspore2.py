@@ -53,6 +53,43 @@ def test_a_class_of_the_second_generation_makes_the_first_s_with_its_own_default
     else:  # it asks within its constructor
         above = inspect.getsource(sys.modules[cls.__module__]) + inspect.getsource(amp)
         assert "making()" in above
+    other.noted = 1
+    assert cls.noted == 1
+    del other.noted
+    assert not hasattr(cls, "noted")
+
+
+def test_a_method_that_a_program_replaces_is_that_of_all_there_are():
+    class Mine(nn2.Dense):
+        def __init__(self):
+            super().__init__(2, 2)
+
+    layer, before = nn2.Dense(2, 2), nn2.Dense.construct
+    nn2.Dense.construct = lambda self, x: x + 1
+    try:
+        assert layer(X).asnumpy().tolist() == Mine()(X).asnumpy().tolist() == [[2.0, 3.0], [5.0, 4.0]]
+    finally:
+        nn2.Dense.construct = before
+    assert layer(X).shape == (2, 2) and nn.Dense.construct is before
+
+
+def test_a_constructor_that_a_program_wraps_is_that_of_all_to_come():
+    class Mine(nn2.Dense):
+        def __init__(self):
+            super().__init__(2, 2)
+
+    before = nn2.Dense.__init__, nn.Dense.__init__
+
+    def marked(self, *args, **kwargs):
+        before[0](self, *args, **kwargs)
+        self.mark = True
+
+    nn2.Dense.__init__ = marked
+    try:
+        assert nn2.Dense(2, 2).mark and Mine().mark
+    finally:
+        nn2.Dense.__init__, nn.Dense.__init__ = before
+    assert not hasattr(nn2.Dense(2, 2), "mark") and not hasattr(Mine(), "mark")
 
 
 @pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE], ids=["pynative", "graph"])

@@ -133,12 +133,16 @@ def made_as(generation: int) -> Iterator[None]:
         _making.generation = before
 
 
+_OF_ABC = frozenset({"_abc_impl", "__abstractmethods__"})  # what each abstract class has of its own
+
+
 class _AsInSecond(ABCMeta):
     """The type of `second(cls)`: a name for `cls` that takes arguments as MindSpore 2 does, and makes a plain `cls`.
 
     So there is one class for each layer: what it makes is no other than what r1.1's name makes, in isinstance, in
-    pickles and in checkpoints. A class that a program derives from it is one of its own, with this constructor below
-    its own. (Of ABCMeta, since such a class may be abstract, too.)
+    pickles and in checkpoints; a method that a program replaces is replaced there. A class that a program derives
+    from it is one of its own, with this constructor below its own. (Of ABCMeta, since such a class may be abstract,
+    too.)
     """
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -148,6 +152,22 @@ class _AsInSecond(ABCMeta):
         args, kwargs = _as_first(first, args, kwargs)
         with made_as(2):
             return first(*args, **kwargs)
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        first = cls.__dict__.get("_first")
+        if first is None or name in _OF_ABC:
+            super().__setattr__(name, value)
+            return
+        setattr(first, name, value)
+        if name == "__init__":  # which stands here for derived classes
+            super().__setattr__(name, value)
+
+    def __delattr__(cls, name: str) -> None:
+        first = cls.__dict__.get("_first")
+        if first is None:
+            super().__delattr__(name)
+        else:
+            delattr(first, name)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         first = cls.__dict__.get("_first")
@@ -234,10 +254,13 @@ def second(cls: type) -> type:
     if isinstance(cls, _AsInSecond) or noted(cls) is None:
         return cls
 
+    written_init = cls.__init__  # a program that replaces it may call this one, which keeps its arguments
+    _places(cls)
+
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         args, kwargs = _as_first(cls, args, kwargs)
         with made_as(2):
-            cls.__init__(self, *args, **kwargs)
+            written_init(self, *args, **kwargs)
 
     # for who asks inspect about `super().__init__`
     own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)

@@ -28,6 +28,11 @@ _thread = trace.thread
 _numbers = itertools.count()
 
 
+def next_key() -> int:
+    """A number between the keys of the Parameters that are there and those of all that come."""
+    return next(_numbers)
+
+
 class Store:
     """The current arrays of some Parameters: ``results[-1][0]``, a list.
 
@@ -98,7 +103,8 @@ class Parameter(Tensor):
         dtype = mstype.int32 if type(default_input) is int else None
         array = to_array(default_input, dtype)
         if isinstance(default_input, (Tensor, jax.Array)):
-            array = copied(array)
+            with jax.ensure_compile_time_eval():  # of a value that a graph knows, the Parameter has it after the trace
+                array = copied(array)
         self._slot = (Store([array]), 0)
         self._name = "Parameter"
         if name is not None:

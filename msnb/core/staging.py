@@ -21,7 +21,7 @@ from msnb.core.errors import user_line, without_footnote
 from msnb.core.frames import roomy
 from msnb.core.inlining import inlined
 from msnb.core.names import named
-from msnb.core.parameter import Parameter
+from msnb.core.parameter import Parameter, next_key
 from msnb.core.script.merge import Undefined
 from msnb.core.tensor import Tensor, box
 from msnb.core.tree import flatten, structure
@@ -34,6 +34,14 @@ _SERIES: Any = (range, reversed, MappingView, type(iter(())), type(iter([])))
 def _given_back(value):
     """What a function returns as a graph does: a tuple for what Python has views and iterators for."""
     return tuple([_given_back(v) for v in value]) if type(value) is tuple or isinstance(value, _SERIES) else value
+
+
+def _keeps(values, made, begun):
+    """Whether among what a trace has made attributes is a Parameter newer than `begun`, or a Cell that it made."""
+    leaves = flatten(values)[0]
+    return any(
+        leaf.key > begun if isinstance(leaf, Parameter) else any(leaf is cell for cell in made) for leaf in leaves
+    )
 
 
 class Staged:
@@ -68,7 +76,7 @@ class Staged:
 
     Raises:
         RecursionError: If Cells stand too deep in one another.
-        RuntimeError: If each trace reads Parameters that the one before did not.
+        RuntimeError: If `fn` makes Parameters and keeps them, so that each graph would have others.
         Exception: What `fn` raises.
     """
 
@@ -107,10 +115,13 @@ class Staged:
             if self.spread is not None:
                 _thread.spread = self.spread
                 trace.settle()
+            anew = False
             for _ in range(_MAX_DISCOVERY):
-                found = self._trace_once(fn, leaves, rebuild, params)
+                begun = next_key()
+                found = self._trace_once(fn, leaves, rebuild, params, begun if anew else None)
                 if not found:
                     return
+                anew = all(p.key > begun for p in found)  # once may be for good, twice is each time
                 params = params + found
         except RecursionError:
             raise RecursionError(
@@ -127,11 +138,19 @@ class Staged:
             trace.settle()
             restore_trace_state(state)
         raise RuntimeError(
-            f"Tracing {self.name} reads other Parameters each time; give it the Cell that holds them as an attribute."
+            f"Each trace of {self.name} read Parameters that those before it did not. "
+            f"Make them before, outside of the graph, as in the __init__ of the Cell that holds them."
         )
 
-    def _trace_once(self, fn, leaves, rebuild, params):
-        """Trace; return Parameters that were read without being inputs yet (then trace again)."""
+    def _trace_once(self, fn, leaves, rebuild, params, begun):
+        """Trace; return Parameters that were read without being inputs yet (then trace again).
+
+        Those with a key above `begun`, if it is given, this trace has made for itself: they are values of the graph.
+        """
+
+        def given(params):
+            return [p for p in params if begun is None or p.key < begun]
+
         spots = self.taken(range(len(leaves)), leaves)
         note = {}
 
@@ -156,13 +175,13 @@ class Staged:
                             f"{self.name} is a generator or async: a graph returns its results at once. "
                             f"Collect them in a list and return it."
                         )
-                writes = frame.writes()
+                into = given(frame.written.values())
                 arrays = [r._array for r in results if isinstance(r, Tensor)]
-                written = [a for _, a in writes]
+                written = [frame.values[id(p)] for p in into]
                 if frame.error is not None:
                     arrays.append(frame.error)
             note["static"] = [None if isinstance(r, Tensor) else (r,) for r in results]
-            note["written"] = [p for p, _ in writes]
+            note["written"] = into
             return arrays, written
 
         avals = [argument_like(p._stored()) for p in params]
@@ -182,8 +201,14 @@ class Staged:
         finally:
             self.settings: list[Any] = note["frame"].take_settings() if "frame" in note else []
         frame = note["frame"]
-        if frame.missing:
-            return list(frame.missing.values())
+        missing = list(frame.missing.values())
+        if given(missing):
+            return missing
+        if missing and _keeps([frame.kept, [value for _, _, value in self.settings]], frame.made, begun):
+            raise RuntimeError(
+                f"{self.name} makes a Parameter and keeps it, so that each of its graphs would have another one. "
+                f"Make it once, outside of the graph, as in the __init__ of the Cell that holds it."
+            )
         if frame.repeats is not None and frame.repeats.called:
             closed = inlined(closed)
         self.cells: list[Any] = list(frame.cells.values())

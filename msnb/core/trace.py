@@ -66,6 +66,7 @@ class Frame:
         "settings",
         "repeats",
         "made",
+        "kept",
         "named",
         "status",
         "checking",
@@ -91,6 +92,7 @@ class Frame:
             self.missing: dict[Any, Any] = {}
             self.cells: dict[Any, Any] = {}  # Cells called in this trace
             self.made: set[Any] = set()  # Cells made in this trace, which know no time before it
+            self.kept: list[Any] = []  # Parameters and Cells that became attributes of Cells that were there before
             self.named: dict[int, Any] = {}  # id -> plain Tensor that a function knew by a name from outside of it
             self.checking: bool = False  # whether results that are traced now enter the status
             self.number: Any = None  # of the seed stream

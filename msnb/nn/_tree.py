@@ -44,10 +44,13 @@ class Tree:
     def __setattr__(self, name: str, value: Any) -> None:
         values = self.__dict__
         params, cells = values.get("_params"), values.get("_cells")
-        if isinstance(value, (Parameter, Tree, ParameterTuple)) and params is None:
-            raise AttributeError(
-                f"Call super().__init__() in {type(self).__name__}.__init__ before assigning Parameters or Cells."
-            )
+        if isinstance(value, (Parameter, Tree, ParameterTuple)):
+            if params is None:
+                raise AttributeError(
+                    f"Call super().__init__() in {type(self).__name__}.__init__ before assigning Parameters or Cells."
+                )
+            if _thread.frame is not None and self not in _thread.frame.root().made:
+                _thread.frame.root().kept.append(value)
         if params is None or name in INTERNAL:
             _set(self, name, value)
             return

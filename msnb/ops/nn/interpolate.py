@@ -115,7 +115,8 @@ def interpolate(
         align_corners (bool): Whether the centres of the corner pixels stay where they are; only for the linear modes.
             Default: None, False.
         recompute_scale_factor (bool): Whether pixels lie old length / new length apart rather than 1 / `scale_factor`;
-            these differ where a new length was rounded down. Not together with `size`. Default: None, False.
+            these differ where a new length was rounded down. Always so in mode "nearest". Not together with `size`.
+            Default: None, False.
 
     Returns:
         Tensor.
@@ -140,6 +141,8 @@ def interpolate(
         return _AREA[input.ndim].functional(input, size)
     if mode == "nearest" and align_corners is not None:
         raise ValueError("For 'interpolate', 'align_corners' is for the linear modes.")
+    if mode == "nearest":
+        steps = None  # MindSpore's kernels of this mode go by the lengths, whatever `recompute_scale_factor` says
     return _Resize.functional(input, size, mode != "nearest", bool(align_corners), steps)
 
 
