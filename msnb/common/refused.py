@@ -95,7 +95,7 @@ ABSENT: dict[str, dict[str, str]] = {
         "send set_comm_ops_inplace",
         "ops.operations._inner_ops": "Receive Send",
         "ops.operations": "kungfu_comm_ops",
-        "communication": "get_comm_name get_process_group_ranks",
+        "communication": "get_comm_name",
     },
     f"{_ASCEND} for attention; ops.softmax of ops.matmul, or nn.MultiheadAttention, computes the same": {
         "ops": "ApplyRotaryPosEmb FlashAttentionScore GroupTopk PagedAttention PagedAttentionMask ReshapeAndCache "

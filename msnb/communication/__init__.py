@@ -8,6 +8,7 @@ from msnb.communication.management import (
     get_group_size,
     get_local_rank,
     get_local_rank_size,
+    get_process_group_ranks,
     get_rank,
     get_world_rank_from_group_rank,
     init,
@@ -28,4 +29,5 @@ __all__ = [
     "get_local_rank",
     "get_local_rank_size",
     "destroy_group",
+    "get_process_group_ranks",
 ]

@@ -2,7 +2,10 @@
 
 from typing import Self
 
+from msnb import context
 from msnb.communication import _processes
+from msnb.core import trace
+from msnb.core.kernel import living
 
 HCCL_WORLD_COMM_GROUP = "hccl_world_group"
 NCCL_WORLD_COMM_GROUP = "nccl_world_group"
@@ -82,6 +85,34 @@ def ranks_of(group):
     return _groups[group]
 
 
+def _most():
+    """How many ranks a group may speak of: all processes, or the devices that one process is spread over."""
+    return world_size() if world_size() > 1 else max(1, context._parallel.values.device_num)
+
+
+def partition(ranks: tuple[int, ...], number: int) -> tuple[tuple[int, ...], ...]:
+    """All of `number` ranks in groups: the given one, and what the others are in, as far as can be told from it.
+
+    Where the same pattern fits again beside it, that is a group, as it is in a grid of devices of which a script makes
+    a group for each row; of ranks that are left over each is by itself.
+
+    Examples:
+        >>> from msnb.communication._comm_helper import partition
+        >>> partition((1, 3), 4)
+        ((0, 2), (1, 3))
+        >>> partition((0, 1, 2), 4)
+        ((0, 1, 2), (3,))
+    """
+    found, free = [tuple(ranks)], set(range(number)) - set(ranks)
+    pattern = [rank - min(ranks) for rank in ranks]
+    for first in range(number):
+        again = tuple([first + step for step in pattern])
+        if free.issuperset(again):
+            found.append(again)
+            free.difference_update(again)
+    return tuple(sorted([*found, *((rank,) for rank in free)], key=min))
+
+
 def add_group(group, rank_ids):
     """Remember a group. Raises what ``create_group`` documents."""
     if is_world(group) or not group:
@@ -90,21 +121,16 @@ def add_group(group, rank_ids):
         raise TypeError(f"'rank_ids' should be a list of int, but got {rank_ids!r} ({type(rank_ids).__name__}).")
     if not rank_ids or len(set(rank_ids)) != len(rank_ids):
         raise ValueError(f"'rank_ids' should name at least one rank, each once, but got {rank_ids!r}.")
-    wrong = [rank for rank in rank_ids if not isinstance(rank, int) or not 0 <= rank < world_size()]
+    wrong = [rank for rank in rank_ids if not isinstance(rank, int) or not 0 <= rank < _most()]
     if wrong:
-        count = "1 process" if world_size() == 1 else f"{world_size()} processes"
+        count = "1 process" if _most() == 1 else f"{_most()} {'processes' if world_size() > 1 else 'devices'}"
         raise ValueError(
-            f"'rank_ids' should be ranks from 0 to {world_size() - 1}, but got {wrong[0]!r}: this program runs in "
-            f"{count}."
-        )
-    if world_size() > 1 and len(rank_ids) < world_size():
-        raise NotImplementedError(
-            f"All {world_size()} processes communicate with one another, and a group of {len(rank_ids)} cannot alone; "
-            f"leave `group` out."
+            f"'rank_ids' should be ranks from 0 to {_most() - 1}, but got {wrong[0]!r}: this program runs in {count}."
         )
     if group in _groups:
         raise ValueError(f"There is a group {group!r} already; destroy_group removes it.")
     _groups[group] = tuple(rank_ids)
+    trace.epoch.bump()
 
 
 def remove_group(group):
@@ -112,4 +138,19 @@ def remove_group(group):
     if is_world(group):
         raise ValueError(f"The group of all processes, {group!r}, cannot be destroyed.")
     ranks_of(group)
+    _forget(group)
+
+
+def remove_groups():
+    """Forget all groups."""
+    for group in list(_groups):
+        _forget(group)
+
+
+def _forget(group):
+    """Forget a group, and what was compiled for its members: another may be called so."""
     del _groups[group]
+    trace.epoch.bump()
+    for kernel in living():
+        if kernel.name.meaning.settings.get("group") == group:
+            kernel.compiled.clear_cache()

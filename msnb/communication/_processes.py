@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import jax
 
-from msnb import log
+from msnb import context, log
 from msnb.core._jax_private import in_use
 
 HEARTBEAT = 30  # seconds after which a process that says nothing is taken for lost
@@ -118,6 +118,7 @@ def join() -> World:
     }  # fmt: skip
     jax.distributed.initialize(local_device_ids=_own(wanted), heartbeat_timeout_seconds=HEARTBEAT, **named)
     _joined = wanted
+    context._tell_parallel()  # what a program may communicate with is another
     log.info(f"communication.init: this is process {wanted.rank} of {wanted.size}.")
     return _joined
 

@@ -8,11 +8,11 @@ from msnb.communication._comm_helper import (
     WORLD_GROUP_OF,
     Backend,
     GlobalComm,
-    _groups,
     add_group,
     is_world,
     ranks_of,
     remove_group,
+    remove_groups,
     world_rank,
 )
 
@@ -28,6 +28,7 @@ __all__ = [
     "get_group_rank_from_world_rank",
     "create_group",
     "destroy_group",
+    "get_process_group_ranks",
     "HCCL_WORLD_COMM_GROUP",
     "NCCL_WORLD_COMM_GROUP",
 ]
@@ -76,7 +77,7 @@ def release() -> None:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _groups.clear()
+    remove_groups()
     GlobalComm.BACKEND = Backend(Backend.UNDEFINED)
     GlobalComm.WORLD_COMM_GROUP = HCCL_WORLD_COMM_GROUP
     GlobalComm.INITED = False
@@ -90,17 +91,30 @@ def get_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
 
     Raises:
         TypeError: If `group` is not a str.
-        ValueError: If there is no such group.
+        ValueError: If there is no such group, or this process is not in it.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return ranks_of(group).index(world_rank())
+    return _place(ranks_of(group), group)
+
+
+def _place(ranks, group):
+    if world_rank() not in ranks:
+        raise ValueError(f"This process is {world_rank()}, which is not in the group {group!r} of {list(ranks)}.")
+    return ranks.index(world_rank())
+
+
+def _on_this_machine(group):
+    """World ranks of the members of a group that run on this machine; those of one machine follow one another."""
+    here = _processes.world()
+    first = here.rank - here.local_rank
+    return tuple([rank for rank in ranks_of(group) if first <= rank < first + here.local_size])
 
 
 def get_local_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
     """Number of this process among those of a group on the same machine; see :func:`get_rank`."""
-    return _processes.world().local_rank if is_world(group) else get_rank(group)
+    return _processes.world().local_rank if is_world(group) else _place(_on_this_machine(group), group)
 
 
 def get_group_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
@@ -110,7 +124,12 @@ def get_group_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
 
 def get_local_rank_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
     """Number of processes of a group on this machine; arguments and errors as in :func:`get_rank`."""
-    return _processes.world().local_size if is_world(group) else get_group_size(group)
+    return _processes.world().local_size if is_world(group) else len(_on_this_machine(group))
+
+
+def get_process_group_ranks(group: str = GlobalComm.WORLD_COMM_GROUP) -> list[int]:
+    """Ranks, among all processes, of the members of a group; arguments and errors as in :func:`get_rank`."""
+    return list(ranks_of(group))
 
 
 def get_world_rank_from_group_rank(group: str, group_rank_id: int) -> int:
@@ -150,7 +169,11 @@ def _ranks_of_subgroup(group, name, rank):
 
 
 def create_group(group: str, rank_ids: list[int]) -> None:
-    """Make a group of some of the processes.
+    """Make a group of some of the processes, or of some of the devices that one process is spread over.
+
+    Each member makes it; communication operators with its name act among the members. One process that is spread over
+    several devices (`device_num`) runs one program on all: there, devices beside the group form groups of the same
+    pattern, as they do in MindSpore where each makes its own.
 
     Args:
         group (str): Name of the new group.
@@ -159,7 +182,6 @@ def create_group(group: str, rank_ids: list[int]) -> None:
     Raises:
         TypeError: If `group` is not a str or `rank_ids` not a list.
         ValueError: If `rank_ids` is empty, names a rank twice or one that does not exist, or `group` exists.
-        NotImplementedError: If there are several processes, and `rank_ids` does not name all.
     """
     add_group(group, rank_ids)
 

@@ -177,6 +177,7 @@ def operator(
     generation: int = 1,
     numpy: str | Ufunc | None = None,
     called: Sequence[str | tuple[str, ...]] = (),
+    collective: bool = False,
 ) -> Any:
     """Decorator: a pure function over jax arrays becomes a class, named after it, and further spellings.
 
@@ -205,6 +206,7 @@ def operator(
             inputs and then attributes; "" where nothing differs, several names where its versions do. r1.1 took them
             by position alone, so that the first of these names is the one that the signature shows; the declaration's
             own name is taken, too. Default: ().
+        collective (bool): Whether it speaks of other devices, see `core.spreading.members`. Default: False.
 
     Returns:
         Decorator; the function itself is the class's `kernel`.
@@ -215,6 +217,7 @@ def operator(
     def declare(fn):
         cls = class_of(fn, writes, returns, random, checks, rows, refuses, real)
         op = cls.operator
+        op.collective = collective
         for key in (cls.__name__, *aliases):
             if key in REGISTRY:
                 raise ValueError(f"The operator {key} is declared twice.")

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.core import events, interrupts, trace, whole
+from msnb.core import events, interrupts, spreading, trace, whole
 from msnb.core._jax_private import forget_compiled, is_tracer, strengthen
 from msnb.core.dtype import is_inexact
 from msnb.core.names import GraphName
@@ -34,7 +34,7 @@ class Kernel:
         fn (Callable): Takes arrays and Python scalars, returns an array or a tuple of arrays.
     """
 
-    __slots__ = ("name", "fn", "run", "checked", "quiet", "real", "rows", "_pullbacks", "__weakref__")
+    __slots__ = ("name", "fn", "run", "checked", "quiet", "real", "rows", "joined", "_pullbacks", "__weakref__")
 
     def __init__(self, name: str, fn: Callable[..., Any]) -> None:
         def kernel(*arrays):
@@ -54,7 +54,15 @@ class Kernel:
         self.real: Kernel | None = None  # what is differentiated in its place, see core.whole
         self.checked: Any = None  # of an operator with checks: what is static, and where the inputs stand
         self.rows: Kernel | None = None  # of a look-up: how its gradient by the table falls into rows, see core.rows
+        self.joined = False  # whether it speaks of other devices, see core.spreading
         self._pullbacks = {}
+
+    def join(self) -> None:
+        """Let it run in several processes at once, outside of a graph too: it speaks of other devices."""
+        with _lock:
+            self.joined = True
+            self.run = spreading.Joined(self.fn, self.compiled)
+            _outfit(self)
 
     def call(self, *arrays: Any) -> Any:
         """`run`, and what has to be done when it fails; the hot paths call `run` and do it themselves."""
@@ -82,7 +90,10 @@ class Kernel:
         each input that `needs` (tuple of bool) marks."""
         kernel = self._pullbacks.get(needs)
         if kernel is None:
-            kernel = self._pullbacks[needs] = Kernel(self.name.gradient, self._pull_fn(needs))
+            kernel = Kernel(self.name.gradient, self._pull_fn(needs))
+            if self.joined:
+                kernel.join()
+            self._pullbacks[needs] = kernel
         return kernel
 
     def _pull_fn(self, needs):

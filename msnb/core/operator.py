@@ -94,6 +94,7 @@ class Operator:
         self.variant: Any = None  # (another Operator, when it is taken instead), see core.declare.variant
         self.rows: Any = None  # of an operator that looks up rows, see core.rows
         self.real: Any = None  # of an operator that makes whole numbers of others, see core.whole
+        self.collective: bool = False  # whether its kernels speak of other devices
         self.refuses: Any = None  # of the attributes: raises where one forbids another
         self.defaults: tuple[Any, ...] = self._trailing_defaults()
         self.signature = inspect.Signature([p.replace(annotation=p.empty) for p in parameters])
@@ -154,6 +155,8 @@ class Operator:
         kernel = self.kernels.get(key)
         if kernel is None:
             kernel = self.kernels.recall(key) or self.kernels.keep(key, self._made(attributes, layout, statics))
+            if self.collective:
+                kernel.join()
             if self.real is not None and (real := self.real(*statics)) is not None:
                 kernel.real = Kernel(kernel.name, real)
         return kernel

@@ -356,7 +356,10 @@ class Program(Staged):
             new, outs = form(params, extra, values)
             return tuple(outs) + tuple(new)
 
-        return Kernel(identifier(self.name), fn)
+        kernel = Kernel(identifier(self.name), fn)
+        if self._places is not None and self._places.apart:
+            kernel.join()
+        return kernel
 
     def apply_settings(self) -> None:
         """Set what construct sets in Python."""

@@ -9,7 +9,11 @@ import contextlib
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
+import jax
+import numpy as np
+
 from msnb.core import trace
+from msnb.core._jax_private import is_tracer
 
 
 class Places(NamedTuple):
@@ -77,38 +81,129 @@ class Spread(Protocol):
         ...
 
 
+class Members(NamedTuple):
+    """The devices of a group, as what one of them runs speaks of them.
+
+    Attributes:
+        axis (str): Name by which all devices are spoken of, those outside of the group too.
+        ranks (tuple[int]): The numbers of the members among all, in the group's order.
+        groups (tuple): All devices, each in one group: this one and what else there is; None where it has all of them.
+        own (int): The number of this device in the group, where the trace is of one process; None where one trace is
+            of all.
+    """
+
+    axis: str
+    ranks: tuple[int, ...]
+    groups: tuple[tuple[int, ...], ...] | None
+    own: int | None
+
+    @property
+    def size(self) -> int:
+        """How many they are."""
+        return len(self.ranks)
+
+    @property
+    def even(self) -> bool:
+        """Whether all groups have as many members, so that parts can be of one size on all devices."""
+        return self.groups is None or all(len(group) == self.size for group in self.groups)
+
+    def place(self) -> Any:
+        """The number of the device that runs this in its group."""
+        index = jax.lax.axis_index(self.axis)
+        if self.groups is None:
+            return index
+        places = {rank: place for group in self.groups for place, rank in enumerate(group)}
+        return jax.numpy.asarray(np.array([places[rank] for rank in sorted(places)], np.int32))[index]
+
+
 class Provider(NamedTuple):
     """Who knows strategies.
 
     Attributes:
         state (Callable): What programs depend on, to be compared; None where one device computes all.
         begin (Callable): Gives the `Spread` of a trace that begins, or None.
-        alone (Callable): Raises RuntimeError where there are others that what is not spread cannot communicate with.
+        members (Callable): Gives the `Members` of a group, by the axis (name, number) of what is traced, None where
+            nothing is spread, and the name of the group; None where a device is by itself.
+        together (Callable): Of a function of arrays makes one that all processes call at once, each with its own; None
+            where there is one process.
+        processes (Callable): Gives the number of processes of a group by its name; 1 where there is one process.
     """
 
     state: Callable[[], Hashable]
     begin: Callable[[], Spread | None]
-    alone: Callable[[], None]
+    members: Callable[[tuple[str, int] | None, str | None], Members | None]
+    together: Callable[[Callable[..., Any]], Callable[..., Any] | None]
+    processes: Callable[[str | None], int]
 
 
 _providers: list[Provider] = []
 
 
-def provide(state: Callable[[], Hashable], begin: Callable[[], Spread | None], alone: Callable[[], None]) -> None:
+def provide(
+    state: Callable[[], Hashable],
+    begin: Callable[[], Spread | None],
+    members: Callable[[tuple[str, int] | None, str | None], Members | None],
+    together: Callable[[Callable[..., Any]], Callable[..., Any] | None],
+    processes: Callable[[str | None], int],
+) -> None:
     """Name who knows strategies; see :class:`Provider`."""
-    _providers[:] = [Provider(state, begin, alone)]
+    _providers[:] = [Provider(state, begin, members, together, processes)]
 
 
-def members() -> tuple[str, int] | None:
-    """(name, number) of the devices that what is traced now can communicate with; None where there is but one.
+def members(group: str | None = None) -> Members | None:
+    """The devices of a group that what is traced now can communicate with; None where this one is by itself.
+
+    Args:
+        group (str): Name of the group. Default: None, all.
 
     Raises:
-        RuntimeError: If there are others, which cannot be reached from here.
+        RuntimeError: If there is no such group, this device is not in it, or the others cannot be reached from here.
     """
     axes = [] if trace.thread.spread is None else trace.thread.spread.axes
-    if not axes and _providers:
-        _providers[0].alone()
-    return axes[0] if axes else None
+    return _providers[0].members(axes[0] if axes else None, group) if _providers else None
+
+
+def size(group: str | None = None) -> int:
+    """How many devices of a group an operator that is called now communicates with, itself among them.
+
+    Raises:
+        RuntimeError: As :func:`members`.
+    """
+    if trace.thread.frame is None:
+        return _providers[0].processes(group) if _providers else 1
+    others = members(group)
+    return 1 if others is None else others.size
+
+
+class Joined:
+    """What a kernel that speaks of other devices runs: in several processes, outside of a graph, all of them at once.
+
+    Args:
+        fn (Callable): Of arrays.
+        run (Callable): The same compiled, as one device runs it and as it is traced.
+    """
+
+    __slots__ = ("fn", "run", "_together")
+
+    def __init__(self, fn: Callable[..., Any], run: Any) -> None:
+        self.fn = fn
+        self.run = run
+        self._together: Any = None
+
+    def __call__(self, *arrays: Any) -> Any:
+        if trace.thread.frame is None and _providers and not any(map(is_tracer, arrays)):
+            self._together = self._together or _providers[0].together(self.fn)
+            if self._together is not None:
+                return self._together(*arrays)
+        return self.run(*arrays)
+
+    def clear_cache(self) -> None:
+        """Compile it anew when it is called again."""
+        self._together = None
+        self.run.clear_cache()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.run, name)
 
 
 @contextlib.contextmanager

@@ -1,18 +1,19 @@
-"""Collective operators: they join what the devices of a DATA_PARALLEL or HYBRID_PARALLEL program have.
+"""Collective operators: they join what several processes, or the devices of a DATA_PARALLEL program, have.
 
 Elsewhere a group has one member, whose own values are the result; what SEMI_AUTO_PARALLEL splits, the compiler joins.
 """
 
+import functools
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from msnb.common.kinds import Int, OneOf, Tensors
+from msnb.common.kinds import Int, OneOf, Str, Tensors
 from msnb.core.cases import F, Values, case
 from msnb.core.declare import operator
 from msnb.core.operator import REGISTRY
-from msnb.core.spreading import members
+from msnb.core.spreading import Members, members
 from msnb.core.user_primitive import PrimitiveWithInfer
 from msnb.ops._check import FLOAT, INT, dtype_in
 
@@ -48,32 +49,116 @@ class _Constant:
 
 REGISTRY["ReduceOp"] = _Constant(ReduceOp)
 Reduction = OneOf("sum", "max", "min", "prod")
-ONE_PROCESS = "all devices of a program are one group"
 
 
-def _reduced(x, op):
-    """The values of all devices that run this program joined."""
-    others = members()
+def gathered(x: jax.Array, others: Members) -> jax.Array:
+    """What all members have, along a new first axis."""
+    if others.even:
+        return jax.lax.all_gather(x, others.axis, axis_index_groups=_listed(others))
+    alone = jnp.zeros((others.size, *x.shape), x.dtype).at[others.place()].set(x)
+    return jax.lax.psum(alone, others.axis, axis_index_groups=_listed(others))
+
+
+def reduced(x: jax.Array, op: str, others: Members | None) -> jax.Array:
+    """What all members have, joined."""
     if others is None:
         return x
     if op == ReduceOp.PROD:
-        return jnp.prod(jax.lax.all_gather(x, others[0]), axis=0, dtype=x.dtype)
-    joined = {ReduceOp.SUM: jax.lax.psum, ReduceOp.MAX: jax.lax.pmax, ReduceOp.MIN: jax.lax.pmin}[op]
-    return joined(x, others[0])
+        return jnp.prod(gathered(x, others), axis=0, dtype=x.dtype)
+    if op == ReduceOp.SUM:
+        return jax.lax.psum(x, others.axis, axis_index_groups=_listed(others))
+    return _extreme(x, op, others)
 
 
-@operator
+@functools.partial(jax.custom_vjp, nondiff_argnums=(1, 2))
+def _extreme(x, op, others):
+    """The largest or smallest of what all members have; who has it is who the gradient goes to."""
+    joined = jax.lax.pmax if op == ReduceOp.MAX else jax.lax.pmin
+    return joined(x, others.axis, axis_index_groups=_listed(others))
+
+
+def _extreme_kept(x, op, others):
+    out = _extreme(x, op, others)
+    return out, x == out
+
+
+def _extreme_gradient(_op, others, has_it, cotangent):
+    total = jax.lax.psum(cotangent, others.axis, axis_index_groups=_listed(others))
+    return (jnp.where(has_it, total, jnp.zeros_like(total)),)
+
+
+_extreme.defvjp(_extreme_kept, _extreme_gradient)
+
+
+def of_root(x: jax.Array, root: int, others: Members) -> jax.Array:
+    """What one member has, by its number in the group."""
+    sent = jnp.where(others.place() == root, x, jnp.zeros_like(x))
+    return jax.lax.psum(sent, others.axis, axis_index_groups=_listed(others))
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(1, 2))
+def _broadcast(x, root, others):
+    """What one member has; each keeps the gradient of its own copy, as in r1.1."""
+    return of_root(x, root, others)
+
+
+_broadcast.defvjp(lambda x, root, others: (_broadcast(x, root, others), None), lambda _r, _o, _s, given: (given,))
+
+
+def _listed(others):
+    return None if others.groups is None else [list(group) for group in others.groups]
+
+
+def part_of(x: jax.Array, name: str, others: Members) -> jax.Array:
+    """The rows of `x` that fall to the device that runs this, one part to each member.
+
+    Raises:
+        ValueError: If they cannot be divided; it says so for `name`.
+    """
+    rows = rows_each(x, name, others)
+    return jax.lax.dynamic_slice_in_dim(x, others.place() * rows, rows)
+
+
+def rows_each(x: jax.Array, name: str, others: Members) -> int:
+    """How many rows of `x` fall to each member; raises as `part_of`."""
+    if x.shape[0] % others.size:
+        raise ValueError(
+            f"For '{name}', the first dimension of 'input_x' should be a multiple of the {others.size} devices, but "
+            f"got shape {x.shape}."
+        )
+    return x.shape[0] // others.size
+
+
+def root_among(root: int, argument: str, name: str, others: Members | None) -> int:
+    """The number in the group of the device that is `root` among all.
+
+    Raises:
+        ValueError: If it is not in the group.
+    """
+    ranks = (0,) if others is None else others.ranks
+    if root not in ranks:
+        there = f"{ranks[0]}, the only process there is" if len(ranks) == 1 else f"one of the devices {list(ranks)}"
+        raise ValueError(f"For '{name}', '{argument}' should be {there}, but got {root}.")
+    return ranks.index(root)
+
+
+def numbers_in(name: str, argument: str, x: jax.Array) -> None:
+    """Refuse what no device sends: TypeError where `x` is not made of numbers."""
+    dtype_in(name, argument, x, _SENDABLE)
+
+
+@operator(collective=True)
 def AllReduce(
     input_x,
     *,
     op: Reduction = ReduceOp.SUM,
-    group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD,
+    group: Str = WORLD,
 ):
     """The values of all devices of a group joined, the same on each of them.
 
     Args:
         op (str): How, one of ReduceOp. Default: ReduceOp.SUM.
-        group (str): Name of the group; all devices of a program are one. Default: "hccl_world_group".
+        group (str): Name of a group of `create_group`. Default: "hccl_world_group", all devices.
 
     Inputs:
         - **input_x** (Tensor) - Numbers.
@@ -89,15 +174,15 @@ def AllReduce(
         ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("AllReduce", "input_x", input_x, _SENDABLE)
-    return _reduced(input_x, op)
+    return reduced(input_x, op, members(group))
 
 
-@operator
-def AllGather(input_x, *, group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD):
+@operator(collective=True)
+def AllGather(input_x, *, group: Str = WORLD):
     """The values of all devices of a group, one after another along the first dimension.
 
     Args:
-        group (str): Name of the group; all devices of a program are one. Default: "hccl_world_group".
+        group (str): Name of a group of `create_group`. Default: "hccl_world_group", all devices.
 
     Inputs:
         - **input_x** (Tensor) - Numbers, of at least 1 dimension.
@@ -115,22 +200,22 @@ def AllGather(input_x, *, group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD):
     dtype_in("AllGather", "input_x", input_x, _SENDABLE)
     if not input_x.ndim:
         raise ValueError("For 'AllGather', 'input_x' should have at least 1 dimension, but got a scalar.")
-    others = members()
-    return input_x if others is None else jax.lax.all_gather(input_x, others[0], tiled=True)
+    others = members(group)
+    return input_x if others is None else jnp.concatenate(gathered(input_x, others))
 
 
-@operator
+@operator(collective=True)
 def ReduceScatter(
     input_x,
     *,
     op: Reduction = ReduceOp.SUM,
-    group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD,
+    group: Str = WORLD,
 ):
     """The values of all devices of a group joined, and each device's part of the result.
 
     Args:
         op (str): How, one of ReduceOp. Default: ReduceOp.SUM.
-        group (str): Name of the group; all devices of a program are one. Default: "hccl_world_group".
+        group (str): Name of a group of `create_group`. Default: "hccl_world_group", all devices.
 
     Inputs:
         - **input_x** (Tensor) - Numbers, of at least 1 dimension.
@@ -148,28 +233,22 @@ def ReduceScatter(
     dtype_in("ReduceScatter", "input_x", input_x, _SENDABLE)
     if not input_x.ndim:
         raise ValueError("For 'ReduceScatter', 'input_x' should have at least 1 dimension, but got a scalar.")
-    others = members()
+    others = members(group)
     if others is None:
         return input_x
-    name, number = others
-    if input_x.shape[0] % number:
-        raise ValueError(
-            f"For 'ReduceScatter', the first dimension of 'input_x' should be a multiple of the {number} devices, but "
-            f"got shape {input_x.shape}."
-        )
-    if op == ReduceOp.SUM:
-        return jax.lax.psum_scatter(input_x, name, tiled=True)
-    rows = input_x.shape[0] // number
-    return jax.lax.dynamic_slice_in_dim(_reduced(input_x, op), jax.lax.axis_index(name) * rows, rows)
+    rows_each(input_x, "ReduceScatter", others)
+    if op == ReduceOp.SUM and others.even:
+        return jax.lax.psum_scatter(input_x, others.axis, axis_index_groups=_listed(others), tiled=True)
+    return part_of(reduced(input_x, op, others), "ReduceScatter", others)
 
 
-@operator
-def Broadcast(input_x: Tensors, *, root_rank: Int, group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD):
+@operator(collective=True)
+def Broadcast(input_x: Tensors, *, root_rank: Int, group: Str = WORLD):
     """The values of one device, the same on all devices of a group.
 
     Args:
-        root_rank (int): Number of that device.
-        group (str): Name of the group; all devices of a program are one. Default: "hccl_world_group".
+        root_rank (int): Number of that device among all.
+        group (str): Name of a group of `create_group`. Default: "hccl_world_group", all devices.
 
     Inputs:
         - **input_x** (tuple[Tensor]) - Numbers.
@@ -179,29 +258,26 @@ def Broadcast(input_x: Tensors, *, root_rank: Int, group: OneOf(WORLD, otherwise
 
     Raises:
         TypeError: If `root_rank` is not an int or `group` not a string.
-        ValueError: If there is no device `root_rank`.
+        ValueError: If there is no device `root_rank` in the group.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    others = members()
-    number = 1 if others is None else others[1]
-    if not 0 <= root_rank < number:
-        there = "0, the only process there is" if number == 1 else f"one of the {number} devices"
-        raise ValueError(f"For 'Broadcast', 'root_rank' should be {there}, but got {root_rank}.")
+    others = members(group)
+    root = root_among(root_rank, "root_rank", "Broadcast", others)
     for i, x in enumerate(input_x):
         dtype_in("Broadcast", f"input_x[{i}]", x, _SENDABLE)
     if others is None:
         return tuple(input_x)
-    return tuple([jax.lax.all_gather(x, others[0])[root_rank] for x in input_x])
+    return tuple([_broadcast(x, root, others) for x in input_x])
 
 
-@operator
-def AllSwap(tensor_in, send_size, recv_size, *, group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD):
+@operator(collective=True)
+def AllSwap(tensor_in, send_size, recv_size, *, group: Str = WORLD):
     """Rows exchanged between all devices of a group.
 
     Args:
-        group (str): Name of the group; all devices of a program are one. Default: "hccl_world_group".
+        group (str): Name of a group of `create_group`. Default: "hccl_world_group", all devices.
 
     Inputs:
         - **tensor_in** (Tensor) - Of 2 dimensions.
@@ -214,6 +290,7 @@ def AllSwap(tensor_in, send_size, recv_size, *, group: OneOf(WORLD, otherwise=ON
     Raises:
         TypeError: If `group` is not a string or `tensor_in` is not made of numbers.
         ValueError: If `tensor_in` has not 2 dimensions.
+        NotImplementedError: If there are several devices.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -221,6 +298,11 @@ def AllSwap(tensor_in, send_size, recv_size, *, group: OneOf(WORLD, otherwise=ON
     dtype_in("AllSwap", "tensor_in", tensor_in, _SENDABLE)
     if tensor_in.ndim != 2:
         raise ValueError(f"For 'AllSwap', 'tensor_in' should have 2 dimensions, but got shape {tensor_in.shape}.")
+    if members(group) is not None:
+        raise NotImplementedError(
+            "For 'AllSwap', how many rows come from where depends on values, and a program has one shape; AlltoAll "
+            "exchanges parts of one size."
+        )
     return tensor_in
 
 

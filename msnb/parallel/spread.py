@@ -3,7 +3,7 @@
 from collections.abc import Hashable
 
 from msnb import context, log
-from msnb.communication._comm_helper import world_size
+from msnb.communication._comm_helper import _groups, is_world, partition, ranks_of, world_rank, world_size
 from msnb.communication._processes import asked
 from msnb.context import ParallelMode
 from msnb.core import spreading, trace
@@ -11,7 +11,7 @@ from msnb.parallel._utils import _check_full_batch, _get_device_num
 from msnb.parallel.auto import Auto, forget
 from msnb.parallel.data_parallel import DataParallel
 from msnb.parallel.mesh import ask_for_devices
-from msnb.parallel.processes import Processes
+from msnb.parallel.processes import Processes, together
 from msnb.parallel.semi_auto import SemiAuto
 
 _settings = context._parallel.values
@@ -19,20 +19,20 @@ _REPLICAS = (ParallelMode.DATA_PARALLEL, ParallelMode.HYBRID_PARALLEL)
 
 
 def _state() -> Hashable:
-    if _settings.parallel_mode == ParallelMode.STAND_ALONE:
+    if _settings.parallel_mode == ParallelMode.STAND_ALONE and world_size() == 1:
         return None
     cut = _settings.full_batch, _settings.enable_parallel_optimizer
-    return _settings.parallel_mode, _get_device_num(), world_size(), *cut
+    return _settings.parallel_mode, _get_device_num(), world_size(), *cut, tuple(_groups.items())
 
 
 def _begin() -> spreading.Spread | None:
-    if _settings.parallel_mode == ParallelMode.STAND_ALONE:
+    if _settings.parallel_mode == ParallelMode.STAND_ALONE and world_size() == 1:
         return None
     _check_full_batch()
-    if _get_device_num() == 1:
-        return None
     if world_size() > 1:
         return _of_processes()
+    if _get_device_num() == 1:
+        return None
     if context._state.mode != context.GRAPH_MODE:
         log.once("Work is spread over devices in GRAPH mode; in PYNATIVE mode one device computes all.")
         return None
@@ -52,25 +52,55 @@ def _of_processes():
         NotImplementedError: In the modes that cut Parameters.
     """
     mode, number = _settings.parallel_mode, _get_device_num()
-    if mode not in _REPLICAS:
+    if mode not in (ParallelMode.STAND_ALONE, *_REPLICAS):
         raise NotImplementedError(
             f"parallel_mode '{mode}' works on the devices of one process. Several processes train together in "
             f"'data_parallel' and 'hybrid_parallel'."
         )
-    if number != world_size():
+    if mode != ParallelMode.STAND_ALONE and number != world_size():
         raise ValueError(f"device_num is {number}, but {world_size()} processes run this program; leave it out.")
-    if context._state.mode != context.GRAPH_MODE:
-        return None  # what communicates says that it cannot
     return Processes()
 
 
-def _alone():
-    if world_size() > 1:
+def _ranks(group):
+    """Ranks of a group; raises RuntimeError where there is none, or this process is not in it."""
+    try:
+        ranks = ranks_of(group)
+    except ValueError as error:
+        raise RuntimeError(str(error)) from None
+    if world_size() > 1 and world_rank() not in ranks:
+        raise RuntimeError(f"This process is {world_rank()}, which is not in the group {group!r} of {list(ranks)}.")
+    return ranks
+
+
+def _processes_of(group):
+    return len(_ranks(group)) if world_size() > 1 else 1
+
+
+def _members(axis, group):
+    """The devices of a group, see `core.spreading.Provider`."""
+    ranks, several = _ranks(group), world_size() > 1
+    if len(ranks) == 1 and (several or not is_world(group)):
+        return None  # its own values, whoever else there is
+    if axis is not None:
+        name, number = axis
+        if is_world(group):
+            return spreading.Members(name, tuple(range(number)), None, world_rank() if several else None)
+        if max(ranks) >= number:
+            raise RuntimeError(f"The group {group!r} is of {list(ranks)}, but {number} devices run this program.")
+        groups = partition(ranks, number)
+        if not several and any(len(part) < len(ranks) for part in groups):
+            raise RuntimeError(
+                f"The group {group!r} of {list(ranks)} leaves some of the {number} devices without a group, and all "
+                f"run one program; use groups that divide them, or a process for each device."
+            )
+        return spreading.Members(name, ranks, groups, ranks.index(world_rank()) if several else None)
+    if several:
         raise RuntimeError(
-            "Several processes communicate in GRAPH mode, inside of a program of parallel_mode 'data_parallel' or "
-            "'hybrid_parallel': call context.set_context(mode=context.GRAPH_MODE) and "
-            "context.set_auto_parallel_context(parallel_mode='data_parallel')."
+            f"What is traced for one device cannot communicate with the {len(ranks)} processes of {group!r}: call it "
+            f"as an operator, or inside of a Cell or function of GRAPH mode."
         )
+    return None
 
 
 def follow_context() -> None:
@@ -82,4 +112,4 @@ def follow_context() -> None:
         ask_for_devices(_settings.device_num)
 
 
-spreading.provide(_state, _begin, _alone)
+spreading.provide(_state, _begin, _members, together, _processes_of)

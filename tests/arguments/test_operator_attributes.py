@@ -26,7 +26,6 @@ NO_EFFECT = """
     FusedSparseAdam.use_locking FusedSparseFtrl.use_locking FusedSparseLazyAdam.use_locking
     FusedSparseProximalAdagrad.use_locking SparseApplyAdagrad.use_locking SparseApplyAdagradV2.use_locking
     SparseApplyFtrl.use_locking SparseApplyFtrlV2.use_locking SparseApplyProximalAdagrad.use_locking
-    AllGather.group AllReduce.group AllSwap.group Broadcast.group ReduceScatter.group
     BNTrainingUpdate.isRef DynamicGRUV2.is_training DynamicRNN.is_training FusedBatchNorm.mode FusedBatchNormEx.mode
     FusedBatchNormGrad.epsilon FusedBatchNormGrad.momentum FusedBatchNormGradCPU.epsilon FusedBatchNormGradCPU.momentum
     FusedBatchNormGradEx.epsilon FusedBatchNormGradEx.momentum InstanceNormGrad.epsilon InstanceNormGrad.momentum

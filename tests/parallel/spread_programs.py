@@ -8,6 +8,7 @@ import numpy as np
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, nn, ops
+from msnb.communication import create_group, release
 from msnb.core.compile import program_of
 from msnb.core.facets import MissingEntry
 from msnb.core.operator import REGISTRY
@@ -370,6 +371,51 @@ def check_communication_joins_what_devices_have():
     reduce = P.AllReduce()
     gradient = ms.ms_function(lambda a: ops.grad(lambda b: (reduce(b) * b).sum())(a))(Tensor(x))
     np.testing.assert_allclose(gradient.asnumpy(), np.tile(2 * parts.sum(0), (8, 1)), rtol=1e-5)
+
+
+def check_a_group_joins_what_its_members_have():
+    """Values and gradients, beside r1.1's rules written with numpy."""
+    context.set_context(mode=context.GRAPH_MODE)
+    context.set_auto_parallel_context(parallel_mode="data_parallel", device_num=8)
+    create_group("half", [3, 2, 1, 0])
+    x = RANDOM.uniform(0.5, 1.5, (64, 3)).astype(np.float32)
+    each = x.reshape(8, 8, 3)
+    order = np.array([[3, 2, 1, 0], [7, 6, 5, 4]])  # the other half is one, too
+    sums, largest = each[order].sum(1), each[order].max(1)
+    mine, place = np.arange(8) // 4, 3 - np.arange(8) % 4
+    has_it = each == largest[mine]
+    weights = RANDOM.uniform(0.5, 1.5, each.shape).astype(np.float32)
+    sent = weights[order].sum(1)[mine]
+    rows = [slice(2 * p, 2 * p + 2) for p in place]
+    cases = {
+        P.AllReduce(group="half"): (sums[mine], sent),
+        P.AllReduce("max", group="half"): (largest[mine], sent * has_it),
+        P.Broadcast(1, group="half"): (each[np.where(mine, 5, 1)], weights),
+    }
+    for operator, (value, gradient) in cases.items():
+
+        def run(a, operator=operator):
+            return operator((a,))[0] if isinstance(operator, P.Broadcast) else operator(a)
+
+        both(run, x, weights, value, gradient)
+    parts = np.stack([sums[m][r] for m, r in zip(mine, rows, strict=True)])
+    few = each[:, :2]
+    both(P.ReduceScatter(group="half"), x, few, parts, few[order].reshape(2, 8, 3)[mine])
+    total = np.stack([weights[o].sum(0) for o in order])[mine]
+    back = np.stack([t[r] for t, r in zip(total, rows, strict=True)])
+    both(P.AllGather(group="half"), few, weights, few[order].reshape(2, 8, 3)[mine], back)
+    create_group("odd", [0, 1, 2])
+    odd = P.AllReduce(group="odd")
+    refused(lambda: ms.ms_function(lambda a: odd(a))(Tensor(x)), "without a group, and all run one program")
+    release()
+
+
+def both(run, x, weights, value, gradient):
+    """Compare what each device gets of its rows, and what comes back for `weights`."""
+    x, weights = (Tensor(a.reshape(-1, 3)) for a in (x, weights))
+    np.testing.assert_allclose(ms.ms_function(lambda a: run(a))(x).asnumpy(), value.reshape(-1, 3), rtol=1e-5)
+    got = ms.ms_function(lambda a, w: ops.grad(lambda b: (run(b) * w).sum())(a))(x, weights)
+    np.testing.assert_allclose(got.asnumpy(), gradient.reshape(-1, 3), rtol=1e-5)
 
 
 def check_a_batch_that_cannot_be_divided_is_refused():

@@ -12,7 +12,19 @@ import pytest
 import two_processes
 
 from msnb import _launch, context
-from msnb.communication import _processes, create_group, destroy_group, get_rank, release
+from msnb.communication import (
+    _processes,
+    create_group,
+    get_group_rank_from_world_rank,
+    get_group_size,
+    get_local_rank,
+    get_local_rank_size,
+    get_process_group_ranks,
+    get_rank,
+    get_world_rank_from_group_rank,
+    release,
+)
+from msnb.communication._comm_helper import partition
 
 HERE = Path(__file__).resolve().parent
 
@@ -43,7 +55,12 @@ def test_two_processes_train_as_one_does_and_one_goes_on_where_they_stopped(tmp_
     assert (first["joined"][2], second["joined"][2]) == ([10.0, 12.0], [14.0, 16.0])
     assert first["joined"][3] == second["joined"][3] == [10.0, 11.0, 12.0, 13.0]
     assert first["trained"] == second["trained"]
-    assert "[0] refused: Several processes communicate in GRAPH mode" in printed
+    for rank, told in enumerate((first, second)):  # of [1, 5] and [2, 4]
+        assert told["called"] == [3.0, 9.0] and told["mean"] == [1.5, 4.5]
+        assert told["gradient"] == [[2.0, 5.0 + 9.0], [2.0 + 3.0, 5.0]][rank]  # who has the largest has what all sent
+        assert told["backwards"] == [1 - rank, 2.0, 4.0, 1.0, 5.0]
+        assert told["own"] == [1.0 + rank, 5.0 - rank]
+        assert told["refused"] == f"This process is {rank}, which is not in the group 'other' of [{1 - rank}]."
     assert printed.count("[1] epoch: 1 step: 2, loss is") == 1
     monkeypatch.chdir(tmp_path)
     whole, goes_on = two_processes.trained(2), two_processes.trained(2, "together")  # from what the first has kept
@@ -104,15 +121,33 @@ def test_the_launcher_ends_all_when_one_fails_and_says_which(capsys):
     assert started[0].poll() is not None
 
 
-def test_a_group_of_some_processes_is_refused(monkeypatch):
-    monkeypatch.setattr(_processes, "_joined", _processes.World(4, 1, 4, 1, None))
-    with pytest.raises(NotImplementedError, match="a group of 2 cannot alone"):
-        create_group("pair", [0, 1])
-    create_group("all of them", [3, 2, 1, 0])
+def test_a_group_knows_its_members_ranks(monkeypatch):
+    monkeypatch.setattr(_processes, "_joined", _processes.World(8, 5, 4, 1, None))
     try:
-        assert get_rank("all of them") == 2
+        create_group("odd", [7, 5, 3])
+        assert (get_rank("odd"), get_group_size("odd"), get_process_group_ranks("odd")) == (1, 3, [7, 5, 3])
+        assert (get_local_rank("odd"), get_local_rank_size("odd")) == (1, 2)  # 4 to 7 run here
+        assert get_world_rank_from_group_rank("odd", 2) == 3 and get_group_rank_from_world_rank(7, "odd") == 0
+        create_group("others", [0, 1])
+        with pytest.raises(ValueError, match=r"This process is 5, which is not in the group 'others' of \[0, 1\]"):
+            get_rank("others")
     finally:
-        destroy_group("all of them")
+        release()
+    with pytest.raises(ValueError, match="There is no group 'odd'"):
+        get_group_size("odd")
+
+
+@pytest.mark.parametrize(
+    ("ranks", "number", "all_groups"),
+    [
+        ((1, 5), 8, ((0, 4), (1, 5), (2, 6), (3, 7))),
+        ((3, 2), 4, ((1, 0), (3, 2))),
+        ((0, 1, 4, 5), 8, ((0, 1, 4, 5), (2, 3, 6, 7))),
+        ((1, 2, 3), 5, ((0,), (1, 2, 3), (4,))),
+    ],
+)
+def test_devices_beside_a_group_are_in_groups_of_its_pattern(ranks, number, all_groups):
+    assert partition(ranks, number) == all_groups
 
 
 @pytest.mark.parametrize(

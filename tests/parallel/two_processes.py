@@ -6,9 +6,9 @@ import sys
 
 import numpy as np
 
-from msnb import Model, Tensor, context, nn, ops, set_seed
+from msnb import Model, Parameter, Tensor, context, nn, ops, set_seed
 from msnb import dataset as ds
-from msnb.communication import get_group_size, get_local_rank, get_rank, init
+from msnb.communication import create_group, destroy_group, get_group_size, get_local_rank, get_rank, init
 from msnb.train.callback import LossMonitor
 
 
@@ -38,6 +38,28 @@ def trained(epochs, folder=None):
     return [p.asnumpy().tolist() for p in net.get_parameters()]
 
 
+def in_pynative(rank):
+    """What operators and a reducer of gradients give outside of a graph, and in groups."""
+    context.set_context(mode=context.PYNATIVE_MODE)
+    x, found = Tensor([1.0 + rank, 5.0 - rank]), {}
+    found["called"] = ops.AllReduce()(x).asnumpy().tolist()
+    largest = ops.AllReduce("max")
+    found["gradient"] = ops.grad(lambda a: (largest(a) * a).sum())(x).asnumpy().tolist()
+    create_group("backwards", [1, 0])
+    found["backwards"] = [get_rank("backwards"), *ops.AllGather(group="backwards")(x).asnumpy().tolist()]
+    destroy_group("backwards")
+    create_group("backwards", [rank])
+    found["own"] = ops.AllGather(group="backwards")(x).asnumpy().tolist()
+    create_group("other", [1 - rank])
+    try:
+        ops.AllReduce(group="other")(x)
+    except RuntimeError as error:
+        found["refused"] = str(error)
+    p = Parameter(Tensor([0.0, 0.0]), name="p")
+    found["mean"] = nn.DistributedGradReducer([p], mean=True)((x,))[0].asnumpy().tolist()
+    return found
+
+
 def begin():
     """Join the others, and train with them."""
     init()
@@ -55,10 +77,6 @@ if __name__ == "__main__":
         "local": get_local_rank(),
         "size": size,
     }
+    told.update(in_pynative(rank))
     with open(f"told{rank}.json", "w") as file:
         json.dump(told, file)
-    context.set_context(mode=context.PYNATIVE_MODE)
-    try:
-        ops.AllReduce()(Tensor([1.0]))
-    except RuntimeError as error:
-        print("refused:", error)

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from typing import Annotated, TypeVar
 
 from msnb import log
-from msnb.common.kinds import Kind, OneOf, PositiveInt, checked
+from msnb.common.kinds import Kind, OneOf, PositiveInt, Str, checked
 from msnb.core.parameter import Parameter
 from msnb.core.sparse_tensor import RowTensor
-from msnb.core.spreading import members
+from msnb.core.spreading import size
 from msnb.core.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.ops.operations.comm_ops import AllGather, AllReduce
@@ -16,7 +16,7 @@ __all__ = ["DistributedGradReducer"]
 
 
 _Gradients = TypeVar("_Gradients")
-_ALONE = "this program is one process"
+_FUSED = "XLA decides which gradients travel together"
 
 
 def _degree(value):
@@ -28,15 +28,15 @@ def _degree(value):
 class DistributedGradReducer(Cell):
     """Gradients as the mean (or sum) over all devices that train together.
 
-    In DATA_PARALLEL and HYBRID_PARALLEL each device has the gradients of its own rows, and this adds them up. Elsewhere
-    they are those of the whole batch already, and pass through unchanged.
+    In DATA_PARALLEL and HYBRID_PARALLEL, and in several processes, each device has the gradients of its own rows, and
+    this adds them up. Elsewhere they are those of the whole batch already, and pass through unchanged.
 
     Args:
         parameters (list): The Parameters that the gradients belong to.
         mean (bool): Whether the mean is taken rather than the sum. Default: True.
         degree (int): What the mean divides by: the number of devices that train together. Default: None, all of them.
         fusion_type (int): How many gradients travel together; no effect. Default: 1.
-        group (str): Name of the group of processes; no effect. Default: "hccl_world_group".
+        group (str): Name of the group of devices, see `create_group`. Default: "hccl_world_group", all.
 
     Inputs:
         - **grads** (Union[Tensor, tuple[Tensor]]) - Gradients.
@@ -60,18 +60,18 @@ class DistributedGradReducer(Cell):
         parameters: Iterable[Parameter],
         mean: bool = True,
         degree: Annotated[int | None, Kind("a positive int or None", _degree)] = None,
-        fusion_type: Annotated[int, OneOf(1, otherwise=_ALONE, among=PositiveInt)] = 1,
-        group: Annotated[str, OneOf("hccl_world_group", otherwise=_ALONE)] = "hccl_world_group",
+        fusion_type: Annotated[int, OneOf(1, otherwise=_FUSED, among=PositiveInt)] = 1,
+        group: Str = "hccl_world_group",
     ) -> None:
         super().__init__(auto_prefix=False)
         self.mean: bool = mean
         self.degree: int | None = degree
-        self._reduce, self._gather = AllReduce(), AllGather()
+        self._reduce, self._gather, self._group = AllReduce(group=group), AllGather(group=group), group
         self.allreduce_filter: tuple[bool, ...] = tuple(not param.layerwise_parallel for param in parameters)
 
     def construct(self, grads: _Gradients) -> _Gradients:
-        others = members()
-        if others is None:
+        together = size(self._group)
+        if together == 1:
             if self.degree is not None and self.degree > 1:
                 log.once(
                     f"DistributedGradReducer with degree={self.degree} passes gradients on unchanged: they are those "
@@ -79,9 +79,10 @@ class DistributedGradReducer(Cell):
                 )
             return grads
         if isinstance(grads, Tensor):
-            return self._reduced(grads, self.degree or others[1])
-        degree, together = self.degree or others[1], self.allreduce_filter
-        return tuple([self._reduced(g, degree) if t else g for g, t in zip(grads, together, strict=True)])
+            return self._reduced(grads, self.degree or together)
+        degree = self.degree or together
+        filtered = zip(grads, self.allreduce_filter, strict=True)
+        return tuple([self._reduced(g, degree) if reduced else g for g, reduced in filtered])
 
     def _reduced(self, grad, degree):
         if isinstance(grad, RowTensor):
