@@ -102,6 +102,8 @@ REPLACED = {
     ("msnb.core._jax_compiling", "_mlir.make_ir_context = "): "private JAX, as JAX 0.12 has it",
     ("msnb.core._jax_compiling", "setattr(_pxla, "): "private JAX; what is called is, and a Stop in it heard",
     ("msnb.core.events", "setattr(asked, "): "its own table of listeners",
+    ("msnb.core.generations", "setattr(first, "): "a class of two names: what a program replaces under one of them",
+    ("msnb.core.generations", "delattr(first, "): "a class of two names: what a program puts back under one of them",
     ("msnb.core.interrupts", "sys.unraisablehook = "): "how Python is told who takes such errors",
     ("msnb.core.program", "setattr(cell, "): "what construct sets, set by the call that ran it",
     ("msnb.core.script.jumps", "setattr(node, "): "fields of a syntax tree",
