@@ -1,20 +1,19 @@
 """Recorded trainings as a notebook shows them: live widget, self-contained page, still picture, text."""
 
-import functools
 import pathlib
 import threading
-import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from msnb.insight.runs import Run
 from msnb.insight.runs.export import to_csv, to_json
-from msnb.notebook import cell_names, cell_views, front_end, page, still
+from msnb.notebook import cell_names, cell_views, page
 from msnb.notebook.dashboard import payload
 from msnb.notebook.dashboard.picture import to_svg
 from msnb.notebook.dashboard.sources import Sources
 from msnb.notebook.graph.widget import MODULE as GRAPH_MODULE
+from msnb.notebook.view import Renewed, checked_height, widget_kind
 
 _MODULE = pathlib.Path(__file__).with_name("widget.js")
 _HEIGHT = 720
@@ -48,8 +47,15 @@ def dashboard(source: "str | Path | Run | Sequence[str | Path | Run]", height: i
     return DashboardView(source, height)
 
 
-class DashboardView:
-    """What `dashboard` returns.
+_widget_class = widget_kind(
+    "DashboardWidget",
+    _MODULE,
+    lambda t: {"payload": t.Bytes(), "code": t.Bytes(), "cells": t.Dict(), "live": t.Bool()},
+)
+
+
+class DashboardView(Renewed):
+    """What `dashboard` returns; saved as .html, .svg, .png, .txt, .json or .csv (all scalars).
 
     Args:
         source (Union[str, Path, Run, list]): what is drawn, as `dashboard` takes it.
@@ -57,12 +63,9 @@ class DashboardView:
     """
 
     def __init__(self, source: "str | Path | Run | Sequence[str | Path | Run]", height: int = _HEIGHT) -> None:
-        if isinstance(height, bool) or not isinstance(height, int) or height < 1:
-            raise ValueError(f"For 'dashboard', 'height' should be a positive int (pixels), but got {height!r}.")
+        super().__init__()
+        self.height: int = checked_height("dashboard", height)
         self._sources = Sources(source)
-        self.height: int = height
-        self._display, self._displayed, self._carries = f"msnb-{uuid.uuid4().hex}", False, set()
-        self._widget: Any = None
         self._looking: threading.Thread | None = None
         self._ended = threading.Event()
         self._known: Any = ({}, {})
@@ -88,20 +91,21 @@ class DashboardView:
         """The bytes that the view is drawn from."""
         return payload.whole(self.runs, self.title, self._sources.waiting)
 
-    @property
-    def widget(self) -> Any:
-        """The live widget (made when first asked for); None where anywidget is not installed."""
-        if self._widget is None:
-            kind = _widget_class()
-            if kind is not None:
-                with self._lock:
-                    self._known = payload.counted(self.runs)
-                    self._widget = kind(
-                        payload=self.payload, code=page.packed(GRAPH_MODULE), cells=cell_names.ids(), live=True
-                    )
-                self._widget.on_msg(self._asked)
-                self._follow()
-        return self._widget
+    _kind = staticmethod(_widget_class)
+
+    def _told(self):
+        with self._lock:
+            self._known = payload.counted(self.runs)
+            return {
+                "payload": self.payload,
+                "code": page.packed(GRAPH_MODULE),
+                "cells": cell_names.ids(),
+                "live": True,
+            }
+
+    def _begin(self, widget):
+        widget.on_msg(self._asked)
+        self._follow()
 
     # ------------------------------------------------------------------ following
     def refresh(self) -> bool:
@@ -174,11 +178,8 @@ class DashboardView:
     def close(self) -> None:
         """Take the view away and stop looking at the files; its saved form stays."""
         self._ended.set()
-        cell_views.forget(self)
         with self._lock:
-            widget, self._widget = self._widget, None
-        if widget is not None:
-            widget.close()
+            super().close()
 
     # ------------------------------------------------------------------ forms
     def __repr__(self) -> str:
@@ -195,50 +196,26 @@ class DashboardView:
     def html(self) -> str:
         """The interactive view as a page that needs no kernel, no network and no other file, str."""
         self.refresh()  # all that is written; on screen the rest of a long run comes by itself
-        return self._page().html()
+        return super().html()
 
     def save(self, path: str | Path) -> None:
-        """Write the view to a file: .html (interactive), .svg, .png, .txt, .json or .csv (all scalars).
-
-        Args:
-            path (str): where to.
-
-        Raises:
-            ValueError: If the suffix is none of these.
-        """
-        makers = {
-            ".html": self.html,
-            ".svg": self.svg,
-            ".txt": self.__repr__,
-            ".json": lambda: to_json(self.runs),
-            ".csv": lambda: to_csv(self.runs),
-        }
         self.refresh()
-        page.save(path, makers, "DashboardView")
+        super().save(path)
+
+    save.__doc__ = Renewed.save.__doc__
+
+    def _forms(self):
+        return {**super()._forms(), ".json": lambda: to_json(self.runs), ".csv": lambda: to_csv(self.runs)}
 
     def _ipython_display_(self):
-        """Shown under an id, so that the saved form can be brought up to date."""
-        from IPython.display import publish_display_data
-
-        cell_views.remember(self)
         cell_views.install()
-        self._carries |= front_end.carrying(self._page().shared())
-        publish_display_data(*self._bundle(self._carries), transient={"display_id": self._display})
-        self._displayed = True
+        super()._ipython_display_()
         cell_views.follow(self)
 
-    def show_again(self) -> None:
-        """Replace the output that the notebook has of this view; on screen everything stays as it is."""
-        if self._displayed:
-            from IPython.display import publish_display_data
+    _purpose = "explore the curves"
 
-            publish_display_data(*self._bundle(self._carries), transient={"display_id": self._display}, update=True)
-
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        return self._bundle(None)
-
-    def _bundle(self, carries):
-        return still.bundle(self, self._page(), f"Dashboard of {self.title}", "explore the curves", carries)
+    def _name(self):
+        return f"Dashboard of {self.title}"
 
     def _page(self):
         graphs = any(run.tags["graph"] or "dataset" in run.lineage for run in self.runs)
@@ -250,21 +227,3 @@ class DashboardView:
             "made.still(view,parts.data,parts.module)",
             "html,body{margin:0;background:transparent}",
         )
-
-
-@functools.cache
-def _widget_class():
-    try:
-        import anywidget
-        import traitlets
-    except ImportError:  # a plain installation has no widgets; the page and the picture remain
-        return None
-
-    class DashboardWidget(anywidget.AnyWidget):
-        _esm = page.text_of(_MODULE)
-        payload = traitlets.Bytes().tag(sync=True)
-        code = traitlets.Bytes().tag(sync=True)
-        cells = traitlets.Dict().tag(sync=True)
-        live = traitlets.Bool(False).tag(sync=True)
-
-    return DashboardWidget

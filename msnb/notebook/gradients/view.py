@@ -1,8 +1,6 @@
 """The gradients of a training as a notebook shows them: live widget, self-contained page, still picture, text."""
 
-import functools
 import pathlib
-from typing import Any
 
 from msnb.insight.gradients.monitor import GradientMonitor as _Monitor
 from msnb.insight.gradients.recording import Recording
@@ -12,6 +10,7 @@ from msnb.notebook.gradients.picture import to_svg
 from msnb.notebook.gradients.text import to_text
 from msnb.notebook.graph.view import GraphView
 from msnb.notebook.graph.widget import MODULE as GRAPH_MODULE
+from msnb.notebook.view import View, checked_height, widget_kind
 
 _MODULE = pathlib.Path(__file__).with_name("widget.js")
 _STYLE = pathlib.Path(__file__).with_name("style.css")
@@ -37,9 +36,24 @@ class GradientMonitor(_Monitor):
         return self.view()._repr_mimebundle_(include, exclude)
 
 
-class GradientView:
+_widget_class = widget_kind(
+    "GradientWidget",
+    _MODULE,
+    lambda t: {
+        "payload": t.Bytes(),
+        "graph": t.Bytes(),
+        "module": t.Bytes(),
+        "step": t.Int(-1),
+        "height": t.Int(_HEIGHT),
+        "cells": t.Dict(),
+    },
+    _STYLE,
+)
+
+
+class GradientView(View):
     """A recording to look at: what is wrong, in words; the gradient over the layers; every number of every step as a
-    table, on the graph and as tensors, with a slider over the steps.
+    table, on the graph and as tensors, with a slider over the steps. Saved as .html, .svg, .png or .txt.
 
     Args:
         recording (Recording): what `GradientMonitor` or `inspect_gradients` recorded.
@@ -58,12 +72,10 @@ class GradientView:
             raise TypeError(
                 f"For 'GradientView', 'recording' should be a Recording, but got {type(recording).__name__}."
             )
-        if isinstance(height, bool) or not isinstance(height, int) or height < 1:
-            raise ValueError(f"For 'GradientView', 'height' should be a positive int (pixels), but got {height!r}.")
         self.recording = recording
-        self.height: int = height
+        self.height: int = checked_height("GradientView", height)
         self.findings = recording.findings()
-        self._payload = self._graph = self._widget = None
+        self._payload = self._graph = None
 
     @property
     def payload(self) -> bytes:
@@ -80,21 +92,19 @@ class GradientView:
             self._graph = GraphView(graph).payload if graph is not None and len(graph) <= _SAVED_GRAPH else b""
         return self._graph
 
-    @property
-    def widget(self) -> Any:
-        """The live widget (made when first asked for); None where anywidget is not installed."""
-        if self._widget is None:
-            kind = _widget_class()
-            if kind is not None:
-                self._widget = kind(
-                    payload=self.payload,
-                    graph=self.graph_payload,
-                    height=self.height,
-                    module=page.packed(GRAPH_MODULE) if self.graph_payload else b"",
-                    cells=cell_names.ids(),
-                )
-                self._widget.on_msg(self._asked)
-        return self._widget
+    _kind = staticmethod(_widget_class)
+
+    def _told(self):
+        return {
+            "payload": self.payload,
+            "graph": self.graph_payload,
+            "height": self.height,
+            "module": page.packed(GRAPH_MODULE) if self.graph_payload else b"",
+            "cells": cell_names.ids(),
+        }
+
+    def _begin(self, widget):
+        widget.on_msg(self._asked)
 
     def _asked(self, widget, message, buffers):
         """The page asks for a whole tensor of the last step."""
@@ -106,35 +116,12 @@ class GradientView:
             cure = f"Run this cell again, or name it: tensors=['{kind}:{name}']."
             widget.send({"problem": f"{name} is no longer in memory: {why}. {cure}"})
 
-    def close(self) -> None:
-        """Take the view away and free what it holds; its saved form stays."""
-        cell_views.forget(self)
-        if self._widget is not None:
-            self._widget.close()
-            self._widget = None
-
     def __repr__(self) -> str:
         return to_text(self.recording, self.findings)
 
     def svg(self) -> str:
         """A still picture: the findings, the gradient over the layers, and the table of the last step."""
         return to_svg(self.recording, self.findings)
-
-    def html(self) -> str:
-        """The interactive view as a page that needs no kernel, no network and no other file."""
-        return self._page().html()
-
-    def save(self, path: str) -> None:
-        """Write the view to a file: .html (interactive), .svg, .png or .txt, by its suffix.
-
-        Args:
-            path (str): where to.
-
-        Raises:
-            ValueError: If the suffix is none of these.
-        """
-        makers = {".html": self.html, ".svg": self.svg, ".txt": self.__repr__}
-        page.save(path, makers, "GradientView")
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         cell_views.remember(self)
@@ -145,24 +132,3 @@ class GradientView:
         parts = {"data": self.payload, "graph": graph, "module": GRAPH_MODULE if graph else b""}
         draw = "made.mount(view,{payload:bytes(parts.data),graph:bytes(parts.graph),module:bytes(parts.module)})"
         return page.Page("gradients", _MODULE, parts, draw, sheet=_STYLE)
-
-
-@functools.cache
-def _widget_class():
-    try:
-        import anywidget
-        import traitlets
-    except ImportError:  # a plain installation has no widgets; the page and the picture remain
-        return None
-
-    class GradientWidget(anywidget.AnyWidget):
-        _esm = page.text_of(_MODULE)
-        _css = page.text_of(_STYLE)
-        payload = traitlets.Bytes().tag(sync=True)
-        graph = traitlets.Bytes().tag(sync=True)
-        module = traitlets.Bytes().tag(sync=True)
-        step = traitlets.Int(-1).tag(sync=True)
-        height = traitlets.Int(_HEIGHT).tag(sync=True)
-        cells = traitlets.Dict().tag(sync=True)
-
-    return GradientWidget

@@ -1,7 +1,7 @@
 """The graph of a network as a notebook shows it: live widget, self-contained page, still picture, text."""
 
-import uuid
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -14,10 +14,11 @@ from msnb.ir.overlay import carried, checked, packed
 from msnb.ir.payload import difference, gzipped, listings, pack, stage
 from msnb.ir.picture import to_svg
 from msnb.ir.table import of_cells, of_nodes
-from msnb.notebook import cell_names, cell_views, front_end, page, still
+from msnb.notebook import cell_names, cell_views, page
 from msnb.notebook.graph.making import Making
 from msnb.notebook.graph.widget import HEIGHT, MODULE, widget_class
 from msnb.notebook.tensor_html import tensor_html
+from msnb.notebook.view import Renewed, checked_height
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.parameter import Parameter
@@ -26,8 +27,8 @@ _COLOURS = ("kind", "dtype", "flops", "bytes")
 _LARGE = 5000  # nodes; larger graphs are saved with their repeated blocks left out
 
 
-class GraphView:
-    """What `view` and `diff` return.
+class GraphView(Renewed):
+    """What `view` and `diff` return; saved as .html, .svg, .png, .dot or .ir (text).
 
     Args:
         graphs (Union[FuncGraph, dict[str, FuncGraph]]): one graph, or several by name; two or more are compared.
@@ -52,17 +53,14 @@ class GraphView:
         wait: Callable[[str], float | None] | None = None,
         weights: "Iterable[Parameter]" = (),
     ) -> None:
-        if isinstance(height, bool) or not isinstance(height, int) or height < 1:
-            raise ValueError(f"For 'view', 'height' should be a positive int (pixels), but got {height!r}.")
+        super().__init__()
+        self.height = checked_height("view", height)
         self.graphs: dict[str, FuncGraph] = graphs if isinstance(graphs, dict) else {"traced": graphs}
         if not self.graphs:
             raise ValueError("For 'view', 'stages' should name at least one stage, but is empty.")
-        self.height = height
-        self._display, self._displayed = f"msnb-{uuid.uuid4().hex}", False
-        self._carries = set()  # which files of the page an output of this view brings along
         self._columns = {}  # (stage, key) -> column
         self._measured = {}  # the same -> (the graph that it was given for, column)
-        self._payload = self._saved = self._widget = None
+        self._payload = self._saved = None
         self._trees = {}
         for key, column in (columns or {}).items():
             self.set_column(key, column, colour=False)
@@ -216,23 +214,23 @@ class GraphView:
             folded=int(folded),
         )
 
-    @property
-    def widget(self) -> Any:
-        """The live widget (made when first asked for); None where anywidget is not installed."""
-        if self._widget is None:
-            kind = widget_class()
-            if kind is not None:
-                self._widget = kind(
-                    payload=self.saved_payload,
-                    columns=self._packed_columns(),
-                    colour=self._colour,
-                    height=self.height,
-                    cells=cell_names.ids(),
-                    waits=self._making.waits(),
-                )
-                self._widget.observe(self._wanted, "wanted")
-                self._widget.on_msg(self._asked)
-        return self._widget
+    @staticmethod
+    def _kind():
+        return widget_class()
+
+    def _told(self):
+        return {
+            "payload": self.saved_payload,
+            "columns": self._packed_columns(),
+            "colour": self._colour,
+            "height": self.height,
+            "cells": cell_names.ids(),
+            "waits": self._making.waits(),
+        }
+
+    def _begin(self, widget):
+        widget.observe(self._wanted, "wanted")
+        widget.on_msg(self._asked)
 
     def _asked(self, widget, content, buffers):
         """The page wants the repeats that the saved form leaves out, or a stage as text to copy."""
@@ -318,15 +316,15 @@ class GraphView:
 
     def close(self) -> None:
         """Free what the view holds in the kernel and in the browser; shown again, it is made anew."""
-        cell_views.forget(self)
+        widget = self._widget
+        if widget is not None:
+            self._colour = widget.colour
+        super().close()
         self._making.give_up()
         self._payload = self._saved = None
         self._trees = {}
-        if self._widget is not None:
-            self._colour = self._widget.colour
-            self._widget.close()
-            self._widget.unobserve_all()
-            self._widget = None
+        if widget is not None:
+            widget.unobserve_all()
 
     def text(self) -> str:
         """The graph as functional IR."""
@@ -401,7 +399,7 @@ class GraphView:
         """The interactive view as a page that needs no kernel, no network and no other file."""
         return _page(self.payload, self.graph.name).html()
 
-    def save(self, path: str) -> None:
+    def save(self, path: str | Path) -> None:
         """Write the view to a file: .html (interactive), .svg, .png, .dot or .ir (text), by its suffix.
 
         .svg and .png are the still picture; what is open and coloured on the screen is saved by the view's own toolbar.
@@ -409,35 +407,20 @@ class GraphView:
         In the page, the address of a box is that of the page with its name behind "#": ``net.html#layer1.0.conv``.
 
         Args:
-            path (str): where to.
+            path (Union[str, Path]): where to.
 
         Raises:
             ValueError: If the suffix is none of these.
         """
-        makers = {".html": self.html, ".svg": self.svg, ".dot": self.dot, ".ir": self.text, ".txt": self.text}
-        page.save(path, makers, "GraphView")
+        super().save(path)
 
-    def _ipython_display_(self):
-        """Shown under an id, so that the saved form can be brought up to date."""
-        from IPython.display import publish_display_data
+    def _forms(self):
+        return {**super()._forms(), ".dot": self.dot, ".ir": self.text, ".txt": self.text}
 
-        cell_views.remember(self)
-        self._carries |= front_end.carrying(self._page().shared())
-        publish_display_data(*self._bundle(self._carries), transient={"display_id": self._display})
-        self._displayed = True
+    _purpose = "explore the graph"
 
-    def show_again(self) -> None:
-        """Replace the output that the notebook has of this view; on screen everything stays as it is."""
-        if self._displayed:
-            from IPython.display import publish_display_data
-
-            publish_display_data(*self._bundle(self._carries), transient={"display_id": self._display}, update=True)
-
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        return self._bundle(None)
-
-    def _bundle(self, carries):
-        return still.bundle(self, self._page(), f"Graph of {self._title()}", "explore the graph", carries)
+    def _name(self):
+        return f"Graph of {self._title()}"
 
     def _page(self):
         return _page(self.saved_payload, self.graph.name)

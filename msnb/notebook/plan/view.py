@@ -11,6 +11,7 @@ from typing import Any
 from msnb.notebook import page, still
 from msnb.notebook.html import size
 from msnb.notebook.plan.picture import headline, to_svg
+from msnb.notebook.view import View, checked_height, widget_kind
 
 _MODULE = pathlib.Path(__file__).with_name("widget.js")
 _HEIGHT = 760
@@ -40,8 +41,11 @@ def plan_view(plans: Any, height: int = _HEIGHT) -> "PlanView":
     return PlanView(plans, height)
 
 
-class PlanView:
-    """What `plan_view` returns.
+_widget_class = widget_kind("PlanWidget", _MODULE, lambda t: {"payload": t.Bytes(), "live": t.Bool()})
+
+
+class PlanView(View):
+    """What `plan_view` returns; saved as .html, .svg, .png, .txt or .json.
 
     Args:
         plans (Union[Plans, dict]): as `plan_view` takes them.
@@ -52,8 +56,7 @@ class PlanView:
     """
 
     def __init__(self, plans: Any, height: int = _HEIGHT) -> None:
-        if isinstance(height, bool) or not isinstance(height, int) or height < 1:
-            raise ValueError(f"For 'plan_view', 'height' should be a positive int (pixels), but got {height!r}.")
+        self.height: int = checked_height("plan_view", height)
         if not hasattr(plans, "as_dict") and not (isinstance(plans, Mapping) and "mesh" in plans and "plans" in plans):
             raise TypeError(
                 f"For 'plan_view', 'plans' should be what msnb.parallel.plan returns, or its as_dict(), but got "
@@ -63,8 +66,6 @@ class PlanView:
         self.told: dict[str, Any] = dict(plans) if isinstance(plans, Mapping) else plans.as_dict()
         if not self.told["plans"]:
             raise ValueError("For 'plan_view', 'plans' should hold at least one plan, but is empty.")
-        self.height: int = height
-        self._widget: Any = None
 
     @functools.cached_property
     def payload(self) -> bytes:
@@ -72,15 +73,13 @@ class PlanView:
         told = {**self.told, "mesh": list(self.told["mesh"].items())}  # in this order
         return gzip.compress(json.dumps(told, separators=(",", ":"), allow_nan=False).encode(), 9, mtime=0)
 
-    @property
-    def widget(self) -> Any:
-        """The live widget (made when first asked for); None where anywidget is not installed."""
-        if self._widget is None:
-            kind = _widget_class()
-            if kind is not None:
-                self._widget = kind(payload=self.payload, live=self._plans is not None)
-                self._widget.on_msg(self._asked)
-        return self._widget
+    _kind = staticmethod(_widget_class)
+
+    def _told(self):
+        return {"payload": self.payload, "live": self._plans is not None}
+
+    def _begin(self, widget):
+        widget.on_msg(self._asked)
 
     def _asked(self, widget, message, buffers):
         name, tensor = message["why"]
@@ -90,32 +89,8 @@ class PlanView:
         """The strategies as a still picture, str."""
         return to_svg(self.told)
 
-    def html(self) -> str:
-        """The interactive view as a page that needs no kernel, no network and no other file, str."""
-        return self._page().html()
-
-    def save(self, path: str | Path) -> None:
-        """Write the view to a file: .html (interactive), .svg, .png, .txt or .json.
-
-        Args:
-            path (str): where to.
-
-        Raises:
-            ValueError: If the suffix is none of these.
-        """
-        makers = {
-            ".html": self.html,
-            ".svg": self.svg,
-            ".txt": lambda: f"{self!r}\n",
-            ".json": lambda: json.dumps(self.told),
-        }
-        page.save(path, makers, "PlanView")
-
-    def close(self) -> None:
-        """Close the live widget; the saved form stays where it is."""
-        widget, self._widget = self._widget, None
-        if widget is not None:
-            widget.close()
+    def _forms(self):
+        return {**super()._forms(), ".txt": lambda: f"{self!r}\n", ".json": lambda: json.dumps(self.told)}
 
     def __repr__(self) -> str:
         if self._plans is not None:
@@ -134,22 +109,6 @@ class PlanView:
         parts: dict[str, bytes | Path] = {"data": self.payload}
         style = "html,body{margin:0;background:transparent}"
         return page.Page(headline(self.told), _MODULE, parts, "made.still(view,parts.data)", style)
-
-
-@functools.cache
-def _widget_class():
-    try:
-        import anywidget
-        import traitlets
-    except ImportError:  # a plain installation has no widgets; the page and the picture remain
-        return None
-
-    class PlanWidget(anywidget.AnyWidget):
-        _esm = page.text_of(_MODULE)
-        payload = traitlets.Bytes().tag(sync=True)
-        live = traitlets.Bool(False).tag(sync=True)
-
-    return PlanWidget
 
 
 def install(shell: Any) -> Any:

@@ -4,8 +4,6 @@ import functools
 import gzip
 import json
 import pathlib
-from pathlib import Path
-from typing import Any
 
 from msnb.insight.profile import Profile
 from msnb.insight.profile.payload import of_profile
@@ -13,6 +11,7 @@ from msnb.insight.profile.text import markdown
 from msnb.notebook import cell_names, cell_views, page, still
 from msnb.notebook.graph import GraphView
 from msnb.notebook.graph.widget import MODULE as GRAPH_MODULE
+from msnb.notebook.view import View, checked_height, widget_kind
 
 from .picture import to_svg
 
@@ -53,8 +52,15 @@ def view(profile: Profile, height: int = _HEIGHT) -> "ProfileView":
     return ProfileView(profile, height)
 
 
-class ProfileView:
-    """What `view` returns.
+_widget_class = widget_kind(
+    "ProfileWidget",
+    _MODULE,
+    lambda t: {"payload": t.Bytes(), "graph": t.Bytes(), "code": t.Bytes(), "cells": t.Dict()},
+)
+
+
+class ProfileView(View):
+    """What `view` returns; saved as .html, .svg, .png, .md, .txt, or .json (the timeline, for Perfetto).
 
     Args:
         profile (Profile): what was measured.
@@ -62,11 +68,8 @@ class ProfileView:
     """
 
     def __init__(self, profile: Profile, height: int = _HEIGHT) -> None:
-        if isinstance(height, bool) or not isinstance(height, int) or height < 1:
-            raise ValueError(f"For 'view', 'height' should be a positive int (pixels), but got {height!r}.")
         self.profile = profile
-        self.height = height
-        self._widget = None
+        self.height = checked_height("view", height)
 
     @functools.cached_property
     def payload(self):
@@ -94,20 +97,16 @@ class ProfileView:
         }
         return GraphView(profile.graph, columns={"time": column}, colour="time")
 
-    @property
-    def widget(self) -> Any:
-        """The live widget (made when first asked for); None where anywidget is not installed."""
-        if self._widget is None:
-            kind = _widget_class()
-            if kind is not None:
-                graph = self.graph
-                self._widget = kind(
-                    payload=self.payload,
-                    graph=graph.saved_payload if graph else b"",
-                    code=page.packed(GRAPH_MODULE) if graph else b"",
-                    cells=cell_names.ids(),
-                )
-        return self._widget
+    _kind = staticmethod(_widget_class)
+
+    def _told(self):
+        graph = self.graph
+        return {
+            "payload": self.payload,
+            "graph": graph.saved_payload if graph else b"",
+            "code": page.packed(GRAPH_MODULE) if graph else b"",
+            "cells": cell_names.ids(),
+        }
 
     def refresh(self) -> None:
         """Draw the profile anew, after it was replayed."""
@@ -126,34 +125,13 @@ class ProfileView:
         """The same as Markdown."""
         return markdown(self.profile)
 
-    def html(self) -> str:
-        """The interactive view as a page that needs no kernel, no network and no other file."""
-        return self._page().html()
-
-    def save(self, path: str | Path) -> None:
-        """Write the view to a file: .html (interactive), .svg, .png, .md, .txt, or .json (the timeline, for Perfetto).
-
-        Args:
-            path (str): where to.
-
-        Raises:
-            ValueError: If the suffix is none of these.
-        """
-        makers = {
-            ".html": self.html,
-            ".svg": self.svg,
+    def _forms(self):
+        return {
+            **super()._forms(),
             ".md": self.markdown,
             ".txt": lambda: self.profile.text(50),
             ".json": lambda: json.dumps(self.profile.timeline()),
         }
-        page.save(path, makers, "ProfileView")
-
-    def close(self) -> None:
-        """Close the live widget; the saved form stays where it is."""
-        cell_views.forget(self)
-        if self._widget is not None:
-            self._widget.close()
-            self._widget = None
 
     def __repr__(self) -> str:
         return self.profile.text()
@@ -176,21 +154,3 @@ class ProfileView:
             "made.still(view,parts.data,parts.graph,parts.module)",
             "html,body{margin:0;background:transparent}",
         )
-
-
-@functools.cache
-def _widget_class():
-    try:
-        import anywidget
-        import traitlets
-    except ImportError:  # a plain installation has no widgets; the page and the picture remain
-        return None
-
-    class ProfileWidget(anywidget.AnyWidget):
-        _esm = page.text_of(_MODULE)
-        payload = traitlets.Bytes().tag(sync=True)
-        graph = traitlets.Bytes().tag(sync=True)
-        code = traitlets.Bytes().tag(sync=True)
-        cells = traitlets.Dict().tag(sync=True)
-
-    return ProfileWidget

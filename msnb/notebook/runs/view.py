@@ -15,6 +15,7 @@ from msnb.notebook.graph import GraphView
 from msnb.notebook.graph.widget import MODULE as GRAPH_MODULE
 from msnb.notebook.runs.payload import of_runs, packed
 from msnb.notebook.runs.picture import to_svg, to_text
+from msnb.notebook.view import View, checked_height, widget_kind
 
 _MODULE = pathlib.Path(__file__).with_name("widget.js")
 _HEIGHT = 800
@@ -60,8 +61,13 @@ def runs(
     return RunsView(found, target, goal, height)
 
 
-class RunsView:
-    """What `runs` returns.
+_widget_class = widget_kind(
+    "RunsWidget", _MODULE, lambda t: {"payload": t.Bytes(), "kept": t.Dict(), "chosen": t.List(t.Unicode())}
+)
+
+
+class RunsView(View):
+    """What `runs` returns; saved as .html, .svg, .png or .txt.
 
     Args:
         runs (Runs): the runs.
@@ -75,14 +81,11 @@ class RunsView:
     """
 
     def __init__(self, runs: Runs, target: str | None = None, goal: str | None = None, height: int = _HEIGHT) -> None:
-        if isinstance(height, bool) or not isinstance(height, int) or height < 1:
-            raise ValueError(f"For 'runs', 'height' should be a positive int (pixels), but got {height!r}.")
+        self.height = checked_height("runs", height)
         if goal not in (None, "minimize", "maximize"):
             raise ValueError(f"For 'runs', 'goal' should be 'minimize' or 'maximize', but got {goal!r}.")
         self.runs: Runs = runs
-        self.height = height
         self._target, self._goal = target, goal
-        self._widget: Any = None
         self._looking: threading.Thread | None = None
         self._closed = threading.Event()
         self._lock = threading.RLock()  # of two who read the folder, the thread and a cell, one waits
@@ -101,15 +104,13 @@ class RunsView:
         with self._lock:
             return packed(self._made())
 
-    @property
-    def widget(self) -> Any:
-        """The live widget (made when first asked for); None where anywidget is not installed."""
-        if self._widget is None:
-            kind = _widget_class()
-            if kind is not None:
-                self._widget = kind(payload=self.payload)
-                self._widget.on_msg(functools.partial(_asked, weakref.ref(self)))
-        return self._widget
+    _kind = staticmethod(_widget_class)
+
+    def _told(self):
+        return {"payload": self.payload}
+
+    def _begin(self, widget):
+        widget.on_msg(functools.partial(_asked, weakref.ref(self)))
 
     def refresh(self) -> bool:
         """Look for new runs and new values, and show them; True if there were any."""
@@ -132,24 +133,10 @@ class RunsView:
         """The interactive view as a page that needs no kernel, no network and no other file."""
         return self._page(everything=True).html()
 
-    def save(self, path: str | Path) -> None:
-        """Write the view to a file: .html (interactive), .svg, .png or .txt, by its suffix.
-
-        Args:
-            path (Union[str, Path]): where to.
-
-        Raises:
-            ValueError: If the suffix is none of these.
-        """
-        page.save(path, {".html": self.html, ".svg": self.svg, ".txt": self.__repr__}, "RunsView")
-
     def close(self) -> None:
         """Take the view away, and look at the folder no more; its saved form stays."""
         self._closed.set()
-        cell_views.forget(self)
-        if self._widget is not None:
-            self._widget.close()
-            self._widget = None
+        super().close()
 
     def __repr__(self) -> str:
         with self._lock:
@@ -264,20 +251,3 @@ def _look(view, closed):
             pass
         pause = max(_EVERY, _PATIENCE * (time.monotonic() - begun))
         del here
-
-
-@functools.cache
-def _widget_class():
-    try:
-        import anywidget
-        import traitlets
-    except ImportError:  # a plain installation has no widgets; the page and the picture remain
-        return None
-
-    class RunsWidget(anywidget.AnyWidget):
-        _esm = page.text_of(_MODULE)
-        payload = traitlets.Bytes().tag(sync=True)
-        kept = traitlets.Dict().tag(sync=True)
-        chosen = traitlets.List(traitlets.Unicode()).tag(sync=True)
-
-    return RunsWidget
