@@ -1,6 +1,7 @@
 """The public gradients: `GradOperation` as in r1.1, `grad` and `value_and_grad` as in 2.x."""
 
 import copy
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -199,10 +200,19 @@ class _Derived:
         self.positions = () if position is None else (position,) if isinstance(position, int) else tuple(position)
 
     def __call__(self, *args, **kwargs):
+        if kwargs and any(p >= len(args) for p in self.positions):
+            args, kwargs = self._by_position(args, kwargs)
         this = self._of_tensors(args)
         if _thread.frame is not None or _state.mode != context.GRAPH_MODE:
             return this._run(*args, **kwargs)
         return compile.call(owner(this.fn)[0], *this._graph_call(args, kwargs))
+
+    def _by_position(self, args, kwargs):
+        """The arguments with those by keyword in their positions that follow the others: MindSpore counts them on."""
+        names = self.argument_names[len(args) :]
+        following = list(itertools.takewhile(kwargs.__contains__, names))
+        rest = {name: value for name, value in kwargs.items() if name not in following}
+        return (*args, *[kwargs[name] for name in following]), rest
 
     def _of_tensors(self, args):
         """Of several inputs, the gradients of those that are or hold Tensors: MindSpore leaves the others out."""

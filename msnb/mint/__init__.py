@@ -19,7 +19,7 @@ from msnb.mint.nn import functional as _functional
 _SAME = _same(
     """
     abs addbmm addcdiv addcmul addmm addmv arange argmax baddbmm bitwise_and bitwise_or bitwise_xor
-    broadcast_to ceil cross cumprod div divide dot dstack einsum eq eye flip floor floor_divide fmod full
+    broadcast_to ceil cross cumprod div divide dot dstack eq eye flip floor floor_divide fmod full
     full_like gcd ge greater greater_equal gt histc hstack isclose isfinite isinf isneginf le lerp less
     float_power mul less_equal logaddexp logaddexp2 logsumexp lt masked_select matmul
     maximum minimum mm nan_to_num ne neg negative nonzero not_equal ones_like outer polar pow ravel remainder reshape

@@ -1,5 +1,6 @@
 """Arithmetic of mint that `mindspore.ops` has otherwise: with a factor, of bits, and comparisons of whole Tensors."""
 
+from msnb.core.array_like import common_type
 from msnb.core.tensor import Tensor
 from msnb.mint._rows import floating
 from msnb.ops import functional as F
@@ -12,6 +13,7 @@ __all__ = [
     "bitwise_not",
     "clamp",
     "clone",
+    "einsum",
     "equal",
     "item",
     "logical_and",
@@ -148,6 +150,23 @@ def bitwise_not(input: Tensor) -> Tensor:
         Tensor of the same shape and element type.
     """
     return F.logical_not(input) if input._array.dtype.kind == "b" else F.invert(input)
+
+
+def _meeting(operands):
+    return common_type(*operands) if operands and all(isinstance(x, Tensor) for x in operands) else operands
+
+
+def einsum(equation: str, *operands: Tensor) -> Tensor:
+    """Sums of products by Einstein's convention.
+
+    Args:
+        equation (str): Subscripts, as in numpy's einsum.
+        operands (Tensor): As many as the equation has terms; element types that differ meet.
+
+    Returns:
+        Tensor.
+    """
+    return F.einsum(equation, *_meeting(operands))
 
 
 def clamp(input: Tensor, min: Tensor | float | None = None, max: Tensor | float | None = None) -> Tensor:

@@ -4,7 +4,8 @@ from typing import Any
 
 from msnb import log
 from msnb.core.array_like import common_type
-from msnb.core.tensor import Tensor
+from msnb.core.by_values import ShapeByValues
+from msnb.core.tensor import Tensor, is_traced
 from msnb.mint._rows import in_int64
 from msnb.ops import functional as F
 from msnb.ops import operations as P
@@ -134,7 +135,7 @@ def scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | float) -> Tens
         input (Tensor): What is copied.
         dim (int): The dimension.
         index (Tensor): Indices of int32 or int64.
-        src (Union[Tensor, Number]): The elements.
+        src (Union[Tensor, Number]): The elements, at least as long as `index` in each dimension.
 
     Returns:
         Tensor.
@@ -149,12 +150,12 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
         input (Tensor): What is increased.
         dim (int): The dimension.
         index (Tensor): Indices of int32 or int64.
-        src (Tensor): What is added.
+        src (Tensor): What is added, at least as long as `index` in each dimension.
 
     Returns:
         Tensor.
     """
-    return F.tensor_scatter_elements(input, index, src, dim, "add")
+    return input.scatter_add(dim, index, src)
 
 
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
@@ -280,6 +281,8 @@ def repeat_interleave(
         Tensor.
     """
     if isinstance(repeats, Tensor):
+        if is_traced(repeats):
+            raise ShapeByValues("repeat_interleave", "the length of the result", "give 'repeats' as ints")
         counts = repeats.reshape(-1).asnumpy().tolist()
         repeats = counts[0] if len(counts) == 1 else tuple(counts)
     if dim is None:

@@ -123,3 +123,38 @@ def test_one_position_and_one_parameter_have_one_gradient_and_no_tuple():
     assert of_input.shape == X.shape and of_weight.shape == ()
     _, (of_weight,) = ops.grad(lambda x: (x * weight).sum(), 0, [weight])(X)
     assert of_weight.shape == ()
+
+
+# MindSpore 2.7.1 by keyword: the deviation is of all elements, the variance of a sample's.
+@pytest.mark.parametrize(
+    ("method", "given", "ddof"),
+    [
+        ("std", {"dim": 1}, 0),
+        ("std", {"dim": 1, "correction": 1, "keepdim": True}, 1),
+        ("var", {"dim": 1}, 1),
+        ("var", {"dim": 1, "correction": 0, "keepdim": True}, 0),
+        ("var", {"axis": 1, "ddof": 0}, 0),
+        ("var", {"axis": 1, "keepdims": True}, 0),
+    ],
+)
+def test_a_spread_is_asked_for_by_dimension_as_well_as_by_axis(method, given, ddof):
+    keeps = given.get("keepdim", given.get("keepdims", False))
+    want = getattr(np, method)(X.asnumpy(), 1, ddof=ddof, keepdims=keeps)
+    np.testing.assert_allclose(getattr(X, method)(**given).asnumpy(), want, 1e-6)
+
+
+# MindSpore 2.7.1 in PYNATIVE mode.
+@pytest.mark.parametrize("mode", [msnb.PYNATIVE_MODE, msnb.GRAPH_MODE], ids=["pynative", "graph"])
+def test_a_gradient_counts_keyword_arguments_on(mode):
+    def product(x, k, w):
+        return x * k * w
+
+    msnb.set_context(mode=mode)
+    try:
+        of_x, of_w = ops.grad(product, (0, 2))(X, k=2.0, w=Tensor(3.0))
+        assert of_x.asnumpy().tolist() == [[6.0, 6.0], [6.0, 6.0]] and float(of_w) == 60.0
+        assert float(ops.grad(product, 1)(X, k=Tensor(2.0), w=3.0)) == 90.0
+        with pytest.raises(ValueError, match="argument 1"):
+            ops.grad(product, 1)(X, w=Tensor(3.0), j=2.0)
+    finally:
+        msnb.set_context(mode=msnb.PYNATIVE_MODE)

@@ -173,6 +173,13 @@ def test_interpolate_takes_the_scale_as_given_or_as_recomputed(recompute, expect
     assert np.allclose(y.asnumpy().ravel()[:9], expected, atol=1e-6)
 
 
+@pytest.mark.parametrize("recompute", [None, False, True])
+def test_the_nearest_pixel_follows_from_the_lengths(recompute):
+    x = Tensor(np.arange(3.0, dtype=np.float32).reshape(1, 1, 1, 1, 3))
+    y = ops.interpolate(x, scale_factor=(1.0, 1.0, 2.3), recompute_scale_factor=recompute)
+    assert y.asnumpy().ravel().tolist() == [0, 0, 1, 1, 2, 2]  # MindSpore 2.7.1's
+
+
 def test_interpolate_recomputes_no_scale_from_a_size():
     with pytest.raises(ValueError, match="recompute_scale_factor=True"):
         ops.interpolate(zeros(1, 1, 4), size=5, recompute_scale_factor=True)

@@ -241,6 +241,18 @@ def test_what_writes_in_place_gives_the_tensor_itself():
         np.testing.assert_allclose(x.asnumpy(), want, 1e-6)
 
 
+def test_factors_of_einsum_meet_in_one_type():
+    product = mint.einsum("i,j->ij", Tensor(np.int64([1, 2])), Tensor(np.float32([1, 3])))
+    assert product.dtype == msnb.float32 and product.asnumpy().tolist() == [[1, 3], [2, 6]]
+
+
+@pytest.mark.parametrize("which", [context.PYNATIVE_MODE, context.GRAPH_MODE], ids=["pynative", "graph"])
+def test_elements_are_repeated_as_often_as_a_tensor_says(mode, which):
+    mode(which)
+    repeated = msnb.ops.grad(lambda x, n: (mint.repeat_interleave(x, n) * mint.arange(4)).sum())
+    assert repeated(Tensor(np.float32([1, 2])), Tensor([1, 3])).asnumpy().tolist() == [0, 6]
+
+
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [

@@ -22,6 +22,7 @@ __all__ = [
     "log_softmax",
     "normalize",
     "one_hot",
+    "prelu",
     "relu",
     "relu6",
     "relu_",
@@ -90,6 +91,19 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Tensor:
         Tensor.
     """
     return F.leaky_relu(input, negative_slope)
+
+
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """x where x > 0, weight * x elsewhere.
+
+    Args:
+        input (Tensor): Floating point.
+        weight (Tensor): One for each channel, which dimension 1 counts, or one for all, which may be a scalar.
+
+    Returns:
+        Tensor of the shape of `input`.
+    """
+    return F.prelu(input, weight if weight.ndim else weight.reshape(1))
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:

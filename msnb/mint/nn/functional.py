@@ -14,7 +14,7 @@ _SAME = _same(
     """
     adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d conv_transpose2d cross_entropy embedding gelu
     grid_sample group_norm hardshrink hardsigmoid hardswish l1_loss layer_norm mse_loss pixel_shuffle
-    prelu sigmoid soft_margin_loss softplus softshrink tanh unfold
+    sigmoid soft_margin_loss softplus softshrink tanh unfold
     """
 )
 # name: its arguments, and what `mindspore.ops` calls those that it calls otherwise

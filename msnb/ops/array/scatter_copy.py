@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from msnb.common.kinds import Int, OneOf, Optional, PositiveInt, Shape
 from msnb.core.cases import F, Values, case, refused
 from msnb.core.checks import position
-from msnb.core.declare import operator, spelling, standing_for
+from msnb.core.declare import also_called, operator, spelling, standing_for
 from msnb.core.tensor import Tensor
 from msnb.ops._check import ANY, INDEX, NUMBER, axis_in, dtype_in, same_dtype, tensor_argument
 from msnb.ops._half import in_float32
@@ -224,22 +224,33 @@ def ScatterAddWithAxis(input_x, indices, updates, *, axis: Int = 0):
     return TensorScatterElements.kernel(input_x, indices, updates, axis=axis, reduction="add")
 
 
+def _within(index, src):
+    """What an index takes of `src`: of each axis the first elements, as many as the index has."""
+    if not isinstance(src, Tensor) or not isinstance(index, Tensor) or src.ndim != index.ndim:
+        return src
+    longer = src.shape != index.shape and all(n >= m for n, m in zip(src.shape, index.shape, strict=True))
+    return src[tuple([slice(m) for m in index.shape])] if longer else src
+
+
 @spelling(TensorScatterElements, method="scatter")
+@also_called(dim="axis")
 def _scatter_of(self: Tensor, axis: int, index: Tensor, src: Tensor | float) -> Tensor:
     """A copy with the element at `index` along an axis set, for each place of `index`."""
-    return TensorScatterElements.functional(self, index, src, axis)
+    return TensorScatterElements.functional(self, index, _within(index, src), axis)
 
 
 @spelling(TensorScatterElements, method="scatter_add")
 def _scatter_add_of(self: Tensor, dim: int, index: Tensor, src: Tensor | float) -> Tensor:
     """A copy with the element at `index` along an axis increased, for each place of `index`."""
-    return TensorScatterElements.functional(self, index, src, dim, "add")
+    return TensorScatterElements.functional(self, index, _within(index, src), dim, "add")
 
 
 @spelling(TensorScatterElements, method="scatter_add_")
 def _scatter_add_into(self: Tensor, dim: int, index: Tensor, src: Tensor | float) -> Tensor:
     """Increase the elements at `index` along an axis, in place, and return the Tensor."""
-    return take_over("scatter_add_", self, TensorScatterElements.functional(self, index, src, dim, "add"))
+    return take_over(
+        "scatter_add_", self, TensorScatterElements.functional(self, index, _within(index, src), dim, "add")
+    )
 
 
 @spelling(TensorScatterElements, method="scatter_")
@@ -249,7 +260,9 @@ def _scatter_into(self: Tensor, dim: int, index: Tensor, src: Tensor | float, *,
     reduction = {None: "none", "add": "add", "multiply": "mul"}.get(reduce)
     if reduction is None:
         raise ValueError(f"For 'scatter_', 'reduce' should be None, 'add' or 'multiply', but got {reduce!r}.")
-    return take_over("scatter_", self, TensorScatterElements.functional(self, index, src, dim, reduction))
+    return take_over(
+        "scatter_", self, TensorScatterElements.functional(self, index, _within(index, src), dim, reduction)
+    )
 
 
 @spelling(TensorScatterElements)
@@ -260,7 +273,7 @@ def scatter(input: Tensor, axis: int, index: Tensor, src: Tensor | float) -> Ten
         input (Tensor): Of at least 1 dimension.
         axis (int): The axis that `index` counts along.
         index (Tensor): int32 or int64, of as many dimensions as `input`.
-        src (Union[Tensor, float]): What is set, of the shape of `index`.
+        src (Union[Tensor, float]): What is set, at least as long as `index` in each dimension.
 
     Returns:
         Tensor of the shape and element type of `input`.
@@ -272,7 +285,7 @@ def scatter(input: Tensor, axis: int, index: Tensor, src: Tensor | float) -> Ten
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return TensorScatterElements.functional(input, index, src, axis)
+    return TensorScatterElements.functional(input, index, _within(index, src), axis)
 
 
 def _method_of(cls):

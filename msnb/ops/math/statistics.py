@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Axis, Bool, DType, Int, Kind, Number, OneOf, Optional, PositiveInt, accept_value
 from msnb.core.cases import F, Values, case
-from msnb.core.declare import operator, spelling
+from msnb.core.declare import also_called, operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
 from msnb.ops._check import COMPLEX, FLOAT, NUMBER, axes_in, axis_in, dtype_in, some, tensor_argument
@@ -51,7 +51,13 @@ def _ReduceVar(input, axis: Axis = (), *, ddof: Freedom = 0, keepdims: Bool = Fa
     return jnp.var(floating(input), axes_in("var", axis, input.ndim), ddof=ddof, keepdims=keepdims)
 
 
+def _of_a_sample(args, kwargs):
+    """The keyword arguments for those of MindSpore 2's var by dimension, which takes the elements for a sample."""
+    return kwargs if len(args) > 2 or "ddof" in kwargs else {"correction": 1, **kwargs}
+
+
 @spelling(_ReduceVar, method="var", generation=1)
+@also_called(_of_a_sample, dim="axis", correction="ddof", keepdim="keepdims")
 def _var_of(self: Tensor, axis: Axis = None, ddof: int = 0, keepdims: Bool = False) -> Tensor:
     """As `ops.var`, over all elements if no axis is given."""
     return _ReduceVar.functional(self, axis, int(ddof), keepdims)
@@ -83,6 +89,7 @@ def _Std(input, axis: Axis = (), *, ddof: Freedom = 0, keepdims: Bool = False):
 
 
 @spelling(_Std, method="std", generation=1)
+@also_called(dim="axis", correction="ddof", keepdim="keepdims")
 def _std_of(self: Tensor, axis: Axis = None, ddof: int = 0, keepdims: Bool = False) -> Tensor:
     """As `ops.std`, over all elements if no axis is given."""
     return _Std.functional(self, axis, int(ddof), keepdims)
