@@ -17,7 +17,8 @@ from msnb.parallel import auto, plan
 from msnb.parallel.collectives import collectives
 from msnb.parallel.mesh import named_mesh
 from msnb.parallel.rules import Call, rule_of, rules
-from msnb.parallel.search.choosing import cost_of
+from msnb.parallel.search.choosing import cost_of, dynamic_programming
+from msnb.parallel.search.greedy import recursive_programming
 
 RANDOM = np.random.default_rng(0)
 
@@ -302,6 +303,25 @@ def check_a_search_finds_what_computes_the_same_and_sends_little():
         whole = sum(np.prod(p.shape) * 4 for p in program.params if p.requires_grad and "moments" not in p.name)
         assert 0.95 < really / foreseen < 1.05, (make.__name__, really, foreseen)
         assert foreseen <= 1.01 * 2 * 7 / 8 * whole, (make.__name__, foreseen, whole)
+
+
+def check_the_greedy_search_computes_the_same():
+    """Losses as on one device, bytes as foreseen, and the search is asked again when the context says another one."""
+    x, found = floats(32, 256), {}
+    for mode, search in (("stand_alone", None), ("auto_parallel", "recursive_programming")):
+        context.set_context(mode=context.GRAPH_MODE)
+        settings = {} if search is None else {"search_mode": search}
+        context.set_auto_parallel_context(parallel_mode=mode, device_num=8, **settings)
+        ms.set_seed(5)
+        found[mode] = trained(Layers(), x)
+    for got, wanted in zip(found["auto_parallel"][:2], found["stand_alone"][:2], strict=True):
+        for a, b in zip(got, wanted, strict=True):
+            np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * max(np.abs(b).max(), 1e-2))
+    program = found["auto_parallel"][2]
+    problem, choice = program.spread.problem, program.spread.choice
+    assert choice == recursive_programming(problem) != dynamic_programming(problem)
+    really = sum(one.bytes for one in sent(program))
+    assert 0.95 < really / cost_of(problem, choice) < 1.05, (really, cost_of(problem, choice))
 
 
 def check_a_plan_that_is_applied_is_what_runs():
