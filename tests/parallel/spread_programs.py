@@ -3,6 +3,7 @@
 import collections
 import sys
 import traceback
+from pathlib import Path
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from msnb.parallel.mesh import named_mesh
 from msnb.parallel.rules import Call, rule_of, rules
 from msnb.parallel.search.choosing import cost_of, dynamic_programming
 from msnb.parallel.search.greedy import recursive_programming
+
+sys.path.insert(0, str(Path(__file__).parent))  # it is run from a file elsewhere
+from random_nets import check_nets_at_random_give_what_one_device_gives, legal  # noqa: E402, F401 - a check as these
 
 RANDOM = np.random.default_rng(0)
 
@@ -497,18 +501,7 @@ def random_strategy(op, primitive, tensors, static, many):
     if op.name == "OneHot":
         settings["depth"] = 16
     rule = rule_of(Call(op.name, settings, shapes))
-    said = [rule.said.get(i, (letters, shape)) for i, (letters, shape) in enumerate(zip(rule.inputs, shapes))][
-        : rule.told
-    ]
-    sizes = {c: n for letters, shape in said for c, n in zip(letters, shape) if c not in "." + rule.whole}
-    while True:
-        parts, left = {}, 8
-        for letter in RANDOM.permutation(sorted(sizes)):
-            cut = int(RANDOM.choice([n for n in (1, 2, 4, 8) if left % n == 0 and sizes[letter] % n == 0]))
-            parts[str(letter)], left = cut, left // cut
-        if not rule.wrong(parts, 8):
-            break
-    return tuple(tuple(parts.get(c, 1) for c in letters) for letters, _ in said)
+    return legal(RANDOM, rule, shapes)
 
 
 def check_an_operator_without_a_rule_is_cut_by_rows_or_refused():
