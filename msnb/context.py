@@ -340,7 +340,6 @@ for _key in ("device_target", "device_id"):
 _ONE_PROCESS = "this program is one process, which computes a loss once"
 _NO_PIPELINE = "there are no stages: every device runs the whole network on its rows"
 _XLA_GROUPS = "XLA groups communication by itself"
-_ONE_SEARCH = "strategies are searched for by an integer linear program"
 _NO_FILES = "strategies are not kept in files"
 _NOT_APPLIED = "operators keep the strategies of shard(); load_distributed_checkpoint reads the layouts in it"
 
@@ -360,7 +359,6 @@ _parallel = Settings(
         "auto_parallel_search_mode": (
             "dynamic_programming",
             OneOf("dynamic_programming", "recursive_programming", "sharding_propagation"),
-            _ONE_SEARCH,
         ),
         "parameter_broadcast": (False, Bool),
         "strategy_ckpt_load_file": ("", Str, _NOT_APPLIED),
@@ -416,8 +414,9 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
             `device_num` devices as ``Primitive.shard`` says, and what has no strategy follows its neighbours; with
             "auto_parallel" as a search says, which lets the devices send as little as possible; with "data_parallel"
             and "hybrid_parallel" each device runs the program on its rows. Default: "stand_alone".
-        auto_parallel_search_mode (str): "dynamic_programming" or "recursive_programming"; no effect, as there is one
-            search. Default: the former.
+        auto_parallel_search_mode (str): How "auto_parallel" searches: "dynamic_programming" for what sends least of
+            all, "recursive_programming" for one axis of the devices after the other, each operator for itself, which
+            takes less time and sends more. Default: the former.
         parameter_broadcast (bool): Whether process 0 hands its initial parameters to the others, when `Model.train`
             begins. Default: False.
         strategy_ckpt_load_file (str): MindSpore's strategy file of a training, whose checkpoints

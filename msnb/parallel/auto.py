@@ -10,15 +10,20 @@ from typing import Any
 
 import jax
 
+from msnb import context, log
 from msnb.core import trace
 from msnb.core.spreading import Places
 from msnb.parallel.mesh import device_mesh, factors, named_mesh, take_axes
 from msnb.parallel.search.choosing import dynamic_programming
 from msnb.parallel.search.costs import Machines
 from msnb.parallel.search.flat import flat
+from msnb.parallel.search.greedy import recursive_programming
 from msnb.parallel.search.pinned import pinned, placing
 from msnb.parallel.search.problem import Problem
 from msnb.parallel.semi_auto import SemiAuto
+
+_settings = context._parallel.values
+SEARCHES = {"dynamic_programming": dynamic_programming, "recursive_programming": recursive_programming}
 
 
 class Auto(SemiAuto):
@@ -39,7 +44,7 @@ class Auto(SemiAuto):
         self.problem = Problem(flat(program.jaxpr), machines(names, self.devices), returned(program))
         followed = planned(self.devices, self.problem)
         if followed is None:
-            self.choice = dynamic_programming(self.problem)
+            self.choice = _search()(self.problem)
         else:
             self.problem, self.choice, names = followed
         place = placing(mesh, names)
@@ -64,6 +69,14 @@ class Auto(SemiAuto):
             "In auto_parallel mode the search cuts equations, and operators have no strategies of their own; "
             "msnb.parallel.communication_of says what devices send by what it found."
         )
+
+
+def _search():
+    """The search that the context says."""
+    mode = _settings.auto_parallel_search_mode
+    if mode not in SEARCHES:
+        log.once(f"auto_parallel_search_mode '{mode}' is not there; strategies are found by 'dynamic_programming'.")
+    return SEARCHES.get(mode, dynamic_programming)
 
 
 _plans: list[tuple[Problem, list[int]]] = []  # the one that was applied last

@@ -21,7 +21,7 @@ _REPLICAS = (ParallelMode.DATA_PARALLEL, ParallelMode.HYBRID_PARALLEL)
 def _state() -> Hashable:
     if _settings.parallel_mode == ParallelMode.STAND_ALONE and world_size() == 1:
         return None
-    cut = _settings.full_batch, _settings.enable_parallel_optimizer
+    cut = _settings.full_batch, _settings.enable_parallel_optimizer, _settings.auto_parallel_search_mode
     return _settings.parallel_mode, _get_device_num(), world_size(), *cut, tuple(_groups.items())
 
 

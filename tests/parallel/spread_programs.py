@@ -3,6 +3,7 @@
 import collections
 import sys
 import traceback
+from pathlib import Path
 
 import numpy as np
 
@@ -18,7 +19,11 @@ from msnb.parallel import auto, plan
 from msnb.parallel.collectives import collectives
 from msnb.parallel.mesh import named_mesh
 from msnb.parallel.rules import Call, rule_of, rules
-from msnb.parallel.search.choosing import cost_of
+from msnb.parallel.search.choosing import cost_of, dynamic_programming
+from msnb.parallel.search.greedy import recursive_programming
+
+sys.path.insert(0, str(Path(__file__).parent))  # it is run from a file elsewhere
+from random_nets import check_nets_at_random_give_what_one_device_gives, legal  # noqa: E402, F401 - a check as these
 
 RANDOM = np.random.default_rng(0)
 
@@ -321,6 +326,25 @@ def check_a_search_finds_what_computes_the_same_and_sends_little():
         assert foreseen <= 1.01 * 2 * 7 / 8 * whole, (make.__name__, foreseen, whole)
 
 
+def check_the_greedy_search_computes_the_same():
+    """Losses as on one device, bytes as foreseen, and the search is asked again when the context says another one."""
+    x, found = floats(32, 256), {}
+    for mode, search in (("stand_alone", None), ("auto_parallel", "recursive_programming")):
+        context.set_context(mode=context.GRAPH_MODE)
+        settings = {} if search is None else {"search_mode": search}
+        context.set_auto_parallel_context(parallel_mode=mode, device_num=8, **settings)
+        ms.set_seed(5)
+        found[mode] = trained(Layers(), x)
+    for got, wanted in zip(found["auto_parallel"][:2], found["stand_alone"][:2], strict=True):
+        for a, b in zip(got, wanted, strict=True):
+            np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * max(np.abs(b).max(), 1e-2))
+    program = found["auto_parallel"][2]
+    problem, choice = program.spread.problem, program.spread.choice
+    assert choice == recursive_programming(problem) != dynamic_programming(problem)
+    really = sum(one.bytes for one in sent(program))
+    assert 0.95 < really / cost_of(problem, choice) < 1.05, (really, cost_of(problem, choice))
+
+
 def check_a_plan_that_is_applied_is_what_runs():
     """The losses of one device, and the bytes that were foreseen."""
     x = floats(32, 256)
@@ -539,18 +563,7 @@ def random_strategy(op, primitive, tensors, static, many):
     if op.name == "OneHot":
         settings["depth"] = 16
     rule = rule_of(Call(op.name, settings, shapes))
-    said = [rule.said.get(i, (letters, shape)) for i, (letters, shape) in enumerate(zip(rule.inputs, shapes))][
-        : rule.told
-    ]
-    sizes = {c: n for letters, shape in said for c, n in zip(letters, shape) if c not in "." + rule.whole}
-    while True:
-        parts, left = {}, 8
-        for letter in RANDOM.permutation(sorted(sizes)):
-            cut = int(RANDOM.choice([n for n in (1, 2, 4, 8) if left % n == 0 and sizes[letter] % n == 0]))
-            parts[str(letter)], left = cut, left // cut
-        if not rule.wrong(parts, 8):
-            break
-    return tuple(tuple(parts.get(c, 1) for c in letters) for letters, _ in said)
+    return legal(RANDOM, rule, shapes)
 
 
 def check_an_operator_without_a_rule_is_cut_by_rows_or_refused():

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from msnb.parallel.collectives import collectives, total
-from msnb.parallel.search.choosing import cost_of, dynamic_programming
+from msnb.parallel.search.choosing import BYTE, cost_of, dynamic_programming, held
 from msnb.parallel.search.costs import Machines
 from msnb.parallel.search.factors import factors_of
 from msnb.parallel.search.flat import flat
+from msnb.parallel.search.greedy import recursive_programming
 from msnb.parallel.search.problem import Problem
 
 EIGHT = Machines({"x": 2, "y": 4}, {"x": 1.0, "y": 1.0})
@@ -146,6 +147,35 @@ def test_the_cheapest_of_all_is_found(rows, width):
     found = dynamic_programming(problem, operation=0.0)
     best = min(cost_of(problem, list(c)) for c in itertools.product(*(range(len(n)) for n in problem.nodes)))
     assert cost_of(problem, found) == best
+
+
+def test_the_greedy_search_goes_along_one_axis_after_the_other():
+    """What it chose along the first axis is in what it chose along both; the best of all is not dearer."""
+
+    def step(w, v, x):
+        def loss(w, v):
+            return ((jnp.tanh(x @ w) @ v) ** 2).mean()
+
+        return [p - 0.1 * g for p, g in zip((w, v), jax.grad(loss, (0, 1))(w, v), strict=True)]
+
+    shapes = [jax.ShapeDtypeStruct(s, np.float32) for s in ((64, 256), (256, 64), (512, 64))]
+    graph = flat(jax.make_jaxpr(step)(*shapes))
+    one, both = (Problem(graph, machines, {0: 0, 1: 1}) for machines in (Machines({"x": 2}, {"x": 1.0}), EIGHT))
+    first, found = recursive_programming(one), recursive_programming(both)
+    for before, after in zip(chosen(one, first), chosen(both, found), strict=True):
+        assert before == tuple(tuple(tuple(a for a in axes if a == "x") for axes in lay) for lay in after)
+    assert any("y" in axes for layouts in chosen(both, found) for layout in layouts for axes in layout)
+    best = dynamic_programming(both)
+    price = [n[k].operations for n, k in zip(both.nodes, best, strict=True)]
+    greedy = [n[k].operations for n, k in zip(both.nodes, found, strict=True)]
+    assert cost_of(both, best) + sum(price) / BYTE <= cost_of(both, found) + sum(greedy) / BYTE + 1e-6
+    least = sum(min(choice.held for choice in both.nodes[n]) for n in both.kept)
+    memory = (held(both, found) + least) / 2
+    assert held(both, recursive_programming(both, memory)) <= memory < held(both, found)
+
+
+def chosen(problem, numbers):
+    return [node[k].outputs for node, k in zip(problem.nodes, numbers, strict=True)]
 
 
 def test_where_the_memory_is_small_parameters_are_cut():

@@ -103,8 +103,8 @@ def _priced(problem: Problem, together: list[int], operation: float, price: floa
     """(cost of each choice of each class, {other class: cost of each pair} of each)."""
     costs: list[Array] = [np.zeros(0)] * (max(together) + 1)
     pairs: list[dict[int, Array]] = [{} for _ in costs]
-    for number, (node, own) in enumerate(zip(problem.nodes, together, strict=True)):
-        cost = _own(problem, number, node, operation, price)
+    for number, own in enumerate(together):
+        cost = own_costs(problem, number, operation, price)
         costs[own] = costs[own] + cost if len(costs[own]) else cost
     for edge in problem.edges:
         source, target, table = together[edge.source[0]], together[edge.target[0]], problem.moving(edge)
@@ -116,9 +116,10 @@ def _priced(problem: Problem, together: list[int], operation: float, price: floa
     return costs, pairs
 
 
-def _own(problem, number, node, operation, price):
+def own_costs(problem: Problem, number: int, operation: float, price: float) -> Array:
+    """What each choice of a node costs without its neighbours: what it sends, computes and keeps, in bytes sent."""
     memory = price if number in problem.kept else 0.0
-    return np.array([c.sent + operation * c.operations + memory * c.held for c in node])
+    return np.array([c.sent + operation * c.operations + memory * c.held for c in problem.nodes[number]])
 
 
 def _by_program(reduced: Reduced, seconds: float) -> dict[int, int]:
@@ -175,7 +176,7 @@ def _each(problem, choice, operation, price):
     for _ in range(20):
         changed = set()
         for number in sorted(waiting):
-            total = _own(problem, number, problem.nodes[number], operation, price)
+            total = own_costs(problem, number, operation, price)
             for edge, other in near[number]:
                 table = problem.moving(edge)
                 if other == number:

@@ -1,0 +1,149 @@
+"""Small nets drawn at random, spread in ways drawn at random: loss and gradients are those of one device.
+
+Part of `spread_programs.py`, on whose eight devices it runs.
+"""
+
+import statistics
+import sys
+
+import numpy as np
+
+from msnb import Parameter, ParameterTuple, Tensor, context, nn, ops
+from msnb.core.compile import program_of
+from msnb.ops import operations as P
+from msnb.parallel import auto
+from msnb.parallel.collectives import collectives
+from msnb.parallel.planning.strategies import followed
+from msnb.parallel.rules import Call, Rule, rule_of
+from msnb.parallel.search.choosing import cost_of
+from msnb.parallel.search.costs import Machines
+from msnb.parallel.search.flat import flat
+from msnb.parallel.search.problem import Problem
+
+SIZES = (8, 16, 24, 32)
+
+
+def legal(random: np.random.Generator, rule: Rule, shapes: list[tuple[int, ...]], devices: int = 8):
+    """A strategy that a rule allows, drawn from all that cut something."""
+    said = [rule.said.get(i, (letters, shape)) for i, (letters, shape) in enumerate(zip(rule.inputs, shapes))]
+    said = said[: rule.told]
+    sizes = {c: n for letters, shape in said for c, n in zip(letters, shape) if c not in "." + rule.whole}
+    while True:
+        parts, left = {}, devices
+        for letter in random.permutation(sorted(sizes)):
+            cut = int(random.choice([n for n in (1, 2, 4, 8) if left % n == 0 and sizes[letter] % n == 0]))
+            parts[str(letter)], left = cut, left // cut
+        if not rule.wrong(parts, devices):
+            return tuple(tuple(parts.get(c, 1) for c in letters) for letters, _ in said)
+
+
+class Drawn(nn.Cell):
+    """Up to six operators one after the other, Parameters as their second operands; the mean of squares."""
+
+    def __init__(self, random, shape, kind):
+        super().__init__()
+        self.layers, self.params = [], []
+        for number in range(random.integers(3, 7)):
+            name = str(random.choice(["MatMul", "Mul", "Add", "Tanh", "Softmax", "Transpose", "ReduceSum", "Gelu"]))
+            operator, settings, static, weight = getattr(P, name), {}, (), None
+            if name == "MatMul":
+                weight = shape[1], int(random.choice(SIZES))
+            elif name in ("Mul", "Add"):
+                weight = shape if random.random() < 0.5 else shape[1:]
+            elif name == "Transpose":
+                static, settings = ((1, 0),), {"perm": (1, 0)}
+            elif name == "ReduceSum":
+                static, settings = (0,), {"axis": 0, "keep_dims": True}
+            made = operator(keep_dims=True) if name == "ReduceSum" else operator()
+            self.layers.append((name, made, static, settings, weight, shape))
+            if weight is not None:
+                value = random.standard_normal(weight).astype(kind) / 4
+                self.params.append(Parameter(Tensor(value), name=f"w{number}"))
+            if name == "MatMul":
+                shape = shape[0], weight[1]
+            elif name == "Transpose":
+                shape = shape[::-1]
+            elif name == "ReduceSum":
+                self.layers.append(("Tile", P.Tile(), ((shape[0], 1),), None, None, (1, shape[1])))
+        self.weights = ParameterTuple(self.params)
+        self.square, self.mean = P.Square(), P.ReduceMean()
+
+    def strategies(self, random):
+        """Each operator gets a strategy that its rule allows; what is repeated follows."""
+        for name, made, _, settings, weight, shape in self.layers:
+            if settings is not None:
+                shapes = [shape] if weight is None else [shape, weight]
+                settings = {**made._attributes, **settings}
+                made.shard(legal(random, rule_of(Call(name, settings, shapes)), shapes))
+
+    def construct(self, x):
+        weights = list(self.weights)
+        for _, made, static, _, weight, _ in self.layers:
+            x = made(x, *static) if weight is None else made(x, weights.pop(0))
+        return self.mean(self.square(x))
+
+
+class Step(nn.Cell):
+    """(loss, gradients)."""
+
+    def __init__(self, net):
+        super().__init__()
+        self.net, self.grad = net, ops.GradOperation(get_by_list=True)
+
+    def construct(self, x):
+        return self.net(x), self.grad(self.net, self.net.weights)(x)
+
+
+def ran(step, x):
+    loss, gradients = step(x)
+    return [loss.asnumpy(), *(g.asnumpy() for g in gradients)]
+
+
+def tried(seed):
+    """(what is wrong, bytes counted to bytes foreseen) of one net in both modes."""
+    random = np.random.default_rng(seed)
+    kind = (np.float64, np.float32)[seed % 2]
+    shape = tuple(int(n) for n in random.choice(SIZES, 2))
+    net = Drawn(random, shape, kind)
+    while not net.params:
+        net = Drawn(random, shape, kind)
+    x, step = Tensor(random.standard_normal(shape).astype(kind)), Step(net)
+    wrong, ratios = [], []
+
+    def beside(alone, how):
+        for a, b in zip(alone, ran(step, x), strict=True):
+            allowed = (1e-9 if kind is np.float64 else 1e-5) * max(np.abs(a).max(), 1e-3)
+            if np.abs(a - b).max() > allowed:
+                wrong.append((seed, how, [layer[0] for layer in net.layers], np.abs(a - b).max(), np.abs(a).max()))
+
+    context.reset_auto_parallel_context()
+    context.set_context(mode=context.GRAPH_MODE)
+    alone = ran(step, x)
+    problem = Problem(flat(program_of(step, x).jaxpr), Machines({"a": 2, "b": 4}, {"a": 1.0, "b": 1.0}), {})
+    nodes = problem.nodes
+    lying = {n: nodes[n][random.integers(len(nodes[n]))].outputs[0] for n in range(len(problem.graph.inputs))}
+    drawn = followed(problem, lying)
+    auto.follow(*drawn)
+    context.set_auto_parallel_context(parallel_mode="auto_parallel", device_num=8)
+    beside(alone, "AUTO_PARALLEL")
+    counted = sum(c.bytes for c in collectives(program_of(step, x).compiled().as_text(), 8))
+    if cost_of(*drawn):
+        ratios.append(counted / cost_of(*drawn))
+    context.reset_auto_parallel_context()
+    context.set_context(mode=context.GRAPH_MODE)
+    context.set_auto_parallel_context(parallel_mode="semi_auto_parallel", device_num=8, full_batch=True)
+    net.strategies(random)
+    beside(alone, "SEMI_AUTO_PARALLEL")
+    return wrong, ratios
+
+
+def check_nets_at_random_give_what_one_device_gives():
+    """Two nets; with --all sixty."""
+    wrong, ratios = [], []
+    for seed in range(60 if "--all" in sys.argv else 2):
+        found = tried(seed)
+        wrong += found[0]
+        ratios += found[1]
+    assert not wrong, wrong
+    assert 0.95 < statistics.median(ratios) < 1.05, ratios
+    print(f"bytes counted to foreseen: {min(ratios):.3f} to {max(ratios):.3f}", flush=True)
