@@ -56,6 +56,14 @@ class Spread(Protocol):
         """Trace a call of an operator's kernel, its inputs and outputs laid out as its strategy says."""
         ...
 
+    def hold(self, array: Any, strategy: tuple[int, ...], what: str) -> Any:
+        """An array of the trace, cut along each axis into as many parts as a strategy says; `what` it is, for errors.
+
+        Raises:
+            RuntimeError: If the strategy does not fit its shape, or the devices.
+        """
+        ...
+
     def places(self, program: Any) -> Places | None:
         """Where the arrays of a program that was traced so are to be; None where one device computes it after all.
 

@@ -6,7 +6,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 import jax
 
 from msnb import context
-from msnb.core import compile, events, generations, recomputed, script, trace, unfinished, written_gradients
+from msnb.core import compile, events, generations, holding, recomputed, script, trace, unfinished, written_gradients
 from msnb.core.by_values import runs_plainly
 from msnb.core.paths import held_as
 from msnb.core.precision import cast_tensor, leaving
@@ -52,6 +52,7 @@ class Running:
 
     _compile_always = False  # compiled at top level in PYNATIVE mode as well; built-in optimizers are
     _programs = None
+    _strategies = None  # how what goes in and out lies on devices, see core.holding
     _recomputed = False  # whether a gradient computes what is inside again
 
     # ------------------------------------------------------------------ calling
@@ -114,6 +115,11 @@ class Running:
     def _run_noted(self, args, kwargs):
         """What a graph gets of `construct`; an error remembers that it passed by here."""
         try:
+            if self._strategies is not None and _thread.spread is not None:
+                if kwargs:
+                    args, kwargs = self._positional(args, kwargs)
+                run = lambda *inputs: _repeated.call(self, inputs, kwargs)  # noqa: E731 - named for the line below
+                return holding.call(type(self).__name__, self._strategies, run, args, self.parameters_and_names())
             return _repeated.call(self, args, kwargs)
         except Exception as error:
             unfinished.note(error)

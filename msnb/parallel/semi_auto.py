@@ -19,7 +19,7 @@ from msnb.core.spreading import Places
 from msnb.parallel import layouts
 from msnb.parallel.mesh import device_mesh
 from msnb.parallel.rules import Call, lookups, tables  # noqa: F401 - which fill the rules
-from msnb.parallel.strategy import laid_out
+from msnb.parallel.strategy import cut_as, laid_out
 
 
 class SemiAuto:
@@ -62,6 +62,10 @@ class SemiAuto:
             places = laid.outputs or [None] * len(out)
             return tuple([_held(o, place) for o, place in zip(out, places, strict=True)])
         return _held(out, laid.outputs[0] if laid.outputs else None)
+
+    def hold(self, array: Any, strategy: tuple[int, ...], what: str) -> Any:
+        """An array of the trace, held to a strategy of its own; see `core.spreading`."""
+        return _held(array, cut_as(np.shape(array), strategy, self.devices, what))
 
     def places(self, program: Any) -> Places:
         """Where the arrays of a traced program are to be; see `core.spreading`."""

@@ -154,6 +154,59 @@ def check_parameters_of_a_recomputed_cell_lie_as_without():
     assert found[1][1]["moments.net.w2"] == (8, 64)
 
 
+class TwoLayers(nn.Cell):
+    """Two layers, of which one may be given strategies; the names are those of MindSpore's example."""
+
+    def __init__(self, **strategies):
+        super().__init__()
+        random = np.random.default_rng(5)
+        draw = lambda *shape: Tensor(random.standard_normal(shape).astype(np.float32) / 8)  # noqa: E731
+        self.block1 = nn.Dense(64, 64, weight_init=draw(64, 64))
+        self.block2 = nn.Dense(64, 64, weight_init=draw(64, 64))
+        if strategies:
+            self.block2_shard = self.block2.shard(**strategies)
+
+    def construct(self, x):
+        return self.block2(ops.tanh(self.block1(x)))
+
+
+def check_a_cell_is_held_to_strategies_of_its_own():
+    x = floats(32, 64)
+    context.set_context(mode=context.GRAPH_MODE)
+    losses, weights, _ = trained(TwoLayers(), x)
+    told = {"in_strategy": ((2, 1),), "out_strategy": ((1, 4),), "parameter_plan": {"self.block2.weight": (4, 1)}}
+    for mode in ("semi_auto_parallel", "auto_parallel", "stand_alone"):
+        context.set_auto_parallel_context(parallel_mode=mode, device_num=8)
+        net = TwoLayers(**told)
+        got, parts, program = trained(net, x)
+        for a, b in zip((*got, *parts), (*losses, *weights), strict=True):
+            np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * np.abs(b).max())
+        if mode == "semi_auto_parallel":
+            lying = {p.name: p._stored().sharding.shard_shape(p.shape) for p in program.params}
+            assert {lying[name] for name in lying if name.endswith("block2.weight")} == {(16, 64)}, lying
+            assert net(x)._array.sharding.shard_shape((32, 64)) == (32, 16)
+
+
+def check_a_function_is_held_to_strategies_and_wrong_ones_are_refused():
+    spread()
+    x = floats(32, 64)
+    halves = ms.shard(lambda a, b: (a + b, a * 2), ((2, 1), (2, 1)), ((2, 4), (8, 1)))
+    step = ms.ms_function(lambda a: halves(a, a))
+    added, doubled = step(x)
+    for out, parts in ((added, (16, 16)), (doubled, (4, 64))):
+        np.testing.assert_allclose(out.asnumpy(), 2 * x.asnumpy(), rtol=1e-6)
+        assert out._array.sharding.shard_shape((32, 64)) == parts
+    wrong = {
+        ((3, 1),): "cannot be cut by the strategy (3, 1) over 8 devices",
+        ((2,),): "cannot be cut by the strategy (2,)",
+        ((16, 1),): "cannot be cut by the strategy (16, 1)",
+        ((2, 1), (2, 1)): "one tuple for each of the 1 inputs, but has 2",
+    }
+    for strategy, said in wrong.items():
+        refused(lambda: TwoLayers(in_strategy=strategy)(x), said)  # noqa: B023 - called at once
+    refused(lambda: TwoLayers(in_strategy=((2, 1),), parameter_plan={"other": (2, 1)})(x), "its Parameters are: weight")
+
+
 def check_many_steps_do_not_wait_for_one_another():
     """Eight devices meet in each step, on however few processors."""
     spread()
