@@ -191,7 +191,7 @@ ABSENT: dict[str, dict[str, str]] = {
     },
     "one process runs a network whole, stages and slices have no place": {
         "nn.Cell": "parallel_parameter_merge_net_dict parallel_parameter_name_list parameter_layout_dict "
-        "pipeline_segment pipeline_stage remove_redundant_parameters",
+        "pipeline_segment remove_redundant_parameters",
     },
     "it is MindSpore's book-keeping; net.cells_and_names() and net.parameters_and_names() list what is there": {
         "nn.Cell": "T_destination cell_init_args exist_names exist_objs global_cells total_instance_count",

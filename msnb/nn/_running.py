@@ -52,7 +52,8 @@ class Running:
 
     _compile_always = False  # compiled at top level in PYNATIVE mode as well; built-in optimizers are
     _programs = None
-    _strategies = None  # how what goes in and out lies on devices, see core.holding
+    _pipeline_stage = None  # of a pipeline
+    _shard_strategies = None  # how what goes in and out lies on devices, see core.holding
     _recomputed = False  # whether a gradient computes what is inside again
 
     # ------------------------------------------------------------------ calling
@@ -115,11 +116,15 @@ class Running:
     def _run_noted(self, args, kwargs):
         """What a graph gets of `construct`; an error remembers that it passed by here."""
         try:
-            if self._strategies is not None and _thread.spread is not None:
+            if _thread.pipeline is not None:
+                caught = _thread.pipeline.catch(self, args, kwargs)
+                if caught is not None:
+                    return caught
+            if self._shard_strategies is not None and _thread.spread is not None:
                 if kwargs:
                     args, kwargs = self._positional(args, kwargs)
                 run = lambda *inputs: _repeated.call(self, inputs, kwargs)  # noqa: E731 - named for the line below
-                return holding.call(type(self).__name__, self._strategies, run, args, self.parameters_and_names())
+                return holding.call(type(self).__name__, self._shard_strategies, run, args, self.parameters_and_names())
             return _repeated.call(self, args, kwargs)
         except Exception as error:
             unfinished.note(error)
@@ -209,7 +214,10 @@ class Running:
     def _fingerprint(self):
         """What a graph of this Cell alone (not its sub-Cells) depends on, comparable by ==."""
         construct = getattr(type(self).construct, "__code__", None)
-        return Same(construct), {k: normal(v) for k, v in self._own_attributes()}
+        attributes = {k: normal(v) for k, v in self._own_attributes()}
+        if self._pipeline_stage is not None:  # in no likeness of Cells, but part of this
+            attributes["pipeline_stage"] = self._pipeline_stage
+        return Same(construct), attributes
 
     def _own_attributes(self):
         """(name, value) of the attributes that a graph may depend on."""

@@ -3,6 +3,7 @@
 from typing import Any, Self
 
 from msnb import log
+from msnb.common.kinds import NonNegInt, check
 from msnb.core import holding, trace
 from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
@@ -31,6 +32,22 @@ class Told:
         """What `set_inputs` was given, a tuple, or a dict where they had names; None before that."""
         return self.__dict__.get("_dynamic_inputs")
 
+    @property
+    def pipeline_stage(self) -> int | None:
+        """Which stage of a pipeline this Cell belongs to, from 0; None where nobody has said it. It has an effect
+        within `nn.PipelineCell`.
+
+        Raises:
+            TypeError: On assignment of anything but an int.
+            ValueError: On assignment of a negative one.
+        """
+        return self.__dict__.get("_pipeline_stage")
+
+    @pipeline_stage.setter
+    def pipeline_stage(self, value: int) -> None:
+        self.__dict__["_pipeline_stage"] = check(NonNegInt, value, "pipeline_stage", "Cell")
+        trace.epoch.bump()
+
     def shard(
         self,
         in_strategy: tuple[tuple[int, ...], ...],
@@ -57,8 +74,8 @@ class Told:
         log.unused(
             "Cell.shard", "the context says on which devices a graph runs", device=device != "Ascend", level=level
         )
-        if self.__dict__.get("_strategies") not in (None, strategies):
+        if self.__dict__.get("_shard_strategies") not in (None, strategies):
             log.once(f"Cell.shard was called before of this {type(self).__name__}; what was said last holds.")
-        self.__dict__["_strategies"] = strategies
+        self.__dict__["_shard_strategies"] = strategies
         trace.epoch.bump()
         return self

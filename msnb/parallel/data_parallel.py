@@ -28,12 +28,16 @@ class Replicas:
     """
 
     def __init__(self, devices: int) -> None:
-        self.devices = devices
+        self.devices, self.stages = devices, 1
         self.axes: list[tuple[str, int]] = [(RANK, devices)]
 
     def run(self, kernel: Any, arrays: Sequence[Any]) -> Any:
         """Trace a call of a kernel: one device runs it on what it has; see `core.spreading`."""
         return kernel.run(*arrays)
+
+    def pipelined(self, stage: Callable[..., Any], arrays: Sequence[Any], keys: Any, parts: Any) -> Any:
+        """Refused, as there are no stages; see `core.spreading`."""
+        raise NotImplementedError("A pipeline has stages in parallel_mode 'semi_auto_parallel'.")
 
     def hold(self, array: Any, _strategy: tuple[int, ...], _what: str) -> Any:
         """An array as it is, for strategies are for other modes; see `core.spreading`."""
