@@ -347,14 +347,12 @@ _parallel = Settings(
     "set_auto_parallel_context",
     {
         "device_num": (1, Between(Int, 1, 4096)),
+        "grad_accumulation_step": (1, Between(Int, 1, 2**31 - 1), "nn.GradAccumulationCell divides a batch"),
         "global_rank": (0, Between(Int, 0, 4095), "a process knows its rank from who has started it"),
         "gradients_mean": (False, Bool),
         "gradient_fp32_sync": (True, Bool, "gradients are summed in the type that they have"),
         "loss_repeated_mean": (True, Bool, _ONE_PROCESS),
-        "pipeline_stages": (
-            1,
-            only(1, Between(Int, 1, 4096), "leave it at 1: every device then runs the whole network on its rows"),
-        ),
+        "pipeline_stages": (1, Between(Int, 1, 4096)),
         "parallel_mode": (ParallelMode.STAND_ALONE, OneOf(*ParallelMode.MODE_LIST)),
         "auto_parallel_search_mode": (
             "dynamic_programming",
@@ -429,14 +427,14 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
             over the devices that have the same of that Parameter, in "semi_auto_parallel". Default: False.
         all_reduce_fusion_config (list): Parameter indices, ascending, at which gradients are grouped for
             communication; no effect, XLA groups it. Default: [].
-        pipeline_stages (int): Number of pipeline stages; only 1 yet. Default: 1.
+        pipeline_stages (int): Into how many stages `nn.PipelineCell` divides a network of equal blocks, in
+            "semi_auto_parallel". Default: 1.
         kwargs: Further settings of 2.x (comm_fusion, parallel_optimizer_config, ...), which are checked and kept; none
             has an effect, which is said once.
 
     Raises:
         ValueError: If a key is unknown or a value out of range.
         TypeError: If a value has another type than the setting.
-        NotImplementedError: If `pipeline_stages` is more than 1.
 
     Examples:
         >>> from mindspore import context

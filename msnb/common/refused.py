@@ -23,15 +23,14 @@ _SECRETS = "{name} obfuscates checkpoints; save_checkpoint(..., enc_key=...) enc
 # Reason -> module below mindspore -> names.
 USED_BY_FEW_LINES: dict[str, dict[str, str]] = {
     _SEVERAL: {
-        "": "Layout parameter_broadcast shard sync_pipeline_shared_parameters TrainFaultTolerance export_split_mindir",
+        "": "Layout parameter_broadcast sync_pipeline_shared_parameters TrainFaultTolerance export_split_mindir",
         "nn": "AdaSumByDeltaWeightWrapCell AdaSumByGradWrapCell OptTFTWrapper PipelineGradReducer",
-        "nn.Cell": "shard",
         "nn.wrap.loss_scale": "shard_grad_scale",
         "Parameter": "add_pipeline_stage",
         "ops": "reshard",
         "train": "TrainFaultTolerance export_split_mindir",
         "train.callback": "TrainFaultTolerance",
-        "parallel": "Layout parameter_broadcast set_op_strategy_config shard sync_pipeline_shared_parameters",
+        "parallel": "Layout parameter_broadcast set_op_strategy_config sync_pipeline_shared_parameters",
     },
     _CHECKPOINTS: {
         "": "get_ckpt_path_with_strategy load_segmented_checkpoints merge_pipeline_strategys rank_list_for_transform "
@@ -192,7 +191,7 @@ ABSENT: dict[str, dict[str, str]] = {
     },
     "one process runs a network whole, stages and slices have no place": {
         "nn.Cell": "parallel_parameter_merge_net_dict parallel_parameter_name_list parameter_layout_dict "
-        "pipeline_segment pipeline_stage remove_redundant_parameters",
+        "pipeline_segment remove_redundant_parameters",
     },
     "it is MindSpore's book-keeping; net.cells_and_names() and net.parameters_and_names() list what is there": {
         "nn.Cell": "T_destination cell_init_args exist_names exist_objs global_cells total_instance_count",

@@ -41,11 +41,13 @@ class Spread(Protocol):
 
     Attributes:
         devices (int): Over how many devices.
+        stages (int): In how many stages of a pipeline; 1 for none.
         axes (list[tuple[str, int]]): Names, and sizes, by which what is traced may speak of the other devices; none
             where it is traced as if one device computed all.
     """
 
     devices: int
+    stages: int
     axes: list[tuple[str, int]]
 
     def within(self, value: Any) -> Any:
@@ -58,6 +60,18 @@ class Spread(Protocol):
 
     def run(self, kernel: Any, arrays: Sequence[Any]) -> Any:
         """Trace a call of an operator's kernel, its inputs and outputs laid out as its strategy says."""
+        ...
+
+    def hold(self, array: Any, strategy: tuple[int, ...], what: str, /) -> Any:
+        """An array of the trace, cut along each axis into as many parts as a strategy says; `what` it is, for errors.
+
+        Raises:
+            RuntimeError: If the strategy does not fit its shape, or the devices.
+        """
+        ...
+
+    def pipelined(self, stage: Callable[..., Any], arrays: Sequence[Any], keys: Any, parts: Any) -> Any:
+        """What all stages make of each part, where there are stages; see `parallel.pipeline`."""
         ...
 
     def places(self, program: Any) -> Places | None:

@@ -30,6 +30,7 @@ class _Thread(threading.local):
     carriers: Any = None  # of whole numbers that a gradient in a graph is taken by, see core.whole
     pullbacks: Any = None  # from a kernel to its gradient in other operators, see core.kernel.differentiated
     spread: Any = None  # how operators that are traced now are spread over devices, see core.spreading
+    pipeline: Any = None  # what stands for the blocks of a pipeline, see nn._pipeline
     late: Any = ()  # verdicts that nobody waits for, see core.late
 
 

@@ -19,6 +19,7 @@ INTERNAL = frozenset(
         "_auto_prefix",
         "_param_prefix",
         "_scope",
+        "_pipeline_stage",
         "_phase",
         "cell_init_args",
         "__msnb_made_with__",

@@ -66,7 +66,7 @@ def _part_for(cell, args, frame):
         root.repeats = _Repeats(next(iter(root.cells.values()), None))
     repeats = root.repeats
     carries = _thread.carriers is not None and _thread.carriers.active
-    alone = repeats.busy or root.checking or _asked.entered or carries
+    alone = repeats.busy or root.checking or _asked.entered or carries or _thread.pipeline is not None
     signature = None if alone else _signature(args)
     if signature is None:
         return None

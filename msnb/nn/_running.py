@@ -6,7 +6,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 import jax
 
 from msnb import context
-from msnb.core import compile, events, generations, recomputed, script, trace, unfinished, written_gradients
+from msnb.core import compile, events, generations, holding, recomputed, script, trace, unfinished, written_gradients
 from msnb.core.by_values import runs_plainly
 from msnb.core.paths import held_as
 from msnb.core.precision import cast_tensor, leaving
@@ -52,6 +52,8 @@ class Running:
 
     _compile_always = False  # compiled at top level in PYNATIVE mode as well; built-in optimizers are
     _programs = None
+    _pipeline_stage = None  # of a pipeline
+    _shard_strategies = None  # how what goes in and out lies on devices, see core.holding
     _recomputed = False  # whether a gradient computes what is inside again
 
     # ------------------------------------------------------------------ calling
@@ -114,6 +116,15 @@ class Running:
     def _run_noted(self, args, kwargs):
         """What a graph gets of `construct`; an error remembers that it passed by here."""
         try:
+            if _thread.pipeline is not None:
+                caught = _thread.pipeline.catch(self, args, kwargs)
+                if caught is not None:
+                    return caught
+            if self._shard_strategies is not None and _thread.spread is not None:
+                if kwargs:
+                    args, kwargs = self._positional(args, kwargs)
+                run = lambda *inputs: _repeated.call(self, inputs, kwargs)  # noqa: E731 - named for the line below
+                return holding.call(type(self).__name__, self._shard_strategies, run, args, self.parameters_and_names())
             return _repeated.call(self, args, kwargs)
         except Exception as error:
             unfinished.note(error)
@@ -203,7 +214,10 @@ class Running:
     def _fingerprint(self):
         """What a graph of this Cell alone (not its sub-Cells) depends on, comparable by ==."""
         construct = getattr(type(self).construct, "__code__", None)
-        return Same(construct), {k: normal(v) for k, v in self._own_attributes()}
+        attributes = {k: normal(v) for k, v in self._own_attributes()}
+        if self._pipeline_stage is not None:  # in no likeness of Cells, but part of this
+            attributes["pipeline_stage"] = self._pipeline_stage
+        return Same(construct), attributes
 
     def _own_attributes(self):
         """(name, value) of the attributes that a graph may depend on."""

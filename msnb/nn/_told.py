@@ -1,9 +1,10 @@
 """What a Cell is told for MindSpore's compiler and its devices: inputs of any size, stages, strategies."""
 
-from typing import Any
+from typing import Any, Self
 
 from msnb import log
-from msnb.common.missing import refused_use
+from msnb.common.kinds import NonNegInt, check
+from msnb.core import holding, trace
 from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
 
@@ -31,10 +32,50 @@ class Told:
         """What `set_inputs` was given, a tuple, or a dict where they had names; None before that."""
         return self.__dict__.get("_dynamic_inputs")
 
-    def shard(self, in_strategy: Any, out_strategy: Any = None, parameter_plan: Any = None) -> Any:
-        """Not available: one process runs a Cell whole.
+    @property
+    def pipeline_stage(self) -> int | None:
+        """Which stage of a pipeline this Cell belongs to, from 0; None where nobody has said it. It has an effect
+        within `nn.PipelineCell`.
 
         Raises:
-            NotImplementedError: Always.
+            TypeError: On assignment of anything but an int.
+            ValueError: On assignment of a negative one.
         """
-        raise refused_use("mindspore.nn.Cell", "shard")
+        return self.__dict__.get("_pipeline_stage")
+
+    @pipeline_stage.setter
+    def pipeline_stage(self, value: int) -> None:
+        self.__dict__["_pipeline_stage"] = check(NonNegInt, value, "pipeline_stage", "Cell")
+        trace.epoch.bump()
+
+    def shard(
+        self,
+        in_strategy: tuple[tuple[int, ...], ...],
+        out_strategy: tuple[tuple[int, ...], ...] | None = None,
+        parameter_plan: dict[str, tuple[int, ...]] | None = None,
+        device: str = "Ascend",
+        level: int = 0,
+    ) -> Self:
+        """Say how what goes into this Cell, comes out of it and is held by it is cut over devices; what is computed
+        between follows. It acts in GRAPH mode with parallel_mode "semi_auto_parallel" or "auto_parallel". Returns self.
+
+        Args:
+            in_strategy (tuple): For each input of `construct` a tuple with the number of parts that each of its axes
+                is cut into.
+            out_strategy (tuple): Likewise for each output. Default: None, as it comes.
+            parameter_plan (dict): Such a tuple for Parameters, by name. Default: None, as their readers want them.
+            device (str): Without effect: it is what the context names. Default: "Ascend".
+            level (int): Without effect: there is one search. Default: 0.
+
+        Raises:
+            TypeError: If one is something else. That they fit shapes and devices is found when a graph is traced.
+        """
+        strategies = holding.checked("Cell.shard", in_strategy, out_strategy, parameter_plan)
+        log.unused(
+            "Cell.shard", "the context says on which devices a graph runs", device=device != "Ascend", level=level
+        )
+        if self.__dict__.get("_shard_strategies") not in (None, strategies):
+            log.once(f"Cell.shard was called before of this {type(self).__name__}; what was said last holds.")
+        self.__dict__["_shard_strategies"] = strategies
+        trace.epoch.bump()
+        return self

@@ -9,6 +9,7 @@ from msnb.parallel.collectives import communication_of as communication_of
 from msnb.parallel.planning import Plan as Plan
 from msnb.parallel.planning import Plans as Plans
 from msnb.parallel.planning import plan as plan
+from msnb.parallel.shard import shard as shard
 
 __all__ = ["get_algo_parameters", "reset_algo_parameters", "set_algo_parameters"]
 

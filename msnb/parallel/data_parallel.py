@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
+from msnb import log
 from msnb.core.spreading import Places
 from msnb.parallel.mesh import first_devices
 
@@ -27,12 +28,24 @@ class Replicas:
     """
 
     def __init__(self, devices: int) -> None:
-        self.devices = devices
+        self.devices, self.stages = devices, 1
         self.axes: list[tuple[str, int]] = [(RANK, devices)]
 
     def run(self, kernel: Any, arrays: Sequence[Any]) -> Any:
         """Trace a call of a kernel: one device runs it on what it has; see `core.spreading`."""
         return kernel.run(*arrays)
+
+    def pipelined(self, stage: Callable[..., Any], arrays: Sequence[Any], keys: Any, parts: Any) -> Any:
+        """Refused, as there are no stages; see `core.spreading`."""
+        raise NotImplementedError("A pipeline has stages in parallel_mode 'semi_auto_parallel'.")
+
+    def hold(self, array: Any, _strategy: tuple[int, ...], _what: str) -> Any:
+        """An array as it is, for strategies are for other modes; see `core.spreading`."""
+        log.once(
+            "shard() of Cells and functions acts in the modes 'semi_auto_parallel' and 'auto_parallel'; here every "
+            "device computes the whole program on its rows."
+        )
+        return array
 
     def layouts(self, _program: Any, /) -> dict[str, Any]:
         """None: each device has the whole of all Parameters; see `core.spreading`."""

@@ -5,7 +5,7 @@ held to the same. XLA divides the work between the devices and puts the communic
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -16,10 +16,10 @@ from jax.sharding import NamedSharding, PartitionSpec
 from msnb import context
 from msnb.core.operator import REGISTRY
 from msnb.core.spreading import Places
-from msnb.parallel import layouts
+from msnb.parallel import layouts, pipeline
 from msnb.parallel.mesh import device_mesh
 from msnb.parallel.rules import Call, lookups, tables  # noqa: F401 - which fill the rules
-from msnb.parallel.strategy import laid_out
+from msnb.parallel.strategy import cut_as, laid_out
 
 
 class SemiAuto:
@@ -38,6 +38,7 @@ class SemiAuto:
 
     def __init__(self, devices: int, full_batch: bool) -> None:
         self.devices, self.full_batch = devices, full_batch
+        self.stages: int = context._parallel.values.pipeline_stages
         self.optimizer = context._parallel.values.enable_parallel_optimizer
         self.strategies: list[tuple[Any, Any, Any]] = []
 
@@ -62,6 +63,14 @@ class SemiAuto:
             places = laid.outputs or [None] * len(out)
             return tuple([_held(o, place) for o, place in zip(out, places, strict=True)])
         return _held(out, laid.outputs[0] if laid.outputs else None)
+
+    def pipelined(self, stage: Callable[..., Any], arrays: Sequence[Any], keys: Any, parts: Any) -> Any:
+        """What all stages make of each part; see `core.spreading`."""
+        return pipeline.pipelined(stage, arrays, keys, parts, self.devices, self.stages)
+
+    def hold(self, array: Any, strategy: tuple[int, ...], what: str) -> Any:
+        """An array of the trace, held to a strategy of its own; see `core.spreading`."""
+        return _held(array, cut_as(np.shape(array), strategy, self.devices, what))
 
     def places(self, program: Any) -> Places:
         """Where the arrays of a traced program are to be; see `core.spreading`."""

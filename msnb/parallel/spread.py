@@ -21,14 +21,16 @@ _REPLICAS = (ParallelMode.DATA_PARALLEL, ParallelMode.HYBRID_PARALLEL)
 def _state() -> Hashable:
     if _settings.parallel_mode == ParallelMode.STAND_ALONE and world_size() == 1:
         return None
-    cut = _settings.full_batch, _settings.enable_parallel_optimizer, _settings.auto_parallel_search_mode
-    return _settings.parallel_mode, _get_device_num(), world_size(), *cut, tuple(_groups.items())
+    cut = _settings.full_batch, _settings.enable_parallel_optimizer, _settings.pipeline_stages
+    search = _settings.auto_parallel_search_mode, tuple(_groups.items())
+    return _settings.parallel_mode, _get_device_num(), world_size(), *cut, *search
 
 
 def _begin() -> spreading.Spread | None:
     if _settings.parallel_mode == ParallelMode.STAND_ALONE and world_size() == 1:
         return None
     _check_full_batch()
+    _check_stages()
     if world_size() > 1:
         return _of_processes()
     if _get_device_num() == 1:
@@ -42,6 +44,23 @@ def _begin() -> spreading.Spread | None:
     if mode in _REPLICAS:
         return DataParallel(number)
     return (Auto if mode == ParallelMode.AUTO_PARALLEL else SemiAuto)(number, _settings.full_batch)
+
+
+def _check_stages():
+    """Stages are of one mode, and have as many devices each.
+
+    Raises:
+        NotImplementedError: In another mode.
+        ValueError: If they do not divide the devices.
+    """
+    stages, number = _settings.pipeline_stages, _get_device_num()
+    if stages > 1 and _settings.parallel_mode != ParallelMode.SEMI_AUTO_PARALLEL:
+        raise NotImplementedError(
+            f"pipeline_stages={stages} works in parallel_mode 'semi_auto_parallel', but the mode is "
+            f"'{_settings.parallel_mode}'. Set that, or pipeline_stages=1."
+        )
+    if number % stages:
+        raise ValueError(f"pipeline_stages={stages} should divide the number of devices, but device_num is {number}.")
 
 
 def _of_processes():

@@ -60,6 +60,28 @@ def laid_out(call: Call, strategy: Any, devices: int) -> Laid:
     )
 
 
+def cut_as(shape: tuple[int, ...], strategy: tuple[int, ...], devices: int, what: str) -> NamedSharding:
+    """How an array lies of which each axis is cut into so many parts.
+
+    Args:
+        shape (tuple[int]): Its shape.
+        strategy (tuple[int]): The parts of each axis.
+        devices (int): How many devices there are.
+        what (str): What it is, for errors.
+
+    Raises:
+        RuntimeError: If that cannot be.
+    """
+    fits = len(strategy) == len(shape) and all(type(c) is int and c > 0 for c in strategy)
+    if not fits or any(n % c for n, c in zip(shape, strategy)) or devices % math.prod(strategy):
+        raise RuntimeError(
+            f"The {what} has shape {shape} and cannot be cut by the strategy {strategy} over {devices} devices "
+            f"(device_num): there should be a number for each axis that divides it, and their product the devices."
+        )
+    mesh = named_mesh(devices)
+    return sharding(mesh, take_axes(mesh, strategy))
+
+
 def _lying(mesh: AbstractMesh, axes: dict[str, tuple[str, ...]], letters: str) -> NamedSharding:
     return sharding(mesh, [axes.get(letter, ()) for letter in letters])
 

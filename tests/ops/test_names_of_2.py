@@ -84,8 +84,6 @@ def test_what_does_not_fit_is_refused():
         x.sum_to_size((5,))
     with pytest.raises(ValueError, match="move_to"):
         x.move_to("TPU")
-    with pytest.raises(NotImplementedError, match="shard"):
-        nn.ReLU().shard(((1, 1),))
     with pytest.raises(NotImplementedError, match="add_pipeline_stage"):
         ms.Parameter(x, name="p").add_pipeline_stage(1)
 

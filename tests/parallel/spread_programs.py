@@ -160,6 +160,142 @@ def check_parameters_of_a_recomputed_cell_lie_as_without():
     assert found[1][1]["moments.net.w2"] == (8, 64)
 
 
+class TwoLayers(nn.Cell):
+    """Two layers, of which one may be given strategies; the names are those of MindSpore's example."""
+
+    def __init__(self, **strategies):
+        super().__init__()
+        random = np.random.default_rng(5)
+        draw = lambda *shape: Tensor(random.standard_normal(shape).astype(np.float32) / 8)  # noqa: E731
+        self.block1 = nn.Dense(64, 64, weight_init=draw(64, 64))
+        self.block2 = nn.Dense(64, 64, weight_init=draw(64, 64))
+        if strategies:
+            self.block2_shard = self.block2.shard(**strategies)
+
+    def construct(self, x):
+        return self.block2(ops.tanh(self.block1(x)))
+
+
+def check_a_cell_is_held_to_strategies_of_its_own():
+    x = floats(32, 64)
+    context.set_context(mode=context.GRAPH_MODE)
+    losses, weights, _ = trained(TwoLayers(), x)
+    told = {"in_strategy": ((2, 1),), "out_strategy": ((1, 4),), "parameter_plan": {"self.block2.weight": (4, 1)}}
+    for mode in ("semi_auto_parallel", "auto_parallel", "stand_alone"):
+        context.set_auto_parallel_context(parallel_mode=mode, device_num=8)
+        net = TwoLayers(**told)
+        got, parts, program = trained(net, x)
+        for a, b in zip((*got, *parts), (*losses, *weights), strict=True):
+            np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * np.abs(b).max())
+        if mode == "semi_auto_parallel":
+            lying = {p.name: p._stored().sharding.shard_shape(p.shape) for p in program.params}
+            assert {lying[name] for name in lying if name.endswith("block2.weight")} == {(16, 64)}, lying
+            assert net(x)._array.sharding.shard_shape((32, 64)) == (32, 16)
+
+
+def check_a_function_is_held_to_strategies_and_wrong_ones_are_refused():
+    spread()
+    x = floats(32, 64)
+    halves = ms.shard(lambda a, b: (a + b, a * 2), ((2, 1), (2, 1)), ((2, 4), (8, 1)))
+    step = ms.ms_function(lambda a: halves(a, a))
+    added, doubled = step(x)
+    for out, parts in ((added, (16, 16)), (doubled, (4, 64))):
+        np.testing.assert_allclose(out.asnumpy(), 2 * x.asnumpy(), rtol=1e-6)
+        assert out._array.sharding.shard_shape((32, 64)) == parts
+    wrong = {
+        ((3, 1),): "cannot be cut by the strategy (3, 1) over 8 devices",
+        ((2,),): "cannot be cut by the strategy (2,)",
+        ((16, 1),): "cannot be cut by the strategy (16, 1)",
+        ((2, 1), (2, 1)): "one tuple for each of the 1 inputs, but has 2",
+    }
+    for strategy, said in wrong.items():
+        refused(lambda: TwoLayers(in_strategy=strategy)(x), said)  # noqa: B023 - called at once
+    refused(lambda: TwoLayers(in_strategy=((2, 1),), parameter_plan={"other": (2, 1)})(x), "its Parameters are: weight")
+
+
+class Block(nn.Cell):
+    """A block of a Transformer without its attention; `mask` is what it cannot be given in a pipeline."""
+
+    def __init__(self, random, norm=None):
+        super().__init__()
+        draw = lambda *shape: Tensor(random.standard_normal(shape).astype(np.float32) / 4)  # noqa: E731
+        self.wide, self.narrow = nn.Dense(8, 16, weight_init=draw(16, 8)), nn.Dense(16, 8, weight_init=draw(8, 16))
+        self.norm = norm() if norm else nn.LayerNorm((8,))
+        self.tanh = P.Tanh()
+
+    def construct(self, x, mask=1.0):
+        return x + mask * self.narrow(self.tanh(self.wide(self.norm(x))))
+
+
+class Blocks(nn.Cell):
+    """A table, equal blocks, and a layer with a loss."""
+
+    def __init__(self, count=4, norm=None, masked=False):
+        super().__init__()
+        random = np.random.default_rng(2)
+        self.table = nn.Embedding(10, 8, embedding_table=Tensor(random.standard_normal((10, 8)).astype(np.float32)))
+        self.blocks = nn.CellList([Block(random, norm) for _ in range(count)])
+        self.head = nn.Dense(8, 2, weight_init=Tensor(random.standard_normal((2, 8)).astype(np.float32)))
+        self.masked = masked
+
+    def construct(self, places):
+        x = self.table(places)
+        for block in self.blocks:
+            x = block(x, 2.0) if self.masked else block(x)
+        return ops.square(self.head(x)).mean()
+
+
+def check_a_pipeline_computes_what_one_device_does():
+    places = Tensor(np.random.default_rng(0).integers(0, 10, 16).astype(np.int32))
+    found = []
+    for stages in (1, 2, 4):
+        context.reset_auto_parallel_context()
+        if stages > 1:
+            spread(pipeline_stages=stages, full_batch=True)
+        net = Blocks()
+        if stages == 4:
+            for number, cell in enumerate((*net.blocks, net.table, net.head)):
+                cell.pipeline_stage = (0, 1, 2, 3, 0, 3)[number]
+        step = nn.TrainOneStepCell(nn.PipelineCell(net, 4), nn.Adam(net.trainable_params(), 0.01)).set_train()
+        losses = [step(places).asnumpy() for _ in range(2)]
+        found.append([*losses, *[p.asnumpy() for p in net.trainable_params()]])
+        assert ("ppermute" in str(program_of(step, places).jaxpr)) == (stages > 1)
+    for other in found[1:]:
+        for a, b in zip(other, found[0], strict=True):
+            np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * np.abs(b).max())
+
+
+def check_stages_that_are_not_equal_are_refused_in_a_sentence():
+    places = Tensor(np.zeros(16, np.int32))
+    uneven = Blocks()
+    for number, block in enumerate(uneven.blocks):
+        block.pipeline_stage = min(number, 1)
+    cut = Blocks()
+    for block in cut.blocks:
+        block.tanh.shard(((2, 1),))
+    wrong = {
+        "has 3. Equal are": Blocks(3),
+        "of which stages have [1, 3]": uneven,
+        "takes one Tensor and gives one": Blocks(masked=True),
+        "writes Parameters, such as BatchNorm": Blocks(norm=lambda: nn.BatchNorm1d(8)).set_train(),
+        "'Tanh' has a strategy": cut,
+    }
+    spread(pipeline_stages=2, full_batch=True)
+    for said, net in wrong.items():
+        not_available(nn.PipelineCell(net, 4), places, said)
+    context.set_auto_parallel_context(parallel_mode="auto_parallel")
+    not_available(nn.PipelineCell(Blocks(), 4), places, "works in parallel_mode 'semi_auto_parallel'")
+
+
+def not_available(net, x, said):
+    try:
+        net(x)
+    except NotImplementedError as error:
+        assert said in str(error), error
+        return
+    raise AssertionError(f"not refused: {said}")
+
+
 def check_many_steps_do_not_wait_for_one_another():
     """Eight devices meet in each step, on however few processors."""
     spread()

@@ -141,3 +141,17 @@ def test_what_only_r1_1_could_do_with_its_groups_is_kept():
     assert settings.get_enable_all_reduce_fusion() is False and settings.get_all_reduce_fusion_split_sizes() == []
     with pytest.raises(TypeError, match="bool"):
         settings.set_enable_all_reduce_fusion("yes")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (((2, 1), 3), "'in_strategy' should be a tuple of tuples"),
+        ((((2, 1),), [2]), "'out_strategy' should be a tuple of tuples"),
+        ((((2, 1),), None, {"w": 3}), "'parameter_plan' should be a dict"),
+    ],
+)
+@pytest.mark.parametrize("shard", [nn.ReLU().shard, lambda *given: ms.shard(nn.ReLU(), *given)])
+def test_strategies_of_cells_and_functions_are_tuples(shard, given, said):
+    with pytest.raises(TypeError, match=said):
+        shard(*given)

@@ -4,14 +4,17 @@ from typing import Annotated, Any
 
 from msnb import log
 from msnb.common.kinds import Instance, Optional, PositiveInt, checked
+from msnb.core import trace
 from msnb.core.autodiff import Gradient
 from msnb.core.parameter import ParameterTuple
 from msnb.core.tensor import Tensor
+from msnb.nn import _pipeline
 from msnb.nn.cell import Cell
 
 __all__ = ["ForwardValueAndGrad", "GradAccumulationCell", "MicroBatchInterleaved", "PipelineCell"]
 
 
+_thread = trace.thread
 _CONFIG = Optional(Instance(dict))
 
 
@@ -26,7 +29,7 @@ class _InParts(Cell):
         self._in_parts: int = parts
 
     def _sum(self, inputs):
-        total = None
+        total: Any = None
         for number in range(self._in_parts):
             output = self.network(*(self._part(value, number) for value in inputs))
             total = output if total is None else total + output
@@ -42,6 +45,9 @@ class _InParts(Cell):
             )
         length = value.shape[0] // self._in_parts
         return value[number * length : (number + 1) * length]
+
+    def _parts_of(self, inputs):
+        return [tuple([self._part(value, number) for value in inputs]) for number in range(self._in_parts)]
 
 
 class GradAccumulationCell(_InParts):
@@ -80,12 +86,18 @@ class GradAccumulationCell(_InParts):
 
 class PipelineCell(_InParts):
     """
-    A network that gets a batch in parts; the sum of what it returns comes out. All its stages are on one device.
+    A network that gets a batch in parts; the sum of what it returns comes out.
+
+    In GRAPH mode with parallel_mode "semi_auto_parallel" and `pipeline_stages` its equal blocks are stages on devices
+    of their own: while one computes a part, the one before computes the next. Blocks are the Cells with a
+    `pipeline_stage`, as far as they are equal, or those of the longest SequentialCell or CellList; each takes one
+    Tensor and gives one of the same shape, and writes nothing. What stands around them is computed by all devices. In
+    each stage Dropout draws masks of its own. Blocks that are not so raise NotImplementedError.
 
     Args:
         network (Cell): The network, which returns its loss.
         micro_size (int): Number of parts.
-        stage_config (dict): Which Cell belongs to which stage; without effect. Default: None.
+        stage_config (dict): The `pipeline_stage` of Cells, by name. Default: None.
         segment_config (dict): Which Cell belongs to which segment; without effect. Default: None.
 
     Inputs:
@@ -115,10 +127,15 @@ class PipelineCell(_InParts):
     ) -> None:
         super().__init__(network, micro_size)
         self.micro_size: int = micro_size
-        whole = "all stages of the network are on one device"
-        log.unused("PipelineCell", whole, stage_config=stage_config, segment_config=segment_config)
+        stages = stage_config or {}
+        for name, cell in network.cells_and_names() if stages else ():
+            if name in stages:
+                cell.pipeline_stage = stages[name]
+        log.unused("PipelineCell", "a stage is one segment", segment_config=segment_config)
 
     def construct(self, *inputs: Any) -> Any:
+        if _thread.spread is not None and _thread.spread.stages > 1:
+            return _pipeline.run(self.network, self._parts_of(inputs))
         return self._sum(inputs)
 
 
