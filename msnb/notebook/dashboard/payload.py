@@ -13,7 +13,7 @@ from msnb.insight.runs.thinning import Columns, between, evenly, in_common_bins,
 from msnb.insight.runs.values import Series, Stored
 from msnb.notebook.graph import GraphView
 
-_POINTS = 100_000  # columns in all; a curve alone gets more of them than one of hundreds
+_POINTS = 75_000  # columns in all; of 300 curves each gets 250, about the pixels that its chart is wide
 _LEAST, _MOST = 120, 600  # columns of one curve
 _IMAGES, _HISTOGRAMS, _TENSORS = 24, 40, 20  # steps of one tag that are shown
 _IMAGE_BYTES = 12_000_000  # of all pictures together
