@@ -103,8 +103,11 @@ class Parameter(Tensor):
         dtype = mstype.int32 if type(default_input) is int else None
         array = to_array(default_input, dtype)
         if isinstance(default_input, (Tensor, jax.Array)):
-            with jax.ensure_compile_time_eval():  # of a value that a graph knows, the Parameter has it after the trace
+            if _thread.frame is None:
                 array = copied(array)
+            else:
+                with jax.ensure_compile_time_eval():  # a value that a graph knows is the Parameter's after the trace
+                    array = copied(array)
         self._slot = (Store([array]), 0)
         self._name = "Parameter"
         if name is not None:

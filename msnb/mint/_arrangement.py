@@ -273,7 +273,7 @@ def repeat_interleave(
 
     Args:
         input (Tensor): What is repeated.
-        repeats (Union[int, tuple[int], Tensor]): How often, all or each.
+        repeats (Union[int, tuple[int], Tensor]): How often, all or each. With a Tensor a graph is not compiled.
         dim (int): The dimension; for None the Tensor is flattened. Default: None.
         output_size (int): How long the dimension becomes, which is known here in any case. Default: None.
 
