@@ -4,10 +4,12 @@ A name of `USED_BY_FEW_LINES` is imported by programs that run without it, on on
 it is used. One of `ABSENT` is not there at all, so that a program that looks for it takes its other way.
 """
 
-_SEVERAL = "{name} spreads a network over several processes; this program is one process, leave it out"
+_SEVERAL = (
+    "{name} spreads a network in a way that msnb does not; parallel_mode and Primitive.shard are there, leave it out"
+)
 _CHECKPOINTS = (
-    "{name} cuts or joins the checkpoints of several processes; of one process load_checkpoint and "
-    "load_param_into_net read the whole checkpoint"
+    "{name} cuts or joins checkpoints of parts; a checkpoint that msnb writes is whole, load_checkpoint and "
+    "load_param_into_net read it, and load_distributed_checkpoint joins MindSpore's"
 )
 _COMPILER = "{name} belongs to MindSpore's compiler; XLA compiles every program whole, leave it out"
 REWRITES = "{name} rewrites MindSpore's source trees; change a Cell's attributes, or derive a class from it"
@@ -80,12 +82,15 @@ USED_BY_FEW_LINES: dict[str, dict[str, str]] = {
     },
 }
 
-_COLLECTIVE = "several processes exchange Tensors by it; of one process every result is its own Tensor, leave it out"
+_COLLECTIVE = (
+    "all members of a group communicate at once here; ops.AllReduce, AllGather, ReduceScatter, Broadcast, AlltoAll, "
+    "Reduce and mindspore.communication are there"
+)
 _ASCEND = "it is a kernel of Ascend's"
 ABSENT: dict[str, dict[str, str]] = {
     _COLLECTIVE: {
-        "ops": "AllGatherV AlltoAll AlltoAllV AlltoAllVC Barrier BatchISendIRecv CollectiveGather CollectiveScatter "
-        "NeighborExchange NeighborExchangeV2 P2POp Receive Reduce ReduceScatterV Reshard Send TCPStore all_gather "
+        "ops": "AllGatherV AlltoAllV AlltoAllVC Barrier BatchISendIRecv NeighborExchange NeighborExchangeV2 P2POp "
+        "Receive ReduceScatterV Reshard Send TCPStore all_gather "
         "all_gather_into_tensor all_gather_into_tensor_uneven all_gather_matmul all_gather_object all_reduce "
         "all_to_all all_to_all_single all_to_all_v_c barrier batch_isend_irecv broadcast broadcast_object_list "
         "destroy_process_group gather_object get_backend get_global_rank get_group_rank get_process_group_ranks "
@@ -95,6 +100,8 @@ ABSENT: dict[str, dict[str, str]] = {
         "ops.operations._inner_ops": "Receive Send",
         "ops.operations": "kungfu_comm_ops",
         "communication": "get_comm_name",
+        "communication.comm_func": "all_to_all_single_with_output_shape all_to_all_v_c all_to_all_with_output_shape "
+        "batch_isend_irecv irecv isend P2POp recv send",
     },
     f"{_ASCEND} for attention; ops.softmax of ops.matmul, or nn.MultiheadAttention, computes the same": {
         "ops": "ApplyRotaryPosEmb FlashAttentionScore GroupTopk PagedAttention PagedAttentionMask ReshapeAndCache "

@@ -558,16 +558,33 @@ def check_a_group_joins_what_its_members_have():
             return operator((a,))[0] if isinstance(operator, P.Broadcast) else operator(a)
 
         both(run, x, weights, value, gradient)
-    parts = np.stack([sums[m][r] for m, r in zip(mine, rows, strict=True)])
     few = each[:, :2]
-    both(P.ReduceScatter(group="half"), x, few, parts, few[order].reshape(2, 8, 3)[mine])
-    total = np.stack([weights[o].sum(0) for o in order])[mine]
-    back = np.stack([t[r] for t, r in zip(total, rows, strict=True)])
+    both(P.ReduceScatter(group="half"), x, few, cut(sums[mine], rows), few[order].reshape(2, 8, 3)[mine])
+    back = cut(np.stack([weights[o].sum(0) for o in order])[mine], rows)
     both(P.AllGather(group="half"), few, weights, few[order].reshape(2, 8, 3)[mine], back)
+    to_all = weights[order].reshape(2, 4, 4, 2, 3)  # half, from, to, rows
+    to_all = np.stack([to_all[m, :, 3 - r % 4] for m, r in zip(mine, range(8), strict=True)]).reshape(8, 8, 3)
+    exchange = P.AlltoAll(4, 0, 0, group="half")
+    both(exchange, weights, to_all, to_all, weights)  # which goes back as it came
+    across = P.AlltoAll(4, 0, 1, group="half")
+    np.testing.assert_array_equal(
+        ms.ms_function(lambda a: across(a))(Tensor(weights.reshape(-1, 3))).asnumpy(),
+        to_all.reshape(8, 4, 2, 3).transpose(0, 2, 1, 3).reshape(16, 12),
+    )
+    of_two = weights[np.where(mine, 6, 2)]
+    both(P.Reduce(1, group="half"), x, weights, sums[mine], of_two)  # member 1 of the halves is 2 and 6
+    both(P.CollectiveGather(2, group="half"), few, weights, few[order].reshape(2, 8, 3)[mine], cut(of_two, rows))
+    only_two = np.where((np.arange(8) % 4 == 2)[:, None, None], few[order].reshape(2, 8, 3)[mine], 0)
+    both(P.CollectiveScatter(2, group="half"), x, few, cut(each[np.where(mine, 6, 2)], rows), only_two)
     create_group("odd", [0, 1, 2])
     odd = P.AllReduce(group="odd")
     refused(lambda: ms.ms_function(lambda a: odd(a))(Tensor(x)), "without a group, and all run one program")
     release()
+
+
+def cut(each, rows):
+    """Of what each device has, its rows."""
+    return np.stack([values[own] for values, own in zip(each, rows, strict=True)])
 
 
 def both(run, x, weights, value, gradient):

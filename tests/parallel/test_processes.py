@@ -59,6 +59,9 @@ def test_two_processes_train_as_one_does_and_one_goes_on_where_they_stopped(tmp_
         assert told["called"] == [3.0, 9.0] and told["mean"] == [1.5, 4.5]
         assert told["gradient"] == [[2.0, 5.0 + 9.0], [2.0 + 3.0, 5.0]][rank]  # who has the largest has what all sent
         assert told["backwards"] == [1 - rank, 2.0, 4.0, 1.0, 5.0]
+        assert told["exchanged"] == [[1.0, 2.0], [5.0, 4.0]][rank]
+        sums, gathered = [3.0, 9.0], [1.0, 5.0, 2.0, 4.0]
+        assert told["functions"] == [sums, [2.0, 4.0], sums, gathered, [[2.0], [4.0]][rank]]
         assert told["own"] == [1.0 + rank, 5.0 - rank]
         assert told["refused"] == f"This process is {rank}, which is not in the group 'other' of [{1 - rank}]."
     assert printed.count("[1] epoch: 1 step: 2, loss is") == 1

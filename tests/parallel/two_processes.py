@@ -8,7 +8,7 @@ import numpy as np
 
 from msnb import Model, Parameter, Tensor, context, nn, ops, set_seed
 from msnb import dataset as ds
-from msnb.communication import create_group, destroy_group, get_group_size, get_local_rank, get_rank, init
+from msnb.communication import comm_func, create_group, destroy_group, get_group_size, get_local_rank, get_rank, init
 from msnb.train.callback import LossMonitor
 
 
@@ -55,6 +55,20 @@ def in_pynative(rank):
         ops.AllReduce(group="other")(x)
     except RuntimeError as error:
         found["refused"] = str(error)
+    comm_func.barrier()
+    found["exchanged"] = ops.AlltoAll(2, 0, 0)(x).asnumpy().tolist()
+    given, handle = comm_func.all_reduce(x, async_op=True)
+    handle.wait()
+    found["functions"] = [
+        o.asnumpy().tolist()
+        for o in (
+            given,
+            comm_func.broadcast(x, 1),
+            comm_func.reduce(x, 0),
+            comm_func.gather_into_tensor(x),
+            comm_func.scatter_tensor(x, 1),
+        )
+    ]
     p = Parameter(Tensor([0.0, 0.0]), name="p")
     found["mean"] = nn.DistributedGradReducer([p], mean=True)((x,))[0].asnumpy().tolist()
     return found
