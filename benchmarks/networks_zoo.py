@@ -1,4 +1,4 @@
-"""Ten networks of the zoo in small, for `planning.py`: each function gives (train step, its batch)."""
+"""Networks of the zoo in small, for `planning.py`: each function gives (train step, its batch)."""
 
 import numpy as np
 from networks import Block, LeNet, ResNet50, training_step
@@ -145,6 +145,21 @@ class DeepFM(WideDeep):
         return deep + self.wide(ids).sum(1) + ops.expand_dims(pairs, 1)
 
 
+class Rows(nn.Cell):
+    """Vectors of words, summed, and a layer behind them."""
+
+    def __init__(self, size=20000, width=64):
+        super().__init__()
+        self.table, self.head = nn.Embedding(size, width), nn.Dense(width, 1024)
+
+    def construct(self, ids):
+        return self.head(self.table(ids).sum(1))
+
+
+def _layers(width=1024):
+    return nn.SequentialCell([nn.Dense(width, width, activation="relu") for _ in range(4)])
+
+
 def _mobile():
     return [*_convolutions((3, 32, 3, 2, 1)), Inverted(32, 32, 1), Inverted(32, 64, 2), Inverted(64, 64, 1)]
 
@@ -163,6 +178,15 @@ def _resnet():
     return [*_convolutions((3, 64, 7, 2, 1)), *(b for i, o, s in shapes for b in (Basic(i, o, s), Basic(o, o, 1)))]
 
 
+EVIDENCE = {  # small ones, on which XLA's own propagation is known to send more
+    "MLP": lambda: (_layers(), floats(256, 1024), numbers(256)),
+    "embedding": lambda: (Rows(), numbers(256, 8), numbers(256)),
+    "block": lambda: (
+        nn.SequentialCell([Block(128, 4), nn.Flatten(), nn.Dense(4096, 10)]),
+        floats(32, 32, 128),
+        numbers(32),
+    ),
+}
 ZOO = {
     "LeNet": lambda: (LeNet(), floats(64, 1, 32, 32), numbers(64)),
     "ResNet-18": lambda: (Classifier(_resnet(), 512), floats(64, 3, 32, 32), numbers(64)),
@@ -180,5 +204,5 @@ ZOO = {
 
 def made(name):
     """(train step, its batch)."""
-    net, *batch = ZOO[name]()
+    net, *batch = {**EVIDENCE, **ZOO}[name]()
     return training_step(net), batch

@@ -4,8 +4,9 @@
 
 For each network of `networks_zoo.py`, on a mesh of one axis and of two: bytes that each device sends, foreseen and
 counted in what XLA made, for data parallelism, the searched plan, sharded optimizer and full sharding, and for as many
-strategies drawn at random as --strategies says, with the rank correlation over all. --deep: seconds of the search for a
-Transformer of so many layers on 1,024 devices.
+strategies drawn at random as --strategies says, with the rank correlation over all; memory in the same way; and what
+XLA's own propagation sends that is told how the inputs lie, as in data parallelism and as the search has found.
+--deep: seconds of the search for a Transformer of so many layers on 1,024 devices.
 """
 
 import argparse
@@ -19,6 +20,7 @@ import msnb.alias
 from msnb import context
 from msnb.parallel import plan
 from msnb.parallel.planning.strategies import followed
+from msnb.parallel.planning.verifying import compiled
 from msnb.parallel.search.choosing import cost_of, dynamic_programming
 
 msnb.alias.install()
@@ -45,16 +47,22 @@ def compared(name, mesh, strategies):
     seconds, random = time.perf_counter() - started, np.random.default_rng(0)
     for number in range(strategies):
         plans.add(f"random {number}", at_random(plans, random))
-    pairs = []
+    pairs, kept = [], []
     for one in plans:
         pairs.append((one.bytes, plans.check(one).bytes))
-        print(f"    {one.name:<18} {pairs[-1][0] / 1e6:10.3f} MB {pairs[-1][1] / 1e6:10.3f} MB", flush=True)
+        if not one.name.startswith("random"):
+            kept.append(one.compiled.memory / one.memory)
+        row = (*pairs[-1], one.memory, one.compiled.memory)
+        print(f"    {one.name:<18}" + "".join(f"{size / 1e6:10.3f} MB" for size in row), flush=True)
+    for way in ("data parallel", "searched"):
+        own = compiled(plans[way]._problem, plans[way]._chosen, plans.returned, held=False).bytes
+        print(f"    XLA's own propagation from the inputs of {way}: {own / 1e6:.3f} MB", flush=True)
     foreseen, counted = np.array(pairs).T
     ratio = statistics.median(counted / foreseen)
     rank = spearmanr(foreseen, counted).statistic if strategies else float("nan")
     less = plans["searched"].bytes <= plans["data parallel"].bytes
     print(f"{name:<14} {mesh} ratio {ratio:.3f} rank {rank:.3f} planned in {seconds:.1f} s, no more than DP: {less}")
-    return counted / foreseen
+    return counted / foreseen, kept
 
 
 class Deep(nn.Cell):
@@ -71,15 +79,16 @@ class Deep(nn.Cell):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--nets", nargs="*", default=list(networks_zoo.ZOO))
+    parser.add_argument("--nets", nargs="*", default=[*networks_zoo.EVIDENCE, *networks_zoo.ZOO])
     parser.add_argument("--strategies", type=int, default=0)
     parser.add_argument("--deep", type=int, default=24)
     given = parser.parse_args()
     context.set_context(mode=context.GRAPH_MODE)
-    ratios = [r for name in given.nets for mesh in ((8,), (2, 4)) for r in compared(name, mesh, given.strategies)]
-    if ratios:
-        least, most = min(ratios), max(ratios)
-        print(f"median of counted to foreseen {statistics.median(ratios):.3f}, from {least:.3f} to {most:.3f}")
+    found = [compared(name, mesh, given.strategies) for name in given.nets for mesh in ((8,), (2, 4))]
+    for what, several in zip(("bytes sent", "memory"), zip(*found, strict=True), strict=bool(found)):
+        ratios = [ratio for one in several for ratio in one]
+        middle, least, most = statistics.median(ratios), min(ratios), max(ratios)
+        print(f"{what}: counted to foreseen {middle:.3f} in the median, from {least:.3f} to {most:.3f}")
     if given.deep:
         step = training_step(Deep(given.deep))
         batch = networks_zoo.numbers(1024, 64), networks_zoo.numbers(1024)

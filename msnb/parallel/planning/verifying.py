@@ -41,7 +41,9 @@ class Compiled(NamedTuple):
         return sum(one.bytes for one in self.collectives)
 
 
-def compiled(problem: Problem, chosen: list[int], returned: dict[int, int], seconds: float = 600.0) -> Compiled:
+def compiled(
+    problem: Problem, chosen: list[int], returned: dict[int, int], seconds: float = 600.0, *, held: bool = True
+) -> Compiled:
     """What XLA makes of a choice for each node.
 
     Args:
@@ -49,6 +51,8 @@ def compiled(problem: Problem, chosen: list[int], returned: dict[int, int], seco
         chosen (list[int]): One for each node.
         returned (dict[int, int]): {output: input} of what goes back to where it came from.
         seconds (float): How long it may take. Default: 600.
+        held (bool): Whether each equation is held to its choice. Default: True; otherwise the inputs alone are, and
+            XLA decides about all that follows from them.
 
     Raises:
         RuntimeError: If it does not compile, or not in time.
@@ -58,7 +62,7 @@ def compiled(problem: Problem, chosen: list[int], returned: dict[int, int], seco
     try:
         done = subprocess.run(
             [sys.executable, str(Path(__file__).with_name("compiling_there.py"))],
-            input=settings.encode() + b"\n" + exported(problem, chosen, returned),
+            input=settings.encode() + b"\n" + exported(problem, chosen, returned, held),
             env=_environment(problem.machines.devices),
             capture_output=True,
             timeout=seconds,
@@ -73,8 +77,8 @@ def compiled(problem: Problem, chosen: list[int], returned: dict[int, int], seco
     return Compiled(found, told["memory"], told["flops"], time.monotonic() - started)
 
 
-def exported(problem: Problem, chosen: list[int], returned: dict[int, int]) -> bytes:
-    """The program held to a choice for each node, as StableHLO for as many devices."""
+def exported(problem: Problem, chosen: list[int], returned: dict[int, int], held: bool = True) -> bytes:
+    """The program held to a choice for each node, or for each input alone, as StableHLO for as many devices."""
     machines, graph = problem.machines, problem.graph
     choices = [node[k] for node, k in zip(problem.nodes, chosen, strict=True)]
     names, sizes = tuple(machines.sizes), tuple(machines.sizes.values())
@@ -82,7 +86,8 @@ def exported(problem: Problem, chosen: list[int], returned: dict[int, int]) -> b
     back = {output: choices[given].outputs[0] for output, given in returned.items()}
     inputs = [place(choice.outputs[0]) for choice in choices[: len(graph.inputs)]]
     outputs: Any = [place(back[i]) if i in back else None for i in range(len(graph.outputs))]
-    form = jax.jit(pinned(graph, choices, machines, place, back), in_shardings=inputs, out_shardings=outputs)
+    pins = choices if held else choices[: len(inputs)]
+    form = jax.jit(pinned(graph, pins, machines, place, back), in_shardings=inputs, out_shardings=outputs)
     shapes = [jax.ShapeDtypeStruct(v.shape, v.aval.dtype) for v in graph.inputs]
     anywhere = [export.DisabledSafetyCheck.platform()]  # without what is made for a CPU alone
     return bytes(export.export(form, platforms=["tpu"], disabled_checks=anywhere)(*shapes).serialize())
