@@ -96,7 +96,7 @@ def test_what_was_there_before_the_graph_still_may_not_change_under_a_condition(
         Counts()(Tensor([1.0]))
 
 
-def test_a_parameter_that_each_trace_makes_is_refused():
+def test_a_layer_that_each_call_makes_begins_anew():
     class Fresh(nn.Cell):
         def __init__(self):
             super().__init__()
@@ -109,6 +109,13 @@ def test_a_parameter_that_each_trace_makes_is_refused():
         def construct(self, x):
             return Fresh()(x)
 
+    class Keeps(nn.Cell):
+        def construct(self, x):
+            self.inner = Fresh()
+            return self.inner(x)
+
     context.set_context(mode=context.GRAPH_MODE)
-    with pytest.raises(RuntimeError, match="as an attribute"):
-        Outer()(Tensor([1.0]))
+    outer = Outer()
+    assert [outer(Tensor([3.0])).asnumpy().item() for _ in range(2)] == [6.0, 6.0]
+    with pytest.raises(RuntimeError, match="Make it once"):
+        Keeps()(Tensor([1.0]))

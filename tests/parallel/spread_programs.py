@@ -412,6 +412,36 @@ def check_data_parallel_is_what_processes_with_their_own_rows_compute():
         assert counted(program_of(step, Tensor(x), Tensor(y)), 4).keys() == {"all-reduce"}
 
 
+def check_statistics_of_all_devices_are_those_of_the_whole_batch():
+    x, y = floats(16, 6), floats(16, 6)
+    for one, all_ in (
+        (nn.BatchNorm1d, nn.SyncBatchNorm),
+        (nn.BatchNorm1d, lambda number: nn.GlobalBatchNorm(number, device_num_each_group=4)),
+        (ms.mint.nn.BatchNorm1d, ms.mint.nn.SyncBatchNorm),
+    ):
+        found = []
+        for make, settings in ((one, {}), (all_, {"parallel_mode": "data_parallel", "device_num": 4})):
+            context.reset_auto_parallel_context()
+            context.set_auto_parallel_context(gradients_mean=True, **settings)
+            norm = make(6)
+            net = nn.SequentialCell(nn.Dense(6, 6, weight_init=Tensor(np.eye(6, dtype=np.float32))), norm)
+            loss = nn.WithLossCell(net, nn.MSELoss())
+            step = nn.TrainOneStepCell(loss, nn.SGD(net.trainable_params(), 0.5)).set_train()
+            losses = [step(x, y).asnumpy() for _ in range(2)]
+            found.append([losses, *[p.asnumpy() for p in net.get_parameters()]])
+        for a, b in zip(*found, strict=True):
+            np.testing.assert_allclose(b, a, rtol=1e-5, atol=2e-6, err_msg=str(all_))
+    context.set_auto_parallel_context(parallel_mode="data_parallel", device_num=4)
+    context.set_context(mode=context.GRAPH_MODE)
+    for norm in (nn.GlobalBatchNorm(6), nn.SyncBatchNorm(6, process_groups=[[0, 1], [2, 3]])):
+        try:
+            norm.set_train()(x)
+        except NotImplementedError as error:
+            assert "the statistics are those of all" in str(error), error
+        else:
+            raise AssertionError(norm)
+
+
 class Attention(nn.Cell):
     """A block of a Transformer, behind a table of words."""
 

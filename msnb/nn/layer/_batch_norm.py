@@ -2,16 +2,17 @@
 
 from typing import Annotated, Any
 
-from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common.arguments import answered
 from msnb.common.initializer import initializer
 from msnb.common.kinds import Between, Bool, DType, Int, Kind, PositiveInt, checked
 from msnb.core import generations
 from msnb.core.parameter import Parameter
+from msnb.core.spreading import size
 from msnb.core.tensor import Tensor
 from msnb.nn._kinds import Epsilon, Initial, Layout, Share
 from msnb.nn.cell import Cell
+from msnb.nn.layer._joint_statistics import normalised
 from msnb.ops import operations as P
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GlobalBatchNorm", "SyncBatchNorm"]
@@ -280,12 +281,32 @@ def _groups(value):
 
 
 Groups = Annotated[list[list[int]], Kind("a list of lists of ranks", _groups)]
-_ALONE = "this process has one device, so the statistics are those of its own batch"
+_WORLD = "hccl_world_group"
 
 
-class GlobalBatchNorm(_BatchNorm):
+class _OfAll(_BatchNorm):
+    """Batch normalisation whose statistics in training are those of all devices' batches, where there are several."""
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The normalised input."""
+        chosen = self.use_batch_statistics
+        if not (self.training if chosen is None else chosen) or size(_WORLD) == 1:
+            return super().construct(x)
+        self._check_rank(x)
+        self._check_all(size(_WORLD))
+        running = self.moving_mean, self.moving_variance
+        return normalised(x, self.gamma, self.beta, running, self.momentum, self.eps, _WORLD)
+
+    def _check_all(self, number):
+        """Raise NotImplementedError if statistics are to be those of some of `number` devices."""
+        raise NotImplementedError
+
+
+class GlobalBatchNorm(_OfAll):
     """
     Batch normalisation with the statistics of several devices' batches; on one device those of its own.
+
+    Several devices are those of DATA_PARALLEL and HYBRID_PARALLEL, or several processes; each has as many rows.
 
     Args:
         num_features (int): The number of features C.
@@ -344,12 +365,20 @@ class GlobalBatchNorm(_BatchNorm):
             use_batch_statistics,
         )
         self.group: int = device_num_each_group
-        log.once(f"{self.cls_name}: {_ALONE}.")
+
+    def _check_all(self, number):
+        if self.group != number:
+            raise NotImplementedError(
+                f"For '{self.cls_name}', the statistics are those of all devices, so 'device_num_each_group' should be "
+                f"{number} here, but got {self.group}."
+            )
 
 
-class SyncBatchNorm(_BatchNorm):
+class SyncBatchNorm(_OfAll):
     """
     Batch normalisation with the statistics of all devices' batches; on one device those of its own.
+
+    Several devices are those of DATA_PARALLEL and HYBRID_PARALLEL, or several processes; each has as many rows.
 
     Args:
         num_features (int): The number of features C.
@@ -361,8 +390,7 @@ class SyncBatchNorm(_BatchNorm):
         moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
         moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
         use_batch_statistics (bool): As in BatchNorm1d. Default: None.
-        process_groups (list): Which devices have their statistics in common; on one there is nothing to share.
-            Default: None.
+        process_groups (list): Which devices have their statistics in common: one group of all. Default: None, all.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
@@ -407,5 +435,12 @@ class SyncBatchNorm(_BatchNorm):
             use_batch_statistics,
             dtype=dtype,
         )
-        log.unused(self.cls_name, "this process has one device", process_groups=process_groups is not None)
-        log.once(f"{self.cls_name}: {_ALONE}.")
+        self.process_groups: list[list[int]] | None = process_groups
+
+    def _check_all(self, number):
+        groups = self.process_groups
+        if groups is not None and [sorted(group) for group in groups] != [list(range(number))]:
+            raise NotImplementedError(
+                f"For '{self.cls_name}', the statistics are those of all {number} devices, so 'process_groups' should "
+                f"be one group of them, but got {groups}."
+            )

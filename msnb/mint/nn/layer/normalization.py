@@ -2,16 +2,17 @@
 
 from typing import Any, ClassVar
 
-from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.common.kinds import Bool, DType, PositiveInt, checked
 from msnb.core.parameter import Parameter
+from msnb.core.spreading import size
 from msnb.core.tensor import Tensor
 from msnb.mint.nn import functional as F
 from msnb.nn._inputs import check_dims
 from msnb.nn._kinds import Epsilon, Share
 from msnb.nn.cell import Cell
+from msnb.nn.layer._joint_statistics import normalised
 from msnb.ops import functional as ops
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "SyncBatchNorm"]
@@ -173,7 +174,9 @@ class BatchNorm3d(_BatchNorm):
 
 class SyncBatchNorm(_BatchNorm):
     """
-    Batch normalisation over the whole batch. Here one process computes all of it, as every batch normalisation does.
+    Batch normalisation with the statistics of all devices' batches; on one device those of its own.
+
+    Several devices are those of DATA_PARALLEL and HYBRID_PARALLEL, or several processes; each has as many rows.
 
     Args:
         num_features (int): How many channels there are.
@@ -183,7 +186,7 @@ class SyncBatchNorm(_BatchNorm):
         affine (bool): Whether scale and shift are learned. Default: True.
         track_running_stats (bool): Whether there are running statistics, which are used outside training.
             Default: True.
-        process_group (str): No effect: there is one process. Default: None.
+        process_group (str): Name of the group of devices, see `create_group`. Default: None, all.
         dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.
 
     Inputs:
@@ -209,7 +212,20 @@ class SyncBatchNorm(_BatchNorm):
         dtype: Any = None,
     ) -> None:
         super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype)
-        log.unused("SyncBatchNorm", "there is one process", process_group=process_group is not None)
+        self.process_group: str = process_group or "hccl_world_group"
+
+    def construct(self, input: Tensor) -> Tensor:
+        """The normalised input."""
+        if not (self.training or not self.track_running_stats) or size(self.process_group) == 1:
+            return super().construct(input)
+        check_dims(self.cls_name, input, *self._ranks)
+        running = self.running_mean, self.running_var
+        share: Any = self.momentum or 0.0
+        if self.training and self.track_running_stats:
+            ops.assign(self.num_batches_tracked, self.num_batches_tracked + 1)
+            if self.momentum is None:
+                share = 1.0 / ops.cast(self.num_batches_tracked, self.running_mean.dtype)
+        return normalised(input, self.weight, self.bias, running, share, self.eps, self.process_group)
 
 
 class GroupNorm(Cell):
