@@ -1,6 +1,7 @@
 """What `import msnb` adds to `import jax`, and which modules take most of it.
 
     python benchmarks/imports.py [--rounds 9] [--modules 15]
+    python benchmarks/compare.py OLD NEW imports
 
 Each figure is the median over fresh processes, by turns, with all bytecode there: the first of them, which is not
 counted, writes it to a folder that goes afterwards. The modules are those that `python -X importtime` names, with
@@ -8,9 +9,12 @@ their own time and that of what they were the first to import.
 """
 
 import argparse
+import atexit
+import functools
 import json
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -37,6 +41,22 @@ def largest(environment, count):
     return sorted([row for row in rows if row[2].split(".")[0] == "msnb"], reverse=True)[:count]
 
 
+@functools.cache
+def compiled():
+    """The environment in which all bytecode is there, in a folder that goes when this process ends."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": folder, "PYTHONDONTWRITEBYTECODE": ""}
+    run(environment, "-c", "import msnb")
+    return environment
+
+
+TIMED = {
+    "import msnb": lambda: lambda: run(compiled(), "-c", "import msnb").stdout,
+    "import jax (control)": lambda: lambda: run(compiled(), "-c", "import jax").stdout,
+}
+
+
 def main():
     """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -44,13 +64,11 @@ def main():
     parser.add_argument("--modules", type=int, default=15)
     options = parser.parse_args()
     times = {"jax": [], "msnb": []}
-    with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, "PYTHONPYCACHEPREFIX": folder, "PYTHONDONTWRITEBYTECODE": ""}
-        run(environment, "-c", "import msnb")
-        for _ in range(options.rounds):
-            for name, found in times.items():
-                found.append(json.loads(run(environment, "-c", _TIMED.format(name)).stdout))
-        rows = largest(environment, options.modules)
+    environment = compiled()
+    for _ in range(options.rounds):
+        for name, found in times.items():
+            found.append(json.loads(run(environment, "-c", _TIMED.format(name)).stdout))
+    rows = largest(environment, options.modules)
     middle = {name: [statistics.median(column) for column in zip(*found)] for name, found in times.items()}
     for name, (wall, cpu) in middle.items():
         print(f"import {name:12} {wall:6.3f} s   {cpu:6.3f} s of CPU")
