@@ -22,6 +22,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from tqdm import tqdm
 
 import msnb as ms
 from msnb import dataset as ds
@@ -181,7 +182,7 @@ def kills(count):
     """Kill writers; says how many runs did not open with all that was flushed."""
     chance, wrong = random.Random(0), 0
     with tempfile.TemporaryDirectory() as folder:
-        for number in range(count):
+        for number in tqdm(range(count), desc="kills", leave=False):
             command = [sys.executable, "-c", WRITER, folder, f"run{number}"]
             with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
                 most, flushed = chance.randrange(20, 400), 0
@@ -196,9 +197,7 @@ def kills(count):
             good = len(found) > flushed and found == [(i, float(i)) for i in range(len(found))]
             if not good or told["state"] != "running":
                 wrong += 1
-                print(f"run {number}: {len(found)} steps of {flushed} flushed", flush=True)
-            if number % 50 == 49:
-                print(f"... {number + 1}", file=sys.stderr, flush=True)
+                tqdm.write(f"run {number}: {len(found)} steps of {flushed} flushed")
     print(f"{count} kills: {wrong} runs lost something that was flushed")
 
 
@@ -221,7 +220,7 @@ def resumes(count):
             return told[1] if told else None
 
         expected = trained("whole", None)
-        for number in range(count):
+        for number in tqdm(range(count), desc="trainings", leave=False):
             for seconds in [chance.uniform(0, 4) for _ in range(3)] + [None]:
                 found = trained(f"run{number}", seconds)
                 if found is not None:
@@ -229,7 +228,7 @@ def resumes(count):
                 killed += 1
             if found != expected:
                 wrong += 1
-                print(f"run {number} ended with other bits", flush=True)
+                tqdm.write(f"run {number} ended with other bits")
     print(f"{killed} kills in {count} trainings: {wrong} ended with other bits")
 
 

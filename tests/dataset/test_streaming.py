@@ -45,12 +45,16 @@ run(PIPELINES[sys.argv[1]], 200)
 before = peak()
 after = run(PIPELINES[sys.argv[1]], 700)
 print("grown by", after - before)
-assert after - before < 100, (before, after)
+assert after - before < 300, (before, after)
 """
 
 
 @pytest.mark.parametrize("kind", ["sequence", "generator", "shuffled", "resized", "numbers"])
 def test_peak_memory_does_not_grow_with_the_data_set(kind, fresh, tmp_path):
-    """700 samples of 1 MiB, of which a pipeline may hold its queues, its shuffle buffer and its cache's budget."""
+    """700 samples of 1 MiB, of which a pipeline may hold its queues, its shuffle buffer and its cache's budget.
+
+    How full the queues are depends on how fast the machine is just then: 200 MB between one run and another have been
+    seen. To keep what the longer run reads would take 500 at least.
+    """
     done = fresh.run(_PROGRAM, tmp_path, kind)
     assert done.status == 0, done.out + done.err
