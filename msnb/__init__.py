@@ -3,17 +3,21 @@
 `import msnb as ms` is `import mindspore as ms`; in a notebook `%load_ext msnb` adds `%%mindspore` and the views.
 """
 
+# ruff: noqa: E402 - the first imports stand in a block of their own
 import sys as _sys
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
-from msnb import (
-    _commands,  # first: `python -m msnb --help` needs no JAX
-    _tested,  # then: it speaks before another JAX can fail
-    context,
-    log,
-    ops,  # the declarations give Tensor its methods
-)
+from msnb import _commands  # first: `python -m msnb --help` needs no JAX
+from msnb._uncollected import uncollected as _uncollected
+
+with _uncollected():
+    from msnb import (
+        _tested,  # then: it speaks before another JAX can fail
+        context,
+        log,
+        ops,  # the declarations give Tensor its methods
+    )
 from msnb._version import __version__
 from msnb.common import dtype as _dtype
 from msnb.common.dtype import (

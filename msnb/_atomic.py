@@ -38,9 +38,17 @@ class Draft:
         self.path = os.fsdecode(path)
         self._folder = os.path.dirname(self.path) or os.curdir
         _sweep(self._folder)
-        self.name, self.descriptor, self._process = None, None, os.getpid()
+        self.name, self.descriptor, self._process, self._file = None, None, os.getpid(), None
         with naming(self.path):
             self.name, self.descriptor = _create(self._folder, permissions)
+
+    def opened(self, mode, **options):
+        """A Python file on it, which ends with it: closing that one before `publish` is left to the caller.
+
+        One that nobody closed would write what it still holds to whatever file has the descriptor's number by then.
+        """
+        self._file = open(self.descriptor, mode, closefd=False, **options)  # noqa: SIM115 (closed by the caller)
+        return self._file
 
     def publish(self, durable=True):
         """Let the file have its name, once all of it is on the disk; not `durable`, without waiting for the disk."""
@@ -57,6 +65,8 @@ class Draft:
 
     def discard(self):
         """Leave nothing behind; nothing happens when it has been published."""
+        if self._file is not None:  # what it has not written yet is given up, in a forked process, too
+            getattr(self._file, "buffer", self._file).raw.close()
         self._close()
         if self.name is not None and self._process == os.getpid():  # a forked process has a copy of this object
             with contextlib.suppress(OSError):
@@ -66,7 +76,7 @@ class Draft:
     __del__ = discard
 
     def _close(self):
-        descriptor, self.descriptor = self.descriptor, None
+        descriptor, self.descriptor, self._file = self.descriptor, None, None
         if descriptor is not None:
             os.close(descriptor)
 
@@ -97,7 +107,7 @@ def writing(path, mode="wb", permissions=0o666, durable=True, **options):
         return
     draft = Draft(path, permissions)
     try:
-        with naming(draft.path), open(draft.descriptor, mode, closefd=False, **options) as file:
+        with naming(draft.path), draft.opened(mode, **options) as file:
             yield file
         draft.publish(durable)
     except BaseException:

@@ -32,7 +32,7 @@ FLOOR = {
         ),
         0,
     ),
-    **dict.fromkeys(("_version", "_tested", "_commands", "default_config", "device_manager"), 0),
+    **dict.fromkeys(("_version", "_tested", "_uncollected", "_commands", "default_config", "device_manager"), 0),
     "core": 1,
     "ir": 2,
     **dict.fromkeys(("ops", "numpy", "scipy", "nn"), 3),

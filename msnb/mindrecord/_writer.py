@@ -26,7 +26,7 @@ class ShardFile:
         self.header_size = header_size
         self.page_size = page_size
         self.draft, self.index_draft = Draft(path), None
-        self.file = open(self.draft.descriptor, "wb", closefd=False)  # noqa: SIM115 (closed by commit)
+        self.file = self.draft.opened("wb")  # closed by commit
         self.pages = []
         self.next_page = 0
         self.rows = 0
