@@ -155,8 +155,8 @@ def _alike(cells):
     groups: dict[Any, list[Any]] = {}
     for cell in cells:
         try:
-            likeness, members = _repeated._likeness(cell)
-        except _repeated._Unlike:
+            likeness, members = _repeated.likeness_of(cell)
+        except _repeated.Unlike:
             continue
         if any(isinstance(m, Parameter) for m in members):
             groups.setdefault(likeness, []).append(cell)
@@ -164,11 +164,11 @@ def _alike(cells):
 
 
 def _stages(blocks, frame, stages):
-    """(what one stage computes, the Parameters of all stages, one below the other)."""
+    """(what one stage computes, for each Parameter of a stage the arrays of all stages)."""
     each = len(blocks) // stages
     params = []
     for number in range(stages):
-        of = [_repeated._likeness(block)[1] for block in blocks[number * each : (number + 1) * each]]
+        of = [_repeated.likeness_of(block)[1] for block in blocks[number * each : (number + 1) * each]]
         params.append([m for members in of for m in members if isinstance(m, Parameter)])
 
     def stage(arrays, key, part):
@@ -184,7 +184,7 @@ def _stages(blocks, frame, stages):
         finally:
             _thread.spread = around
 
-    return stage, [jnp.stack([p._array for p in same]) for same in zip(*params, strict=True)]
+    return stage, [[p._array for p in same] for same in zip(*params, strict=True)]
 
 
 def _check(inner, out, part, block):

@@ -91,8 +91,9 @@ class PipelineCell(_InParts):
     In GRAPH mode with parallel_mode "semi_auto_parallel" and `pipeline_stages` its equal blocks are stages on devices
     of their own: while one computes a part, the one before computes the next. Blocks are the Cells with a
     `pipeline_stage`, as far as they are equal, or those of the longest SequentialCell or CellList; each takes one
-    Tensor and gives one of the same shape, and writes nothing. What stands around them is computed by all devices. In
-    each stage Dropout draws masks of its own. Blocks that are not so raise NotImplementedError.
+    Tensor and gives one of the same shape, and writes nothing. What stands around them is computed by all devices, and
+    those that a stage has besides its first compute rows of each part. Dropout draws other masks in each of these, in
+    each block and for each part. Blocks that are not so raise NotImplementedError.
 
     Args:
         network (Cell): The network, which returns its loss.
