@@ -36,15 +36,7 @@ class _InParts(Cell):
         return total
 
     def _part(self, value, number):
-        if not isinstance(value, Tensor):
-            return value
-        if value.shape[0] % self._in_parts:
-            raise ValueError(
-                f"For '{self.cls_name}', a batch should be in {self._in_parts} equal parts, but got one of "
-                f"{value.shape[0]}."
-            )
-        length = value.shape[0] // self._in_parts
-        return value[number * length : (number + 1) * length]
+        return _pipeline.part(value, self._in_parts, number, self.cls_name)
 
     def _parts_of(self, inputs):
         return [tuple([self._part(value, number) for value in inputs]) for number in range(self._in_parts)]
