@@ -7,7 +7,6 @@ from msnb.common.kinds import Instance, Optional, PositiveInt, checked
 from msnb.core import trace
 from msnb.core.autodiff import Gradient
 from msnb.core.parameter import ParameterTuple
-from msnb.core.tensor import Tensor
 from msnb.nn import _pipeline
 from msnb.nn.cell import Cell
 

@@ -71,7 +71,7 @@ class Pipeline(NamedTuple):
 
 
 class _Staged:
-    """How the step is traced, see `core.spreading.Spread`: strategies of operators are left aside, as in other plans."""
+    """How the step is traced, see `core.spreading.Spread`: as in other plans strategies are left aside."""
 
     axes: list[tuple[str, int]] = []
 
@@ -95,7 +95,7 @@ class _Staged:
         """What all stages make of each part."""
         return pipeline.pipelined(stage, arrays, keys, parts, self._mesh, (STAGES,))
 
-    def places(self, _program: Any) -> None:
+    def places(self, program: Any) -> None:
         """Nowhere: it is not run."""
 
     def layouts(self, _program: Any, /) -> dict[str, Any]:

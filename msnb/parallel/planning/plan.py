@@ -59,9 +59,7 @@ class Plan:
         self.operations: float = estimate.operations(problem, chosen)
         self.memory: float = kept(problem, chosen)
         self.fits: bool = self.memory <= around.memory
-        self.time: estimate.Time = estimate.step_time(
-            problem, chosen, around.hardware, around.efficiency, known
-        )
+        self.time: estimate.Time = estimate.step_time(problem, chosen, around.hardware, around.efficiency, known)
         self.compiled: Compiled | None = None
 
     @property
@@ -302,10 +300,12 @@ def plan(
 
     The program is traced, as GRAPH mode does, and each way is a layout for every value in it: data parallel (each
     device has its rows, and all Parameters), what the search finds within the memory, and where Parameters are written
-    data parallel with what the optimizer keeps cut (ZeRO-1), and all that is kept cut (full sharding). Where the network
-    that a step trains has equal blocks, there are pipelines as well (see `nn.PipelineCell`): of as many stages as divide
-    blocks and devices, and of four parts for each stage, or as many as the step says, with rows of each part on the
-    devices of a stage; the rounds in which a stage idles are in their time. The first ones are compiled by XLA on virtual devices in another process, and what they send is counted.
+    data parallel with what the optimizer keeps cut (ZeRO-1), and all that is kept cut (full sharding). The first ones
+    are compiled by XLA on virtual devices in another process, and what they send is counted.
+
+    Where the network that a step trains has equal blocks, there are pipelines as well, see `nn.PipelineCell`: of as
+    many stages as divide blocks and devices, and of four parts for each stage, or of as many as the step says. The
+    devices of a stage have rows of each part, and rounds in which a stage idles are in the time of a step.
 
     Args:
         root (Union[Cell, Callable]): What is called: a train step, such as `nn.TrainOneStepCell`, to plan a training.
