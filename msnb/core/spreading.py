@@ -230,6 +230,18 @@ def on_one_device() -> Iterator[None]:
         _providers[:] = known
 
 
+@contextlib.contextmanager
+def spread_as(spread: Spread) -> Iterator[None]:
+    """While it is open, what is traced is spread so, whatever the settings say."""
+    known, told = list(_providers), object()
+    alone = Provider(lambda: None, lambda: None, lambda axis, group: None, lambda fn: None, lambda group: 1)
+    _providers[:] = [(known or [alone])[0]._replace(state=lambda: told, begin=lambda: spread)]
+    try:
+        yield
+    finally:
+        _providers[:] = known
+
+
 def state() -> Hashable:
     """What programs depend on that are traced now; None where one device computes all."""
     return _providers[0].state() if _providers else None

@@ -5,6 +5,8 @@ them is computed for each part again: the network is traced twice for each, up t
 is computed twice XLA computes once; what is printed before the first block is printed twice.
 """
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -109,6 +111,45 @@ def run(network: Any, parts: list[Any]) -> Any:
     return total
 
 
+class _Dividing:
+    """Has a network that is called get its batch in parts, as within `nn.PipelineCell`."""
+
+    def __init__(self, network, parts):
+        self.network, self.parts = network, parts
+
+    def catch(self, cell, args, kwargs):
+        """What the call of a Cell gives, None where it is not the network."""
+        if cell is not self.network:
+            return None
+        if kwargs:
+            args, _ = cell._positional(args, kwargs)
+        return run(cell, [tuple([part(a, self.parts, k) for a in args]) for k in range(self.parts)])
+
+
+@contextlib.contextmanager
+def divided(network: Any, parts: int) -> Iterator[None]:
+    """While it is open, a trace in which `network` is called is one of a pipeline of so many parts."""
+    around, _thread.pipeline = _thread.pipeline, _Dividing(network, parts)
+    try:
+        yield
+    finally:
+        _thread.pipeline = around
+
+
+def part(value: Any, parts: int, number: int, name: str = "PipelineCell") -> Any:
+    """One of the equal parts of a Tensor of a batch; what is no Tensor is of all parts.
+
+    Raises:
+        ValueError: If there are none.
+    """
+    if not isinstance(value, Tensor):
+        return value
+    if not value.shape or value.shape[0] % parts:
+        raise ValueError(f"For '{name}', a batch should be in {parts} equal parts, but got one of {value.shape}.")
+    length = value.shape[0] // parts
+    return value[number * length : (number + 1) * length]
+
+
 def _caught(catching, network, part):
     around, _thread.pipeline = _thread.pipeline, catching
     try:
@@ -155,8 +196,8 @@ def _alike(cells):
     groups: dict[Any, list[Any]] = {}
     for cell in cells:
         try:
-            likeness, members = _repeated._likeness(cell)
-        except _repeated._Unlike:
+            likeness, members = _repeated.likeness_of(cell)
+        except _repeated.Unlike:
             continue
         if any(isinstance(m, Parameter) for m in members):
             groups.setdefault(likeness, []).append(cell)
@@ -164,11 +205,11 @@ def _alike(cells):
 
 
 def _stages(blocks, frame, stages):
-    """(what one stage computes, the Parameters of all stages, one below the other)."""
+    """(what one stage computes, for each Parameter of a stage the arrays of all stages)."""
     each = len(blocks) // stages
     params = []
     for number in range(stages):
-        of = [_repeated._likeness(block)[1] for block in blocks[number * each : (number + 1) * each]]
+        of = [_repeated.likeness_of(block)[1] for block in blocks[number * each : (number + 1) * each]]
         params.append([m for members in of for m in members if isinstance(m, Parameter)])
 
     def stage(arrays, key, part):
@@ -184,7 +225,7 @@ def _stages(blocks, frame, stages):
         finally:
             _thread.spread = around
 
-    return stage, [jnp.stack([p._array for p in same]) for same in zip(*params, strict=True)]
+    return stage, [[p._array for p in same] for same in zip(*params, strict=True)]
 
 
 def _check(inner, out, part, block):

@@ -99,7 +99,7 @@ def _part_for(cell, args, frame):
 
 
 # ---------------------------------------------------------------------- what is alike
-class _Unlike(Exception):
+class Unlike(Exception):
     """A Cell that is like no other."""
 
 
@@ -124,20 +124,20 @@ def _signature(args):
 
 
 def _likeness_now(cell, root):
-    """`_likeness`, looked up while nothing has changed; (None, None) for a Cell that is like no other."""
+    """`likeness_of`, looked up while nothing has changed; (None, None) for a Cell that is like no other."""
     likes = root.repeats.likes
     now = trace.epoch.value, len(root.settings)
     known = likes.get(cell)
     if known is None or known[0] != now:
         try:
-            found = _likeness(cell)
-        except _Unlike:
+            found = likeness_of(cell)
+        except Unlike:
             found = None, None
         known = likes[cell] = now, found
     return known[1]
 
 
-def _likeness(cell):
+def likeness_of(cell):
     """(hashable, members): equal for Cells that differ in nothing but which Parameters and Cells, the members, they
     hold."""
     members, places = [], {}
@@ -154,7 +154,7 @@ def _likeness(cell):
         if known is not None:
             return known
         if cell._hooks is not None or "construct" in vars(cell):
-            raise _Unlike
+            raise Unlike
         library = type(cell).__module__.startswith("msnb.")
         held = [(k, of(v)) for k, v in cell._own_attributes() if not (library and k.endswith("_init"))]
         return (

@@ -17,7 +17,7 @@ from msnb import context
 from msnb.core.operator import REGISTRY
 from msnb.core.spreading import Places
 from msnb.parallel import layouts, pipeline
-from msnb.parallel.mesh import device_mesh
+from msnb.parallel.mesh import device_mesh, named_mesh, take_axes
 from msnb.parallel.rules import Call, lookups, tables  # noqa: F401 - which fill the rules
 from msnb.parallel.strategy import cut_as, laid_out
 
@@ -66,7 +66,9 @@ class SemiAuto:
 
     def pipelined(self, stage: Callable[..., Any], arrays: Sequence[Any], keys: Any, parts: Any) -> Any:
         """What all stages make of each part; see `core.spreading`."""
-        return pipeline.pipelined(stage, arrays, keys, parts, self.devices, self.stages)
+        mesh = named_mesh(self.devices)
+        (axes,) = take_axes(mesh, (self.stages,))
+        return pipeline.pipelined(stage, arrays, keys, parts, mesh, axes)
 
     def hold(self, array: Any, strategy: tuple[int, ...], what: str) -> Any:
         """An array of the trace, held to a strategy of its own; see `core.spreading`."""

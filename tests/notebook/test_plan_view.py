@@ -32,13 +32,18 @@ def one(name, seconds, layout, fits=True):
     }
 
 
+STAGED = {**one("4 stages", 5e-3, [["stages"], []]), "mesh": {"stages": 4, "rows": 2}, "stages": 4, "bubble": 3 / 11}
 TOLD = {
     "title": "a step",
     "devices": 8,
     "mesh": {"hosts": 2, "inside": 4},
     "hardware": {"name": "h100"},
     "memory": 2.0**21,
-    "plans": [one("data parallel", 2e-3, [[], []]), one("sharded", 3e-3, [["hosts", "inside"], []], fits=False)],
+    "plans": [
+        one("data parallel", 2e-3, [[], []]),
+        one("sharded", 3e-3, [["hosts", "inside"], []], fits=False),
+        STAGED,
+    ],
 }
 
 
@@ -61,7 +66,7 @@ def test_it_is_saved_in_the_form_that_the_name_asks_for(tmp_path):
         view.save(tmp_path / f"plans{suffix}")
         assert (tmp_path / f"plans{suffix}").read_text(encoding="utf-8").startswith(begin)
     text = " ".join(ElementTree.fromstring(view.svg()).itertext())
-    assert "data parallel" in text and "3.00 ms" in text and "too much" in text
+    assert "data parallel" in text and "3.00 ms" in text and "too much" in text and "5.00 ms, bubble 27%" in text
 
 
 def test_a_shell_shows_plans_and_the_kernel_says_what_another_layout_costs(notebook, monkeypatch):
@@ -100,6 +105,11 @@ def test_a_plan_is_chosen_and_a_device_says_what_it_holds(browser, tmp_path):
     assert "8 parts of 1 KiB, each on 1 device" in page.inner_text(".told")
     page.click("[data-device='5']")
     assert page.inner_text(".device") == f"Device 5 (hosts 1, inside 1) holds {HOSTILE}[40:48, 0:32]"
+    assert "27 %" in page.inner_text(".plans") and "bubble" in page.inner_text(".plans thead")
+    page.click("[data-plan='2']")  # on a mesh of its own
+    assert "4 parts of 1 KiB, each on 2 devices" in page.inner_text(".told")
+    page.click("[data-device='5']")
+    assert page.inner_text(".device") == f"Device 5 (stages 2, rows 1) holds {HOSTILE}[32:48, 0:32]"
     assert not page.locator("[data-do=why]").count()  # no kernel is there to answer
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth && !window.hit")
     assert not window.complaints()

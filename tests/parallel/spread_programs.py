@@ -265,6 +265,84 @@ def check_a_pipeline_computes_what_one_device_does():
             np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * np.abs(b).max())
 
 
+def check_each_device_has_its_share_of_the_stages_and_its_rows():
+    """Between two steps a device has a part of each Parameter of a block, and of what Adam keeps of it; in a step it
+    sends what it has of them, once, and their gradients back, and hands on its rows of each part."""
+    places = Tensor(np.random.default_rng(0).integers(0, 10, 16).astype(np.int32))
+    spread(pipeline_stages=2, full_batch=True)
+    net = Blocks()
+    step = nn.TrainOneStepCell(nn.PipelineCell(net, 4), nn.Adam(net.trainable_params(), 0.01)).set_train()
+    step(places)
+    for param in step.get_parameters():
+        inside = ".blocks." in f".{param.name}"
+        assert param._array.sharding.shard_shape(param.shape) != param.shape or not inside, param.name
+    found = collections.defaultdict(float)
+    for one in sent(program_of(step, places)):
+        found[one.kind] += one.bytes
+    params = sum(4 * p.size for p in net.blocks.get_parameters())
+    assert found["all-to-all"] == 2 * (params / 2) / 2
+    assert found["collective-permute"] == 2 * 5 * (4 / 4 * 8 * 4)  # there and back, 5 rounds, one row of four
+    rows = nn.PipelineCell(Blocks(norm=lambda: _Centered()), 4)
+    whole = rows(places).asnumpy()
+    context.reset_auto_parallel_context()
+    np.testing.assert_allclose(whole, rows(places).asnumpy(), rtol=1e-5)
+
+
+class _Centered(nn.Cell):
+    """Rows that depend on one another."""
+
+    def construct(self, x):
+        return x - x.mean(0)
+
+
+class Drawing(nn.Cell):
+    """Adds its scale where its mask is."""
+
+    def __init__(self, scale):
+        super().__init__()
+        self.scale = Parameter(Tensor(np.float32(scale)), name="scale")
+        self.dropout = nn.Dropout(0.75)
+
+    def construct(self, x):
+        return x + self.scale * 0.75 * self.dropout(ops.ones_like(x))
+
+
+class Masks(nn.Cell):
+    """What blocks have drawn, for each part by itself."""
+
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.CellList([Drawing(2.0**i) for i in range(8)])
+
+    def construct(self, x, part):
+        for block in self.blocks:
+            x = block(x)
+        return ops.expand_dims(x, 1) * ops.expand_dims(part, 2)
+
+
+def check_stages_draw_other_masks_in_each_block_and_part():
+    """The rate is right, a seed gives the same ones again, and a gradient sees those that were drawn."""
+    parts = Tensor(np.repeat(np.eye(4, dtype=np.float32), 16, 0))
+    nothing = Tensor(np.zeros((64, 32), np.float32))
+    spread(pipeline_stages=2, full_batch=True)
+    net = nn.PipelineCell(Masks().set_train(), 4).set_train()
+    both = ms.value_and_grad(net, None, net.trainable_params())
+    found = []
+    for seed in (3, None, 3):
+        if seed is not None:
+            ms.set_seed(seed)
+        out, grads = both(nothing, parts)
+        bits = np.rint(out.asnumpy()).astype(np.int64)  # (row, part, column)
+        masks = (bits[None] >> np.arange(8)[:, None, None, None]) & 1
+        np.testing.assert_allclose([g.asnumpy() for g in grads], masks.sum((1, 2, 3)), rtol=1e-5)
+        found.append(masks)
+    first, second, again = found
+    assert (first == again).all() and (first != second).any()
+    assert abs(first.mean() - 0.75) < 0.01  # of 16384: three times its deviation
+    rows = first.transpose(0, 2, 1, 3).reshape(-1, 32)
+    assert len(np.unique(rows, axis=0)) > 0.95 * len(rows)
+
+
 def check_stages_that_are_not_equal_are_refused_in_a_sentence():
     places = Tensor(np.zeros(16, np.int32))
     uneven = Blocks()

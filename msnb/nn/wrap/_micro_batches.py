@@ -7,7 +7,6 @@ from msnb.common.kinds import Instance, Optional, PositiveInt, checked
 from msnb.core import trace
 from msnb.core.autodiff import Gradient
 from msnb.core.parameter import ParameterTuple
-from msnb.core.tensor import Tensor
 from msnb.nn import _pipeline
 from msnb.nn.cell import Cell
 
@@ -36,15 +35,7 @@ class _InParts(Cell):
         return total
 
     def _part(self, value, number):
-        if not isinstance(value, Tensor):
-            return value
-        if value.shape[0] % self._in_parts:
-            raise ValueError(
-                f"For '{self.cls_name}', a batch should be in {self._in_parts} equal parts, but got one of "
-                f"{value.shape[0]}."
-            )
-        length = value.shape[0] // self._in_parts
-        return value[number * length : (number + 1) * length]
+        return _pipeline.part(value, self._in_parts, number, self.cls_name)
 
     def _parts_of(self, inputs):
         return [tuple([self._part(value, number) for value in inputs]) for number in range(self._in_parts)]
@@ -91,8 +82,9 @@ class PipelineCell(_InParts):
     In GRAPH mode with parallel_mode "semi_auto_parallel" and `pipeline_stages` its equal blocks are stages on devices
     of their own: while one computes a part, the one before computes the next. Blocks are the Cells with a
     `pipeline_stage`, as far as they are equal, or those of the longest SequentialCell or CellList; each takes one
-    Tensor and gives one of the same shape, and writes nothing. What stands around them is computed by all devices. In
-    each stage Dropout draws masks of its own. Blocks that are not so raise NotImplementedError.
+    Tensor and gives one of the same shape, and writes nothing. What stands around them is computed by all devices, and
+    those that a stage has besides its first compute rows of each part. Dropout draws other masks in each of these, in
+    each block and for each part. Blocks that are not so raise NotImplementedError.
 
     Args:
         network (Cell): The network, which returns its loss.

@@ -21,6 +21,10 @@ def headline(told: dict[str, Any]) -> str:
     return f"{told['title']} on {told['devices']} {told['hardware']['name']} ({mesh}), {size(told['memory'])} each"
 
 
+def _idle(one):
+    return f", bubble {one['bubble']:.0%}" if one.get("stages", 1) > 1 else ""
+
+
 def to_svg(told: dict[str, Any]) -> str:
     """The strategies with the time of a step, what each device sends, and what it keeps.
 
@@ -41,7 +45,7 @@ def to_svg(told: dict[str, Any]) -> str:
         out.append(
             f'<text x="16" y="{y}">{escape(middle(one["name"], 24))}</text>'
             f'<rect x="190" y="{y - 10}" width="{time:.1f}" height="12" class="c"/>'
-            f'<text x="{196 + time:.1f}" y="{y}" class="s">{1e3 * one["seconds"]:,.2f} ms</text>'
+            f'<text x="{196 + time:.1f}" y="{y}" class="s">{1e3 * one["seconds"]:,.2f} ms{_idle(one)}</text>'
             f'<text x="480" y="{y}" class="s e">{size(round(one["bytes"]))}</text>'
             f'<rect x="520" y="{y - 10}" width="{kept:.1f}" height="12" class="{fits}"/>'
             f'<text x="{526 + kept:.1f}" y="{y}" class="s">{words}</text>'

@@ -70,7 +70,8 @@ class PlanView(View):
     @functools.cached_property
     def payload(self) -> bytes:
         """The bytes that the view is drawn from."""
-        told = {**self.told, "mesh": list(self.told["mesh"].items())}  # in this order
+        ordered = [{**one, "mesh": list(one.get("mesh", self.told["mesh"]).items())} for one in self.told["plans"]]
+        told = {**self.told, "mesh": list(self.told["mesh"].items()), "plans": ordered}  # axes in this order
         return gzip.compress(json.dumps(told, separators=(",", ":"), allow_nan=False).encode(), 9, mtime=0)
 
     _kind = staticmethod(_widget_class)

@@ -2,6 +2,7 @@
 
 import math
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from msnb.parallel.planning.hardware import Hardware
@@ -84,7 +85,13 @@ def operations(problem: Problem, chosen: list[int]) -> float:
     return sum(choice.operations for choice in _choices(problem, chosen))
 
 
-def step_time(problem: Problem, chosen: list[int], hardware: Hardware, efficiency: float) -> Time:
+def step_time(
+    problem: Problem,
+    chosen: list[int],
+    hardware: Hardware,
+    efficiency: float,
+    known: Mapping[int, tuple[float, float]] | None = None,
+) -> Time:
     """How long a step takes: a device computes equation after equation while its links send what is ready.
 
     An equation waits for its operands and for nothing else, so that gradients are summed while others are still
@@ -96,6 +103,8 @@ def step_time(problem: Problem, chosen: list[int], hardware: Hardware, efficienc
         chosen (list[int]): One for each node.
         hardware (Hardware): What it runs on.
         efficiency (float): Share of the peak that products reach.
+        known (Mapping): {node: (seconds that it computes, seconds that it sends)} of those that do both by turns.
+            Default: None.
     """
     into: dict[int, list[Edge]] = defaultdict(list)
     for edge in problem.edges:
@@ -111,16 +120,21 @@ def step_time(problem: Problem, chosen: list[int], hardware: Hardware, efficienc
             arrived[key] = line.send(_moved(problem, edge, wanted), ready[edge.source[0]])
         return arrived[key]
 
-    clock = computing = 0.0
+    clock = computing = inside = 0.0
     first = len(problem.graph.inputs)
     for number, choice in enumerate(_choices(problem, chosen)):
         if number >= first:
-            taken = _computing(problem.graph.equations[number - first], choice, hardware, efficiency)
-            clock = max([clock, *map(fetched, into[number])]) + taken
+            equation = problem.graph.equations[number - first]
+            if known is not None and number in known:
+                taken, sends = known[number]
+            else:
+                taken, sends = computing_time(equation, choice, hardware, efficiency), 0.0
+            clock = max([clock, *map(fetched, into[number])]) + taken + sends
+            inside += sends
             computing += taken
             ready[number] = line.send(_together(problem.machines, choice, number), clock)
     end = max([clock, *ready, *map(fetched, into[len(problem.nodes)])])
-    return Time(end, computing, line.busy)
+    return Time(end, computing, line.busy + inside)
 
 
 class _Line:
@@ -141,8 +155,8 @@ class _Line:
         return ready
 
 
-def _computing(equation: Any, choice: Choice, hardware: Hardware, efficiency: float) -> float:
-    """Of products the arithmetic, of the rest what they write and the next reads."""
+def computing_time(equation: Any, choice: Choice, hardware: Hardware, efficiency: float) -> float:
+    """Seconds: of products the arithmetic, of the rest what they write and the next reads."""
     if equation.primitive.name.startswith(("dot_general", "conv")):
         dtype = str(getattr(equation.outputs[0].aval, "dtype", "float32"))
         return choice.operations / (efficiency * hardware.operations(dtype))

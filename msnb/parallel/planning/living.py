@@ -20,6 +20,7 @@ _WHOLE = (  # what reads its operands from memory; all else is made element by e
         "dot_general",
         "conv",
         "scan",
+        "shard_map",
         "while",
         "cond",
         "sort",

@@ -1,5 +1,6 @@
 """`plan`: a program spread over devices that are not there, in several ways that are compared."""
 
+import functools
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ from msnb.parallel.layouts import kept_by_optimizers
 from msnb.parallel.planning import estimate, strategies
 from msnb.parallel.planning.hardware import Hardware, hardware_of
 from msnb.parallel.planning.living import kept
+from msnb.parallel.planning.pipelines import Pipeline, pipelines
 from msnb.parallel.planning.table import html_table, text_table
 from msnb.parallel.planning.verifying import Compiled, compiled
 from msnb.parallel.search.choosing import cost_of, dynamic_programming
@@ -36,16 +38,28 @@ class Plan:
         fits (bool): Whether that is no more than there is.
         time (Time): Of a step.
         compiled (Compiled): What XLA made of it; None where it was not asked.
+        mesh (dict[str, int]): The axes of the mesh; those of a pipeline are "stages" and "rows".
+        tensors (list): As those of `Plans`.
+        pipeline (Pipeline): In stages; None where there are none.
     """
 
-    def __init__(self, name: str, around: "Plans", problem: Problem, chosen: list[int]) -> None:
-        self.name, self._around = name, around
+    def __init__(
+        self, name: str, around: "Plans", problem: Problem, chosen: list[int], pipeline: Pipeline | None = None
+    ) -> None:
+        self.name, self._around, self.pipeline = name, around, pipeline
         self._problem, self._chosen = problem, chosen
+        self.mesh: dict[str, int] = problem.machines.sizes
+        self.tensors: list[tuple[str, str, Any]] = around.tensors
         self.collectives: list[estimate.Sent] = estimate.communication(problem, chosen)
+        known = None
+        if pipeline is not None:
+            self.tensors = list(_tensors(pipeline.program, problem))
+            self.collectives += [one for sent in pipeline.inside.values() for one in sent]
+            known = pipeline.known(around.hardware, around.efficiency)
         self.operations: float = estimate.operations(problem, chosen)
         self.memory: float = kept(problem, chosen)
         self.fits: bool = self.memory <= around.memory
-        self.time: estimate.Time = estimate.step_time(problem, chosen, around.hardware, around.efficiency)
+        self.time: estimate.Time = estimate.step_time(problem, chosen, around.hardware, around.efficiency, known)
         self.compiled: Compiled | None = None
 
     @property
@@ -70,10 +84,18 @@ class Plan:
         Raises:
             ValueError: If there is none.
         """
-        return self._lies(self._around._number(name))
+        return self._lies(self._number(name))
 
     def _lies(self, number) -> Layout:
         return self._problem.nodes[number][self._chosen[number]].outputs[0]
+
+    def _number(self, name):
+        for number, (known, *_) in enumerate(self.tensors):
+            if known == name:
+                return number
+        raise ValueError(
+            f"The plan has no tensor {name!r}; there are {', '.join(known for known, *_ in self.tensors)}."
+        )
 
     def why_not(self, name: str, search: bool = False) -> list[dict[str, Any]]:
         """What each layout of a Parameter or an argument would cost.
@@ -88,8 +110,8 @@ class Plan:
             whether it is this plan's; "more", the weighted bytes that a device sends beyond this plan's; "held", the
             bytes of the value on each device.
         """
-        number, problem = self._around._number(name), self._problem
-        every = self._around.problem
+        number, problem = self._number(name), self._problem
+        every = self._around.problem if self.pipeline is None else self.pipeline.problem
         now, found = cost_of(problem, self._chosen), []
         for place, choice in enumerate(every.nodes[number]):
             layout = choice.outputs[0]
@@ -108,21 +130,42 @@ class Plan:
 
     def apply(self) -> None:
         """Spread programs of the same graph this way from now on: sets ``device_num`` and AUTO_PARALLEL, which takes
-        the plan instead of searching, until the mode is another one.
+        the plan instead of searching, until the mode is another one. For a pipeline, ``pipeline_stages`` and
+        SEMI_AUTO_PARALLEL, which has stages.
 
         Raises:
-            RuntimeError: When such a program is called, and this machine does not have the devices.
+            RuntimeError: If the step has no `nn.PipelineCell` that divides a batch as the pipeline does; when such a
+                program is called, and this machine does not have the devices.
         """
+        devices = self._problem.machines.devices
+        if self.pipeline is not None:
+            if not self.pipeline.given:
+                raise RuntimeError(
+                    f"The plan {self.name!r} divides a batch, and the loss of a step is then a sum of "
+                    f"{self.pipeline.parts}: wrap the network that returns the loss, nn.PipelineCell(network, "
+                    f"{self.pipeline.parts}), and plan the step that trains this."
+                )
+            context.set_auto_parallel_context(
+                parallel_mode=context.ParallelMode.SEMI_AUTO_PARALLEL,
+                device_num=devices,
+                pipeline_stages=self.pipeline.stages,
+                full_batch=True,
+            )
+            return
         follow(self._problem, self._chosen)
         context.set_auto_parallel_context(
-            parallel_mode=context.ParallelMode.AUTO_PARALLEL, device_num=self._problem.machines.devices
+            parallel_mode=context.ParallelMode.AUTO_PARALLEL, device_num=devices, pipeline_stages=1
         )
 
     def as_dict(self) -> dict[str, Any]:
         """All of it as numbers, texts, lists and dicts, as JSON has them."""
-        made = self.compiled
+        made, piped = self.compiled, self.pipeline
         return {
             "name": self.name,
+            "mesh": dict(self.mesh),
+            "stages": 1 if piped is None else piped.stages,
+            "parts": 1 if piped is None else piped.parts,
+            "bubble": 0.0 if piped is None else piped.bubble,
             "fits": self.fits,
             "seconds": self.time.step,
             "computing": self.time.computing,
@@ -144,7 +187,7 @@ class Plan:
                     "layout": [list(axes) for axes in self._lies(number)],
                     "bytes": value.bytes / self._problem.machines.parts(self._lies(number)),
                 }
-                for number, (name, kind, value) in enumerate(self._around.tensors)
+                for number, (name, kind, value) in enumerate(self.tensors)
             ],
             "compiled": None
             if made is None
@@ -159,7 +202,7 @@ class Plan:
 
     def _memory_by_kind(self):
         sizes: dict[str, float] = defaultdict(float)
-        for number, (_, kind, value) in enumerate(self._around.tensors):
+        for number, (_, kind, value) in enumerate(self.tensors):
             sizes[kind] += value.bytes / self._problem.machines.parts(self._lies(number))
         sizes["results"] = self.memory - sum(sizes.values())
         return dict(sizes)
@@ -197,24 +240,18 @@ class Plans(Sequence[Plan]):
         self.tensors: list[tuple[str, str, Any]] = list(_tensors(program, self.problem))
         self._plans: list[Plan] = []
 
-    def _number(self, name):
-        for number, (known, *_) in enumerate(self.tensors):
-            if known == name:
-                return number
-        raise ValueError(
-            f"The plan has no tensor {name!r}; there are {', '.join(known for known, *_ in self.tensors)}."
-        )
-
-    def add(self, name: str, strategy: tuple[Problem, list[int]]) -> Plan:
+    def add(self, name: str, strategy: tuple[Problem, list[int]], pipeline: Pipeline | None = None) -> Plan:
         """One more way."""
-        new = Plan(name, self, *strategy)
+        new = Plan(name, self, *strategy, pipeline)
         self._plans.append(new)
         self._plans.sort(key=lambda one: (not one.fits, one.time.step if one.fits else one.memory))
         return new
 
     def check(self, one: Plan) -> Compiled:
         """What XLA makes of a plan, in another process; it is in the tables from then on."""
-        one.compiled = compiled(one._problem, one._chosen, self.returned)
+        one.compiled = compiled(
+            one._problem, one._chosen, self.returned if one.pipeline is None else one.pipeline.returned
+        )
         return one.compiled
 
     def __getitem__(self, which: Any) -> Any:
@@ -266,6 +303,10 @@ def plan(
     data parallel with what the optimizer keeps cut (ZeRO-1), and all that is kept cut (full sharding). The first ones
     are compiled by XLA on virtual devices in another process, and what they send is counted.
 
+    Where the network that a step trains has equal blocks, there are pipelines as well, see `nn.PipelineCell`: of as
+    many stages as divide blocks and devices, and of four parts for each stage, or of as many as the step says. The
+    devices of a stage have rows of each part, and rounds in which a stage idles are in the time of a step.
+
     Args:
         root (Union[Cell, Callable]): What is called: a train step, such as `nn.TrainOneStepCell`, to plan a training.
         batch (Union[Tensor, tuple]): Its arguments, of all devices together; only shapes and types are looked at.
@@ -299,6 +340,11 @@ def plan(
         for name, strategy in _ways(plans, program):
             said(f"planned: {name}")
             plans.add(name, strategy)
+        weights = functools.partial(weights_of, hardware=chosen)
+        for way in pipelines(root, arguments, devices, weights):
+            name = f"{way.stages} stages, {way.parts} parts"
+            said(f"planned: {name}")
+            plans.add(name, way.strategy, way)
         for one in [one for one in plans if one.fits][:check]:
             said(f"XLA compiles: {one.name}")
             plans.check(one)

@@ -6,6 +6,7 @@ from typing import Any
 
 _HEAD = (
     "strategy",
+    "bubble",
     "step, ms",
     "computing",
     "sending",
@@ -22,6 +23,7 @@ def _row(one: Any) -> tuple[str, ...]:
     made, gib = one.compiled, 2.0**30
     return (
         one.name,
+        "" if one.pipeline is None else f"{one.pipeline.bubble:.0%}",
         *(f"{1e3 * seconds:,.2f}" for seconds in one.time),
         f"{one.bytes / 1e6:,.2f}",
         "" if made is None else f"{made.bytes / 1e6:,.2f}",
@@ -32,6 +34,14 @@ def _row(one: Any) -> tuple[str, ...]:
     )
 
 
+def _rows(plans: list[Any]) -> list[tuple[str, ...]]:
+    """The head and a row for each plan; how long a stage idles is told where there are stages."""
+    rows = [_HEAD, *map(_row, plans)]
+    if any(one.pipeline is not None for one in plans):
+        return rows
+    return [(row[0], *row[2:]) for row in rows]
+
+
 def _title(around: Any) -> str:
     mesh = " x ".join(f"{size} {axis}" for axis, size in around.mesh.items())
     of = f"{math.prod(around.mesh.values())} {around.hardware.name} ({mesh})"
@@ -40,15 +50,16 @@ def _title(around: Any) -> str:
 
 def text_table(plans: list[Any], around: Any) -> str:
     """Plans as lines."""
-    rows = [_HEAD, *map(_row, plans)]
-    wide = [max(len(row[k]) for row in rows) for k in range(len(_HEAD))]
+    rows = _rows(plans)
+    wide = [max(map(len, column)) for column in zip(*rows)]
     lines = ["  ".join([row[0].ljust(wide[0]), *(c.rjust(w) for c, w in zip(row[1:], wide[1:]))]) for row in rows]
     return "\n".join([_title(around), *lines])
 
 
 def html_table(plans: list[Any], around: Any) -> str:
     """The same as HTML, without script."""
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in _HEAD)
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in _row(one)) + "</tr>" for one in plans)
+    names, *rows = _rows(plans)
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>" for row in rows)
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     return f"<div><p>{html.escape(_title(around))}</p>{table}</div>"

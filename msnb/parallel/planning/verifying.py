@@ -97,4 +97,5 @@ def _environment(devices):
     """Of the other process: so many devices, threads for all of them, and XLA's other flags as they are here."""
     flags = re.sub(rf"{_COUNT}=\S+", "", os.environ.get("XLA_FLAGS", ""))
     told = {"XLA_FLAGS": f"{flags} {_COUNT}={devices}", "NPROC": str(2 * devices), "JAX_PLATFORMS": "cpu"}
+    told["JAX_ENABLE_X64"] = str(int(jax.config.jax_enable_x64))  # a random number's seed is one of 64 bits
     return {**os.environ, **told, "TF_CPP_MIN_LOG_LEVEL": "3"}

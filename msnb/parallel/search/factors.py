@@ -159,6 +159,18 @@ def _reduce(equation):
     return Factors([labels], [kept])
 
 
+@FACTORS.register("stack")
+def _stack(equation):
+    one, axis = list(range(len(equation.shapes[0]))), equation.params["axis"]
+    return Factors([one for _ in equation.inputs], [[*one[:axis], None, *one[axis:]]])
+
+
+@FACTORS.register("unstack")
+def _unstack(equation):
+    one, axis = list(range(len(equation.outputs[0].shape))), equation.params["axis"]
+    return Factors([[*one[:axis], None, *one[axis:]]], [one for _ in equation.outputs])
+
+
 @FACTORS.register("argmax", "argmin")
 def _place(equation):
     axes = equation.params["axes"]

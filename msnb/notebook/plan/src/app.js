@@ -25,7 +25,8 @@ const bar = (share, kind = "") => `<i class="bar ${kind}" style="--share:${Math.
 export class App {
   // why(plan, tensor, act): what other layouts cost, where a kernel is there to say it
   constructor(el, told, why) {
-    this.told = { ...told, mesh: new Map(told.mesh) };
+    const plans = told.plans.map((one) => ({ ...one, mesh: new Map(one.mesh) }));
+    this.told = { ...told, mesh: new Map(told.mesh), plans };
     this.why = why;
     this.plan = 0;
     this.root = document.createElement("div");
@@ -97,12 +98,14 @@ export class App {
   plans() {
     const { plans, memory } = this.told,
       longest = Math.max(...plans.map((one) => one.seconds)),
-      sent = Math.max(...plans.map((one) => one.bytes));
+      sent = Math.max(...plans.map((one) => one.bytes)),
+      staged = plans.some((one) => one.stages > 1);
     const rows = plans.map((one, i) => {
-      const found = one.compiled;
+      const found = one.compiled,
+        idle = staged ? `<td>${one.stages > 1 ? `${Math.round(100 * one.bubble)} %` : "–"}</td>` : "";
       return (
         `<tr${i === this.plan ? ' class="on"' : ""}><th scope="row"><button type="button" data-plan="${i}" ` +
-        `aria-pressed="${i === this.plan}">${escape(one.name)}</button></th>` +
+        `aria-pressed="${i === this.plan}">${escape(one.name)}</button></th>${idle}` +
         `<td>${lasting(one.seconds)}${bar(one.seconds / longest)}</td>` +
         `<td>${lasting(one.computing)}</td><td>${lasting(one.sending)}</td>` +
         `<td>${bytes(one.bytes)}${bar(one.bytes / sent, "sends")}</td>` +
@@ -111,7 +114,19 @@ export class App {
         `<td>${found ? bytes(found.memory) : "–"}</td><td>${one.fits ? "yes" : '<b class="bad">no</b>'}</td></tr>`
       );
     });
-    const heads = ["strategy", "step", "computing", "sending", "sent", "XLA: sent", "memory", "XLA: memory", "fits"];
+    const bubble = staged ? ["bubble"] : [];
+    const heads = [
+      "strategy",
+      ...bubble,
+      "step",
+      "computing",
+      "sending",
+      "sent",
+      "XLA: sent",
+      "memory",
+      "XLA: memory",
+      "fits",
+    ];
     this.find(".plans").innerHTML =
       `<table><thead><tr>${heads.map((head) => `<th scope="col">${head}</th>`).join("")}</tr></thead>` +
       `<tbody>${rows.join("")}</tbody></table>`;
@@ -147,7 +162,7 @@ export class App {
     const options = this.now.tensors.map(
       (one, i) =>
         `<option value="${i}"${i === this.tensor ? " selected" : ""}>${escape(one.name)}: ` +
-        `${wordsOf(one, this.told.mesh)}</option>`,
+        `${wordsOf(one, this.now.mesh)}</option>`,
     );
     this.find(".lies").innerHTML =
       `<h3>Which device holds which part</h3><div class="tools"><label>tensor <select data-set="tensor">` +
@@ -161,7 +176,8 @@ export class App {
 
   mesh() {
     const one = this.now.tensors[this.tensor],
-      { mesh, devices } = this.told,
+      { mesh } = this.now,
+      { devices } = this.told,
       parts = partsOf(one, mesh),
       row = Math.min([...mesh.values()].at(-1), 16);
     this.find(".told").textContent =
@@ -192,7 +208,7 @@ export class App {
 
   say(k) {
     const one = this.now.tensors[this.tensor],
-      { mesh } = this.told,
+      { mesh } = this.now,
       place = placeOf(mesh, k),
       { number, ranges } = partOf(one, mesh, place),
       at = [...mesh.keys()].map((axis) => `${axis} ${place[axis]}`),
@@ -215,7 +231,7 @@ export class App {
         const along = layout.map((axes) => axes.join("+") || "–").join(", "),
           sign = more > 0 ? "+" : more < 0 ? "−" : "";
         return (
-          `<tr${chosen ? ' class="on"' : ""}><th scope="row">${wordsOf({ ...one, layout }, this.told.mesh)}` +
+          `<tr${chosen ? ' class="on"' : ""}><th scope="row">${wordsOf({ ...one, layout }, this.now.mesh)}` +
           `${chosen ? " (this plan)" : ""}</th><td>${escape(along)}</td>` +
           `<td>${sign}${bytes(Math.abs(more))}</td><td>${bytes(held)}</td></tr>`
         );

@@ -1,0 +1,155 @@
+"""Stages of a pipeline that are not there: what they compute row by row, and what a plan says of them."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from msnb import Tensor, context, nn, ops
+from msnb.parallel import plan
+from msnb.parallel.rows import by_rows
+
+ROWS = jax.ShapeDtypeStruct((8, 4), np.float32)
+WEIGHT = jax.ShapeDtypeStruct((4, 4), np.float32)
+
+
+def attention(w, x):
+    heads = (x.reshape(-1, 1) @ w[:1]).reshape(x.shape[0], 4, 4)
+    return jax.nn.softmax(heads @ heads.transpose(0, 2, 1)).mean(1) + x
+
+
+def drawn(w, x):
+    return x * jax.random.bernoulli(jax.random.key(0), 0.5, x.shape)
+
+
+def several(w, x):
+    return jax.lax.scan(lambda x, _: (jnp.tanh(x @ w), None), x, None, 3)[0]
+
+
+@pytest.mark.parametrize("fn", [lambda w, x: x @ w, attention, drawn, several, lambda w, x: x - x.max(1)[:, None]])
+def test_rows_are_computed_apart(fn):
+    assert by_rows(fn, WEIGHT, ROWS, 2)
+
+
+DEPENDENT = {
+    "their mean": lambda w, x: x - x.mean(0),
+    "their largest": lambda w, x: x / x.max(),
+    "their number": lambda w, x: x / x.shape[0],
+    "the place of one": lambda w, x: x + jnp.arange(x.shape[0])[:, None],
+    "an array of as many": lambda w, x: x + np.ones((8, 1), np.float32),
+    "their order": lambda w, x: x[::-1],
+    "a sum from the first": lambda w, x: jnp.cumsum(x, 0),
+    "one of them": lambda w, x: x + x[0],
+    "some that are looked up": lambda w, x: x[jnp.argsort(x[:, 0])],
+    "the one before": lambda w, x: jax.lax.pad(x, np.float32(0), [(1, -1, 0), (0, 0, 0)]),
+    "the one before, in a loop": lambda w, x: jax.lax.scan(lambda x, _: (jnp.roll(x, 1, 0), None), x, None, 2)[0],
+    "another axis": lambda w, x: jnp.concatenate([x.T, x.T]) if x.shape[0] == 8 else x,
+    "columns": lambda w, x: (x.T @ x.reshape(8, -1)[:, :4]).repeat(2, 0) if x.shape[0] == 8 else x,
+}
+
+
+@pytest.mark.parametrize("what", DEPENDENT)
+def test_rows_that_depend_on_one_another_are_found(what):
+    assert not by_rows(DEPENDENT[what], WEIGHT, ROWS, 2)
+
+
+def test_rows_that_cannot_be_divided_are_not():
+    assert not by_rows(lambda w, x: x, WEIGHT, ROWS, 3)
+    assert not by_rows(lambda w, x: x, WEIGHT, jax.ShapeDtypeStruct((), np.float32), 2)
+
+
+class Block(nn.Cell):
+    def __init__(self, width):
+        super().__init__()
+        self.norm, self.wide, self.narrow = nn.LayerNorm((width,)), nn.Dense(width, 64), nn.Dense(64, width)
+
+    def construct(self, x):
+        return x + self.narrow(ops.tanh(self.wide(self.norm(x))))
+
+
+class Blocks(nn.Cell):
+    def __init__(self, widths):
+        super().__init__()
+        self.blocks = nn.SequentialCell([Block(width) for width in widths])
+
+    def construct(self, x):
+        return ops.square(self.blocks(x)).mean()
+
+
+def planned(widths=(32,) * 4, parts=None, **settings):
+    net = Blocks(widths)
+    loss = net if parts is None else nn.PipelineCell(net, parts)
+    step = nn.TrainOneStepCell(loss, nn.Adam(net.trainable_params(), 0.01)).set_train()
+    x = Tensor(np.zeros((64, 32), np.float32))
+    return plan(step, x, **{"devices": 8, "hardware": "h100", "check": 0, "progress": False, **settings})
+
+
+@pytest.fixture(scope="module")
+def plans():
+    return planned()
+
+
+def test_a_plan_has_pipelines_of_equal_blocks(plans):
+    found = {one.name: one for one in plans if one.pipeline is not None}
+    assert list(sorted(found)) == ["2 stages, 8 parts", "4 stages, 16 parts"]
+    two = found["2 stages, 8 parts"]
+    told = two.as_dict()
+    assert (told["mesh"], told["stages"], told["parts"], told["bubble"]) == ({"stages": 2, "rows": 4}, 2, 8, 1 / 9)
+    params = 4 * sum(value.bytes // 4 for _, kind, value in two.tensors if kind == "parameter")
+    sizes = told["memory_by_kind"]
+    assert sizes["parameter"] == pytest.approx(params / 2, abs=8) and sizes["state"] == pytest.approx(params, abs=8)
+    assert two.layout("blocks.3.wide.weight") == (("stages",), ())
+    handed = sum(one.bytes for one in two.collectives if one.kind == "collective-permute")
+    assert handed >= 2 * 9 * (8 / 4 * 32 * 4)  # there and back, in each round two of eight rows
+    assert "11%" in repr(plans) and "<th>bubble</th>" in plans._repr_html_() and "bubble" not in repr(plans[0:0])
+    rows = two.why_not("blocks.3.wide.weight")
+    assert [row["layout"] for row in rows if row["chosen"]] == [(("stages",), ())]
+
+
+@pytest.fixture(scope="module")
+def given():
+    """Plans of a step that divides its batch by itself."""
+    return planned(parts=8)
+
+
+def test_more_parts_have_a_smaller_bubble(plans, given):
+    few, many = given["4 stages, 8 parts"], plans["4 stages, 16 parts"]
+    assert few.pipeline.bubble > many.pipeline.bubble and few.operations > many.operations
+
+
+def test_xla_sends_in_a_pipeline_what_was_foreseen(plans):
+    one = plans["2 stages, 8 parts"]
+    made = plans.check(one)
+    assert made.bytes == pytest.approx(one.bytes, rel=0.02)
+    assert {"collective-permute", "all-to-all"} <= {each.kind for each in made.collectives}
+    assert made.memory == pytest.approx(one.memory, rel=0.35)
+
+
+def test_a_network_without_equal_blocks_has_no_pipelines():
+    class Uneven(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.one, self.two = nn.Dense(32, 16), nn.Dense(16, 1)
+
+        def construct(self, x):
+            return self.two(self.one(x)).mean()
+
+    net = Uneven()
+    step = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params(), 0.1)).set_train()
+    found = plan(step, Tensor(np.zeros((64, 32), np.float32)), devices=4, hardware="h100", check=0, progress=False)
+    assert not any(one.pipeline for one in found) and "bubble" not in repr(found)
+
+
+def test_a_pipeline_is_applied_to_a_step_that_has_its_parts(plans, given):
+    with pytest.raises(RuntimeError, match=r"nn.PipelineCell\(network, 8\)"):
+        plans["2 stages, 8 parts"].apply()
+    before = context.get_auto_parallel_context("pipeline_stages")
+    try:
+        given["2 stages, 8 parts"].apply()
+        keys = "parallel_mode", "pipeline_stages", "device_num", "full_batch"
+        now = [context.get_auto_parallel_context(key) for key in keys]
+        assert now == ["semi_auto_parallel", 2, 8, True]
+        plans["data parallel"].apply()
+        assert context.get_auto_parallel_context("pipeline_stages") == 1 == before
+    finally:
+        context.reset_auto_parallel_context()
