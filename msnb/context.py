@@ -337,7 +337,7 @@ for _key in ("device_target", "device_id"):
 
 # --- several devices ------------------------------------------------------------------------------------------------
 
-_ONE_PROCESS = "this program is one process, which computes a loss once"
+_NOT_REPEATED = "a loss is computed once, or by each device for its own rows: none is repeated"
 _NO_PIPELINE = "there are no stages: every device runs the whole network on its rows"
 _XLA_GROUPS = "XLA groups communication by itself"
 _NO_FILES = "strategies are not kept in files"
@@ -351,7 +351,7 @@ _parallel = Settings(
         "global_rank": (0, Between(Int, 0, 4095), "a process knows its rank from who has started it"),
         "gradients_mean": (False, Bool),
         "gradient_fp32_sync": (True, Bool, "gradients are summed in the type that they have"),
-        "loss_repeated_mean": (True, Bool, _ONE_PROCESS),
+        "loss_repeated_mean": (True, Bool, _NOT_REPEATED),
         "pipeline_stages": (1, Between(Int, 1, 4096)),
         "parallel_mode": (ParallelMode.STAND_ALONE, OneOf(*ParallelMode.MODE_LIST)),
         "auto_parallel_search_mode": (

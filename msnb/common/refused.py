@@ -86,18 +86,25 @@ _COLLECTIVE = (
     "all members of a group communicate at once here; ops.AllReduce, AllGather, ReduceScatter, Broadcast, AlltoAll, "
     "Reduce and mindspore.communication are there"
 )
+_BETWEEN_TWO = (
+    "all devices run one program here, in which none waits for another alone; nn.PipelineCell hands on from stage to "
+    "stage, and ops.AlltoAll exchanges parts"
+)
 _ASCEND = "it is a kernel of Ascend's"
 ABSENT: dict[str, dict[str, str]] = {
+    _BETWEEN_TWO: {
+        "ops": "NeighborExchange NeighborExchangeV2 Receive Send",
+        "ops.operations._inner_ops": "Receive Send",
+    },
     _COLLECTIVE: {
-        "ops": "AllGatherV AlltoAllV AlltoAllVC Barrier BatchISendIRecv NeighborExchange NeighborExchangeV2 P2POp "
-        "Receive ReduceScatterV Reshard Send TCPStore all_gather "
+        "ops": "AllGatherV AlltoAllV AlltoAllVC Barrier BatchISendIRecv P2POp "
+        "ReduceScatterV Reshard TCPStore all_gather "
         "all_gather_into_tensor all_gather_into_tensor_uneven all_gather_matmul all_gather_object all_reduce "
         "all_to_all all_to_all_single all_to_all_v_c barrier batch_isend_irecv broadcast broadcast_object_list "
         "destroy_process_group gather_object get_backend get_global_rank get_group_rank get_process_group_ranks "
         "get_rank get_world_size init_process_group irecv is_available is_initialized isend matmul_reduce_scatter "
         "new_group recv reduce reduce_scatter reduce_scatter_tensor reduce_scatter_tensor_uneven scatter_object_list "
         "send set_comm_ops_inplace",
-        "ops.operations._inner_ops": "Receive Send",
         "ops.operations": "kungfu_comm_ops",
         "communication": "get_comm_name",
         "communication.comm_func": "all_to_all_single_with_output_shape all_to_all_v_c all_to_all_with_output_shape "
@@ -196,7 +203,7 @@ ABSENT: dict[str, dict[str, str]] = {
     "every Cell compiles by itself; net.program(x), or msnb.ir, shows what was compiled": {
         "nn.Cell": "compile_cache compile_phase compiled phase_cache",
     },
-    "one process runs a network whole, stages and slices have no place": {
+    "stages and slices are those of a compiled program; Cell.pipeline_stage and shard() say what they are to be": {
         "nn.Cell": "parallel_parameter_merge_net_dict parallel_parameter_name_list parameter_layout_dict "
         "pipeline_segment remove_redundant_parameters",
     },
@@ -213,7 +220,7 @@ ABSENT: dict[str, dict[str, str]] = {
         "BoostTrainOneStepWithLossScaleCell LessBN GradientFreeze FreezeOpt freeze_cell AdaSum DimReduce",
     },
     "it is ops.Custom": {"ops.operations": "Custom"},
-    "one process has no groups of others": {"communication": "MCCL_WORLD_COMM_GROUP"},
+    "GlobalComm.WORLD_COMM_GROUP is the name of the group of all": {"communication": "MCCL_WORLD_COMM_GROUP"},
     "it is a part of MindSpore's compiler, which XLA replaces; leave it out": {
         "": "device_context",
         "ops": "DtypeToEnum DumpGradient MapCacheIdx PyExecute SliceGetItem TensorToTuple UpdateState environ_add "

@@ -381,7 +381,7 @@ class Parameter(Tensor):
         return self
 
     def add_pipeline_stage(self, stage: int) -> None:
-        """Not available: one process runs a network whole.
+        """Not available: the Cell that has it says its stage, `Cell.pipeline_stage`.
 
         Raises:
             NotImplementedError: Always.

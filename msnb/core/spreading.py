@@ -130,6 +130,23 @@ class Members(NamedTuple):
         return jax.numpy.asarray(np.array([places[rank] for rank in sorted(places)], np.int32))[index]
 
 
+class Groups(str):
+    """A name of groups that is told with their members, for an operator that acts in each of them.
+
+    Args:
+        groups (Sequence): The ranks of each group; every rank is in one.
+    """
+
+    ranks: tuple[tuple[int, ...], ...]
+
+    def __new__(cls, groups: Sequence[Sequence[int]]) -> "Groups":
+        """The name says who is in them."""
+        ranks = tuple(tuple(group) for group in groups)
+        new = super().__new__(cls, f"groups {list(map(list, ranks))}")
+        new.ranks = ranks
+        return new
+
+
 class Provider(NamedTuple):
     """Who knows strategies.
 

@@ -454,7 +454,7 @@ def say_whole(where: str, slice_index: int | None, opt_shard_group: str | None) 
     """Say once that arguments about a part of a Tensor have no effect."""
     log.unused(
         where,
-        "this program is one process, which holds the whole Tensor",
+        "a Tensor is made whole, and lies on devices as the strategies of the program say that it is given to",
         slice_index=slice_index is not None,
         opt_shard_group=opt_shard_group,
     )

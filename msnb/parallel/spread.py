@@ -93,12 +93,24 @@ def _ranks(group):
 
 
 def _processes_of(group):
-    return len(_ranks(group)) if world_size() > 1 else 1
+    if world_size() == 1:
+        return 1
+    return len(_told(group) if isinstance(group, spreading.Groups) else _ranks(group))
+
+
+def _told(group):
+    """The ranks of the group, of those that are told with their name, that this process is in: the first, where one
+    program runs on all."""
+    own = [ranks for ranks in group.ranks if world_size() == 1 or world_rank() in ranks]
+    if not own:
+        raise RuntimeError(f"This process is {world_rank()}, which is in none of the {group}.")
+    return own[0]
 
 
 def _members(axis, group):
     """The devices of a group, see `core.spreading.Provider`."""
-    ranks, several = _ranks(group), world_size() > 1
+    told = isinstance(group, spreading.Groups)
+    ranks, several = _told(group) if told else _ranks(group), world_size() > 1
     if len(ranks) == 1 and (several or not is_world(group)):
         return None  # its own values, whoever else there is
     if axis is not None:
@@ -107,7 +119,7 @@ def _members(axis, group):
             return spreading.Members(name, tuple(range(number)), None, world_rank() if several else None)
         if max(ranks) >= number:
             raise RuntimeError(f"The group {group!r} is of {list(ranks)}, but {number} devices run this program.")
-        groups = partition(ranks, number)
+        groups = group.ranks if told else partition(ranks, number)
         if not several and any(len(part) < len(ranks) for part in groups):
             raise RuntimeError(
                 f"The group {group!r} of {list(ranks)} leaves some of the {number} devices without a group, and all "

@@ -511,11 +511,22 @@ def check_statistics_of_all_devices_are_those_of_the_whole_batch():
             np.testing.assert_allclose(b, a, rtol=1e-5, atol=2e-6, err_msg=str(all_))
     context.set_auto_parallel_context(parallel_mode="data_parallel", device_num=4)
     context.set_context(mode=context.GRAPH_MODE)
-    for norm in (nn.GlobalBatchNorm(6), nn.SyncBatchNorm(6, process_groups=[[0, 1], [2, 3]])):
+    rows = x.asnumpy().reshape(4, 4, 6)
+    for norm, groups in (
+        (nn.GlobalBatchNorm(6), [[0, 1], [2, 3]]),
+        (nn.SyncBatchNorm(6, process_groups=[[3, 0], [1, 2]]), [[0, 3], [1, 2]]),
+        (ms.mint.nn.SyncBatchNorm(6), [[0, 1, 2, 3]]),
+    ):
+        got = norm.set_train()(x).asnumpy().reshape(4, 4, 6)
+        for group in groups:
+            own = rows[group]
+            wanted = (own - own.mean((0, 1))) / np.sqrt(own.var((0, 1)) + 1e-5)
+            np.testing.assert_allclose(got[group], wanted, rtol=1e-4, atol=1e-5)
+    for norm in (nn.GlobalBatchNorm(6, device_num_each_group=3), nn.SyncBatchNorm(6, process_groups=[[0, 1], [2]])):
         try:
             norm.set_train()(x)
-        except NotImplementedError as error:
-            assert "the statistics are those of all" in str(error), error
+        except ValueError as error:
+            assert "4 devices" in str(error), error
         else:
             raise AssertionError(norm)
 

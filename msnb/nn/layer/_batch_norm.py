@@ -8,7 +8,7 @@ from msnb.common.initializer import initializer
 from msnb.common.kinds import Between, Bool, DType, Int, Kind, PositiveInt, checked
 from msnb.core import generations
 from msnb.core.parameter import Parameter
-from msnb.core.spreading import size
+from msnb.core.spreading import Groups, size
 from msnb.core.tensor import Tensor
 from msnb.nn._kinds import Epsilon, Initial, Layout, Share
 from msnb.nn.cell import Cell
@@ -280,12 +280,12 @@ def _groups(value):
     return value
 
 
-Groups = Annotated[list[list[int]], Kind("a list of lists of ranks", _groups)]
+RankLists = Annotated[list[list[int]], Kind("a list of lists of ranks", _groups)]
 _WORLD = "hccl_world_group"
 
 
 class _OfAll(_BatchNorm):
-    """Batch normalisation whose statistics in training are those of all devices' batches, where there are several."""
+    """Batch normalisation whose statistics in training are those of several devices' batches, where there are such."""
 
     def construct(self, x: Tensor) -> Tensor:
         """The normalised input."""
@@ -293,12 +293,12 @@ class _OfAll(_BatchNorm):
         if not (self.training if chosen is None else chosen) or size(_WORLD) == 1:
             return super().construct(x)
         self._check_rank(x)
-        self._check_all(size(_WORLD))
+        group = self._group_of(size(_WORLD))
         running = self.moving_mean, self.moving_variance
-        return normalised(x, self.gamma, self.beta, running, self.momentum, self.eps, _WORLD)
+        return normalised(x, self.gamma, self.beta, running, self.momentum, self.eps, group)
 
-    def _check_all(self, number):
-        """Raise NotImplementedError if statistics are to be those of some of `number` devices."""
+    def _group_of(self, number):
+        """The name of those, of `number` devices, that have their statistics in common."""
         raise NotImplementedError
 
 
@@ -366,12 +366,13 @@ class GlobalBatchNorm(_OfAll):
         )
         self.group: int = device_num_each_group
 
-    def _check_all(self, number):
-        if self.group != number:
-            raise NotImplementedError(
-                f"For '{self.cls_name}', the statistics are those of all devices, so 'device_num_each_group' should be "
-                f"{number} here, but got {self.group}."
+    def _group_of(self, number):
+        if number % self.group:
+            raise ValueError(
+                f"For '{self.cls_name}', 'device_num_each_group' should divide the {number} devices, but got "
+                f"{self.group}."
             )
+        return Groups([range(first, first + self.group) for first in range(0, number, self.group)])
 
 
 class SyncBatchNorm(_OfAll):
@@ -390,7 +391,8 @@ class SyncBatchNorm(_OfAll):
         moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
         moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
         use_batch_statistics (bool): As in BatchNorm1d. Default: None.
-        process_groups (list): Which devices have their statistics in common: one group of all. Default: None, all.
+        process_groups (list): Which devices have their statistics in common: lists of ranks, each as long and each rank
+            in one of them. Default: None, all.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
@@ -398,6 +400,10 @@ class SyncBatchNorm(_OfAll):
 
     Outputs:
         Tensor of the shape of `x`.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If a number is out of its range, or a device is in none of the groups.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -420,7 +426,7 @@ class SyncBatchNorm(_OfAll):
         moving_mean_init: Initial = "zeros",
         moving_var_init: Initial = "ones",
         use_batch_statistics: Bool | None = None,
-        process_groups: Groups | None = None,
+        process_groups: RankLists | None = None,
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__(
@@ -437,10 +443,14 @@ class SyncBatchNorm(_OfAll):
         )
         self.process_groups: list[list[int]] | None = process_groups
 
-    def _check_all(self, number):
+    def _group_of(self, number):
         groups = self.process_groups
-        if groups is not None and [sorted(group) for group in groups] != [list(range(number))]:
-            raise NotImplementedError(
-                f"For '{self.cls_name}', the statistics are those of all {number} devices, so 'process_groups' should "
-                f"be one group of them, but got {groups}."
+        if groups is None:
+            return _WORLD
+        every = sorted(rank for group in groups for rank in group)
+        if every != list(range(number)) or len({len(group) for group in groups}) != 1:
+            raise ValueError(
+                f"For '{self.cls_name}', 'process_groups' should have each of the {number} devices in one of "
+                f"some groups of one size, but got {groups}."
             )
+        return Groups(groups)

@@ -372,7 +372,7 @@ class Optimizer(Cell):
         return gradients
 
     def broadcast_params(self, optim_result: object) -> object:
-        """Send updated Parameters to the devices that did not update them: nobody, in a program that is one process.
+        """Send updated Parameters to the devices that did not update them: to none, as each updates what it has.
 
         Args:
             optim_result (object): Result of the update.
