@@ -5,6 +5,7 @@ bytes, and all are held to it. Strategies that the network gives stay as they ar
 """
 
 import math
+from collections import defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +17,7 @@ from msnb.core.spreading import Places
 from msnb.parallel.mesh import device_mesh, factors, named_mesh, take_axes
 from msnb.parallel.search.choosing import dynamic_programming
 from msnb.parallel.search.costs import Machines
-from msnb.parallel.search.flat import flat
+from msnb.parallel.search.flat import Value, flat
 from msnb.parallel.search.greedy import recursive_programming
 from msnb.parallel.search.pinned import pinned, placing
 from msnb.parallel.search.problem import Problem
@@ -58,7 +59,7 @@ class Auto(SemiAuto):
         back = {i: chosen[index[id(p)]].outputs[0] for i, p in enumerate(program.written)}
 
         def around(form: Callable[..., Any]) -> Callable[..., Any]:
-            return _held(form, chosen, self.problem.machines, in_graph, back)
+            return _held(form, self.problem, chosen, in_graph, back)
 
         written, read = ([by_param[id(p)] for p in params] for params in (program.written, program.read))
         return Places(written, read, laid[len(program.params) :], around)
@@ -138,13 +139,50 @@ def returned(program: Any) -> dict[int, int]:
     return {program.n_results + i: place[id(p)] for i, p in enumerate(program.written)}
 
 
-def _held(form, choices, machines, place, back):
-    """A form of the program whose first equations are held to what was chosen."""
+def _held(form, problem, choices, place, back):
+    """A form of the program whose equations are held to what was chosen for them."""
 
     def run(params, extra, arrays):
         leaves, tree = jax.tree.flatten((params, extra, arrays))
         closed, out = jax.make_jaxpr(lambda *flat: form(*jax.tree.unflatten(tree, flat)), return_shape=True)(*leaves)
-        held = pinned(flat(closed), choices, machines, place, back)
+        graph = flat(closed)
+        held = pinned(graph, _found_again(problem.graph, choices, graph), problem.machines, place, back)
         return jax.tree.unflatten(jax.tree.structure(out), held(*leaves))
 
     return run
+
+
+def _found_again(searched, choices, graph):
+    """The choices by the inputs and equations of a form of a program; None for those that it has beyond the program.
+
+    What a form does with what is handed out, such as the check of labels, stands between the program's own equations.
+    """
+    count, known = len(searched.inputs), {id(value): i for i, value in enumerate(searched.inputs)}
+    numbers, places = {}, defaultdict(deque)
+    for number, equation in enumerate(searched.equations, count):
+        places[_read(equation, known)].append(number)
+        numbers[number] = [len(known) + i for i in range(len(equation.outputs))]
+        known.update({id(v): i for v, i in zip(equation.outputs, numbers[number], strict=True)})
+    known = {id(value): i for i, value in enumerate(graph.inputs[:count])}
+    found = [*choices[:count], *[None] * (len(graph.inputs) - count)]
+    for equation in graph.equations:
+        same = places.get(_read(equation, known))
+        if not same:
+            found.append(None)
+            if equation.primitive.name == "select_n":  # what is written only if the check finds nothing is the value
+                ways = [known[id(v)] for v in equation.inputs[1:] if id(v) in known]
+                known.update({id(v): max(ways) for v in equation.outputs if ways})
+            continue
+        number = (
+            same.popleft() if len(same) > 1 else same[0]
+        )  # whoever asks for the same values once more is given them
+        found.append(choices[number])
+        known.update({id(v): i for v, i in zip(equation.outputs, numbers[number], strict=True)})
+    return found
+
+
+def _read(equation, known):
+    """What an equation does with which values."""
+    given = tuple(known.get(id(v), "new") if isinstance(v, Value) else "constant" for v in equation.inputs)
+    told = tuple((key, value) for key, value in equation.params.items() if isinstance(value, (int, str, tuple)))
+    return equation.primitive.name, given, tuple(str(v.aval) for v in equation.outputs), str(told)

@@ -581,6 +581,24 @@ def check_a_search_finds_what_computes_the_same_and_sends_little():
         assert foreseen <= 1.01 * 2 * 7 / 8 * whole, (make.__name__, foreseen, whole)
 
 
+def check_a_search_finds_its_equations_among_those_that_check_labels():
+    """What checks labels stands in the middle of what runs, which sends what was foreseen all the same."""
+    x, labels, found = floats(512, 64), Tensor(RANDOM.integers(0, 8, 512).astype(np.int32)), {}
+    for mode in ("stand_alone", "auto_parallel"):
+        context.set_context(mode=context.GRAPH_MODE)
+        context.set_auto_parallel_context(parallel_mode=mode, device_num=8)
+        ms.set_seed(5)
+        net = nn.SequentialCell([nn.Dense(64, 256), nn.ReLU(), nn.Dense(256, 64), nn.Dense(64, 8)])
+        loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
+        step = nn.TrainOneStepCell(loss, nn.Adam(net.trainable_params(), 0.01)).set_train()
+        found[mode] = [float(step(x, labels).asnumpy()) for _ in range(2)]
+    np.testing.assert_allclose(found["auto_parallel"], found["stand_alone"], rtol=1e-5)
+    program = program_of(step, x, labels)
+    foreseen = cost_of(program.spread.problem, program.spread.choice)
+    really = sum(one.bytes for one in sent(program))
+    assert 0.9 < really / foreseen < 1.1, (really, foreseen)
+
+
 def check_the_greedy_search_computes_the_same():
     """Losses as on one device, bytes as foreseen, and the search is asked again when the context says another one."""
     x, found = floats(32, 256), {}
