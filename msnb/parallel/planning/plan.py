@@ -8,13 +8,13 @@ from typing import Any
 
 from msnb import context
 from msnb.core.compile import program_of
-from msnb.core.errors import describe
 from msnb.core.spreading import on_one_device
 from msnb.parallel.auto import follow, returned
 from msnb.parallel.layouts import kept_by_optimizers
 from msnb.parallel.planning import estimate, strategies
 from msnb.parallel.planning.hardware import Hardware, hardware_of
 from msnb.parallel.planning.living import kept
+from msnb.parallel.planning.meshes import mesh_of, weights_of
 from msnb.parallel.planning.pipelines import Pipeline, pipelines
 from msnb.parallel.planning.table import html_table, text_table
 from msnb.parallel.planning.verifying import Compiled, compiled
@@ -390,34 +390,6 @@ def _tensors(program, problem):
         else:
             yield f"argument {count}", "argument", value
             count += 1
-
-
-def mesh_of(devices: int, mesh: Sequence[int] | Mapping[str, int] | None, hardware: Hardware) -> dict[str, int]:
-    """The axes of a mesh by name, each with its number of devices.
-
-    Raises:
-        ValueError: If they do not multiply to the number of devices.
-    """
-    if mesh is None:
-        inside = math.gcd(devices, hardware.devices_a_host)
-        sizes = {"hosts": devices // inside, "inside": inside}
-        sizes = {axis: size for axis, size in sizes.items() if size > 1}
-    elif isinstance(mesh, Mapping):
-        sizes = dict(mesh)
-    else:
-        sizes = {f"axis{i}": size for i, size in enumerate(mesh)}
-    if math.prod(sizes.values()) != devices or not sizes:
-        raise ValueError(f"For 'plan', 'mesh' should have {devices} devices, at least 2, but got {describe(mesh)}.")
-    return sizes
-
-
-def weights_of(mesh: dict[str, int], hardware: Hardware) -> dict[str, float]:
-    """What a byte along each axis costs, 1 where all its devices are in one host."""
-    found, stride = {}, 1
-    for axis in reversed(mesh):
-        stride *= mesh[axis]
-        found[axis] = 1.0 if stride <= hardware.devices_a_host else hardware.inside / hardware.between
-    return {axis: found[axis] for axis in mesh}
 
 
 class _bar:
