@@ -9,6 +9,7 @@ the crashes are tried: a writer is killed at a chance moment, and the run has to
 """
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -266,7 +267,8 @@ class Trainers:
         with selectors.DefaultSelector() as ready:
             ready.register(self.process.stdout, selectors.EVENT_READ)
             if not ready.select(seconds):
-                os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):  # it has just ended by itself
+                    os.kill(pid, signal.SIGKILL)
         bits = self._told()
         return None if bits == "killed" else bits
 
