@@ -253,19 +253,21 @@ class Trainers:
     def __enter__(self):
         command = [sys.executable, "-c", TRAINER, self.folder]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdin and self.process.stdout
+        self.asks, self.answers = self.process.stdin, self.process.stdout
         return self
 
     def __exit__(self, *_):
-        self.process.stdin.close()
+        self.asks.close()
         self.process.wait()
-        self.process.stdout.close()
+        self.answers.close()
 
     def trained(self, name, seconds):
         """What the training says of its bits; None if it was killed, so many seconds after its beginning."""
-        print(name, file=self.process.stdin, flush=True)
+        print(name, file=self.asks, flush=True)
         pid = int(self._told())
         with selectors.DefaultSelector() as ready:
-            ready.register(self.process.stdout, selectors.EVENT_READ)
+            ready.register(self.answers, selectors.EVENT_READ)
             if not ready.select(seconds):
                 with contextlib.suppress(ProcessLookupError):  # it has just ended by itself
                     os.kill(pid, signal.SIGKILL)
@@ -273,7 +275,7 @@ class Trainers:
         return None if bits == "killed" else bits
 
     def _told(self):
-        line = self.process.stdout.readline()
+        line = self.answers.readline()
         if not line:
             raise RuntimeError("The process that starts the trainings has ended.")
         return line.strip()
