@@ -9,15 +9,16 @@ the crashes are tried: a writer is killed at a chance moment, and the run has to
 """
 
 import argparse
+import contextlib
 import json
 import os
 import random
+import selectors
 import signal
 import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 
@@ -45,22 +46,41 @@ while True:
     step += 1
 """
 
+# Reads names of runs; answers each with the process that trains, and with its bits or the word "killed".
 TRAINER = """
-import hashlib, os, sys
+import hashlib, os, sys, threading
 import numpy as np
 import msnb as ms
 from msnb import dataset as ds, nn
 from msnb.train import Model
+
+def bits(name):
+    ms.set_seed(1)
+    rng = np.random.RandomState(0)
+    rows = rng.rand(400, 8).astype("f"), rng.rand(400, 1).astype("f")
+    data = ds.NumpySlicesDataset(rows, shuffle=True).batch(4)
+    net = nn.SequentialCell(nn.Dense(8, 64), nn.Dropout(0.5), nn.Dense(64, 1)).set_train()
+    model = Model(net, nn.MSELoss(), nn.Momentum(net.trainable_params(), 0.01, 0.9))
+    model.train(20, data, record=name, resume=17, display=False)
+    parts = b"".join(p.asnumpy().tobytes() for p in model.train_network.get_parameters())
+    return hashlib.sha256(parts).hexdigest()
+
 os.chdir(sys.argv[1])
-ms.set_seed(1)
-rng = np.random.RandomState(0)
-data = ds.NumpySlicesDataset((rng.rand(400, 8).astype("f"), rng.rand(400, 1).astype("f")), shuffle=True).batch(4)
-net = nn.SequentialCell(nn.Dense(8, 64), nn.Dropout(0.5), nn.Dense(64, 1)).set_train()
-model = Model(net, nn.MSELoss(), nn.Momentum(net.trainable_params(), 0.01, 0.9))
-print("begins", flush=True)
-model.train(20, data, record=sys.argv[2], resume=17, display=False)
-bits = b"".join(p.asnumpy().tobytes() for p in model.train_network.get_parameters())
-print("ends", hashlib.sha256(bits).hexdigest(), flush=True)
+while name := sys.stdin.readline().strip():
+    assert threading.active_count() == 1
+    answer, into = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(answer)
+        os.write(into, bits(name).encode())
+        os._exit(0)
+    os.close(into)
+    print(child, flush=True)
+    with os.fdopen(answer) as told:
+        text = told.read()
+    _, status = os.waitpid(child, 0)
+    killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == 9
+    print(text or ("killed" if killed else "failed"), flush=True)
 """
 
 
@@ -204,32 +224,60 @@ def kills(count):
 def resumes(count):
     """Kill `count` trainings, three times each; says how many ended with other bits."""
     chance, killed, wrong = random.Random(0), 0, 0
-    with tempfile.TemporaryDirectory() as folder:
-
-        def trained(name, seconds):
-            with subprocess.Popen(
-                [sys.executable, "-c", TRAINER, folder, name], stdout=subprocess.PIPE, text=True
-            ) as process:
-                process.stdout.readline()
-                end = threading.Timer(seconds, process.kill) if seconds else None
-                if end:
-                    end.start()
-                told = process.stdout.read().split()
-                if end:
-                    end.cancel()
-            return told[1] if told else None
-
-        expected = trained("whole", None)
-        for number in tqdm(range(count), desc="trainings", leave=False):
-            for seconds in [chance.uniform(0, 4) for _ in range(3)] + [None]:
-                found = trained(f"run{number}", seconds)
+    with tempfile.TemporaryDirectory() as folder, Trainers(folder) as trainers:
+        trainers.trained("warm", None)  # what the first one compiles is kept for the others
+        began = time.monotonic()
+        expected = trainers.trained("whole", None)
+        longest = time.monotonic() - began
+        for number in range(count):
+            for seconds in [chance.uniform(0, longest) for _ in range(3)] + [None]:
+                found = trainers.trained(f"run{number}", seconds)
                 if found is not None:
                     break
                 killed += 1
             if found != expected:
                 wrong += 1
-                tqdm.write(f"run {number} ended with other bits")
+            told = f"run {number + 1} of {count}: {'the same' if found == expected else 'OTHER'} bits"
+            print(f"{told}, {killed} kills, {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
     print(f"{killed} kills in {count} trainings: {wrong} ended with other bits")
+
+
+class Trainers:
+    """Starts processes that train, each a fork of one that has imported everything and computed nothing: the imports
+    are most of what a training that is killed early costs."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __enter__(self):
+        command = [sys.executable, "-c", TRAINER, self.folder]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdin and self.process.stdout
+        self.asks, self.answers = self.process.stdin, self.process.stdout
+        return self
+
+    def __exit__(self, *_):
+        self.asks.close()
+        self.process.wait()
+        self.answers.close()
+
+    def trained(self, name, seconds):
+        """What the training says of its bits; None if it was killed, so many seconds after its beginning."""
+        print(name, file=self.asks, flush=True)
+        pid = int(self._told())
+        with selectors.DefaultSelector() as ready:
+            ready.register(self.answers, selectors.EVENT_READ)
+            if not ready.select(seconds):
+                with contextlib.suppress(ProcessLookupError):  # it has just ended by itself
+                    os.kill(pid, signal.SIGKILL)
+        bits = self._told()
+        return None if bits == "killed" else bits
+
+    def _told(self):
+        line = self.answers.readline()
+        if not line:
+            raise RuntimeError("The process that starts the trainings has ended.")
+        return line.strip()
 
 
 def main(options):

@@ -15,6 +15,11 @@ from msnb._atomic import writing
 from msnb.notebook.png import to_png
 
 FILLS = "html,body,main{margin:0;height:100%;background:transparent}#view,#view>div{height:100%!important}"
+# a page that does not says how high it is, to whoever has it in a frame
+_ENDS = (
+    "new ResizeObserver(()=>parent.postMessage("
+    '{height:Math.ceil(document.body.getBoundingClientRect().height)},"*")).observe(document.body);'
+)
 # for screen readers alone
 _HEARD = "h1{position:absolute;width:1px;height:1px;margin:0;overflow:hidden;clip-path:inset(50%)}"
 
@@ -89,7 +94,7 @@ class Page:
             "const made=await import(URL.createObjectURL("
             'new Blob([await unpacked(parts.code)],{type:"text/javascript"})));'
             f'const view=document.getElementById("view");const drawn=await {self.draw};'
-            "await (drawn.app??drawn).ready;"
+            f"await (drawn.app??drawn).ready;{'' if self.style is FILLS else _ENDS}"
             'requestAnimationFrame(()=>requestAnimationFrame(()=>parent.postMessage("msnb:drawn","*")));'
             "</script></body></html>"
         )

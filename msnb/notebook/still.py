@@ -16,14 +16,14 @@ from msnb.notebook.page import text_of
 
 _WAKE = pathlib.Path(__file__).with_name("wake.js")
 # The rules ask for an attribute that sanitisers take away: what they leave is an ordinary picture. The height is kept
-# free from the first paint on, and paper gets the picture in its light colours.
+# free from the first paint on, less where the page ends before, and paper gets the picture in its light colours.
 _STYLE = (
     ".msnb-view{position:relative}.msnb-view>p{margin:0 0 4px;opacity:.7;font-size:13px}"
     "[data-jp-theme-light=true] .msnb-view,.vscode-light .msnb-view{color-scheme:light}"
     "[data-jp-theme-light=false] .msnb-view,.vscode-dark .msnb-view{color-scheme:dark}"
     ".msnb-view>iframe{position:absolute;inset:0;width:100%;height:100%;border:0}"
     "@media screen{@media (scripting:enabled){"
-    ".msnb-view[data-page]:not(.still){height:var(--msnb-height);overflow:hidden}"
+    ".msnb-view[data-page]:not(.still){height:var(--msnb-height);max-height:var(--msnb-content);overflow:hidden}"
     ".msnb-view[data-page]:not(.still)>p{display:none}"
     ".msnb-view[data-page]:not(.still)>img{max-height:100%}}"
     ".msnb-view.live>img{visibility:hidden}}"

@@ -400,3 +400,27 @@ def test_a_view_follows_a_writer_by_itself_until_it_is_closed(tmp_path):
     view.close()
     looking.join(60)
     assert not looking.is_alive()
+
+
+def test_the_saved_form_is_no_higher_than_its_charts(browser, tmp_path, monkeypatch):
+    with msnb.record("few", tmp_path / "runs") as run:
+        run.log({"loss": 1.0}, 1)
+    few = msnb.dashboard(tmp_path / "runs")
+    monkeypatch.setattr(type(few), "widget", None)
+    path = tmp_path / "stored.html"
+    path.write_text(few._repr_mimebundle_()[0]["text/html"], encoding="utf-8")
+    page = browser.new_page(viewport={"width": 900, "height": 1000})
+    page.goto(path.as_uri())
+    page.wait_for_selector(".msnb-view.live", timeout=60000)
+    view, inner = page.locator(".msnb-view"), page.frames[1]
+    inner.wait_for_selector(".card canvas", timeout=60000)
+
+    def empty():
+        return view.bounding_box()["height"] - inner.evaluate("document.body.getBoundingClientRect().height")
+
+    until(page, lambda: 0 <= empty() < 2)
+    low = view.bounding_box()["height"]
+    assert 150 < low < 500
+    inner.evaluate("document.querySelector('.card').classList.add('large')")
+    until(page, lambda: view.bounding_box()["height"] > low + 100 and 0 <= empty() < 2)
+    page.close()

@@ -18,12 +18,14 @@
       frame.allow = "clipboard-write; fullscreen";
       frame.title = picture.alt;
       frame.srcdoc = view.dataset.page.replace(/@msnb:([\w-]+)/g, (_, name) => kept[name]);
-      const drawn = ({ source }) => {
-        if (source !== frame.contentWindow) return;
-        window.removeEventListener("message", drawn);
-        view.classList.add("live");
+      // it says that it has drawn, and pages that end somewhere say where: the view is no higher than what it shows
+      const told = ({ source, data }) => {
+        if (!frame.isConnected) window.removeEventListener("message", told);
+        if (source !== frame.contentWindow || !source) return;
+        if (data.height > 0) view.style.setProperty("--msnb-content", `${data.height}px`);
+        else view.classList.add("live");
       };
-      window.addEventListener("message", drawn);
+      window.addEventListener("message", told);
       view.append(frame);
     };
   window.addEventListener("msnb:kept", wake);
