@@ -79,6 +79,21 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: (item.get_closest_marker("first") is None, item.path.parts[len(HERE.parts)]))
 
 
+PLAIN = {"ops", "nn", "np_face", "mint", "exchange", "train", "compression"}  # folders that ask no program for lines
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_places_in_programs(request):
+    """Nobody looks there for the line that an instruction came from, and to note it is a fifteenth of the time."""
+    import jax
+
+    before = jax.config.jax_traceback_in_locations_limit
+    if PLAIN & set(request.path.relative_to(HERE).parts[:1]):
+        jax.config.update("jax_traceback_in_locations_limit", 0)
+    yield
+    jax.config.update("jax_traceback_in_locations_limit", before)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _one_device():
     """Computing has begun: no test that asks for several devices changes how many the others have."""

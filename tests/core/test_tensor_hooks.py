@@ -96,7 +96,11 @@ def test_what_is_no_hook_is_refused(hook):
 
 @pytest.mark.parametrize(
     ("object_", "name", "said"),
-    [(X, "storage", "data_ptr"), (X, "to_dlpack", "np.from_dlpack"), (nn.ReLU(), "pipeline_segment", "compiled program")],
+    [
+        (X, "storage", "data_ptr"),
+        (X, "to_dlpack", "np.from_dlpack"),
+        (nn.ReLU(), "pipeline_segment", "compiled"),
+    ],
 )
 def test_what_is_refused_says_what_to_do(object_, name, said):
     with pytest.raises(AttributeError, match=said):

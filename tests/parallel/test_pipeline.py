@@ -7,6 +7,7 @@ import pytest
 
 from msnb import Tensor, context, nn, ops
 from msnb.parallel import plan
+from msnb.parallel.planning.pipelines import _parts
 from msnb.parallel.rows import by_rows
 
 ROWS = jax.ShapeDtypeStruct((8, 4), np.float32)
@@ -123,6 +124,10 @@ def test_xla_sends_in_a_pipeline_what_was_foreseen(plans):
     assert made.bytes == pytest.approx(one.bytes, rel=0.02)
     assert {"collective-permute", "all-to-all"} <= {each.kind for each in made.collectives}
     assert made.memory == pytest.approx(one.memory, rel=0.35)
+
+
+def test_devices_have_more_than_one_row_of_a_part_where_they_can():
+    assert [_parts([Tensor(np.zeros((rows, 4)))], 2, 4) for rows in (64, 32, 16, 8, 12)] == [8, 4, 2, 2, None]
 
 
 def test_a_network_without_equal_blocks_has_no_pipelines():

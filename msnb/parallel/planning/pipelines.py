@@ -157,9 +157,10 @@ def _parts(arguments, stages, rows):
     """Into how many parts a batch is divided, so that the devices of a stage have as many rows of each; None: it cannot
     be."""
     sizes = [a.shape[0] for a in arguments if getattr(a, "shape", ())]
-    for parts in (_PARTS * stages, _PARTS // 2 * stages, stages):
-        if sizes and all(size % (parts * rows) == 0 for size in sizes):
-            return parts
+    for least in (2, 1):  # rows of a device: with one alone, a product of many matrices is another graph than with more
+        for parts in (_PARTS * stages, _PARTS // 2 * stages, stages):
+            if sizes and all(size % (parts * rows) == 0 and size >= least * parts * rows for size in sizes):
+                return parts
     return None
 
 

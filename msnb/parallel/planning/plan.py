@@ -304,8 +304,8 @@ def plan(
     are compiled by XLA on virtual devices in another process, and what they send is counted.
 
     Where the network that a step trains has equal blocks, there are pipelines as well, see `nn.PipelineCell`: of as
-    many stages as divide blocks and devices, and of four parts for each stage, or of as many as the step says. The
-    devices of a stage have rows of each part, and rounds in which a stage idles are in the time of a step.
+    many stages as divide blocks and devices, and of at most four parts for each stage, or of as many as a step says.
+    The devices of a stage have rows of each part, and rounds in which a stage idles are in the time of a step.
 
     Args:
         root (Union[Cell, Callable]): What is called: a train step, such as `nn.TrainOneStepCell`, to plan a training.
