@@ -44,7 +44,7 @@ def plans():
 
 def test_a_plan_tells_its_strategies(plans):
     told = json.loads(json.dumps(plans.as_dict()))
-    ways = {"data parallel", "searched", "optimizer sharded", "fully sharded", "2 stages, 8 parts"}
+    ways = {"data parallel", "searched", "optimizer sharded", "fully sharded", "2 stages, 4 parts"}
     assert {p["name"] for p in told["plans"]} == ways
     assert (told["devices"], told["mesh"]) == (8, {"axis0": 2, "axis1": 4})
     whole = sum(4 * (64 * 64 + 64) for _ in range(2))
