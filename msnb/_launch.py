@@ -61,6 +61,8 @@ def _start(command, variables):
 def _pass_on(rank, process):
     """Write what a process writes, each line behind its rank."""
     for line in process.stdout:
+        if line.startswith(b"[Gloo] Rank "):  # the library that brings CPUs together says so to everybody
+            continue
         sys.stdout.write(f"[{rank}] {line.decode(errors='replace')}")
         sys.stdout.flush()
 

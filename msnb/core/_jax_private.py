@@ -45,6 +45,11 @@ except ImportError:  # pragma: no cover - JAX then counts as used from the begin
     _bridge = None
 
 try:
+    from jax._src.distributed import global_state as _processes
+except ImportError:  # pragma: no cover - what processes agree about is then not said to the others
+    _processes = None
+
+try:
     from jax._src.core import trace_state_clean as _outside_of_traces
     from jaxlib.xla_client import HostBufferSemantics as _Semantics
     from jaxlib.xla_client import batched_device_put as _put
@@ -84,9 +89,14 @@ def known(compute, array):
 
 def copied(array):
     """A copy of an array as `jnp.array` makes it, without a program that has to be compiled for each new shape."""
-    if _put is None or not _outside_of_traces() or jax.config.jax_default_device is not None:
+    if _put is None or not _outside_of_traces():
         return jnp.array(array, copy=True)
     where = getattr(array, "sharding", None)  # a numpy array has none
+    if where is not None and not where.is_fully_addressable and where.is_fully_replicated:
+        array = array.addressable_data(0)  # of what each of several processes has the whole of
+        where = array.sharding
+    if jax.config.jax_default_device is not None or where is not None and not where.is_fully_addressable:
+        return jnp.array(array, copy=True)
     if not isinstance(where, jax.sharding.SingleDeviceSharding) or array.weak_type:
         return jax.device_put(array, may_alias=False)
     (device,) = where.device_set  # what `device_put` does in the end, in a quarter of its time
@@ -262,6 +272,11 @@ def forget_compiled(compiled, error):
 def in_use():
     """Whether JAX has devices already; it takes no lock, as somebody else may have held it before a fork."""
     return bool(getattr(_bridge, "_backends", True))
+
+
+def coordinator() -> Any:
+    """Where the processes of a program tell each other what they know; None where there is one process."""
+    return _processes and _processes.client
 
 
 def refuse_computations(sentence):

@@ -10,9 +10,8 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.sharding import SingleDeviceSharding
 
-from msnb.core._jax_private import argument_like, eval_jaxpr, without_prints
+from msnb.core._jax_private import eval_jaxpr, without_prints
 from msnb.core.keeping import keeping
 from msnb.core.spreading import Places
 
@@ -65,51 +64,9 @@ def jitted(
     where: dict[str, Any] = {}
     if places is not None:
         where["in_shardings"] = (places.written, places.read if frozen is None else [], *places.rest)
-        where["out_shardings"] = (places.written, None)
+        where["out_shardings"] = (places.written, places.results)
     call = jax.jit(step, donate_argnums=(0,) if donate else (), **where)
-    return call if places is None or not places.apart else Apart(call, places)
-
-
-class Apart:
-    """A call of several processes at once; each hands over the arrays of its own device, and is given such.
-
-    Args:
-        call (Callable): What `jax.jit` has made of arrays that lie on the devices of all.
-        places (Places): Where they lie.
-    """
-
-    def __init__(self, call: Any, places: Places) -> None:
-        self.call = call
-        self._places = places
-        place = next(iter((*places.written, *places.read, *places.rest)))
-        self._own = SingleDeviceSharding(next(iter(place.addressable_devices)))
-        self.clear_cache: Callable[[], None] = call.clear_cache
-
-    def __call__(self, written: list[Any], read: list[Any], *rest: Any) -> tuple[list[Any], tuple[Any, ...]]:
-        new, outs = self.call(*self._joined(self._whole, written, read, *rest))
-        return [a.addressable_data(0) for a in new], tuple([a.addressable_data(0) for a in outs])
-
-    def lower(self, *arguments: Any) -> Any:
-        """The call as StableHLO, for arguments as it is given them."""
-        return self.call.lower(*self._joined(_joined_like, *arguments))
-
-    def _whole(self, value, place):
-        """What each process has as one array; of each the whole, as far as JAX knows."""
-        own = value if getattr(value, "sharding", None) == self._own else jax.device_put(value, self._own)
-        return jax.make_array_from_single_device_arrays(own.shape, place, [own])
-
-    def _joined(self, join, written, read, *rest):
-        where = self._places
-        return (
-            [join(a, place) for a, place in zip(written, where.written, strict=True)],
-            [join(a, place) for a, place in zip(read, where.read, strict=False)],  # frozen ones are not handed over
-            *[join(a, place) for a, place in zip(rest, where.rest, strict=True)],
-        )
-
-
-def _joined_like(value, place):
-    kind = argument_like(value) if not isinstance(value, jax.ShapeDtypeStruct) else value
-    return jax.ShapeDtypeStruct(kind.shape, kind.dtype, sharding=place)
+    return call if places is None or places.calling is None else places.calling(call, places)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -312,6 +312,8 @@ class Parameter(Tensor):
             array = array.astype(current.dtype)
         if _thread.frame is None:
             array = copied(array)
+            if not current.is_fully_addressable:
+                trace.moves.bump()  # whoever spreads it over processes does so again
         self._assign(strengthen(array))
         self._node = None
         return self

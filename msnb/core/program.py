@@ -126,13 +126,14 @@ class Program(Staged):
             if self._spread_wrong is not None:
                 raise copy.copy(self._spread_wrong)
             return
-        if places.apart:
+        if places.bring is None:
             return
-        for params, wanted in ((self.written, places.written), (self.read, places.read)):
-            for p, place in zip(params, wanted, strict=True):
-                array = p._stored()
-                if array.sharding != place:
-                    p._assign(jax.device_put(array, place))
+        pairs = zip([*self.written, *self.read], [*places.written, *places.read], strict=True)
+        away = [(p, place) for p, place in pairs if p._stored().sharding != place]
+        if away:
+            brought = places.bring([p._stored() for p, _ in away], [place for _, place in away])
+            for (p, _), array in zip(away, brought, strict=True):
+                p._assign(array)
 
     def _form_of(self, graphs):
         """The call of one or several graphs, whose outputs beyond the program's own are further ones."""
@@ -183,7 +184,7 @@ class Program(Staged):
             late.poll()
         start = _clock() if _asked.ran else None
         rest = [(random.next_number(),)] if self.random else []
-        if self._places is not None and not self._places.apart:
+        if self._places is not None and self._places.calling is None:
             arrays = [jax.device_put(a, place) for a, place in zip(arrays, self._places.rest[len(rest) :], strict=True)]
         rest += [(a,) for a in arrays]
         if self.frozen is not None:
@@ -357,7 +358,7 @@ class Program(Staged):
             return tuple(outs) + tuple(new)
 
         kernel = Kernel(identifier(self.name), fn)
-        if self._places is not None and self._places.apart:
+        if self._places is not None and self._places.bring is None:
             kernel.join()
         return kernel
 

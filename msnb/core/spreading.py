@@ -25,15 +25,20 @@ class Places(NamedTuple):
         rest (list[jax.sharding.Sharding]): Of the random number, if there is one, and the arguments.
         around (Callable): From the graph as a function of what one device has, ``form(params, extra, arrays)``, to
             one of whole arrays. Default: None, the graph is one of whole arrays.
-        apart (bool): Whether each of several processes hands over, and gets back, what it has of each array, and keeps
-            that on its own device. Default: False, one process has them whole.
+        results (jax.sharding.Sharding): Of all that is handed out. Default: None, as XLA finds it best.
+        bring (Callable): Brings arrays of Parameters to where they are to be, ``bring(arrays, shardings)``. Default:
+            `jax.device_put`; None where each of several processes keeps its own on its own device.
+        calling (Callable): From the compiled call, ``calling(call, places)``, to one that takes and gives what one of
+            several processes has. Default: None, one process has all arrays whole.
     """
 
     written: list[Any]
     read: list[Any]
     rest: list[Any]
     around: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None
-    apart: bool = False
+    results: Any = None
+    bring: Callable[[list[Any], list[Any]], list[Any]] | None = jax.device_put
+    calling: Callable[[Any, "Places"], Any] | None = None
 
 
 class Spread(Protocol):

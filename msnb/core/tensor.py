@@ -243,6 +243,12 @@ class Tensor(Boxed):
                 f"it runs. Return the Tensor and look at it outside, use ops.Print or print(), or switch to PYNATIVE "
                 f"mode (context.set_context(mode=context.PYNATIVE_MODE)) to step through."
             )
+        if not array.is_fully_addressable and not array.is_fully_replicated:
+            raise RuntimeError(
+                f"{what} needs all values of a Tensor of shape {tuple(array.shape)}, of which this process has a part: "
+                f"the others are on devices of other processes. msnb.parallel.whole(tensor), which all processes call "
+                f"together, brings them here."
+            )
         return array
 
     def __bool__(self) -> bool:

@@ -8,6 +8,7 @@ from msnb.common.seed import get_seed
 from msnb.communication.management import get_group_size, get_rank
 from msnb.context import ParallelMode
 from msnb.core.tensor import Tensor
+from msnb.parallel.mesh import all_devices
 
 _SETTINGS = context._parallel
 _AUTO_MODES = (ParallelMode.SEMI_AUTO_PARALLEL, ParallelMode.AUTO_PARALLEL)
@@ -75,10 +76,14 @@ def _get_gradients_mean():
 
 
 def _get_device_num():
-    """Number of devices: 1 in stand-alone mode, else what the context was given, else the number of processes."""
+    """Number of devices: 1 in stand-alone mode, else what the context was given, else the number of processes, or of
+    their devices where a program is one of all of them."""
     if _get_parallel_mode() == ParallelMode.STAND_ALONE:
         return 1
-    return _SETTINGS.values.device_num if "device_num" in _SETTINGS.assigned else get_group_size()
+    if "device_num" in _SETTINGS.assigned:
+        return _SETTINGS.values.device_num
+    several = get_group_size() > 1 and _is_in_auto_parallel_mode()
+    return len(all_devices()) if several else get_group_size()
 
 
 def _get_global_rank():

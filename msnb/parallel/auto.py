@@ -4,6 +4,7 @@ What a program computes is opened into JAX's equations; each gets the layout tha
 bytes, and all are held to it. Strategies that the network gives stay as they are.
 """
 
+import hashlib
 import math
 from collections import defaultdict, deque
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from typing import Any
 import jax
 
 from msnb import context, log
+from msnb.communication._agreeing import agreed
 from msnb.core import trace
 from msnb.core.spreading import Places
 from msnb.parallel.mesh import device_mesh, factors, named_mesh, take_axes
@@ -45,7 +47,7 @@ class Auto(SemiAuto):
         self.problem = Problem(flat(program.jaxpr), machines(names, self.devices), returned(program))
         followed = planned(self.devices, self.problem)
         if followed is None:
-            self.choice = _search()(self.problem)
+            self.choice = agreed(_key(self.problem), lambda: list(map(int, _search()(self.problem))))
         else:
             self.problem, self.choice, names = followed
         place = placing(mesh, names)
@@ -62,7 +64,7 @@ class Auto(SemiAuto):
             return _held(form, self.problem, chosen, in_graph, back)
 
         written, read = ([by_param[id(p)] for p in params] for params in (program.written, program.read))
-        return Places(written, read, laid[len(program.params) :], around)
+        return self.over_processes(Places(written, read, laid[len(program.params) :], around), program, mesh)
 
     def shards(self, program: Any) -> dict[str, Any]:
         """Refused: the search cuts the equations of the program; see `core.spreading`."""
@@ -101,6 +103,12 @@ def planned(devices: int, problem: Problem) -> tuple[Problem, list[int], dict[st
         if math.prod(sizes.values()) == devices and _text(made) == _text(problem):
             return made, chosen, dict(zip(sizes, take_axes(named_mesh(devices), tuple(sizes.values())), strict=True))
     return None
+
+
+def _key(problem):
+    """What processes call the search by."""
+    asked = repr((_settings.auto_parallel_search_mode, problem.machines.sizes, _text(problem)))
+    return f"strategies/{hashlib.sha256(asked.encode()).hexdigest()}"
 
 
 def _text(problem):

@@ -15,6 +15,7 @@ import numpy as np
 from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, PartitionSpec
 
 from msnb import context
+from msnb.communication._comm_helper import world_size
 
 _MOST = 64  # devices that a CPU counts as
 
@@ -42,13 +43,19 @@ def named_mesh(number: int) -> AbstractMesh:
     return AbstractMesh(sizes, names, axis_types=types)
 
 
+def all_devices() -> list[Any]:
+    """The devices of all processes, of the kind that the context names."""
+    kind = context.device().platform
+    return sorted(jax.devices(kind), key=lambda device: (device.process_index, device.id))
+
+
 def first_devices(number: int) -> list[Any]:
-    """The first devices of the kind that the context names.
+    """The first devices of the kind that the context names, those of all processes in the order of their ranks.
 
     Raises:
         RuntimeError: If there are fewer.
     """
-    devices = context.devices()
+    devices = all_devices() if world_size() > 1 else context.devices()
     if len(devices) < number:
         raise RuntimeError(_too_few(number, devices))
     return devices[:number]
@@ -72,7 +79,7 @@ def _meshed(devices):
 def _too_few(number, devices):
     kind = devices[0].platform
     said = f"The program is spread over {number} devices (device_num), but there {_are(len(devices), kind.upper())}."
-    if kind != "cpu":
+    if kind != "cpu" or world_size() > 1:
         return said
     return (
         f"{said} A CPU counts as several when that is said before anything is computed: restart, and call "

@@ -11,10 +11,11 @@ from typing import Any
 import jax
 import numpy as np
 from jax.extend.core import jaxprs_in_params
-from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
+from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
 
 from msnb.communication._comm_helper import world_rank, world_size
 from msnb.core import trace
+from msnb.core._jax_private import argument_like
 from msnb.core.spreading import Places
 from msnb.parallel.data_parallel import RANK, Replicas
 
@@ -42,7 +43,50 @@ class Processes(Replicas):
         def around(form: Callable[..., Any]) -> Callable[..., Any]:
             return _around(form, mesh, failing, groups)
 
-        return Places([own] * len(program.written), [own] * len(program.read), rest, around, apart=True)
+        written, read = [own] * len(program.written), [own] * len(program.read)
+        return Places(written, read, rest, around, bring=None, calling=Apart)
+
+
+class Apart:
+    """A call of several processes at once; each hands over the arrays of its own device, and is given such.
+
+    Args:
+        call (Callable): What `jax.jit` has made of arrays that lie on the devices of all.
+        places (Places): Where they lie.
+    """
+
+    def __init__(self, call: Any, places: Places) -> None:
+        self.call = call
+        self._places = places
+        place = next(iter((*places.written, *places.read, *places.rest)))
+        self._own = SingleDeviceSharding(next(iter(place.addressable_devices)))
+        self.clear_cache: Callable[[], None] = call.clear_cache
+
+    def __call__(self, written: list[Any], read: list[Any], *rest: Any) -> tuple[list[Any], tuple[Any, ...]]:
+        new, outs = self.call(*self._joined(self._whole, written, read, *rest))
+        return [a.addressable_data(0) for a in new], tuple([a.addressable_data(0) for a in outs])
+
+    def lower(self, *arguments: Any) -> Any:
+        """The call as StableHLO, for arguments as it is given them."""
+        return self.call.lower(*self._joined(_joined_like, *arguments))
+
+    def _whole(self, value, place):
+        """What each process has as one array; of each the whole, as far as JAX knows."""
+        own = value if getattr(value, "sharding", None) == self._own else jax.device_put(value, self._own)
+        return jax.make_array_from_single_device_arrays(own.shape, place, [own])
+
+    def _joined(self, join, written, read, *rest):
+        where = self._places
+        return (
+            [join(a, place) for a, place in zip(written, where.written, strict=True)],
+            [join(a, place) for a, place in zip(read, where.read, strict=False)],  # frozen ones are not handed over
+            *[join(a, place) for a, place in zip(rest, where.rest, strict=True)],
+        )
+
+
+def _joined_like(value, place):
+    kind = argument_like(value) if not isinstance(value, jax.ShapeDtypeStruct) else value
+    return jax.ShapeDtypeStruct(kind.shape, kind.dtype, sharding=place)
 
 
 def process_mesh() -> Mesh:
@@ -129,19 +173,18 @@ def broadcast(parameters: Iterable[Any]) -> None:
     """Give the Parameters of process 0 to all others."""
     if world_size() == 1:
         return
-    mesh = process_mesh()
-    own, first = NamedSharding(mesh, PartitionSpec()), world_rank() == 0
+    parameters = list(parameters)
+    for p, value in zip(parameters, of_first([p._array for p in parameters]), strict=True):
+        p._assign(value)
 
-    def of_first(values):
+
+def of_first(arrays: list[jax.Array]) -> list[jax.Array]:
+    """What process 0 has of arrays that each process has, on the own device of each; all of them call it."""
+    own, first = NamedSharding(process_mesh(), PartitionSpec()), world_rank() == 0
+
+    def told(values):
         return [jax.lax.psum(v, RANK) for v in values]
 
-    run = jax.jit(
-        jax.shard_map(of_first, mesh=mesh, in_specs=PartitionSpec(), out_specs=PartitionSpec(), check_vma=False)
-    )
-    parameters = list(parameters)
-    given = []
-    for p in parameters:
-        value = p._array if first else jax.numpy.zeros_like(p._array)
-        given.append(jax.make_array_from_single_device_arrays(value.shape, own, [value]))
-    for p, value in zip(parameters, run(given), strict=True):
-        p._assign(value.addressable_data(0).astype(p._array.dtype))
+    run = jax.jit(jax.shard_map(told, mesh=own.mesh, in_specs=own.spec, out_specs=own.spec, check_vma=False))
+    given = [of_all(array if first else jax.numpy.zeros_like(array), own) for array in arrays]
+    return [own_part(new).astype(array.dtype) for new, array in zip(run(given), arrays, strict=True)]

@@ -11,12 +11,13 @@ from typing import Any
 import jax
 import numpy as np
 from jax.extend.core import Var
-from jax.sharding import NamedSharding, PartitionSpec
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from msnb import context
+from msnb.communication._comm_helper import world_size
 from msnb.core.operator import REGISTRY
 from msnb.core.spreading import Places
-from msnb.parallel import layouts, pipeline
+from msnb.parallel import across, layouts, pipeline
 from msnb.parallel.mesh import device_mesh, named_mesh, take_axes
 from msnb.parallel.rules import Call, lookups, tables  # noqa: F401 - which fill the rules
 from msnb.parallel.strategy import cut_as, laid_out
@@ -43,8 +44,11 @@ class SemiAuto:
         self.strategies: list[tuple[Any, Any, Any]] = []
 
     def within(self, value: Any) -> Any:
-        """An argument as it is; see `core.spreading`."""
-        return value
+        """An argument as it is, with the rows of all processes where each brings its own; see `core.spreading`."""
+        shape = np.shape(value)
+        if world_size() == 1 or self.full_batch or not shape:
+            return value
+        return jax.ShapeDtypeStruct((shape[0] * world_size(), *shape[1:]), value.dtype)
 
     def run(self, kernel: Any, arrays: Sequence[Any]) -> Any:
         """Trace a call of a kernel, held to its strategy; see `core.spreading`."""
@@ -94,7 +98,11 @@ class SemiAuto:
             else:
                 rest.append(whole if self.full_batch else NamedSharding(mesh, self._rows(mesh, var.aval.shape, spec)))
         written, read = ([by_param[id(p)] for p in params] for params in (program.written, program.read))
-        return Places(written, read, rest)
+        return self.over_processes(Places(written, read, rest), program, mesh)
+
+    def over_processes(self, places: Places, program: Any, mesh: Mesh) -> Places:
+        """The same where there are several processes; as it is in one."""
+        return places if world_size() == 1 else across.over_processes(places, program, mesh, self.full_batch)
 
     def layouts(self, program: Any) -> dict[str, Any]:
         """How Parameters and arguments lie; see `core.spreading`."""

@@ -10,11 +10,12 @@ from msnb.core import spreading, trace
 from msnb.parallel._utils import _check_full_batch, _get_device_num
 from msnb.parallel.auto import Auto, forget
 from msnb.parallel.data_parallel import DataParallel
-from msnb.parallel.mesh import ask_for_devices
+from msnb.parallel.mesh import all_devices, ask_for_devices
 from msnb.parallel.processes import Processes, together
 from msnb.parallel.semi_auto import SemiAuto
 
 _settings = context._parallel.values
+_PYNATIVE = "Work is spread over devices in GRAPH mode; in PYNATIVE mode one device computes all."
 _REPLICAS = (ParallelMode.DATA_PARALLEL, ParallelMode.HYBRID_PARALLEL)
 
 
@@ -36,14 +37,14 @@ def _begin() -> spreading.Spread | None:
     if _get_device_num() == 1:
         return None
     if context._state.mode != context.GRAPH_MODE:
-        log.once("Work is spread over devices in GRAPH mode; in PYNATIVE mode one device computes all.")
+        log.once(_PYNATIVE)
         return None
     if _settings.strategy_ckpt_save_file and _settings.parallel_mode != ParallelMode.SEMI_AUTO_PARALLEL:
         log.once("strategy_ckpt_save_file: only in semi_auto_parallel mode operators have strategies to write.")
     mode, number = _settings.parallel_mode, _get_device_num()
     if mode in _REPLICAS:
         return DataParallel(number)
-    return (Auto if mode == ParallelMode.AUTO_PARALLEL else SemiAuto)(number, _settings.full_batch)
+    return _searched_or_said(mode, number)
 
 
 def _check_stages():
@@ -68,17 +69,26 @@ def _of_processes():
 
     Raises:
         ValueError: If the context speaks of another number of them.
-        NotImplementedError: In the modes that cut Parameters.
     """
     mode, number = _settings.parallel_mode, _get_device_num()
-    if mode not in (ParallelMode.STAND_ALONE, *_REPLICAS):
-        raise NotImplementedError(
-            f"parallel_mode '{mode}' works on the devices of one process. Several processes train together in "
-            f"'data_parallel' and 'hybrid_parallel'."
+    if mode in (ParallelMode.STAND_ALONE, *_REPLICAS):
+        if mode != ParallelMode.STAND_ALONE and number != world_size():
+            raise ValueError(f"device_num is {number}, but {world_size()} processes run this program; leave it out.")
+        return Processes()
+    there = len(all_devices())
+    if number != there:
+        raise ValueError(
+            f"device_num is {number}, but the {world_size()} processes of this program have {there} devices; leave it "
+            f"out."
         )
-    if mode != ParallelMode.STAND_ALONE and number != world_size():
-        raise ValueError(f"device_num is {number}, but {world_size()} processes run this program; leave it out.")
-    return Processes()
+    if context._state.mode != context.GRAPH_MODE:
+        log.once(_PYNATIVE)
+        return Processes()
+    return _searched_or_said(mode, number)
+
+
+def _searched_or_said(mode, number):
+    return (Auto if mode == ParallelMode.AUTO_PARALLEL else SemiAuto)(number, _settings.full_batch)
 
 
 def _ranks(group):

@@ -19,10 +19,11 @@ from msnb import log
 from msnb.common import seed
 from msnb.communication.management import get_rank
 from msnb.core import random
+from msnb.parallel.across import gathered
 from msnb.train._background import writer
 from msnb.train._into_net import load_param_into_net
 from msnb.train._loading import load_checkpoint
-from msnb.train._saving import save
+from msnb.train._saving import chosen, save
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.train.model import Model
@@ -102,6 +103,7 @@ class Resumption:
         self._keep(model, moment, not stopped)
 
     def _keep(self, model, moment, whole):
+        values = gathered(chosen(model._train_network), "a checkpoint of Model.train")
         if get_rank():
             return  # the first process does
         step, batches, epochs = moment.cur_step_num, moment.batch_num, moment.cur_epoch_num
@@ -119,7 +121,7 @@ class Resumption:
             "scaling": {name: v for name, v in vars(manager).items() if type(v) in (int, float)} if manager else {},
         }
         try:
-            save(model._train_network, str(self.path), True, {_KEY: json.dumps(told)})
+            save(values, str(self.path), True, {_KEY: json.dumps(told)})
         except OSError as error:  # of the file before; the training is worth more
             log.warning("%s could not be written: %s.", self.path, error.strerror or error)
 

@@ -14,6 +14,7 @@ from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.exchange.api import cipher_of
 from msnb.formats import checkpoint, safetensors
+from msnb.parallel.across import gathered, parts
 from msnb.train._background import writer
 from msnb.train._utils import check_flags
 
@@ -46,7 +47,9 @@ def save_checkpoint(
             arrays by name.
         ckpt_file_name (str): File to write, usually ending in ".ckpt"; an existing one is replaced, a missing folder is
             made. In the format "safetensors" this ending is added where it is missing.
-        integrated_save (bool): Accepted; Parameters are always saved whole. Default: True.
+        integrated_save (bool): Whether Parameters that lie on devices of several processes are saved whole, for which
+            all of these call together; False saves the part of each that this process has, for
+            `load_distributed_checkpoint`. Default: True.
         async_save (Union[bool, str]): Whether the file is written by a thread while the program goes on: True or
             "thread"; "process" is a thread here, too. What is written are the values of this moment. While one file is
             written another one may wait; saving a third waits for its turn. An error is logged, and raised by the next
@@ -64,6 +67,7 @@ def save_checkpoint(
     Raises:
         TypeError: If an argument is of another type, or the format cannot hold a value.
         ValueError: If two Parameters have the same name, or arguments do not go together.
+        RuntimeError: If Parameters lie on devices of several processes, and another one does not call within a minute.
         ImportError: If the file is to be encrypted and the package `cryptography` is not installed.
         OSError: If the file, or an earlier one of a thread, cannot be written.
 
@@ -107,15 +111,16 @@ def save_checkpoint(
             "For 'save_checkpoint', a file has a checksum or is encrypted, not both: leave one of them out."
         )
     texts = {} if lone is None else {"remove_redundancy": str(lone)}
-    save(save_obj, path, bool(async_save), append_dict, choice_func, crc_check, None, cipher, format, texts)
+    values = chosen(save_obj, choice_func)
+    values = gathered(values, "save_checkpoint") if integrated_save else parts(values)
+    save(values, path, bool(async_save), append_dict, crc_check, None, cipher, format, texts)
 
 
 def save(
-    save_obj: Any,
+    values: dict[str, Any],
     path: str,
     in_thread: bool = False,
     append_dict: dict[Any, Any] | None = None,
-    choice_func: Callable[..., Any] | None = None,
     crc_check: bool = False,
     after: Callable[[], Any] | None = None,
     cipher: Any = None,
@@ -125,21 +130,17 @@ def save(
     """`save_checkpoint` without its checks.
 
     Args:
-        save_obj (Union[Cell, list, dict]): As there.
+        values (dict): Tensors by name, whole: what `chosen` gives, `gathered`.
         path (str): The file.
         in_thread (bool): Whether a thread writes it. Default: False.
         append_dict (dict): As there.
-        choice_func (Callable): As there.
         crc_check (bool): As there.
         after (Callable): Called when the file is complete, where it was written. Default: None.
         cipher (Cipher): What the file is encrypted with. Default: None.
         form (str): "ckpt" or "safetensors". Default: "ckpt".
         texts (dict): What a safetensors file says of itself. Default: None.
     """
-    values = _by_name(save_obj)
-    if choice_func is not None:
-        values = {name: value for name, value in values.items() if choice_func(name)}
-    values.update(appended(append_dict))
+    values = {**values, **appended(append_dict)}
 
     def prepared():
         # Copies on the device: the next training step may overwrite the Parameters, and nothing waits for it here.
@@ -153,8 +154,8 @@ def save(
         _exec_save(path, values, crc_check, after, cipher, form, texts)
 
 
-def _by_name(save_obj):
-    """What is saved under which name: ValueError where one name stands for two."""
+def chosen(save_obj: Any, choice_func: Callable[..., Any] | None = None) -> dict[str, Any]:
+    """What is saved under which name: ValueError where one name stands for two; see `save_checkpoint`."""
     if isinstance(save_obj, nn.Cell):
         pairs = [(p.name, p) for p in save_obj.get_parameters()]
     else:
@@ -166,7 +167,7 @@ def _by_name(save_obj):
                 f"For 'save_checkpoint', two Parameters are named '{name}', of which the file could hold "
                 f"one only. Rename one of them, or save a part that has one of them."
             )
-    return values
+    return values if choice_func is None else {name: value for name, value in values.items() if choice_func(name)}
 
 
 def _of_dict(items):

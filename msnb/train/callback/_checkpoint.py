@@ -13,7 +13,8 @@ from msnb._checkparam import Validator
 from msnb.common.arguments import answered
 from msnb.exchange.api import cipher_of
 from msnb.train._background import writer
-from msnb.train._saving import FORMATS, appended, save, save_graph
+from msnb.parallel.across import gathered, parts
+from msnb.train._saving import FORMATS, appended, chosen, save, save_graph
 from msnb.train._utils import _make_directory, check_flags
 from msnb.train.callback._callback import Callback
 
@@ -76,7 +77,8 @@ class CheckpointConfig:
         save_checkpoint_seconds (int): Seconds from one checkpoint to the next. Default: 0.
         keep_checkpoint_max (int): Most checkpoints kept; the oldest one is removed. Default: 5.
         keep_checkpoint_per_n_minutes (int): Minutes of which one checkpoint is kept. Default: 0.
-        integrated_save (bool): Accepted; Parameters are always saved whole. Default: True.
+        integrated_save (bool): Whether Parameters that lie on devices of several processes are saved whole; see
+            `save_checkpoint`. Default: True.
         async_save (bool): Whether a thread writes the files. Default: False.
         saved_network (Cell): Network to save. Default: None, the one that is trained, with its optimizer.
         append_info (list): What a checkpoint holds in addition: ``"epoch_num"``, ``"step_num"``, and dicts of further
@@ -310,8 +312,9 @@ class ModelCheckpoint(Callback):
         for count, now in zip(_COUNTS, (cb_params.cur_epoch_num, step)):
             if more and count in more:
                 more[count] += now
+        values = chosen(network)
         save(
-            network,
+            gathered(values, "ModelCheckpoint") if config.integrated_save else parts(values),
             path,
             config.async_save,
             more,
