@@ -341,7 +341,6 @@ _NOT_REPEATED = "a loss is computed once, or by each device for its own rows: no
 _NO_PIPELINE = "there are no stages: every device runs the whole network on its rows"
 _XLA_GROUPS = "XLA groups communication by itself"
 _NO_FILES = "strategies are not kept in files"
-_NOT_APPLIED = "operators keep the strategies of shard(); load_distributed_checkpoint reads the layouts in it"
 
 _parallel = Settings(
     "set_auto_parallel_context",
@@ -359,7 +358,7 @@ _parallel = Settings(
             OneOf("dynamic_programming", "recursive_programming", "sharding_propagation"),
         ),
         "parameter_broadcast": (False, Bool),
-        "strategy_ckpt_load_file": ("", Str, _NOT_APPLIED),
+        "strategy_ckpt_load_file": ("", Str),
         "strategy_ckpt_save_file": ("", file_in_new_folder),
         "full_batch": (False, Bool),
         "enable_parallel_optimizer": (False, Bool),
@@ -417,8 +416,9 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
             takes less time and sends more. Default: the former.
         parameter_broadcast (bool): Whether process 0 hands its initial parameters to the others, when `Model.train`
             begins. Default: False.
-        strategy_ckpt_load_file (str): MindSpore's strategy file of a training, whose checkpoints
-            `load_distributed_checkpoint` is to put together. Default: "".
+        strategy_ckpt_load_file (str): MindSpore's strategy file of a training. "semi_auto_parallel" and
+            "auto_parallel" give its strategies to the operators that read the Parameters in it, before those of
+            `shard`; `load_distributed_checkpoint` puts the checkpoints of that training together. Default: "".
         strategy_ckpt_save_file (str): Where "semi_auto_parallel" writes the strategies of operators and the layouts of
             Parameters, in MindSpore's format, with each program that it compiles. Default: "".
         full_batch (bool): Whether every device is given the whole of each argument, rather than its rows, in the

@@ -65,7 +65,7 @@ def meet(what: str) -> None:
     service = _service()
     if service is None:
         return
-    key, all_of_them, until = f"msnb/meeting/{_meeting}", world().size, time.monotonic() + PATIENCE
+    key, all_of_them, until = f"msnb/meeting/{_meeting}/{what}", world().size, time.monotonic() + PATIENCE
     there = service.key_value_increment(key, 1)
     while there < all_of_them:
         if time.monotonic() > until and service.key_value_increment(key, -1) < all_of_them - 1:

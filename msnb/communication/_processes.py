@@ -6,13 +6,14 @@ well. What each says in its environment is read here, and JAX's own service brin
 
 import os
 import socket
+import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax
 
 from msnb import context, log
-from msnb.core._jax_private import in_use
+from msnb.core._jax_private import end_alone, in_use
 
 HEARTBEAT = 30  # seconds after which a process that says nothing is taken for lost
 
@@ -118,9 +119,20 @@ def join() -> World:
     }  # fmt: skip
     jax.distributed.initialize(local_device_ids=_own(wanted), heartbeat_timeout_seconds=HEARTBEAT, **named)
     _joined = wanted
+    sys.excepthook = _ending_alone(sys.excepthook)
     context._tell_parallel()  # what a program may communicate with is another
     log.info(f"communication.init: this is process {wanted.rank} of {wanted.size}.")
     return _joined
+
+
+def _ending_alone(hook):
+    """What a script's last error is told to: others wait for what this process does not do any more."""
+
+    def told(kind, error, tb):
+        hook(kind, error, tb)
+        end_alone()
+
+    return told
 
 
 def _own(wanted):

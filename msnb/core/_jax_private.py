@@ -3,9 +3,11 @@
 # What JAX does not have here is None, and whoever uses it has looked.
 # pyright: reportOptionalMemberAccess=false
 
+import atexit
 import functools
 import operator
 import os
+import sys
 from typing import Any
 
 import jax
@@ -277,6 +279,22 @@ def in_use():
 def coordinator() -> Any:
     """Where the processes of a program tell each other what they know; None where there is one process."""
     return _processes and _processes.client
+
+
+_failed: list[int] = []  # the status with which this process is to end
+
+
+@atexit.register  # after `import jax`, whose own end waits for the other processes, and before all else of msnb
+def _leave():
+    if _failed:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(_failed[0])
+
+
+def end_alone(status: int = 1) -> None:
+    """When this process ends, it does not wait for the others: they may be waiting for what it will not do."""
+    _failed.append(status)
 
 
 def refuse_computations(sentence):

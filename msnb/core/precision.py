@@ -48,7 +48,12 @@ def casting(dtype: Any) -> Kernel:
 
 def cast(array: jax.Array, dtype: Any) -> jax.Array:
     """`array` as `dtype` (numpy), shown as Cast in the graph."""
-    return casting(dtype).run(array)
+    return _run(casting(dtype), array)
+
+
+def _run(kernel, array):
+    """What a kernel makes of an array; whoever spreads the program knows that it is still the same Parameter."""
+    return kernel.run(array) if thread.spread is None else thread.spread.run(kernel, [array])
 
 
 def cast_tensor(value: Any, dtype: Any) -> Any:
@@ -64,7 +69,7 @@ def cast_tensor(value: Any, dtype: Any) -> Any:
     if array.dtype == dtype or array.dtype.kind != "f" and array.dtype != _BFLOAT16:
         return value
     kernel = casting(dtype)
-    result = box(kernel.run(array))
+    result = box(_run(kernel, array))
     if thread.looking:
         if thread.recording:
             tape.record(kernel, (value._node,), (array,), (result,))

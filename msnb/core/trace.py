@@ -68,6 +68,7 @@ class Frame:
         "repeats",
         "made",
         "kept",
+        "names",
         "named",
         "status",
         "checking",
@@ -78,6 +79,7 @@ class Frame:
 
     def __init__(self, params: Iterable[Any] = (), arrays: Iterable[Any] = (), parent: "Frame | None" = None) -> None:
         self.parent: Frame | None = parent
+        params = list(params)
         self.values: dict[int, Any] = {id(p): a for p, a in zip(params, arrays)}
         self.written: dict[Any, Any] = {}
         self.tensors: dict[Any, Any] = {}
@@ -90,6 +92,7 @@ class Frame:
         )
         self.status: Any = None  # bool: whether a number overflowed, once someone looks; see float_status
         if parent is None:
+            self.names: dict[int, str] = {id(p): p.name for p in params}
             self.missing: dict[Any, Any] = {}
             self.cells: dict[Any, Any] = {}  # Cells called in this trace
             self.made: set[Any] = set()  # Cells made in this trace, which know no time before it

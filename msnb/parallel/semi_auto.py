@@ -18,6 +18,7 @@ from msnb.communication._comm_helper import world_size
 from msnb.core.operator import REGISTRY
 from msnb.core.spreading import Places
 from msnb.parallel import across, layouts, pipeline
+from msnb.parallel.loaded import Loaded
 from msnb.parallel.mesh import device_mesh, named_mesh, take_axes
 from msnb.parallel.rules import Call, lookups, tables  # noqa: F401 - which fill the rules
 from msnb.parallel.strategy import cut_as, laid_out
@@ -32,6 +33,7 @@ class SemiAuto:
 
     Attributes:
         optimizer (bool): Whether what an optimizer keeps is cut further, so that each device has a part of it.
+        loaded (Loaded): The strategies of a file, which come before those of `shard`; None where the context names none.
         strategies (list): (GraphName, strategy, Laid) of each operator with a strategy, in the order of the trace.
     """
 
@@ -42,6 +44,8 @@ class SemiAuto:
         self.stages: int = context._parallel.values.pipeline_stages
         self.optimizer = context._parallel.values.enable_parallel_optimizer
         self.strategies: list[tuple[Any, Any, Any]] = []
+        file = context._parallel.values.strategy_ckpt_load_file
+        self.loaded: Loaded | None = Loaded(file) if file else None
 
     def within(self, value: Any) -> Any:
         """An argument as it is, with the rows of all processes where each brings its own; see `core.spreading`."""
@@ -52,6 +56,13 @@ class SemiAuto:
 
     def run(self, kernel: Any, arrays: Sequence[Any]) -> Any:
         """Trace a call of a kernel, held to its strategy; see `core.spreading`."""
+        if self.loaded is None:
+            return self._run(kernel, arrays)
+        out = self._run(self.loaded.kernel(kernel, arrays), arrays)
+        self.loaded.ran(kernel, arrays, out)
+        return out
+
+    def _run(self, kernel, arrays):
         meaning, strategy = kernel.name.meaning, kernel.name.meaning.strategy
         if strategy is None:
             lookups.check_by_fields(meaning.operator, meaning.marks)

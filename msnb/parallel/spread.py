@@ -23,8 +23,9 @@ def _state() -> Hashable:
     if _settings.parallel_mode == ParallelMode.STAND_ALONE and world_size() == 1:
         return None
     cut = _settings.full_batch, _settings.enable_parallel_optimizer, _settings.pipeline_stages
+    file = _settings.strategy_ckpt_load_file
     search = _settings.auto_parallel_search_mode, tuple(_groups.items())
-    return _settings.parallel_mode, _get_device_num(), world_size(), *cut, *search
+    return _settings.parallel_mode, _get_device_num(), world_size(), *cut, *search, file
 
 
 def _begin() -> spreading.Spread | None:

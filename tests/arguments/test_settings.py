@@ -189,7 +189,6 @@ def test_settings_of_the_table_are_all_that_is_said_or_refused():
     assert {
         "gradient_fp32_sync",
         "loss_repeated_mean",
-        "strategy_ckpt_load_file",
         "all_reduce_fusion_config",
     } <= set(context._parallel.no_effect)
 

@@ -6,12 +6,13 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
+import as_one
 import jax.numpy as jnp
 import numpy as np
 import pytest
 import two_processes
 
-from msnb import _launch, context
+from msnb import _launch, context, load_checkpoint, parallel
 from msnb.communication import (
     _processes,
     create_group,
@@ -64,11 +65,41 @@ def test_two_processes_train_as_one_does_and_one_goes_on_where_they_stopped(tmp_
         assert told["functions"] == [sums, [2.0, 4.0], sums, gathered, [[2.0], [4.0]][rank]]
         assert told["own"] == [1.0 + rank, 5.0 - rank]
         assert told["refused"] == f"This process is {rank}, which is not in the group 'other' of [{1 - rank}]."
-    assert printed.count("[1] epoch: 1 step: 2, loss is") == 1
+    assert printed.count("[1] epoch: 1 step: 2, loss is") == 1 and "Gloo" not in printed
+    of_one_program(first["as one"], second["as one"], tmp_path)
     monkeypatch.chdir(tmp_path)
     whole, goes_on = two_processes.trained(2), two_processes.trained(2, "together")  # from what the first has kept
     for got, want in zip(goes_on, whole, strict=True):
         np.testing.assert_allclose(got, want, 1e-5, 1e-7)
+
+
+def of_one_program(first, second, folder):
+    """What two processes tell of a program that they ran as one: as one process computes it, with process 0's values."""
+    assert first["refused"].startswith("asnumpy() needs all values of a Tensor of shape (8, 16), of which this")
+    assert first["alone"].startswith("save_checkpoint is done by all 2 processes together, and 1 of them did not come")
+    context.reset_auto_parallel_context()
+    for told in (first, second):
+        np.testing.assert_allclose(told["searched"], as_one.losses(as_one.made(1)), 1e-6)
+        assert told["rows"] == [4, 4] and told["missing"] == []
+    step = as_one.made(1)
+    one = as_one.losses(step)
+    assert first["cut"] == second["cut"] and first["goes on"] == second["goes on"]
+    np.testing.assert_allclose(first["cut"], one, 1e-6)
+    wholes = [load_checkpoint(str(folder / f"whole{rank}.ckpt")) for rank in (0, 1)]
+    parts = [load_checkpoint(str(folder / f"part{rank}.ckpt")) for rank in (0, 1)]
+    for p in step.get_parameters():
+        for whole in wholes:
+            np.testing.assert_allclose(whole[p.name].asnumpy(), p.asnumpy(), 1e-4, 1e-6)
+        axis = 1 if p.name.endswith("first") else 0
+        halves = [part[p.name].asnumpy() for part in parts]
+        joined = halves[0] if halves[0].shape == p.shape else np.concatenate(halves, axis)
+        np.testing.assert_array_equal(joined, wholes[0][p.name].asnumpy())
+    assert parts[0]["moment1.table"].shape == (6, 8) and parts[1]["first"].shape == (8, 8)
+    later = as_one.made(1)
+    assert parallel.load_sharded(folder / "sharded", later) == []
+    for p in later.get_parameters():
+        np.testing.assert_array_equal(p.asnumpy(), wholes[0][p.name].asnumpy())
+    np.testing.assert_array_equal(later.network._backbone.first.asnumpy(), np.float32(first["first"]))
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import json
 import os
 import sys
 
+import as_one
 import numpy as np
 
 from msnb import Model, Parameter, Tensor, context, nn, ops, set_seed
@@ -92,5 +93,6 @@ if __name__ == "__main__":
         "size": size,
     }
     told.update(in_pynative(rank))
+    told["as one"] = as_one.together()
     with open(f"told{rank}.json", "w") as file:
         json.dump(told, file)

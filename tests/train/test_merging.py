@@ -25,10 +25,10 @@ def eight_devices():
 
 
 class Net(nn.Cell):
-    def __init__(self, weight):
+    def __init__(self, weight, strategy=((2, 1), (4, 1))):
         super().__init__()
         self.weight, self.bias = Parameter(Tensor(weight), name="w1"), Parameter(Tensor(weight[0, :1]), name="b1")
-        self.product = P.MatMul(transpose_b=True).shard(((2, 1), (4, 1)))
+        self.product = P.MatMul(transpose_b=True).shard(strategy)
 
     def construct(self, x):
         return self.product(x, self.weight) + self.bias
@@ -81,6 +81,21 @@ def test_checkpoints_of_eight_devices_are_loaded_into_one_network(tmp_path):
         ms.load_distributed_checkpoint(net, files, {"w1": [[1], [-1, -1]]})
     with pytest.raises(ValueError, match="that are there, but has 'gone.ckpt'"):
         ms.load_distributed_checkpoint(net, ["gone.ckpt"])
+
+
+def test_strategies_of_a_file_are_those_of_the_operators_that_read_its_parameters(tmp_path):
+    context.set_auto_parallel_context(strategy_ckpt_save_file=str(tmp_path / "strategy.ckpt"))
+    net = Net(WHOLE)
+    _executor.compile(net, X, auto_parallel_mode=True)
+    given = _executor._get_shard_strategy(net)
+    context.set_auto_parallel_context(strategy_ckpt_save_file="", strategy_ckpt_load_file=str(tmp_path / "strategy.ckpt"))
+    for plain in (Net(WHOLE, None), Net(WHOLE, None).to_float(ms.float16)):
+        _executor.compile(plain, X, auto_parallel_mode=True)
+        assert list(_executor._get_shard_strategy(plain).values()) == list(given.values())
+        assert plain.parameter_layout_dict["w1"] == net.parameter_layout_dict["w1"]
+    context.set_auto_parallel_context(strategy_ckpt_load_file=str(tmp_path / "gone.ckpt"))
+    with pytest.raises(ValueError, match="gone.ckpt.*cannot be read"):
+        _executor.compile(Net(WHOLE), X)
 
 
 def test_layouts_for_prediction_are_told():
