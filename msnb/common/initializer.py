@@ -18,6 +18,7 @@ from msnb.common.arguments import answered
 from msnb.common.checks.numbers import check_finite
 from msnb.common.dtype import np_dtype
 from msnb.common.seed import get_seed, on_seed
+from msnb.common.unfilled import Unfilled
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.tensor import Tensor
@@ -69,6 +70,16 @@ def rehearsing() -> Iterator[None]:
         yield
     finally:
         _normal_draws, _here.rehearsing = before, False
+
+
+@contextlib.contextmanager
+def delaying() -> Iterator[None]:
+    """Within, in this thread, the Tensors of `initializer` are filled when somebody needs their values."""
+    before, _here.delaying = getattr(_here, "delaying", False), True
+    try:
+        yield
+    finally:
+        _here.delaying = before
 
 
 def _register(*aliases):
@@ -591,6 +602,8 @@ def initializer(init: Any, shape: int | Sequence[int] | None = None, dtype: Any 
         shape = getattr(init, "shape", None)
         if shape is None:
             raise ValueError(f"The shape of the tensor must be given to initialize it with {init!r}.")
+    if getattr(_here, "delaying", False) and not getattr(_here, "rehearsing", False):
+        return _box(Unfilled(_checked_shape(shape), np.dtype(np_dtype(dtype)), init))
     arr = np.zeros(_checked_shape(shape), dtype=np_dtype(dtype))
     if not getattr(_here, "rehearsing", False):
         init(arr)

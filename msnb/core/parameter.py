@@ -19,7 +19,7 @@ from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.common.missing import refused_use
 from msnb.core import trace
-from msnb.core._jax_private import copied, strengthen
+from msnb.core._jax_private import argument_like, copied, strengthen
 from msnb.core.arrays import to_array
 from msnb.core.meta_tensor import MetaTensor
 from msnb.core.tensor import Tensor
@@ -101,8 +101,13 @@ class Parameter(Tensor):
         if isinstance(default_input, MetaTensor):
             default_input = default_input.to_tensor()
         dtype = mstype.int32 if type(default_input) is int else None
-        array = to_array(default_input, dtype)
-        if isinstance(default_input, (Tensor, jax.Array)):
+        hand_over = getattr(type(default_input), "_hand_over", None)  # of what has no values yet, see core.late_values
+        if hand_over is not None and type(self) is Parameter:
+            array = hand_over(default_input, self)
+        else:
+            array = to_array(default_input, dtype)
+            hand_over = None
+        if hand_over is None and isinstance(default_input, (Tensor, jax.Array)):
             if _thread.frame is None:
                 array = copied(array)
             else:
@@ -185,6 +190,10 @@ class Parameter(Tensor):
         """The array outside any trace."""
         store, index = self._slot
         return store.results[-1][0][index]
+
+    def _like(self):
+        """Its array, as `jax.jit` tells its arguments apart."""
+        return argument_like(self._stored())
 
     def _assign(self, array):
         """Rebind; the caller gives away `array`."""
@@ -299,7 +308,7 @@ class Parameter(Tensor):
                 f"For 'set_data', 'data' should be a Tensor or a number, "
                 f"but got {data!r} of type {type(data).__name__}."
             )
-        current = self._array
+        current = self._kind
         array = to_array(data)
         if not slice_shape and array.shape != current.shape:
             raise ValueError(

@@ -6,6 +6,7 @@ Running it hands these lists over without looking at any Parameter, and rebinds 
 
 import copy
 import functools
+import itertools
 import time
 import weakref
 from collections.abc import Callable, Sequence
@@ -48,6 +49,15 @@ _moves = trace.moves
 
 context.on_change("mode", lambda _: _moves.bump() if trace.taking.contended else None)
 _GRAPH = context.GRAPH_MODE
+
+
+_TOGETHER = 256 << 20  # bytes of Parameters that are brought to their places at once
+
+
+def _at_once(params):
+    """How many of the first of these Parameters are brought at once: at least one."""
+    sizes = itertools.accumulate(p.size * p.itemsize for p in params)
+    return max(1, sum(size <= _TOGETHER for size in sizes))
 
 
 class Program(Staged):
@@ -128,12 +138,15 @@ class Program(Staged):
             return
         if places.bring is None:
             return
-        pairs = zip([*self.written, *self.read], [*places.written, *places.read], strict=True)
-        away = [(p, place) for p, place in pairs if p._stored().sharding != place]
-        if away:
-            brought = places.bring([p._stored() for p, _ in away], [place for _, place in away])
-            for (p, _), array in zip(away, brought, strict=True):
-                p._assign(array)
+        pairs = list(zip([*self.written, *self.read], [*places.written, *places.read], strict=True))
+        while pairs:
+            count = _at_once([p for p, _ in pairs])  # whole ones, which are then cut, need not all be there at once
+            away = [(p, place) for p, place in pairs[:count] if p._stored().sharding != place]
+            if away:
+                brought = places.bring([p._stored() for p, _ in away], [place for _, place in away])
+                for (p, _), array in zip(away, brought, strict=True):
+                    p._assign(array)
+            del pairs[:count]
 
     def _form_of(self, graphs):
         """The call of one or several graphs, whose outputs beyond the program's own are further ones."""
@@ -383,7 +396,7 @@ class Program(Staged):
     def _placed(self):
         """What a call hands over now, for the shapes, dtypes and shardings."""
         taken = self.read if self.frozen is None else []
-        written, read = ([argument_like(p._stored()) for p in params] for params in (self.written, taken))
+        written, read = ([p._like() for p in params] for params in (self.written, taken))
         number = [argument_like(0)] if self.random else []
         return written, read, *number, *self._arguments
 

@@ -184,7 +184,7 @@ class Staged:
             note["written"] = into
             return arrays, written
 
-        avals = [argument_like(p._stored()) for p in params]
+        avals = [p._like() for p in params]
         values = [leaves[i]._array if isinstance(leaves[i], Tensor) else leaves[i] for i in spots]
         spread = self.spread
         within = values if spread is None else [spread.within(value) for value in values]

@@ -38,6 +38,8 @@ class Stores:
 
     def find(self) -> None:
         """Look where the Parameters are now, and bring the written ones together."""
+        for p in self.read:
+            p._stored()  # whoever has no values yet finds them
         self.shared = self._together()
         self._reading = None
         stores = {id(p._slot[0]): p._slot[0] for p in self.read}

@@ -10,7 +10,7 @@ import numpy as np
 from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common import shown
-from msnb.common.initializer import initializer, register_boxer
+from msnb.common.initializer import initializer
 from msnb.common.other_names import TENSOR, no_attribute
 from msnb.core import late, trace
 from msnb.core._jax_private import is_tracer, strengthen
@@ -467,10 +467,3 @@ def say_whole(where: str, slice_index: int | None, opt_shard_group: str | None) 
 
 
 jax.tree_util.register_pytree_node(Tensor, lambda t: ((t._array,), None), lambda _, children: box(children[0]))
-
-
-def _box_initial(array):
-    return box(of_numpy(array))
-
-
-register_boxer(_box_initial)

@@ -134,9 +134,7 @@ def _by_rows(value, place):
     """The rows that each process has as one array of all."""
     here = [device for device in place.mesh.devices.flat if device in place.addressable_devices]
     each = np.shape(value)[0] // len(here)
-    parts = [
-        jax.device_put(_part(value, (slice(i * each, (i + 1) * each),)), device) for i, device in enumerate(here)
-    ]
+    parts = [jax.device_put(_part(value, (slice(i * each, (i + 1) * each),)), device) for i, device in enumerate(here)]
     whole = np.shape(value)[0] * (place.mesh.size // len(here)), *np.shape(value)[1:]
     return jax.make_array_from_single_device_arrays(whole, place, parts)
 

@@ -88,7 +88,9 @@ def test_strategies_of_a_file_are_those_of_the_operators_that_read_its_parameter
     net = Net(WHOLE)
     _executor.compile(net, X, auto_parallel_mode=True)
     given = _executor._get_shard_strategy(net)
-    context.set_auto_parallel_context(strategy_ckpt_save_file="", strategy_ckpt_load_file=str(tmp_path / "strategy.ckpt"))
+    context.set_auto_parallel_context(
+        strategy_ckpt_save_file="", strategy_ckpt_load_file=str(tmp_path / "strategy.ckpt")
+    )
     for plain in (Net(WHOLE, None), Net(WHOLE, None).to_float(ms.float16)):
         _executor.compile(plain, X, auto_parallel_mode=True)
         assert list(_executor._get_shard_strategy(plain).values()) == list(given.values())
