@@ -11,8 +11,8 @@ if _os.environ.get("MSNB_X64", "1") != "0":
 from msnb.core import compiled_files as _compiled_files  # noqa: E402, F401 - it keeps what is compiled
 from msnb.core import forks as _forks  # noqa: E402, F401 - it takes care of forked processes
 from msnb.core import kernel_options as _kernel_options  # noqa: E402, F401 - it says how kernels are compiled
-from msnb.core import late_values as _late_values  # noqa: E402, F401 - it makes Tensors of what initializers give
 from msnb.core import known_programs as _known_programs  # noqa: E402, F401 - then: it spares what was compiled before
+from msnb.core import late_values as _late_values  # noqa: E402, F401 - it makes Tensors of what initializers give
 from msnb.core.meta_tensor import MetaTensor  # noqa: E402
 from msnb.core.parameter import Parameter, ParameterTuple  # noqa: E402
 from msnb.core.sparse_tensor import RowTensor, SparseTensor  # noqa: E402

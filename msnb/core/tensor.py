@@ -14,7 +14,7 @@ from msnb.common.initializer import initializer
 from msnb.common.other_names import TENSOR, no_attribute
 from msnb.core import late, trace
 from msnb.core._jax_private import is_tracer, strengthen
-from msnb.core.arrays import Boxed, available, of_numpy, to_array
+from msnb.core.arrays import Boxed, available, to_array
 from msnb.core.errors import place, user_line, why_python
 from msnb.core.open_shape import OpenShape, opened
 from msnb.core.printing import tensor_repr, traced_text
