@@ -382,7 +382,7 @@ class Cell(Running, Hooked, Stateful, Tree, Told):
         """Nothing to do: checkpoints are written from the Parameters, not by a graph."""
 
     def init_parameters_data(self, auto_parallel_mode: bool = False) -> "dict[Parameter, Parameter]":
-        """Dictionary from each Parameter to itself, with their first values, which `no_init_parameters` leaves for later;
+        """Dictionary from each Parameter to itself; `no_init_parameters` leaves their first values to this. They are
         whole in any mode."""
         log.unused("Cell.init_parameters_data", "a Parameter is always whole", auto_parallel_mode=auto_parallel_mode)
         for param in self.get_parameters():

@@ -33,7 +33,7 @@ class SemiAuto:
 
     Attributes:
         optimizer (bool): Whether what an optimizer keeps is cut further, so that each device has a part of it.
-        loaded (Loaded): The strategies of a file, which come before those of `shard`; None where the context names none.
+        loaded (Loaded): The strategies of a file, which come before those of `shard`; None where there is no file.
         strategies (list): (GraphName, strategy, Laid) of each operator with a strategy, in the order of the trace.
     """
 

@@ -74,7 +74,7 @@ def test_two_processes_train_as_one_does_and_one_goes_on_where_they_stopped(tmp_
 
 
 def of_one_program(first, second, folder):
-    """What two processes tell of a program that they ran as one: as one process computes it, with process 0's values."""
+    """What two processes tell of a program that they ran as one: what one process computes with process 0's values."""
     assert first["refused"].startswith("asnumpy() needs all values of a Tensor of shape (8, 16), of which this")
     assert first["alone"].startswith("save_checkpoint is done by all 2 processes together, and 1 of them did not come")
     context.reset_auto_parallel_context()
