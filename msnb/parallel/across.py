@@ -183,7 +183,7 @@ def gathered(values: dict[str, Any], what: str) -> dict[str, Any]:
         values (dict): Tensors, and what else there is.
         what (str): What they are wanted for, for errors.
     """
-    away = {name: v._array for name, v in values.items() if isinstance(v, Tensor) and not _is_here(v._array)}
+    away = {name: v._array for name, v in values.items() if isinstance(v, Tensor) and not is_here(v._array)}
     if not away:
         return dict(values)
     meet(what)
@@ -193,7 +193,7 @@ def gathered(values: dict[str, Any], what: str) -> dict[str, Any]:
 
 def parts(values: dict[str, Any]) -> dict[str, Any]:
     """Values by name, with the part of each Tensor that this process has, where others have others; nobody waits."""
-    away = {name: v._array for name, v in values.items() if isinstance(v, Tensor) and not _is_here(v._array)}
+    away = {name: v._array for name, v in values.items() if isinstance(v, Tensor) and not is_here(v._array)}
     return {name: Tensor(_own_part(away[name])) if name in away else value for name, value in values.items()}
 
 
@@ -213,7 +213,8 @@ def _own_part(array):
     return found
 
 
-def _is_here(array):
+def is_here(array: jax.Array) -> bool:
+    """Whether this process has all values of an array."""
     return array.is_fully_addressable or array.is_fully_replicated
 
 

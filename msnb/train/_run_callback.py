@@ -10,6 +10,7 @@ from msnb.train.callback._callback import Callback
 from msnb.train.recording import Recording, is_number, record
 from msnb.train.summary._graph import graph_of, program_of_last
 from msnb.train.summary._lineage import dataset_graph_of, eval_lineage_of, optimizer_of, train_lineage_of
+from msnb.train.summary._parameters import recorded
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.train.callback._callback import RunContext
@@ -72,9 +73,8 @@ class RunCallback(Callback):
                 record_.add_value("graph", "train_network/auto", graph_of(program))
             record_.add_value("dataset_graph", "train_dataset", dataset_graph_of(moment.train_dataset))
         if number == 1 or number % _OFTEN == 0:
-            for parameter in self._optimizer.parameters if self._optimizer is not None else ():
-                if parameter.shape:
-                    record_.add_value("histogram", parameter.name, parameter)
+            for parameter in recorded(self._optimizer.parameters if self._optimizer is not None else ()):
+                record_.add_value("histogram", parameter.name, parameter)
             images = moment.train_dataset_element[0] if moment.train_dataset_element else None
             if isinstance(images, Tensor) and len(images.shape) == 4 and images.shape[1] in (1, 3):
                 record_.add_value("image", "input", images[:_PICTURES])

@@ -20,6 +20,7 @@ from msnb.train.summary._lineage import (
     optimizer_of,
     train_lineage_of,
 )
+from msnb.train.summary._parameters import recorded
 from msnb.train.summary.enums import ModeEnum, PluginEnum
 from msnb.train.summary.summary_record import SummaryRecord
 
@@ -306,7 +307,7 @@ class SummaryCollector(Callback):
         optimizer = self._get_optimizer(moment) if name in data else None
         given = [] if optimizer is None else list(optimizer.parameters)
         wanted = given[:_FIRST_PARAMETERS] if data.get(name) is None else None
-        for parameter in given if wanted is None else wanted:
+        for parameter in recorded(given if wanted is None else wanted):
             if wanted is not None or re.match(data[name], parameter.name):
                 self._record.add_value(PluginEnum.HISTOGRAM.value, f"{parameter.name}/auto", parameter)
 

@@ -205,6 +205,16 @@ export function schemes(stage) {
       note: () => "",
     });
   }
+  const sent = sentBy(stage);
+  if (sent.some((v) => v !== null))
+    list.push({
+      key: "sent",
+      label: "bytes sent",
+      unit: "B",
+      of: overlay(stage, { values: sent }),
+      lines: true,
+      isScope: (id) => stage.isScope(id) || stage.isArgument(id),
+    });
   for (const s of list) if (s.of) s.log = s.key !== "memory";
   for (const [key, column] of Object.entries(stage.columns)) {
     const of = overlay(stage, column);
@@ -220,6 +230,12 @@ export function schemes(stage) {
     });
   }
   return list;
+}
+
+// what each device sends for a node, where the program is spread over several; null for what sends nothing
+function sentBy(stage) {
+  const known = stage.sigs.map((sig) => sig.attrs.find(([key]) => key === "bytes_sent")?.[1] ?? null);
+  return Array.from({ length: stage.n }, (_, i) => (known[stage.sig[i]] === null ? null : Number(known[stage.sig[i]])));
 }
 
 // an overlay of one value per node; a scope shows the sum, or the largest where sums mean nothing
@@ -358,6 +374,12 @@ function scale(scheme, dark, drawn) {
     note: (id) => {
       const v = scheme.of(id);
       return v === null || v === undefined ? "" : human(v, scheme.unit);
+    },
+    // lines to and from the nodes that the scale is about; a scope in between says nothing of its own lines
+    line: ({ a, b }) => {
+      const values = scheme.lines ? [a, b].filter((id) => !scheme.isScope(id)).map(scheme.of) : [];
+      const most = Math.max(...values.map((v) => v ?? -1), -1);
+      return most < 0 ? "" : `rgb(${colour(Math.max(0.35, place(most)))})`;
     },
     ramp: {
       stops: [0, 0.25, 0.5, 0.75, 1].map((t) => `rgb(${colour(t)})`),

@@ -103,10 +103,12 @@ function foldButtons(layout, s, w) {
 }
 
 // e ends with a tip, or with a dot on the rim of a scope in which it goes on
-export function edgeHtml(e, number, mark) {
-  const thick = e.n > 1 ? ` style="stroke-width:${r1(1.1 + Math.min(2, Math.log2(e.n) * 0.35))}"` : "";
+export function edgeHtml(e, number, mark, colour = "") {
+  const thick =
+    e.n > 1 || colour ? `stroke-width:${r1(1.1 + (colour ? 1.2 : 0) + Math.min(2, Math.log2(e.n) * 0.35))}` : "";
+  const style = thick && ` style="${thick}${colour && `;stroke:${colour}`}"`;
   return (
-    `<path class="e" data-e="${number}" d="${curve(e.points)}"${thick} ` +
+    `<path class="e" data-e="${number}" d="${curve(e.points)}"${style} ` +
     `marker-end="url(#${mark}${e.ends ? "" : "-port"})"/>`
   );
 }
@@ -122,7 +124,7 @@ export function pictureHtml(stage, layout, paint, scene, boxes, edges, zoom, mar
     .map((l) => `<text class="lane" x="${l.x}" y="26" text-anchor="middle">${escape(l.name)}</text>`)
     .join("");
   for (const b of boxes) if (b.open) html += frameHtml(stage, b);
-  for (const [number, e] of edges) html += edgeHtml(e, number, mark);
+  for (const [number, e] of edges) html += edgeHtml(e, number, mark, paint.line?.(e));
   for (const b of boxes) html += b.open ? headingHtml(stage, layout, b, zoom) : boxHtml(stage, paint, b, zoom);
   return html;
 }

@@ -1,0 +1,16 @@
+"""Which Parameters a training records."""
+
+from collections.abc import Iterable, Iterator
+
+from msnb import log
+from msnb.core.parameter import Parameter
+from msnb.parallel.across import is_here
+
+
+def recorded(parameters: Iterable[Parameter]) -> Iterator[Parameter]:
+    """Those of which there is a histogram to be had: what is no single number, and whose values this process has."""
+    for parameter in parameters:
+        if not is_here(parameter._array):
+            log.once("Of Parameters that lie on devices of several processes no histograms are recorded.")
+        elif parameter.shape:
+            yield parameter
