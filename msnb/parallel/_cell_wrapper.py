@@ -1,19 +1,19 @@
-"""Cells that collect the slices of a Parameter from all devices, for checkpoints of sharded networks."""
+"""Cells that collect the slices of a Parameter from all devices, as MindSpore's `save_checkpoint` does it."""
 
-from msnb._later import not_yet
-
-_allgather_cell = None
+from typing import NoReturn
 
 
-def get_allgather_cell(group, need_merge_twice=False):
-    """A Cell that gathers slices over `group`: later, together with sharded Parameters."""
-    raise not_yet(
-        "Gathering the slices of a sharded Parameter",
-        "in one process no Parameter is sharded, so save_checkpoint needs no integrated_save",
+def get_allgather_cell(group: str, need_merge_twice: bool = False) -> NoReturn:
+    """Refused: what lies on devices of several processes is one array, which other functions bring together.
+
+    Raises:
+        NotImplementedError: Always.
+    """
+    raise NotImplementedError(
+        "A Parameter that is cut over devices is one array here, of which no Cell gathers slices: save_checkpoint writes "
+        "it whole, msnb.parallel.whole(parameter) brings it to each process, ops.AllGather gathers Tensors."
     )
 
 
-def destroy_allgather_cell():
-    """Drop the Cell that :func:`get_allgather_cell` keeps."""
-    global _allgather_cell
-    _allgather_cell = None
+def destroy_allgather_cell() -> None:
+    """Nothing: there is no Cell that :func:`get_allgather_cell` keeps."""
