@@ -71,7 +71,7 @@ def _watch(started, number):
     """Wait for all; once one has failed, say which, and wait no longer."""
     while True:
         ended = {rank: process.poll() for rank, process in started.items()}
-        for rank, status in ended.items():
+        for rank, status in sorted(ended.items(), key=_blame):
             if status:
                 how = f"was killed ({signal.Signals(-status).name})" if status < 0 else f"failed with status {status}"
                 print(f"Process {rank} of {number} {how}; the others are stopped.", file=sys.stderr, flush=True)
@@ -79,6 +79,12 @@ def _watch(started, number):
         if all(status == 0 for status in ended.values()):
             return 0
         time.sleep(0.1)
+
+
+def _blame(ended):
+    """Who was killed comes first: the others fail for want of it."""
+    status = ended[1]
+    return status is None or status >= 0
 
 
 def _end(processes):

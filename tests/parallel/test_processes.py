@@ -147,10 +147,13 @@ def test_the_launcher_ends_all_when_one_fails_and_says_which(capsys):
     script = [sys.executable, "-c"]
     started = {
         0: subprocess.Popen([*script, "import time; time.sleep(600)"]),
-        1: subprocess.Popen([*script, "import os; os.kill(os.getpid(), 9)"]),
+        1: subprocess.Popen([*script, "import sys; sys.exit(1)"]),  # as what waits for one that is gone does
+        2: subprocess.Popen([*script, "import os; os.kill(os.getpid(), 9)"]),
     }
-    assert _launch._watch(started, 2) == 137
-    assert capsys.readouterr().err == "Process 1 of 2 was killed (SIGKILL); the others are stopped.\n"
+    for failed in (1, 2):
+        started[failed].wait()
+    assert _launch._watch(started, 3) == 137
+    assert capsys.readouterr().err == "Process 2 of 3 was killed (SIGKILL); the others are stopped.\n"
     _launch._end(started.values())
     assert started[0].poll() is not None
 
