@@ -34,6 +34,15 @@ def test_an_axis_outside_another_one_cannot_be_cut_or_gathered_without_changing_
     assert EIGHT.way(inner, both, (8, 8)) == [(("y", "x"), ()), both]
 
 
+def test_axes_that_cut_several_factors_are_summed_over_one_after_the_other():
+    """Which sends more than a sum over both at once; axes that cut one factor are summed over at once."""
+    shape = jax.ShapeDtypeStruct((8, 8, 16), np.float32)
+    problem = Problem(flat(jax.make_jaxpr(lambda a: a.sum((0, 1)))(shape)), EIGHT, {})
+    sums = {choice.inputs[0][:2]: dict(choice.sums) for choice in problem.nodes[1]}
+    assert sums[("x",), ("y",)] == {("x",): 64, ("y",): 64}
+    assert sums[("x", "y"), ()] == {("x", "y"): 64}
+
+
 def test_layouts_have_equal_parts():
     found = EIGHT.layouts((4, 3))
     assert set(found) == {((), ()), (("x",), ()), (("y",), ())}

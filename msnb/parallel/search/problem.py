@@ -13,7 +13,7 @@ import numpy as np
 from msnb.ir.cost import FLOPS
 from msnb.parallel.search import bodies  # noqa: F401 - which fills in rules
 from msnb.parallel.search.costs import Layout, Machines
-from msnb.parallel.search.factors import Factors, factors_of
+from msnb.parallel.search.factors import Factors, Within, factors_of
 from msnb.parallel.search.flat import KEPT, Equation, Flat, Value, flat_body
 
 
@@ -162,12 +162,12 @@ class Problem:
             inputs = tuple(_layout(labels, by_axis) for labels in factors.inputs)
             outputs = tuple(_layout(labels, by_axis) for labels in factors.outputs)
             held = sum(n / machines.parts(lay) for n, lay in zip(bytes_made, outputs, strict=True))
-            together = tuple(axis for axis, factor in by_axis.items() if factor is not None and factor not in cut_apart)
-            sums = [(together, held)] if together and not factors.inside else []
-            for one in factors.inside:
+            sums = []  # of several factors XLA adds up over one after the other
+            for one in factors.inside or [Within(f, 0.0, ()) for f in cuts if f not in cut_apart]:
                 over = tuple(axis for axis, factor in by_axis.items() if factor == one.factor)
                 if over:
-                    sums.append((over, one.bytes / machines.parts(_layout(one.labels, by_axis))))
+                    inside = one.bytes / machines.parts(_layout(one.labels, by_axis))
+                    sums.append((over, inside if factors.inside else held))
             sent = sum(machines.all_reduce(list(axes), size) for axes, size in sums)
             choice = Choice(inputs, outputs, sent, operations / math.prod(cuts.values()), held, tuple(sums))
             known = found.get((inputs, outputs))
