@@ -252,6 +252,8 @@ def test_a_loop_is_cut_along_axes_that_hang_together_in_all_rounds():
     problem = Problem(flat(jax.make_jaxpr(looped)(*shapes)), Machines({"x": 2}, {"x": 1.0}), {})
     (loop,) = (n for n, e in enumerate(problem.graph.equations, len(shapes)) if e.primitive.name == "scan")
     ways = {choice.outputs: choice.sent for choice in problem.nodes[loop]}
+    whole_weight = {choice.inputs[0] for choice in problem.nodes[loop]}
+    assert whole_weight == {((), ())}  # its rows and columns hang together, and nothing is cut along both
     whole, rows = ((),), (("x",), ())
     assert ways[((), ()), whole, ((), (), ())] == 0
     # the sum over the rows is one of all devices in each of the six rounds
