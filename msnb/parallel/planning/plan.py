@@ -12,6 +12,7 @@ from msnb.core.spreading import on_one_device
 from msnb.parallel.auto import follow, returned
 from msnb.parallel.layouts import kept_by_optimizers
 from msnb.parallel.planning import estimate
+from msnb.parallel.planning.bar import Bar
 from msnb.parallel.planning.hardware import Hardware, hardware_of
 from msnb.parallel.planning.living import kept
 from msnb.parallel.planning.meshes import mesh_of, weights_of
@@ -355,7 +356,7 @@ def plan(
         program = program_of(root, *arguments, anew=True)
     limit = chosen.memory if memory is None else memory * _GIB
     plans = Plans(program, sizes, chosen, limit, {"efficiency": efficiency, "seconds": seconds})
-    with _bar(progress) as said:
+    with Bar(progress) as said:
         for way in named(plans):
             said(f"planned: {way[0]}")
             plans.refused.append(way) if isinstance(way, Refused) else plans.add(*way)
@@ -388,25 +389,3 @@ def _tensors(program, problem):
         else:
             yield f"argument {count}", "argument", value
             count += 1
-
-
-class _bar:
-    """A line that says what is done; none where it is not wanted, or there is no tqdm."""
-
-    def __init__(self, wanted: bool) -> None:
-        self._wanted, self._shown = wanted, None
-
-    def __enter__(self):
-        if self._wanted:
-            from tqdm.auto import tqdm  # takes long to import, and only who plans wants it
-
-            self._shown = tqdm(desc="plan", bar_format="{desc} {elapsed}", leave=False)
-        return self.say
-
-    def say(self, text: str) -> None:
-        if self._shown is not None:
-            self._shown.set_description(text)
-
-    def __exit__(self, *_):
-        if self._shown is not None:
-            self._shown.close()

@@ -14,8 +14,8 @@ from msnb.parallel.search.problem import Problem
 
 Strategy = tuple[Problem, list[int]]
 _AGAIN = 3  # times that the search is asked for less memory
-# What a byte costs in a search beyond the time that it takes: it comes in a message that takes time, too. With 12,
-# what was found for eight networks was as fast as with 0 and 2, or faster; with 96 it is asked again where that sent too much.
+# What a byte costs in a search beyond the time that it takes: it comes in a message that takes time, too. With 12, what
+# was found for eight networks was as fast as with 0 and 2, or faster; 96 is for what sends too much with that.
 _PRICES = 12.0, 96.0
 
 
@@ -106,8 +106,8 @@ def searched(around: Any, others: Sequence[Strategy]) -> Strategy:
     """The fastest of what the search finds and of other strategies, by the time that plans tell of them.
 
     None is taken that keeps more than there is memory; none that sends more bytes than the first of the others, data
-    parallelism, where that one fits. The search adds up what overlaps in a step, and knows no messages: so strategies are
-    compared at last by what is told of them.
+    parallelism, where that one fits. The search adds up what overlaps in a step, and knows no messages, so that the
+    strategies are compared at last by what is told of them.
 
     Args:
         around (Plans): What it is for.
