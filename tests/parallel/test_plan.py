@@ -125,6 +125,21 @@ def test_memory_is_that_of_the_moment_when_most_is_there():
     assert kept(problem, chosen(("x",))) == (size + 3 * size) / 2 + weight
 
 
+def test_what_a_loop_adds_up_over_devices_takes_memory_for_one_round():
+    def program(x, rounds):
+        start = jnp.ones(64, np.float32)
+        return jax.lax.scan(lambda total, _: (total + (x * total).sum(0), None), start, None, rounds)[0]
+
+    found = []
+    for rounds in (2, 200):
+        closed = jax.make_jaxpr(lambda x, rounds=rounds: program(x, rounds))(jax.ShapeDtypeStruct((32, 64), np.float32))
+        problem = Problem(flat(closed), Machines({"x": 2}, {"x": 1.0}), {})
+        chosen = followed(problem, {0: (("x",), ())})
+        assert cost_of(*chosen) == rounds * 64 * 4  # once around, there and back
+        found.append(kept(*chosen))
+    assert found[0] == found[1] == 32 * 64 * 4 / 2 + 64 * 4  # and the sum of a round
+
+
 def test_the_search_within_little_memory_keeps_no_more(plans):
     free = plans["searched"]
     for part in (0.9, 0.8):
