@@ -1,8 +1,8 @@
 """What `msnb.parallel.plan` foresees beside what XLA makes, on eight virtual devices.
 
-    python benchmarks/planning.py [--nets LeNet VGG] [--strategies 0] [--deep 24]
+    python benchmarks/planning.py [--nets LeNet VGG] [--strategies 0] [--meshes 8 2x4] [--deep 24]
 
-For each network of `networks_zoo.py`, on a mesh of one axis and of two: bytes that each device sends, foreseen and
+For each network of `networks_zoo.py`, on each mesh: bytes that each device sends, foreseen and
 counted in what XLA made, for data parallelism, the searched plan, sharded optimizer and full sharding, and for as many
 strategies drawn at random as --strategies says, with the rank correlation over all; memory in the same way; and what
 XLA's own propagation sends that is told how the inputs lie, as in data parallelism and as the search has found.
@@ -21,7 +21,7 @@ from msnb import context
 from msnb.parallel import plan
 from msnb.parallel.planning.strategies import followed
 from msnb.parallel.planning.verifying import compiled
-from msnb.parallel.search.choosing import cost_of, dynamic_programming
+from msnb.parallel.search.choosing import cost_of
 
 msnb.alias.install()
 
@@ -81,10 +81,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nets", nargs="*", default=[*networks_zoo.EVIDENCE, *networks_zoo.ZOO])
     parser.add_argument("--strategies", type=int, default=0)
+    parser.add_argument("--meshes", nargs="*", default=["8", "2x4"])
     parser.add_argument("--deep", type=int, default=24)
     given = parser.parse_args()
     context.set_context(mode=context.GRAPH_MODE)
-    found = [compared(name, mesh, given.strategies) for name in given.nets for mesh in ((8,), (2, 4))]
+    meshes = [tuple(map(int, one.split("x"))) for one in given.meshes]
+    found = [compared(name, mesh, given.strategies) for name in given.nets for mesh in meshes]
     for what, several in zip(("bytes sent", "memory"), zip(*found, strict=True), strict=bool(found)):
         ratios = [ratio for one in several for ratio in one]
         middle, least, most = statistics.median(ratios), min(ratios), max(ratios)
@@ -94,7 +96,7 @@ def main():
         batch = networks_zoo.numbers(1024, 64), networks_zoo.numbers(1024)
         plans = plan(step, batch, devices=1024, hardware="h100", check=0, progress=False)
         started = time.perf_counter()
-        found = dynamic_programming(plans.problem, plans.memory, 60.0, plans.operation)
+        found = plans.search(plans.problem, plans.memory)
         seconds, cost = time.perf_counter() - started, cost_of(plans.problem, found)
         print(f"{given.deep} layers on 1,024 devices: {seconds:.1f} s, {cost / 1e6:,.1f} weighted MB\n{plans}")
 

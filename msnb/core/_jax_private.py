@@ -370,6 +370,12 @@ def weak_scalar(value):
     )
 
 
+def partitioned(lowering: Any) -> bool:
+    """Whether XLA cuts over several devices what is lowered in this context; no, if JAX does not say."""
+    around = getattr(getattr(lowering, "module_context", None), "axis_context", None)
+    return getattr(around, "num_devices", 1) > 1
+
+
 def scan_counts(eqn):
     """(constants, carried): how many inputs of a scan are which, in this order; the others are its rows."""
     if "num_carry" in eqn.params:

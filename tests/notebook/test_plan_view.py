@@ -44,6 +44,7 @@ TOLD = {
         one("sharded", 3e-3, [["hosts", "inside"], []], fits=False),
         STAGED,
     ],
+    "refused": [{"name": "searched", "reason": f"Nothing fits {HOSTILE}."}],
 }
 
 
@@ -106,6 +107,7 @@ def test_a_plan_is_chosen_and_a_device_says_what_it_holds(browser, tmp_path):
     page.click("[data-device='5']")
     assert page.inner_text(".device") == f"Device 5 (hosts 1, inside 1) holds {HOSTILE}[40:48, 0:32]"
     assert "27 %" in page.inner_text(".plans") and "bubble" in page.inner_text(".plans thead")
+    assert page.inner_text(".plans .reason") == f"Nothing fits {HOSTILE}."
     page.click("[data-plan='2']")  # on a mesh of its own
     assert "4 parts of 1 KiB, each on 2 devices" in page.inner_text(".told")
     page.click("[data-device='5']")

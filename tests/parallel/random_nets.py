@@ -37,49 +37,76 @@ def legal(random: np.random.Generator, rule: Rule, shapes: list[tuple[int, ...]]
             return tuple(tuple(parts.get(c, 1) for c in letters) for letters, _ in said)
 
 
+KINDS = "MatMul", "Mul", "Add", "Tanh", "Softmax", "Transpose", "ReduceSum", "Gelu"
+SEEN = "Conv2D", "Gather"  # each net has both
+
+
 class Drawn(nn.Cell):
-    """Up to six operators one after the other, Parameters as their second operands; the mean of squares."""
+    """Up to eight operators one after the other, Parameters as their second operands; the mean of squares."""
 
     def __init__(self, random, shape, kind):
         super().__init__()
         self.layers, self.params = [], []
-        for number in range(random.integers(3, 7)):
-            name = str(random.choice(["MatMul", "Mul", "Add", "Tanh", "Softmax", "Transpose", "ReduceSum", "Gelu"]))
-            operator, settings, static, weight = getattr(P, name), {}, (), None
-            if name == "MatMul":
-                weight = shape[1], int(random.choice(SIZES))
-            elif name in ("Mul", "Add"):
-                weight = shape if random.random() < 0.5 else shape[1:]
-            elif name == "Transpose":
-                static, settings = ((1, 0),), {"perm": (1, 0)}
-            elif name == "ReduceSum":
-                static, settings = (0,), {"axis": 0, "keep_dims": True}
-            made = operator(keep_dims=True) if name == "ReduceSum" else operator()
-            self.layers.append((name, made, static, settings, weight, shape))
+        names = [str(name) for name in random.choice(KINDS, random.integers(3, 7))]
+        for name in SEEN:
+            names.insert(random.integers(len(names) + 1), name)
+        for number, name in enumerate(names):
+            after, weight = self.layer(random, name, shape)
             if weight is not None:
                 value = random.standard_normal(weight).astype(kind) / 4
                 self.params.append(Parameter(Tensor(value), name=f"w{number}"))
-            if name == "MatMul":
-                shape = shape[0], weight[1]
-            elif name == "Transpose":
-                shape = shape[::-1]
-            elif name == "ReduceSum":
-                self.layers.append(("Tile", P.Tile(), ((shape[0], 1),), None, None, (1, shape[1])))
+            shape = after
         self.weights = ParameterTuple(self.params)
         self.square, self.mean = P.Square(), P.ReduceMean()
 
+    def layer(self, random, name, shape):
+        """Add an operator: (the shape after it, that of its weight); what cuts nothing brings shapes there and back."""
+        weight = None
+        if name == "MatMul":
+            weight = shape[1], int(random.choice(SIZES))
+            after = shape[0], weight[1]
+            self.add(P.MatMul(), (), {}, [shape, weight])
+        elif name in ("Mul", "Add"):
+            weight, after = shape if random.random() < 0.5 else shape[1:], shape
+            self.add(getattr(P, name)(), (), {}, [shape, weight])
+        elif name == "Transpose":
+            after = shape[::-1]
+            self.add(P.Transpose(), ((1, 0),), {"perm": (1, 0)}, [shape])
+        elif name == "ReduceSum":
+            after = shape
+            self.add(P.ReduceSum(keep_dims=True), (0,), {"axis": 0, "keep_dims": True}, [shape])
+            self.add(P.Tile(), ((shape[0], 1),))
+        elif name == "Conv2D":  # the second axis as channels of four pixels
+            image, outputs = (shape[0], shape[1] // 4, 2, 2), int(random.choice(SIZES)) // 4
+            weight, after = (outputs, image[1], 3, 3), (shape[0], 4 * outputs)
+            self.add(P.Reshape(), (image,))
+            self.add(P.Conv2D(outputs, 3, pad_mode="same"), (), {}, [image, weight])
+            self.add(P.Reshape(), (after,))
+        elif name == "Gather":  # rows, some of them more than once
+            places = random.integers(shape[0], size=int(random.choice(SIZES))).astype(np.int32)
+            after = len(places), shape[1]
+            self.add(P.Gather(), (Tensor(places), 0), {"axis": 0}, [shape, places.shape])
+        else:
+            after = shape
+            self.add(getattr(P, name)(), (), {}, [shape])
+        return after, weight
+
+    def add(self, made, static, settings=None, shapes=()):
+        """An operator, what it is given behind its Tensors, and what its strategy is drawn from: shapes of operands."""
+        weighted = len(shapes) == 2 and not static
+        self.layers.append((type(made).__name__, made, static, settings, weighted, shapes))
+
     def strategies(self, random):
         """Each operator gets a strategy that its rule allows; what is repeated follows."""
-        for name, made, _, settings, weight, shape in self.layers:
+        for name, made, _, settings, _, shapes in self.layers:
             if settings is not None:
-                shapes = [shape] if weight is None else [shape, weight]
                 settings = {**made._attributes, **settings}
                 made.shard(legal(random, rule_of(Call(name, settings, shapes)), shapes))
 
     def construct(self, x):
         weights = list(self.weights)
-        for _, made, static, _, weight, _ in self.layers:
-            x = made(x, *static) if weight is None else made(x, weights.pop(0))
+        for _, made, static, _, weighted, _ in self.layers:
+            x = made(x, weights.pop(0)) if weighted else made(x, *static)
         return self.mean(self.square(x))
 
 
@@ -105,14 +132,14 @@ def tried(seed):
     kind = (np.float64, np.float32)[seed % 2]
     shape = tuple(int(n) for n in random.choice(SIZES, 2))
     net = Drawn(random, shape, kind)
-    while not net.params:
-        net = Drawn(random, shape, kind)
     x, step = Tensor(random.standard_normal(shape).astype(kind)), Step(net)
     wrong, ratios = [], []
 
     def beside(alone, how):
         for a, b in zip(alone, ran(step, x), strict=True):
-            allowed = (1e-9 if kind is np.float64 else 1e-5) * max(np.abs(a).max(), 1e-3)
+            allowed = (1e-9 if kind is np.float64 else 1e-5) * max(
+                np.abs(a).max(), 1e-2
+            )  # a gradient may be nothing but what rounds
             if np.abs(a - b).max() > allowed:
                 wrong.append((seed, how, [layer[0] for layer in net.layers], np.abs(a - b).max(), np.abs(a).max()))
 
@@ -145,5 +172,5 @@ def check_nets_at_random_give_what_one_device_gives():
         wrong += found[0]
         ratios += found[1]
     assert not wrong, wrong
-    assert 0.95 < statistics.median(ratios) < 1.05, ratios
+    assert 0.95 < statistics.median(ratios) and max(ratios) < 1.05, ratios
     print(f"bytes counted to foreseen: {min(ratios):.3f} to {max(ratios):.3f}", flush=True)

@@ -145,6 +145,21 @@ def test_a_network_without_equal_blocks_has_no_pipelines():
     assert not any(one.pipeline for one in found) and "bubble" not in repr(found)
 
 
+def test_stages_that_are_refused_when_they_are_traced_say_why():
+    class Between(Blocks):
+        def construct(self, x):
+            for block in self.blocks:
+                x = block(x) * 2
+            return ops.square(x).mean()
+
+    net = Between((32,) * 2)
+    step = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params(), 0.1)).set_train()
+    found = plan(step, Tensor(np.zeros((64, 32), np.float32)), devices=2, hardware="h100", check=0, progress=False)
+    (refused,) = found.refused
+    assert refused.name == "2 stages" and "The blocks of a pipeline follow one another" in refused.reason
+    assert not any(one.pipeline for one in found) and refused.reason in repr(found)
+
+
 def test_a_pipeline_is_applied_to_a_step_that_has_its_parts(plans, given):
     with pytest.raises(RuntimeError, match=r"nn.PipelineCell\(network, 8\)"):
         plans["2 stages, 8 parts"].apply()

@@ -9,6 +9,7 @@ import pytest
 
 from msnb import Tensor, context, nn
 from msnb.parallel import plan
+from msnb.parallel.planning.estimate import step_time
 from msnb.parallel.planning.hardware import PRESETS, hardware_of
 from msnb.parallel.planning.living import kept
 from msnb.parallel.planning.plan import mesh_of, weights_of
@@ -64,8 +65,23 @@ def test_what_is_foreseen_by_kinds_is_what_the_search_counts(plans):
         assert one.time.step >= max(one.time.computing, one.time.sending) * (1 - 1e-9)
 
 
-def test_the_searched_plan_sends_no_more_than_data_parallelism(plans):
-    assert plans["searched"].bytes <= plans["data parallel"].bytes
+@pytest.mark.parametrize("seed", range(3))
+def test_the_searched_plan_sends_no_more_than_data_parallelism_and_no_such_plan_is_faster(seed):
+    """Of nets, batches and meshes drawn at random, some with links between hosts, by the figures that are told."""
+    random = np.random.default_rng(seed)
+    widths = [int(n) for n in random.choice((16, 48, 64, 256), 3)]
+    cells = [nn.Dense(a, b, activation=str(random.choice(["relu", "tanh"]))) for a, b in zip(widths, widths[1:])]
+    net = nn.SequentialCell(cells)
+    loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
+    step = nn.TrainOneStepCell(loss, nn.Adam(net.trainable_params(), 0.1)).set_train()
+    rows = int(random.choice((8, 64, 4096)))
+    batch = Tensor(np.zeros((rows, widths[0]), np.float32)), Tensor(np.zeros(rows, np.int32))
+    mesh = (None, (8,), (2, 4))[seed]  # the first has hosts
+    found = plan(step, batch, 16 if mesh is None else 8, mesh, "a100", check=0, progress=False)
+    data, best = found["data parallel"], found["searched"]
+    assert data.fits and best.bytes <= data.bytes
+    assert best.time.step <= min(one.time.step for one in found if not one.pipeline and one.bytes <= data.bytes)
+    assert not found.refused and "none:" not in repr(found)
 
 
 def test_why_not_another_layout(plans):
@@ -109,6 +125,21 @@ def test_memory_is_that_of_the_moment_when_most_is_there():
     assert kept(problem, chosen(("x",))) == (size + 3 * size) / 2 + weight
 
 
+def test_what_a_loop_adds_up_over_devices_takes_memory_for_one_round():
+    def program(x, rounds):
+        start = jnp.ones(64, np.float32)
+        return jax.lax.scan(lambda total, _: (total + (x * total).sum(0), None), start, None, rounds)[0]
+
+    found = []
+    for rounds in (2, 200):
+        closed = jax.make_jaxpr(lambda x, rounds=rounds: program(x, rounds))(jax.ShapeDtypeStruct((32, 64), np.float32))
+        problem = Problem(flat(closed), Machines({"x": 2}, {"x": 1.0}), {})
+        chosen = followed(problem, {0: (("x",), ())})
+        assert cost_of(*chosen) == rounds * 64 * 4  # once around, there and back
+        found.append(kept(*chosen))
+    assert found[0] == found[1] == 32 * 64 * 4 / 2 + 64 * 4  # and the sum of a round
+
+
 def test_the_search_within_little_memory_keeps_no_more(plans):
     free = plans["searched"]
     for part in (0.9, 0.8):
@@ -121,6 +152,28 @@ def test_what_does_not_fit_is_said():
     small = planned(memory=1e-5)
     assert "searched" not in [one.name for one in small] and not any(one.fits for one in small)
     assert small[0].memory == min(one.memory for one in small)
+    (refused,) = small.refused
+    assert (refused.name, refused.reason[:11]) == ("searched", "No way was ")
+    assert small.as_dict()["refused"] == [{"name": "searched", "reason": refused.reason}]
+    assert f"none: {refused.reason}" in repr(small) and f"none: {refused.reason}" in small._repr_html_()
+
+
+def test_a_loop_takes_as_long_as_what_is_computed_in_its_rounds():
+    def looped(w, x):
+        return jax.lax.scan(lambda x, _: (jnp.tanh(x @ w), None), x, None, 5)[0]
+
+    def unrolled(w, x):
+        for _ in range(5):
+            x = jnp.tanh(x @ w)
+        return x
+
+    shapes, times = [jax.ShapeDtypeStruct(shape, np.float32) for shape in ((64, 64), (32, 64))], []
+    for program in (looped, unrolled):
+        problem = Problem(flat(jax.make_jaxpr(program)(*shapes)), Machines({"x": 2}, {"x": 1.0}), {})
+        for layout in ((), ("x",)):
+            chosen = followed(problem, {0: ((), ()), 1: (layout, ())})
+            times.append(step_time(*chosen, PRESETS["a100"], 0.5).computing)
+    assert times[:2] == pytest.approx(times[2:], rel=0.01) and times[0] == pytest.approx(2 * times[1])
 
 
 def test_a_mesh_has_hosts_and_what_is_inside():

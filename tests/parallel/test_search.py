@@ -34,6 +34,15 @@ def test_an_axis_outside_another_one_cannot_be_cut_or_gathered_without_changing_
     assert EIGHT.way(inner, both, (8, 8)) == [(("y", "x"), ()), both]
 
 
+def test_axes_that_cut_several_factors_are_summed_over_one_after_the_other():
+    """Which sends more than a sum over both at once; axes that cut one factor are summed over at once."""
+    shape = jax.ShapeDtypeStruct((8, 8, 16), np.float32)
+    problem = Problem(flat(jax.make_jaxpr(lambda a: a.sum((0, 1)))(shape)), EIGHT, {})
+    sums = {choice.inputs[0][:2]: dict(choice.sums) for choice in problem.nodes[1]}
+    assert sums[("x",), ("y",)] == {("x",): 64, ("y",): 64}
+    assert sums[("x", "y"), ()] == {("x", "y"): 64}
+
+
 def test_layouts_have_equal_parts():
     found = EIGHT.layouts((4, 3))
     assert set(found) == {((), ()), (("x",), ()), (("y",), ())}
@@ -243,6 +252,8 @@ def test_a_loop_is_cut_along_axes_that_hang_together_in_all_rounds():
     problem = Problem(flat(jax.make_jaxpr(looped)(*shapes)), Machines({"x": 2}, {"x": 1.0}), {})
     (loop,) = (n for n, e in enumerate(problem.graph.equations, len(shapes)) if e.primitive.name == "scan")
     ways = {choice.outputs: choice.sent for choice in problem.nodes[loop]}
+    whole_weight = {choice.inputs[0] for choice in problem.nodes[loop]}
+    assert whole_weight == {((), ())}  # its rows and columns hang together, and nothing is cut along both
     whole, rows = ((),), (("x",), ())
     assert ways[((), ()), whole, ((), (), ())] == 0
     # the sum over the rows is one of all devices in each of the six rounds

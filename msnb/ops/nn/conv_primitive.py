@@ -4,7 +4,8 @@
 
 Each is bilinear and its transposes are the other two, so forward mode, reverse mode and every mix of them work, and
 on CPU each of the three picks its own lowering (`conv_choice`) at the moment it is lowered, when the platform is
-known. A graph that is exported or moved to GPU or TPU gets XLA's own convolution from the same jaxpr.
+known. A graph that is exported, moved to GPU or TPU, or cut over several devices by XLA, gets XLA's own convolution
+from the same jaxpr.
 """
 
 from functools import partial
@@ -15,6 +16,7 @@ from jax.core import ShapedArray
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
+from msnb.core._jax_private import partitioned
 from msnb.ops.nn import conv_choice
 from msnb.ops.nn.conv_lowering import Geometry, direct
 
@@ -91,10 +93,15 @@ def _define(name, shape_of, compute, choose, axes):
     anywhere = partial(compute, way=direct)
     primitive.def_impl(lambda a, b, **attributes: jax.jit(partial(primitive.bind, **attributes))(a, b))
     primitive.def_abstract_eval(_abstract(shape_of))
-    mlir.register_lowering(primitive, mlir.lower_fun(anywhere, multiple_results=False))
-    mlir.register_lowering(
-        primitive, mlir.lower_fun(_on_cpu(compute, choose, axes), multiple_results=False), platform="cpu"
-    )
+    own = mlir.lower_fun(anywhere, multiple_results=False)
+    chosen = mlir.lower_fun(_on_cpu(compute, choose, axes), multiple_results=False)
+
+    def on_cpu(context, *operands, **attributes):
+        # What is chosen for one device moves images in loops and parts, which several would send to one another.
+        return (own if partitioned(context) else chosen)(context, *operands, **attributes)
+
+    mlir.register_lowering(primitive, own)
+    mlir.register_lowering(primitive, on_cpu, platform="cpu")
 
     def batch(operands, dims, **attributes):  # under vmap XLA's own is used: its batching rule handles every case
         return jax.vmap(partial(anywhere, **attributes), dims)(*operands), 0

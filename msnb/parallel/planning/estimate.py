@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from msnb.parallel.planning.hardware import Hardware
 from msnb.parallel.search.costs import Layout
-from msnb.parallel.search.problem import Choice, Edge, Problem
+from msnb.parallel.search.problem import Choice, Edge, Problem, holds_graph, is_product
 
 
 class Sent(NamedTuple):
@@ -156,8 +156,10 @@ class _Line:
 
 
 def computing_time(equation: Any, choice: Choice, hardware: Hardware, efficiency: float) -> float:
-    """Seconds: of products the arithmetic, of the rest what they write and the next reads."""
-    if equation.primitive.name.startswith(("dot_general", "conv")):
+    """Seconds: of products the arithmetic, of the rest what they write and the next reads; of what holds a graph both,
+    in all rounds."""
+    seconds = choice.written / hardware.memory_bandwidth
+    if is_product(equation) or holds_graph(equation):
         dtype = str(getattr(equation.outputs[0].aval, "dtype", "float32"))
-        return choice.operations / (efficiency * hardware.operations(dtype))
-    return choice.held / hardware.memory_bandwidth
+        seconds += choice.operations / (efficiency * hardware.operations(dtype))
+    return seconds

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from msnb.parallel.search.problem import Edge, Problem
+from msnb.parallel.search.problem import Edge, Problem, holds_graph
 
 _VIEWS = frozenset(("reshape", "squeeze", "expand_dims", "name", "stop_gradient"))
 _REPEATED = frozenset(("broadcast_in_dim", "iota"))
-_WHOLE = (  # what reads its operands from memory; all else is made element by element where its operands are
+# What, beside convolutions, reads its operands from memory; all else is made element by element where its operands are.
+_WHOLE = (
     *(
         "dot_general",
-        "conv",
         "scan",
         "shard_map",
         "while",
@@ -114,6 +114,10 @@ class _Step:
         for number, choice in enumerate(self._choices):
             size = sum(size for _, size in choice.sums)
             if not size:
+                continue
+            equation = self._problem.graph.equations[number - self._first]
+            if holds_graph(equation):  # the sums of a round take the place of those of the round before
+                self._there(size / equation.params.get("length", 1), number, number)
                 continue
             readers = [self._reads[number, k] for k in range(len(choice.outputs))]
             nearest = min((e.target[0] for edges in readers for e in edges if e.target[1] is not None), default=number)

@@ -19,10 +19,10 @@ from msnb.parallel import pipeline
 from msnb.parallel.auto import returned
 from msnb.parallel.planning.estimate import Sent, computing_time
 from msnb.parallel.planning.hardware import Hardware
-from msnb.parallel.planning.strategies import Strategy, followed, whole
+from msnb.parallel.planning.strategies import Refused, Strategy, followed, whole
 from msnb.parallel.search.costs import Layout, Machines
 from msnb.parallel.search.flat import Equation, Value, flat
-from msnb.parallel.search.problem import Choice, Problem, Ways
+from msnb.parallel.search.problem import Choice, Problem, Ways, is_product
 from msnb.parallel.semi_auto import lying
 
 STAGES, ROWS = "stages", "rows"  # the axes of the mesh
@@ -107,8 +107,11 @@ class _Staged:
         return {}
 
 
-def pipelines(root: Any, arguments: tuple[Any, ...], devices: int, weights: Callable[..., Any]) -> Iterator[Pipeline]:
-    """The ways to divide a training step into stages, fewer first; none of a network without equal blocks.
+def pipelines(
+    root: Any, arguments: tuple[Any, ...], devices: int, weights: Callable[..., Any]
+) -> Iterator[Pipeline | Refused]:
+    """The ways to divide a training step into stages, fewer first; none of a network without equal blocks. What is
+    refused when it is traced says why.
 
     Args:
         root (Any): The step: a Cell with an `nn.PipelineCell` in it, or one that trains its `network`.
@@ -129,7 +132,8 @@ def pipelines(root: Any, arguments: tuple[Any, ...], devices: int, weights: Call
             machines = Machines({axis: size for axis, size in sizes.items() if size > 1}, weights(sizes))
             try:
                 yield _pipelined(root, arguments, None if parts else network, machines, number)
-            except NotImplementedError:  # what stands in the blocks is no stage, however many there are
+            except NotImplementedError as error:  # what stands in the blocks is no stage, however many there are
+                yield Refused(f"{stages} stages", str(error))
                 return
 
 
@@ -264,6 +268,8 @@ def _seconds(jaxpr: Any, hardware: Hardware, efficiency: float) -> float:
     for eqn, times in _within(jaxpr):
         if not eqn.primitive.name.startswith(("psum", "ppermute")):
             made = [Value(v.aval) for v in eqn.outvars]
-            choice = Choice((), (), 0.0, float(flops(eqn, memo)), sum(v.bytes for v in made))
-            total += times * computing_time(Equation(eqn.primitive, eqn.params, [], made), choice, hardware, efficiency)
+            one, size = Equation(eqn.primitive, eqn.params, [], made), float(sum(v.bytes for v in made))
+            written = 0.0 if is_product(one) else size
+            choice = Choice((), (), 0.0, float(flops(eqn, memo)), size, (), written)
+            total += times * computing_time(one, choice, hardware, efficiency)
     return total

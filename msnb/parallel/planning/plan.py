@@ -11,11 +11,13 @@ from msnb.core.compile import program_of
 from msnb.core.spreading import on_one_device
 from msnb.parallel.auto import follow, returned
 from msnb.parallel.layouts import kept_by_optimizers
-from msnb.parallel.planning import estimate, strategies
+from msnb.parallel.planning import estimate
+from msnb.parallel.planning.bar import Bar
 from msnb.parallel.planning.hardware import Hardware, hardware_of
 from msnb.parallel.planning.living import kept
 from msnb.parallel.planning.meshes import mesh_of, weights_of
 from msnb.parallel.planning.pipelines import Pipeline, pipelines
+from msnb.parallel.planning.strategies import Refused, named
 from msnb.parallel.planning.table import html_table, text_table
 from msnb.parallel.planning.verifying import Compiled, compiled
 from msnb.parallel.search.choosing import cost_of, dynamic_programming
@@ -59,7 +61,7 @@ class Plan:
         self.operations: float = estimate.operations(problem, chosen)
         self.memory: float = kept(problem, chosen)
         self.fits: bool = self.memory <= around.memory
-        self.time: estimate.Time = estimate.step_time(problem, chosen, around.hardware, around.efficiency, known)
+        self.time: estimate.Time = around.duration(problem, chosen, known)
         self.compiled: Compiled | None = None
 
     @property
@@ -118,7 +120,7 @@ class Plan:
             if search:
                 fixed = every.fixed({number: layout})
                 around = self._around
-                then = dynamic_programming(fixed, around.memory, around.seconds, around.operation)
+                then = around.search(fixed, around.memory, work=0.01)  # the bytes are asked for
                 cost = cost_of(fixed, then)
             else:
                 numbers = every.numbers((problem, self._chosen))
@@ -226,6 +228,7 @@ class Plans(Sequence[Plan]):
         tensors (list): (name, kind, value) of each input of the program; the kinds are "parameter", "state" (what an
             optimizer keeps), "constant" (a Parameter that is only read) and "argument".
         problem (Problem): What was searched.
+        refused (list[Refused]): The ways that there are not, each with its reason.
     """
 
     def __init__(self, program: Any, mesh: dict[str, int], hardware: Hardware, memory: float, told: dict[str, Any]):
@@ -234,11 +237,25 @@ class Plans(Sequence[Plan]):
         self.seconds: float = told["seconds"]
         self.title: str = program.title
         self.operation: float = hardware.inside / (self.efficiency * hardware.operations("float32"))
+        self.written: float = hardware.inside / hardware.memory_bandwidth
         machines = Machines(mesh, weights_of(mesh, hardware))
         self.returned: dict[int, int] = returned(program)
         self.problem: Problem = Problem(flat(program.jaxpr), machines, self.returned)
         self.tensors: list[tuple[str, str, Any]] = list(_tensors(program, self.problem))
         self._plans: list[Plan] = []
+        self.refused: list[Refused] = []
+
+    def search(
+        self, problem: Problem, memory: float | None, seconds: float | None = None, work: float = 1.0
+    ) -> list[int]:
+        """The choices of least cost, where sending, arithmetic and writing cost what they take on the hardware; the
+        last two so many times that."""
+        prices = work * self.operation, work * self.written
+        return dynamic_programming(problem, memory, seconds or self.seconds, *prices)
+
+    def duration(self, problem: Problem, chosen: list[int], known: Any = None) -> estimate.Time:
+        """How long a step takes; see `estimate.step_time`."""
+        return estimate.step_time(problem, chosen, self.hardware, self.efficiency, known)
 
     def add(self, name: str, strategy: tuple[Problem, list[int]], pipeline: Pipeline | None = None) -> Plan:
         """One more way."""
@@ -274,13 +291,14 @@ class Plans(Sequence[Plan]):
             "hardware": self.hardware._asdict() | {"peak": dict(self.hardware.peak)},
             "memory": self.memory,
             "plans": [one.as_dict() for one in self._plans],
+            "refused": [dict(one._asdict()) for one in self.refused],
         }
 
     def __repr__(self) -> str:
-        return text_table(self._plans, self)
+        return text_table(self._plans, self, self.refused)
 
     def _repr_html_(self) -> str:
-        return html_table(self._plans, self)
+        return html_table(self._plans, self, self.refused)
 
 
 def plan(
@@ -299,9 +317,11 @@ def plan(
     """Ways to spread a program over devices that need not be there, and what each of them means.
 
     The program is traced, as GRAPH mode does, and each way is a layout for every value in it: data parallel (each
-    device has its rows, and all Parameters), what the search finds within the memory, and where Parameters are written
-    data parallel with what the optimizer keeps cut (ZeRO-1), and all that is kept cut (full sharding). The first ones
-    are compiled by XLA on virtual devices in another process, and what they send is counted.
+    device has its rows, and all Parameters), where Parameters are written data parallel with what the optimizer keeps
+    cut (ZeRO-1), and all that is kept cut (full sharding), and the fastest within the memory of what the search finds
+    and these, "searched", which sends no more than data parallel where that fits. The first ones are compiled by XLA on
+    virtual devices in another process, and what they send is counted. A way that there is not has a row with the
+    reason.
 
     Where the network that a step trains has equal blocks, there are pipelines as well, see `nn.PipelineCell`: of as
     many stages as divide blocks and devices, and of at most four parts for each stage, or of as many as a step says.
@@ -336,12 +356,15 @@ def plan(
         program = program_of(root, *arguments, anew=True)
     limit = chosen.memory if memory is None else memory * _GIB
     plans = Plans(program, sizes, chosen, limit, {"efficiency": efficiency, "seconds": seconds})
-    with _bar(progress) as said:
-        for name, strategy in _ways(plans, program):
-            said(f"planned: {name}")
-            plans.add(name, strategy)
+    with Bar(progress) as said:
+        for way in named(plans):
+            said(f"planned: {way[0]}")
+            plans.refused.append(way) if isinstance(way, Refused) else plans.add(*way)
         weights = functools.partial(weights_of, hardware=chosen)
         for way in pipelines(root, arguments, devices, weights):
+            if isinstance(way, Refused):
+                plans.refused.append(way)
+                continue
             name = f"{way.stages} stages, {way.parts} parts"
             said(f"planned: {name}")
             plans.add(name, way.strategy, way)
@@ -349,30 +372,6 @@ def plan(
             said(f"XLA compiles: {one.name}")
             plans.check(one)
     return plans
-
-
-def _ways(plans: Plans, program: Any):
-    """(name, strategy) of each way."""
-    problem, kinds = plans.problem, [kind for _, kind, _ in plans.tensors]
-    whole, rows = strategies.whole, strategies.cut_rows
-
-    def lying(cut):
-        return {n: (rows if kind in cut else whole)(problem, n) for n, kind in enumerate(kinds)}
-
-    beside = strategies.followed(problem, lying({"argument"}))
-    yield "data parallel", beside
-    best = None
-    try:
-        best = strategies.searched(problem, beside, plans.memory, plans.seconds, plans.operation)
-    except RuntimeError:  # nothing fits: the tightest is told below
-        pass
-    if best is not None:
-        yield "searched", best
-    if "state" in kinds:
-        yield "optimizer sharded", strategies.followed(problem, lying({"argument", "state"}))
-    if "parameter" in kinds:
-        fixed = problem.fixed(lying({"argument", "state", "parameter"}))
-        yield "fully sharded", (fixed, dynamic_programming(fixed, None, plans.seconds, plans.operation))
 
 
 def _tensors(program, problem):
@@ -390,25 +389,3 @@ def _tensors(program, problem):
         else:
             yield f"argument {count}", "argument", value
             count += 1
-
-
-class _bar:
-    """A line that says what is done; none where it is not wanted, or there is no tqdm."""
-
-    def __init__(self, wanted: bool) -> None:
-        self._wanted, self._shown = wanted, None
-
-    def __enter__(self):
-        if self._wanted:
-            from tqdm.auto import tqdm  # takes long to import, and only who plans wants it
-
-            self._shown = tqdm(desc="plan", bar_format="{desc} {elapsed}", leave=False)
-        return self.say
-
-    def say(self, text: str) -> None:
-        if self._shown is not None:
-            self._shown.set_description(text)
-
-    def __exit__(self, *_):
-        if self._shown is not None:
-            self._shown.close()

@@ -2,17 +2,33 @@
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from msnb.parallel.planning.estimate import communication
 from msnb.parallel.planning.living import kept
-from msnb.parallel.search.choosing import cost_of, dynamic_programming
-from msnb.parallel.search.costs import Layout
+from msnb.parallel.search.costs import Layout, Machines
 from msnb.parallel.search.problem import Problem
 
 Strategy = tuple[Problem, list[int]]
 _AGAIN = 3  # times that the search is asked for less memory
+# What a byte costs in a search beyond the time that it takes: it comes in a message that takes time, too. With 12, what
+# was found for eight networks was as fast as with 0 and 2, or faster; 96 is for what sends too much with that.
+_PRICES = 12.0, 96.0
+
+
+class Refused(NamedTuple):
+    """A way that there is not.
+
+    Attributes:
+        name (str): What it would be called.
+        reason (str): Why.
+    """
+
+    name: str
+    reason: str
 
 
 def cut_rows(problem: Problem, number: int) -> Layout:
@@ -62,23 +78,106 @@ def followed(problem: Problem, inputs: Mapping[int, Layout]) -> Strategy:
     return fixed, chosen
 
 
-def searched(problem: Problem, beside: Strategy, memory: float, seconds: float, operation: float) -> Strategy:
-    """The best that the search finds; never one that sends more than `beside`, where that fits into the memory.
+def named(around: Any) -> Iterator[tuple[str, Strategy] | Refused]:
+    """The ways of a plan that have a name, or why one is not there.
 
-    The search counts memory at one moment that is the same for all strategies. Where what it finds keeps more than
-    there is at another moment, it is asked again for so much less, as long as the time lasts.
+    Args:
+        around (Plans): What they are for.
     """
-    deadline, limit = time.monotonic() + seconds, memory
-    found = dynamic_programming(problem, limit, seconds, operation)
+    problem, kinds = around.problem, [kind for _, kind, _ in around.tensors]
+
+    def lying(cut):
+        return {n: (cut_rows if kind in cut else whole)(problem, n) for n, kind in enumerate(kinds)}
+
+    ways = {"data parallel": followed(problem, lying({"argument"}))}
+    if "state" in kinds:
+        ways["optimizer sharded"] = followed(problem, lying({"argument", "state"}))
+    if "parameter" in kinds:
+        fixed = problem.fixed(lying({"argument", "state", "parameter"}))
+        ways["fully sharded"] = fixed, around.search(fixed, None, work=1 / (1 + _PRICES[0]))
+    yield from ways.items()
+    try:
+        yield "searched", searched(around, list(ways.values()))
+    except RuntimeError as error:
+        yield Refused("searched", str(error))
+
+
+def searched(around: Any, others: Sequence[Strategy]) -> Strategy:
+    """The fastest of what the search finds and of other strategies, by the time that plans tell of them.
+
+    None is taken that keeps more than there is memory; none that sends more bytes than the first of the others, data
+    parallelism, where that one fits. The search adds up what overlaps in a step, and knows no messages, so that the
+    strategies are compared at last by what is told of them.
+
+    Args:
+        around (Plans): What it is for.
+        others (Sequence[Strategy]): The other strategies, data parallelism first.
+
+    Raises:
+        RuntimeError: If nothing that is found fits into the memory.
+    """
+    problem, memory = around.problem, around.memory
+    candidates = [problem.numbers(one) for one in others]
+    reason, limit = None, float("inf")
+    if kept(problem, candidates[0]) <= memory:
+        limit = _sent(problem, candidates[0])
+    try:
+        candidates += _found(around, problem, limit)
+    except RuntimeError as error:  # then one of the others, if there is one that fits
+        reason = error
+    fit = [one for one in candidates if kept(problem, one) <= memory and _sent(problem, one) <= limit]
+    if not fit:
+        raise reason or RuntimeError(
+            f"No way was found to spread the program over the devices that keeps no more than {memory:,.0f} bytes: the "
+            f"least that was found keeps {min(kept(problem, one) for one in candidates):,.0f}."
+        )
+    return problem, min(fit, key=lambda one: around.duration(problem, one).step)
+
+
+def _found(around: Any, problem: Problem, limit: float) -> list[list[int]]:
+    """What the search finds at the first price of a byte; where that sends more bytes than `limit`, at a higher one as
+    well."""
+    deadline, found = time.monotonic() + around.seconds, []
+    for price in _PRICES:
+        if found and (_sent(problem, found[-1]) <= limit or time.monotonic() > deadline):
+            break
+        weights = {axis: (weight + price) / (1 + price) for axis, weight in problem.machines.weights.items()}
+        other = problem
+        if weights != problem.machines.weights:
+            other = Problem(problem.graph, Machines(problem.machines.sizes, weights), around.returned)
+        found.append(_as_in(problem, other, _within(around, other, deadline, 1 / (1 + price))))
+    return found
+
+
+def _as_in(problem: Problem, other: Problem, chosen: list[int]) -> list[int]:
+    """The choices with the same layouts in another problem of the same graph and mesh."""
+    found = []
+    for mine, theirs, number in zip(problem.nodes, other.nodes, chosen, strict=True):
+        wanted = theirs[number].inputs, theirs[number].outputs
+        found.append(next(k for k, choice in enumerate(mine) if (choice.inputs, choice.outputs) == wanted))
+    return found
+
+
+def _within(around: Any, problem: Problem, deadline: float, work: float = 1.0) -> list[int]:
+    """The best that the search finds within the memory.
+
+    It counts memory at one moment that is the same for all strategies. Where what it finds keeps more than there is at
+    another moment, it is asked again for so much less, as long as the time lasts.
+    """
+    limit = around.memory
+    found = around.search(problem, limit, max(1.0, deadline - time.monotonic()), work)
     for _ in range(_AGAIN):
-        left, more = deadline - time.monotonic(), kept(problem, found) / memory
+        left, more = deadline - time.monotonic(), kept(problem, found) / around.memory
         if more <= 1 or left <= 0:
             break
         limit /= more
         try:
-            found = min(found, dynamic_programming(problem, limit, left, operation), key=lambda c: kept(problem, c))
+            found = min(found, around.search(problem, limit, left, work), key=lambda c: kept(problem, c))
         except RuntimeError:  # there is none that keeps so little at the search's moment
             break
-    other = problem.numbers(beside)
-    better = cost_of(problem, other) < cost_of(problem, found) or kept(problem, found) > memory
-    return problem, other if better and kept(problem, other) <= memory else found
+    return found
+
+
+def _sent(problem: Problem, chosen: list[int]) -> float:
+    """Bytes that each device sends."""
+    return sum(one.bytes for one in communication(problem, chosen))

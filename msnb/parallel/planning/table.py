@@ -2,6 +2,7 @@
 
 import html
 import math
+from collections.abc import Sequence
 from typing import Any
 
 _HEAD = (
@@ -48,18 +49,22 @@ def _title(around: Any) -> str:
     return f"{around.title} on {of}, {around.memory / 2**30:,.1f} GiB each; all figures are those of one device"
 
 
-def text_table(plans: list[Any], around: Any) -> str:
-    """Plans as lines."""
+def text_table(plans: list[Any], around: Any, refused: Sequence[Any] = ()) -> str:
+    """Plans as lines; below them the ways that there are not, each with its reason."""
     rows = _rows(plans)
     wide = [max(map(len, column)) for column in zip(*rows)]
     lines = ["  ".join([row[0].ljust(wide[0]), *(c.rjust(w) for c, w in zip(row[1:], wide[1:]))]) for row in rows]
+    lines += [f"{one.name.ljust(wide[0])}  none: {one.reason}" for one in refused]
     return "\n".join([_title(around), *lines])
 
 
-def html_table(plans: list[Any], around: Any) -> str:
+def html_table(plans: list[Any], around: Any, refused: Sequence[Any] = ()) -> str:
     """The same as HTML, without script."""
     names, *rows = _rows(plans)
     head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
     body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>" for row in rows)
+    for one in refused:
+        reason = f'<td colspan="{len(names) - 1}" style="text-align:left">none: {html.escape(one.reason)}</td>'
+        body += f"<tr><td>{html.escape(one.name)}</td>{reason}</tr>"
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     return f"<div><p>{html.escape(_title(around))}</p>{table}</div>"

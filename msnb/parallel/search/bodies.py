@@ -5,6 +5,7 @@ Axes hang together through all equations inside, and through what one round hand
 Where an equation inside sums over it, the devices add up in every round.
 """
 
+import itertools
 from typing import Any
 
 from msnb.core._jax_private import scan_counts
@@ -76,6 +77,10 @@ def _factors(body: Flat, constants: int, carried: int, rounds: int | None) -> Fa
                 groups.join((id(before), axis), (id(after), axis))
             else:
                 groups.keep((id(before), axis))
+    for value in (*body.inputs, *(o for equation in body.equations for o in equation.outputs)):
+        for axis, other in itertools.combinations(range(len(value.shape)), 2):  # a weight from a state to the next one
+            if groups.find((id(value), axis)) == groups.find((id(value), other)):
+                groups.keep((id(value), axis))
     numbers: dict[Axis, int] = {}
 
     def labelled(values, first):

@@ -27,7 +27,11 @@ _FEW = 500  # nodes, of which each is searched for by itself
 
 
 def dynamic_programming(
-    problem: Problem, memory: float | None = None, seconds: float = 60.0, operation: float = 1 / BYTE
+    problem: Problem,
+    memory: float | None = None,
+    seconds: float = 60.0,
+    operation: float = 1 / BYTE,
+    written: float = 0.0,
 ) -> list[int]:
     """Number of the choice for each node that together send the fewest bytes.
 
@@ -36,21 +40,22 @@ def dynamic_programming(
         memory (float): Bytes that what is kept, `problem.kept`, may take on each device. Default: None, any number.
         seconds (float): About how long it may take; the best that was found until then is returned. Default: 60.
         operation (float): What an operation costs, in bytes. Default: 0.005.
+        written (float): What a byte costs that is written to a device's own memory, in bytes sent. Default: 0.0.
 
     Raises:
         RuntimeError: If no choice fits into the memory.
     """
-    deadline = time.monotonic() + seconds
+    deadline, work = time.monotonic() + seconds, (operation, written)
     together = classes(problem) if len(problem.nodes) > _FEW else list(range(len(problem.nodes)))
     if memory is None:
-        return _cheapest(problem, together, operation, 0.0, deadline)
+        return _cheapest(problem, together, work, 0.0, deadline)
     least = sum(min(c.held for c in problem.nodes[n]) for n in problem.kept)
     if least > memory:
         raise RuntimeError(
             f"No way was found to spread the program over the devices: each would have to keep {least:,.0f} bytes, "
             f"but has memory for {memory:,.0f}."
         )
-    return within(problem, memory, lambda price: _cheapest(problem, together, operation, price, deadline), deadline)
+    return within(problem, memory, lambda price: _cheapest(problem, together, work, price, deadline), deadline)
 
 
 def within(problem: Problem, memory: float, solve: Callable[[float], list[int]], deadline: float) -> list[int]:
@@ -91,20 +96,20 @@ def held(problem: Problem, choice: list[int]) -> float:
     return sum(problem.nodes[n][choice[n]].held for n in problem.kept)
 
 
-def _cheapest(problem, together, operation, price, deadline):
-    costs, pairs = _priced(problem, together, operation, price)
+def _cheapest(problem, together, work, price, deadline):
+    costs, pairs = _priced(problem, together, work, price)
     reduced = Reduced(costs, pairs)
     chosen = _by_program(reduced, max(1.0, deadline - time.monotonic()))
     tied = reduced.whole(chosen)
-    return _each(problem, [tied[c] for c in together], operation, price)
+    return _each(problem, [tied[c] for c in together], work, price)
 
 
-def _priced(problem: Problem, together: list[int], operation: float, price: float):
+def _priced(problem: Problem, together: list[int], work: tuple[float, float], price: float):
     """(cost of each choice of each class, {other class: cost of each pair} of each)."""
     costs: list[Array] = [np.zeros(0)] * (max(together) + 1)
     pairs: list[dict[int, Array]] = [{} for _ in costs]
     for number, own in enumerate(together):
-        cost = own_costs(problem, number, operation, price)
+        cost = own_costs(problem, number, work, price)
         costs[own] = costs[own] + cost if len(costs[own]) else cost
     for edge in problem.edges:
         source, target, table = together[edge.source[0]], together[edge.target[0]], problem.moving(edge)
@@ -116,10 +121,19 @@ def _priced(problem: Problem, together: list[int], operation: float, price: floa
     return costs, pairs
 
 
-def own_costs(problem: Problem, number: int, operation: float, price: float) -> Array:
-    """What each choice of a node costs without its neighbours: what it sends, computes and keeps, in bytes sent."""
-    memory = price if number in problem.kept else 0.0
-    return np.array([c.sent + operation * c.operations + memory * c.held for c in problem.nodes[number]])
+def own_costs(problem: Problem, number: int, work: tuple[float, float], price: float) -> Array:
+    """What each choice of a node costs without its neighbours, in bytes sent: what it sends, computes, keeps.
+
+    Args:
+        problem (Problem): The choices.
+        number (int): The node.
+        work (tuple[float, float]): What an operation costs, and a byte that is written.
+        price (float): What a byte costs that is kept.
+    """
+    (operation, written), memory = work, price if number in problem.kept else 0.0
+    return np.array(
+        [c.sent + operation * c.operations + written * c.written + memory * c.held for c in problem.nodes[number]]
+    )
 
 
 def _by_program(reduced: Reduced, seconds: float) -> dict[int, int]:
@@ -145,12 +159,15 @@ def _by_program(reduced: Reduced, seconds: float) -> dict[int, int]:
         for target, table in reduced.pairs[source].items():
             if target < source or not table.any():
                 continue
+            rows_alike, columns_alike, table = _alike(table)
             base, (many, wide) = len(cost), table.shape
             cost.extend(table.ravel())
             for i in range(many):
-                constraint([*((base + i * wide + j, 1.0) for j in range(wide)), (starts[source] + i, -1.0)], 0)
+                ours = ((starts[source] + k, -1.0) for k in np.flatnonzero(rows_alike == i))
+                constraint([*((base + i * wide + j, 1.0) for j in range(wide)), *ours], 0)
             for j in range(wide):
-                constraint([*((base + i * wide + j, 1.0) for i in range(many)), (starts[target] + j, -1.0)], 0)
+                ours = ((starts[target] + k, -1.0) for k in np.flatnonzero(columns_alike == j))
+                constraint([*((base + i * wide + j, 1.0) for i in range(many)), *ours], 0)
     scale = max(map(abs, cost)) or 1.0
     either: Any = np.array(totals)  # both bounds: scipy's stubs say numbers
     matrix = coo_matrix((values, (rows, columns)), shape=(len(totals), len(cost))).tocsr()
@@ -166,7 +183,15 @@ def _by_program(reduced: Reduced, seconds: float) -> dict[int, int]:
     return {node: int(np.argmax(found.x[at : at + len(reduced.costs[node])])) for node, at in starts.items()}
 
 
-def _each(problem, choice, operation, price):
+def _alike(table: Array) -> tuple[Array, Array, Array]:
+    """(number of each row, number of each column, the table of these): equal ones have one number, as the choices of a
+    node have that leave a value alike, so that a program has one variable for all pairs of them."""
+    several, rows = np.unique(table, axis=0, return_inverse=True)
+    several, columns = np.unique(several, axis=1, return_inverse=True)
+    return rows.ravel(), columns.ravel(), several
+
+
+def _each(problem, choice, work, price):
     """A choice made better node by node, as long as that changes something."""
     near = defaultdict(list)
     for edge in problem.edges:
@@ -176,7 +201,7 @@ def _each(problem, choice, operation, price):
     for _ in range(20):
         changed = set()
         for number in sorted(waiting):
-            total = own_costs(problem, number, operation, price)
+            total = own_costs(problem, number, work, price)
             for edge, other in near[number]:
                 table = problem.moving(edge)
                 if other == number:

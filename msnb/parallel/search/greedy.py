@@ -15,7 +15,11 @@ from msnb.parallel.search.problem import Choice, Edge, Problem, Ways
 
 
 def recursive_programming(
-    problem: Problem, memory: float | None = None, seconds: float = 60.0, operation: float = 1 / BYTE
+    problem: Problem,
+    memory: float | None = None,
+    seconds: float = 60.0,
+    operation: float = 1 / BYTE,
+    written: float = 0.0,
 ) -> list[int]:
     """Number of the choice for each node, found greedily.
 
@@ -24,24 +28,26 @@ def recursive_programming(
         memory (float): Bytes that what is kept, `problem.kept`, may take on each device. Default: None, any number.
         seconds (float): About how long it may take where the memory is short. Default: 60.
         operation (float): What an operation costs, in bytes. Default: 0.005.
+        written (float): What a byte costs that is written to a device's own memory, in bytes sent. Default: 0.0.
 
     Raises:
         RuntimeError: If nothing that is found fits into the memory.
     """
+    work = operation, written
     if memory is None:
-        return _along_all(problem, operation, 0.0)
+        return _along_all(problem, work, 0.0)
     deadline = time.monotonic() + seconds
-    return within(problem, memory, lambda price: _along_all(problem, operation, price), deadline)
+    return within(problem, memory, lambda price: _along_all(problem, work, price), deadline)
 
 
-def _along_all(problem: Problem, operation: float, price: float) -> list[int]:
+def _along_all(problem: Problem, work: tuple[float, float], price: float) -> list[int]:
     near: list[list[tuple[Edge, int]]] = [[] for _ in problem.nodes]
     for edge in problem.edges:
         near[edge.source[0]].append((edge, edge.target[0]))
         near[edge.target[0]].append((edge, edge.source[0]))
     weight = [max(choice.operations for choice in node) for node in problem.nodes]
     order = sorted(range(len(weight)), key=lambda number: -weight[number])
-    costs = [own_costs(problem, number, operation, price) for number in range(len(weight))]
+    costs = [own_costs(problem, number, work, price) for number in range(len(weight))]
     axes, known = list(problem.machines.sizes), {}
     chosen = [0] * len(weight)
     for count in range(len(axes)):

@@ -13,7 +13,7 @@ import numpy as np
 from msnb.ir.cost import FLOPS
 from msnb.parallel.search import bodies  # noqa: F401 - which fills in rules
 from msnb.parallel.search.costs import Layout, Machines
-from msnb.parallel.search.factors import Factors, factors_of
+from msnb.parallel.search.factors import Factors, Within, factors_of
 from msnb.parallel.search.flat import KEPT, Equation, Flat, Value, flat_body
 
 
@@ -27,6 +27,8 @@ class Choice(NamedTuple):
         operations (float): Arithmetic of each device.
         held (float): Bytes that its results take on each device.
         sums (tuple): (axes of the mesh over which, bytes of) what is summed in it. Default: ().
+        written (float): Bytes that each device writes for it, those of products left out, whose arithmetic takes
+            longer. Default: 0.0.
     """
 
     inputs: tuple[Layout, ...]
@@ -35,6 +37,7 @@ class Choice(NamedTuple):
     operations: float
     held: float
     sums: tuple[tuple[tuple[str, ...], float], ...] = ()
+    written: float = 0.0
 
 
 class Ways(list[Choice]):
@@ -134,9 +137,15 @@ class Problem:
         factors = factors_of(equation)
         shapes = [*equation.shapes, *(o.shape for o in equation.outputs)]
         operations, sizes = _operations(equation), [o.bytes for o in equation.outputs]
-        key = str(equation.primitive), repr(factors), repr((shapes, sizes, operations))
+        inside = _written(equation) if holds_graph(equation) else None
+        key = str(equation.primitive), repr(factors), repr((shapes, sizes, operations, inside))
         if key not in self._known:
-            self._known[key] = self._ways(factors, shapes, sizes, operations)
+            found = self._ways(factors, shapes, sizes, operations)
+            if inside is not None:
+                found = Ways(c._replace(written=inside * c.operations / max(operations, 1)) for c in found)
+            elif not is_product(equation):
+                found = Ways(c._replace(written=c.held) for c in found)
+            self._known[key] = found
         return self._known[key]
 
     def _ways(self, factors: Factors, shapes: list[tuple[int, ...]], bytes_made: list[int], operations: float) -> Ways:
@@ -162,12 +171,12 @@ class Problem:
             inputs = tuple(_layout(labels, by_axis) for labels in factors.inputs)
             outputs = tuple(_layout(labels, by_axis) for labels in factors.outputs)
             held = sum(n / machines.parts(lay) for n, lay in zip(bytes_made, outputs, strict=True))
-            together = tuple(axis for axis, factor in by_axis.items() if factor is not None and factor not in cut_apart)
-            sums = [(together, held)] if together and not factors.inside else []
-            for one in factors.inside:
+            sums = []  # of several factors XLA adds up over one after the other
+            for one in factors.inside or [Within(f, 0.0, ()) for f in cuts if f not in cut_apart]:
                 over = tuple(axis for axis, factor in by_axis.items() if factor == one.factor)
                 if over:
-                    sums.append((over, one.bytes / machines.parts(_layout(one.labels, by_axis))))
+                    inside = one.bytes / machines.parts(_layout(one.labels, by_axis))
+                    sums.append((over, inside if factors.inside else held))
             sent = sum(machines.all_reduce(list(axes), size) for axes, size in sums)
             choice = Choice(inputs, outputs, sent, operations / math.prod(cuts.values()), held, tuple(sums))
             known = found.get((inputs, outputs))
@@ -210,6 +219,7 @@ class Problem:
 _LIGHT = frozenset(
     ("broadcast_in_dim", "reshape", "squeeze", "transpose", "convert_element_type", "name", "iota", "neg")
 )
+_PRODUCTS = frozenset(("dot_general", "conv_general_dilated", "conv", "conv_input_grad", "conv_filter_grad"))
 
 
 def _wanted(edge, choice) -> Layout:
@@ -227,10 +237,27 @@ def _layout(labels, by_axis) -> Layout:
     return tuple(tuple(a for a, f in by_axis.items() if f is not None and f == label) for label in labels)
 
 
+def is_product(equation: Equation) -> bool:
+    """Whether its arithmetic takes longer than what it reads and writes."""
+    return equation.primitive.name in _PRODUCTS
+
+
+def holds_graph(equation: Equation) -> bool:
+    """Whether it is a loop, or what is computed once more for a gradient, whose equations are counted."""
+    return equation.primitive.name in ("scan", *KEPT)
+
+
+def _written(equation: Equation) -> float:
+    """Bytes that an equation writes, or those inside it in all rounds; of products none."""
+    if holds_graph(equation):
+        return equation.params.get("length", 1) * sum(map(_written, flat_body(equation).equations))
+    return 0.0 if is_product(equation) else float(sum(o.bytes for o in equation.outputs))
+
+
 def _operations(equation: Equation) -> float:
     """Arithmetic of an equation."""
     rule = FLOPS.get(equation.primitive.name)
-    if rule is None and equation.primitive.name in ("scan", *KEPT):
+    if rule is None and holds_graph(equation):
         return equation.params.get("length", 1) * sum(map(_operations, flat_body(equation).equations))
     if rule is None:
         return sum(math.prod(o.shape) for o in equation.outputs)

@@ -127,9 +127,13 @@ export class App {
       "XLA: memory",
       "fits",
     ];
+    const wide = `class="reason" colspan="${heads.length - 1}"`;
+    const refused = (this.told.refused ?? []).map(
+      ({ name, reason }) => `<tr><th scope="row">${escape(name)}</th><td ${wide}>${escape(reason)}</td></tr>`,
+    );
     this.find(".plans").innerHTML =
       `<table><thead><tr>${heads.map((head) => `<th scope="col">${head}</th>`).join("")}</tr></thead>` +
-      `<tbody>${rows.join("")}</tbody></table>`;
+      `<tbody>${[...rows, ...refused].join("")}</tbody></table>`;
     roving(this.find(".plans tbody"), "button", { from: (all) => all[this.plan] });
   }
 
