@@ -73,7 +73,8 @@ def _first_missing(name):
 
 def _arguments(use, found, shown, bound):
     """A finding where a callable does not take what it is given; `bound` is 1 for a method looked up on its class."""
-    taken = _signature(found)
+    asked = callable(found) and not isinstance(found, types.ModuleType)  # what is no function may have no hash either
+    taken = _signature(found) if asked else None
     if taken is None:
         return None
     parameters = list(taken.parameters.values())
@@ -100,8 +101,6 @@ def _arguments(use, found, shown, bound):
 
 @functools.cache
 def _signature(found):
-    if not callable(found) or isinstance(found, types.ModuleType):
-        return None
     try:
         return inspect.signature(found)
     except (TypeError, ValueError):

@@ -8,7 +8,10 @@ import pytest
 
 from msnb.__main__ import main
 from msnb.check import check, of_cells
+from msnb.check.generation import _names
+from msnb.check.judging import judge
 from msnb.check.report import Report
+from msnb.check.uses import Use
 
 
 def report(tmp_path, text):
@@ -77,6 +80,22 @@ def test_what_a_name_stands_in_is_named_as_it_is(tmp_path):
 def test_what_is_refused_is_told_with_its_reason(tmp_path):
     (line,) = report(tmp_path, "from mindspore.ops.auto_generate import PagedAttention\n").lines
     assert "kernel of Ascend's" in line.text
+
+
+def test_what_is_within_a_name_that_only_refuses_is_told_as_the_name_is(tmp_path):
+    text = "from mindspore import rewrite\nfrom mindspore.explainer import benchmark\n"
+    found = report(tmp_path, text + "rewrite.Node.create_call_cell(1)\nbenchmark.Localization.of(1)\n")
+    assert [(line.place, line.kind) for line in found.lines] == [("program.py:3", "later"), ("program.py:4", "later")]
+    assert "Node.create_call_cell is not available in msnb yet; it rewrites" in found.lines[0].text
+
+
+def test_every_name_of_either_generation_can_be_judged():
+    names = sorted(name for some in _names().values() for name in some if not name.endswith("=)"))
+    assert len(names) > 2000
+    for name in names:
+        for use in (Use(name, 1, False, True, 1, ("nope",)), Use(f"{name}.inner", 1, False)):
+            finding = judge(use, 2)
+            assert finding is None or (finding.text.endswith(".") and "\n" not in finding.text), use
 
 
 def test_the_generation_and_what_means_another_thing(tmp_path):
