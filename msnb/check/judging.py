@@ -10,6 +10,7 @@ from msnb.check.resolving import ABSENT, resolve
 from msnb.check.uses import ROOT, Use
 from msnb.common import refused
 from msnb.common.missing import missing as missing_sentence
+from msnb.common.other_names import TENSOR, no_attribute
 from msnb.core.generations import meant_in_second
 from msnb.core.tensor import Tensor
 from msnb.nn.cell import Cell
@@ -50,16 +51,31 @@ def judge(use: Use, generation: int | None = None) -> Finding | None:
     if (why := getattr(found, "_later", None)) is not None and isinstance(found, type):
         return Finding(use, "later", f"{name} is not available in msnb yet; {why}.")
     if made:
+        found = _given(found)
         if not isinstance(found, type) or issubclass(found, Cell):
-            return None  # what a function gives is not known, and a Cell has what its constructor sets
+            return None  # what it gives is not known, and a Cell has what its constructor sets
         member = inspect.getattr_static(found, method, ABSENT)
         if member is ABSENT and hasattr(found, "__getattr__") and not issubclass(found, Tensor):
             return None
         if member is ABSENT:
-            return Finding(use, "name", f"{found.__name__} has no {method} here.")
+            return Finding(use, "name", _no_member(found, method))
         found = getattr(found, method)
         return _arguments(use, found, f"{found.__qualname__}" if hasattr(found, "__qualname__") else method, 1)
     return _arguments(use, found, name.removeprefix(f"{ROOT}."), 0) if use.called else None
+
+
+def _given(found):
+    """The class of what a call gives: itself of a class, a Tensor where a function says so, None where nothing does."""
+    if isinstance(found, type):
+        return found
+    taken = _signature(found) if inspect.isfunction(found) else None
+    return Tensor if taken is not None and taken.return_annotation is Tensor else None
+
+
+def _no_member(cls, name):
+    if issubclass(cls, Tensor):  # what a Tensor is asked for says itself what it is called here
+        return no_attribute(cls.__name__, name, TENSOR, "Tensor").removesuffix(".") + "."
+    return f"{cls.__name__} has no {name} here."
 
 
 def _first_missing(name):
@@ -73,7 +89,8 @@ def _first_missing(name):
 
 def _arguments(use, found, shown, bound):
     """A finding where a callable does not take what it is given; `bound` is 1 for a method looked up on its class."""
-    taken = _signature(found)
+    asked = callable(found) and not isinstance(found, types.ModuleType)  # what is no function may have no hash either
+    taken = _signature(found) if asked else None
     if taken is None:
         return None
     parameters = list(taken.parameters.values())
@@ -100,8 +117,6 @@ def _arguments(use, found, shown, bound):
 
 @functools.cache
 def _signature(found):
-    if not callable(found) or isinstance(found, types.ModuleType):
-        return None
     try:
         return inspect.signature(found)
     except (TypeError, ValueError):

@@ -122,8 +122,9 @@ def check(path: str | os.PathLike[str]) -> Report:
     """What a program uses of MindSpore that msnb does not have. It is read, not run.
 
     Names are followed through imports and assignments as far as the text tells what they are; what a function is given
-    is not known, so that methods of Tensors that come from elsewhere are not looked at. What a program is prepared to
-    miss (``except ImportError``, ``hasattr``, a test of the version) is not told.
+    is not known, so that methods of Tensors that come from elsewhere are not looked at, but for those that MindSpore's
+    own functions give. What a program is prepared to miss (``except ImportError``, ``hasattr``, a test of the version)
+    is not told.
 
     Args:
         path (str): A Python file, a notebook, or a folder, of which every such file is read.

@@ -29,6 +29,8 @@ def resolve(name: str) -> Any:
 
 
 def _member(owner, name):
+    if isinstance(owner, type) and hasattr(owner, "_later"):
+        return owner  # what is within a thing that only refuses is refused as it is
     try:
         return getattr(owner, name)
     except AttributeError:

@@ -20,6 +20,8 @@ _COUNTS = (
 )
 _STEPS = "{name} marks steps for Ascend's profiler; mindspore.profiler.profile(...) has step()"
 _PROTOBUF = "{name} is a class that protobuf makes; load(...) reads a MINDIR file, and msnb.view draws what is in it"
+_EXPERIENCE = "{name} keeps experience within a kernel; a list of arrays in Python keeps it, and numpy draws from it"
+_ENVIRONMENT = "{name} runs an environment in C++; one in Python is called between two steps"
 _SECRETS = "{name} obfuscates checkpoints; save_checkpoint(..., enc_key=...) encrypts them"
 
 # Reason -> module below mindspore -> names.
@@ -71,6 +73,26 @@ USED_BY_FEW_LINES: dict[str, dict[str, str]] = {
         "train.mind_ir_pb2": "AttributeProto FunctionProto GraphProto ModelProto NodeProto TensorProto ValueInfoProto",
     },
     _STEPS: {"_c_expression": "_framework_profiler_step_end _framework_profiler_step_start"},
+    _EXPERIENCE: {
+        "ops.operations._rl_inner_ops": "BufferAppend BufferGetItem BufferSample PriorityReplayBufferCreate "
+        "PriorityReplayBufferDestroy PriorityReplayBufferPush PriorityReplayBufferSample PriorityReplayBufferUpdate "
+        "ReservoirReplayBufferCreate ReservoirReplayBufferDestroy ReservoirReplayBufferPush "
+        "ReservoirReplayBufferSample TensorsQueueClear TensorsQueueClose TensorsQueueCreate TensorsQueueGet "
+        "TensorsQueuePop TensorsQueuePut TensorsQueueSize",
+    },
+    _ENVIRONMENT: {"ops.operations._rl_inner_ops": "EnvCreate EnvReset EnvStep"},
+    "{name} hands Tensors from process to process; ops.AllGather and ops.Broadcast, which all call at once, do so": {
+        "ops.operations._rl_inner_ops": "MuxReceive MuxSend",
+    },
+    "{name} is the kernel of a layer; nn.GRU and nn.LSTM are the layers": {
+        "ops.operations._rl_inner_ops": "CudnnGRU GRUV2 LSTMV2",
+    },
+    "{name} assigns many Parameters at once; ops.assign in a loop over them is the same": {
+        "ops.operations._rl_inner_ops": "BatchAssign",
+    },
+    "{name} sums rewards from the last one back; a loop over them in Python is the same": {
+        "ops.operations._rl_inner_ops": "DiscountedReturn",
+    },
     _SECRETS: {"": "load_obf_params_into_net obfuscate_ckpt"},
     "{name} draws how the loss looks around the weights; SummaryCollector writes its curve": {
         "": "SummaryLandscape",
@@ -116,11 +138,17 @@ ABSENT: dict[str, dict[str, str]] = {
         "moe_distribute_dispatch moe_init_routing_v2 moe_token_permute moe_token_unpermute "
         "multi_scale_deformable_attn_function prompt_flash_attention ring_attention_update rotary_position_embedding "
         "speed_fusion_attention",
-        "ops.auto_generate": "DynamicQuantExt GroupedMatmul GroupedMatmulV2 GroupedMatmulV4 PagedAttention "
-        "PagedAttentionMask QuantBatchMatmul ReshapeAndCache WeightQuantBatchMatmul",
+        "ops.auto_generate": "KVCacheScatterUpdate PagedAttention PagedAttentionMask ReshapeAndCache",
         "ops.operations._inner_ops": "DecoderKVCache PromptKVCache",
         "ops.operations.nn_ops": "FlashAttentionScore PromptFlashAttention",
         "nn.layer": "flash_attention",
+    },
+    f"{_ASCEND} for several matrices at once; ops.matmul of each is the same": {
+        "ops.auto_generate": "GroupedMatmul GroupedMatmulV2 GroupedMatmulV4",
+    },
+    f"{_ASCEND} for numbers of few bits; ops.matmul of what they stand for computes the same": {
+        "ops.auto_generate": "DynamicQuantExt QuantBatchMatmul WeightQuantBatchMatmul",
+        "ops.operations": "_infer_ops",
     },
     "it is of MindSpore 1.8's transformers for several devices; nn.TransformerEncoder and its like are of one": {
         "nn": "TransformerOpParallelConfig TransformerRecomputeConfig",

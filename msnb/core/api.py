@@ -13,6 +13,7 @@ from msnb.core.by_values import runs_plainly
 from msnb.core.errors import describe
 from msnb.core.identity import Identity
 from msnb.core.meta_tensor import MetaTensor
+from msnb.core.open_shape import OpenShape
 from msnb.core.tensor import Tensor
 
 _thread = trace.thread
@@ -76,7 +77,7 @@ class JitFunction:
                 f"{self.name} has an input_signature of {len(expected)} inputs, but was called with {len(args)}."
             )
         for i, (arg, said) in enumerate(zip(args, expected)):
-            if not isinstance(arg, Tensor) or arg.shape != tuple(said.shape) or arg.dtype != said.dtype:
+            if not isinstance(arg, Tensor) or not _fits(arg.shape, said) or arg.dtype != said.dtype:
                 raise ValueError(
                     f"Input {i} of {self.name} should be Tensor[{said.dtype}]{tuple(said.shape)} "
                     f"by its input_signature, but got {describe(arg)}."
@@ -89,6 +90,12 @@ class JitFunction:
 
     def __repr__(self) -> str:
         return f"<compiled {self.fn!r}>"
+
+
+def _fits(shape, said):
+    """Whether a shape is as a Tensor or MetaTensor says, whose axes may be open."""
+    array = getattr(said, "_array", None)
+    return array.fits(shape) if isinstance(array, OpenShape) else shape == tuple(said.shape)
 
 
 class BoundJit:

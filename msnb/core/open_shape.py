@@ -1,23 +1,26 @@
-"""What a Tensor holds whose axes are not all known: a shape and an element type, for exports and nothing else."""
+"""What a Tensor holds whose axes are not all known: a shape and an element type, for what says how inputs look."""
 
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
+_ANY = (-2,)  # what MindSpore 2 shows of a shape whose number of axes is not known
+
 
 class OpenShape:
     """The shape and element type of a Tensor that has no values.
 
     Args:
-        shape (tuple): Dimensions; None for one of any length.
+        shape (tuple): Dimensions; None for one of any length. None in its place for any number of them, which is
+            shown as (-2,).
         dtype (numpy.dtype): Element type.
     """
 
     __slots__ = ("shape", "dtype")
 
-    def __init__(self, shape: Sequence[int | None], dtype: Any) -> None:
-        self.shape: tuple[int | None, ...] = tuple(shape)
+    def __init__(self, shape: Sequence[int | None] | None, dtype: Any) -> None:
+        self.shape: tuple[int | None, ...] = _ANY if shape is None else tuple(shape)
         self.dtype: np.dtype = np.dtype(dtype)
 
     @property
@@ -28,10 +31,21 @@ class OpenShape:
     @property
     def refusal(self) -> str:
         """What is said to who computes with it."""
+        if self.shape == _ANY:
+            return (
+                "a Tensor of shape None, any number of axes, has no values: it says how inputs of set_inputs and "
+                "input_signature look. Make one with values: Tensor(numpy.zeros(shape), dtype)."
+            )
         return (
             f"a Tensor of shape {self.shape} has no values: it is an input of export, where None is an axis of any "
             "length. Make one with values: Tensor(numpy.zeros(shape), dtype)."
         )
+
+    def fits(self, shape: Sequence[int]) -> bool:
+        """Whether an array of a shape looks so."""
+        if self.shape == _ANY:
+            return True
+        return len(shape) == self.ndim and all(n is None or n == given for n, given in zip(self.shape, shape))
 
     def __getattr__(self, name: str) -> NoReturn:
         if name in self.__slots__ or name.startswith("__"):  # of one that is being copied
@@ -43,7 +57,9 @@ class OpenShape:
 
 
 def opened(shape: Any, dtype: Any) -> OpenShape | None:
-    """An `OpenShape` where an axis of `shape` is None, or -1, and there is a `dtype`; else None."""
+    """An `OpenShape` where `shape`, or an axis of it, is None, or an axis -1, and there is a `dtype`; else None."""
+    if dtype is not None and shape is None:
+        return OpenShape(None, dtype)
     if dtype is None or not isinstance(shape, (tuple, list)) or all(isinstance(n, int) and n >= 0 for n in shape):
         return None
     if any(n is not None and (not isinstance(n, int) or isinstance(n, bool) or n < -1) for n in shape):

@@ -48,6 +48,23 @@ def key_of(number: int) -> jax.Array:
     return jax.random.key(number)
 
 
+class _Chosen(threading.local):
+    stream: Stream | None = None
+
+
+_chosen = _Chosen()
+
+
+@contextlib.contextmanager
+def drawing(stream: Stream) -> Iterator[None]:
+    """Within, what this thread draws outside of programs is of another stream than the default."""
+    before, _chosen.stream = _chosen.stream, stream
+    try:
+        yield
+    finally:
+        _chosen.stream = before
+
+
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
     """Within, random numbers may be drawn; afterwards every stream goes on where it was: that of the operators, and
@@ -66,11 +83,12 @@ _eager_key = jax.jit(key_of)
 
 
 def next_key() -> jax.Array:
-    """A fresh key: of the program being traced, or of the eager stream."""
+    """A fresh key: of the program being traced, or of the eager stream, which `drawing` may have chosen."""
     frame = thread.frame
     if frame is not None:
         return frame.next_key()
-    return _eager_key(next_number())
+    stream = _chosen.stream
+    return _eager_key(next_number() if stream is None else stream.next_number())
 
 
 _seed.on_seed(default.restart)

@@ -30,8 +30,9 @@ class Tensor(Boxed):
         input_data (Union[Tensor, numpy.ndarray, float, int, bool, list, tuple]): The values. numpy arrays keep their
             dtype and are copied; Python floats become float32, Python ints int64.
         dtype (mindspore.dtype): Type of the elements. Default: None, the type of `input_data`.
-        shape (Union[tuple, list, int]): Shape, only together with `init`; or, with None for an axis of any length and a
-            `dtype`, of an input of `export` that has no values.
+        shape (Union[tuple, list, int]): Shape, only together with `init`; or, with a `dtype` alone, how an input looks
+            that has no values, for `export`, `set_inputs` and `input_signature`: None for an axis of any length, or in
+            the place of all for any number of axes.
         init (Initializer): Fills a Tensor given by `shape` and `dtype` instead of `input_data`.
 
     Outputs:

@@ -1,4 +1,4 @@
-"""Tensors that mint makes: sizes first, element types by keyword, random numbers of the stream of `set_seed`."""
+"""Tensors that mint makes: sizes first, element types by keyword, random numbers."""
 
 from typing import Any
 
@@ -7,9 +7,10 @@ import numpy as np
 from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common.kinds import DType, Shape, check
+from msnb.core.generator import Generator
 from msnb.core.tensor import Tensor
 from msnb.ops import functional as F
-from msnb.ops._in_place import no_generator
+from msnb.ops._generators import drawn_from
 from msnb.ops.array.cast import Cast
 from msnb.ops.random.normal import StandardNormal
 
@@ -113,19 +114,20 @@ def linspace(start: float, end: float, steps: int, *, dtype: DType | None = None
     return line if dtype is None else Cast.functional(line, dtype)
 
 
-def rand(*size: Any, generator: Any = None, dtype: DType | None = None) -> Tensor:
+def rand(*size: Any, generator: Generator | None = None, dtype: DType | None = None) -> Tensor:
     """Random numbers, uniform in [0, 1).
 
     Args:
         size (Union[int, tuple[int], list[int]]): The shape.
-        generator (None): Only None: every random number is of one stream. Default: None.
+        generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
+            `mindspore.set_seed`.
         dtype (mindspore.dtype): Element type. Default: None, float32.
 
     Returns:
         Tensor.
     """
-    no_generator("rand", generator)
-    return F.rand(*_size(size), dtype=dtype)
+    with drawn_from("rand", generator):
+        return F.rand(*_size(size), dtype=dtype)
 
 
 def rand_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
@@ -141,19 +143,20 @@ def rand_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
     return F.rand_like(input, dtype=dtype)
 
 
-def randn(*size: Any, generator: Any = None, dtype: DType | None = None) -> Tensor:
+def randn(*size: Any, generator: Generator | None = None, dtype: DType | None = None) -> Tensor:
     """Random numbers of the standard normal distribution.
 
     Args:
         size (Union[int, tuple[int], list[int]]): The shape.
-        generator (None): Only None: every random number is of one stream. Default: None.
+        generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
+            `mindspore.set_seed`.
         dtype (mindspore.dtype): Element type. Default: None, float32.
 
     Returns:
         Tensor.
     """
-    no_generator("randn", generator)
-    return F.randn(*_size(size), dtype=dtype)
+    with drawn_from("randn", generator):
+        return F.randn(*_size(size), dtype=dtype)
 
 
 def randn_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
@@ -176,20 +179,21 @@ def _ends(name, args, rest):
     return (0, *args) if len(args) == rest + 1 else args
 
 
-def randint(*args: Any, generator: Any = None, dtype: DType | None = None) -> Tensor:
+def randint(*args: Any, generator: Generator | None = None, dtype: DType | None = None) -> Tensor:
     """Random whole numbers: `randint(high, size)`, or `randint(low, high, size)`.
 
     Args:
         args: The lowest number, 0 where it is left out; the number that none reaches; and the shape.
-        generator (None): Only None: every random number is of one stream. Default: None.
+        generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
+            `mindspore.set_seed`.
         dtype (mindspore.dtype): Element type. Default: None, int64.
 
     Returns:
         Tensor.
     """
-    no_generator("randint", generator)
     low, high, size = _ends("randint", args, 1)
-    return F.randint(low, high, size, dtype=dtype or mstype.int64)
+    with drawn_from("randint", generator):
+        return F.randint(low, high, size, dtype=dtype or mstype.int64)
 
 
 def randint_like(input: Tensor, *args: Any, dtype: DType | None = None) -> Tensor:
@@ -207,27 +211,29 @@ def randint_like(input: Tensor, *args: Any, dtype: DType | None = None) -> Tenso
     return F.randint(low, high, input.shape, dtype=dtype or input.dtype)
 
 
-def randperm(n: int, *, generator: Any = None, dtype: DType = mstype.int64) -> Tensor:
+def randperm(n: int, *, generator: Generator | None = None, dtype: DType = mstype.int64) -> Tensor:
     """The numbers 0 to n - 1 in a random order.
 
     Args:
         n (int): How many.
-        generator (None): Only None: every random number is of one stream. Default: None.
+        generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
+            `mindspore.set_seed`.
         dtype (mindspore.dtype): Element type. Default: mstype.int64.
 
     Returns:
         Tensor.
     """
-    no_generator("randperm", generator)
-    return F.randperm(n, dtype=dtype)
+    with drawn_from("randperm", generator):
+        return F.randperm(n, dtype=dtype)
 
 
-def bernoulli(input: Tensor, *, generator: Any = None) -> Tensor:
+def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
     """1 with the probability that each element is, else 0.
 
     Args:
         input (Tensor): Probabilities.
-        generator (None): Only None: every random number is of one stream. Default: None.
+        generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
+            `mindspore.set_seed`.
 
     Returns:
         Tensor of the shape and element type of `input`.
@@ -235,27 +241,30 @@ def bernoulli(input: Tensor, *, generator: Any = None) -> Tensor:
     return F.bernoulli_ext(input, generator=generator)
 
 
-def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
+def multinomial(
+    input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
+) -> Tensor:
     """Indices, drawn by their weights.
 
     Args:
         input (Tensor): Weights, (C,) or (N, C).
         num_samples (int): How many are drawn from each row.
         replacement (bool): Whether one may be drawn again. Default: False.
-        generator (None): Only None: every random number is of one stream. Default: None.
+        generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
+            `mindspore.set_seed`.
 
     Returns:
         Tensor of int64.
     """
-    no_generator("multinomial", generator)
-    return Cast.functional(F.multinomial(input, num_samples, replacement), mstype.int64)
+    with drawn_from("multinomial", generator):
+        return Cast.functional(F.multinomial(input, num_samples, replacement), mstype.int64)
 
 
 def normal(
     mean: Tensor | float = 0.0,
     std: Tensor | float = 1.0,
     size: int | tuple[int, ...] | None = None,
-    generator: Any = None,
+    generator: Generator | None = None,
 ) -> Tensor:
     """Random numbers of normal distributions.
 
@@ -263,15 +272,16 @@ def normal(
         mean (Union[float, Tensor]): Their means. Default: 0.0.
         std (Union[float, Tensor]): Their standard deviations. Default: 1.0.
         size (tuple): The shape, where both are numbers. Default: None.
-        generator (None): Only None: every random number is of one stream. Default: None.
+        generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
+            `mindspore.set_seed`.
 
     Returns:
         Tensor.
     """
-    no_generator("normal", generator)
     if size is None:
         shapes = [x.shape for x in (mean, std) if isinstance(x, Tensor)]
         if not shapes:
             raise ValueError("For 'normal', 'size' should be given where 'mean' and 'std' are numbers.")
         size = np.broadcast_shapes(*shapes)
-    return StandardNormal()(check(Shape, size, "size", "normal")) * std + mean
+    with drawn_from("normal", generator):
+        return StandardNormal()(check(Shape, size, "size", "normal")) * std + mean

@@ -1,7 +1,5 @@
 """What Tensor's methods share that write into the Tensor: `x.mul_(y)` gives `x` the values of `x * y`."""
 
-from typing import Any
-
 from msnb.core.tensor import Tensor
 
 
@@ -16,12 +14,3 @@ def take_over(method: str, self: Tensor, result: Tensor) -> Tensor:
             f"For '{method}', the result should have the shape of the Tensor, {self.shape}, but it has {result.shape}."
         )
     return self.assign_value(result if result.dtype == self.dtype else result.astype(self.dtype))
-
-
-def no_generator(method: str, generator: Any) -> None:
-    """Raise unless `generator` is None."""
-    if generator is not None:
-        raise NotImplementedError(
-            f"For '{method}', 'generator' should be None, but got {type(generator).__name__}: every random number here "
-            f"is of the stream that mindspore.set_seed fixes."
-        )

@@ -1,5 +1,6 @@
 """What a program lacks is told once, with its line; what it has is not told."""
 
+import inspect
 import json
 import subprocess
 import sys
@@ -8,7 +9,11 @@ import pytest
 
 from msnb.__main__ import main
 from msnb.check import check, of_cells
+from msnb.check.generation import _names
+from msnb.check.judging import judge
 from msnb.check.report import Report
+from msnb.check.uses import Use
+from msnb.core.declare import SPELLINGS
 
 
 def report(tmp_path, text):
@@ -77,6 +82,53 @@ def test_what_a_name_stands_in_is_named_as_it_is(tmp_path):
 def test_what_is_refused_is_told_with_its_reason(tmp_path):
     (line,) = report(tmp_path, "from mindspore.ops.auto_generate import PagedAttention\n").lines
     assert "kernel of Ascend's" in line.text
+
+
+def test_what_is_within_a_name_that_only_refuses_is_told_as_the_name_is(tmp_path):
+    text = "from mindspore import rewrite\nfrom mindspore.explainer import benchmark\n"
+    found = report(tmp_path, text + "rewrite.Node.create_call_cell(1)\nbenchmark.Localization.of(1)\n")
+    assert [(line.place, line.kind) for line in found.lines] == [("program.py:3", "later"), ("program.py:4", "later")]
+    assert "Node.create_call_cell is not available in msnb yet; it rewrites" in found.lines[0].text
+
+
+def test_methods_of_what_a_function_gives_are_looked_at_where_it_gives_a_tensor(tmp_path):
+    found = report(
+        tmp_path,
+        "from mindspore import Tensor, ops\n"
+        "ops.stack([1]).cuda().nope()\n"  # what a method gives is not known
+        "x = ops.stack([1, 2])\nx.storage()\nx.sum(0, nope=1)\nx.sum(0).nope()\nx.shape.nope\n"
+        "ops.split(x, 2).nope()\n"  # a tuple
+        "y = ops.stack([1, 2])\ny = 3\ny.nope()\n"
+        "Tensor(1).requires_grad_()\n",
+    )
+    assert [line.place for line in found.lines] == [f"program.py:{n}" for n in (2, 4, 5, 12)]
+    assert "in MindSpore it is context.set_context" in found.lines[0].text
+    assert "no attribute 'storage': it belongs to MindSpore's C++ Tensors" in found.lines[1].text
+    assert "'nope'" in found.lines[2].text
+
+
+def test_methods_of_tensors_take_what_either_generation_gives_them():
+    methods = [
+        (name, of, spelling.target)
+        for (kind, name, of), spelling in SPELLINGS.items()
+        if kind == "method" and callable(spelling.target)
+    ]
+    assert len(methods) > 300
+    for name, generation, target in methods:
+        taken = list(inspect.signature(target).parameters.values())[1:]
+        places = [p.name for p in taken if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        names = tuple(p.name for p in taken if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY))
+        for given, keywords in ((len(places), ()), (0, names)):
+            assert judge(Use(f"mindspore.Tensor().{name}", 1, False, True, given, keywords), generation) is None
+
+
+def test_every_name_of_either_generation_can_be_judged():
+    names = sorted(name for some in _names().values() for name in some if not name.endswith("=)"))
+    assert len(names) > 2000
+    for name in names:
+        for use in (Use(name, 1, False, True, 1, ("nope",)), Use(f"{name}.inner", 1, False)):
+            finding = judge(use, 2)
+            assert finding is None or (finding.text.endswith(".") and "\n" not in finding.text), use
 
 
 def test_the_generation_and_what_means_another_thing(tmp_path):

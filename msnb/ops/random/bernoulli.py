@@ -1,16 +1,16 @@
 """Random numbers that are 0 or 1, waiting times, and choices that let gradients through."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 
 from msnb.common.kinds import Bool, Int
 from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, spelling
+from msnb.core.generator import Generator
 from msnb.core.tensor import Tensor
 from msnb.ops._check import ANY, FLOAT, axis_in, dtype_in, some, tensor_argument
-from msnb.ops._in_place import no_generator, take_over
+from msnb.ops._generators import drawn_from
+from msnb.ops._in_place import take_over
 from msnb.ops._shapes import shapes
 from msnb.ops.nn.softmax import Softmax
 from msnb.ops.random._stream import seed_of, stream
@@ -78,12 +78,13 @@ def bernoulli(input: Tensor, p: Tensor | float = 0.5, seed: int | None = None) -
 
 
 @spelling(Bernoulli, function="bernoulli_ext")
-def _bernoulli_ext(input: Tensor, *, generator: Any = None) -> Tensor:
+def _bernoulli_ext(input: Tensor, *, generator: Generator | None = None) -> Tensor:
     """1 with the probability that each element is, else 0.
 
     Args:
         input (Tensor): Probabilities.
-        generator (None): Only None: every random number is of one stream. Default: None.
+        generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
+            `mindspore.set_seed`.
 
     Returns:
         Tensor of the shape and element type of `input`.
@@ -91,21 +92,22 @@ def _bernoulli_ext(input: Tensor, *, generator: Any = None) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    no_generator("bernoulli", generator)
-    return Bernoulli()(input, tensor_argument("bernoulli", "input", input))
+    with drawn_from("bernoulli", generator):
+        return Bernoulli()(input, tensor_argument("bernoulli", "input", input))
 
 
 spelling(Bernoulli, method="bernoulli")(_bernoulli_ext)
 
 
 @spelling(Bernoulli, function="bernoulli_", method="bernoulli_")
-def _bernoulli_into(input: Tensor, p: Tensor | float = 0.5, *, generator: Any = None) -> Tensor:
+def _bernoulli_into(input: Tensor, p: Tensor | float = 0.5, *, generator: Generator | None = None) -> Tensor:
     """Fill with 1 with a probability, else with 0, and return the Tensor.
 
     Args:
         input (Tensor): What is written.
         p (Union[Tensor, float]): The probability, of a shape that broadcasts to that of `input`. Default: 0.5.
-        generator (None): Only None: every random number is of one stream. Default: None.
+        generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
+            `mindspore.set_seed`.
 
     Returns:
         Tensor, `input` itself.
@@ -113,8 +115,8 @@ def _bernoulli_into(input: Tensor, p: Tensor | float = 0.5, *, generator: Any = 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    no_generator("bernoulli_", generator)
-    return take_over("bernoulli_", input, Bernoulli()(input, _probability("bernoulli_", p)))
+    with drawn_from("bernoulli_", generator):
+        return take_over("bernoulli_", input, Bernoulli()(input, _probability("bernoulli_", p)))
 
 
 @operator(random=True)
@@ -125,13 +127,14 @@ def _Exponential(key, x):
 
 
 @spelling(_Exponential, function="exponential_", method="exponential_")
-def _exponential_into(input: Tensor, lambd: float = 1, *, generator: Any = None) -> Tensor:
+def _exponential_into(input: Tensor, lambd: float = 1, *, generator: Generator | None = None) -> Tensor:
     """Fill with exponentially distributed random numbers of the rate `lambd`, and return the Tensor.
 
     Args:
         input (Tensor): What is written, floating point.
         lambd (float): The rate, positive. Default: 1.
-        generator (None): Only None: every random number is of one stream. Default: None.
+        generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
+            `mindspore.set_seed`.
 
     Returns:
         Tensor, `input` itself.
@@ -139,10 +142,10 @@ def _exponential_into(input: Tensor, lambd: float = 1, *, generator: Any = None)
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    no_generator("exponential_", generator)
     if isinstance(lambd, bool) or not isinstance(lambd, (int, float)) or lambd <= 0:
         raise ValueError(f"For 'exponential_', 'lambd' should be a positive number, but got {lambd!r}.")
-    return take_over("exponential_", input, _Exponential()(input) / lambd)
+    with drawn_from("exponential_", generator):
+        return take_over("exponential_", input, _Exponential()(input) / lambd)
 
 
 @operator(random=True)

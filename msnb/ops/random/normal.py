@@ -11,9 +11,11 @@ from msnb.core.cases import refused
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.generations import differs
+from msnb.core.generator import Generator
 from msnb.core.tensor import Tensor
 from msnb.ops._check import tensor_argument
-from msnb.ops._in_place import no_generator, take_over
+from msnb.ops._generators import drawn_from
+from msnb.ops._in_place import take_over
 from msnb.ops.array.cast import Cast
 from msnb.ops.random._stream import PositiveShape, check_numbers, number_type, seed_of, size_of, stream
 
@@ -268,28 +270,29 @@ def TruncatedNormal(key, shape: PositiveShape, *, seed: Int = 0, dtype: DType = 
 
 
 @spelling(StandardNormal, function="normal_", method="normal_")
-def normal_(input: Tensor, mean: float = 0, std: float = 1, *, generator: Any = None) -> Tensor:
+def normal_(input: Tensor, mean: float = 0, std: float = 1, *, generator: Generator | None = None) -> Tensor:
     """Fill a Tensor with numbers of a normal distribution, and return it.
 
     Args:
         input (Tensor): It is written.
         mean (float): The mean. Default: 0.
         std (float): The standard deviation. Default: 1.
-        generator (None): Every number is of the stream that `mindspore.set_seed` fixes. Default: None.
+        generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
+            `mindspore.set_seed`.
 
     Returns:
         Tensor, `input` itself.
 
     Raises:
         TypeError: If `input` is not a Tensor.
-        NotImplementedError: If a generator is given.
+        NotImplementedError: If a generator is given within a compiled program.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    no_generator("normal_", generator)
     tensor_argument("normal_", "input", input)
-    return take_over("normal_", input, StandardNormal()(input.shape or (1,)).reshape(input.shape) * std + mean)
+    with drawn_from("normal_", generator):
+        return take_over("normal_", input, StandardNormal()(input.shape or (1,)).reshape(input.shape) * std + mean)
 
 
 CASES = [

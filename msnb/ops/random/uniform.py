@@ -9,9 +9,11 @@ from msnb.common import dtype as mstype
 from msnb.common.kinds import DType, Int, NonNegInt, Shape, check
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
+from msnb.core.generator import Generator
 from msnb.core.tensor import Tensor
 from msnb.ops._check import dtype_in, rank, tensor_argument
-from msnb.ops._in_place import no_generator, take_over
+from msnb.ops._generators import drawn_from
+from msnb.ops._in_place import take_over
 from msnb.ops.array.cast import Cast
 from msnb.ops.random._stream import PositiveShape, check_numbers, number_type, seed_of, size_of, stream
 
@@ -266,10 +268,10 @@ def randint_like(input: Tensor, low: int, high: int, seed: int | None = None, *,
 
 
 @spelling(UniformReal, method="uniform")
-def _uniform_of(self: Tensor, from_: float = 0.0, to: float = 1.0, generator: Any = None) -> Tensor:
+def _uniform_of(self: Tensor, from_: float = 0.0, to: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Numbers of the uniform distribution over [from_, to), of the shape and element type of the Tensor."""
-    no_generator("uniform", generator)
-    return (UniformReal()(_drawn(self)).reshape(self.shape) * (to - from_) + from_).astype(self.dtype)
+    with drawn_from("uniform", generator):
+        return (UniformReal()(_drawn(self)).reshape(self.shape) * (to - from_) + from_).astype(self.dtype)
 
 
 def _drawn(x):
@@ -278,31 +280,32 @@ def _drawn(x):
 
 
 @spelling(UniformReal, function="uniform_", method="uniform_")
-def uniform_(input: Tensor, from_: float = 0, to: float = 1, *, generator: Any = None) -> Tensor:
+def uniform_(input: Tensor, from_: float = 0, to: float = 1, *, generator: Generator | None = None) -> Tensor:
     """Fill a Tensor with numbers of the uniform distribution over [from_, to), and return it.
 
     Args:
         input (Tensor): It is written.
         from_ (float): The lower end. Default: 0.
         to (float): The upper end. Default: 1.
-        generator (None): Every number is of the stream that `mindspore.set_seed` fixes. Default: None.
+        generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
+            `mindspore.set_seed`.
 
     Returns:
         Tensor, `input` itself.
 
     Raises:
         TypeError: If `input` is not a Tensor.
-        NotImplementedError: If a generator is given.
+        NotImplementedError: If a generator is given within a compiled program.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    no_generator("uniform_", generator)
-    return take_over("uniform_", tensor_argument("uniform_", "input", input), _uniform_of(input, from_, to))
+    with drawn_from("uniform_", generator):
+        return take_over("uniform_", tensor_argument("uniform_", "input", input), _uniform_of(input, from_, to))
 
 
 @spelling(UniformInt, function="random_", method="random_")
-def random_(input: Tensor, from_: int = 0, to: int | None = None, *, generator: Any = None) -> Tensor:
+def random_(input: Tensor, from_: int = 0, to: int | None = None, *, generator: Generator | None = None) -> Tensor:
     """Fill a Tensor with whole numbers that are all equally likely, and return it.
 
     Args:
@@ -310,7 +313,8 @@ def random_(input: Tensor, from_: int = 0, to: int | None = None, *, generator: 
         from_ (int): The smallest number. Default: 0.
         to (int): The number above the largest. Default: None, above the largest whole number that the element type,
             or int32, holds exactly.
-        generator (None): Every number is of the stream that `mindspore.set_seed` fixes. Default: None.
+        generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
+            `mindspore.set_seed`.
 
     Returns:
         Tensor, `input` itself.
@@ -318,17 +322,17 @@ def random_(input: Tensor, from_: int = 0, to: int | None = None, *, generator: 
     Raises:
         TypeError: If `input` is not a Tensor.
         ValueError: If there is no number between the bounds.
-        NotImplementedError: If a generator is given.
+        NotImplementedError: If a generator is given within a compiled program.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    no_generator("random_", generator)
     tensor_argument("random_", "input", input)
     low, high = from_, _largest(input.dtype) if to is None else to
     if low >= high:
         raise ValueError(f"For 'random_', there should be a number in [{low}, {high}).")
-    return take_over("random_", input, randint(low, high, _drawn(input)).reshape(input.shape))
+    with drawn_from("random_", generator):
+        return take_over("random_", input, randint(low, high, _drawn(input)).reshape(input.shape))
 
 
 def _largest(dtype):

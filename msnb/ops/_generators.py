@@ -1,0 +1,35 @@
+"""`generator=` of functions that draw random numbers: whose stream they are drawn from."""
+
+import contextlib
+from typing import Any
+
+from msnb.core import random
+from msnb.core.generator import Generator, default_generator
+from msnb.core.trace import thread
+
+_OF_SET_SEED = contextlib.nullcontext()
+
+
+def drawn_from(function: str, generator: Any) -> contextlib.AbstractContextManager[None]:
+    """Within, this thread draws from a generator; from the stream of `set_seed` for None and the `default_generator`.
+
+    Args:
+        function (str): Whose argument it is.
+        generator (Union[Generator, None]): The generator.
+
+    Raises:
+        TypeError: If it is neither a Generator nor None.
+        NotImplementedError: Within a compiled program, which is given numbers of one stream.
+    """
+    if generator is None or generator is default_generator:
+        return _OF_SET_SEED
+    if not isinstance(generator, Generator):
+        raise TypeError(
+            f"For '{function}', 'generator' should be a Generator or None, but got {type(generator).__name__}."
+        )
+    if thread.frame is not None:
+        raise NotImplementedError(
+            f"For '{function}', 'generator' draws outside of compiled programs, which are given random numbers of the "
+            f"stream that mindspore.set_seed fixes: draw before, and hand the numbers in."
+        )
+    return random.drawing(generator._stream)
