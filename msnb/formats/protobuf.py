@@ -11,6 +11,7 @@ from typing import Any
 
 VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
 _MASK64 = (1 << 64) - 1
+_SHORT = [bytes((n,)) for n in range(0x80)]
 
 
 class WireError(ValueError):
@@ -19,6 +20,10 @@ class WireError(ValueError):
 
 def varint(n: int) -> bytes:
     """Bytes of an unsigned integer; a negative one is taken as its 64-bit two's complement."""
+    if 0 <= n < 0x80:
+        return _SHORT[n]
+    if 0 <= n < 0x4000:  # nearly all others
+        return bytes((n & 0x7F | 0x80, n >> 7))
     n &= _MASK64
     out = bytearray()
     while n > 0x7F:

@@ -294,7 +294,7 @@ def _flat(values, prefix=""):
         if isinstance(value, Mapping):
             yield from _flat(value, f"{name}/")
         elif isinstance(value, Parameter):  # the next step writes over its array
-            yield name, _single(name, value.asnumpy().copy())
+            yield name, _single(name, value.asnumpy())
         elif isinstance(value, Tensor):
             yield name, _single(name, value._array)
         elif is_number(value):

@@ -49,7 +49,7 @@ def keep(kind: str, name: str, tensor: Tensor, ran: Any = None) -> None:
     key = f"{name}[:{kind.capitalize()}]"
     with _lock:
         if ran is None:
-            _seen[key] = tensor if not isinstance(tensor, Parameter) else Tensor(tensor.asnumpy().copy())
+            _seen[key] = tensor if not isinstance(tensor, Parameter) else Tensor(tensor.asnumpy())
             return
         before = _seen.get(key, Perhaps([]))
         if not isinstance(before, Perhaps):

@@ -3,14 +3,15 @@
 All of this runs in the thread that writes, while the next step is computed.
 """
 
-import io
 import math
 from typing import Any
 
 import numpy as np
 
 from msnb import log
-from msnb.formats.summary_events import Histogram, Image
+from msnb.formats import png
+from msnb.formats.summary_events import Image
+from msnb.train.summary._histogram import histogram
 
 _IN_A_ROW = 8  # pictures of a batch
 
@@ -32,47 +33,6 @@ def content_of(kind: str, tag: str, value: Any) -> Any:
     return value
 
 
-def histogram(array: np.ndarray) -> Histogram:
-    """How the finite numbers of an array spread over equal parts of what lies between the least and the largest.
-
-    There are 2 parts for up to 5 numbers, 3 for up to 10, then one more for each 10, at most 90.
-    """
-    flat = array.ravel()
-    if flat.dtype.kind == "f":
-        finite = flat if np.isfinite(flat).all() else flat[np.isfinite(flat)]
-        finite = finite if finite.dtype.itemsize >= 4 else finite.astype(np.float32)
-    else:
-        finite = flat.astype(np.float64)
-    odd = {}
-    if finite.size != flat.size:
-        odd = {
-            "nan_count": int(np.isnan(flat).sum()),
-            "pos_inf_count": int(np.isposinf(flat).sum()),
-            "neg_inf_count": int(np.isneginf(flat).sum()),
-        }
-    if not finite.size:
-        return Histogram(np.zeros(0), np.zeros(0, np.int64), 0.0, 0.0, 0.0, flat.size, **odd)
-    least, largest = float(finite.min()), float(finite.max())
-    first, last = (least, largest) if least < largest else (least - 0.5, largest + 0.5)
-    parts = _parts(finite.size)
-    edges = first + np.arange(parts + 1) * ((last / 2 - first / 2) / parts * 2)
-    edges[-1] = last
-    place = finite / 2 - finite.dtype.type(first / 2)  # halves, since the distance of two floats may be no float
-    place = np.minimum(place * finite.dtype.type(parts / max(last / 2 - first / 2, _TINY)), parts - 1)
-    counts = np.bincount(place.astype(np.int64), minlength=parts)
-    total = float(finite.sum(dtype=np.float64))
-    return Histogram(edges, counts, least, largest, total, flat.size, **odd)
-
-
-_TINY = 1e-37  # no histogram is finer than that
-
-
-def _parts(count):
-    if count <= 10:
-        return 2 if count <= 5 else 3
-    return min(count // 10 + 1, 90)
-
-
 def image(tag: str, array: np.ndarray) -> Image | None:
     """One picture of the pictures of a batch, (N, C, H, W) with 1 or 3 colours, 8 in a row.
 
@@ -89,7 +49,7 @@ def image(tag: str, array: np.ndarray) -> Image | None:
     canvas = canvas.reshape(rows, columns, colours, height, width).transpose(0, 3, 1, 4, 2)
     canvas = _bytes(canvas.reshape(rows * height, columns * width, colours))
     canvas = np.repeat(canvas, 3, axis=2) if colours == 1 else canvas
-    return Image(canvas.shape[0], canvas.shape[1], 3, _png(canvas))
+    return Image(canvas.shape[0], canvas.shape[1], 3, png.encode(canvas, alike=colours == 1))
 
 
 def _bytes(array):
@@ -103,11 +63,3 @@ def _bytes(array):
     else:
         array = (array - least) * (255 / (largest - least + 1) if largest != least else 1)
     return np.clip(np.nan_to_num(array), 0, 255).astype(np.uint8)
-
-
-def _png(canvas):
-    from PIL import Image as pictures  # spares it to who records no images
-
-    file = io.BytesIO()
-    pictures.fromarray(np.ascontiguousarray(canvas)).save(file, format="PNG", compress_level=1)
-    return file.getvalue()

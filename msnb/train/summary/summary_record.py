@@ -332,7 +332,7 @@ def _lineage_content(plugin, value):
 def _held(tensor):
     """The array of a Tensor, which nothing writes over from here on; a device's array is still that of the device."""
     array = tensor._array
-    return np.array(tensor.asnumpy()) if isinstance(tensor, Parameter) or isinstance(array, np.ndarray) else array
+    return tensor.asnumpy() if isinstance(tensor, Parameter) or isinstance(array, np.ndarray) else array
 
 
 def _cache_summary_tensor_data(summary: list[dict[str, Any]]) -> bool:
