@@ -10,8 +10,8 @@ def get_allgather_cell(group: str, need_merge_twice: bool = False) -> NoReturn:
         NotImplementedError: Always.
     """
     raise NotImplementedError(
-        "A Parameter that is cut over devices is one array here, of which no Cell gathers slices: save_checkpoint writes "
-        "it whole, msnb.parallel.whole(parameter) brings it to each process, ops.AllGather gathers Tensors."
+        "A Parameter that is cut over devices is one array here, of which no Cell gathers slices: save_checkpoint "
+        "writes it whole, msnb.parallel.whole(parameter) brings it to each process, ops.AllGather gathers Tensors."
     )
 
 
