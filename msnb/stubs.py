@@ -40,7 +40,11 @@ _LATER = (
     "from msnb.ops._sparse_formats import COOTensor as COOTensor, CSRTensor as CSRTensor\n"
 )
 # What methods of Tensors mention that stand elsewhere.
-_MENTIONED = "from collections.abc import Callable\nfrom msnb.common.hook_handle import HookHandle\n"
+_MENTIONED = (
+    "from collections.abc import Callable\n"
+    "from msnb.common.hook_handle import HookHandle\n"
+    "from msnb.core.generator import Generator\n"
+)
 # What a container holds, where its Kind does not say.
 _OF_ANYTHING = {tuple: "tuple[Any, ...]", list: "list[Any]", dict: "dict[Any, Any]", set: "set[Any]"}
 

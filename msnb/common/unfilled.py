@@ -15,7 +15,7 @@ class Unfilled:
         fill (Callable): Fills an array of zeros in place.
     """
 
-    is_fully_addressable = True
+    is_fully_addressable = True  # no other process has any of it
 
     def __init__(self, shape: Sequence[int], dtype: np.dtype, fill: Callable[[np.ndarray], object]) -> None:
         self.shape, self.dtype = tuple(shape), dtype

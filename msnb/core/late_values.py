@@ -77,7 +77,8 @@ class LateParameter(Parameter):
         """Say of which type its first values are to be, and return self."""
         unfilled = self._unfilled()
         if not isinstance(unfilled, Unfilled):
-            return Parameter.set_dtype(self, dtype)
+            Parameter.set_dtype(self, dtype)
+            return self
         store, index = self._slot
         store.results[-1][0][index] = unfilled.of_type(mstype.np_dtype(dtype))
         epoch.bump()
@@ -119,5 +120,9 @@ def _box_initial(values):
     return tensor
 
 
+def _boxed(arrays) -> Any:
+    return box(arrays[0])
+
+
 register_boxer(_box_initial)
-jax.tree_util.register_pytree_node(LateTensor, lambda t: ((t._array,), None), lambda _, children: box(children[0]))
+jax.tree_util.register_pytree_node(LateTensor, lambda t: ((t._array,), None), lambda _, arrays: _boxed(arrays))

@@ -18,6 +18,7 @@ class OpenShape:
     """
 
     __slots__ = ("shape", "dtype")
+    is_fully_addressable = True  # no other process has any of it
 
     def __init__(self, shape: Sequence[int | None] | None, dtype: Any) -> None:
         self.shape: tuple[int | None, ...] = _ANY if shape is None else tuple(shape)
