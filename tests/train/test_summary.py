@@ -1,10 +1,12 @@
 """What is recorded of a training is in the files, in both modes, and costs nothing where nobody records."""
 
+import io
 import os
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import msnb as ms
 from msnb import Tensor, context, nn, ops
@@ -15,7 +17,8 @@ from msnb.insight.runs import Run
 from msnb.ops import debug
 from msnb.train import Model, SummaryCollector
 from msnb.train.summary import SummaryRecord
-from msnb.train.summary._values import histogram, image
+from msnb.train.summary._histogram import histogram
+from msnb.train.summary._values import image
 from msnb.train.summary._writer import EventFile
 
 MODES = [context.GRAPH_MODE, context.PYNATIVE_MODE]
@@ -172,6 +175,37 @@ def test_histograms_and_images_of_odd_numbers():
         assert found.counts.sum() == 100 and found.counts[0] >= 50 and (np.diff(found.edges) >= 0).all()
     assert image("x", np.zeros((2, 4, 3, 3))) is None
     assert image("x", np.full((9, 1, 2, 3), np.nan)).width == 24
+
+
+@pytest.mark.parametrize("number", (1e10, -2.5e18, 1e-40, 0.0))
+def test_numbers_that_are_all_alike_lie_in_the_middle_part(number):
+    assert histogram(np.full(100, number, np.float32)).counts.tolist() == [0] * 5 + [100] + [0] * 5
+
+
+@pytest.mark.parametrize("size", (70_000, 200_001))  # several pieces, and one that has no pairs
+@pytest.mark.parametrize("power", (0, -140, 127, -1060, 1023))  # the least and the largest that the types have, too
+def test_a_long_array_is_counted_as_number_by_number(size, power):
+    dtype = np.float32 if abs(power) < 150 else np.float64
+    numbers = np.random.RandomState(size).randint(-900, 901, size)
+    numbers[:2] = -900, 900
+    found = histogram(np.ldexp(numbers.astype(dtype) / 1024, power).astype(dtype))
+    if power == 0:  # smaller ones have fewer digits, and lie elsewhere
+        assert found.counts.tolist() == np.histogram(numbers, 90, (-900, 900))[0].tolist()
+        assert found.sum == pytest.approx(numbers.sum() / 1024)
+    assert found.counts.sum() == size and found.edges[0] == found.min and found.edges[-1] == found.max
+    assert np.isfinite(found.edges).all() and (np.diff(found.edges) >= 0).all()
+
+
+@pytest.mark.parametrize("colours", (1, 3))
+def test_a_picture_is_kept_pixel_by_pixel(colours):
+    pictures = np.random.RandomState(0).randint(0, 256, (9, colours, 4, 5)).astype(np.uint8)
+    kept = image("x", pictures)
+    pixels = np.asarray(Image.open(io.BytesIO(kept.png)))
+    assert pixels.shape == (kept.height, kept.width, 3) == (8, 40, 3)
+    for n, one in enumerate(pictures):
+        there = pixels[n // 8 * 4 :, n % 8 * 5 :][:4, :5]
+        np.testing.assert_array_equal(there, np.broadcast_to(one.transpose(1, 2, 0), (4, 5, 3)))
+    assert not pixels[4:, 5:].any()
 
 
 def test_a_disk_that_is_full_ends_the_recording_with_one_line(tmp_path, monkeypatch, caplog):

@@ -40,7 +40,8 @@ def histogram(array: np.ndarray) -> Histogram:
         return Histogram(np.zeros(0), np.zeros(0, np.int64), 0.0, 0.0, 0.0, flat.size, **odd)
     parts = _parts(finite.size)
     first, last = (least, largest) if least < largest else (least - 0.5, largest + 0.5)
-    counts, total = _counts_and_sum(finite, least, largest, parts)
+    with np.errstate(over="ignore", invalid="ignore"):  # the sum of large numbers may be none
+        counts, total = _counts_and_sum(finite, least, largest, parts)
     halves = first / 2 + np.arange(parts) * ((last / 2 - first / 2) / parts)  # the distance may be no float
     return Histogram(np.append(2 * halves, last), counts, least, largest, total, flat.size, **odd)
 
