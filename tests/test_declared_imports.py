@@ -13,7 +13,13 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "msnb"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # Names under which distributions are imported, where they differ.
-DISTRIBUTION = {"cv2": "opencv-python-headless", "PIL": "pillow", "IPython": "ipython", "jupyter_client": "nbclient"}
+DISTRIBUTION = {
+    "cv2": "opencv-python-headless",
+    "PIL": "pillow",
+    "IPython": "ipython",
+    "jupyter_client": "nbclient",
+    "orbax": "orbax-checkpoint",
+}
 OURS = {"msnb", "mindspore", "mindinsight"}
 
 

@@ -67,7 +67,6 @@ ROOMS = {
     "explainer/__init__.py": {""},
     "mint/__init__.py": {""},  # a batch normalisation over several devices
     "mint/distributed.py": None,
-    "parallel/_cell_wrapper.py": None,
     "parallel/_ps_context.py": None,
     "rewrite/__init__.py": None,  # what changes the source of Cells
     "train/_utils.py": {""},  # which device holds what

@@ -105,6 +105,10 @@ REPLACED = {
     ("msnb.core.generations", "setattr(first, "): "a class of two names: what a program replaces under one of them",
     ("msnb.core.generations", "delattr(first, "): "a class of two names: what a program puts back under one of them",
     ("msnb.core.interrupts", "sys.unraisablehook = "): "how Python is told who takes such errors",
+    (
+        "msnb.core.late_values",
+        "parameter.__class__ = ",
+    ): "its own kind of Parameter, and what that is once it has values",
     ("msnb.core.program", "setattr(cell, "): "what construct sets, set by the call that ran it",
     ("msnb.core.script.jumps", "setattr(node, "): "fields of a syntax tree",
     ("msnb.core.script.names", "setattr(twin, "): "fields of a syntax tree",
