@@ -167,9 +167,9 @@ def whole(tensor: Tensor) -> Tensor:
         ``CPU`` ``GPU`` ``TPU``
 
     Examples:
-        >>> weight = msnb.parallel.whole(net.fc.weight)
-        >>> print(weight.shape)
-        (10, 84)
+        >>> weight = msnb.parallel.whole(net.fc1.weight)
+        >>> weight.shape
+        (3, 2048)
     """
     if not isinstance(tensor, Tensor):
         raise TypeError(f"For 'whole', 'tensor' should be a Tensor, but got {type(tensor).__name__}.")

@@ -39,8 +39,8 @@ def save_sharded(net: "Cell", folder: str | os.PathLike[str]) -> None:
         ``CPU`` ``GPU`` ``TPU``
 
     Examples:
-        >>> msnb.parallel.save_sharded(step, "checkpoints/epoch3")
-        >>> msnb.parallel.load_sharded("checkpoints/epoch3", step)
+        >>> msnb.parallel.save_sharded(train_step, "epoch3")
+        >>> msnb.parallel.load_sharded("epoch3", train_step)
         []
     """
     orbax, path = _orbax("save_sharded"), os.path.abspath(folder)
