@@ -20,7 +20,7 @@ _slot: Any = Tensor._array  # what every Tensor keeps its array in
 
 
 class LateTensor(Tensor):
-    """A Tensor that an initializer is to fill; `box_unfilled` makes it."""
+    """A Tensor that an initializer is to fill; `initializer` makes it where it is asked to wait."""
 
     __slots__ = ()
 

@@ -6,6 +6,7 @@ each argument, else its own rows, and gets its own rows of what has as many. All
 each of them.
 """
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -31,15 +32,15 @@ def over_processes(places: Places, program: Any, mesh: Mesh, full_batch: bool) -
         _check_rows(shapes, mesh.size // world_size())
         arguments = [NamedSharding(mesh, rows if shape else PartitionSpec()) for shape in shapes]
     numbers = [NamedSharding(mesh, rows)] * program.random
-    joint = _Joint(program.random, program.n_results, full_batch)
+    calling = functools.partial(Joint, random=program.random, results=program.n_results, full_batch=full_batch)
 
     def around(form: Callable[..., Any]) -> Callable[..., Any]:
         inner = form if places.around is None else places.around(form)
-        return lambda params, extra, arrays: inner(params, tuple(numbers[0] for numbers in extra), arrays)
+        return lambda params, extra, arrays: inner(params, tuple(of_all[0] for of_all in extra), arrays)
 
     whole = NamedSharding(mesh, PartitionSpec())
     return places._replace(
-        rest=[*numbers, *arguments], around=around, results=whole, bring=spread_from_first, calling=joint
+        rest=[*numbers, *arguments], around=around, results=whole, bring=spread_from_first, calling=calling
     )
 
 
@@ -53,51 +54,38 @@ def _check_rows(shapes, devices):
             )
 
 
-class _Joint:
-    """Makes a call of all processes of one that JAX has compiled.
-
-    Args:
-        random (int): 1 where the first argument is a random number, of which that of process 0 counts, else 0.
-        results (int): How many of what comes out are the program's own.
-        full_batch (bool): Whether each process has all rows.
-    """
-
-    def __init__(self, random: int, results: int, full_batch: bool) -> None:
-        self.random, self.results, self.full_batch = random, results, full_batch
-
-    def __call__(self, call: Any, places: Places) -> "Joint":
-        return Joint(call, places, self)
-
-
 class Joint:
     """A call of several processes at once, with Parameters that lie on the devices of all.
 
     Args:
         call (Callable): What `jax.jit` has made of arrays that lie on the devices of all.
         places (Places): Where they lie.
-        form (_Joint): What it is given, and gives.
+        random (int): 1 where the first argument is a random number, of which that of process 0 counts, else 0.
+        results (int): How many of what comes out are the program's own.
+        full_batch (bool): Whether each process has all rows.
     """
 
-    def __init__(self, call: Any, places: Places, form: _Joint) -> None:
-        self.call, self._places, self._form = call, places, form
+    def __init__(self, call: Any, places: Places, random: int, results: int, full_batch: bool) -> None:
+        self.call, self._places = call, places
+        self._random, self._results, self._full_batch = random, results, full_batch
         self.clear_cache: Callable[[], None] = call.clear_cache
 
     def __call__(self, written: list[Any], read: list[Any], *rest: Any) -> tuple[list[Any], tuple[Any, ...]]:
-        counts = set() if self._form.full_batch else {np.shape(a)[0] for a in rest[self._form.random :] if np.ndim(a)}
+        counts = set() if self._full_batch else {np.shape(a)[0] for a in rest[self._random :] if np.ndim(a)}
         new, outs = self.call(written, read, *map(self._given, range(len(rest)), rest, self._places.rest))
         return new, tuple([self._own(i, out.addressable_data(0), counts) for i, out in enumerate(outs)])
 
     def _given(self, index, value, place):
         """An argument as one array of all processes."""
-        if index < self._form.random:
+        if index < self._random:
             return _by_rows(np.full(len(place.addressable_devices), value), place)
-        if np.ndim(value) and not self._form.full_batch:
+        if np.ndim(value) and not self._full_batch:
             return _by_rows(value, place)
         return of_whole(value, place)
 
     def _own(self, index, value, counts):
         """What one process is given of a result: its rows of what has as many as all brought."""
-        rows = value.shape[0] // world_size() if value.ndim and index < self._form.results else None
+        rows = value.shape[0] // world_size() if value.ndim and index < self._results else None
         if rows not in counts or rows * world_size() != value.shape[0]:
             return value
         return jax.lax.slice_in_dim(value, rows * world_rank(), rows * (world_rank() + 1))
@@ -109,9 +97,9 @@ class Joint:
     def _like(self, index, value, place):
         kind = value if isinstance(value, jax.ShapeDtypeStruct) else argument_like(value)
         shape = tuple(kind.shape)
-        if index < self._form.random:
+        if index < self._random:
             shape = (place.mesh.size,)
-        elif shape and not self._form.full_batch:
+        elif shape and not self._full_batch:
             shape = (shape[0] * world_size(), *shape[1:])
         return jax.ShapeDtypeStruct(shape, kind.dtype, sharding=place)
 
@@ -145,7 +133,7 @@ def spread_from_first(arrays: list[jax.Array], places: list[NamedSharding]) -> l
     local = [i for i, array in enumerate(arrays) if array.is_fully_addressable]
     for i, value in zip(local, of_first([arrays[i] for i in local]) if local else (), strict=True):
         found[i] = of_whole(value, places[i])
-    for i in set(range(len(arrays))) - set(local):
+    for i in sorted(set(range(len(arrays))) - set(local)):  # all processes in one order
         found[i] = jax.jit(lambda x: x, out_shardings=places[i])(arrays[i])
     return found
 
