@@ -22,15 +22,15 @@ for rate in (0.1, 0.01):
     with msnb.record(f"rate {rate}", config={"rate": rate}) as run:
         for number in range(30):
             run.log({"loss": rate / (number + 1), "accuracy": number / 30})""",
-    "%ms_graph step(x, y)",
+    "msnb.view(step, x, y)",
     "%ms_grad step(x, y)",
     "%ms_profile step(x, y)",
     "msnb.dashboard('runs/rate 0.1')",
     "%ms_runs runs",
     "msnb.parallel.plan(step, (x, y), devices=4, check=0, progress=False)",
     """from mindspore import dataset as ds
-data = ds.NumpySlicesDataset({"x": np.zeros((64, 16))}, shuffle=True).map(lambda x: x + 1, "x").batch(8)
-data.explain()""",
+data = ds.NumpySlicesDataset({"x": np.zeros((64, 16))}, shuffle=True).map(lambda x: x + 1, "x").batch(8)""",
+    "%ms_pipeline data",
 ]
 DRAWN = ("graph", "grad", "profile", "dash", "runs", "plan")  # by a script; a pipeline is a page of its own
 VIEWS = {**{name: f".msnb-{name}[data-ready]" for name in DRAWN}, "pipe": ".msnb-pipe"}
@@ -52,7 +52,7 @@ def test_every_view_is_whole(front_end, browser, jupyter, tmp_path):
         page.goto(f"{jupyter.address}/{path}/{front_end}/views.ipynb?token={TOKEN}&reset")
         page.locator(".jp-Notebook .jp-CodeCell").first.click()
         run_all(page)
-        for _ in range(120):
+        for _ in range(60):
             page.wait_for_timeout(500)
             if not missing(page):
                 break
