@@ -1,4 +1,4 @@
-"""PNG files of pictures in red, green and blue, made fast rather than small: a training waits for them."""
+"""PNG files of pictures, grey or in red, green and blue, made fast rather than small: a training waits for them."""
 
 import struct
 import zlib
@@ -6,31 +6,30 @@ import zlib
 import numpy as np
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_RGB = 2
+_GREY, _RGB = 0, 2
 _NONE, _SUB = 0, 1  # filters of a row: bytes as they are, or less the pixel to their left
 
 
-def encode(picture: np.ndarray, alike: bool = False) -> bytes:
+def encode(picture: np.ndarray) -> bytes:
     """The file of a picture.
 
     Args:
-        picture (numpy.ndarray): uint8[height, width, 3].
-        alike (bool): Whether the three colours of each pixel are equal, and bytes as they are thus pack best.
-            Default: False.
+        picture (numpy.ndarray): uint8[height, width, 1 or 3].
 
     Raises:
         ValueError: If `picture` has another shape or type.
     """
-    if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype != np.uint8 or 0 in picture.shape:
-        raise ValueError(f"A picture should be uint8[height, width, 3], but got {picture.dtype}{list(picture.shape)}.")
-    height, width, _ = picture.shape
-    pixels = picture.reshape(height, 3 * width)
-    rows = np.empty((height, 1 + 3 * width), np.uint8)
-    rows[:, 0] = _NONE if alike else _SUB
+    if picture.ndim != 3 or picture.shape[2] not in (1, 3) or picture.dtype != np.uint8 or 0 in picture.shape:
+        found = f"{picture.dtype}{list(picture.shape)}"
+        raise ValueError(f"A picture should be uint8[height, width, 1 or 3], but got {found}.")
+    height, width, colours = picture.shape
+    pixels = picture.reshape(height, colours * width)
+    rows = np.empty((height, 1 + colours * width), np.uint8)
+    rows[:, 0] = _NONE if colours == 1 else _SUB  # bytes of one grey pack best as they are
     rows[:, 1:] = pixels
-    if not alike:
+    if colours == 3:
         rows[:, 4:] -= pixels[:, :-3]
-    header = struct.pack(">IIBBBBB", width, height, 8, _RGB, 0, 0, 0)
+    header = struct.pack(">IIBBBBB", width, height, 8, _GREY if colours == 1 else _RGB, 0, 0, 0)
     chunks = (b"IHDR", header), (b"IDAT", zlib.compress(rows, 1)), (b"IEND", b"")
     return _SIGNATURE + b"".join(_chunk(name, body) for name, body in chunks)
 

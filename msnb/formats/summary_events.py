@@ -5,11 +5,13 @@ named values: numbers, pictures, arrays and histograms. An event that repeats th
 of a training does, is read by comparing it with that one and costs a few microseconds.
 """
 
+import functools
 import os
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -323,10 +325,12 @@ def summary_event(wall_time: float, step: int, values: Iterable[tuple[str, str, 
         values (Iterable[tuple]): (tag, kind, content): kind "scalar" and a number, "image" and an Image, "tensor"
             and an array, "histogram" and a Histogram, or "landscape" and bytes.
     """
-    out = []
+    values, out = list(values), []
+    buckets = iter(_encoded_buckets([content for _, kind, content in values if kind == "histogram"]))
     for tag, kind, content in values:
         name = tag.encode()
-        body = b"\x0a" + protobuf.varint(len(name)) + name + _ENCODERS[kind](content)
+        encoded = _encoded_histogram(content, next(buckets)) if kind == "histogram" else _ENCODERS[kind](content)
+        body = b"\x0a" + protobuf.varint(len(name)) + name + encoded
         out.append(b"\x0a" + protobuf.varint(len(body)) + body)
     summary = b"".join(out)
     opened = b"\x09" + struct.pack("<d", wall_time) + b"\x10" + protobuf.varint(step)
@@ -345,30 +349,53 @@ def _encoded_image(image):
     return protobuf.encode(_SCHEMA, "Value", {"image": table})
 
 
-def _encoded_histogram(histogram):
-    buckets = []
-    lefts, widths = histogram.edges[:-1].tolist(), np.diff(histogram.edges).tolist()
-    for left, width, count in zip(lefts, widths, histogram.counts.tolist(), strict=True):
-        number = protobuf.varint(count)
-        buckets.append(_BUCKET(0x0A, 19 + len(number), 0x09, left, 0x11, width, 0x18) + number)
-    table = {
-        "nan_count": histogram.nan_count,
-        "pos_inf_count": histogram.pos_inf_count,
-        "neg_inf_count": histogram.neg_inf_count,
-        "max": histogram.max,
-        "min": histogram.min,
-        "sum": histogram.sum,
-        "count": histogram.count,
-    }
-    body = b"".join(buckets) + protobuf.encode(_SCHEMA, "Histogram", table)
-    return protobuf.key(9, protobuf.LENGTH) + protobuf.varint(len(body)) + body
+def _encoded_histogram(histogram, buckets):
+    """A histogram, whose buckets are encoded already: a training records as many as it has Parameters."""
+    varint = protobuf.varint
+    odd = histogram.nan_count, histogram.pos_inf_count, histogram.neg_inf_count
+    ends = _ENDS(0x29, histogram.max, 0x31, histogram.min, 0x39, histogram.sum)
+    counts = b"\x10%b\x18%b\x20%b" % tuple(map(varint, odd))
+    body = buckets + counts + ends + b"\x40" + varint(histogram.count)
+    return b"\x4a" + varint(len(body)) + body
 
 
-_BUCKET = struct.Struct("<BBBdBdB").pack  # a bucket but for its count: key, length, left, width
+_ENDS = struct.Struct("<BdBdBd").pack
+
+
+def _encoded_buckets(histograms):
+    """The bytes of the buckets of each histogram, made at once: as rows of one length, of which a count that takes
+    fewer bytes than the longest one then loses some."""
+    if not histograms:
+        return []
+    lefts = np.concatenate([histogram.edges[:-1] for histogram in histograms])
+    widths = np.concatenate([np.diff(histogram.edges) for histogram in histograms])
+    counts = np.concatenate([histogram.counts for histogram in histograms])
+    lengths = np.searchsorted(_LIMITS, counts, side="right") + 1
+    longest = int(lengths.max(initial=1))
+    rows = np.empty(counts.size, _bucket(longest))
+    rows["opened"], rows["left_key"], rows["width_key"], rows["count_key"] = 0x0A, 0x09, 0x11, 0x18
+    rows["length"], rows["left"], rows["width"] = lengths + 19, lefts, widths
+    places = np.arange(longest)
+    rows["count"] = counts[:, None] >> 7 * places & 0x7F | (places < lengths[:, None] - 1) << 7
+    octets = rows.view(np.uint8).reshape(counts.size, longest + 21)
+    encoded = octets[np.arange(longest + 21) < lengths[:, None] + 21].tobytes()
+    behind = np.append(0, np.cumsum(lengths + 21))
+    ends = behind[np.cumsum([0, *(histogram.counts.size for histogram in histograms)])].tolist()
+    return [encoded[start:end] for start, end in pairwise(ends)]
+
+
+@functools.cache
+def _bucket(longest):
+    """The layout of a bucket whose count takes so many bytes."""
+    names = ("opened", "length", "left_key", "left", "width_key", "width", "count_key")
+    kinds = ("u1", "u1", "u1", "<f8", "u1", "<f8", "u1")
+    return np.dtype([*zip(names, kinds, strict=True), ("count", "u1", (longest,))])
+
+
+_LIMITS = 1 << 7 * np.arange(1, 9)  # from which on a count takes one byte more
 _ENCODERS = {
     "scalar": _scalar,
     "image": _encoded_image,
     "tensor": lambda array: protobuf.encode({**_SCHEMA, **PACKED}, "Value", {"tensor": tensor_message(array)}),
-    "histogram": _encoded_histogram,
     "landscape": lambda body: protobuf.encode(_SCHEMA, "Value", {"loss_landscape": body}),
 }

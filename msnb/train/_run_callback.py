@@ -11,6 +11,7 @@ from msnb.train.recording import Recording, is_number, record
 from msnb.train.summary._graph import graph_of, program_of_last
 from msnb.train.summary._lineage import dataset_graph_of, eval_lineage_of, optimizer_of, train_lineage_of
 from msnb.train.summary._parameters import recorded
+from msnb.train.summary._writer import in_hosts_memory
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.train.callback._callback import RunContext
@@ -77,7 +78,7 @@ class RunCallback(Callback):
                 record_.add_value("histogram", parameter.name, parameter)
             images = moment.train_dataset_element[0] if moment.train_dataset_element else None
             if isinstance(images, Tensor) and len(images.shape) == 4 and images.shape[1] in (1, 3):
-                record_.add_value("image", "input", images[:_PICTURES])
+                record_.add_value("image", "input", _first(images))
         outputs = moment.net_outputs
         loss = outputs[0] if isinstance(outputs, (tuple, list)) and outputs else outputs
         if isinstance(loss, Tensor):
@@ -104,3 +105,11 @@ class RunCallback(Callback):
         if self.run is not None:
             self.run._record.add_value(kind, kind, lineage)
             self.run._record.record(max(self.run._step, 0))
+
+
+def _first(images):
+    """The first images of a batch; numpy copies them where it can, as JAX would run a program for them."""
+    array = images._array
+    if isinstance(array, np.ndarray) or in_hosts_memory(array):
+        return Tensor(np.array(np.asarray(array)[:_PICTURES]))
+    return images[:_PICTURES]

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from PIL import Image
 
 import msnb as ms
@@ -18,6 +21,7 @@ from msnb.ops import debug
 from msnb.train import Model, SummaryCollector
 from msnb.train.summary import SummaryRecord
 from msnb.train.summary._histogram import histogram
+from msnb.train.summary._histograms import histograms
 from msnb.train.summary._values import image
 from msnb.train.summary._writer import EventFile
 
@@ -196,15 +200,28 @@ def test_a_long_array_is_counted_as_number_by_number(size, power):
     assert np.isfinite(found.edges).all() and (np.diff(found.edges) >= 0).all()
 
 
+@given(st.lists(arrays(np.float32, st.integers(0, 300), elements=st.floats(width=32)), min_size=2, max_size=5))
+def test_short_arrays_are_counted_together_as_each_by_itself(some):
+    for array, together in zip(some, histograms(some), strict=True):
+        alone = histogram(array)
+        assert together.counts.tolist() == alone.counts.tolist()
+        assert (together.min, together.max, together.count) == (alone.min, alone.max, alone.count)
+        assert together.nan_count + together.pos_inf_count == alone.nan_count + alone.pos_inf_count
+        largest = max(abs(alone.min), abs(alone.max))
+        assert np.isclose(together.sum, alone.sum, rtol=0, atol=1e-12 * largest * array.size)
+        np.testing.assert_allclose(together.edges, alone.edges, rtol=0, atol=1e-15 * largest)
+
+
 @pytest.mark.parametrize("colours", (1, 3))
 def test_a_picture_is_kept_pixel_by_pixel(colours):
     pictures = np.random.RandomState(0).randint(0, 256, (9, colours, 4, 5)).astype(np.uint8)
     kept = image("x", pictures)
-    pixels = np.asarray(Image.open(io.BytesIO(kept.png)))
-    assert pixels.shape == (kept.height, kept.width, 3) == (8, 40, 3)
+    opened = Image.open(io.BytesIO(kept.png))
+    pixels = np.asarray(opened).reshape(8, 40, colours)
+    assert (opened.mode, kept.height, kept.width, kept.colorspace) == ("L" if colours == 1 else "RGB", 8, 40, colours)
     for n, one in enumerate(pictures):
         there = pixels[n // 8 * 4 :, n % 8 * 5 :][:4, :5]
-        np.testing.assert_array_equal(there, np.broadcast_to(one.transpose(1, 2, 0), (4, 5, 3)))
+        np.testing.assert_array_equal(there, one.transpose(1, 2, 0))
     assert not pixels[4:, 5:].any()
 
 

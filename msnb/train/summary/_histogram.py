@@ -38,7 +38,7 @@ def histogram(array: np.ndarray) -> Histogram:
         }
     if not finite.size:
         return Histogram(np.zeros(0), np.zeros(0, np.int64), 0.0, 0.0, 0.0, flat.size, **odd)
-    parts = _parts(finite.size)
+    parts = parts_of(finite.size)
     first, last = (least, largest) if least < largest else (least - 0.5, largest + 0.5)
     with np.errstate(over="ignore", invalid="ignore"):  # the sum of large numbers may be none
         counts, total = _counts_and_sum(finite, least, largest, parts)
@@ -46,7 +46,8 @@ def histogram(array: np.ndarray) -> Histogram:
     return Histogram(np.append(2 * halves, last), counts, least, largest, total, flat.size, **odd)
 
 
-def _parts(count):
+def parts_of(count: int) -> int:
+    """Into how many parts so many numbers are counted."""
     if count <= 10:
         return 2 if count <= 5 else 3
     return min(count // 10 + 1, _MOST)

@@ -4,6 +4,7 @@ All of this runs in the thread that writes, while the next step is computed.
 """
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,26 +12,38 @@ import numpy as np
 from msnb import log
 from msnb.formats import png
 from msnb.formats.summary_events import Image
-from msnb.train.summary._histogram import histogram
+from msnb.train.summary._histograms import histograms
 
 _IN_A_ROW = 8  # pictures of a batch
 
 
-def content_of(kind: str, tag: str, value: Any) -> Any:
-    """What `summary_events.summary_event` takes for a value; None, and a line in the log, where it cannot be kept."""
+def contents_of(kind: str, values: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
+    """(tag, kind, content) of values by their tags, as `summary_events.summary_event` takes them.
+
+    What cannot be kept is left out, with a line in the log.
+    """
+    plain = {tag: _plain(value) for tag, value in values.items()}
+    if kind == "histogram":
+        contents = histograms(list(plain.values()))
+    else:
+        contents = [_content(kind, tag, value) for tag, value in plain.items()]
+    return [(tag, kind, content) for tag, content in zip(plain, contents, strict=True) if content is not None]
+
+
+def _plain(value):
+    """An array of a type that numpy knows."""
+    bfloat16 = isinstance(value, np.ndarray) and value.dtype.name == "bfloat16"
+    return value.astype(np.float32) if bfloat16 else value
+
+
+def _content(kind, tag, value):
     if not isinstance(value, np.ndarray):
         return value
-    if value.dtype.name == "bfloat16":
-        value = value.astype(np.float32)
     if kind == "scalar":
         if value.size == 1:
             return float(value.item())
         return float(value.astype(np.float64).mean()) if value.size else math.nan
-    if kind == "histogram":
-        return histogram(value)
-    if kind == "image":
-        return image(tag, value)
-    return value
+    return image(tag, value) if kind == "image" else value
 
 
 def image(tag: str, array: np.ndarray) -> Image | None:
@@ -48,8 +61,7 @@ def image(tag: str, array: np.ndarray) -> Image | None:
     canvas[:n] = array
     canvas = canvas.reshape(rows, columns, colours, height, width).transpose(0, 3, 1, 4, 2)
     canvas = _bytes(canvas.reshape(rows * height, columns * width, colours))
-    canvas = np.repeat(canvas, 3, axis=2) if colours == 1 else canvas
-    return Image(canvas.shape[0], canvas.shape[1], 3, png.encode(canvas, alike=colours == 1))
+    return Image(canvas.shape[0], canvas.shape[1], colours, png.encode(canvas))
 
 
 def _bytes(array):

@@ -16,6 +16,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 
 from msnb import log
@@ -179,6 +180,11 @@ class SummaryWriter:
 def on_host(value: Any) -> Any:
     """The numbers of a device's array; anything else as it is. It waits until they are computed."""
     return np.asarray(value) if hasattr(value, "__array__") else value
+
+
+def in_hosts_memory(array: jax.Array) -> bool:
+    """Whether numpy can read the array of a device where it is."""
+    return all(device.platform == "cpu" for device in array.devices())
 
 
 def now() -> float:

@@ -23,8 +23,8 @@ from msnb.train._utils import _make_directory
 from msnb.train.summary import _seen
 from msnb.train.summary._checks import _DEFAULT_EXPORT_OPTIONS, process_export_options  # noqa: F401
 from msnb.train.summary._graph import graph_of, program_of_last
-from msnb.train.summary._values import content_of
-from msnb.train.summary._writer import EventFile, SummaryWriter, now, on_host
+from msnb.train.summary._values import contents_of
+from msnb.train.summary._writer import EventFile, SummaryWriter, in_hosts_memory, now, on_host
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.nn.cell import Cell
@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # named in annotations alone
 __all__ = ["SummaryRecord"]
 
 _NUMBERS = ("scalar", "image", "tensor", "histogram")
+_LARGE = 1 << 24  # bytes of a Parameter
 _TAG = re.compile(r"(.+)\[:(.+)\]", re.DOTALL)
 
 
@@ -246,26 +247,28 @@ class SummaryRecord:
     def _write(self, wall_time, step, pool):
         scalars, others = [], []
         for plugin, values in pool.items():
-            for tag, value in values.items():
-                if plugin in lineage_events.KINDS:
+            if plugin in lineage_events.KINDS:
+                for value in values.values():
                     self._lineage.append(lineage_events.lineage_event(wall_time, plugin, value))
-                elif plugin == "graph":
+            elif plugin == "graph":
+                for value in values.values():
                     self._summary.append(summary_events.graph_event(wall_time, value))
-                else:
-                    value = value.array() if isinstance(value, _seen.Perhaps) else on_host(value)
-                    if value is None:
-                        continue
-                    content = content_of(plugin, tag, value)
-                    if content is not None:
-                        (scalars if plugin == "scalar" else others).append((tag, plugin, content))
-                    if plugin == "tensor" and (self._export_options or {}).get("tensor_format"):
-                        self._exported.mkdir(parents=True, exist_ok=True)
-                        np.save(self._exported / f"{quote(tag, safe='')}_{step}.npy", value)
+            else:
+                fetched = {tag: _fetched(value) for tag, value in values.items()}
+                fetched = {tag: value for tag, value in fetched.items() if value is not None}
+                (scalars if plugin == "scalar" else others).extend(contents_of(plugin, fetched))
+                if plugin == "tensor" and (self._export_options or {}).get("tensor_format"):
+                    self._export(step, fetched)
         for part in (scalars, others):  # by themselves, scalars of each step are read fast
             if part:
                 self._summary.append(summary_events.summary_event(wall_time, step, part))
                 for take in self.takers:
                     take(wall_time, step, part)
+
+    def _export(self, step, tensors):
+        self._exported.mkdir(parents=True, exist_ok=True)
+        for tag, value in tensors.items():
+            np.save(self._exported / f"{quote(tag, safe='')}_{step}.npy", value)
 
     def _put_down(self):
         for file in (self._summary, self._lineage, *self.takers):
@@ -311,6 +314,11 @@ class SummaryRecord:
         self._raise()
 
 
+def _fetched(value):
+    """The numbers of a value; None of one that no round or branch has made."""
+    return value.array() if isinstance(value, _seen.Perhaps) else on_host(value)
+
+
 def _check_shape(plugin, shape):
     if plugin == "scalar" and int(np.prod(shape)) != 1:
         raise ValueError(f"The tensor holds {int(np.prod(shape))} values, but the scalar plugin expects one value.")
@@ -330,9 +338,15 @@ def _lineage_content(plugin, value):
 
 
 def _held(tensor):
-    """The array of a Tensor, which nothing writes over from here on; a device's array is still that of the device."""
+    """The array of a Tensor, which nothing writes over from here on; a device's array is still that of the device.
+
+    Of a Parameter the device makes a copy when it has computed it, so that nobody waits. One that takes much of a
+    device's memory is fetched instead.
+    """
     array = tensor._array
-    return tensor.asnumpy() if isinstance(tensor, Parameter) or isinstance(array, np.ndarray) else array
+    if isinstance(tensor, Parameter) and not isinstance(array, np.ndarray):
+        return tensor._detached() if array.nbytes <= _LARGE or in_hosts_memory(array) else tensor.asnumpy()
+    return tensor.asnumpy() if isinstance(array, np.ndarray) else array
 
 
 def _cache_summary_tensor_data(summary: list[dict[str, Any]]) -> bool:
