@@ -50,12 +50,13 @@ class Tensor(Boxed):
         (2, 2)
     """
 
-    __slots__ = ("_array", "_node", "__weakref__")
+    __slots__ = ("_array", "_node", "_whole", "__weakref__")  # `_whole` is unset but in parts, see `core.parts`
     _mime_ = shown.mime
 
     if TYPE_CHECKING:  # slots, and what the operators' declarations attach
         _array: Any
         _node: Any
+        _whole: Any
 
         def __getattr__(self, name: str) -> Any: ...
         def __getitem__(self, index: Any) -> "Tensor": ...

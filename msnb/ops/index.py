@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from msnb import log
 from msnb.common.kinds import Tensors, Value
 from msnb.core import trace
 from msnb.core._jax_private import is_tracer
@@ -17,7 +18,9 @@ from msnb.core.cases import F, Flags, case
 from msnb.core.checks import Check, Range
 from msnb.core.declare import operator, spelling
 from msnb.core.errors import describe
+from msnb.core.generations import differs
 from msnb.core.operator import operand
+from msnb.core.parts import part_of, whole_of
 from msnb.core.recent import Recent
 from msnb.core.tensor import Tensor
 from msnb.ops._check import wide
@@ -315,19 +318,39 @@ def _assign_mask(x, mask, value):
     return _set_mask(x, mask, value)
 
 
-@spelling(_TensorGetItem, method="__getitem__", generation=1)
+@spelling(_TensorGetItem, method="__getitem__")
 def _getitem_of(self: Tensor, index: Any) -> Tensor:
     """The part of the Tensor that an index names."""
-    return getitem(self, index)
+    return part_of(self, index, getitem(self, index))
 
 
 @spelling(_TensorSetItem, _TensorSetMask, method="__setitem__", generation=1)
 def _setitem_of(self: Tensor, index: Any, value: Any) -> Tensor:
     """Put `value` where an index points."""
-    new = setitem(self, index, value)
-    self._assign(new._array)
-    self._node = new._node
+    if whole_of(self) is not None:
+        log.once(
+            "x[i] is a copy in MindSpore r1.1, and what is put into it is not put into x: x[i][j] = 0 is x[i, j] = 0 "
+            "there. With --api 2 both reach x, as in MindSpore 2, and so they do in GRAPH mode."
+        )
+    return _put(self, index, value)
+
+
+@differs("what is put into `x[i]` is put into `x`, too, in PYNATIVE mode")
+@spelling(_TensorSetItem, _TensorSetMask, method="__setitem__", generation=2)
+def _setitem_of_second(self: Tensor, index: Any, value: Any) -> Tensor:
+    """Put `value` where an index points, and where the Tensor is a part of others, into these."""
+    _put(self, index, value)
+    while found := whole_of(self):
+        whole, place = found
+        self = _put(whole, place, self)
     return self
+
+
+def _put(x, index, value):
+    new = setitem(x, index, value)
+    x._assign(new._array)
+    x._node = new._node
+    return x
 
 
 CASES = [

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from msnb.core.script.jumps import MISSING_RETURN, Jumps
-from msnb.core.script.names import arguments, assign, at, bound, load
+from msnb.core.script.names import arguments, assign, at, bound, copied, load
 
 RUNTIME = "__msnb_rt"
 
@@ -201,40 +201,48 @@ class Lowering(ast.NodeTransformer):
         return node
 
     # ------------------------------------------------------------------ assignments into Tensors
-    def on_variable(self, target: Any) -> bool:
-        """Whether a target is ``y[i]`` for a variable that may be rebound."""
-        return (
-            isinstance(target, ast.Subscript)
-            and isinstance(target.value, ast.Name)
-            and target.value.id not in self.foreign
-        )
-
     def visit_Assign(self, node: ast.Assign) -> Any:
-        if len(node.targets) == 1 and self.on_variable(node.targets[0]):
-            target = node.targets[0]
+        if len(node.targets) == 1 and (way := self.way_to(node.targets[0])):
+            root, indices = way
             value = self.visit(node.value)
-            call = self.rt("set_item", load(target.value.id), self.index(target.slice), value)
-            self.closed.setdefault(target.value.id)
-            return at(node, assign(target.value.id, call))
+            return at(node, self.put(root, _tuple_of(map(self.index, indices)), value, self.place(node)))
         self.generic_visit(node)
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        target = node.target
-        if self.on_variable(target):
-            key = self.fresh("index")
-            old = self.rt("get_item", load(target.value.id), load(key), self.place(node))
+        if way := self.way_to(node.target):
+            root, indices = way
+            key, place = self.fresh("index"), self.place(node)
+            old = self.rt("get_part", self.visit(copied(root)), load(key), place)
             value = ast.BinOp(old, node.op, self.visit(node.value))
-            self.closed.setdefault(target.value.id)
-            return at(
-                node,
-                [
-                    assign(key, self.index(target.slice)),
-                    assign(target.value.id, self.rt("set_item", load(target.value.id), load(key), value)),
-                ],
-            )
+            return at(node, [assign(key, _tuple_of(map(self.index, indices))), self.put(root, load(key), value, place)])
         self.generic_visit(node)
         return node
+
+    def way_to(self, target: Any) -> tuple[Any, list[Any]] | None:
+        """(y, [i, j]) of the target ``y[i][j]``; None where Python's own assignment does: a single index of what is no
+        variable that may be rebound, and what is computed and must not be asked for twice."""
+        indices = []
+        while isinstance(target, ast.Subscript):
+            indices.insert(0, target.slice)
+            target = target.value
+        root = target
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not indices or not isinstance(root, ast.Name):
+            return None
+        return (target, indices) if len(indices) > 1 or self.may_be_rebound(target) else None
+
+    def may_be_rebound(self, target: ast.expr) -> bool:
+        """Whether a target is a variable of this function."""
+        return isinstance(target, ast.Name) and target.id not in self.foreign
+
+    def put(self, target: Any, indices: Any, value: Any, place: ast.Tuple) -> ast.stmt:
+        """The statement that puts a value where the indices lead, one after the other."""
+        if self.may_be_rebound(target):
+            self.closed.setdefault(target.id)
+            return assign(target.id, self.rt("set_part", load(target.id), indices, value, place))
+        return ast.Expr(self.rt("put_part", self.visit(copied(target)), indices, value, place))
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         self.generic_visit(node)
@@ -385,6 +393,10 @@ def _lambda(body):
 
 def _tuple(names, context):
     return ast.Tuple([ast.Name(n, context()) for n in names], context())
+
+
+def _tuple_of(items):
+    return ast.Tuple(list(items), ast.Load())
 
 
 def _strings(names):

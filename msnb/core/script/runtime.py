@@ -5,7 +5,7 @@ into a jaxpr of its own, what the two leave behind is brought together variable 
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -32,6 +32,7 @@ __all__ = [
     "for_",
     "formatted",
     "get_item",
+    "get_part",
     "if_",
     "if_expression",
     "if_function",
@@ -39,8 +40,9 @@ __all__ = [
     "not_",
     "or_",
     "percent",
+    "put_part",
     "raising",
-    "set_item",
+    "set_part",
     "text",
     "trying",
     "while_",
@@ -118,8 +120,26 @@ def get_item(container: Any, index: Any, place: tuple[Any, ...]) -> Any:
         ) from None
 
 
-def set_item(target: Any, index: Any, value: Any) -> Any:
-    """``target[index] = value``: a Tensor is rebound, as graphs have it; anything else changes in place."""
+def get_part(target: Any, indices: Sequence[Any], place: tuple[Any, ...]) -> Any:
+    """``target[i][j]`` and so on."""
+    for index in indices:
+        target = get_item(target, index, place)
+    return target
+
+
+def set_part(target: Any, indices: Sequence[Any], value: Any, place: tuple[Any, ...]) -> Any:
+    """`target` after ``target[i][j] = value``: a Tensor is rebound, as graphs have it, and put where it was taken from;
+    anything else changes in place."""
+    index, *rest = indices
+    if rest:
+        part = get_item(target, index, place)
+        value = set_part(part, rest, value, place)
+        if value is part:
+            return target
+        if type(target) is tuple:
+            items = list(target)
+            items[index] = value
+            return tuple(items)
     if type(target) is Tensor:
         twin = box(target._array)
         twin._node = target._node
@@ -127,6 +147,15 @@ def set_item(target: Any, index: Any, value: Any) -> Any:
         return twin
     target[index] = value
     return target
+
+
+def put_part(target: Any, indices: Sequence[Any], value: Any, place: tuple[Any, ...]) -> None:
+    """``target[i][j] = value`` of a target that no variable holds, such as an attribute: it changes in place."""
+    index, *rest = indices
+    part = get_item(target, index, place)
+    value = set_part(part, rest, value, place)
+    if value is not part:
+        target[index] = value
 
 
 convert.serve(sys.modules[__name__])
