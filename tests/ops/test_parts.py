@@ -1,4 +1,4 @@
-"""What is put into a part of a Tensor, ``x[0][1] = 5``, reaches the Tensor: in GRAPH mode, and by MindSpore 2's methods.
+"""What is put into a part of a Tensor, ``x[0][1] = 5``, reaches the Tensor: in GRAPH mode, and in MindSpore 2.
 
 What is expected is what numpy does, as MindSpore 2.7.1 does.
 """
