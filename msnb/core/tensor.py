@@ -145,18 +145,21 @@ class Tensor(Boxed):
         return self._array.ndim
 
     def item(self, index: int | tuple[int, ...] | None = None) -> Any:
-        """One element as a Python number.
+        """One element as a Python number; in a graph, which does not know it yet, as a Tensor without axes.
 
         Args:
             index (Union[None, int, tuple[int]]): Which; a Tensor of one element needs none. Default: None.
 
         Returns:
-            Union[int, float, bool].
+            Union[int, float, bool, Tensor].
 
         Raises:
             ValueError: If there are several elements and no index.
             IndexError: If the index is out of range.
         """
+        array = self._array
+        if is_tracer(array):
+            return _element(array, index)
         return self._scalar("item()") if index is None else self.asnumpy().item(index)
 
     def itemset(self, *args: Any) -> "Tensor":
@@ -418,6 +421,16 @@ class Tensor(Boxed):
     def __deepcopy__(self, memo: dict[int, Any]) -> "Tensor":
         memo[id(self)] = twin = box(self._array)
         return twin
+
+
+def _element(array, index):
+    """One element of an array that a trace stands for."""
+    if index is None and array.size != 1:
+        raise ValueError(f"item() needs a Tensor with one element, but the shape is {tuple(array.shape)}.")
+    place = (
+        np.arange(array.size).reshape(array.shape).item(*([] if index is None else [index]))
+    )  # which, as numpy counts
+    return box(array.reshape(-1)[place])
 
 
 def attach(name: str, method: Any) -> None:

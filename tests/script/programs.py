@@ -62,7 +62,7 @@ class Program:
         for _ in range(self.random.randint(1, 3)):
             kinds = ["assign", "assign", "count", "item"]
             if nesting < 3:
-                kinds += ["if", "if", "while", "for", "else"]
+                kinds += ["if", "if", "while", "for", "else", "fork"]
             if in_loop:
                 kinds += ["break", "continue"]
             if nesting:
@@ -89,6 +89,23 @@ class Program:
         self.if_(depth, nesting, in_loop)
         self.emit(depth, "else:")
         self.block(depth + 1, nesting + 1, in_loop)
+
+    def fork_(self, depth, nesting, in_loop):
+        """A variable that every path assigns which does not leave."""
+        self.counters += 1
+        name = f"z{self.counters}"
+        leave = self.random.choice(["return", "break", "continue"] if in_loop else ["return"])
+        self.emit(depth, f"if {self.fill(_CONDITIONS)}:")
+        self.emit(depth + 1, f"if {self.fill(_CONDITIONS)}:")
+        self.emit(depth + 2, f"return {self.fill(_VALUES)}" if leave == "return" else leave)
+        if self.random.random() < 0.5:
+            self.emit(depth + 1, f"{name} = {self.fill(_VALUES)}")
+        else:
+            self.emit(depth + 1, "else:")
+            self.emit(depth + 2, f"{name} = {self.fill(_VALUES)}")
+        self.emit(depth, "else:")
+        self.emit(depth + 1, f"{name} = {self.fill(_VALUES)}")
+        self.emit(depth, f"{self.random.choice('xy')} = {name} * 0.8")
 
     def while_(self, depth, nesting, in_loop):
         self.counters += 1

@@ -49,6 +49,46 @@ def test_elif_chains_and_early_returns(k):
 
 
 @pytest.mark.parametrize("k", [0, 2, 7])
+def test_a_path_that_leaves_assigns_no_variable(k):
+    def returns(x, k):
+        if k > 1:
+            if k > 5:
+                return x * 100
+            else:
+                y = x + 1
+        else:
+            y = x - 1
+        return y
+
+    def leaves_a_loop(x, k):
+        for i in range(3):
+            if k > 1:
+                if k > 5:
+                    break
+                y = x + i
+                if i == 1:
+                    continue
+                z = y * 2
+            else:
+                z = y = x - 1
+            x = y + z
+        return x
+
+    same(returns, X, np.int32(k))
+    same(leaves_a_loop, X, np.int32(k))
+
+
+def test_an_element_of_a_tensor_is_a_number_of_the_graph():
+    def f(x):
+        if x.max().item() > 1:
+            return x * x.item(0)
+        return x + x.item(x.ndim - 2)
+
+    same(f, X)
+    same(f, X * 0.01)
+
+
+@pytest.mark.parametrize("k", [0, 2, 7])
 def test_returns_on_some_paths_only_of_a_branch(k):
     def f(x, k):
         if k > 1:

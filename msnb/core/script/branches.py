@@ -15,12 +15,19 @@ def if_(
     write: Callable[..., None],
     names: tuple[str, ...],
     place: tuple[Any, ...] | None,
+    guards: bool = False,
 ) -> Any:
-    """An `if` statement: the branches change the variables `names`."""
+    """An `if` statement: the branches change the variables `names`. One that guards what follows a jump does nothing in
+    the other branch, which has jumped."""
     if not dynamic(condition):
         return then() if condition else otherwise()
     yes, no = _both(then, otherwise, read, write, lambda value: read())
-    write(select(boolean(condition, place), yes, no, names, place))
+    write(select(boolean(condition, place), yes, no, names, place, guards))
+
+
+def if_going(*args: Any) -> Any:
+    """``if not left:`` around what follows a jump."""
+    return if_(*args, guards=True)
 
 
 def if_return(

@@ -170,7 +170,9 @@ class Flags:
                     handler.body = self.rewrite(handler.body)
                 rest = self.rewrite(block[i + 1 :])
                 if rest:
-                    out.append(at(rest[0], ast.If(self.going_on(), rest, [])))
+                    guard = ast.If(self.going_on(), rest, [])
+                    guard.guards = True  # type: ignore[attr-defined]  # its other branch has left
+                    out.append(at(rest[0], guard))
                 return out
         return out
 

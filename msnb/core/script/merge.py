@@ -19,6 +19,7 @@ from msnb.core.tree import flatten, structure
 
 _thread = trace.thread
 _NUMBERS = (bool, int, float, np.generic)
+FLAGS = ("__return", "__break", "__continue")  # what the names of the flags begin with that `jumps` makes
 
 
 class Undefined:
@@ -167,9 +168,14 @@ class _Out:
 
 
 def select(
-    predicate: jax.Array, yes: "Branch", no: "Branch", names: Sequence[str], place: tuple[Any, ...] | None
+    predicate: jax.Array,
+    yes: "Branch",
+    no: "Branch",
+    names: Sequence[str],
+    place: tuple[Any, ...] | None,
+    guards: bool = False,
 ) -> Any:
-    """The variables after the conditional, a tuple in the order of `names`."""
+    """The variables after the conditional, a tuple in the order of `names`; `guards` says that `no` has jumped."""
     if yes.raised and no.raised:
         _run(predicate, yes, no, [])
         raise Raised()
@@ -177,7 +183,7 @@ def select(
         alive = 1 if yes.raised else 0
         plan, outs = _plan_one(no if yes.raised else yes, alive)
     else:
-        plan, outs = _plan(predicate, yes, no, names, place)
+        plan, outs = _plan(predicate, yes, no, names, place, guards)
     carriers = _carriers(yes, no, outs)
     results = _run(predicate, yes, no, outs)
     for out, carrier in carriers.items():
@@ -222,18 +228,19 @@ def _plan_one(branch, side):
     return plan, outs
 
 
-def _plan(predicate, yes, no, names, place):
+def _plan(predicate, yes, no, names, place, guards):
     """Per variable how to rebuild it, and which outputs the conditional needs."""
     plan, outs = [], []
     yes_parts = yes.rebuild(list(range(len(yes.leaves))))
     no_parts = no.rebuild(list(range(len(no.leaves))))
+    left = _leaves(names, yes, yes_parts), guards or _leaves(names, no, no_parts)
     for name, a, b in zip(names, yes_parts, no_parts):
         ia, rebuild_a = flatten(a)
         ib, rebuild_b = flatten(b)
         la, lb = [yes.leaves[i] for i in ia], [no.leaves[i] for i in ib]
         lost = [v for v in la + lb if isinstance(v, Undefined)]
         if lost:
-            plan.append(_undefined(name, yes, no, (ia, la, rebuild_a), (ib, lb, rebuild_b), outs, place))
+            plan.append(_undefined(name, yes, no, (ia, la, rebuild_a), (ib, lb, rebuild_b), outs, place, left))
             continue
         if structure(a) != structure(b):
             if any(v is MISSING for v in la + lb):
@@ -252,13 +259,19 @@ def _plan(predicate, yes, no, names, place):
     return plan, outs
 
 
-def _undefined(name, yes, no, first, second, outs, place):
+def _leaves(names, branch, parts):
+    """Whether a branch ends by return, break or continue, so that what follows it is guarded by a flag."""
+    flags = [part for name, part in zip(names, parts) if name.startswith(FLAGS)]
+    return any(type(part) is int and branch.leaves[part] is True for part in flags)
+
+
+def _undefined(name, yes, no, first, second, outs, place, left):
     """A variable that one branch leaves unassigned: poisoned, or zeros where a flag guards it."""
     (ia, la, rebuild_a), (ib, lb, rebuild_b) = first, second
     missing_a, missing_b = (any(isinstance(v, Undefined) for v in x) for x in (la, lb))
     if missing_a and missing_b:
         return rebuild_a, [(v,) for v in la]
-    if not name.startswith("__rv"):
+    if not name.startswith("__rv") and not left[0 if missing_a else 1]:
         why = f"is assigned in only one branch of the 'if' at {_at(place)}; assign it before the 'if' as well"
         return (lambda values: values[0]), [(Undefined(name, why, place),)]
     branch, side, positions, rebuild = (no, 1, ib, rebuild_b) if missing_a else (yes, 0, ia, rebuild_a)

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from msnb.core.errors import describe
 from msnb.core.errors import place as show_place
 from msnb.core.script import convert, merge
-from msnb.core.script.branches import if_, if_expression, if_function, if_return
+from msnb.core.script.branches import if_, if_expression, if_function, if_going, if_return
 from msnb.core.script.builtin import boolean, dynamic, equal_items, to_tensor
 from msnb.core.script.calls import scoped_call as call
 from msnb.core.script.loops import for_, while_
@@ -36,6 +36,7 @@ __all__ = [
     "if_",
     "if_expression",
     "if_function",
+    "if_going",
     "if_return",
     "not_",
     "or_",
