@@ -23,6 +23,7 @@ from msnb.core.argument_names import parameter_names
 from msnb.core.by_values import ShapeByValues, can_run_plainly, say
 from msnb.core.errors import describe
 from msnb.core.identity import IdentityMap, attach, attached
+from msnb.core.kept import keeping
 from msnb.core.open_shape import OpenShape
 from msnb.core.parameter import Parameter
 from msnb.core.program import Program
@@ -295,9 +296,13 @@ def _compile(programs, root, fn, args, kwargs, name, key, constants=()):
         if isinstance(leaf, Tensor) and isinstance(leaf._array, OpenShape):
             raise TypeError(f"For '{name}', {leaf._array.refusal}")
     held = [leaf for leaf in leaves if not dynamic(leaf)]
-    try:
+
+    def traced():
         with script.collecting() as reads:
-            program = Program(name, root, fn, args, kwargs, params, constants)
+            return Program(name, root, fn, args, kwargs, params, constants), reads
+
+    try:
+        program, reads = keeping(traced)
     except ShapeByValues as error:
         if len(programs.plain) >= _MOST_SIGNATURES:
             programs.plain.clear()

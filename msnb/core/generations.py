@@ -30,6 +30,9 @@ from msnb.core.tensor import attach
 _Declared = TypeVar("_Declared")
 VERSIONS = {1: "1.1.1", 2: "2.7.1"}  # generation -> the version of MindSpore whose interface it is
 SHARED = {  # what follows the last choice of the process, besides methods of Tensors -> what MindSpore 2 does
+    "Dataset.map": "it wants no `column_order` where there are more or fewer results than columns",
+    "text transforms, called by hand": "they give str, as columns of text and what functions of `map` are given are",
+    "LossMonitor": "it prints all digits of the loss",
     "repr of a Cell": "`Dense(...)` instead of `Dense<...>`",
     "Cell, called in GRAPH mode": "it takes what `construct` takes by keyword alone",
     "Cell.register_backward_hook": "the hook is called with the Cell, the gradients of its inputs, and those of its "

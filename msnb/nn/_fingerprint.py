@@ -4,6 +4,7 @@ from collections import OrderedDict
 
 from msnb.common import dtype as mstype
 from msnb.core import trace
+from msnb.core.kept import Kept
 from msnb.core.marks import changes
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
@@ -56,6 +57,8 @@ def normal(value):
         return type(value), value
     if isinstance(value, Parameter):
         return Same(value), value._requires_grad
+    if type(value) is Kept:  # its values are no constant of a program, but an input
+        return Same(value)
     if isinstance(value, Tensor):
         trace.constants[value] = True
         return Same(value), Same(value._array)

@@ -19,6 +19,7 @@ from msnb.core import events, trace
 from msnb.core._jax_private import argument_like, is_tracer, unnamed
 from msnb.core.identity import Identity, IdentityMap
 from msnb.core.inlining import PartName
+from msnb.core.kept import Kept
 from msnb.core.parameter import Parameter
 from msnb.core.primitive import DeclaredPrimitive, settings_of
 from msnb.core.tensor import Tensor, box
@@ -174,6 +175,8 @@ def likeness_of(cell):
         if isinstance(value, Parameter):
             known = place(value)
             return known if known is not None else (kind, value.shape, value.dtype, value.requires_grad)
+        if kind is Kept:
+            return Identity(value)
         if isinstance(value, Tensor):
             return Identity(value), Identity(value._array)
         if kind in (tuple, list):

@@ -8,6 +8,7 @@ from msnb import context
 from msnb.common.other_names import CELL, no_attribute
 from msnb.core import generations, trace
 from msnb.core.errors import describe
+from msnb.core.kept import Kept, MustKeep
 from msnb.core.parameter import Parameter, ParameterTuple
 from msnb.core.paths import HOLDERS
 from msnb.core.precision import hold
@@ -77,6 +78,8 @@ class Tree:
                         f"None, but got {describe(value)}."
                     )
                 cells[name] = None
+            elif type(values.get(name)) is Kept and self._put_into(values[name], value):
+                return
             elif _thread.frame is not None and self not in _thread.frame.root().made:
                 self._set_while_traced(name, value)
             hold(value)
@@ -95,14 +98,29 @@ class Tree:
                 f"or None, but got {describe(value)}."
             )
 
+    def _put_into(self, kept, value):
+        """Whether a Tensor goes where graphs keep one of its shape and type; in PYNATIVE mode it takes its place."""
+        if not isinstance(value, Tensor) or (value.shape, value.dtype) != (kept.shape, kept.dtype):
+            return False
+        if _thread.frame is not None:
+            kept._assign(value._array)
+        elif context.get_context("mode") == context.GRAPH_MODE:
+            kept._parameter.set_data(value)
+        else:
+            return False
+        return True
+
     def _set_while_traced(self, name, value):
         """What construct sets in Python is noted while the graph is built, and set by each call of the program."""
+        before = self.__dict__.get(name, trace.ABSENT)
+        if isinstance(value, Tensor) and type(before) is Tensor and not is_traced(before):
+            raise MustKeep(self, name)
         if any(is_traced(leaf) for leaf in flatten(value)[0]):
             raise TypeError(
-                f"'{name}' of {type(self).__name__} is no Parameter, so a graph cannot keep a Tensor "
-                f"in it. Make it a Parameter, or return the value from construct."
+                f"'{name}' of {type(self).__name__} is no Tensor of the shape and type that the graph sets it to, so "
+                f"that a graph cannot keep it. Make it such a Tensor before, or a Parameter, or return the value from "
+                f"construct."
             )
-        before = self.__dict__.get(name, trace.ABSENT)
         if _thread.frame.conditional() and (before is trace.ABSENT or normal(before) != normal(value)):
             raise TypeError(
                 f"'{name}' of {type(self).__name__} is set under a condition or in a loop that only the "

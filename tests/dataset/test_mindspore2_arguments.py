@@ -9,8 +9,10 @@ import pytest
 from source_cases import image
 from test_bad_input import example, framed
 
+import msnb as ms
 import msnb.dataset as ds
 from msnb.core import generations
+from msnb.dataset import text
 from msnb.mindrecord import FileWriter
 
 
@@ -214,15 +216,15 @@ def second_generation():
 def test_strings_are_str_in_mindspore_2(second_generation):
     given = []
     d = ds.NumpySlicesDataset(["ä", "bc"], ["text"], shuffle=False)
-    functions = [lambda text: given.append(text) or text, lambda text: np.array(str(text) + "!")]
+    functions = [lambda word: given.append(word) or word, lambda word: np.array(str(word) + "!")]
     for used in (functions[:1], functions):
         rows = [row[0] for row in d.map(used, "text").create_tuple_iterator(num_epochs=1, output_numpy=True)]
         assert [(row.dtype.kind, row.tolist()[:2]) for row in rows] == [("U", ("ä", "ä!")[len(used) - 1]), ("U", "bc")]
-    assert {text.dtype.kind for text in given} == {"U"} and {text.tolist() for text in given} == {"ä", "bc"}
+    assert {word.dtype.kind for word in given} == {"U"} and {word.tolist() for word in given} == {"ä", "bc"}
     assert next(d.batch(2).create_dict_iterator(output_numpy=True))["text"].tolist() == ["ä", "bc"]
-    batched = d.batch(2, per_batch_map=lambda texts, _: ([f"{text}?" for text in texts],), input_columns="text")
+    batched = d.batch(2, per_batch_map=lambda words, _: ([f"{word}?" for word in words],), input_columns="text")
     assert next(batched.create_tuple_iterator(output_numpy=True))[0].tolist() == ["ä?", "bc?"]
-    kept = d.filter(lambda text: text == "bc", "text").create_tuple_iterator(num_epochs=1, output_numpy=True)
+    kept = d.filter(lambda word: word == "bc", "text").create_tuple_iterator(num_epochs=1, output_numpy=True)
     assert [row[0].tolist() for row in kept] == ["bc"]
 
 
@@ -300,3 +302,26 @@ def test_a_random_sampler_mixes_the_parts_of_a_concatenation_and_keeps_the_order
     for wrong in (ds.RandomSampler(replacement=True), ds.RandomSampler(num_samples=3)):
         with pytest.raises(ValueError, match="of RandomSampler"):
             d.use_sampler(wrong)
+
+
+def test_transforms_called_by_hand_give_str_in_mindspore_2(second_generation):
+    words = text.WhitespaceTokenizer()("ä bc")
+    assert words.dtype.kind == "U" and words.tolist() == ["ä", "bc"]
+    cut = text.TruncateSequencePair(3)(np.array(["a", "b"]), np.array(["c", "d"]))
+    assert [part.tolist() for part in cut] == [["a", "b"], ["c"]]
+    assert text.ToNumber(ms.int32)(words[:0]).dtype == np.int32
+
+
+def test_map_of_mindspore_2_gives_more_or_fewer_columns_without_an_order(second_generation):
+    d = ds.NumpySlicesDataset(([1, 2], [3, 4]), ["a", "b"], shuffle=False)
+    more = d.map(lambda a: (a, a * 10, a * 100), "a", ["x", "y", "z"])
+    assert more.get_col_names() == ["x", "y", "z", "b"] and values(more)[1] == [2, 20, 200, 4]
+    fewer = d.map(lambda a, b: a + b, ["a", "b"], ["sum"])
+    assert fewer.get_col_names() == ["sum"] and values(fewer) == [[4], [6]]
+    assert [str(kind) for kind in fewer.output_types()] == ["int64"]
+
+
+def test_map_of_r1_1_asks_for_an_order():
+    d = ds.NumpySlicesDataset([1, 2], ["a"], shuffle=False)
+    with pytest.raises(ValueError, match="column_order must be specified"):
+        d.map(lambda a: (a, a), "a", ["x", "y"])

@@ -226,8 +226,8 @@ class Lowering(ast.NodeTransformer):
         return node
 
     def way_to(self, target: Any) -> tuple[Any, list[Any]] | None:
-        """(y, [i, j]) of the target ``y[i][j]``; None where Python's own assignment does: a single index of what is no
-        variable that may be rebound, and what is computed and must not be asked for twice."""
+        """(y, [i, j]) of the target ``y[i][j]``; None where Python's own assignment does: a single index of a name that
+        may not be rebound, and what is computed and must not be asked for twice."""
         indices = []
         while isinstance(target, ast.Subscript):
             indices.insert(0, target.slice)
@@ -237,7 +237,8 @@ class Lowering(ast.NodeTransformer):
             root = root.value
         if not indices or not isinstance(root, ast.Name):
             return None
-        return (target, indices) if len(indices) > 1 or self.may_be_rebound(target) else None
+        plain = len(indices) == 1 and isinstance(target, ast.Name) and not self.may_be_rebound(target)
+        return None if plain else (target, indices)
 
     def may_be_rebound(self, target: ast.expr) -> bool:
         """Whether a target is a variable of this function."""
@@ -248,6 +249,9 @@ class Lowering(ast.NodeTransformer):
         if self.may_be_rebound(target):
             self.closed.setdefault(target.id)
             return assign(target.id, self.rt("set_part", load(target.id), indices, value, place))
+        if isinstance(target, ast.Attribute):
+            owner = self.visit(copied(target.value))
+            return ast.Expr(self.rt("put_attribute", owner, ast.Constant(target.attr), indices, value, place))
         return ast.Expr(self.rt("put_part", self.visit(copied(target)), indices, value, place))
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:

@@ -25,6 +25,7 @@ from msnb.core.marks import changes
 from msnb.core.parameter import Parameter
 from msnb.core.script.convert import is_library_module
 from msnb.core.tensor import Tensor
+from msnb.core.written import Written
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.nn.cell import Cell
@@ -328,7 +329,7 @@ def _snapshot(value, attributes, depth):
         if value.nbytes > _LARGEST:
             raise _TooLarge(f"{value.nbytes:,} bytes")
         return _Is(value) if value.dtype.hasobject else _Array(value)
-    if isinstance(value, Tensor) and not isinstance(value, Parameter):
+    if isinstance(value, Tensor) and not isinstance(value, (Parameter, Written)):
         return _Box(value)
     if depth and _plain(value):
         return _Object(

@@ -41,6 +41,7 @@ __all__ = [
     "not_",
     "or_",
     "percent",
+    "put_attribute",
     "put_part",
     "raising",
     "set_part",
@@ -151,12 +152,20 @@ def set_part(target: Any, indices: Sequence[Any], value: Any, place: tuple[Any, 
 
 
 def put_part(target: Any, indices: Sequence[Any], value: Any, place: tuple[Any, ...]) -> None:
-    """``target[i][j] = value`` of a target that no variable holds, such as an attribute: it changes in place."""
+    """``target[i][j] = value`` of what a name from outside of the graph means: it changes in place."""
     index, *rest = indices
     part = get_item(target, index, place)
     value = set_part(part, rest, value, place)
     if value is not part:
         target[index] = value
+
+
+def put_attribute(owner: Any, name: str, indices: Sequence[Any], value: Any, place: tuple[Any, ...]) -> None:
+    """``owner.name[i][j] = value``: the attribute is set where it does not change in place."""
+    target = getattr(owner, name)
+    changed = set_part(target, indices, value, place)
+    if changed is not target:
+        setattr(owner, name, changed)
 
 
 convert.serve(sys.modules[__name__])

@@ -13,6 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from msnb.core import generations
 from msnb.dataset.core.config import fresh_seed
 from msnb.dataset.core.streams import Mt32
 
@@ -75,7 +76,10 @@ class TensorOp(Described):
         """Apply the transform to numpy arrays, Tensors, PIL images or strings, outside a pipeline."""
         if not inputs:
             raise TypeError(f"{type(self).__name__} was called without input; give it one numpy array per column.")
-        return self._eager(*[as_array(x) for x in inputs])
+        made = self._eager(*[as_array(x) for x in inputs])
+        if generations.shared == 1:
+            return made
+        return type(made)(map(_of_second, made)) if isinstance(made, tuple | list) else _of_second(made)
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in self.__dict__.items() if k != "_eager_state"}
@@ -115,6 +119,11 @@ class PyTensorOperation(Described):
 def as_str(array: np.ndarray) -> np.ndarray:
     """An array of bytes as one of str; others as they are."""
     return np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array
+
+
+def _of_second(made):
+    """What a transform of MindSpore 2 gives who calls it: str where r1.1's are bytes."""
+    return as_str(made) if isinstance(made, np.ndarray) else made
 
 
 def as_array(value: Any) -> np.ndarray:

@@ -54,7 +54,8 @@ class MapDataset(Dataset):
         self.input_columns: list[str] = as_list(input_columns) or []
         self.output_columns: list[str] = as_list(output_columns) or self.input_columns
         self.column_order = column_order
-        if self.input_columns and len(self.input_columns) != len(self.output_columns) and column_order is None:
+        differ = self.input_columns and len(self.input_columns) != len(self.output_columns)
+        if differ and column_order is None and generations.shared == 1:
             raise ValueError(
                 "When length of input_columns and output_columns are not equal, column_order must be specified."
             )
@@ -149,8 +150,8 @@ def map(
         input_columns (Union[str, list[str]], optional): Columns for the first. Default: None, the first column.
         output_columns (Union[str, list[str]], optional): Names of the results. Default: None, those of the input
             columns.
-        column_order (list[str], optional): Order of the columns afterwards; needed when the numbers differ.
-            Default: None.
+        column_order (list[str], optional): Order of the columns afterwards; needed when the numbers differ, but in
+            MindSpore 2, where the results then come first. Default: None.
         num_parallel_workers (int, optional): Workers. Functions of the user's run on that many threads when it is
             given and
             greater than 1, and one at a time, in order, when it is not. Default: None.

@@ -3,6 +3,7 @@
 from typing import Any
 
 from msnb.common.kinds import checked
+from msnb.core import generations
 from msnb.dataset.core.kinds import Flag
 from msnb.dataset.engine.chunk import Hint, rows_of
 from msnb.dataset.engine.errors import NoDataError
@@ -57,7 +58,8 @@ class Queries:
             plan.close()
         self.saved_output_shapes = [list(a.shape) for a in row]
         self.saved_output_types = [a.dtype if a.dtype.kind not in "SU" else a.dtype.type for a in row]
-        self.saved_output_types = [getattr(t, "type", t) for t in self.saved_output_types]
+        if generations.shared == 1:
+            self.saved_output_types = [getattr(t, "type", t) for t in self.saved_output_types]
 
     @checked
     def output_shapes(self, estimate: Flag = False) -> list[list[int | None]]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from msnb.common.arguments import answered
+from msnb.core import generations
 from msnb.train.callback._callback import Callback, _handle_loss
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -55,7 +56,8 @@ class LossMonitor(Callback):
                 f"a NaN in the data?"
             )
         if self._per_print_times and values.cur_step_num % self._per_print_times == 0:
-            print(f"{place}, loss is {loss!s}", flush=True)
+            shown = float(loss) if generations.shared == 2 and isinstance(loss, np.floating) else loss
+            print(f"{place}, loss is {shown!s}", flush=True)
 
     def epoch_end(self, run_context: "RunContext") -> None:
         """Print the metrics when `Model.fit` has evaluated the network.
