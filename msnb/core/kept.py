@@ -18,7 +18,7 @@ _Made = TypeVar("_Made")
 
 
 class Kept(Written):
-    """A Tensor that programs set, as an attribute of the Cell `owner` under `name`."""
+    """A Tensor that programs set: what the Parameter holds which it is made of."""
 
     __slots__ = ()
 
@@ -33,7 +33,7 @@ class MustKeep(Exception):
     """A graph sets the Tensor that is the attribute `name` of `cell`."""
 
     def __init__(self, cell: Any, name: str) -> None:
-        super().__init__(name)
+        super().__init__(f"'{name}' of {type(cell).__name__} is a Tensor that a graph sets: call the network once first.")
         self.cell, self.name = cell, name
 
     def keep(self) -> None:

@@ -427,10 +427,8 @@ def _element(array, index):
     """One element of an array that a trace stands for."""
     if index is None and array.size != 1:
         raise ValueError(f"item() needs a Tensor with one element, but the shape is {tuple(array.shape)}.")
-    place = (
-        np.arange(array.size).reshape(array.shape).item(*([] if index is None else [index]))
-    )  # which, as numpy counts
-    return box(array.reshape(-1)[place])
+    places = np.arange(array.size).reshape(array.shape)
+    return box(array.reshape(-1)[places.item(0 if index is None else index)])
 
 
 def attach(name: str, method: Any) -> None:

@@ -153,13 +153,10 @@ class Lowering(ast.NodeTransformer):
         helpers, read, write = self.variables(names)
         returns = getattr(node, "returns", False)
         outermost = getattr(node, "outermost", False)
-        name = (
-            ("if_function" if outermost else "if_return")
-            if returns
-            else "if_going"
-            if hasattr(node, "guards")
-            else "if_"
-        )
+        if returns:
+            name = "if_function" if outermost else "if_return"
+        else:
+            name = "if_going" if hasattr(node, "guards") else "if_"
         call = self.rt(name, test, load(yes.name), load(no.name), read, write, _strings(names), self.place(node))
         return at(node, [*helpers, yes, no, ast.Return(call) if returns else ast.Expr(call)])
 
