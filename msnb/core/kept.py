@@ -33,7 +33,9 @@ class MustKeep(Exception):
     """A graph sets the Tensor that is the attribute `name` of `cell`."""
 
     def __init__(self, cell: Any, name: str) -> None:
-        super().__init__(f"'{name}' of {type(cell).__name__} is a Tensor that a graph sets: call the network once first.")
+        super().__init__(
+            f"'{name}' of {type(cell).__name__} is a Tensor that a graph sets: call the network once first."
+        )
         self.cell, self.name = cell, name
 
     def keep(self) -> None:

@@ -22,7 +22,7 @@ from msnb.core.frames import roomy
 from msnb.core.inlining import inlined
 from msnb.core.names import named
 from msnb.core.parameter import Parameter, next_key
-from msnb.core.script.merge import Undefined
+from msnb.core.script.absent import Undefined
 from msnb.core.tensor import Tensor, box
 from msnb.core.tree import flatten, structure
 

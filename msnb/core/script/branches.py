@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
+from msnb.core.script.absent import MISSING
 from msnb.core.script.builtin import boolean, dynamic
-from msnb.core.script.merge import MISSING, Branch, copied, select
+from msnb.core.script.merge import Branch, copied, select
 
 
 def if_(

@@ -16,9 +16,10 @@ from msnb.core._jax_private import strengthen
 from msnb.core.dtype import name as dtype_name
 from msnb.core.errors import describe
 from msnb.core.errors import place as show_place
+from msnb.core.script.absent import Undefined
 from msnb.core.script.branches import if_
 from msnb.core.script.builtin import DynamicRange, boolean, dynamic, to_tensor
-from msnb.core.script.merge import Undefined, copied
+from msnb.core.script.merge import copied
 from msnb.core.script.raises import Raised
 from msnb.core.script.while_grad import differentiable_while
 from msnb.core.tensor import Tensor, box

@@ -1,7 +1,7 @@
 """Two traced branches become one: what each leaves behind is compared and brought together, variable by variable."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -10,8 +10,9 @@ import numpy as np
 from msnb.core import trace, whole
 from msnb.core._jax_private import eval_jaxpr, strengthen
 from msnb.core.dtype import name as dtype_name
-from msnb.core.errors import describe, raise_at
+from msnb.core.errors import describe
 from msnb.core.errors import place as show_place
+from msnb.core.script.absent import MISSING, Undefined
 from msnb.core.script.calls import scoped_call
 from msnb.core.script.raises import Raised
 from msnb.core.tensor import Tensor, box
@@ -20,47 +21,6 @@ from msnb.core.tree import flatten, structure
 _thread = trace.thread
 _NUMBERS = (bool, int, float, np.generic)
 FLAGS = ("__return", "__break", "__continue")  # what the names of the flags begin with that `jumps` makes
-
-
-class Undefined:
-    """A variable that has no value yet; every use says which and why.
-
-    Args:
-        name (str): The variable.
-        why (str): What is wrong with it.
-        place (tuple): (file, line, function) of the statement that leaves it so. Default: None, where it is used.
-    """
-
-    def __init__(
-        self, name: str, why: str = "is used before it is assigned", place: tuple[str, int, str] | None = None
-    ) -> None:
-        self.__dict__.update(name=name, why=why, place=place)
-
-    def complain(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Raise UnboundLocalError."""
-        error = UnboundLocalError(f"The local variable '{self.name}' {self.why}.")
-        if self.place is not None:  # what uses it may be msnb, which hands it on as a result
-            file, line, owner = vars(self)["place"]
-            raise_at(error, file, line, owner.rpartition(" ")[2].strip("'"))
-        raise error
-
-    __getattr__ = __call__ = __getitem__ = __bool__ = __iter__ = __len__ = __float__ = __int__ = complain
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = complain
-    __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __pow__ = __rpow__ = __matmul__ = __mod__ = complain
-    __floordiv__ = __setitem__ = complain
-
-    def __repr__(self) -> str:
-        return f"<undefined {self.name}>"
-
-
-class _Missing:
-    """What a function returns on a path that falls off its end."""
-
-    def __repr__(self) -> str:
-        return "nothing"
-
-
-MISSING = _Missing()
 
 
 class Chosen:

@@ -13,11 +13,11 @@ import jax.numpy as jnp
 from msnb.core.errors import describe
 from msnb.core.errors import place as show_place
 from msnb.core.script import convert, merge
+from msnb.core.script.absent import MISSING, Undefined
 from msnb.core.script.branches import if_, if_expression, if_function, if_going, if_return
 from msnb.core.script.builtin import boolean, dynamic, equal_items, to_tensor
 from msnb.core.script.calls import scoped_call as call
 from msnb.core.script.loops import for_, while_
-from msnb.core.script.merge import MISSING, Undefined
 from msnb.core.script.raises import assert_, check, raising, trying
 from msnb.core.script.texts import formatted, percent, text
 from msnb.core.tensor import Tensor, box
