@@ -26,7 +26,11 @@ class Kept(Written):
         self._parameter._assign(array)
 
 
-jax.tree_util.register_pytree_node(Kept, lambda t: ((t._array,), None), lambda _, children: box(children[0]))
+def _box(_: None, children: Any) -> Any:
+    return box(children[0])
+
+
+jax.tree_util.register_pytree_node(Kept, lambda t: ((t._array,), None), _box)
 
 
 class MustKeep(Exception):
