@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from msnb.common.kinds import Int, IntOrTuple, Ints, check
 from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, spelling
+from msnb.core.generations import differs
 from msnb.core.tensor import Tensor
 from msnb.ops._check import axes_in, axis_in, tensor_argument, tensor_only
 from msnb.ops._numpy import ArrayLike, as_tensor
@@ -53,6 +54,17 @@ def _transpose_of(self: Tensor, *axes: Any) -> Tensor:
     return Transpose.functional(self, axes)
 
 
+@differs("two ints are two dimensions to exchange; a tuple, or an int for each dimension, is an order")
+@spelling(Transpose, method="transpose")
+def _transpose_of_second(self: Tensor, *axes: Any, dim0: int | None = None, dim1: int | None = None) -> Tensor:
+    """Two dimensions exchanged, or all in another order: reversed, or as a tuple or several ints say."""
+    if dim0 is not None or dim1 is not None:
+        axes = (*axes, *(d for d in (dim0, dim1) if d is not None))
+    if len(axes) == 2 and all(isinstance(a, int) for a in axes):
+        return swapaxes(self, *axes)
+    return _transpose_of(self, *axes)
+
+
 def _listed(axes):
     """Axes given as one tuple or as several ints."""
     return axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
@@ -76,9 +88,9 @@ def permute(input: Tensor, axis: tuple[int, ...]) -> Tensor:
 
 
 @spelling(Transpose, method="permute")
-def _permute_of(self: Tensor, *axis: Any) -> Tensor:
+def _permute_of(self: Tensor, *axis: Any, dims: Any = None) -> Tensor:
     """The dimensions in another order, given as a tuple or several ints."""
-    return Transpose.functional(self, _listed(axis))
+    return Transpose.functional(self, _listed(axis) if dims is None else dims)
 
 
 @spelling(Transpose, method="t")
