@@ -168,7 +168,8 @@ class Model(Assembly):
         Raises:
             TypeError: If an argument is of another type.
             ValueError: If the dataset is empty, its columns do not fit, `epoch`, `sink_size` or `initial_epoch` is out
-                of range, `resume` comes with an `initial_epoch` or without the name of a run, or what is there is of another training.
+                of range, `resume` comes with an `initial_epoch` or without the name of a run, or what is there is of
+                another training.
 
         Examples:
             >>> model = Model(net, loss_fn=loss, optimizer=optim)
