@@ -4,7 +4,17 @@ import importlib
 
 import pytest
 
+from msnb.common import dtype as mstype
+
 PATHS = {
+    "common.api": "cells_compile_cache",
+    "dataset": "RepeatDataset DictIterator TupleIterator",
+    "nn.wrap.cell_wrapper": "PipelineCell",
+    "numpy.utils": "_to_tensor",
+    "numpy.utils_const": "_raise_value_error _raise_type_error",
+    "ops.function.nn_func": "_get_cache_prim",
+    "ops.primitive": "_primexpr",
+    "train.train_thor.dataset_helper": "DatasetHelper",
     "common.sparse_tensor": "COOTensor CSRTensor RowTensor",
     "dataset.engine.datasets_audio": "SpeechCommandsDataset",
     "dataset.engine.datasets_standard_format": "MindDataset TFRecordDataset CSVDataset",
@@ -40,3 +50,15 @@ def test_a_check_of_arguments_leaves_a_program_s_own_method_as_it_is(path):
     assert module.check_random_transform_ops(method) is method
     with pytest.raises(AttributeError, match="no check 'mended'"):
         module.mended  # noqa: B018
+
+
+def test_what_stands_beside_mindspore_numpy_makes_tensors_and_errors():
+    from msnb.numpy.utils import _to_tensor
+    from msnb.numpy.utils_const import _raise_type_error, _raise_value_error
+
+    pair, number = _to_tensor([1, 2], 3.0)
+    assert (pair.shape, number.dtype, _to_tensor(1)) == ((2,), mstype.float32, 1)
+    with pytest.raises(ValueError, match="not 3"):
+        _raise_value_error("not ", 3)
+    with pytest.raises(TypeError, match="not 3"):
+        _raise_type_error("not ", 3)

@@ -84,6 +84,7 @@ def test_two_ints_exchange_dimensions_in_mindspore_2(second, mode):
 
 
 def test_two_ints_are_an_order_in_r1_1():
+    np.testing.assert_array_equal(X.transpose(dim0=0, dim1=1).asnumpy(), A.T)
     np.testing.assert_array_equal(X.transpose(0, 1).asnumpy(), A)
 
 
@@ -108,3 +109,8 @@ def test_numbers_count_as_truth_where_they_are_not_0():
 def test_an_argument_that_is_given_by_both_names_is_refused():
     with pytest.raises(TypeError, match="given twice"):
         X.all(dim=1, axis=1)
+
+
+def test_a_length_that_does_not_come_out_is_refused():
+    with pytest.raises(ValueError, match="'output_size' should be 4"):
+        X.repeat_interleave(2, dim=0, output_size=3)

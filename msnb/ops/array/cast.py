@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from msnb import context, log
 from msnb.common import dtype as mstype
-from msnb.common.kinds import DType, check
+from msnb.common.kinds import Bool, DType, check
 from msnb.core.cases import F, Flags, I, Values, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
@@ -125,6 +125,7 @@ def _to_of(
     Raises:
         TypeError: If the element type is none.
     """
+    check(Bool, non_blocking, "non_blocking", "to")
     if isinstance(dtype, str) and dtype.partition(":")[0].upper() in _DEVICES:
         device, dtype = dtype, args[0] if args else None
     if device is not None:

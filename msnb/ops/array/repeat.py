@@ -65,8 +65,12 @@ def _RepeatInterleave(input, repeats: IntOrTuple, axis: Axis = ()):
 def _repeat_interleave_of(
     self: Tensor, repeats: int | Sequence[int] | Tensor, axis: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
-    """Each element several times, one after another; `output_size` need not be told."""
-    return _RepeatInterleave.functional(self, repeats, () if axis is None else axis)
+    """Each element several times, one after another; `output_size` is how many come along the axis, if it is told."""
+    found = _RepeatInterleave.functional(self, repeats, () if axis is None else axis)
+    length = found.shape[0 if axis is None else axis]
+    if output_size is not None and output_size != length:
+        raise ValueError(f"For 'repeat_interleave', 'output_size' should be {length}, but got {output_size}.")
+    return found
 
 
 @spelling(_RepeatInterleave)

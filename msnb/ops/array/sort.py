@@ -91,6 +91,7 @@ def argsort(input: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
 @also_called(dim="axis")
 def _argsort_of(self: Tensor, axis: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
     """Indices that bring the elements in order along an axis; those of equal elements always rise."""
+    check(Bool, stable, "stable", "argsort")
     return argsort(self, axis, descending)
 
 
@@ -98,6 +99,7 @@ def _argsort_of(self: Tensor, axis: int = -1, descending: bool = False, stable: 
 @also_called(dim="axis")
 def _sort_of(self: Tensor, axis: int = -1, descending: bool = False, stable: bool = False) -> tuple[Tensor, Tensor]:
     """The elements in order along an axis, and where they stood; equal ones always keep their order."""
+    check(Bool, stable, "stable", "sort")
     return Sort.functional(self, axis, descending)
 
 

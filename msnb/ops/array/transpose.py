@@ -46,8 +46,10 @@ def Transpose(x, perm: Ints):
 
 
 @spelling(Transpose, method="transpose", generation=1)
-def _transpose_of(self: Tensor, *axes: Any) -> Tensor:
-    """The dimensions in another order: reversed, or as a tuple or several ints say."""
+def _transpose_of(self: Tensor, *axes: Any, dim0: int | None = None, dim1: int | None = None) -> Tensor:
+    """The dimensions in another order: reversed, or as a tuple or several ints say; `dim0` and `dim1` exchange two."""
+    if dim0 is not None and dim1 is not None and not axes:
+        return swapaxes(self, dim0, dim1)
     axes = _listed(axes)
     if not axes or axes == (None,):
         axes = tuple(reversed(range(self.ndim)))
@@ -58,11 +60,9 @@ def _transpose_of(self: Tensor, *axes: Any) -> Tensor:
 @spelling(Transpose, method="transpose")
 def _transpose_of_second(self: Tensor, *axes: Any, dim0: int | None = None, dim1: int | None = None) -> Tensor:
     """Two dimensions exchanged, or all in another order: reversed, or as a tuple or several ints say."""
-    if dim0 is not None or dim1 is not None:
-        axes = (*axes, *(d for d in (dim0, dim1) if d is not None))
-    if len(axes) == 2 and all(isinstance(a, int) for a in axes):
-        return swapaxes(self, *axes)
-    return _transpose_of(self, *axes)
+    axes = (*axes, *(d for d in (dim0, dim1) if d is not None))
+    exchanged = len(axes) == 2 and all(isinstance(a, int) for a in axes)
+    return swapaxes(self, *axes) if exchanged else _transpose_of(self, *axes)
 
 
 def _listed(axes):
