@@ -5,10 +5,12 @@ The environment decides: ``GLOG_v`` from 0 to 4 is DEBUG, INFO, WARNING (when un
 ``logger_backupCount`` rotating files of ``logger_maxBytes``.
 """
 
+import functools
 import logging
 import os
 import sys
 import threading
+from collections.abc import Callable
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
@@ -195,7 +197,46 @@ def _frames_to_user():
     return level if frame is not None else 1
 
 
+class _LogActionOnce:
+    """Decorator: what a function warns of through this log is said for the first call with a key alone.
+
+    Args:
+        logger (object): The log: this module.
+        key (str): What is counted.
+        no_warning (bool): Whether nothing is said at all. Default: False.
+    """
+
+    _said: set[str] = set()
+
+    def __init__(self, logger: object, key: str, no_warning: bool = False) -> None:
+        self.logger, self.key, self.no_warning = logger, key, no_warning
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def once(*args: Any, **kwargs: Any) -> Any:
+            before = _quiet.warnings
+            _quiet.warnings = before or self.no_warning or self.key in self._said
+            self._said.add(self.key)
+            try:
+                return function(*args, **kwargs)
+            finally:
+                _quiet.warnings = before
+
+        return once
+
+
+class _Quiet(threading.local):
+    """Whether this thread leaves warnings out."""
+
+    warnings = False
+
+
+_quiet = _Quiet()
+
+
 def _log(level, msg, args, kwargs):
+    if level == logging.WARNING and _quiet.warnings:
+        return
     # Two frames up is the caller of warning(); a caller's own stacklevel counts from there.
     kwargs["stacklevel"] = kwargs.get("stacklevel", 1) + 2
     _get_logger().log(level, msg, *args, **kwargs)

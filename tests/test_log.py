@@ -86,3 +86,23 @@ def test_a_message_comes_once(capsys):
     err = capsys.readouterr().err
     assert err.count("only this time: 1") == 1 and err.count("only this time: 2") == 1
     assert "test_log.py" in err
+
+
+def test_a_function_that_is_to_warn_once_for_a_key_warns_once(capsys):
+    def made(name):
+        log.warning("%s is old", name)
+        log.error("%s is broken", name)
+
+    first, second = (log._LogActionOnce(logger=log, key="test of a key")(made) for _ in range(2))
+    first("one")
+    second("two")
+    log._LogActionOnce(log, "another key", no_warning=True)(made)("three")
+    log.warning("behind")
+    said = capsys.readouterr().err
+    assert [word in said for word in ("one is old", "two is old", "three is old", "behind")] == [
+        True,
+        False,
+        False,
+        True,
+    ]
+    assert said.count("is broken") == 3

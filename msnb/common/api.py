@@ -5,6 +5,7 @@ from msnb.core.compiler_hints import jit_class, ms_class, ms_memory_recycle, mut
 from msnb.core.no_grad import _no_grad
 
 _cell_graph_executor = _executor  # MindSpore 2's name
+cells_compile_cache: dict[int, object] = {}  # of its compiler: a Cell's programs are its own here
 
 __all__ = [
     "_cell_graph_executor",

@@ -178,7 +178,6 @@ ABSENT: dict[str, dict[str, str]] = {
         "common.dtype": "Tuple List",
     },
     "no Tensor is a stub here; isinstance(x, mindspore.Tensor) says what it is": {"common": "_stub_tensor"},
-    "it is a part of MindSpore's own messages; log.warning and its like are there": {"log": "_LogActionOnce"},
     "nn.Dense looks at its input by itself": {"nn.layer.basic": "check_dense_input_shape"},
     "it draws where windows stand; ops.fractional_max_pool2d is there, and ops.avg_pool2d for averages": {
         "ops": "FractionalAvgPool FractionalMaxPool",

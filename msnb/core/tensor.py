@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from msnb import log
+from msnb import context, log
 from msnb.common import dtype as mstype
 from msnb.common import shown
 from msnb.common.initializer import initializer
@@ -23,6 +23,12 @@ _thread = trace.thread
 _MS_DTYPE = mstype._BY_NUMPY
 
 
+def _without_effect(const_arg, device):
+    log.unused("Tensor", "what a graph takes as a constant is decided by how it is used", const_arg=const_arg)
+    there = device is None or device.partition(":")[0].upper() == context.get_context("device_target").upper()
+    log.unused("Tensor", "what set_device names holds all Tensors", device=not there)
+
+
 class Tensor(Boxed):
     """An n-dimensional array with MindSpore's interface.
 
@@ -34,6 +40,8 @@ class Tensor(Boxed):
             that has no values, for `export`, `set_inputs` and `input_signature`: None for an axis of any length, or in
             the place of all for any number of axes.
         init (Initializer): Fills a Tensor given by `shape` and `dtype` instead of `input_data`.
+        const_arg (bool): Whether a graph takes it as a constant; without effect. Default: False.
+        device (str): Where it is to be; without effect, `mindspore.set_device` says so for all. Default: None.
 
     Outputs:
         Tensor with the shape and dtype of `input_data`.
@@ -75,8 +83,16 @@ class Tensor(Boxed):
         def __ge__(self, other: Any) -> "Tensor": ...
 
     def __init__(
-        self, input_data: Any = None, dtype: Any = None, shape: int | Sequence[int] | None = None, init: Any = None
+        self,
+        input_data: Any = None,
+        dtype: Any = None,
+        shape: int | Sequence[int] | None = None,
+        init: Any = None,
+        const_arg: bool = False,
+        device: str | None = None,
     ) -> None:
+        if const_arg or device is not None:
+            _without_effect(const_arg, device)
         if input_data is None:
             if init is None:
                 self._array = opened(shape, dtype and mstype.dtype_to_nptype(dtype))

@@ -46,8 +46,11 @@ _LATER = {
     "BatchInfo": "engine.datasets",
     # What MindSpore 2 shows here too, because its modules of data sets do.
     **dict.fromkeys(
-        ("BatchDataset", "ConcatDataset", "MappableDataset", "SourceDataset", "context"), "engine.datasets"
+        ("BatchDataset", "ConcatDataset", "MappableDataset", "RepeatDataset", "SourceDataset", "context"),
+        "engine.datasets",
     ),
+    "DictIterator": "engine.iterators",
+    "TupleIterator": "engine.iterators",
     "GraphData": "engine.graphdata",
     "DSCallback": "callback",
     "WaitedDSCallback": "callback",

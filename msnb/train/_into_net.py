@@ -160,6 +160,11 @@ def _fitting(param, new, converts=False):
     return new
 
 
+def _update_param(param, new_param, strict_load=True):
+    """Give one Parameter the value of another, of the same name; without `strict_load` between types of floats, too."""
+    param.set_data(_fitting(param, new_param, converts=not strict_load))
+
+
 def _fill_param_into_net(net, parameter_list):
     """Copy a list of dicts {"name": str, "data": Tensor} into a network."""
     load_param_into_net(net, {p["name"]: Parameter(p["data"], name=p["name"]) for p in parameter_list})

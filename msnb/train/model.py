@@ -132,6 +132,7 @@ class Model(Assembly):
         callbacks: "Callback | list[Callback] | None" = None,
         dataset_sink_mode: bool = True,
         sink_size: int = -1,
+        initial_epoch: int = 0,
         *,
         display: bool = True,
         record: "bool | str | Recording" = False,
@@ -151,6 +152,8 @@ class Model(Assembly):
                 device one by one in either case. Default: True.
             sink_size (int): Steps per epoch in sink mode, each epoch going on in the dataset where the one before
                 ended; -1 for the whole dataset. Default: -1.
+            initial_epoch (int): How many epochs an earlier training has done: this one begins with the next, and ends
+                with number `epoch`. Steps are counted from 1. Default: 0.
             display (bool): Whether the line is shown; ``context.set_context(show_progress=False)`` and
                 ``MSNB_PROGRESS=0`` in the environment switch all of them off. Default: True.
             record (Union[bool, str, Recording]): Whether the training is recorded in a folder below ``runs``: True, the
@@ -164,8 +167,9 @@ class Model(Assembly):
 
         Raises:
             TypeError: If an argument is of another type.
-            ValueError: If the dataset is empty, its columns do not fit, `epoch` or `sink_size` is out of range,
-                `resume` comes without the name of a run, or what is there is of another training.
+            ValueError: If the dataset is empty, its columns do not fit, `epoch`, `sink_size` or `initial_epoch` is out
+                of range, `resume` comes with an `initial_epoch` or without the name of a run, or what is there is of
+                another training.
 
         Examples:
             >>> model = Model(net, loss_fn=loss, optimizer=optim)
@@ -180,6 +184,14 @@ class Model(Assembly):
             raise ValueError("The dataset for training is empty; are its files, samplers and batch size right?")
         if sink_size < -1 or sink_size == 0:
             raise ValueError(f"For 'Model.train', 'sink_size' should be -1 or positive, but got {sink_size}.")
+        Validator.check_non_negative_int(initial_epoch, "initial_epoch", "Model.train")
+        if initial_epoch >= epoch:
+            raise ValueError(
+                f"For 'Model.train', 'initial_epoch' should be below 'epoch', the number of the last one, but got "
+                f"{initial_epoch} and {epoch}."
+            )
+        if initial_epoch and resume:
+            raise ValueError("For 'Model.train', 'resume' finds where to go on; leave 'initial_epoch' out.")
         self._parallel.check()
         self._parallel.begin(self._train_network)
         resumption = resumption_of(resume, record)
@@ -193,7 +205,7 @@ class Model(Assembly):
             "train",
             callbacks,
             batch_num=sink_size if sink else dataset_size,
-            epoch_num=epoch,
+            epoch_num=epoch - initial_epoch,
             train_network=self._train_network,
             train_dataset=train_dataset,
             train_dataset_element=None,
@@ -208,7 +220,8 @@ class Model(Assembly):
             around = self._progress  # where a callback trains
             with Progress(epoch, cb_params.batch_num, cb_params.list_callback, display) as self._progress:
                 try:
-                    self._train_process(epoch, train_dataset, helper, list_callback, cb_params, resumption)
+                    numbers = range(initial_epoch + 1, epoch + 1)
+                    self._train_process(numbers, train_dataset, helper, list_callback, cb_params, resumption)
                 finally:
                     self._progress = around
 
@@ -218,7 +231,7 @@ class Model(Assembly):
             mode=mode, network=self._network, list_callback=_as_list(callbacks), cur_step_num=0, **values
         )
 
-    def _train_process(self, epoch, train_dataset, helper, callbacks, cb_params, resumption=None):
+    def _train_process(self, numbers, train_dataset, helper, callbacks, cb_params, resumption=None):
         network = self._train_network
         follow_overflow = self._follows_overflow()
         columns = None
@@ -230,7 +243,7 @@ class Model(Assembly):
         callbacks.on_train_begin(run_context)
         step_begin, step_end = callbacks.train_step_begin, callbacks.train_step_end
         try:
-            for number in range(1, epoch + 1):
+            for number in numbers:
                 elements = iter(helper)
                 if resumption is not None and resumption.pass_by(number, elements):
                     train_dataset.reset()
@@ -288,6 +301,7 @@ class Model(Assembly):
         dataset_sink_mode: bool = False,
         valid_dataset_sink_mode: bool = False,
         sink_size: int = -1,
+        initial_epoch: int = 0,
         *,
         display: bool = True,
         record: "bool | str | Recording" = False,
@@ -306,6 +320,7 @@ class Model(Assembly):
             dataset_sink_mode (bool): As in `train`. Default: False.
             valid_dataset_sink_mode (bool): As in `eval`. Default: False.
             sink_size (int): As in `train`. Default: -1.
+            initial_epoch (int): As in `train`. Default: 0.
             display (bool): As in `train`; False keeps the metrics back too. Default: True.
             record (Union[bool, str, Recording]): As in `train`; the metrics are recorded, too. Default: False.
             resume (Union[bool, int]): As in `train`. Default: False.
@@ -331,7 +346,15 @@ class Model(Assembly):
             record, resume = False, going_on or False
             callbacks = [Evaluation(valid_frequency, self, valid_dataset, others, valid_dataset_sink_mode), *others]
         self.train(
-            epoch, train_dataset, callbacks, dataset_sink_mode, sink_size, display=display, record=record, resume=resume
+            epoch,
+            train_dataset,
+            callbacks,
+            dataset_sink_mode,
+            sink_size,
+            initial_epoch,
+            display=display,
+            record=record,
+            resume=resume,
         )
 
     def build(

@@ -13,7 +13,7 @@ from msnb.exchange.api import mindir_inputs as _get_mindir_inputs  # noqa: F401
 from msnb.formats import printed
 from msnb.train._background import writer
 from msnb.train._converting import ckpt_to_safetensors, safetensors_to_ckpt
-from msnb.train._into_net import _fill_param_into_net, load_param_into_net  # noqa: F401
+from msnb.train._into_net import _fill_param_into_net, _update_param, load_param_into_net  # noqa: F401
 from msnb.train._loading import _check_param_prefix, load_checkpoint, load_checkpoint_async  # noqa: F401
 from msnb.train._merging import build_searched_strategy, load_distributed_checkpoint, merge_sliced_parameter
 from msnb.train._saving import _exec_save, save_checkpoint  # noqa: F401

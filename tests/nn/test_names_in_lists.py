@@ -45,3 +45,16 @@ def test_what_is_put_in_between_and_taken_out(generation):
     assert names(cells) == ["0.weight", *behind]
     del cells[0]
     assert names(cells) == ["0.weight", "1.weight"]
+
+
+def test_a_list_without_auto_prefix_names_what_it_is_made_with_but_not_what_joins_later(generation):
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            cells = nn.CellList([nn.Dense(2, 2, has_bias=False)], auto_prefix=False)
+            cells.append(nn.Dense(2, 2, has_bias=False))
+            self.early = cells
+            self.late = nn.CellList(auto_prefix=False)
+            self.late.append(nn.Dense(2, 2, has_bias=False))
+
+    assert names(Net()) == ["early.0.weight", "early.1.weight", "weight"]

@@ -88,6 +88,25 @@ def test_callbacks_are_called_in_r1_1s_order_with_r1_1s_values(make_model, batch
     assert data.resets == 2
 
 
+def test_initial_epoch_begins_with_a_later_epoch_and_counts_steps_from_one(make_model, batches):
+    class Moments(Callback):
+        def __init__(self):
+            super().__init__()
+            self.seen = []
+
+        def step_end(self, run_context):
+            p = run_context.original_args()
+            self.seen.append((p.cur_epoch_num, p.cur_step_num, p.epoch_num))
+
+    moments, data = Moments(), batches(steps=2)
+    make_model().train(3, data, moments, initial_epoch=1)
+    assert moments.seen == [(2, 1, 2), (2, 2, 2), (3, 3, 2), (3, 4, 2)]
+    with pytest.raises(ValueError, match="'initial_epoch' should be below 'epoch'"):
+        make_model().train(3, data, initial_epoch=3)
+    with pytest.raises(ValueError, match="leave 'initial_epoch' out"):
+        make_model().train(3, data, initial_epoch=1, record="run", resume=True)
+
+
 def test_a_callback_stops_training(make_model, batches):
     class Stop(Recorder):
         def step_end(self, run_context):

@@ -250,3 +250,16 @@ def test_a_layer_can_be_replaced_for_fine_tuning(make_net, make_model, batches, 
     assert "fc1.weight" not in {p.name for p in model._optimizer.parameters}
     model.train(1, batches())
     np.testing.assert_array_equal(net.fc1.weight.asnumpy(), frozen)
+
+
+def test_one_parameter_takes_the_value_of_another_of_its_shape():
+    from msnb.train.serialization import _update_param
+
+    mine, other = (ms.Parameter(Tensor(values, ms.float32), name="w") for values in ([1.0, 2.0], [3.0, 4.0]))
+    _update_param(mine, other)
+    np.testing.assert_array_equal(mine.asnumpy(), [3.0, 4.0])
+    half = ms.Parameter(Tensor([5.0, 6.0], ms.float16), name="w")
+    _update_param(mine, half, False)
+    assert mine.dtype == ms.float32 and mine.asnumpy()[0] == 5.0
+    with pytest.raises(RuntimeError, match="is it the checkpoint of another network|Is it the checkpoint"):
+        _update_param(mine, half, True)

@@ -55,3 +55,15 @@ def check_range(values: Sequence[Any], interval: Sequence[Any], name: str = "") 
 def check_valid_str(value: str, valid: Any, name: str = "") -> None:
     """One of the strings `valid`."""
     kinds.one_of(*valid)(value, name)
+
+
+def check_as_declared(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """For a decorator such as "check_batch", by which MindSpore checks what a method of its own is called with: one
+    that leaves a function as it is, since here the arguments of each class say in its signature what they have to be.
+
+    Raises:
+        AttributeError: If it is not the name of one.
+    """
+    if not name.startswith("check_"):
+        raise AttributeError(f"there is no check {name!r}", name=name)
+    return lambda method: method

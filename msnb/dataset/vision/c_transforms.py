@@ -1,6 +1,7 @@
 """Face of ``mindspore.dataset.vision.c_transforms``."""
 
 from msnb.dataset.vision._augment import CutMixBatch, MixUpBatch, RandomLighting, RandomSelectSubpolicy, UniformAugment
+from msnb.dataset.vision._auto import AutoAugment
 from msnb.dataset.vision._boxes import (
     BoundingBoxAugment,
     RandomCropWithBBox,
@@ -12,6 +13,16 @@ from msnb.dataset.vision._boxes import (
 )
 from msnb.dataset.vision._crops import CenterCrop, RandomCrop, RandomCropDecodeResize, RandomResizedCrop
 from msnb.dataset.vision._dvpp import SoftDvppDecodeRandomCropResizeJpeg, SoftDvppDecodeResizeJpeg
+from msnb.dataset.vision._fixed_geometry import Crop, HorizontalFlip, Rotate, SlicePatches, VerticalFlip
+from msnb.dataset.vision._fixed_pixels import (
+    AdjustGamma,
+    ConvertColor,
+    GaussianBlur,
+    RandomAdjustSharpness,
+    RandomAutoContrast,
+    RandomEqualize,
+    RandomInvert,
+)
 from msnb.dataset.vision._geometry import (
     CutOut,
     Decode,
@@ -38,13 +49,29 @@ from msnb.dataset.vision._pixels import (
     RandomSolarize,
     Rescale,
 )
-from msnb.dataset.vision.utils import Border, ImageBatchFormat, Inter
+from msnb.dataset.vision.utils import AutoAugmentPolicy, Border, ConvertMode, ImageBatchFormat, Inter, SliceMode
 
 DE_C_INTER_MODE = {mode: mode for mode in (Inter.NEAREST, Inter.LINEAR, Inter.CUBIC, Inter.AREA)}
 DE_C_BORDER_TYPE = {border: border for border in Border}
 DE_C_IMAGE_BATCH_FORMAT = {form: form for form in ImageBatchFormat}
 
 __all__ = [
+    "AdjustGamma",
+    "AutoAugment",
+    "AutoAugmentPolicy",
+    "ConvertColor",
+    "ConvertMode",
+    "Crop",
+    "GaussianBlur",
+    "HorizontalFlip",
+    "RandomAdjustSharpness",
+    "RandomAutoContrast",
+    "RandomEqualize",
+    "RandomInvert",
+    "Rotate",
+    "SliceMode",
+    "SlicePatches",
+    "VerticalFlip",
     "AutoContrast",
     "Border",
     "BoundingBoxAugment",

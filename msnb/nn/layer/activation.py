@@ -33,6 +33,7 @@ _NAMED = (Softmax, LogSoftmax, ReLU, ReLU6, LeakyReLU, PReLU, ELU, Sigmoid, HSig
 _NEWER = (Softmin, Softmax2d, RReLU, Hardtanh, CELU, HShrink, SoftShrink, Tanhshrink)
 _LAYERS = {layer.__name__.lower(): layer for layer in (*_NAMED, *_NEWER, HSwish, Mish, GELU)}
 _LAYERS["fast_gelu"] = FastGelu
+_activation = _LAYERS  # its name in MindSpore, by which programs add layers of their own
 
 
 def get_activation(name: str | None, prim_name: str | None = None) -> Cell | None:

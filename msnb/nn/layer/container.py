@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any
 
 from msnb.common.arguments import uncalled
+from msnb.common.kinds import Bool, check
 from msnb.core import generations
 from msnb.core.tensor import Tensor
 from msnb.nn.cell import Cell
@@ -18,7 +19,8 @@ def _cell(cell, prefix):
     if not isinstance(cell, Cell):
         got = uncalled(cell) or f"{cell!r} of type {type(cell).__name__}"
         raise TypeError(f"A Cell is wanted here, but got {got}.")
-    cell.update_parameters_name(f"{prefix}.")
+    if prefix is not None:
+        cell.update_parameters_name(f"{prefix}.")
     return cell
 
 
@@ -191,6 +193,8 @@ class CellList(_Ordered):
 
     Args:
         args (list[Cell]): The Cells, or nothing.
+        auto_prefix (bool): Whether Parameters of Cells that join later, when the list is an attribute already, are
+            called after their place in it. Default: True.
 
     Raises:
         TypeError: If there is something else than a list of Cells.
@@ -206,8 +210,9 @@ class CellList(_Ordered):
         3
     """
 
-    def __init__(self, *args: Iterable[Cell]) -> None:
+    def __init__(self, *args: Iterable[Cell], auto_prefix: bool = True) -> None:
         super().__init__()
+        self.__dict__["_names_joining"] = check(Bool, auto_prefix, "auto_prefix", "CellList")
         self.__cell_as_list__ = True
         self.cell_list = []
         if len(args) > 1:
@@ -222,7 +227,7 @@ class CellList(_Ordered):
 
     def __setitem__(self, index: int, cell: Cell) -> None:
         cells, prefix = list(self), _named_place(self._cells)[0]
-        cells[self._place(index)] = _cell(cell, f"{prefix}{index}")
+        cells[self._place(index)] = self._joining(cell, f"{prefix}{index}")
         self._hold(enumerate(cells))
 
     def __delitem__(self, index: int | slice) -> None:
@@ -230,6 +235,10 @@ class CellList(_Ordered):
         where = _named_place(dict(rest))
         self._hold(enumerate(cell for _, cell in rest))
         _moved(self._cells, *where)
+
+    def _joining(self, cell, name):
+        """`cell`, whose Parameters are called after `name` unless the list stands in a network and does not name."""
+        return _cell(cell, name if self._names_joining or "_attr_name" not in self.__dict__ else None)
 
     def __iadd__(self, cells: Iterable[Cell]) -> "CellList":
         return self.extend(cells)
@@ -245,7 +254,7 @@ class CellList(_Ordered):
         cells, place = list(self), self._place(index)
         where = _named_place(self._cells)
         _moved({at + 1: each for at, each in enumerate(cells) if at >= place}, *where)
-        cells.insert(place, _cell(cell, f"{where[0]}{place if generations.shared == 2 else index}"))
+        cells.insert(place, self._joining(cell, f"{where[0]}{place if generations.shared == 2 else index}"))
         self._hold(enumerate(cells))
 
     def extend(self, cells: Iterable[Cell]) -> "CellList":
@@ -264,7 +273,7 @@ class CellList(_Ordered):
         if not isinstance(cells, (list, tuple, CellList)):
             raise TypeError(f"CellList takes a list of Cells, but got {cells!r}.")
         prefix = _named_place(self._cells)[0]
-        new = [_cell(cell, f"{prefix}{place}") for place, cell in enumerate(cells, len(self))]
+        new = [self._joining(cell, f"{prefix}{place}") for place, cell in enumerate(cells, len(self))]
         self._hold(enumerate([*self, *new]))
         return self
 

@@ -1,7 +1,7 @@
 """Recurrent layers with Parameters of their own for each layer and direction: RNN and GRU, and one step of them."""
 
 import math
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -236,6 +236,42 @@ class _OneStep(Cell):
         check_dims(type(self).__name__, hx, 2, name="'hx'")
         weights = self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
         return self._run_once(self._expand(x, 0), hx, *weights)[1]
+
+
+class RNNCellBase(_OneStep):
+    """
+    Weights of one step, from which programs derive cells of their own.
+
+    Args:
+        input_size (int): How many features come in.
+        hidden_size (int): How many the state has.
+        has_bias (bool): Whether there are biases.
+        num_chunks (int): How many gates the rows of the weights hold.
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    @checked
+    def __init__(
+        self,
+        input_size: PositiveInt,
+        hidden_size: PositiveInt,
+        has_bias: Bool,
+        num_chunks: PositiveInt,
+        dtype: DType = mstype.float32,
+    ) -> None:
+        super().__init__()
+        self._make(num_chunks, input_size, hidden_size, has_bias, dtype)
+
+    def construct(self, *inputs: Any) -> Any:
+        """What a class that is derived computes.
+
+        Raises:
+            NotImplementedError: Always.
+        """
+        raise NotImplementedError(f"'{type(self).__name__}' has no construct of its own.")
 
 
 class RNNCell(_OneStep):

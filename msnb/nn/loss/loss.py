@@ -1,20 +1,19 @@
-"""A face: the base of loss functions and r1.1's own, whose path this is."""
+"""A face: the base of loss functions and all of them, whose path this is."""
 
+from msnb.nn.loss import classification, likelihood, margin, regression, similarity
 from msnb.nn.loss._base import LossBase
-from msnb.nn.loss.classification import BCELoss, SoftmaxCrossEntropyWithLogits
-from msnb.nn.loss.regression import L1Loss, MSELoss, SmoothL1Loss
+from msnb.nn.loss.classification import *  # noqa: F403
+from msnb.nn.loss.likelihood import *  # noqa: F403
+from msnb.nn.loss.margin import *  # noqa: F403
+from msnb.nn.loss.regression import *  # noqa: F403
 from msnb.nn.loss.sampled import SampledSoftmaxLoss
-from msnb.nn.loss.similarity import CosineEmbeddingLoss
+from msnb.nn.loss.similarity import *  # noqa: F403
 
 _Loss = LossBase  # its name in r1.1, from which programs derive their own
 
-__all__ = [
-    "LossBase",
-    "L1Loss",
-    "MSELoss",
-    "SmoothL1Loss",
-    "SoftmaxCrossEntropyWithLogits",
-    "SampledSoftmaxLoss",
-    "BCELoss",
-    "CosineEmbeddingLoss",
-]
+__all__ = ["LossBase", "SampledSoftmaxLoss"]
+__all__ += classification.__all__
+__all__ += likelihood.__all__
+__all__ += margin.__all__
+__all__ += regression.__all__
+__all__ += similarity.__all__

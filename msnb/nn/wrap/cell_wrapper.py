@@ -14,9 +14,10 @@ from msnb.core.precision import cast_tensor
 from msnb.core.tensor import Tensor
 from msnb.nn._numbers import Number
 from msnb.nn.cell import Cell
-from msnb.nn.wrap._micro_batches import ForwardValueAndGrad as ForwardValueAndGrad  # where MindSpore 2 has these three
+from msnb.nn.wrap._micro_batches import ForwardValueAndGrad as ForwardValueAndGrad  # where MindSpore 2 has these four
 from msnb.nn.wrap._micro_batches import GradAccumulationCell as GradAccumulationCell
 from msnb.nn.wrap._micro_batches import MicroBatchInterleaved as MicroBatchInterleaved
+from msnb.nn.wrap._micro_batches import PipelineCell as PipelineCell
 from msnb.nn.wrap.grad_reducer import DistributedGradReducer
 from msnb.ops import composite as C
 from msnb.ops import functional as F

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Bool, Ints, OneOf, Shape, Tensors, check
 from msnb.core.cases import F, Values, case, refused
-from msnb.core.declare import operator, spelling
+from msnb.core.declare import also_called, operator, spelling
 from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
 from msnb.ops._check import rank, same_dtype, tensor_argument, tensor_only
@@ -113,6 +113,7 @@ def broadcast_arrays(*args: ArrayLike) -> list[Tensor]:
 
 
 @spelling(BroadcastTo, method="expand_as")
+@also_called(other="x")
 def _expand_as_of(self: Tensor, x: Tensor) -> Tensor:
     """The Tensor broadcast to the shape of another."""
     return BroadcastTo.functional(self, x.shape)
@@ -124,7 +125,7 @@ def _expand_of(self: Tensor, *size: Any) -> Tensor:
     return BroadcastTo.functional(self, tuple(size[0] if isinstance(size[0], (tuple, list, Tensor)) else size))
 
 
-@operator(functional="tile", called=(("input", "input_x"), ("dims", "repeats", "reps")), methods=("tile",))
+@operator(functional="tile", called=(("input", "input_x"), ("dims", "repeats", "reps")))
 def Tile(x, multiples: Ints):
     """A Tensor repeated along its dimensions.
 
@@ -157,6 +158,14 @@ def Tile(x, multiples: Ints):
     if any(m <= 0 for m in multiples):
         raise ValueError(f"For 'Tile', 'multiples' should be positive, but got {multiples}.")
     return jnp.tile(x, multiples)
+
+
+@spelling(Tile, method="tile")
+@also_called(reps="dims", repeats="dims")
+def _tile_of(self: Tensor, *several: Any, dims: Any = None) -> Tensor:
+    """The Tensor repeated along its dimensions, as a tuple or several ints say."""
+    first = several[0] if several else dims
+    return Tile.functional(self, first if len(several) < 2 and not isinstance(first, int) else several or (dims,))
 
 
 @spelling(Tile, numpy="tile")

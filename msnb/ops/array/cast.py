@@ -5,14 +5,17 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from msnb import context, log
 from msnb.common import dtype as mstype
-from msnb.common.kinds import DType, check
+from msnb.common.kinds import Bool, DType, check
 from msnb.core.cases import F, Flags, I, Values, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
 from msnb.ops._check import tensor_argument
 from msnb.ops._half import widened
+
+_DEVICES = ("CPU", "GPU", "CUDA", "TPU", "NPU", "ASCEND")
 
 
 def _cut(x, kind):
@@ -97,9 +100,41 @@ def astype(self: Tensor, dtype: DType | str, copy: bool = True) -> Tensor:
 
 
 @spelling(Cast, method="to")
-def _to_of(self: Tensor, dtype: DType | str, *args: Any) -> Tensor:
-    """The Tensor with another element type; `type` in 2.x."""
-    return astype(self, dtype)
+def _to_of(
+    self: Tensor,
+    dtype: DType | str | Tensor | None = None,
+    *args: Any,
+    device: str | None = None,
+    other: Tensor | None = None,
+    non_blocking: bool = False,
+    copy: bool = False,
+) -> Tensor:
+    """The Tensor with another element type; it stays on the device where it is.
+
+    Args:
+        dtype (Union[mindspore.dtype, str, Tensor]): Element type, or a Tensor that has it; a device such as "CPU" or
+            "GPU:0" may stand before it or alone. Default: None.
+        device (str): A device, without effect. Default: None.
+        other (Tensor): A Tensor that has the element type. Default: None.
+        non_blocking (bool): Whether the call may return before all is done, which it may here. Default: False.
+        copy (bool): Whether the result is another Tensor where nothing changes. Default: False.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If the element type is none.
+    """
+    check(Bool, non_blocking, "non_blocking", "to")
+    if isinstance(dtype, str) and dtype.partition(":")[0].upper() in _DEVICES:
+        device, dtype = dtype, args[0] if args else None
+    if device is not None:
+        there = device.partition(":")[0].upper() == context.get_context("device_target").upper()
+        log.unused("Tensor.to", "what set_device names holds all Tensors", device=not there)
+    dtype = other if dtype is None else dtype
+    if dtype is None:
+        return self.copy() if copy else self
+    return astype(self, dtype.dtype if isinstance(dtype, Tensor) else dtype)
 
 
 @spelling(Cast, method="type")

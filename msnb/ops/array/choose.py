@@ -5,10 +5,10 @@ import numpy as np
 
 from msnb.common.kinds import OneOf, Tensors
 from msnb.core.cases import F, Flags, Values, case, refused
-from msnb.core.declare import operator, spelling
+from msnb.core.declare import also_called, operator, spelling
 from msnb.core.dtype import promote
 from msnb.core.tensor import Tensor
-from msnb.ops._check import ANY, INT, dtype_in, same_dtype
+from msnb.ops._check import ANY, INT, axis_in, dtype_in, same_dtype
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, common_type
 from msnb.ops._shapes import shapes
 from msnb.ops.array.nonzero import nonzero
@@ -129,14 +129,18 @@ def where(condition: Tensor, input: Tensor, other: Tensor | float) -> Tensor:
 
 
 @spelling(_Where, method="where")
+@also_called(other="y")
 def _where_of(self: Tensor, condition: Tensor, y: Tensor | float) -> Tensor:
     """Elements of the Tensor where a condition holds, of `y` elsewhere."""
     return _Where.functional(condition, self, y)
 
 
 @spelling(_Where, method="select")
-def _select_of(self: Tensor, condition: Tensor, y: Tensor | float) -> Tensor:
-    """Elements of the Tensor where a condition holds, of `y` elsewhere."""
+@also_called(dim="condition", index="y")
+def _select_of(self: Tensor, condition: Tensor | int, y: Tensor | float) -> Tensor:
+    """Elements of the Tensor where a condition holds, of `y` elsewhere; select(dim, index) is a slice at an index."""
+    if isinstance(condition, int) and not isinstance(condition, bool):
+        return self[(slice(None),) * axis_in("select", condition, self.ndim) + (y,)]
     return _Where.functional(condition, self, y)
 
 

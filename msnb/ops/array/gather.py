@@ -15,7 +15,7 @@ from msnb.common.kinds import (
 )
 from msnb.core.cases import F, Values, case, refused
 from msnb.core.checks import Check, Range, index, position
-from msnb.core.declare import operator, spelling
+from msnb.core.declare import also_called, operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import INDEX, INT, axis_in, dtype_in, rank, same_shape, some, tensor_only, wide
 from msnb.ops._in_place import take_over
@@ -83,7 +83,7 @@ def Gather(params, indices, axis: Int, *, batch_dims: Int = 0):
     return gather(params, indices)
 
 
-@spelling(Gather, function="index_select", method="index_select")
+@spelling(Gather, function="index_select")
 def index_select(input: Tensor, axis: int, index: Tensor) -> Tensor:
     """Slices of a Tensor along an axis.
 
@@ -99,6 +99,9 @@ def index_select(input: Tensor, axis: int, index: Tensor) -> Tensor:
         ``CPU`` ``GPU`` ``TPU``
     """
     return Gather.functional(input, index, axis)
+
+
+spelling(Gather, method="index_select")(also_called(dim="axis")(index_select))
 
 
 def _rows_from(first):
@@ -213,7 +216,13 @@ def gather_elements(input: Tensor, dim: int, index: Tensor) -> Tensor:
     return GatherD.functional(input, dim, index)
 
 
+def _of_each(args, kwargs):
+    """The keyword arguments of `_gather_of` for gather(dim=, index=), which takes one element for each index."""
+    return {("axis" if key == "index" else "input_indices" if key == "dim" else key): v for key, v in kwargs.items()}
+
+
 @spelling(Gather, GatherD, method="gather")
+@also_called(_of_each, dim="input_indices", index="axis")
 def _gather_of(self: Tensor, input_indices: Tensor | int, axis: int = 0, batch_dims: int = 0) -> Tensor:
     """Slices along an axis, as `ops.gather`."""
     if isinstance(input_indices, int):  # gather(dim, index)
@@ -316,6 +325,7 @@ def Take(input, indices, axis: Axis = ()):
 
 
 @spelling(Take, method="take", generation=1)
+@also_called(index="indices")
 def _take_of(self: Tensor, indices: Tensor | int | list | tuple, axis: int | None = None, mode: str = "clip") -> Tensor:
     """Elements at indices, of the flattened Tensor or along an axis.
 

@@ -1,5 +1,6 @@
 """Elements repeated, rolled, reversed or turned."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -15,7 +16,7 @@ from msnb.common.kinds import (
 )
 from msnb.core.cases import F, Values, case, refused
 from msnb.core.checks import Check, Range
-from msnb.core.declare import operator, spelling
+from msnb.core.declare import also_called, operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import (
     ANY,
@@ -30,7 +31,7 @@ from msnb.ops._numpy import ArrayLike, as_tensor
 from msnb.ops._shapes import shapes
 
 
-@operator(functional="repeat_interleave", generation=2, methods=("repeat_interleave",))
+@operator(functional="repeat_interleave", generation=2)
 def _RepeatInterleave(input, repeats: IntOrTuple, axis: Axis = ()):
     """Each element of a Tensor several times, one after another.
 
@@ -57,6 +58,19 @@ def _RepeatInterleave(input, repeats: IntOrTuple, axis: Axis = ()):
         None if axis == () else axis_in("repeat_interleave", axis, input.ndim),
         total_repeat_length=total,
     )
+
+
+@spelling(_RepeatInterleave, method="repeat_interleave")
+@also_called(dim="axis")
+def _repeat_interleave_of(
+    self: Tensor, repeats: int | Sequence[int] | Tensor, axis: int | None = None, *, output_size: int | None = None
+) -> Tensor:
+    """Each element several times, one after another; `output_size` is how many come along the axis, if it is told."""
+    found = _RepeatInterleave.functional(self, repeats, () if axis is None else axis)
+    length = found.shape[0 if axis is None else axis]
+    if output_size is not None and output_size != length:
+        raise ValueError(f"For 'repeat_interleave', 'output_size' should be {length}, but got {output_size}.")
+    return found
 
 
 @spelling(_RepeatInterleave)
@@ -282,9 +296,10 @@ def ReverseV2(x, *, axis: Axis):
 
 
 @spelling(ReverseV2, method="flip")
-def _flip_of(self: Tensor, *dims: Any) -> Tensor:
-    """The order of the elements reversed along axes."""
-    return ReverseV2.functional(self, dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims)
+def _flip_of(self: Tensor, *axes: Any, dims: Any = None) -> Tensor:
+    """The order of the elements reversed along axes, which are given as a tuple or several ints."""
+    axes = axes if dims is None else (dims,)
+    return ReverseV2.functional(self, axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes)
 
 
 @spelling(ReverseV2, numpy="flip")

@@ -8,7 +8,8 @@ import numpy as np
 
 from msnb.common.kinds import Axis, Int, IntOrTuple, PositiveInt, Shape, check
 from msnb.core.cases import F, case, refused
-from msnb.core.declare import operator, spelling
+from msnb.core.declare import also_called, operator, spelling
+from msnb.core.generations import differs
 from msnb.core.tensor import Tensor
 from msnb.ops._check import (
     axes_in,
@@ -112,7 +113,7 @@ def ExpandDims(x, axis: Int):
     return jnp.expand_dims(x, axis_in("ExpandDims", axis, x.ndim + 1))
 
 
-@operator(functional="squeeze", called=("input",), methods=("squeeze",))
+@operator(functional="squeeze", called=("input",), methods=("squeeze",), generation=1)
 def Squeeze(x, *, axis: Axis = ()):
     """A Tensor without its dimensions of length 1.
 
@@ -144,6 +145,36 @@ def Squeeze(x, *, axis: Axis = ()):
         if x.shape[a] != 1:
             raise ValueError(f"For 'Squeeze', dimension {a} should have length 1, but the shape is {x.shape}.")
     return jnp.squeeze(x, axes)
+
+
+@differs("an axis whose length is not 1 stays as it is")
+@spelling(Squeeze, function="squeeze", method="squeeze")
+def _squeeze_of_second(input: Tensor, axis: Axis = ()) -> Tensor:
+    """A Tensor without its dimensions of length 1, or without those among some axes.
+
+    Args:
+        input (Tensor): Of any shape and type.
+        axis (Union[int, tuple[int], list[int]]): Which dimensions to look at; all for (). Default: ().
+
+    Returns:
+        Tensor.
+
+    Raises:
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.squeeze(Tensor(np.ones((3, 2, 1)), mindspore.float32), 2).shape)
+        (3, 2)
+    """
+    if axis is None or axis == ():
+        return Squeeze.functional(input)
+    axes = tuple(
+        a for a in axes_in("squeeze", axis, tensor_argument("squeeze", "input", input).ndim) if input.shape[a] == 1
+    )
+    return Squeeze.functional(input, axis=axes) if axes else input
 
 
 @operator(functional="padding")
@@ -232,7 +263,7 @@ def ravel(input: Tensor) -> Tensor:
     return Reshape.functional(input, (-1,))
 
 
-@spelling(ExpandDims, function="unsqueeze", method="unsqueeze")
+@spelling(ExpandDims, function="unsqueeze")
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """A Tensor with a dimension of length 1 inserted.
 
@@ -247,6 +278,9 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
         ``CPU`` ``GPU`` ``TPU``
     """
     return ExpandDims.functional(input, dim)
+
+
+spelling(ExpandDims, method="unsqueeze")(also_called(axis="dim")(unsqueeze))
 
 
 @spelling(Reshape, Concat, Zeros, method="resize")

@@ -239,9 +239,13 @@ def _scatter_of(self: Tensor, axis: int, index: Tensor, src: Tensor | float) -> 
     return TensorScatterElements.functional(self, index, _within(index, src), axis)
 
 
-@spelling(TensorScatterElements, method="scatter_add")
-def _scatter_add_of(self: Tensor, dim: int, index: Tensor, src: Tensor | float) -> Tensor:
-    """A copy with the element at `index` along an axis increased, for each place of `index`."""
+@spelling(TensorScatterElements, TensorScatterAdd, method="scatter_add")
+@also_called(indices="dim", updates="index")
+def _scatter_add_of(self: Tensor, dim: int | Tensor, index: Tensor, src: Tensor | float | None = None) -> Tensor:
+    """A copy with the element at `index` along an axis increased, for each place of `index`; of two Tensors, as
+    scatter_add(indices, updates), with slices increased."""
+    if src is None and isinstance(dim, Tensor):
+        return TensorScatterAdd.functional(self, dim, index)
     return TensorScatterElements.functional(self, index, _within(index, src), dim, "add")
 
 

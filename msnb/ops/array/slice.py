@@ -4,7 +4,7 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Int, Ints, NonNegInt, Shape
 from msnb.core.cases import F, case, refused
-from msnb.core.declare import operator, spelling
+from msnb.core.declare import also_called, operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import axis_in, tensor_only
 from msnb.ops.nn._pullback import transposed
@@ -64,7 +64,7 @@ def SliceGrad(dy, x, begin: Shape, size: Shape):
     return jnp.pad(dy, [(b, n - b - s) for b, n, s in zip(begin, x.shape, size, strict=True)])
 
 
-@spelling(Slice, function="narrow", method="narrow")
+@spelling(Slice, function="narrow")
 def narrow(input: Tensor, axis: int, start: int, length: int) -> Tensor:
     """A stretch of a Tensor along an axis.
 
@@ -90,6 +90,9 @@ def narrow(input: Tensor, axis: int, start: int, length: int) -> Tensor:
             f"shape {input.shape}."
         )
     return input[(slice(None),) * axis + (slice(start, start + length),)]
+
+
+spelling(Slice, method="narrow")(also_called(dim="axis")(narrow))
 
 
 def _bits(mask, length):

@@ -11,7 +11,7 @@ from msnb.common.kinds import Bool, DType, Int, Kind, accept_value, check
 from msnb.core._jax_private import is_tracer
 from msnb.core.by_values import ShapeByValues
 from msnb.core.cases import F, Values, case, refused
-from msnb.core.declare import operator, spelling
+from msnb.core.declare import also_called, operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
 from msnb.ops._check import INDEX, NUMBER, axis_in, dtype_in, rank, tensor_argument
@@ -69,7 +69,7 @@ def Sort(x, *, axis: Int = -1, descending: Bool = False):
     return jnp.take_along_axis(x, order, axis), order.astype(jnp.int32)
 
 
-@spelling(Sort, function="argsort", method="argsort")
+@spelling(Sort, function="argsort")
 def argsort(input: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
     """Indices that bring a Tensor in order along an axis.
 
@@ -87,9 +87,19 @@ def argsort(input: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
     return Sort.functional(input, axis, descending)[1]
 
 
+@spelling(Sort, method="argsort")
+@also_called(dim="axis")
+def _argsort_of(self: Tensor, axis: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
+    """Indices that bring the elements in order along an axis; those of equal elements always rise."""
+    check(Bool, stable, "stable", "argsort")
+    return argsort(self, axis, descending)
+
+
 @spelling(Sort, method="sort")
-def _sort_of(self: Tensor, axis: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
-    """The elements in order along an axis, and where they stood."""
+@also_called(dim="axis")
+def _sort_of(self: Tensor, axis: int = -1, descending: bool = False, stable: bool = False) -> tuple[Tensor, Tensor]:
+    """The elements in order along an axis, and where they stood; equal ones always keep their order."""
+    check(Bool, stable, "stable", "sort")
     return Sort.functional(self, axis, descending)
 
 

@@ -129,7 +129,7 @@ def _as_in_1_8(args, kwargs):
     return kwargs
 
 
-@spelling(Split, function="split", method="split")
+@spelling(Split, function="split")
 @also_called(_as_in_1_8, input_x="tensor", output_num="split_size_or_sections")
 def split(
     tensor: Tensor, split_size_or_sections: int | tuple[int, ...] | list[int], axis: int = 0
@@ -176,7 +176,10 @@ def split(
     return tuple(tensor[(*before, slice(int(end - n), int(end)))] for n, end in zip(sections, ends, strict=True))
 
 
-@spelling(Split, function="chunk", method="chunk")
+spelling(Split, method="split")(also_called(split_size="split_size_or_sections", dim="axis")(split))
+
+
+@spelling(Split, function="chunk")
 def chunk(input: Tensor, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
     """A Tensor cut into a number of pieces along an axis, the last of which may be shorter.
 
@@ -194,6 +197,9 @@ def chunk(input: Tensor, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
     chunks = check(PositiveInt, chunks, "chunks", "chunk")
     length = tensor_argument("chunk", "input", input).shape[axis_in("chunk", axis, input.ndim)]
     return split(input, max(-(-length // chunks), 1), axis)
+
+
+spelling(Split, method="chunk")(also_called(dim="axis")(chunk))
 
 
 @operator

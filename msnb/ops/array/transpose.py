@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from msnb.common.kinds import Int, IntOrTuple, Ints, check
 from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, spelling
+from msnb.core.generations import differs
 from msnb.core.tensor import Tensor
 from msnb.ops._check import axes_in, axis_in, tensor_argument, tensor_only
 from msnb.ops._numpy import ArrayLike, as_tensor
@@ -45,12 +46,23 @@ def Transpose(x, perm: Ints):
 
 
 @spelling(Transpose, method="transpose", generation=1)
-def _transpose_of(self: Tensor, *axes: Any) -> Tensor:
-    """The dimensions in another order: reversed, or as a tuple or several ints say."""
+def _transpose_of(self: Tensor, *axes: Any, dim0: int | None = None, dim1: int | None = None) -> Tensor:
+    """The dimensions in another order: reversed, or as a tuple or several ints say; `dim0` and `dim1` exchange two."""
+    if dim0 is not None and dim1 is not None and not axes:
+        return swapaxes(self, dim0, dim1)
     axes = _listed(axes)
     if not axes or axes == (None,):
         axes = tuple(reversed(range(self.ndim)))
     return Transpose.functional(self, axes)
+
+
+@differs("two ints are two dimensions to exchange; a tuple, or an int for each dimension, is an order")
+@spelling(Transpose, method="transpose")
+def _transpose_of_second(self: Tensor, *axes: Any, dim0: int | None = None, dim1: int | None = None) -> Tensor:
+    """Two dimensions exchanged, or all in another order: reversed, or as a tuple or several ints say."""
+    axes = (*axes, *(d for d in (dim0, dim1) if d is not None))
+    exchanged = len(axes) == 2 and all(isinstance(a, int) for a in axes)
+    return swapaxes(self, *axes) if exchanged else _transpose_of(self, *axes)
 
 
 def _listed(axes):
@@ -76,9 +88,9 @@ def permute(input: Tensor, axis: tuple[int, ...]) -> Tensor:
 
 
 @spelling(Transpose, method="permute")
-def _permute_of(self: Tensor, *axis: Any) -> Tensor:
+def _permute_of(self: Tensor, *axis: Any, dims: Any = None) -> Tensor:
     """The dimensions in another order, given as a tuple or several ints."""
-    return Transpose.functional(self, _listed(axis))
+    return Transpose.functional(self, _listed(axis) if dims is None else dims)
 
 
 @spelling(Transpose, method="t")

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Int, NonNegInt, Tensors, check
 from msnb.core.cases import F16, F, I, case
-from msnb.core.declare import operator, spelling
+from msnb.core.declare import also_called, operator, spelling
 from msnb.core.dtype import promote
 from msnb.core.tensor import Tensor
 from msnb.core.ufunc import number
@@ -37,7 +37,7 @@ from msnb.ops.math._elementwise import broadcasting, of_two
     y="[4., 5., 6.]",
     shown="[5. 7. 9.]",
     functional="add",
-    methods=("add", "__add__", "__radd__", "__iadd__"),
+    methods=("__add__", "__radd__", "__iadd__"),
     aliases=("TensorAdd",),
     generation=2,
     allowed=NUMBER | BOOL,
@@ -52,12 +52,19 @@ def Add(x, y):
 spelling(Add, function="tensor_add", generation=1)(Add.functional)
 
 
+@spelling(Add, method="add")
+@also_called(y="other")
+def _add_of(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
+    """The sum with `alpha` times another operand."""
+    return Add.functional(self, other if alpha == 1 else other * alpha)
+
+
 @of_two(
     x="[1., 2., 3.]",
     y="[4., 5., 6.]",
     shown="[-3. -3. -3.]",
     functional="sub",
-    methods=("sub", "subtract", "__sub__", "__rsub__", "__isub__"),
+    methods=("__sub__", "__rsub__", "__isub__"),
     generation=2,
     numpy=number("subtract"),
 )
@@ -90,6 +97,9 @@ def subtract(input: Tensor | float, other: Tensor | float, *, alpha: float = 1) 
         ``CPU`` ``GPU`` ``TPU``
     """
     return Sub.functional(input, other if alpha == 1 else Mul.functional(other, alpha))
+
+
+spelling(Sub, method=("sub", "subtract"))(also_called(y="other")(subtract))
 
 
 @of_two(

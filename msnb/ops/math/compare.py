@@ -180,7 +180,7 @@ def _ne(self: Tensor, other: object) -> Tensor | bool:
     return True if other is NotImplemented else _not_equal(self, other)
 
 
-@operator(functional="isclose", methods=("isclose",))
+@operator(functional="isclose", called=("input", ("other", "x2")), methods=("isclose",))
 def IsClose(input, other, *, rtol: Float = 1e-05, atol: Float = 1e-08, equal_nan: Bool = False):
     """True where two Tensors are equal up to a tolerance, abs(input - other) <= atol + rtol * abs(other).
 

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from msnb.core.cases import F, I, Values, case
-from msnb.core.declare import operator, spelling
+from msnb.core.declare import also_called, operator, spelling
 from msnb.core.dtype import promote
 from msnb.core.tensor import Tensor
 from msnb.core.ufunc import number, real
@@ -151,7 +151,14 @@ def FloorMod(x, y):
 
 spelling(FloorMod, function="tensor_mod", generation=1)(FloorMod.functional)
 spelling(FloorMod, function="floormod")(FloorMod.functional)
-spelling(FloorMod, function="remainder", method="remainder")(FloorMod.functional)
+spelling(FloorMod, function="remainder")(FloorMod.functional)
+
+
+@spelling(FloorMod, method="remainder")
+@also_called(divisor="other")
+def _remainder_of(self: Tensor, other: Tensor | float) -> Tensor:
+    """The remainder of the floored quotient, which has the sign of the divisor."""
+    return FloorMod.functional(self, other)
 
 
 @of_two(x="[-4., 5., 6.]", y="[3., 2., 3.]", shown="[-1.  1.  0.]", numpy=number("fmod"))
@@ -186,7 +193,7 @@ spelling(RealDiv, function="tensor_div", generation=1)(RealDiv())
     functional="true_divide",
     called=(("input", "dividend"), ("other", "divisor")),
     generation=2,
-    methods=("div", "divide", "true_divide", "__truediv__", "__rtruediv__"),
+    methods=("true_divide", "__truediv__", "__rtruediv__"),
     numpy=real("divide", "true_divide"),
 )
 def _TrueDiv(x, y):
@@ -270,6 +277,9 @@ def div(input: Tensor | float, other: Tensor | float, *, rounding_mode: str | No
     if rounding_mode not in (None, "floor", "trunc"):
         raise ValueError(f"For 'div', 'rounding_mode' should be None, 'floor' or 'trunc', but got {rounding_mode!r}.")
     return _ROUNDED[rounding_mode](input, other)
+
+
+spelling(_TrueDiv, FloorDiv, TruncateDiv, method=("div", "divide"))(also_called(value="other")(div))
 
 
 @spelling(FloorDiv, FloorMod, numpy="divmod")

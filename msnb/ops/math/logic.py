@@ -4,11 +4,11 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Bool
-from msnb.core.cases import F, Flags, case, refused
-from msnb.core.declare import operator, spelling
+from msnb.core.cases import F, Flags, I, case
+from msnb.core.declare import also_called, operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.core.ufunc import truth
-from msnb.ops._check import BOOL, axes_in, dtype_in, tensor_argument
+from msnb.ops._check import BOOL, NUMBER, axes_in, dtype_in, tensor_argument
 from msnb.ops._numpy import ArrayLike, as_tensor
 from msnb.ops.array.cast import Cast
 from msnb.ops.math._elementwise import logical
@@ -43,13 +43,13 @@ def LogicalNot(x):
     """True where an element is False.
 
     Inputs:
-        - **x** (Tensor) - Of bool, of any shape.
+        - **x** (Tensor) - Of bool, or of numbers, of which 0 counts as False; of any shape.
 
     Outputs:
         Tensor of bool, of the shape of `x`.
 
     Raises:
-        TypeError: If `x` is not a Tensor of bool.
+        TypeError: If `x` is not a Tensor of bool or numbers.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -59,7 +59,7 @@ def LogicalNot(x):
         [False  True]
     """
     if x.dtype != bool:
-        dtype_in("LogicalNot", "x", x, BOOL)
+        dtype_in("LogicalNot", "x", x, BOOL | NUMBER)
     return jnp.logical_not(x)
 
 
@@ -148,6 +148,7 @@ def all_(input: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
 
 
 @spelling(ReduceAll, method="all", generation=1)
+@also_called(dim="axis", keepdim="keep_dims")
 def _all_of(self: Tensor, axis: Axis = (), keep_dims: Bool = False) -> Tensor:
     """Whether all elements over axes are True.
 
@@ -180,6 +181,7 @@ def any_(input: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
 
 
 @spelling(ReduceAny, method="any", generation=1)
+@also_called(dim="axis", keepdim="keep_dims")
 def _any_of(self: Tensor, axis: Axis = (), keep_dims: Bool = False) -> Tensor:
     """Whether any elements over axes are True.
 
@@ -224,5 +226,7 @@ CASES = [
     case(ReduceAll, Flags(2, 3), 1, keep_dims=True),
     case(ReduceAny, Flags(2, 3)),
     case(ReduceAny, Flags(2, 3), 1, keep_dims=True),
-    refused(TypeError, LogicalAnd, F(2, 3), F(2, 3)),
+    case(LogicalAnd, I(2, 3), I(3)),
+    case(LogicalXor, F(2, 3), F(2, 3)).without("gradient", "truth has none"),
+    case(LogicalNot, I(4)),
 ]

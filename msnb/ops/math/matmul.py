@@ -8,7 +8,7 @@ from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool
 from msnb.core.beside import beside
 from msnb.core.cases import F, I, case, refused
-from msnb.core.declare import operator, spelling
+from msnb.core.declare import also_called, operator, spelling
 from msnb.core.generations import instead_of
 from msnb.core.primitive import Primitive
 from msnb.core.tensor import Tensor
@@ -169,7 +169,7 @@ def _MatMulBroadcast(x1, x2):
 _mat_mul, _batch_mat_mul, _broadcast_mat_mul = MatMul(), BatchMatMul(), _MatMulBroadcast()
 
 
-@spelling(MatMul, BatchMatMul, _MatMulBroadcast, function="matmul", method="matmul")
+@spelling(MatMul, BatchMatMul, _MatMulBroadcast, function="matmul")
 def matmul(input: Tensor, other: Tensor) -> Tensor:
     """Matrix product in which vectors are rows or columns and batch dimensions broadcast.
 
@@ -200,6 +200,9 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     if input.ndim == other.ndim > 2 and input.shape[:-2] == other.shape[:-2]:
         return _batch_mat_mul(input, other)
     return _broadcast_mat_mul(input, other)
+
+
+spelling(MatMul, BatchMatMul, _MatMulBroadcast, method="matmul")(also_called(tensor2="other")(matmul))
 
 
 @spelling(MatMul, method="__matmul__")

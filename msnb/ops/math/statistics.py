@@ -237,7 +237,7 @@ def Median(x, *, global_median: Bool = False, axis: Int = 0, keep_dims: Bool = F
     return value, jnp.zeros((), jnp.int64)
 
 
-@spelling(Median, function="median", method="median")
+@spelling(Median, function="median")
 def median(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """Median along an axis, the lower one of two, and where it stands.
 
@@ -257,6 +257,9 @@ def median(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Tenso
         ``CPU`` ``GPU`` ``TPU``
     """
     return Median(False, axis, keepdims)(input)
+
+
+spelling(Median, method="median")(also_called(dim="axis", keepdim="keepdims")(median))
 
 
 @operator

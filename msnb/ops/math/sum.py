@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Bool, DType
 from msnb.core.cases import F16, F, I, Values, case, refused
-from msnb.core.declare import operator, spelling
+from msnb.core.declare import also_called, operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import NUMBER, axes_in, dtype_in, tensor_argument
 from msnb.ops._half import in_float32
@@ -191,7 +191,7 @@ def without_nan(x: Tensor, instead: float = 0) -> Tensor:
     return x if x._array.dtype.kind in "biu" else _Where.functional(IsNan.functional(x), instead, x)
 
 
-@spelling(ReduceSum, function="nansum", method="nansum")
+@spelling(ReduceSum, function="nansum")
 def nansum(input: Tensor, axis: Axis = None, keepdims: Bool = False, *, dtype: DType | None = None) -> Tensor:
     """Sum over axes in which nan counts as 0.
 
@@ -210,7 +210,10 @@ def nansum(input: Tensor, axis: Axis = None, keepdims: Bool = False, *, dtype: D
     return sum_(_Where.functional(IsNan.functional(input), 0, input), axis, keepdims, dtype=dtype)
 
 
-@spelling(ReduceProd, function="prod", method="prod")
+spelling(ReduceSum, method="nansum")(also_called(dim="axis", keepdim="keepdims")(nansum))
+
+
+@spelling(ReduceProd, function="prod")
 def prod(input: Tensor, axis: Axis = None, keep_dims: Bool = False, dtype: DType | None = None) -> Tensor:
     """Product over axes; integers and bool are multiplied as int64.
 
@@ -235,6 +238,9 @@ def prod(input: Tensor, axis: Axis = None, keep_dims: Bool = False, dtype: DType
         [ 2. 12.]
     """
     return ReduceProd.functional(_summand("prod", input, dtype), axis, keep_dims)
+
+
+spelling(ReduceProd, method="prod")(also_called(dim="axis", keepdim="keep_dims")(prod))
 
 
 @spelling(ReduceMean)
@@ -291,7 +297,7 @@ def _mean_of(
     return mean(self if dtype is None else Cast.functional(self, dtype), axis if dim is None else dim, keep_dims)
 
 
-@spelling(ReduceSum, function="count_nonzero", method="count_nonzero")
+@spelling(ReduceSum, function="count_nonzero")
 def count_nonzero(x: Tensor, axis: Axis = (), keep_dims: Bool = False, dtype: DType = mstype.int32) -> Tensor:
     """Number of elements that are not 0, over axes.
 
@@ -322,6 +328,9 @@ def count_nonzero(x: Tensor, axis: Axis = (), keep_dims: Bool = False, dtype: DT
         raise TypeError(f"For 'count_nonzero', 'dtype' should be a number type or bool, but got {dtype!r}.")
     counted = Cast.functional(NotEqual.functional(x, 0), mstype.int64)
     return Cast.functional(ReduceSum.functional(counted, axis, keep_dims=keep_dims), dtype)
+
+
+spelling(ReduceSum, method="count_nonzero")(also_called(dim="axis")(count_nonzero))
 
 
 @operator(generation=2)
