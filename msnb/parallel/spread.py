@@ -150,7 +150,7 @@ def follow_context() -> None:
     trace.epoch.bump()
     if _settings.parallel_mode != ParallelMode.AUTO_PARALLEL:
         forget()  # the plan that was applied
-    if _state() is not None and _settings.device_num > 1 and asked().size == 1:
+    if _settings.device_num > 1 and asked().size == 1:  # whatever the mode: it may be said later
         ask_for_devices(_settings.device_num)
 
 

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from msnb import Tensor, context, nn
-from msnb.parallel import plan
+from msnb.parallel import Plans, plan
+from msnb.parallel.planning.alike import first_alike
 from msnb.parallel.planning.estimate import step_time
 from msnb.parallel.planning.hardware import PRESETS, hardware_of
 from msnb.parallel.planning.living import kept
-from msnb.parallel.planning.plan import mesh_of, weights_of
+from msnb.parallel.planning.meshes import mesh_of, weights_of
 from msnb.parallel.planning.strategies import followed
 from msnb.parallel.search.choosing import cost_of
 from msnb.parallel.search.costs import Machines
@@ -140,6 +141,33 @@ def test_what_a_loop_adds_up_over_devices_takes_memory_for_one_round():
     assert found[0] == found[1] == 32 * 64 * 4 / 2 + 64 * 4  # and the sum of a round
 
 
+def test_what_several_readers_in_a_loop_want_for_a_gradient_is_kept_once():
+    def program(weights, x):
+        def one_round(total, row):
+            return total + sum(jnp.tanh(row.reshape(16, 32) @ w).sum() for w in weights), None
+
+        return jax.lax.scan(one_round, np.float32(0), jnp.tanh(x))[0]
+
+    weights, x = (jax.ShapeDtypeStruct(shape, np.float32) for shape in ((32, 32), (4, 8, 64)))
+    graph = flat(jax.make_jaxpr(jax.grad(program))((weights,) * 3, x))
+    loop = next(e for e in graph.equations if e.primitive.name == "scan")
+    rows = [k for k, out in enumerate(loop.outputs) if out.shape == (4, 16, 32)]
+    first = first_alike(loop)
+    assert [sum(first[n] == k for n in rows) for k in rows].count(3) == 1, (rows, first)  # and the three of tanh
+    assert all(first[k] == k for k in range(len(first)) if k not in rows)
+
+
+def test_zeros_to_which_something_adds_are_there_from_the_beginning():
+    def program(x, w, places):
+        return jnp.zeros((64, 32), np.float32).at[places].add((x @ w) @ w)
+
+    shapes = [jax.ShapeDtypeStruct(*one) for one in (((16, 32), np.float32), ((32, 32), np.float32), ((16,), np.int32))]
+    problem = Problem(flat(jax.make_jaxpr(program)(*shapes)), Machines({"x": 2}, {"x": 1.0}), {})
+    chosen = problem.numbers(followed(problem, {0: ((), ()), 1: ((), ()), 2: ((),)}))
+    given, zeros, product = 4 * (16 * 32 + 32 * 32 + 16), 4 * 64 * 32, 4 * 16 * 32
+    assert kept(problem, chosen) == given + zeros + 2 * product  # both products, and not zeros beside their sum
+
+
 def test_the_search_within_little_memory_keeps_no_more(plans):
     free = plans["searched"]
     for part in (0.9, 0.8):
@@ -156,6 +184,51 @@ def test_what_does_not_fit_is_said():
     assert (refused.name, refused.reason[:11]) == ("searched", "No way was ")
     assert small.as_dict()["refused"] == [{"name": "searched", "reason": refused.reason}]
     assert f"none: {refused.reason}" in repr(small) and f"none: {refused.reason}" in small._repr_html_()
+
+
+def test_a_search_that_fails_is_said_though_another_way_is_there(monkeypatch):
+    def failing(self, problem, memory, *further, **named):
+        if memory is None:  # full sharding
+            return own(self, problem, memory, *further, **named)
+        raise RuntimeError("Nothing was found.")
+
+    own = Plans.search
+    monkeypatch.setattr(Plans, "search", failing)
+    found = planned()
+    assert found["searched"].bytes <= found["data parallel"].bytes
+    assert found.refused == [("the search", "Nothing was found. 'searched' is the fastest of the others.")]
+
+
+class Uneven(nn.Cell):
+    """So many equal layers behind another one."""
+
+    def __init__(self, equal):
+        super().__init__()
+        self.first, self.layers = nn.Dense(64, 32), nn.SequentialCell([nn.Dense(32, 32) for _ in range(equal)])
+
+    def construct(self, x):
+        return self.layers(self.first(x))
+
+
+@pytest.mark.parametrize(
+    ("equal", "rows", "parts", "reason"),
+    [
+        (3, 32, None, "2 stages (pipeline_stages) should have as many equal blocks each, but WithLossCell has 3."),
+        (0, 32, 2, "2 stages (pipeline_stages) should have as many equal blocks each, but WithLossCell has 1."),
+        (2, 6, None, "4 should divide the first axis of each argument, but those are [6, 6]."),
+        (0, 32, None, None),  # nothing looks like stages
+    ],
+)
+def test_why_there_are_no_stages_is_said_where_there_could_be(equal, rows, parts, reason):
+    net = Uneven(equal)
+    loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
+    optimizer = nn.Momentum(net.trainable_params(), 0.1, 0.9)
+    step = nn.TrainOneStepCell(nn.PipelineCell(loss, parts) if parts else loss, optimizer).set_train()
+    batch = Tensor(np.zeros((rows, 64), np.float32)), Tensor(np.zeros(rows, np.int32))
+    context.set_context(mode=context.GRAPH_MODE)
+    refused = plan(step, batch, devices=4, hardware="h100", check=0, progress=False).refused
+    assert [one.name for one in refused] == (["2 stages"] if reason else [])
+    assert not reason or reason in refused[0].reason, refused
 
 
 def test_a_loop_takes_as_long_as_what_is_computed_in_its_rounds():

@@ -97,12 +97,16 @@ def named(around: Any) -> Iterator[tuple[str, Strategy] | Refused]:
         ways["fully sharded"] = fixed, around.search(fixed, None, work=1 / (1 + _PRICES[0]))
     yield from ways.items()
     try:
-        yield "searched", searched(around, list(ways.values()))
+        strategy, failed = searched(around, list(ways.values()))
     except RuntimeError as error:
         yield Refused("searched", str(error))
+        return
+    yield "searched", strategy
+    if failed:
+        yield Refused("the search", f"{failed} 'searched' is the fastest of the others.")
 
 
-def searched(around: Any, others: Sequence[Strategy]) -> Strategy:
+def searched(around: Any, others: Sequence[Strategy]) -> tuple[Strategy, str]:
     """The fastest of what the search finds and of other strategies, by the time that plans tell of them.
 
     None is taken that keeps more than there is memory; none that sends more bytes than the first of the others, data
@@ -113,25 +117,29 @@ def searched(around: Any, others: Sequence[Strategy]) -> Strategy:
         around (Plans): What it is for.
         others (Sequence[Strategy]): The other strategies, data parallelism first.
 
+    Returns:
+        tuple, the strategy, and why the search itself found none: "" where it did.
+
     Raises:
         RuntimeError: If nothing that is found fits into the memory.
     """
     problem, memory = around.problem, around.memory
     candidates = [problem.numbers(one) for one in others]
-    reason, limit = None, float("inf")
+    failed, limit = None, float("inf")
     if kept(problem, candidates[0]) <= memory:
         limit = _sent(problem, candidates[0])
     try:
         candidates += _found(around, problem, limit)
     except RuntimeError as error:  # then one of the others, if there is one that fits
-        reason = error
+        failed = error
     fit = [one for one in candidates if kept(problem, one) <= memory and _sent(problem, one) <= limit]
     if not fit:
-        raise reason or RuntimeError(
+        raise failed or RuntimeError(
             f"No way was found to spread the program over the devices that keeps no more than {memory:,.0f} bytes: the "
             f"least that was found keeps {min(kept(problem, one) for one in candidates):,.0f}."
         )
-    return problem, min(fit, key=lambda one: around.duration(problem, one).step)
+    fastest = min(fit, key=lambda one: around.duration(problem, one).step)
+    return (problem, fastest), "" if failed is None else str(failed)
 
 
 def _found(around: Any, problem: Problem, limit: float) -> list[list[int]]:
