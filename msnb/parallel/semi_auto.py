@@ -118,7 +118,7 @@ class SemiAuto:
     def layouts(self, program: Any) -> dict[str, Any]:
         """How Parameters and arguments lie; see `core.spreading`."""
         layouts.check_parameters(program, self.devices)
-        return layouts.layouts(program, self.devices)
+        return layouts.layouts(program, self.devices, self.optimizer)
 
     def shards(self, program: Any) -> dict[str, Any]:
         """The strategies that a program's operators were given; see `core.spreading`."""
