@@ -254,8 +254,26 @@ def test_a_mesh_has_hosts_and_what_is_inside():
     assert mesh_of(64, None, hardware) == {"hosts": 8, "inside": 8}
     assert mesh_of(4, None, hardware) == {"inside": 4}
     assert weights_of({"hosts": 8, "inside": 8}, hardware) == {"hosts": 12.0, "inside": 1.0}
-    with pytest.raises(ValueError, match="'mesh' should have 64 devices"):
-        mesh_of(64, (8, 4), hardware)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "sentence"),
+    [
+        ({"mesh": (4, 4)}, ValueError, "'mesh' should have as many devices as 'devices', 8, but got 4 x 4"),
+        ({"mesh": (-2, -4)}, ValueError, "but got -2 x -4"),
+        ({"mesh": "2x4"}, TypeError, r"'mesh' should be ints, as in \(2, 4\), or a dict of them by name"),
+        ({"mesh": {"a": 2.0, "b": 4}}, TypeError, "'mesh' should be ints"),
+        ({"devices": 1}, ValueError, "'devices' should be an int of at least 2, but got 1"),
+        ({"devices": 8.0}, TypeError, "'devices' should be an int"),
+        ({"memory": -1}, ValueError, "'memory' should be a positive number or None, but got -1"),
+        ({"check": -1}, ValueError, "'check' should be a non-negative int, but got -1"),
+        ({"efficiency": 2}, ValueError, "'efficiency' should be"),
+        ({"hardware": "abacus"}, ValueError, "'hardware' should be one of v100, a100"),
+    ],
+)
+def test_what_cannot_be_planned_for_is_refused_in_a_sentence(wrong, error, sentence):
+    with pytest.raises(error, match=sentence):
+        planned(**{"devices": 8, **wrong})
 
 
 def test_hardware_is_a_name_or_a_dict():

@@ -3,8 +3,9 @@
 import functools
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
+from msnb.common.kinds import Between, Bool, Float, Int, NonNegInt, PositiveFloat, checked
 from msnb.core.compile import program_of
 from msnb.core.spreading import on_one_device
 from msnb.parallel.auto import returned
@@ -108,18 +109,19 @@ class Plans(Sequence[Plan]):
         return html_table(self._plans, self, self.refused)
 
 
+@checked
 def plan(
     root: Any,
     batch: Any,
-    devices: int = 64,
+    devices: Annotated[int, Between(Int, 2, None)] = 64,
     mesh: Sequence[int] | Mapping[str, int] | None = None,
     hardware: str | Mapping[str, Any] | Hardware = "a100",
-    memory: float | None = None,
+    memory: PositiveFloat | None = None,
     *,
-    check: int = 3,
-    efficiency: float = 0.5,
-    seconds: float = 60.0,
-    progress: bool = True,
+    check: NonNegInt = 3,
+    efficiency: Annotated[float, Between(Float, 0, 1, low_in=False)] = 0.5,
+    seconds: PositiveFloat = 60.0,
+    progress: Bool = True,
 ) -> Plans:
     """Ways to spread a program over devices that need not be there, and what each of them means.
 
@@ -137,7 +139,7 @@ def plan(
     Args:
         root (Union[Cell, Callable]): What is called: a train step, such as `nn.TrainOneStepCell`, to plan a training.
         batch (Union[Tensor, tuple]): Its arguments, of all devices together; only shapes and types are looked at.
-        devices (int): Over how many. Default: 64.
+        devices (int): Over how many, at least two. Default: 64.
         mesh (Union[Sequence, Mapping]): Devices along each axis, with names or without, the innermost last.
             Default: None, hosts, and the devices inside each.
         hardware (Union[str, Mapping, Hardware]): A name of `hardware.PRESETS`, or a dict of what `Hardware` has.
@@ -153,7 +155,7 @@ def plan(
 
     Raises:
         TypeError: If an argument has another type.
-        ValueError: If the hardware is not known, or the mesh does not have so many devices.
+        ValueError: If an argument has a value that cannot be: no hardware that is known, a mesh of other devices.
         RuntimeError: If XLA cannot compile what was found.
     """
     chosen = hardware_of(hardware)

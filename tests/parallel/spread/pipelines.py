@@ -6,7 +6,7 @@ import numpy as np
 from eight_devices import sent, spread
 
 import msnb as ms
-from msnb import Parameter, Tensor, context, nn, ops
+from msnb import Parameter, Tensor, context, log, nn, ops
 from msnb.core.compile import program_of
 from msnb.ops import operations as P
 
@@ -161,6 +161,14 @@ def check_stages_that_are_not_equal_are_refused_in_a_sentence():
         not_available(nn.PipelineCell(net, 4), places, said)
     context.set_auto_parallel_context(parallel_mode="auto_parallel")
     not_available(nn.PipelineCell(Blocks(), 4), places, "works in parallel_mode 'semi_auto_parallel'")
+
+
+def check_stages_that_a_training_does_not_use_are_said():
+    spread(pipeline_stages=2, full_batch=True)
+    net = Blocks()
+    step = nn.TrainOneStepCell(net, nn.Momentum(net.trainable_params(), 0.1, 0.9)).set_train()
+    step(Tensor(np.zeros(16, np.int32)))
+    assert any("where no nn.PipelineCell is called" in str(said) for said in log._said)
 
 
 def not_available(net, x, said):
