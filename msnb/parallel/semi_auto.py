@@ -96,8 +96,8 @@ class SemiAuto:
         layouts.check_parameters(program, self.devices)
         if self.stages > 1 and program.written and not self._has_stages:
             log.once(
-                f"pipeline_stages={self.stages} has no effect where no nn.PipelineCell is called: wrap the network that "
-                f"returns the loss, nn.PipelineCell(network, parts), and train that."
+                f"pipeline_stages={self.stages} has no effect where no nn.PipelineCell is called: wrap the network "
+                f"that returns the loss, nn.PipelineCell(network, parts), and train that."
             )
         if context._parallel.values.strategy_ckpt_save_file:
             layouts.save(program, self.devices, context._parallel.values.strategy_ckpt_save_file)
