@@ -17,6 +17,7 @@ from msnb import context, log
 from msnb.communication._agreeing import agreed
 from msnb.core import trace
 from msnb.core.spreading import Places
+from msnb.parallel._cost_model_context import _costs
 from msnb.parallel.mesh import device_mesh, named_mesh, take_axes
 from msnb.parallel.search.choosing import dynamic_programming
 from msnb.parallel.search.flat import Value, flat
@@ -48,8 +49,7 @@ class Auto(SemiAuto):
         self.problem = Problem(flat(program.jaxpr), machines(names, self.devices), returned(program))
         followed = planned(self.devices, self.problem)
         if followed is None:
-            limit = memory()
-            self.choice = agreed(_key(self.problem, limit), lambda: list(map(int, _search()(self.problem, limit))))
+            self.choice = agreed(_key(self.problem), lambda: list(map(int, _search()(self.problem, memory()))))
         else:
             self.problem, self.choice, names = followed
         place = placing(mesh, names)
@@ -107,10 +107,12 @@ def planned(devices: int, problem: Problem) -> tuple[Problem, list[int], dict[st
     return None
 
 
-def _key(problem, limit):
-    """What processes call the search by."""
-    machines = problem.machines
-    asked = repr((_settings.auto_parallel_search_mode, machines.sizes, machines.weights, limit, _text(problem)))
+def _key(problem):
+    """What processes call the search by: all that it depends on, but what a device says of its memory, which need not
+    be the same everywhere; process 0's is taken."""
+    sizes, weights = problem.machines.sizes, problem.machines.weights
+    told = _settings.auto_parallel_search_mode, sizes, weights, _costs.values.device_memory_capacity
+    asked = repr((*told, _text(problem)))
     return f"strategies/{hashlib.sha256(asked.encode()).hexdigest()}"
 
 

@@ -2,9 +2,10 @@
 
 import math
 
+from msnb import context
 from msnb.communication._processes import world
 from msnb.parallel._cost_model_context import _costs
-from msnb.parallel.mesh import all_devices, factors, named_mesh
+from msnb.parallel.mesh import factors, named_mesh
 from msnb.parallel.search.costs import Machines
 
 BETWEEN = 12.0  # what a byte between hosts costs, where one inside a host costs 1; that of `hardware.PRESETS["a100"]`
@@ -44,7 +45,7 @@ def memory() -> float | None:
     where nobody says anything, as of a CPU."""
     if "device_memory_capacity" in _costs.assigned:
         return _costs.values.device_memory_capacity
-    told = all_devices()[0].memory_stats() or {}
+    told = context.devices()[0].memory_stats() or {}
     return told.get("bytes_limit")
 
 
