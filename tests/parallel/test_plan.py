@@ -85,6 +85,30 @@ def test_the_searched_plan_sends_no_more_than_data_parallelism_and_no_such_plan_
     assert not found.refused and "none:" not in repr(found)
 
 
+class Rows(nn.Cell):
+    """Vectors of words, summed, and a layer behind them."""
+
+    def __init__(self):
+        super().__init__()
+        self.table, self.head = nn.Embedding(8000, 64), nn.Dense(64, 256)
+
+    def construct(self, places):
+        return self.head(self.table(places).sum(1))
+
+
+@pytest.mark.parametrize("mesh", [(8,), (2, 4)])
+def test_where_messages_take_the_time_the_search_finds_what_sends_few(mesh):
+    """What sends fewest bytes of such a small network takes so many messages that data parallelism is faster."""
+    net = Rows()
+    loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
+    step = nn.TrainOneStepCell(loss, nn.Momentum(net.trainable_params(), 0.1, 0.9)).set_train()
+    batch = Tensor(np.zeros((64, 8), np.int32)), Tensor(np.zeros(64, np.int32))
+    context.set_context(mode=context.GRAPH_MODE)
+    found = plan(step, batch, devices=8, mesh=mesh, hardware="a100", check=0, progress=False)
+    best, data = found["searched"], found["data parallel"]
+    assert best.bytes < data.bytes / 10 and best.time.step < data.time.step
+
+
 def test_why_not_another_layout(plans):
     one = plans["searched"]
     rows = one.why_not("layers.0.weight")
