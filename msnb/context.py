@@ -338,9 +338,9 @@ for _key in ("device_target", "device_id"):
 # --- several devices ------------------------------------------------------------------------------------------------
 
 _NOT_REPEATED = "a loss is computed once, or by each device for its own rows: none is repeated"
-_NO_PIPELINE = "there are no stages: every device runs the whole network on its rows"
+_NO_PIPELINE = "nn.PipelineCell has one schedule, GPipe, whose stages are one segment each"
 _XLA_GROUPS = "XLA groups communication by itself"
-_NO_FILES = "strategies are not kept in files"
+_TWO_KEYS = "strategy_ckpt_load_file and strategy_ckpt_save_file name the files"
 
 _parallel = Settings(
     "set_auto_parallel_context",
@@ -367,8 +367,8 @@ _parallel = Settings(
         "comm_fusion": ({}, mapping, _XLA_GROUPS),
         "enable_alltoall": (False, Bool, _XLA_GROUPS),
         "force_fp32_communication": (False, Bool, "gradients are summed in the type that they have"),
-        "parallel_optimizer_config": ({}, mapping, "every device keeps the whole state of the optimizer"),
-        "strategy_ckpt_config": ({}, mapping, _NO_FILES),
+        "parallel_optimizer_config": ({}, mapping, "enable_parallel_optimizer cuts all that can be cut"),
+        "strategy_ckpt_config": ({}, mapping, _TWO_KEYS),
         "pipeline_config": ({}, mapping, _NO_PIPELINE),
         "pipeline_segments": (1, Between(Int, 1, 2**31 - 1), _NO_PIPELINE),
         "pipeline_result_broadcast": (False, Bool, _NO_PIPELINE),

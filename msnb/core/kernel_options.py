@@ -25,6 +25,8 @@ _PROGRAM = {"xla_backend_optimization_level": 2}
 _QUICKLY = {**_PROGRAM, **_LOOPS}
 # What `compile_effort="quick"` asks for: a first step in a third of the time, later ones up to three times as long.
 _HASTY = {**_LOOPS, "xla_backend_optimization_level": 0}
+# For what is never run, only read: communication and work are those of any other level, memory is within 0.1 %.
+READ_ONLY = {**_HASTY, "xla_llvm_disable_expensive_passes": True}
 _MOST_ELEMENTS, _MOST_OPERATIONS, _MOST_CALLS, _MOST_DEAR = 1024, 1500, 100, 4  # for the older emitter; by measurement
 _CALL = "func.call"  # of an operator
 # Of a kernel that goes through its inputs in order; beyond so many elements its loops were up to twice as long as well.

@@ -1,6 +1,6 @@
 """What a transfer and a computation are taken to cost in the search for sharding strategies."""
 
-from msnb import log
+from msnb import context, log
 from msnb._settings import Settings
 from msnb.common.kinds import Bool, Int, StrictFloat
 
@@ -30,10 +30,21 @@ _costs = Settings(
 
 
 def set_cost_model_context(**kwargs):
-    """Change costs. Raises ValueError for an unknown key, TypeError for a value of another type."""
+    """Change costs. ``device_memory_capacity``, in bytes, is what "auto_parallel" lets a device keep; the others have
+    no effect, which is said once.
+
+    Raises:
+        ValueError: If a key is unknown.
+        TypeError: If a value has another type.
+    """
     checked = _costs.check(kwargs)
-    log.once("set_cost_model_context has no effect: the search is an integer linear program and counts bytes.")
+    if set(checked) - {"device_memory_capacity"}:
+        log.once(
+            "set_cost_model_context has no effect but by device_memory_capacity: the search is an integer linear "
+            "program and counts bytes."
+        )
     _costs.assign(checked)
+    context._tell_parallel()
 
 
 def get_cost_model_context(attr_key):
@@ -44,6 +55,7 @@ def get_cost_model_context(attr_key):
 def reset_cost_model_context():
     """Put every setting of :func:`set_cost_model_context` back to its default."""
     _costs.reset()
+    context._tell_parallel()
 
 
 def _set_multi_subgraphs(multi_subgraph=True):

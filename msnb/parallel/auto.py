@@ -1,7 +1,8 @@
 """AUTO_PARALLEL: the strategies are searched for, over all equations of the traced program.
 
 What a program computes is opened into JAX's equations; each gets the layout that makes the devices send the fewest
-bytes, and all are held to it. Strategies that the network gives stay as they are.
+bytes, those between hosts counted as slower, within the memory of a device; and all are held to it. Strategies that the
+network gives stay as they are.
 """
 
 import hashlib
@@ -16,14 +17,15 @@ from msnb import context, log
 from msnb.communication._agreeing import agreed
 from msnb.core import trace
 from msnb.core.spreading import Places
-from msnb.parallel.mesh import device_mesh, factors, named_mesh, take_axes
+from msnb.parallel._cost_model_context import _costs
+from msnb.parallel.mesh import device_mesh, named_mesh, take_axes
 from msnb.parallel.search.choosing import dynamic_programming
-from msnb.parallel.search.costs import Machines
 from msnb.parallel.search.flat import Value, flat
 from msnb.parallel.search.greedy import recursive_programming
 from msnb.parallel.search.pinned import pinned, placing
 from msnb.parallel.search.problem import Problem
 from msnb.parallel.semi_auto import SemiAuto
+from msnb.parallel.topology import grouped, machines, memory
 
 _settings = context._parallel.values
 SEARCHES = {"dynamic_programming": dynamic_programming, "recursive_programming": recursive_programming}
@@ -47,7 +49,7 @@ class Auto(SemiAuto):
         self.problem = Problem(flat(program.jaxpr), machines(names, self.devices), returned(program))
         followed = planned(self.devices, self.problem)
         if followed is None:
-            self.choice = agreed(_key(self.problem), lambda: list(map(int, _search()(self.problem))))
+            self.choice = agreed(_key(self.problem), lambda: list(map(int, _search()(self.problem, memory()))))
         else:
             self.problem, self.choice, names = followed
         place = placing(mesh, names)
@@ -106,8 +108,11 @@ def planned(devices: int, problem: Problem) -> tuple[Problem, list[int], dict[st
 
 
 def _key(problem):
-    """What processes call the search by."""
-    asked = repr((_settings.auto_parallel_search_mode, problem.machines.sizes, _text(problem)))
+    """What processes call the search by: all that it depends on, but what a device says of its memory, which need not
+    be the same everywhere; process 0's is taken."""
+    sizes, weights = problem.machines.sizes, problem.machines.weights
+    told = _settings.auto_parallel_search_mode, sizes, weights, _costs.values.device_memory_capacity
+    asked = repr((*told, _text(problem)))
     return f"strategies/{hashlib.sha256(asked.encode()).hexdigest()}"
 
 
@@ -120,25 +125,6 @@ def _text(problem):
         equations.append((e.primitive.name, given, [str(o.aval) for o in e.outputs]))
         numbers.update({id(value): len(numbers) + i for i, value in enumerate(e.outputs)})
     return [str(value.aval) for value in problem.graph.inputs], equations
-
-
-def grouped(devices: int) -> dict[str, tuple[str, ...]]:
-    """The axes that the search cuts by, each some of the mesh's: two, as equal as they can be."""
-    mesh = named_mesh(devices)
-    primes, half = factors(devices), []
-    while primes[len(half) :] and math.prod([*half, primes[len(half)]]) ** 2 <= devices:
-        half.append(primes[len(half)])
-    names = mesh.axis_names
-    found = {"outer": names[: len(half)], "inner": names[len(half) :]}
-    return {axis: group for axis, group in found.items() if group}
-
-
-def machines(names: dict[str, tuple[str, ...]], devices: int) -> Machines:
-    """The devices of one host, as the search sees them."""
-    sizes = named_mesh(devices).shape
-    return Machines(
-        {axis: math.prod(sizes[n] for n in group) for axis, group in names.items()}, dict.fromkeys(names, 1.0)
-    )
 
 
 def returned(program: Any) -> dict[int, int]:

@@ -1,7 +1,8 @@
 """What a program's strategies are, and how its Parameters and arguments lie by them, in the words of r1.1.
 
-A layout is ``(device matrix, tensor map, shape of a slice, 0, True, "")``: how the devices are arranged, and for each
-axis which of the matrix's, counted from the last, it is cut along; -1 for none.
+A layout is ``(device matrix, tensor map, shape of a slice, 0, True, group)``: how the devices are arranged, and for
+each axis which of the matrix's, counted from the last, it is cut along; -1 for none. The group is of the devices that
+have the same slice, where a parallel optimizer divides it among them: "4-devices"; else it is "".
 """
 
 import math
@@ -113,16 +114,27 @@ def is_copy(eqn: Any) -> bool:
     )
 
 
-def layouts(program: Any, devices: int) -> dict[str, Layout]:
+def layouts(program: Any, devices: int, divided: bool = False) -> dict[str, Layout]:
     """How the Parameters and arguments of a program lie by their first readers: {name: layout}.
 
-    What an optimizer keeps of a Parameter, under that name with another in front of it, lies as that does.
+    What an optimizer keeps of a Parameter, under that name with another in front of it, lies as that does; what a
+    gradient begins with, as the output that it is of.
+
+    Args:
+        program (Program): What was traced.
+        devices (int): Over how many devices.
+        divided (bool): Whether a parallel optimizer divides what several devices have of a trained Parameter.
+            Default: False.
     """
     found: dict[str, Layout] = {}
+    written = {p.name for p in program.written} if divided else ()
     for number, call, place in read_as(program, devices):
         kind = program.inputs[number]
         if kind[0] != "random" and np.shape(program.jaxpr.jaxpr.invars[number].aval):
-            found.setdefault(kind[1], _layout(call, place, devices))
+            layout = _layout(call, call.laid.letters[place], np.shape(call.inputs[place].aval), devices)
+            found.setdefault(kind[1], _with_group(layout, devices) if kind[1] in written else layout)
+    for number, layout in _sensitivities(program, devices):
+        found.setdefault(program.inputs[number][1], layout)
     for kind in program.inputs:
         of = next((name for name in found if kind[1].endswith(f".{name}")), None)
         if kind[0] == "param" and of is not None:
@@ -130,15 +142,37 @@ def layouts(program: Any, devices: int) -> dict[str, Layout]:
     return found
 
 
-def _layout(call, place, devices):
+def _layout(call, letters, shape, devices):
     parts = {letter: cut for letter, cut in call.laid.parts.items() if cut > 1}
     spread = math.prod(parts.values())
     matrix = [*([devices // spread] if spread < devices else []), *parts.values()]
     axes = [*([None] if spread < devices else []), *parts]
-    letters = call.laid.letters[place]
     tensor_map = [len(axes) - 1 - axes.index(c) if c in parts else -1 for c in letters]
-    slice_shape = [n // parts.get(c, 1) for n, c in zip(np.shape(call.inputs[place].aval), letters, strict=True)]
+    slice_shape = [n // parts.get(c, 1) for n, c in zip(shape, letters, strict=True)]
     return matrix or [devices], tensor_map, slice_shape, 0, True, ""
+
+
+def _with_group(layout, devices):
+    """The same with the group of the devices that have one slice, where its first axis can be divided among them."""
+    _, tensor_map, own = layout[:3]
+    matrix = layout[0][::-1]
+    same = devices // math.prod(matrix[axis] for axis in tensor_map if axis >= 0)
+    return (*layout[:5], f"{same}-devices" if same > 1 and own and own[0] % same == 0 else "")
+
+
+def _sensitivities(program, devices):
+    """(number of an input that is held as the output of a call lies, that layout)."""
+    jaxpr = program.jaxpr.jaxpr
+    numbers = {v: i for i, v in enumerate(jaxpr.invars) if program.inputs[i][0] not in ("param", "random")}
+    held = {}
+    for eqn in opened(jaxpr):
+        if eqn.primitive.name == "sharding_constraint" and eqn.invars[0] in numbers:
+            held.setdefault(eqn.invars[0], eqn.params["sharding"].spec)
+    for call in placed(jaxpr, devices) if held else ():
+        for place, letters in zip(call.laid.outputs, call.laid.made):
+            for var, spec in held.items():
+                if place is not None and place.spec == spec and len(letters) == len(var.aval.shape):
+                    yield numbers[var], _layout(call, letters, var.aval.shape, devices)
 
 
 def strategies(program: Any, devices: int) -> dict[str, list[list[int]]]:
@@ -179,7 +213,8 @@ def save(program: Any, devices: int, path: str) -> None:
         if kind != "param" or name in found:
             continue
         cuts.setdefault(f"{call.operator}_{name}", call.strategy)
-        matrix, tensor_map = _layout(call, place, devices)[:2]
+        shape, letters = np.shape(call.inputs[place].aval), call.laid.letters[place]
+        matrix, tensor_map = _layout(call, letters, shape, devices)[:2]
         split = ParallelLayouts([Dims(matrix)], [Dims(tensor_map)])
         found[name] = split._replace(param_split_shape=[Dims(rows_of(call.settings))])
     for name, layout in layouts(program, devices).items():

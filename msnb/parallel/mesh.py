@@ -17,7 +17,7 @@ from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, PartitionS
 from msnb import context
 from msnb.communication._comm_helper import world_size
 
-_MOST = 64  # devices that a CPU counts as
+_MOST = 64  # devices that a CPU counts as, when it is asked to
 
 
 def factors(number: int) -> tuple[int, ...]:
@@ -79,11 +79,16 @@ def _meshed(devices):
 def _too_few(number, devices):
     kind = devices[0].platform
     said = f"The program is spread over {number} devices (device_num), but there {_are(len(devices), kind.upper())}."
-    if kind != "cpu" or world_size() > 1:
-        return said
+    if world_size() > 1:
+        return f"{said} Leave device_num out: it is that of all processes."
+    planned = f"Without the devices, msnb.parallel.plan(net, batch, devices={number}) tells what they would do."
+    if kind != "cpu":
+        return f"{said} Set device_num to as many. {planned}"
+    if number > _MOST:
+        return f"{said} A CPU counts as {_MOST} at most. {planned}"
     return (
         f"{said} A CPU counts as several when that is said before anything is computed: restart, and call "
-        f"context.set_auto_parallel_context(device_num={number}) first."
+        f"context.set_auto_parallel_context(device_num={number}) first. {planned}"
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from jax.extend.core import Var
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from msnb import context
+from msnb import context, log
 from msnb.communication._comm_helper import world_size
 from msnb.core.operator import REGISTRY
 from msnb.core.spreading import Places
@@ -44,6 +44,7 @@ class SemiAuto:
         self.stages: int = context._parallel.values.pipeline_stages
         self.optimizer = context._parallel.values.enable_parallel_optimizer
         self.strategies: list[tuple[Any, Any, Any]] = []
+        self._has_stages = False
         file = context._parallel.values.strategy_ckpt_load_file
         self.loaded: Loaded | None = Loaded(file) if file else None
 
@@ -81,6 +82,7 @@ class SemiAuto:
 
     def pipelined(self, stage: Callable[..., Any], arrays: Sequence[Any], keys: Any, parts: Any) -> Any:
         """What all stages make of each part; see `core.spreading`."""
+        self._has_stages = True
         mesh = named_mesh(self.devices)
         (axes,) = take_axes(mesh, (self.stages,))
         return pipeline.pipelined(stage, arrays, keys, parts, mesh, axes)
@@ -92,6 +94,11 @@ class SemiAuto:
     def places(self, program: Any) -> Places:
         """Where the arrays of a traced program are to be; see `core.spreading`."""
         layouts.check_parameters(program, self.devices)
+        if self.stages > 1 and program.written and not self._has_stages:
+            log.once(
+                f"pipeline_stages={self.stages} has no effect where no nn.PipelineCell is called: wrap the network "
+                f"that returns the loss, nn.PipelineCell(network, parts), and train that."
+            )
         if context._parallel.values.strategy_ckpt_save_file:
             layouts.save(program, self.devices, context._parallel.values.strategy_ckpt_save_file)
         mesh = device_mesh(self.devices)
@@ -118,7 +125,7 @@ class SemiAuto:
     def layouts(self, program: Any) -> dict[str, Any]:
         """How Parameters and arguments lie; see `core.spreading`."""
         layouts.check_parameters(program, self.devices)
-        return layouts.layouts(program, self.devices)
+        return layouts.layouts(program, self.devices, self.optimizer)
 
     def shards(self, program: Any) -> dict[str, Any]:
         """The strategies that a program's operators were given; see `core.spreading`."""

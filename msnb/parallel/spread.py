@@ -7,6 +7,7 @@ from msnb.communication._comm_helper import _groups, is_world, partition, ranks_
 from msnb.communication._processes import asked
 from msnb.context import ParallelMode
 from msnb.core import spreading, trace
+from msnb.parallel._cost_model_context import _costs
 from msnb.parallel._utils import _check_full_batch, _get_device_num
 from msnb.parallel.auto import Auto, forget
 from msnb.parallel.data_parallel import DataParallel
@@ -24,7 +25,7 @@ def _state() -> Hashable:
         return None
     cut = _settings.full_batch, _settings.enable_parallel_optimizer, _settings.pipeline_stages
     file = _settings.strategy_ckpt_load_file
-    search = _settings.auto_parallel_search_mode, tuple(_groups.items())
+    search = _settings.auto_parallel_search_mode, _costs.values.device_memory_capacity, tuple(_groups.items())
     return _settings.parallel_mode, _get_device_num(), world_size(), *cut, *search, file
 
 
@@ -33,6 +34,11 @@ def _begin() -> spreading.Spread | None:
         return None
     _check_full_batch()
     _check_stages()
+    if _settings.enable_parallel_optimizer and _settings.parallel_mode != ParallelMode.SEMI_AUTO_PARALLEL:
+        log.once(
+            f"enable_parallel_optimizer has no effect in '{_settings.parallel_mode}' mode: 'semi_auto_parallel' cuts "
+            f"what an optimizer keeps, and 'auto_parallel' does where its search finds that better."
+        )
     if world_size() > 1:
         return _of_processes()
     if _get_device_num() == 1:
@@ -150,7 +156,7 @@ def follow_context() -> None:
     trace.epoch.bump()
     if _settings.parallel_mode != ParallelMode.AUTO_PARALLEL:
         forget()  # the plan that was applied
-    if _state() is not None and _settings.device_num > 1 and asked().size == 1:
+    if _settings.device_num > 1 and asked().size == 1:  # whatever the mode: it may be said later
         ask_for_devices(_settings.device_num)
 
 

@@ -18,12 +18,14 @@ class Laid(NamedTuple):
         parts (dict[str, int]): Into how many parts the axes of each letter of the rule are cut, in the order of the
             device matrix.
         letters (list[str]): Those of each input; "." for an axis that stays whole.
+        made (list[str]): Those of each output; None where XLA decides.
     """
 
     inputs: list[NamedSharding]
     outputs: list[NamedSharding | None]
     parts: dict[str, int]
     letters: list[str]
+    made: list[str | None]
 
 
 def laid_out(call: Call, strategy: Any, devices: int) -> Laid:
@@ -57,6 +59,7 @@ def laid_out(call: Call, strategy: Any, devices: int) -> Laid:
         [None if letters is None else _lying(mesh, axes, letters) for letters in rule.outputs],
         parts,
         list(rule.inputs),
+        list(rule.outputs),
     )
 
 

@@ -114,4 +114,6 @@ def test_a_plan_is_chosen_and_a_device_says_what_it_holds(browser, tmp_path):
     assert page.inner_text(".device") == f"Device 5 (stages 2, rows 1) holds {HOSTILE}[32:48, 0:32]"
     assert not page.locator("[data-do=why]").count()  # no kernel is there to answer
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth && !window.hit")
+    page.set_viewport_size({"width": 700, "height": 900})  # the table is narrower, too, and nothing of it is cut off
+    assert page.evaluate("(table => table.scrollWidth <= table.clientWidth)(document.querySelector('.plans'))")
     assert not window.complaints()

@@ -24,6 +24,7 @@ class Net(nn.Cell):
         )
         self.look_up, self.widen, self.narrow = ops.Gather(), ops.MatMul(), ops.MatMul()
         self.relu, self.drop = nn.ReLU(), nn.Dropout(0.8)
+        self.normal, self.uniform = ops.StandardNormal(), ops.UniformReal(seed=3)
         if cut > 1:
             self.look_up.shard(((cut, 1), (1,)))
             self.widen.shard(((1, 1), (1, cut)))
@@ -31,7 +32,8 @@ class Net(nn.Cell):
 
     def construct(self, x):
         wide = self.relu(self.widen(self.look_up(self.table, x, 0), self.first))
-        return self.narrow(self.drop(wide), self.second)
+        drawn = self.normal((1, 4)) * self.uniform((4,)) / 8
+        return self.narrow(self.drop(wide), self.second) + drawn
 
 
 def made(cut):

@@ -107,6 +107,28 @@ def test_layouts_and_strategies_are_told_as_r1_1_does():
     assert found == {"MatMul": [[2, 1], [4, 1]], "ReLU": [[2, 4]]}
 
 
+def test_a_parallel_optimizer_tells_the_group_that_divides_a_slice():
+    """Eight devices have the same slice: sixteen rows can be divided among them, six cannot."""
+    context.set_auto_parallel_context(enable_parallel_optimizer=True)
+    for rows, group in ((64, "8-devices"), (24, "")):
+        net = Weighted(((2, 1), (4, 1)), ((2, 4),))
+        net.weight = Parameter(Tensor(np.ones((rows, 32), np.float32)), name="w1")
+        step = nn.TrainOneStepCell(net, nn.Momentum(net.trainable_params(), 0.1, 0.9))
+        _executor.compile(step, Tensor(np.ones((32, 32), np.float32)), phase="train", auto_parallel_mode=True)
+        found = step.parameter_layout_dict
+        assert found["w1"][3:] == (0, True, group) and found["x"][5] == "", (rows, found)
+
+
+def test_what_a_gradient_begins_with_lies_as_the_output():
+    net = Weighted(((2, 1), (4, 1)), ((2, 4),))
+    grad = ms.ops.GradOperation(sens_param=True)
+    step = Calls(lambda x, sens: grad(net)(x, sens))
+    x, sens = Tensor(np.ones((32, 32), np.float32)), Tensor(np.ones((32, 64), np.float32))
+    _executor.compile(step, x, sens, phase="train", auto_parallel_mode=True)
+    laid = [layout for layout in step.parameter_layout_dict.values() if layout[2] == [16, 16]]
+    assert ([4, 2, 4], [1, 0], [16, 16], 0, True, "") in laid, step.parameter_layout_dict
+
+
 def test_transformed_calls_have_no_strategies_of_their_own():
     net = Weighted(((2, 1), (4, 1)), ((2, 4),))
     many = Tensor(np.ones((3, 32, 32), np.float32))

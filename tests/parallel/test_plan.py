@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from msnb import Tensor, context, nn
-from msnb.parallel import plan
+from msnb.parallel import Plans, plan
+from msnb.parallel.planning.alike import first_alike
 from msnb.parallel.planning.estimate import step_time
 from msnb.parallel.planning.hardware import PRESETS, hardware_of
 from msnb.parallel.planning.living import kept
-from msnb.parallel.planning.plan import mesh_of, weights_of
+from msnb.parallel.planning.meshes import mesh_of, weights_of
 from msnb.parallel.planning.strategies import followed
 from msnb.parallel.search.choosing import cost_of
 from msnb.parallel.search.costs import Machines
@@ -84,6 +85,30 @@ def test_the_searched_plan_sends_no_more_than_data_parallelism_and_no_such_plan_
     assert not found.refused and "none:" not in repr(found)
 
 
+class Rows(nn.Cell):
+    """Vectors of words, summed, and a layer behind them."""
+
+    def __init__(self):
+        super().__init__()
+        self.table, self.head = nn.Embedding(8000, 64), nn.Dense(64, 256)
+
+    def construct(self, places):
+        return self.head(self.table(places).sum(1))
+
+
+@pytest.mark.parametrize("mesh", [(8,), (2, 4)])
+def test_where_messages_take_the_time_the_search_finds_what_sends_few(mesh):
+    """What sends fewest bytes of such a small network takes so many messages that data parallelism is faster."""
+    net = Rows()
+    loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
+    step = nn.TrainOneStepCell(loss, nn.Momentum(net.trainable_params(), 0.1, 0.9)).set_train()
+    batch = Tensor(np.zeros((64, 8), np.int32)), Tensor(np.zeros(64, np.int32))
+    context.set_context(mode=context.GRAPH_MODE)
+    found = plan(step, batch, devices=8, mesh=mesh, hardware="a100", check=0, progress=False)
+    best, data = found["searched"], found["data parallel"]
+    assert best.bytes < data.bytes / 10 and best.time.step < data.time.step
+
+
 def test_why_not_another_layout(plans):
     one = plans["searched"]
     rows = one.why_not("layers.0.weight")
@@ -140,6 +165,33 @@ def test_what_a_loop_adds_up_over_devices_takes_memory_for_one_round():
     assert found[0] == found[1] == 32 * 64 * 4 / 2 + 64 * 4  # and the sum of a round
 
 
+def test_what_several_readers_in_a_loop_want_for_a_gradient_is_kept_once():
+    def program(weights, x):
+        def one_round(total, row):
+            return total + sum(jnp.tanh(row.reshape(16, 32) @ w).sum() for w in weights), None
+
+        return jax.lax.scan(one_round, np.float32(0), jnp.tanh(x))[0]
+
+    weights, x = (jax.ShapeDtypeStruct(shape, np.float32) for shape in ((32, 32), (4, 8, 64)))
+    graph = flat(jax.make_jaxpr(jax.grad(program))((weights,) * 3, x))
+    loop = next(e for e in graph.equations if e.primitive.name == "scan")
+    rows = [k for k, out in enumerate(loop.outputs) if out.shape == (4, 16, 32)]
+    first = first_alike(loop)
+    assert [sum(first[n] == k for n in rows) for k in rows].count(3) == 1, (rows, first)  # and the three of tanh
+    assert all(first[k] == k for k in range(len(first)) if k not in rows)
+
+
+def test_zeros_to_which_something_adds_are_there_from_the_beginning():
+    def program(x, w, places):
+        return jnp.zeros((64, 32), np.float32).at[places].add((x @ w) @ w)
+
+    shapes = [jax.ShapeDtypeStruct(*one) for one in (((16, 32), np.float32), ((32, 32), np.float32), ((16,), np.int32))]
+    problem = Problem(flat(jax.make_jaxpr(program)(*shapes)), Machines({"x": 2}, {"x": 1.0}), {})
+    chosen = problem.numbers(followed(problem, {0: ((), ()), 1: ((), ()), 2: ((),)}))
+    given, zeros, product = 4 * (16 * 32 + 32 * 32 + 16), 4 * 64 * 32, 4 * 16 * 32
+    assert kept(problem, chosen) == given + zeros + 2 * product  # both products, and not zeros beside their sum
+
+
 def test_the_search_within_little_memory_keeps_no_more(plans):
     free = plans["searched"]
     for part in (0.9, 0.8):
@@ -156,6 +208,51 @@ def test_what_does_not_fit_is_said():
     assert (refused.name, refused.reason[:11]) == ("searched", "No way was ")
     assert small.as_dict()["refused"] == [{"name": "searched", "reason": refused.reason}]
     assert f"none: {refused.reason}" in repr(small) and f"none: {refused.reason}" in small._repr_html_()
+
+
+def test_a_search_that_fails_is_said_though_another_way_is_there(monkeypatch):
+    def failing(self, problem, memory, *further, **named):
+        if memory is None:  # full sharding
+            return own(self, problem, memory, *further, **named)
+        raise RuntimeError("Nothing was found.")
+
+    own = Plans.search
+    monkeypatch.setattr(Plans, "search", failing)
+    found = planned()
+    assert found["searched"].bytes <= found["data parallel"].bytes
+    assert found.refused == [("the search", "Nothing was found. 'searched' is the fastest of the others.")]
+
+
+class Uneven(nn.Cell):
+    """So many equal layers behind another one."""
+
+    def __init__(self, equal):
+        super().__init__()
+        self.first, self.layers = nn.Dense(64, 32), nn.SequentialCell([nn.Dense(32, 32) for _ in range(equal)])
+
+    def construct(self, x):
+        return self.layers(self.first(x))
+
+
+@pytest.mark.parametrize(
+    ("equal", "rows", "parts", "reason"),
+    [
+        (3, 32, None, "2 stages (pipeline_stages) should have as many equal blocks each, but WithLossCell has 3."),
+        (0, 32, 2, "2 stages (pipeline_stages) should have as many equal blocks each, but WithLossCell has 1."),
+        (2, 6, None, "4 should divide the first axis of each argument, but those are [6, 6]."),
+        (0, 32, None, None),  # nothing looks like stages
+    ],
+)
+def test_why_there_are_no_stages_is_said_where_there_could_be(equal, rows, parts, reason):
+    net = Uneven(equal)
+    loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
+    optimizer = nn.Momentum(net.trainable_params(), 0.1, 0.9)
+    step = nn.TrainOneStepCell(nn.PipelineCell(loss, parts) if parts else loss, optimizer).set_train()
+    batch = Tensor(np.zeros((rows, 64), np.float32)), Tensor(np.zeros(rows, np.int32))
+    context.set_context(mode=context.GRAPH_MODE)
+    refused = plan(step, batch, devices=4, hardware="h100", check=0, progress=False).refused
+    assert [one.name for one in refused] == (["2 stages"] if reason else [])
+    assert not reason or reason in refused[0].reason, refused
 
 
 def test_a_loop_takes_as_long_as_what_is_computed_in_its_rounds():
@@ -181,8 +278,26 @@ def test_a_mesh_has_hosts_and_what_is_inside():
     assert mesh_of(64, None, hardware) == {"hosts": 8, "inside": 8}
     assert mesh_of(4, None, hardware) == {"inside": 4}
     assert weights_of({"hosts": 8, "inside": 8}, hardware) == {"hosts": 12.0, "inside": 1.0}
-    with pytest.raises(ValueError, match="'mesh' should have 64 devices"):
-        mesh_of(64, (8, 4), hardware)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "sentence"),
+    [
+        ({"mesh": (4, 4)}, ValueError, "'mesh' should have as many devices as 'devices', 8, but got 4 x 4"),
+        ({"mesh": (-2, -4)}, ValueError, "but got -2 x -4"),
+        ({"mesh": "2x4"}, TypeError, r"'mesh' should be ints, as in \(2, 4\), or a dict of them by name"),
+        ({"mesh": {"a": 2.0, "b": 4}}, TypeError, "'mesh' should be ints"),
+        ({"devices": 1}, ValueError, "'devices' should be an int of at least 2, but got 1"),
+        ({"devices": 8.0}, TypeError, "'devices' should be an int"),
+        ({"memory": -1}, ValueError, "'memory' should be a positive number or None, but got -1"),
+        ({"check": -1}, ValueError, "'check' should be a non-negative int, but got -1"),
+        ({"efficiency": 2}, ValueError, "'efficiency' should be"),
+        ({"hardware": "abacus"}, ValueError, "'hardware' should be one of v100, a100"),
+    ],
+)
+def test_what_cannot_be_planned_for_is_refused_in_a_sentence(wrong, error, sentence):
+    with pytest.raises(error, match=sentence):
+        planned(**{"devices": 8, **wrong})
 
 
 def test_hardware_is_a_name_or_a_dict():

@@ -1,8 +1,10 @@
 """Several processes train together; the launcher ends them together and says which was lost."""
 
 import json
+import os
 import subprocess
 import sys
+import time
 from argparse import Namespace
 from pathlib import Path
 
@@ -14,6 +16,7 @@ import two_processes
 
 from msnb import _launch, context, load_checkpoint, parallel
 from msnb.communication import (
+    _gloo,
     _processes,
     create_group,
     get_group_rank_from_world_rank,
@@ -100,6 +103,25 @@ def of_one_program(first, second, folder):
     for p in later.get_parameters():
         np.testing.assert_array_equal(p.asnumpy(), wholes[0][p.name].asnumpy())
     np.testing.assert_array_equal(later.network._backbone.first.asnumpy(), np.float32(first["first"]))
+
+
+def test_gloos_lines_are_left_out_and_all_else_passes(tmp_path):
+    written = [
+        b"[Gloo] Rank 0 is connected to 1 peer ranks.\nfirst\n[Gl",
+        b"oo] Rank 1 is\n",
+        b"[Glow] second ",
+        b"third",
+    ]
+    with open(tmp_path / "said", "wb") as file:
+        descriptor = os.dup(file.fileno())
+        _gloo.leave_out(descriptor)
+        for piece in written:
+            os.write(descriptor, piece)
+        os.close(descriptor)  # what is held is written
+        until = time.monotonic() + 60
+        while not (tmp_path / "said").read_bytes().endswith(b"third") and time.monotonic() < until:
+            time.sleep(0.01)
+    assert (tmp_path / "said").read_bytes() == b"first\n[Glow] second third"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@
 means, `verifying` asks XLA about it in another process, and `plan` puts them side by side.
 """
 
-from msnb.parallel.planning.plan import Plan, Plans, plan
+from msnb.parallel.planning.one_plan import Plan
+from msnb.parallel.planning.plan import Plans, plan
 
 __all__ = ["Plan", "Plans", "plan"]

@@ -1,8 +1,8 @@
 """Run by itself: what XLA makes of an exported program on as many virtual devices as the environment says.
 
-In the standard input stand a line of JSON, the mesh and which inputs are given away, and the program as `jax.export`
-writes it. To the standard output goes JSON: the text of the compiled program, and what XLA says of memory and work.
-Nothing of msnb is needed here: its operators are StableHLO by now.
+In the standard input stand a line of JSON, the mesh, which inputs are given away and XLA's options, and the program as
+`jax.export` writes it. To the standard output goes JSON: the text of the compiled program, and what XLA says of memory
+and work. Nothing of msnb is needed here: its operators are StableHLO by now.
 """
 
 import json
@@ -23,7 +23,7 @@ def main() -> None:
     places = exported.in_shardings_jax(jax.sharding.Mesh(devices, tuple(axes)))
     call = jax.jit(exported.call, in_shardings=places, donate_argnums=told["given"])
     shapes = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in exported.in_avals]
-    compiled = call.lower(*shapes).compile()
+    compiled = call.lower(*shapes).compile(told["options"])
     memory: Any = compiled.memory_analysis()
     counted: Any = compiled.cost_analysis() or {}
     kept = memory.argument_size_in_bytes + memory.output_size_in_bytes - memory.alias_size_in_bytes

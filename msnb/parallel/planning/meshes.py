@@ -11,8 +11,15 @@ def mesh_of(devices: int, mesh: Sequence[int] | Mapping[str, int] | None, hardwa
     """The axes of a mesh by name, each with its number of devices.
 
     Raises:
+        TypeError: If it does not consist of ints.
         ValueError: If they do not multiply to the number of devices.
     """
+    numbers = mesh.values() if isinstance(mesh, Mapping) else mesh or ()
+    if isinstance(mesh, str) or not all(type(number) is int for number in numbers):
+        raise TypeError(
+            f"For 'plan', 'mesh' should be ints, as in (2, {max(devices // 2, 1)}), or a dict of them by name, but got "
+            f"{describe(mesh)}."
+        )
     if mesh is None:
         inside = math.gcd(devices, hardware.devices_a_host)
         sizes = {"hosts": devices // inside, "inside": inside}
@@ -21,8 +28,11 @@ def mesh_of(devices: int, mesh: Sequence[int] | Mapping[str, int] | None, hardwa
         sizes = dict(mesh)
     else:
         sizes = {f"axis{i}": size for i, size in enumerate(mesh)}
-    if math.prod(sizes.values()) != devices or not sizes:
-        raise ValueError(f"For 'plan', 'mesh' should have {devices} devices, at least 2, but got {describe(mesh)}.")
+    if math.prod(sizes.values()) != devices or any(size < 1 for size in sizes.values()):
+        raise ValueError(
+            f"For 'plan', 'mesh' should have as many devices as 'devices', {devices}, but got "
+            f"{' x '.join(map(str, sizes.values()))}."
+        )
     return sizes
 
 

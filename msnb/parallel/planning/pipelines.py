@@ -110,8 +110,8 @@ class _Staged:
 def pipelines(
     root: Any, arguments: tuple[Any, ...], devices: int, weights: Callable[..., Any]
 ) -> Iterator[Pipeline | Refused]:
-    """The ways to divide a training step into stages, fewer first; none of a network without equal blocks. What is
-    refused when it is traced says why.
+    """The ways to divide a training step into stages, fewer first. What is refused when it is traced says why, and so
+    does one whose blocks are equal, or that asks for stages, where there is no way at all.
 
     Args:
         root (Any): The step: a Cell with an `nn.PipelineCell` in it, or one that trains its `network`.
@@ -123,18 +123,24 @@ def pipelines(
     if found is None:
         return
     network, parts = found
-    for stages in range(2, devices + 1):
-        if devices % stages or not _has_blocks(network, stages):
-            continue
+    missing, there = [], False
+    for stages in (number for number in range(2, devices + 1) if devices % number == 0):
         sizes = {STAGES: stages, ROWS: devices // stages}
-        number = parts or _parts(arguments, stages, sizes[ROWS])
-        if number:
-            machines = Machines({axis: size for axis, size in sizes.items() if size > 1}, weights(sizes))
-            try:
-                yield _pipelined(root, arguments, None if parts else network, machines, number)
-            except NotImplementedError as error:  # what stands in the blocks is no stage, however many there are
-                yield Refused(f"{stages} stages", str(error))
-                return
+        try:
+            _pipeline.blocks_of(network, stages)
+            number = parts or _parts(arguments, stages, sizes[ROWS])
+        except NotImplementedError as error:
+            missing.append(Refused(f"{stages} stages", str(error)))
+            continue
+        machines = Machines({axis: size for axis, size in sizes.items() if size > 1}, weights(sizes))
+        try:
+            yield _pipelined(root, arguments, None if parts else network, machines, number)
+        except NotImplementedError as error:  # what stands in the blocks is no stage, however many there are
+            yield Refused(f"{stages} stages", str(error))
+            return
+        there = True
+    if missing and not there and (parts or _has_blocks(network)):
+        yield missing[0]
 
 
 def _divided(root):
@@ -149,23 +155,29 @@ def _divided(root):
     return (network, None) if trained else None
 
 
-def _has_blocks(network, stages):
+def _has_blocks(network):
+    """Whether there is anything that could be stages."""
     try:
-        _pipeline.blocks_of(network, stages)
+        return len(_pipeline.blocks_of(network, 1)) > 1
     except NotImplementedError:
         return False
-    return True
 
 
 def _parts(arguments, stages, rows):
-    """Into how many parts a batch is divided, so that the devices of a stage have as many rows of each; None: it cannot
-    be."""
+    """Into how many parts a batch is divided, so that the devices of a stage have as many rows of each.
+
+    Raises:
+        NotImplementedError: If it cannot be.
+    """
     sizes = [a.shape[0] for a in arguments if getattr(a, "shape", ())]
     for least in (2, 1):  # rows of a device: with one alone, a product of many matrices is another graph than with more
         for parts in (_PARTS * stages, _PARTS // 2 * stages, stages):
             if sizes and all(size % (parts * rows) == 0 and size >= least * parts * rows for size in sizes):
                 return parts
-    return None
+    raise NotImplementedError(
+        f"{stages} stages get a batch in at least {stages} parts, and the {rows} devices of each stage as many rows of "
+        f"each part: {stages * rows} should divide the first axis of each argument, but those are {sizes}."
+    )
 
 
 def _pipelined(root, arguments, network, machines, parts):

@@ -15,8 +15,9 @@ from msnb.parallel.search.problem import Problem
 Strategy = tuple[Problem, list[int]]
 _AGAIN = 3  # times that the search is asked for less memory
 # What a byte costs in a search beyond the time that it takes: it comes in a message that takes time, too. With 12, what
-# was found for eight networks was as fast as with 0 and 2, or faster; 96 is for what sends too much with that.
-_PRICES = 12.0, 96.0
+# was found for eight networks was as fast as with 0 and 2, or faster; the others are for what sends too much with that,
+# and for small networks, of which messages take most of the time.
+_PRICES = 12.0, 96.0, 1000.0
 
 
 class Refused(NamedTuple):
@@ -97,12 +98,16 @@ def named(around: Any) -> Iterator[tuple[str, Strategy] | Refused]:
         ways["fully sharded"] = fixed, around.search(fixed, None, work=1 / (1 + _PRICES[0]))
     yield from ways.items()
     try:
-        yield "searched", searched(around, list(ways.values()))
+        strategy, failed = searched(around, list(ways.values()))
     except RuntimeError as error:
         yield Refused("searched", str(error))
+        return
+    yield "searched", strategy
+    if failed:
+        yield Refused("the search", f"{failed} 'searched' is the fastest of the others.")
 
 
-def searched(around: Any, others: Sequence[Strategy]) -> Strategy:
+def searched(around: Any, others: Sequence[Strategy]) -> tuple[Strategy, str]:
     """The fastest of what the search finds and of other strategies, by the time that plans tell of them.
 
     None is taken that keeps more than there is memory; none that sends more bytes than the first of the others, data
@@ -113,33 +118,37 @@ def searched(around: Any, others: Sequence[Strategy]) -> Strategy:
         around (Plans): What it is for.
         others (Sequence[Strategy]): The other strategies, data parallelism first.
 
+    Returns:
+        tuple, the strategy, and why the search itself found none: "" where it did.
+
     Raises:
         RuntimeError: If nothing that is found fits into the memory.
     """
     problem, memory = around.problem, around.memory
     candidates = [problem.numbers(one) for one in others]
-    reason, limit = None, float("inf")
+    failed, limit = None, float("inf")
     if kept(problem, candidates[0]) <= memory:
         limit = _sent(problem, candidates[0])
     try:
-        candidates += _found(around, problem, limit)
+        candidates += _found(around, problem, limit, min(around.duration(problem, one).step for one in candidates))
     except RuntimeError as error:  # then one of the others, if there is one that fits
-        reason = error
+        failed = error
     fit = [one for one in candidates if kept(problem, one) <= memory and _sent(problem, one) <= limit]
     if not fit:
-        raise reason or RuntimeError(
+        raise failed or RuntimeError(
             f"No way was found to spread the program over the devices that keeps no more than {memory:,.0f} bytes: the "
             f"least that was found keeps {min(kept(problem, one) for one in candidates):,.0f}."
         )
-    return problem, min(fit, key=lambda one: around.duration(problem, one).step)
+    fastest = min(fit, key=lambda one: around.duration(problem, one).step)
+    return (problem, fastest), "" if failed is None else str(failed)
 
 
-def _found(around: Any, problem: Problem, limit: float) -> list[list[int]]:
-    """What the search finds at the first price of a byte; where that sends more bytes than `limit`, at a higher one as
-    well."""
+def _found(around: Any, problem: Problem, limit: float, seconds: float) -> list[list[int]]:
+    """What the search finds at the first price of a byte; where that sends more bytes than `limit`, or takes longer
+    than others, `seconds`, at higher ones as well."""
     deadline, found = time.monotonic() + around.seconds, []
     for price in _PRICES:
-        if found and (_sent(problem, found[-1]) <= limit or time.monotonic() > deadline):
+        if found and (time.monotonic() > deadline or _is_good(around, problem, found[-1], limit, seconds)):
             break
         weights = {axis: (weight + price) / (1 + price) for axis, weight in problem.machines.weights.items()}
         other = problem
@@ -147,6 +156,10 @@ def _found(around: Any, problem: Problem, limit: float) -> list[list[int]]:
             other = Problem(problem.graph, Machines(problem.machines.sizes, weights), around.returned)
         found.append(_as_in(problem, other, _within(around, other, deadline, 1 / (1 + price))))
     return found
+
+
+def _is_good(around, problem, one, limit, seconds):
+    return _sent(problem, one) <= limit and around.duration(problem, one).step <= seconds * 1.001
 
 
 def _as_in(problem: Problem, other: Problem, chosen: list[int]) -> list[int]:

@@ -13,6 +13,7 @@ import jax
 from jax import export
 from jax.sharding import AbstractMesh, AxisType
 
+from msnb.core.kernel_options import READ_ONLY
 from msnb.parallel.collectives import Collective, collectives
 from msnb.parallel.search.pinned import pinned, placing
 from msnb.parallel.search.problem import Problem
@@ -58,7 +59,7 @@ def compiled(
         RuntimeError: If it does not compile, or not in time.
     """
     started, sizes = time.monotonic(), problem.machines.sizes
-    settings = json.dumps({"mesh": sizes, "given": sorted(set(returned.values()))})
+    settings = json.dumps({"mesh": sizes, "given": sorted(set(returned.values())), "options": READ_ONLY})
     try:
         done = subprocess.run(
             [sys.executable, str(Path(__file__).with_name("compiling_there.py"))],

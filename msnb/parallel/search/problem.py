@@ -80,6 +80,7 @@ class Problem:
         values (list[list[Value]]): What each node makes.
         kept (frozenset[int]): The nodes whose results take memory at the moment when most is taken: all inputs, and
             what is made before it and read after it.
+        memo (dict[Any, Any]): What others have found out about nodes, once for all strategies.
     """
 
     def __init__(self, graph: Flat, machines: Machines, returned: dict[int, int]) -> None:
@@ -89,6 +90,7 @@ class Problem:
         self.values: list[list[Value]] = [[value] for value in graph.inputs]
         self._known: dict[Any, Ways] = {}
         self._tables: dict[Any, np.ndarray] = {}
+        self.memo: dict[Any, Any] = {}
         needed = graph.needed()
         made: dict[int, tuple[int, int]] = {}
         for value in graph.inputs:

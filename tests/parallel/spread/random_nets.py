@@ -1,6 +1,6 @@
 """Small nets drawn at random, spread in ways drawn at random: loss and gradients are those of one device.
 
-Part of `spread_programs.py`, on whose eight devices it runs.
+Run as all checks of this folder, see `eight_devices`.
 """
 
 import statistics

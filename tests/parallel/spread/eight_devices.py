@@ -1,0 +1,106 @@
+"""What the checks of this folder have in common: programs, what they send, and how a file of checks is run.
+
+How many devices there are is decided before anything is computed, so a file runs in a process of its own (`run`). Each
+of its functions whose name begins with `check_` is a check.
+"""
+
+import collections
+import importlib
+import traceback
+
+import numpy as np
+
+from msnb import Parameter, Tensor, context, nn, ops
+from msnb.core.compile import program_of
+from msnb.ops import operations as P
+from msnb.parallel.collectives import collectives
+
+RANDOM = np.random.default_rng(0)
+
+
+def spread(devices=8, **settings):
+    context.set_context(mode=context.GRAPH_MODE)
+    context.set_auto_parallel_context(parallel_mode="semi_auto_parallel", device_num=devices, **settings)
+
+
+def floats(*shape):
+    return Tensor(RANDOM.standard_normal(shape).astype(np.float32))
+
+
+def sent(program, devices=8):
+    """The communication in what XLA made."""
+    return collectives(program.compiled().as_text(), devices)
+
+
+def counted(program, devices=8):
+    """How often each kind of it stands there."""
+    return dict(collections.Counter(one.kind for one in sent(program, devices)))
+
+
+def refused(call, said):
+    try:
+        call()
+    except RuntimeError as error:
+        assert said in str(error), error
+        return
+    raise AssertionError(f"not refused: {said}")
+
+
+class TwoProducts(nn.Cell):
+    """x @ w1 @ w2, as in MindSpore's design note."""
+
+    def __init__(self, *strategies):
+        super().__init__()
+        random = np.random.default_rng(1)
+        self.w1, self.w2 = (
+            Parameter(Tensor(random.standard_normal((64, 64)).astype(np.float32) / 8), name=n) for n in ("w1", "w2")
+        )
+        self.first, self.second = (P.MatMul().shard(s) if s else P.MatMul() for s in strategies or (None, None))
+
+    def construct(self, x):
+        return self.second(self.first(x, self.w1), self.w2)
+
+
+class Squares(nn.Cell):
+    def __init__(self, net):
+        super().__init__()
+        self.net = net
+
+    def construct(self, x):
+        return ops.square(self.net(x)).mean()
+
+
+def trained(net, x, steps=3):
+    """(losses, new weights) of a few steps of momentum."""
+    step = nn.TrainOneStepCell(Squares(net), nn.Momentum(net.trainable_params(), 0.01, 0.9)).set_train()
+    losses = [step(x).asnumpy() for _ in range(steps)]
+    return losses, [p.asnumpy() for p in net.trainable_params()], program_of(step, x)
+
+
+class Layers(nn.Cell):
+    def __init__(self, width=256):
+        super().__init__()
+        self.layers = nn.SequentialCell([nn.Dense(width, width, activation="relu") for _ in range(3)])
+
+    def construct(self, x):
+        return self.layers(x)
+
+
+def run(checks):
+    """Run the checks of a module, each from the default context.
+
+    Raises:
+        SystemExit: If one fails; what went wrong is printed.
+    """
+    spread()  # before anything is computed
+    failed = []
+    for name, check in vars(importlib.import_module(checks)).copy().items():
+        if name.startswith("check_"):
+            context.reset_auto_parallel_context()
+            try:
+                check()
+            except Exception:
+                failed.append(name)
+                print(f"==== {name}\n{traceback.format_exc()}", flush=True)
+    if failed:
+        raise SystemExit(f"{len(failed)} failed: {failed}")

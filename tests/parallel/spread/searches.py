@@ -1,0 +1,114 @@
+"""AUTO_PARALLEL: what a search or a plan says is what runs on eight devices."""
+
+import numpy as np
+from eight_devices import RANDOM, Layers, Squares, floats, sent, trained
+
+import msnb as ms
+from msnb import Tensor, context, nn, ops
+from msnb.core.compile import program_of
+from msnb.parallel import auto, plan
+from msnb.parallel.search.choosing import cost_of, dynamic_programming
+from msnb.parallel.search.greedy import recursive_programming
+
+
+class Attention(nn.Cell):
+    """A block of a Transformer, behind a table of words."""
+
+    def __init__(self, width=64, heads=4):
+        super().__init__()
+        self.heads, self.table = heads, nn.Embedding(128, width)
+        self.query, self.key, self.value, self.out = (nn.Dense(width, width) for _ in range(4))
+        self.norm, self.up, self.down = nn.LayerNorm((width,)), nn.Dense(width, 4 * width), nn.Dense(4 * width, width)
+
+    def split(self, x):
+        return ops.transpose(ops.reshape(x, (*x.shape[:2], self.heads, -1)), (0, 2, 1, 3))
+
+    def construct(self, words):
+        x = self.table(words)
+        query, key, value = self.split(self.query(x)), self.split(self.key(x)), self.split(self.value(x))
+        seen = ops.matmul(ops.softmax(ops.matmul(query, ops.transpose(key, (0, 1, 3, 2))) / 4.0), value)
+        x = x + self.out(ops.reshape(ops.transpose(seen, (0, 2, 1, 3)), x.shape))
+        return x + self.down(ops.gelu(self.up(self.norm(x))))
+
+
+def check_a_search_finds_what_computes_the_same_and_sends_little():
+    """Losses as on one device, bytes as foreseen, and no more of them than when the batch alone is cut."""
+    words = Tensor(RANDOM.integers(0, 128, (8, 16)).astype(np.int32))
+    for make, x in ((Layers, floats(32, 256)), (Attention, words)):
+        found = {}
+        for mode in ("stand_alone", "auto_parallel"):
+            context.set_context(mode=context.GRAPH_MODE)
+            context.set_auto_parallel_context(parallel_mode=mode, device_num=8)
+            ms.set_seed(5)
+            found[mode] = trained(make(), x)
+        alone, program = found["stand_alone"], found["auto_parallel"][2]
+        for got, wanted in zip(found["auto_parallel"][:2], alone[:2], strict=True):
+            for a, b in zip(got, wanted, strict=True):
+                np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * max(np.abs(b).max(), 1e-2))
+        foreseen = cost_of(program.spread.problem, program.spread.choice)
+        really = sum(one.bytes for one in sent(program))
+        whole = sum(np.prod(p.shape) * 4 for p in program.params if p.requires_grad and "moments" not in p.name)
+        assert 0.95 < really / foreseen < 1.05, (make.__name__, really, foreseen)
+        assert foreseen <= 1.01 * 2 * 7 / 8 * whole, (make.__name__, foreseen, whole)
+
+
+def check_a_search_finds_its_equations_among_those_that_check_labels():
+    """What checks labels stands in the middle of what runs, which sends what was foreseen all the same."""
+    x, labels, found = floats(512, 64), Tensor(RANDOM.integers(0, 8, 512).astype(np.int32)), {}
+    for mode in ("stand_alone", "auto_parallel"):
+        context.set_context(mode=context.GRAPH_MODE)
+        context.set_auto_parallel_context(parallel_mode=mode, device_num=8)
+        ms.set_seed(5)
+        net = nn.SequentialCell([nn.Dense(64, 256), nn.ReLU(), nn.Dense(256, 64), nn.Dense(64, 8)])
+        loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
+        step = nn.TrainOneStepCell(loss, nn.Adam(net.trainable_params(), 0.01)).set_train()
+        found[mode] = [float(step(x, labels).asnumpy()) for _ in range(2)]
+    np.testing.assert_allclose(found["auto_parallel"], found["stand_alone"], rtol=1e-5)
+    program = program_of(step, x, labels)
+    foreseen = cost_of(program.spread.problem, program.spread.choice)
+    really = sum(one.bytes for one in sent(program))
+    assert 0.9 < really / foreseen < 1.1, (really, foreseen)
+
+
+def check_the_greedy_search_computes_the_same():
+    """Losses as on one device, bytes as foreseen, and the search is asked again when the context says another one."""
+    x, found = floats(32, 256), {}
+    for mode, search in (("stand_alone", None), ("auto_parallel", "recursive_programming")):
+        context.set_context(mode=context.GRAPH_MODE)
+        settings = {} if search is None else {"search_mode": search}
+        context.set_auto_parallel_context(parallel_mode=mode, device_num=8, **settings)
+        ms.set_seed(5)
+        found[mode] = trained(Layers(), x)
+    for got, wanted in zip(found["auto_parallel"][:2], found["stand_alone"][:2], strict=True):
+        for a, b in zip(got, wanted, strict=True):
+            np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * max(np.abs(b).max(), 1e-2))
+    program = found["auto_parallel"][2]
+    problem, choice = program.spread.problem, program.spread.choice
+    assert choice == recursive_programming(problem) != dynamic_programming(problem)
+    really = sum(one.bytes for one in sent(program))
+    assert 0.95 < really / cost_of(problem, choice) < 1.05, (really, cost_of(problem, choice))
+
+
+def check_a_plan_that_is_applied_is_what_runs():
+    """The losses of one device, and the bytes that were foreseen."""
+    x = floats(32, 256)
+    found = {}
+    for name in (None, "optimizer sharded", "fully sharded"):
+        context.reset_auto_parallel_context()
+        context.set_context(mode=context.GRAPH_MODE)
+        ms.set_seed(5)
+        net = Layers()
+        if name is not None:
+            step = nn.TrainOneStepCell(Squares(net), nn.Momentum(net.trainable_params(), 0.01, 0.9)).set_train()
+            one = plan(step, x, devices=8, mesh=(2, 4), check=0, progress=False)[name]
+            one.apply()
+        found[name] = trained(net, x)
+        for got, wanted in zip(found[name][:2], found[None][:2], strict=True):
+            for a, b in zip(got, wanted, strict=True):
+                np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * max(np.abs(b).max(), 1e-2), err_msg=str(name))
+        if name is not None:
+            really = sum(each.bytes for each in sent(found[name][2]))
+            assert 0.95 < really / one.bytes < 1.05, (name, really, one.bytes)
+    assert auto._plans
+    context.reset_auto_parallel_context()
+    assert not auto._plans

@@ -1,0 +1,191 @@
+"""SEMI_AUTO_PARALLEL: operators, Cells and functions that are held to strategies, on eight devices."""
+
+import numpy as np
+from eight_devices import TwoProducts, counted, floats, refused, sent, spread, trained
+
+import msnb as ms
+from msnb import Tensor, context, nn, ops
+from msnb.core.compile import program_of
+from msnb.ir.stages import Stages
+from msnb.ops import operations as P
+from msnb.parallel.mesh import named_mesh
+
+
+def check_two_products_of_the_design_note():
+    """Equal numbers, and one gathering between rows and columns, as the note has it."""
+    x = floats(32, 64)
+    context.set_context(mode=context.GRAPH_MODE)
+    losses, weights, _ = trained(TwoProducts(), x)
+    wanted = {
+        (((4, 1), (1, 1)), ((1, 1), (1, 4))): {"all-gather": 1},
+        (((4, 1), (1, 1)), ((4, 1), (1, 1))): {},
+        (((1, 1), (1, 4)), ((1, 4), (4, 1))): {"all-reduce": 1},
+    }
+    for strategies, forward in wanted.items():
+        spread(4)
+        net = TwoProducts(*strategies)
+        assert counted(program_of(net, x), 4) == forward
+        for got, one in zip(trained(net, x)[:2], (losses, weights), strict=True):
+            for a, b in zip(got, one, strict=True):
+                np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * np.abs(b).max())
+
+
+def check_the_graph_says_what_is_on_each_device_and_what_is_sent():
+    spread()
+    program = program_of(TwoProducts(((4, 1), (1, 2)), ((4, 2), (2, 1))), floats(32, 64))
+    stages = Stages(program, "two")
+    held = [node.attrs for node in stages["traced"].nodes if node.name == "sharding_constraint"]
+    assert {"divided": (4, 2), "on_each_device": (8, 32)} in held
+    kernels = list(stages["optimised"].all_nodes())
+    (sends,) = (node.attrs for node in kernels if node.name == "all-reduce")
+    assert sends["devices"] == "2 of 8" and sends["bytes_sent"] == sent(program)[0].bytes == 8 * 64 * 4
+    assert [(4, 2), (4, 1)] == [node.attrs["divided"] for node in kernels if "MatMul" in node.name]
+
+
+def check_parameters_lie_as_their_readers_say_and_so_does_what_the_optimizer_keeps():
+    spread()
+    net = TwoProducts(((1, 1), (1, 8)), ((1, 8), (8, 1)))
+    _, _, program = trained(net, floats(32, 64))
+    lying = {p.name: p._stored().sharding.shard_shape((64, 64)) for p in program.params if p.shape == (64, 64)}
+    assert lying == {
+        "net.w1": (64, 8),
+        "net.w2": (8, 64),
+        "moments.net.w1": (64, 8),
+        "moments.net.w2": (8, 64),
+    }, lying
+    assert program.example_arguments()[0][0].sharding.shard_shape((64, 64)) == (64, 8)
+
+
+def check_a_parallel_optimizer_keeps_a_part_on_each_device():
+    x, strategies = floats(32, 64), (((8, 1), (1, 1)), ((2, 1), (1, 4)))
+    spread()
+    losses, weights, _ = trained(TwoProducts(*strategies), x)
+    spread(enable_parallel_optimizer=True)
+    got, parts, program = trained(TwoProducts(*strategies), x)
+    lying = {p.name: p._stored().sharding.shard_shape(p.shape) for p in program.params if p.shape == (64, 64)}
+    assert lying == {
+        "net.w1": (64, 64),
+        "net.w2": (64, 16),
+        "moments.net.w1": (8, 64),
+        "moments.net.w2": (32, 16),
+    }, lying
+    for a, b in zip((*got, *parts), (*losses, *weights), strict=True):
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * np.abs(b).max())
+    net = TwoProducts(*strategies)
+    net.w2.parallel_optimizer = False
+    kept = {p.name: p._stored().sharding.shard_shape(p.shape) for p in trained(net, x, 1)[2].params}
+    assert (kept["moments.net.w1"], kept["moments.net.w2"]) == ((8, 64), (64, 16)), kept
+
+
+def check_parameters_of_a_recomputed_cell_lie_as_without():
+    x, found = floats(32, 64), []
+    for again in (False, True):
+        spread()
+        net = TwoProducts(((1, 1), (1, 8)), ((1, 8), (8, 1)))
+        if again:
+            net.recompute()
+        losses, weights, program = trained(net, x)
+        lying = {p.name: p._stored().sharding.shard_shape((64, 64)) for p in program.params if p.shape == (64, 64)}
+        found.append(([*losses, *weights], lying, program_of(net, x) and net.parameter_layout_dict))
+    for a, b in zip(found[0][0], found[1][0], strict=True):
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * np.abs(a).max())
+    assert found[0][1:] == found[1][1:], found
+    assert found[1][1]["moments.net.w2"] == (8, 64)
+
+
+class TwoLayers(nn.Cell):
+    """Two layers, of which one may be given strategies; the names are those of MindSpore's example."""
+
+    def __init__(self, **strategies):
+        super().__init__()
+        random = np.random.default_rng(5)
+        draw = lambda *shape: Tensor(random.standard_normal(shape).astype(np.float32) / 8)  # noqa: E731
+        self.block1 = nn.Dense(64, 64, weight_init=draw(64, 64))
+        self.block2 = nn.Dense(64, 64, weight_init=draw(64, 64))
+        if strategies:
+            self.block2_shard = self.block2.shard(**strategies)
+
+    def construct(self, x):
+        return self.block2(ops.tanh(self.block1(x)))
+
+
+def check_a_cell_is_held_to_strategies_of_its_own():
+    x = floats(32, 64)
+    context.set_context(mode=context.GRAPH_MODE)
+    losses, weights, _ = trained(TwoLayers(), x)
+    told = {"in_strategy": ((2, 1),), "out_strategy": ((1, 4),), "parameter_plan": {"self.block2.weight": (4, 1)}}
+    for mode in ("semi_auto_parallel", "auto_parallel", "stand_alone"):
+        context.set_auto_parallel_context(parallel_mode=mode, device_num=8)
+        net = TwoLayers(**told)
+        got, parts, program = trained(net, x)
+        for a, b in zip((*got, *parts), (*losses, *weights), strict=True):
+            np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * np.abs(b).max())
+        if mode == "semi_auto_parallel":
+            lying = {p.name: p._stored().sharding.shard_shape(p.shape) for p in program.params}
+            assert {lying[name] for name in lying if name.endswith("block2.weight")} == {(16, 64)}, lying
+            assert net(x)._array.sharding.shard_shape((32, 64)) == (32, 16)
+
+
+def check_a_function_is_held_to_strategies_and_wrong_ones_are_refused():
+    spread()
+    x = floats(32, 64)
+    halves = ms.shard(lambda a, b: (a + b, a * 2), ((2, 1), (2, 1)), ((2, 4), (8, 1)))
+    step = ms.ms_function(lambda a: halves(a, a))
+    added, doubled = step(x)
+    for out, parts in ((added, (16, 16)), (doubled, (4, 64))):
+        np.testing.assert_allclose(out.asnumpy(), 2 * x.asnumpy(), rtol=1e-6)
+        assert out._array.sharding.shard_shape((32, 64)) == parts
+    wrong = {
+        ((3, 1),): "cannot be cut by the strategy (3, 1) over 8 devices",
+        ((2,),): "cannot be cut by the strategy (2,)",
+        ((16, 1),): "cannot be cut by the strategy (16, 1)",
+        ((2, 1), (2, 1)): "one tuple for each of the 1 inputs, but has 2",
+    }
+    for strategy, said in wrong.items():
+        refused(lambda: TwoLayers(in_strategy=strategy)(x), said)  # noqa: B023 - called at once
+    refused(lambda: TwoLayers(in_strategy=((2, 1),), parameter_plan={"other": (2, 1)})(x), "its Parameters are: weight")
+
+
+def check_many_steps_do_not_wait_for_one_another():
+    """Eight devices meet in each step, on however few processors."""
+    spread()
+    net, x = TwoProducts(((1, 8), (8, 1)), ((1, 8), (8, 1))), floats(32, 64)
+    for _ in range(300):
+        out = net(x)
+    assert np.isfinite(out.asnumpy()).all()
+
+
+def check_another_number_of_devices_is_another_program():
+    x, net = floats(32, 64), TwoProducts(((2, 1), (1, 1)), ((2, 1), (1, 1)))
+    for devices in (8, 2, 4):
+        spread(devices)
+        assert len(net(x)._array.sharding.device_set) == devices
+    context.reset_auto_parallel_context()
+    net.w1.set_data(Tensor(net.w1.asnumpy()))
+    wanted = x.asnumpy() @ net.w1.asnumpy() @ net.w2.asnumpy()
+    np.testing.assert_allclose(net(x).asnumpy(), wanted, rtol=1e-4, atol=1e-5)
+
+
+def check_wrong_strategies_are_refused_in_a_sentence():
+    x, w = floats(32, 64), floats(64, 128)
+    wrong = {
+        (8, ((4, 1), (2, 1))): "cuts axes that belong together differently: into 1 and 2 parts",
+        (8, ((4,), (1, 1))): "should have 2 numbers for input 0 of shape (32, 64), but has (4,)",
+        (8, ((4, 1),)): "should have one tuple for each of the 2 inputs, but has 1",
+        (8, ((3, 1), (1, 1))): "cuts an axis of 32 into 3 parts, which are not equal",
+        (8, ((16, 1), (1, 1))): "cuts into 16 parts, which does not divide the 8 devices (device_num)",
+        (8, ((0, 1), (1, 1))): "should have positive ints, but input 0 has (0, 1)",
+    }
+    for (devices, strategy), said in wrong.items():
+        spread(devices)
+        product = P.MatMul().shard(strategy)
+        refused(lambda: ms.ms_function(lambda a, b: product(a, b))(x, w), said)  # noqa: B023 - called at once
+    softmax = P.Softmax().shard(((1, 8),))
+    refused(lambda: ms.ms_function(lambda a: softmax(a))(x), "that has to stay whole: of shape (32, 64)")
+    spread(128)
+    relu = P.ReLU().shard(((128, 1),))
+    refused(lambda: ms.ms_function(lambda a: relu(a))(floats(128, 8)), "A CPU counts as 64 at most. Without")
+
+
+def check_a_mesh_has_the_prime_factors_of_its_devices():
+    assert dict(named_mesh(12).shape) == {"d0": 2, "d1": 2, "d2": 3}
