@@ -48,6 +48,7 @@ export class Store {
     const before = this.names && {
       chosen: this.chosen.map((i) => this.names[i]),
       hover: this.names[this.hover],
+      words: this.wordsOfBrushes(),
     };
     this.data = data;
     this.names = data.names;
@@ -66,7 +67,8 @@ export class Store {
       },
       { ...plain, key: "run:started", name: "started", kind: "time", values: data.started },
       { ...plain, key: "run:duration", name: "duration", kind: "seconds", values: data.seconds },
-      ...data.columns,
+      // between one run and no other nothing differs: all of it is worth a look
+      ...data.columns.map((column) => ({ ...column, varies: column.varies || this.count < 2 })),
     ].map((column) => new Column(column));
     this.of = new Map(this.columns.map((column) => [column.key, column]));
     this.star = Uint8Array.from(data.marks, (m) => m.star);
@@ -77,9 +79,22 @@ export class Store {
     if (before) {
       this.chosen = before.chosen.map((name) => this.at.get(name)).filter((i) => i !== undefined);
       this.hover = this.at.get(before.hover) ?? -1;
+      for (const [key, kept] of before.words) this.brushWords(key, kept);
     }
     this.look();
     this.tell("data");
+  }
+  // What brushes on columns of words hold, as words: their numbers are others once a run brings a new one.
+  wordsOfBrushes() {
+    return [...this.brushes].flatMap(([key, { words }]) =>
+      words ? [[key, [...words].map((w) => this.of.get(key).words[w])]] : [],
+    );
+  }
+  brushWords(key, kept) {
+    const { words } = this.of.get(key) ?? {},
+      there = new Set(kept.map((word) => words?.indexOf(word) ?? -1).filter((w) => w >= 0));
+    if (there.size) this.brushes.set(key, { words: there });
+    else this.brushes.delete(key);
   }
   on(act) {
     this.heard.add(act);
@@ -172,7 +187,8 @@ export class Store {
 
 export function holds(brush, value) {
   if (brush.none) return !Number.isFinite(value);
-  return brush.words ? brush.words.has(value) : value >= brush.low && value <= brush.high;
+  if (brush.words) return brush.words.has(value);
+  return Number.isFinite(value) && value >= brush.low && value <= brush.high;
 }
 
 // A brush in words.
@@ -180,5 +196,6 @@ export function said(column, brush) {
   if (brush.none) return "without a number";
   if (brush.words) return [...brush.words].map((w) => column.words[w]).join(", ") || "none";
   const text = { time: date, seconds }[column.kind] ?? number;
-  return `${text(brush.low)} to ${text(brush.high)}`;
+  if (brush.low === -Infinity) return `up to ${text(brush.high)}`;
+  return brush.high === Infinity ? `from ${text(brush.low)}` : `${text(brush.low)} to ${text(brush.high)}`;
 }
