@@ -1,4 +1,4 @@
-"""The table of runs while trainings are under way: what the reader does stays as it is when the kernel tells of more."""
+"""The table of runs while trainings are under way: what the reader does stays as it is when the kernel tells more."""
 
 import base64
 import json

@@ -105,6 +105,7 @@ export class Card {
       axis: app.axis,
       log: app.log,
       smoothing: app.smoothing,
+      outliers: app.outliers,
       zoom: this.zooms.at(-1),
       limits: app.limits.get(this.key),
       selected: app.lit,

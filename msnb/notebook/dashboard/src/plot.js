@@ -14,8 +14,8 @@ const xsOf = (curve, kind, began) =>
       ? curve.times
       : Float64Array.from(curve.times.subarray(0, curve.length), (t) => t + began);
 
-// lines: [{curve, run, colour, dash, began}]; state: {axis, log, smoothing, zoom, limits: [above, below], selected} and
-// colours. Returns where things stand, for pointers: {x0, x1, y0, y1, toX, toY, atX, atY, lines}.
+// lines: [{curve, run, colour, dash, began}]; state: {axis, log, smoothing, outliers, zoom, limits: [above, below],
+// selected} and colours. Returns where things stand, for pointers: {x0, x1, y0, y1, toX, toY, atX, atY, lines}.
 export function drawn(canvas, width, height, lines, state) {
   const scale = Math.min(globalThis.devicePixelRatio || 1, 2),
     c = canvas.getContext("2d");
@@ -64,6 +64,13 @@ export function drawn(canvas, width, height, lines, state) {
   limits(c, made, state, { atX, atY, right });
   for (const one of made) marks(c, one, state, atX, bottom);
   c.restore();
+  const lost = state.log ? unplaced(made) : 0;
+  if (lost) {
+    c.fillStyle = state.soft;
+    c.textAlign = "right";
+    c.textBaseline = "top";
+    c.fillText(`${whole(lost)} not above 0: not on a log axis`, right, TOP);
+  }
   return { ...box, toX, toY, atX, atY, lines: made, left: LEFT, right, top: TOP, bottom };
 }
 
@@ -72,7 +79,8 @@ function range(made, state) {
     x1 = -Infinity,
     y0 = Infinity,
     y1 = -Infinity;
-  const zoom = state.zoom;
+  const zoom = state.zoom,
+    seen = []; // where outliers are left out: all values that a scale may have to hold
   for (const { curve, xs, ys } of made) {
     const shown = state.smoothing ? [ys] : [curve.low, curve.high];
     for (let i = 0; i < curve.length; i++) {
@@ -85,9 +93,11 @@ function range(made, state) {
         if (!Number.isFinite(v) || (state.log && v <= 0)) continue;
         if (v < y0) y0 = v;
         if (v > y1) y1 = v;
+        if (!state.outliers) seen.push(v);
       }
     }
   }
+  if (seen.length) [y0, y1] = usual(seen, state.log);
   if (zoom) ({ x0, x1 } = zoom);
   if (zoom?.y0 !== undefined && (!state.log || zoom.y0 > 0)) ({ y0, y1 } = zoom);
   else {
@@ -104,6 +114,26 @@ function range(made, state) {
   }
   if (!(x1 > x0)) [x0, x1] = x0 === x1 ? [x0 - 0.5, x1 + 0.5] : [0, 1];
   return { x0, x1, y0, y1 };
+}
+
+// From where to where values stand without the few that stand far from all others: beyond the quartiles by more than
+// three times what lies between them. Of a curve that is flat but for a few places, these few.
+function usual(values, log) {
+  const f = log ? Math.log : (v) => v,
+    back = log ? Math.exp : f,
+    sorted = Float64Array.from(values, f).sort(),
+    at = (share) => sorted[Math.round(share * (sorted.length - 1))],
+    far = 3 * (at(0.75) - at(0.25)),
+    within = sorted.filter((v) => v >= at(0.25) - far && v <= at(0.75) + far);
+  return far > 0 ? [back(within[0]), back(within.at(-1))] : [back(at(0.02)), back(at(0.98))];
+}
+
+// How many values are finite and not above 0; a column of several counts as one.
+function unplaced(made) {
+  let lost = 0;
+  for (const { curve, ys } of made)
+    for (let i = 0; i < curve.length; i++) if (Number.isFinite(ys[i]) && ys[i] <= 0) lost += 1;
+  return lost;
 }
 
 function axes(c, { x0, x1, y0, y1 }, state, { atX, atY, right, bottom, width }) {

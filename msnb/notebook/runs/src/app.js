@@ -34,6 +34,7 @@ const KEYS = [
 ];
 const WIDE = 1150;
 const BETWEEN = 120; // milliseconds
+const PRINTS = ["beforeprint", "afterprint"];
 let serial = 0;
 
 export class App {
@@ -359,7 +360,13 @@ export class App {
       watch = new MutationObserver(set);
     watch.observe(document.body, { attributes: true });
     watch.observe(document.documentElement, { attributes: true });
+    const paper = () => {
+      set();
+      this.draw("look"); // at once: what is printed is what stands there now
+    };
     for (const one of media) one.addEventListener("change", set);
+    for (const type of PRINTS) addEventListener(type, paper);
+    this.undo.push(() => PRINTS.forEach((type) => removeEventListener(type, paper)));
     this.undo.push(() => watch.disconnect(), ...media.map((one) => () => one.removeEventListener("change", set)));
     set();
   }

@@ -1,0 +1,158 @@
+"""What somebody's own runs bring into the dashboard: names of every kind, several runs of one tag, values that spoil a
+scale, values that are none, a page that is printed, a folder that goes away."""
+
+import shutil
+import threading
+
+import numpy as np
+import pytest
+from browsing import Window, chromium, frames, until
+
+import msnb
+from msnb.notebook.dashboard import dashboard
+
+browser = pytest.fixture(chromium, scope="module")
+LONG = "encoder/" + "/".join(f"layer_{i}" for i in range(12)) + "/gamma"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Three runs with the same tags; the third has a loss that explodes and ends in NaN."""
+    place, random = tmp_path_factory.mktemp("runs"), np.random.default_rng(0)
+    for number, name in enumerate(("first", "größer λ=0.5 训练", "x" * 120)):
+        with msnb.record(name, place, config={"rate": 0.1**number}) as run:
+            for step in range(200):
+                loss = 1.0 / (step + 1)
+                if number == 2 and step >= 190:
+                    loss = 1e30 if step < 195 else float("nan")
+                run.log({"train/loss": loss, "sine": float(np.sin(step / 10)), "below": -1.0, LONG: step, "a b/c": 0})
+                if step % 50 == 0:
+                    run.histogram("weight", random.normal(size=100), step)
+                    run.histogram("broken", np.full(7, np.nan), step)
+                    run.image("picture", random.random((1, 3, 8, 8)), step)
+                    run.tensor("one", np.array([2.0]), step)
+                    run.tensor("none", np.zeros((0, 3)), step)
+    return place
+
+
+@pytest.fixture(scope="module")
+def window(browser):
+    return Window(browser)
+
+
+@pytest.fixture
+def show(window, folder, tmp_path):
+    """show(width, dark) -> page; at the end nothing may have been asked of the network or gone wrong."""
+
+    def show(width=1000, dark=False, height=900):
+        path = tmp_path / "dashboard.html"
+        path.write_text(dashboard(folder).html(), encoding="utf-8")
+        return window.show(path, ".msnb-dash[data-ready]", width, height, dark)
+
+    yield show
+    assert not window.complaints()
+
+
+def card(page, tag):
+    return page.locator(f'.card[data-tag="{tag}"]')
+
+
+def drawn(page, tag):
+    page.mouse.move(2, 2)
+    card(page, tag).scroll_into_view_if_needed()
+    frames(page)
+    frames(page)
+    return card(page, tag).locator("canvas").screenshot()
+
+
+def test_a_scale_can_leave_outliers_out(show):
+    page = show()
+    before = drawn(page, "train/loss")
+    page.check("[data-set=outliers]")
+    after = drawn(page, "train/loss")
+    assert before != after
+    page.uncheck("[data-set=outliers]")
+    assert drawn(page, "train/loss") == before
+    sine = drawn(page, "sine")
+    page.check("[data-set=outliers]")
+    assert drawn(page, "sine") == sine  # where there are none nothing changes
+
+
+def test_a_logarithmic_axis_says_what_it_has_no_place_for(show):
+    page = show()
+    plain = drawn(page, "below")
+    page.evaluate(
+        """() => { window.texts = []; const write = CanvasRenderingContext2D.prototype.fillText;
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
+            texts.push(text); write.call(this, text, ...at); }; }"""
+    )
+    page.check("[data-set=log]")
+    assert drawn(page, "below") != plain
+    assert "600 not above 0: not on a log axis" in page.evaluate("texts")
+
+
+def test_figures_of_one_tag_stand_beside_each_other_and_are_found_by_name(show):
+    page = show()
+    for tab, item in (("histograms", ".card"), ("images", ".picture"), ("tensors", ".tensor")):
+        page.click(f'[data-tab="{tab}"]')
+        tags = page.locator(f"{item} figcaption b").all_text_contents()
+        assert tags == sorted(tags, key=tags.index) and len(tags) % 3 == 0
+        assert all(tags[i] == tags[i + 1] == tags[i + 2] for i in range(0, len(tags), 3)), tags
+        page.fill("[data-set=filter]", tags[-1])
+        assert page.locator(item).count() == 3
+        page.fill("[data-set=filter]", "nowhere")
+        assert page.locator(item).count() == 0 and page.inner_text(".count") == f"0 of {len(tags)}"
+        page.fill("[data-set=filter]", "")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.locator(item).first.scroll_into_view_if_needed()
+        frames(page)
+        heights = {round(box.bounding_box()["height"]) for box in page.locator(f"{item} figcaption").all()}
+        assert len(heights) == 1, f"a long name makes the head of a figure higher: {tab} {heights}"
+
+
+def test_what_is_no_number_and_what_is_not_there_is_said(show):
+    page = show()
+    page.click('[data-tab="histograms"]')
+    broken = page.locator(".card").filter(has=page.locator('b[title="broken"]')).first
+    broken.scroll_into_view_if_needed()
+    until(page, lambda: broken.locator(".bad").inner_text() == "7 NaN or ∞")
+    assert "in the last 7 NaN or infinite" in broken.get_attribute("aria-label")
+    page.click('[data-tab="tensors"]')
+    about = page.locator(".tensor .about").all_inner_texts()
+    assert sum("1 value from 2 to 2" in text for text in about) == 3 and sum("no values" in text for text in about) == 3
+
+
+def test_on_paper_every_chart_is_drawn_and_the_paper_is_white(show, tmp_path):
+    page = show(dark=True, height=300)
+    assert page.locator(".card canvas").count() < page.locator(".card").count()
+    page.evaluate(
+        """() => { window.printed = null; addEventListener('beforeprint', () => { const all = (what) =>
+        document.querySelectorAll(what).length; printed = [all('.card canvas'), all('.card'),
+        document.querySelector('.msnb-dash').dataset.theme]; }); }"""
+    )
+    page.pdf(path=tmp_path / "page.pdf")
+    canvases, cards, theme = page.evaluate("printed")
+    assert canvases == cards > 4 and theme == "light"
+    until(page, lambda: page.get_attribute(".msnb-dash", "data-theme") == "dark")
+
+
+def test_the_only_group_has_no_head_where_its_tags_have_no_prefix(window, tmp_path):
+    with msnb.record("r", tmp_path / "runs") as run:
+        run.log({"loss": 1.0})
+    (tmp_path / "page.html").write_text(dashboard(tmp_path / "runs").html(), encoding="utf-8")
+    page = window.show(tmp_path / "page.html", ".msnb-dash[data-ready]", 900, 700, False)
+    assert not page.locator("summary").is_visible() and page.locator(".card").is_visible()
+    assert not window.complaints()
+
+
+def test_a_folder_that_goes_away_while_it_is_looked_at_is_told_and_the_curves_stay(tmp_path):
+    with msnb.record("r", tmp_path) as run:
+        run.log({"loss": 1.0})
+        run.flush()
+        view, told = msnb.dashboard(tmp_path), threading.Event()
+        view.widget.send = lambda *_, **__: told.set()
+        shutil.move(run.folder, tmp_path.parent / f"{tmp_path.name}-moved")
+        assert told.wait(60)
+    assert "the folder is gone" in view.runs[0].problems[0] and view.runs[0].scalar("loss").values.tolist() == [1.0]
+    assert b"the folder is gone" in view.payload and "loss 1" in repr(view)
+    view.close()
