@@ -2,7 +2,7 @@
 the theme, and nothing of it is cut off. With MSNB_DOCS=1 pictures of all of them are left in the test's folder."""
 
 import pytest
-from browsing import TOKEN, chromium, frames, large_page, menu, needs, picture, run_all
+from browsing import TOKEN, chromium, frames, large_page, menu, needs, picture, run_all, unreadable
 
 pytestmark = pytest.mark.slow
 browser = pytest.fixture(chromium, scope="module")
@@ -72,6 +72,7 @@ def test_every_view_is_whole(front_end, browser, jupyter, tmp_path):
                     frames(page)
                     cut = view.evaluate("view => view.scrollWidth - view.clientWidth")
                     assert cut <= 1, f"{name} is {cut} px wider than its place, {theme}, {width} px"
+                    print(front_end, name, theme, width, unreadable(view))
                     picture(view, f"{front_end}_{name}_{theme}_{width}", tmp_path, docs=False)
         page.close()
     assert not [fault for fault in faults if "msnb" in fault]

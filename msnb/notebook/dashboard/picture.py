@@ -11,17 +11,17 @@ from msnb.insight.runs.thinning import thinned
 
 _WIDTH, _WIDE, _HIGH, _GAP = 860, 270, 150, 12
 _COLUMNS = 130  # points of a curve
-COLOURS = (  # as src/colours.js has them for light pages
+COLOURS = (  # as src/palette.js beside has them for light pages
     "#0072b2",
     "#d55e00",
     "#009e73",
-    "#a1458a",
-    "#b07d00",
-    "#2f8fc4",
-    "#8a4b2f",
-    "#5b5bd6",
-    "#3f7f3f",
-    "#c03a5b",
+    "#9870e8",
+    "#683058",
+    "#282088",
+    "#b07898",
+    "#880878",
+    "#b05040",
+    "#384008",
 )
 _STYLE = (
     "text{font:12px system-ui,'Segoe UI',Roboto,sans-serif;fill:#24303b}.s{fill:#5f6b76;font-size:11px}"

@@ -205,7 +205,7 @@ export class Table {
     }
     if (key === "chosen")
       return (
-        `${begin}chosen" data-act="choose"><i class="box"` +
+        `${begin}chosen" data-act="choose"><i class="box" aria-hidden="true"` +
         `${rank >= 0 ? ` style="background:${app.colourOf(rank)}"` : ""}>${rank >= 0 ? "✓" : ""}</i></span>`
       );
     if (key === "star")
