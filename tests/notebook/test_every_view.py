@@ -1,5 +1,6 @@
 """Each view in JupyterLab and in Notebook 7, light and dark, in a narrow and in a wide window: it is there, it follows
-the theme, nothing of it is cut off, faint or without a name. With MSNB_DOCS=1 pictures of all of them are left in the test's folder."""
+the theme, nothing of it is cut off, faint or without a name. With MSNB_DOCS=1 pictures of all of them are left in the
+test's folder."""
 
 import pytest
 from browsing import TOKEN, chromium, frames, large_page, menu, needs, picture, run_all, unreadable
