@@ -88,7 +88,7 @@ def test_a_logarithmic_axis_says_what_it_has_no_place_for(show):
     )
     page.check("[data-set=log]")
     assert drawn(page, "below") != plain
-    assert "600 not above 0: not on a log axis" in page.evaluate("texts")
+    assert "600 values ≤ 0 not shown" in page.evaluate("texts")
 
 
 def test_figures_of_one_tag_stand_beside_each_other_and_are_found_by_name(show):

@@ -47,7 +47,7 @@ export function drawn(canvas, width, height, lines, state) {
   axes(c, box, state, { atX, atY, right, bottom, width });
   c.save();
   c.beginPath();
-  c.rect(LEFT, TOP - 2, right - LEFT, bottom - TOP + 4);
+  c.rect(LEFT - 3, TOP - 3, right - LEFT + 6, bottom - TOP + 6); // a point on the frame is whole
   c.clip();
   c.lineJoin = "round";
   for (const one of made) {
@@ -66,10 +66,14 @@ export function drawn(canvas, width, height, lines, state) {
   c.restore();
   const lost = state.log ? unplaced(made) : 0;
   if (lost) {
+    const words = `${whole(lost)} value${lost === 1 ? "" : "s"} ≤ 0 not shown`;
     c.fillStyle = state.soft;
+    c.strokeStyle = state.bg;
+    c.lineWidth = 3;
     c.textAlign = "right";
     c.textBaseline = "top";
-    c.fillText(`${whole(lost)} not above 0: not on a log axis`, right, TOP);
+    c.strokeText(words, right, TOP);
+    c.fillText(words, right, TOP);
   }
   return { ...box, toX, toY, atX, atY, lines: made, left: LEFT, right, top: TOP, bottom };
 }
@@ -79,10 +83,10 @@ function range(made, state) {
     x1 = -Infinity,
     y0 = Infinity,
     y1 = -Infinity;
-  const zoom = state.zoom,
-    seen = []; // where outliers are left out: all values that a scale may have to hold
+  const { zoom } = state;
   for (const { curve, xs, ys } of made) {
-    const shown = state.smoothing ? [ys] : [curve.low, curve.high];
+    const shown = state.smoothing ? [ys] : [curve.low, curve.high],
+      seen = [];
     for (let i = 0; i < curve.length; i++) {
       const x = xs[i];
       if (zoom && (x < zoom.x0 || x > zoom.x1)) continue;
@@ -91,13 +95,13 @@ function range(made, state) {
       for (const values of shown) {
         const v = values[i];
         if (!Number.isFinite(v) || (state.log && v <= 0)) continue;
-        if (v < y0) y0 = v;
-        if (v > y1) y1 = v;
-        if (!state.outliers) seen.push(v);
+        seen.push(v);
       }
     }
+    const [low, high] = state.outliers ? ends(seen) : usual(seen, state.log);
+    if (low < y0) y0 = low;
+    if (high > y1) y1 = high;
   }
-  if (seen.length) [y0, y1] = usual(seen, state.log);
   if (zoom) ({ x0, x1 } = zoom);
   if (zoom?.y0 !== undefined && (!state.log || zoom.y0 > 0)) ({ y0, y1 } = zoom);
   else {
@@ -116,9 +120,20 @@ function range(made, state) {
   return { x0, x1, y0, y1 };
 }
 
+function ends(values) {
+  let low = Infinity,
+    high = -Infinity;
+  for (const v of values) {
+    if (v < low) low = v;
+    if (v > high) high = v;
+  }
+  return [low, high];
+}
+
 // From where to where values stand without the few that stand far from all others: beyond the quartiles by more than
 // three times what lies between them. Of a curve that is flat but for a few places, these few.
 function usual(values, log) {
+  if (!values.length) return ends(values);
   const f = log ? Math.log : (v) => v,
     back = log ? Math.exp : f,
     sorted = Float64Array.from(values, f).sort(),
@@ -159,7 +174,12 @@ function axes(c, { x0, x1, y0, y1 }, state, { atX, atY, right, bottom, width }) 
         : state.axis === "relative"
           ? (v) => (v < 0 ? "" : lasting(v))
           : (v) => clock(v, far);
-  for (const [v] of ticks(x0, x1, Math.max(2, Math.floor((right - LEFT) / 64)), false)) {
+  for (const [v] of ticks(
+    x0,
+    x1,
+    Math.max(2, Math.floor((right - LEFT) / { step: 54, relative: 76, wall: 90 }[state.axis])),
+    false,
+  )) {
     const x = Math.round(atX(v)) + 0.5,
       text = label(v),
       half = c.measureText(text).width / 2;

@@ -5,7 +5,8 @@ import { put } from "../../src/put.js";
 import { number } from "./format.js";
 
 const W = 300,
-  H = 120;
+  H = 120,
+  LEFT = 56; // of the numbers beside the axis
 const PARTS = ["settings", "same", "said", "curves", "code", "graph"],
   RUNNING = JSON.stringify("running"),
   HINT =
@@ -143,7 +144,7 @@ export class Compare {
     if (!(b >= a) || !(high >= low)) return "";
     const log = low > 0 && high >= 100 * low,
       up = log ? Math.log : (v) => v,
-      x = (s) => 44 + ((W - 50) * (s - a)) / (b - a || 1),
+      x = (s) => LEFT + ((W - LEFT - 6) * (s - a)) / (b - a || 1),
       y = (v) => H - 18 - ((H - 28) * (up(v) - up(low))) / (up(high) - up(low) || 1),
       lines = runs
         .map((run, rank) => {
@@ -166,9 +167,10 @@ export class Compare {
       `<figure><figcaption title="${escape(tag)}"><bdi>${escape(tag)}</bdi></figcaption>` +
       `<svg viewBox="0 0 ${W} ${H}" role="img" ` +
       `aria-label="${escape(tag)} between ${number(low)} and ${number(high)} in steps ${a} to ${b}">` +
-      `<line x1="44" x2="${W - 6}" y1="${H - 18}" y2="${H - 18}"/>` +
-      `<text x="40" y="${H - 15}" text-anchor="end">${number(low)}</text>` +
-      `<text x="40" y="16" text-anchor="end">${number(high)}</text><text x="44" y="${H - 5}">${number(a)}</text>` +
+      `<line x1="${LEFT}" x2="${W - 6}" y1="${H - 18}" y2="${H - 18}"/>` +
+      `<text x="${LEFT - 4}" y="${H - 15}" text-anchor="end">${number(low)}</text>` +
+      `<text x="${LEFT - 4}" y="16" text-anchor="end">${number(high)}</text>` +
+      `<text x="${LEFT}" y="${H - 5}">${number(a)}</text>` +
       `<text x="${W - 6}" y="${H - 5}" text-anchor="end">step ${number(b)}${log ? ", log" : ""}</text>` +
       `${lines}</svg></figure>`
     );
