@@ -20,7 +20,9 @@ LIVE = """async ({source, payload}) => {
         on: (name, act) => { heard[name] = act; }, off: name => { delete heard[name]; }, send: m => sent.push(m)};
     const {default: widget} = await import(URL.createObjectURL(new Blob([source], {type: "text/javascript"})));
     document.body.innerHTML = '<div id="here"></div>';
-    window.live = {sent, state, close: await widget.render({model, el: document.getElementById("here")}),
+    const el = document.getElementById("here"), draw = () => widget.render({model, el});
+    let close = await draw();
+    window.live = {sent, state, again: async () => { close(); close = await draw(); },
         hear: ([message, buffers]) => heard["msg:custom"](message, buffers.map(bytes)),
         renew: text => { state.payload = bytes(text); return heard["change:payload"](); }};
 }"""
@@ -128,7 +130,7 @@ def test_the_keyboard_stays_with_its_run_and_an_open_list_stays_open_when_a_run_
     assert names(page)[0] == "r3" and "r1" in page.locator(".row.current").inner_text()
     assert page.evaluate("option.isConnected")
     page.keyboard.press("Space")
-    assert "1 ticked" in page.inner_text(".acts")
+    until(page, lambda: "1 ticked" in page.inner_text(".acts"))
     page.click(".acts [data-do=none]")
     until(page, lambda: page.evaluate("live.state.chosen.length") == 0)
 
@@ -159,3 +161,29 @@ def test_a_comparison_stays_on_screen_and_asks_for_the_curves_of_what_still_runs
     live.renew()
     assert "1.25" in page.inner_text(".compare") and "The kernel reads" not in page.inner_text(".compare")
     assert [question["compare"] for question in live.answer()] == [["done", "other", "going"]]
+
+
+def test_a_view_that_is_drawn_anew_keeps_its_selection(page, tmp_path):
+    for number in range(4):
+        put(tmp_path, f"r{number}", 100 + number, config={"lr": 0.1, "seed": number}, loss=number)
+    Live(page, tmp_path)
+    page.fill(".filter", "seed<3")
+    page.click('.heads [data-key="metric:loss"]')
+    page.fill("[data-low]", "1")
+    page.keyboard.press("Enter")
+    until(page, lambda: page.inner_text(".hits") == "2 of 4 runs")
+    page.evaluate("live.again()")  # as when the cell of the output is done
+    until(page, lambda: page.inner_text(".hits") == "2 of 4 runs" and page.locator(".msnb-runs").count() == 1)
+    assert page.input_value(".filter") == "seed<3" and names(page) == ["r2", "r1"]
+
+
+def test_a_tuning_shows_its_runs_before_one_has_the_metric_and_writes_its_output_once(notebook, tmp_path):
+    code = f"""import msnb
+from msnb.insight.runs import Runs, shown
+after = shown.begin(Runs({str(tmp_path)!r}), "loss", "minimize")
+with msnb.record("r", {str(tmp_path)!r}) as run: run.log({{"loss": 0.25}})
+after()"""
+    notebook.ok(code)
+    assert "Traceback" not in notebook.shown
+    told = notebook.rich[-1].data["text/plain"]
+    assert "1 run in" in told and "loss" in told and "0.25" in told

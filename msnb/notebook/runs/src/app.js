@@ -370,6 +370,10 @@ export class App {
     this.undo.push(() => watch.disconnect(), ...media.map((one) => () => one.removeEventListener("change", set)));
     set();
   }
+  adopt(other) {
+    this.filter.value = other.store.filter;
+    this.store.adopt(other.store);
+  }
   // the runs as the kernel sees them now
   take(data) {
     this.store.take(data);

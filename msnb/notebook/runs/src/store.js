@@ -136,6 +136,12 @@ export class Store {
     this.isPicked = new Uint8Array(this.count);
     for (const i of picked) this.isPicked[i] = 1;
   }
+  // the selection of another view of the same runs
+  adopt(other) {
+    this.showHidden = other.showHidden;
+    this.brushes = new Map([...other.brushes].filter(([key]) => this.of.has(key)));
+    this.setFilter(other.filter);
+  }
   setFilter(text) {
     this.filter = text;
     this.look();
