@@ -25,19 +25,20 @@ def of_runs(runs: "Runs", target: str | None = None, goal: str | None = None) ->
     Returns:
         dict, of what JSON knows.
     """
-    table, names, now = runs.table(), runs.names, time.time()
-    each = [runs[name] for name in names]
-    return of_table(
-        table,
-        folder=str(runs.folder),
-        states=[run.state for run in each],
-        started=[run.started for run in each],
-        seconds=[_seconds(run, now) for run in each],
-        marks=[runs.marks.of(name) for name in names],
-        notes=[runs.marks.problem] if runs.marks.problem else [],
-        target=target,
-        goal=goal,
-    )
+    with runs.lock:
+        table, names, now = runs.table(), runs.names, time.time()
+        each = [runs[name] for name in names]
+        return of_table(
+            table,
+            folder=str(runs.folder),
+            states=[run.state for run in each],
+            started=[run.started for run in each],
+            seconds=[_seconds(run, now) for run in each],
+            marks=[runs.marks.of(name) for name in names],
+            notes=[runs.marks.problem] if runs.marks.problem else [],
+            target=target,
+            goal=goal,
+        )
 
 
 def of_table(

@@ -87,6 +87,7 @@ class RunsView(Renewed):
             raise ValueError(f"For 'runs', 'goal' should be 'minimize' or 'maximize', but got {goal!r}.")
         self.runs: Runs = runs
         self._target, self._goal = target, goal
+        self._seen = runs.changes
         self._looking: threading.Thread | None = None
         self._closed = threading.Event()
         self._lock = threading.RLock()  # of two who read the folder, the thread and a cell, one waits
@@ -117,7 +118,8 @@ class RunsView(Renewed):
     def refresh(self) -> bool:
         """Look for new runs and new values, and show them; True if there were any."""
         with self._lock:
-            changed = self.runs.refresh()
+            self.runs.refresh()
+            changed = self.runs.changes != self._seen  # `msnb.tune` looks at the same runs
             if changed:
                 self._show()
             return changed
@@ -128,6 +130,7 @@ class RunsView(Renewed):
         return self._widget is not None
 
     def _show(self):
+        self._seen = self.runs.changes
         cell_views.changed(self)
         if self._widget is not None:
             self._widget.payload = packed(self._made())
