@@ -136,6 +136,41 @@ def test_on_paper_every_chart_is_drawn_and_the_paper_is_white(show, tmp_path):
     until(page, lambda: page.get_attribute(".msnb-dash", "data-theme") == "dark")
 
 
+def test_the_selection_of_a_table_and_a_double_click_choose_the_runs_that_are_drawn(show):
+    page = show()
+    chips = page.locator(".runs button")
+
+    def shown():
+        return chips.evaluate_all("all => all.map(one => one.ariaPressed === 'true')")
+
+    chips.nth(1).dblclick()
+    assert shown() == [False, True, False]
+    chips.nth(1).dblclick()
+    assert shown() == [True, True, True]
+    chips.nth(2).focus()
+    page.keyboard.press("o")
+    assert shown() == [False, False, True]
+    first = chips.first.get_attribute("data-run")
+    for ids, wanted in (([first], [True, False, False]), (["of another folder"], [True] * 3), ([], [True] * 3)):
+        page.evaluate("ids => window.dispatchEvent(new CustomEvent('msnb:runs', {detail: {ids}}))", ids)
+        assert shown() == wanted
+
+
+def test_of_many_curves_those_beside_the_pointer_are_read(window, tmp_path):
+    for number in range(15):
+        with msnb.record(f"level {number:02d}", tmp_path / "runs") as run:
+            for step in range(3):
+                run.log({"loss": float(number)}, step)
+    (tmp_path / "page.html").write_text(dashboard(tmp_path / "runs").html(), encoding="utf-8")
+    page = window.show(tmp_path / "page.html", ".msnb-dash[data-ready]", 900, 900, False)
+    plot = card(page, "loss").locator(".plot")
+    for y, near, far in ((18, "level 14", "level 00"), (140, "level 00", "level 14")):
+        plot.hover(position={"x": 150, "y": y})
+        read = card(page, "loss").locator(".read").inner_text()
+        assert near in read and far not in read and "and 3 more" in read
+    assert not window.complaints()
+
+
 def test_the_only_group_has_no_head_where_its_tags_have_no_prefix(window, tmp_path):
     with msnb.record("r", tmp_path / "runs") as run:
         run.log({"loss": 1.0})

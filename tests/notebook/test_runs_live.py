@@ -189,3 +189,19 @@ after()"""
     assert "Traceback" not in notebook.shown
     told = notebook.rich[-1].data["text/plain"]
     assert "1 run in" in told and "loss" in told and "0.25" in told
+
+
+def test_dashboards_of_the_page_are_told_what_is_selected(page, tmp_path):
+    for number in range(3):
+        put(tmp_path, f"r{number}", 100 + number, config={"lr": 10.0**-number}, loss=number)
+    live = Live(page, tmp_path)
+    ids = {run.folder.name: run.id for run in live.view.runs}
+    page.evaluate("window.told = []; addEventListener('msnb:runs', ({detail}) => told.push(detail.ids))")
+    for act, wanted in (
+        (lambda: page.fill(".filter", "lr<0.5"), ["r1", "r2"]),
+        (lambda: page.locator(".body .row").filter(has_text="r2").click(), ["r2"]),
+        (lambda: page.click(".acts [data-do=none]"), ["r1", "r2"]),
+        (lambda: page.click("[data-do=clear]"), []),
+    ):
+        act()
+        until(page, lambda wanted=wanted: page.evaluate("told.at(-1)") == [ids[name] for name in wanted])

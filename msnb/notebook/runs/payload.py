@@ -28,7 +28,7 @@ def of_runs(runs: "Runs", target: str | None = None, goal: str | None = None) ->
     with runs.lock:
         table, names, now = runs.table(), runs.names, time.time()
         each = [runs[name] for name in names]
-        return of_table(
+        made = of_table(
             table,
             folder=str(runs.folder),
             states=[run.state for run in each],
@@ -39,6 +39,7 @@ def of_runs(runs: "Runs", target: str | None = None, goal: str | None = None) ->
             target=target,
             goal=goal,
         )
+        return {**made, "ids": [run.id for run in each]}
 
 
 def of_table(

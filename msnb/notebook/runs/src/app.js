@@ -11,6 +11,7 @@ import { chosenColour, colouring } from "./colours.js";
 import { Compare } from "./compare.js";
 import { shownAtFirst } from "./first.js";
 import { Head } from "./head.js";
+import { Linked } from "./linked.js";
 import { Importance } from "./importance.js";
 import { Parallel } from "./parallel.js";
 import { Scatter } from "./scatter.js";
@@ -59,6 +60,7 @@ export class App {
     this.live = find(".said");
     this.head = new Head(this);
     this.acts = new Acts(this, find(".acts"));
+    this.linked = new Linked(this);
     this.parallel = new Parallel(this);
     find(".upper").append(this.parallel.element);
     this.views = {
@@ -273,8 +275,10 @@ export class App {
       if (has("shown", "picked")) {
         this.parallel.drawPicked();
         this.sortSoon();
-      } else if (has("chosen")) table.rows();
-      else if (has("hover")) table.light();
+      } else if (has("chosen")) {
+        table.rows();
+        this.linked.tell();
+      } else if (has("hover")) table.light();
       if (has("shown", "chosen", "hover")) this.parallel.drawOver();
     }
     if (all || has("shown", "picked", "chosen")) {
@@ -301,6 +305,7 @@ export class App {
       sort = () => {
         this.sorting = undefined;
         this.views.table.sort();
+        this.linked.tell();
         this.sorted = performance.now();
       };
     if (!(wait > 0)) sort();
