@@ -1,6 +1,8 @@
 """What somebody's own runs bring into the dashboard: names of every kind, several runs of one tag, values that spoil a
 scale, values that are none, a page that is printed, a folder that goes away."""
 
+import base64
+import pathlib
 import shutil
 import threading
 
@@ -10,6 +12,7 @@ from browsing import Window, chromium, frames, until
 
 import msnb
 from msnb.notebook.dashboard import dashboard
+from msnb.notebook.dashboard import view as view_module
 
 browser = pytest.fixture(chromium, scope="module")
 LONG = "encoder/" + "/".join(f"layer_{i}" for i in range(12)) + "/gamma"
@@ -191,3 +194,34 @@ def test_a_folder_that_goes_away_while_it_is_looked_at_is_told_and_the_curves_st
     assert "the folder is gone" in view.runs[0].problems[0] and view.runs[0].scalar("loss").values.tolist() == [1.0]
     assert b"the folder is gone" in view.payload and "loss 1" in repr(view)
     view.close()
+
+
+# A view that is drawn, taken away and drawn anew before it stands in the page, as front ends do when a cell is done:
+# black pixels of its first chart, which has none of its own
+ANEW = """async ({source, payload}) => {
+    const bytes = Uint8Array.from(atob(payload), c => c.charCodeAt(0));
+    const state = {payload: new DataView(bytes.buffer), cells: {}, live: false};
+    const model = {get: name => state[name], send() {}, on() {}, off() {}};
+    const {default: widget} = await import(URL.createObjectURL(new Blob([source], {type: "text/javascript"})));
+    const draw = () => { const el = document.createElement("div"); widget.render({model, el}); return el; };
+    document.body.replaceChildren(draw());
+    await new Promise(requestAnimationFrame);
+    const el = draw();
+    await new Promise(requestAnimationFrame);
+    document.body.replaceChildren(el);
+    const frame = () => new Promise(requestAnimationFrame);
+    while (!el.querySelector(".msnb-dash[data-ready] canvas")) await frame();
+    for (let i = 0; i < 5; i++) await frame();
+    const canvas = el.querySelector("canvas"), {width, height} = canvas,
+        {data} = canvas.getContext("2d").getImageData(0, 0, width, height);
+    let black = 0;
+    for (let i = 0; i < data.length; i += 4) black += data[i + 3] > 250 && data[i] + data[i + 1] + data[i + 2] < 15;
+    return {black, drawn: data.some(v => v)};
+}"""
+
+
+def test_a_view_that_is_drawn_anew_apart_from_the_page_has_its_colours(show, folder):
+    page, view = show(), dashboard(folder)
+    source = pathlib.Path(view_module.__file__).with_name("widget.js").read_text(encoding="utf-8")
+    found = page.evaluate(ANEW, {"source": source, "payload": base64.b64encode(view.payload).decode()})
+    assert found == {"black": 0, "drawn": True}

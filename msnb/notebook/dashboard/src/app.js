@@ -254,6 +254,7 @@ export class App {
   }
   flush() {
     this.frame = 0;
+    if (!this.painted && this.root.isConnected) this.theme(true); // no colour is known where the view was made apart
     const seen = [...this.dirty].filter((card) => card.visible);
     for (const card of seen) card.furnish?.();
     for (const card of seen) card.measure?.(); // all before one is drawn: the browser arranges the page once
@@ -358,6 +359,7 @@ export class App {
     this.forced = forced;
     this.root.dataset.theme = dark ? "dark" : "light";
     this.paint = paintOf(this.root);
+    this.painted = this.root.isConnected;
     if (this.runs.length) this.legend.draw(true);
     this.redrawAll();
   }
