@@ -77,3 +77,17 @@ def test_tab_goes_through_everything_and_shows_where_it_is(window, pages, view):
     assert 4 < len(seen) < 40, "a list of things is one stop"
     assert not [one["what"] for one in seen if one["ring"] < 2]
     assert not window.complaints()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_paper_is_white_and_the_screen_stays_dark(window, pages, view, tmp_path):
+    page = window.show(pages[view], f".msnb-{view}[data-ready]", 900, 900, True)
+    page.evaluate(
+        """() => addEventListener('beforeprint', () => {
+        window.printed = [...document.querySelectorAll('.msnb-view')].map(
+            one => [one.dataset.theme, getComputedStyle(one, '::before').backgroundColor]); })"""
+    )
+    page.pdf(path=tmp_path / "page.pdf")
+    assert page.evaluate("printed") == [["light", "rgb(255, 255, 255)"]]
+    page.wait_for_selector(f'.msnb-{view}[data-theme="dark"]')
+    assert not window.complaints()
