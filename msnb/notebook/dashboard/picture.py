@@ -87,10 +87,11 @@ def _chart(runs, tag, left, top):
     high = max(float(np.nanmax(values[np.isfinite(values)])) for _, _, values in known)
     first, last = min(steps[0] for _, steps, _ in known), max(runs[at].scalar(tag).steps[-1] for at, _, _ in known)
     wide, tall = _WIDE - 20, _HIGH - 58
+    flat = top + 32 + tall / 2  # where a curve stands that is the same everywhere
     for number, steps, values in known:
         good = np.isfinite(values)
         xs = left + 10 + (steps[good] - first) / ((last - first) or 1) * wide
-        ys = top + 32 + (high - values[good]) / ((high - low) or 1) * tall
+        ys = top + 32 + (high - values[good]) / (high - low) * tall if high > low else np.full(good.sum(), flat)
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(xs.tolist(), ys.tolist(), strict=True))
         colour = COLOURS[number % len(COLOURS)]
         if good.sum() == 1:

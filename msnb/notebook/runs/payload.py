@@ -87,7 +87,9 @@ def packed(made: dict[str, Any]) -> bytes:
 
 
 def _column(column):
-    made = {"key": column.key, "name": column.name, "group": column.group, "varies": column.varies}
+    # between one run and no other nothing differs: all of it is worth a look
+    varies = column.varies or len(column.values) < 2
+    made = {"key": column.key, "name": column.name, "group": column.group, "varies": varies}
     if column.number:
         return {
             **made,

@@ -67,8 +67,7 @@ export class Store {
       },
       { ...plain, key: "run:started", name: "started", kind: "time", values: data.started },
       { ...plain, key: "run:duration", name: "duration", kind: "seconds", values: data.seconds },
-      // between one run and no other nothing differs: all of it is worth a look
-      ...data.columns.map((column) => ({ ...column, varies: column.varies || this.count < 2 })),
+      ...data.columns,
     ].map((column) => new Column(column));
     this.of = new Map(this.columns.map((column) => [column.key, column]));
     this.star = Uint8Array.from(data.marks, (m) => m.star);
