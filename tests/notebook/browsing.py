@@ -316,6 +316,13 @@ def large_page(browser, height=1000):
     return page
 
 
+def strangers(page, address):
+    """A list that gets every address that the page asks for, from now on, and that is not of this server."""
+    asked, own = [], (address, address.replace("http", "ws", 1), "blob:", "data:", "about:")
+    page.on("request", lambda request: None if request.url.startswith(own) else asked.append(request.url))
+    return asked
+
+
 def opened(browser, url, ready, height=1000):
     """A page with a notebook in JupyterLab whose cells have run; `ready` is the selector of what they show."""
     page = large_page(browser, height)

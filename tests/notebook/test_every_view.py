@@ -3,7 +3,7 @@ the theme, nothing of it is cut off, faint or without a name. With MSNB_DOCS=1 p
 test's folder."""
 
 import pytest
-from browsing import TOKEN, chromium, frames, large_page, menu, needs, picture, run_all, unreadable
+from browsing import TOKEN, chromium, frames, large_page, menu, needs, picture, run_all, strangers, unreadable
 
 pytestmark = pytest.mark.slow
 browser = pytest.fixture(chromium, scope="module")
@@ -49,6 +49,7 @@ def test_every_view_is_whole(front_end, browser, jupyter, tmp_path):
     faults, path = [], "lab/tree" if front_end == "lab" else "notebooks"
     page = large_page(browser, 1100)
     page.on("pageerror", lambda error: faults.append(str(error)))
+    asked = strangers(page, jupyter.address)
     with jupyter.project(tmp_path, front_end, {"views.ipynb": CELLS}):
         page.goto(f"{jupyter.address}/{path}/{front_end}/views.ipynb?token={TOKEN}&reset")
         page.locator(".jp-Notebook .jp-CodeCell").first.click()
@@ -76,4 +77,4 @@ def test_every_view_is_whole(front_end, browser, jupyter, tmp_path):
                     assert unreadable(view) == [], f"{name}, {theme}, {width} px"
                     picture(view, f"{front_end}_{name}_{theme}_{width}", tmp_path, docs=False)
         page.close()
-    assert not [fault for fault in faults if "msnb" in fault]
+    assert not [fault for fault in faults if "msnb" in fault] and not asked
