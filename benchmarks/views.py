@@ -1,4 +1,5 @@
-"""The dashboard and the table of runs in a headless chromium: how soon they are seen, how many frames a brush gets.
+"""The dashboard and the table of runs in a headless chromium: how soon they are seen, how many frames a brush gets, and
+how soon after `run.log` of another process a dashboard is told.
 
     python benchmarks/views.py
 
@@ -9,8 +10,13 @@ frame rates are a lower bound. Needs playwright and chromium.
 import importlib.util
 import json
 import pathlib
+import re
 import shutil
+import statistics
+import subprocess
+import sys
 import tempfile
+import threading
 import time
 
 import numpy as np
@@ -101,6 +107,43 @@ def measure(browser, file, width, brushed):
     return found
 
 
+# A process that logs a value now and then, and prints when
+WRITER = """import sys, time, msnb
+with msnb.record("other", sys.argv[1]) as run:
+    for step in range(1, 41):
+        run.log({"loss": 1 / step}, step)
+        print(time.time(), flush=True)
+        time.sleep(0.237)"""
+
+
+def followed(folder):
+    """{what: number} of a dashboard whose run another process writes."""
+    folder.mkdir()
+    view, heard, lock = dashboard(folder), {}, threading.Lock()
+
+    def send(message, buffers):
+        now = time.time()
+        with lock:
+            for step in range(1, 41):
+                curve = [run.scalar("loss").steps for run in view.runs if run.tags["scalar"]]
+                if curve and len(curve[0]) >= step:
+                    heard.setdefault(step, now)
+
+    view.widget.send = send
+    said = subprocess.run(
+        [sys.executable, "-c", WRITER, str(folder)], capture_output=True, text=True, check=True
+    ).stdout
+    time.sleep(1)
+    view.close()
+    times = [float(line) for line in re.findall(r"^\d+\.\d+$", said, re.MULTILINE)]
+    late = [1000 * (heard[step] - at) for step, at in enumerate(times, 1) if step in heard and step > 3]
+    return {
+        "told after, median, ms": statistics.median(late),
+        "told after, longest, ms": max(late),
+        "never told": len(times) - 3 - len(late),
+    }
+
+
 def made(name, make, folder):
     """(view, {what: number}) of what Python does for a view."""
     found = {}
@@ -143,6 +186,8 @@ def main():
                 told({f"{width} px: {key}": value for key, value in best.items()})
             view.close()
         browser.close()
+        print("\na live curve, of another process")
+        told(followed(root / "live"))
 
 
 if __name__ == "__main__":

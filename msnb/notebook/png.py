@@ -8,12 +8,24 @@ cannot miss a part of itself.
 import io
 import math
 import re
+import warnings
 import xml.etree.ElementTree as ElementTree
 
 _SVG = "{http://www.w3.org/2000/svg}"
 _SCALE = 2  # pixels of the PNG for one of the SVG
 _POINT = 72  # with so many pixels an inch, a pixel is what matplotlib calls a point
 _WIDE = 0.93  # letters of matplotlib's own font are wider than those the pictures are laid out for
+_FAR = "\u2e80"  # where the letters begin that matplotlib's own font has not
+_WIDER = (
+    "Noto Sans CJK SC",
+    "Noto Sans SC",
+    "Source Han Sans SC",
+    "WenQuanYi Zen Hei",
+    "Microsoft YaHei",
+    "PingFang SC",
+    "Hiragino Sans",
+    "Malgun Gothic",
+)
 _SILENT = ("title", "style", "defs")
 _PAINT = {"fill": "#000", "stroke": "none", "stroke-width": "1", "font-size": "12", "text-anchor": "start"}
 _RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
@@ -34,7 +46,10 @@ def to_png(svg: str) -> bytes:
     Raises:
         ValueError: If it holds an element or a path that is not known here.
     """
-    return _Drawing(ElementTree.fromstring(svg)).png()
+    with warnings.catch_warnings():
+        # a letter that no font of this machine has is drawn as a box, and that need not be said of each in red
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        return _Drawing(ElementTree.fromstring(svg)).png()
 
 
 class _Drawing:
@@ -197,7 +212,7 @@ class _Drawing:
             color=_colour(style["fill"]),
             fontsize=_WIDE * _numbers(style["font-size"])[0],
             fontweight="bold" if strong == "bold" or strong.isdigit() and int(strong) > 500 else "normal",
-            family="monospace" if "monospace" in style.get("font-family", "") else "sans-serif",
+            family=_families("monospace" if "monospace" in style.get("font-family", "") else "sans-serif", text),
             ha={"start": "left", "middle": "center", "end": "right"}[style["text-anchor"]],
             va="baseline",
             zorder=self.above(),
@@ -205,6 +220,16 @@ class _Drawing:
         if style.get("paint-order") == "stroke" and style["stroke"] != "none":
             made.set_path_effects([withStroke(linewidth=float(style["stroke-width"]), foreground=style["stroke"])])
         return made.get_window_extent().width / _SCALE if style["text-anchor"] == "start" else 0.0
+
+
+def _families(usual, text):
+    """The font of a text, and where it has Chinese, Japanese or Korean letters those of this machine that have them."""
+    if all(letter < _FAR for letter in text):
+        return usual
+    from matplotlib.font_manager import fontManager
+
+    there = {font.name for font in fontManager.ttflist}
+    return [usual, *(name for name in _WIDER if name in there)]
 
 
 _FURTHER = (

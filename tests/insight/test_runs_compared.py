@@ -3,6 +3,7 @@
 import json
 import math
 import shutil
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from msnb.insight.runs import Difference, Runs, Table
 from msnb.insight.runs.difference import thinned
 from msnb.insight.runs.importance import importance
+from msnb.notebook.runs.payload import of_runs
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "summaries"  # what MindSpore's SummaryCollector wrote
 
@@ -269,3 +271,28 @@ def test_a_thinned_curve_keeps_its_least_and_its_largest():
     values[1234], values[4321], values[7777] = 9.0, -9.0, np.nan
     at, kept = thinned(steps, values, 200)
     assert len(at) <= 210 and np.nanmax(kept) == 9 and np.nanmin(kept) == -9 and (np.diff(at) > 0).all()
+
+
+def test_two_threads_that_look_at_a_folder_see_whole_tables(tmp_path):
+    runs, ended, faults = Runs(tmp_path), threading.Event(), []
+
+    def look():
+        while not ended.is_set():
+            runs.refresh()
+            try:
+                made = of_runs(runs)
+                faults.extend(c["key"] for c in made["columns"] if len(c["values"]) != len(made["names"]))
+            except Exception as error:
+                faults.append(repr(error))
+
+    threads = [threading.Thread(target=look) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for number in range(120):
+        run(tmp_path, f"r{number}", {"lr": number}, {"loss": 1})
+        if number % 3 == 2:
+            shutil.rmtree(tmp_path / f"r{number - 1}")
+    ended.set()
+    for thread in threads:
+        thread.join()
+    assert not faults and (runs.refresh(), len(runs))[1] == 80

@@ -202,3 +202,15 @@ def test_times_and_edges_that_are_no_numbers_reach_no_view_as_such(tmp_path):
 def test_what_is_no_folder_is_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no folder"):
         Run(tmp_path / "nowhere")
+
+
+def test_a_folder_that_is_gone_is_said_once_and_what_was_read_of_it_stays(tmp_path):
+    folder = written(tmp_path / "r", *(event(step, number("loss", 1.0)) for step in (1, 2)))
+    run = Run(folder)
+    assert steps_of(run) == [1, 2]
+    folder.rename(tmp_path / "elsewhere")
+    assert not run.refresh() and not run.refresh()
+    assert run.problems == ["the folder is gone; what was read of it before is shown"] and steps_of(run) == [1, 2]
+    (tmp_path / "elsewhere").rename(folder)
+    run.refresh()
+    assert run.problems == [] and steps_of(run) == [1, 2]

@@ -316,6 +316,13 @@ def large_page(browser, height=1000):
     return page
 
 
+def strangers(page, address):
+    """A list that gets every address that the page asks for, from now on, and that is not of this server."""
+    asked, own = [], (address, address.replace("http", "ws", 1), "blob:", "data:", "about:")
+    page.on("request", lambda request: None if request.url.startswith(own) else asked.append(request.url))
+    return asked
+
+
 def opened(browser, url, ready, height=1000):
     """A page with a notebook in JupyterLab whose cells have run; `ready` is the selector of what they show."""
     page = large_page(browser, height)
@@ -359,3 +366,49 @@ def behind(page, text, cell=None):
         if comes(page.wait_for_function, BEHIND, arg=text):
             return
     raise AssertionError(f"The cursor does not come to the line {text!r}.")
+
+
+# What cannot be read in an element: texts that hardly differ from what is behind them (WCAG 2.1 asks for 4.5, for large
+# ones 3), and things to press or to fill in without a name.
+UNREADABLE = """root => {
+    const numbers = text => [...text.match(/[\\d.]+/g).map(Number), 1].slice(0, 4),
+        colour = text => text.startsWith('color(') ? numbers(text).map((v, i) => i < 3 ? 255 * v : v) : numbers(text),
+        over = ([r, g, b, a], [s, h, c]) => [r * a + s * (1 - a), g * a + h * (1 - a), b * a + c * (1 - a)],
+        above = one => one.parentElement ?? one.getRootNode().host;
+    const behind = one => {
+        const layers = [];
+        for (let at = one; at; at = above(at))
+            for (const part of at.matches('.msnb-view') ? ['::before', null] : [null]) {
+                layers.push(colour(getComputedStyle(at, part).backgroundColor));
+                if (layers.at(-1)[3] === 1) return layers.reverse().reduce((low, high) => over(high, low));
+            }
+        return layers.reverse().reduce((low, high) => over(high, low), [255, 255, 255]);
+    };
+    const light = rgb => [0.2126, 0.7152, 0.0722].reduce((sum, share, i) => {
+        const v = rgb[i] / 255;
+        return sum + share * (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    }, 0);
+    const things = 'button, input, select, textarea, a[href], [tabindex="0"], [role=tab], [role=img]',
+        left = '[aria-hidden=true], style, script, option', found = new Set();
+    for (const one of root.querySelectorAll('*')) {
+        if (!one.checkVisibility({visibilityProperty: true}) || one.closest(left)) continue;
+        const said = `<${one.tagName.toLowerCase()} class="${one.getAttribute('class')}"> ${one.textContent.trim()}`;
+        const by = one.getRootNode().getElementById(one.getAttribute('aria-labelledby'));
+        if (one.matches(things) && ![one.getAttribute('aria-label'), one.closest('label')?.textContent, one.textContent,
+            one.title, by?.textContent].some(name => name?.trim())) found.add(`no name: ${said}`);
+        if (one.disabled || ![...one.childNodes].some(node => node.nodeType === 3 && node.textContent.trim())) continue;
+        const style = getComputedStyle(one), paper = behind(one),
+            ink = colour(one.closest('svg') ? style.fill : style.color);
+        for (let at = one; at; at = above(at)) ink[3] *= getComputedStyle(at).opacity;
+        const [low, high] = [light(over(ink, paper)), light(paper)].sort((a, b) => a - b),
+            size = parseFloat(style.fontSize), large = size >= 24 || (size >= 18.6 && style.fontWeight >= 700);
+        const contrast = (high + 0.05) / (low + 0.05);
+        if (contrast < (large ? 3 : 4.5)) found.add(`${contrast.toFixed(2)}: ${said.slice(0, 90)}`);
+    }
+    return [...found];
+}"""
+
+
+def unreadable(view):
+    """What nobody with weak eyes, or with none, could read of a view, as sentences; `view` is its locator."""
+    return view.evaluate(UNREADABLE)

@@ -4,7 +4,6 @@ import base64
 import json
 import os
 import pathlib
-import re
 import shutil
 import struct
 import threading
@@ -21,7 +20,7 @@ from msnb.insight.runs import Run
 from msnb.insight.runs.export import to_csv
 from msnb.insight.runs.thinning import in_common_bins, thinned
 from msnb.insight.runs.values import Series
-from msnb.notebook.dashboard import DashboardView, dashboard, payload, picture
+from msnb.notebook.dashboard import DashboardView, dashboard, payload
 from msnb.notebook.png import to_png
 
 GOLDEN = pathlib.Path(__file__).parents[1] / "golden" / "summaries"
@@ -182,12 +181,6 @@ def test_what_is_no_run_is_refused(tmp_path):
         dashboard(tmp_path / "nowhere")
     with pytest.raises(ValueError, match="height"):
         DashboardView([], height=0)
-
-
-def test_the_picture_has_the_colours_of_the_live_curves():
-    source = (pathlib.Path(picture.__file__).parent / "src" / "colours.js").read_text(encoding="utf-8")
-    light = source[source.index("LIGHT = [") : source.index("]")]
-    assert tuple(re.findall(r"#[0-9a-f]{6}", light)) == picture.COLOURS
 
 
 # ---------------------------------------------------------------------- in a browser

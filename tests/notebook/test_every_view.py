@@ -1,8 +1,9 @@
 """Each view in JupyterLab and in Notebook 7, light and dark, in a narrow and in a wide window: it is there, it follows
-the theme, and nothing of it is cut off. With MSNB_DOCS=1 pictures of all of them are left in the test's folder."""
+the theme, nothing of it is cut off, faint or without a name. With MSNB_DOCS=1 pictures of all of them are left in the
+test's folder."""
 
 import pytest
-from browsing import TOKEN, chromium, frames, large_page, menu, needs, picture, run_all
+from browsing import TOKEN, chromium, frames, large_page, menu, needs, picture, run_all, strangers, unreadable
 
 pytestmark = pytest.mark.slow
 browser = pytest.fixture(chromium, scope="module")
@@ -48,6 +49,7 @@ def test_every_view_is_whole(front_end, browser, jupyter, tmp_path):
     faults, path = [], "lab/tree" if front_end == "lab" else "notebooks"
     page = large_page(browser, 1100)
     page.on("pageerror", lambda error: faults.append(str(error)))
+    asked = strangers(page, jupyter.address)
     with jupyter.project(tmp_path, front_end, {"views.ipynb": CELLS}):
         page.goto(f"{jupyter.address}/{path}/{front_end}/views.ipynb?token={TOKEN}&reset")
         page.locator(".jp-Notebook .jp-CodeCell").first.click()
@@ -72,6 +74,7 @@ def test_every_view_is_whole(front_end, browser, jupyter, tmp_path):
                     frames(page)
                     cut = view.evaluate("view => view.scrollWidth - view.clientWidth")
                     assert cut <= 1, f"{name} is {cut} px wider than its place, {theme}, {width} px"
+                    assert unreadable(view) == [], f"{name}, {theme}, {width} px"
                     picture(view, f"{front_end}_{name}_{theme}_{width}", tmp_path, docs=False)
         page.close()
-    assert not [fault for fault in faults if "msnb" in fault]
+    assert not [fault for fault in faults if "msnb" in fault] and not asked

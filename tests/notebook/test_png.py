@@ -1,6 +1,7 @@
 """Views as PNG: what matplotlib makes of msnb's still pictures is what a browser makes of them."""
 
 import io
+import warnings
 
 import numpy as np
 import pytest
@@ -75,3 +76,12 @@ def test_matplotlib_is_loaded_by_who_saves_a_png_alone(fresh, tmp_path):
     code = "import sys\nimport msnb.notebook.graph\nassert 'matplotlib' not in sys.modules"
     done = fresh.run(code, tmp_path)
     assert done.status == 0, done.err
+
+
+def test_letters_of_any_language_are_drawn_without_a_complaint():
+    svg = (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="20"><text x="2" y="14">größer 训练 🚀</text></svg>'
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert to_png(svg).startswith(b"\x89PNG")

@@ -47,7 +47,7 @@ def made(folder):
 # ---------------------------------------------------------------------- what is stored
 def test_the_magic_shows_the_runs_of_a_folder(notebook, folder):
     view = notebook.ok(f"%ms_runs -t accuracy {folder}")
-    shown = notebook.shell.display_formatter.format(view)[0]
+    shown = notebook.rich[-1].data
     assert "data:image/svg+xml" in shown["text/html"] and "run-20" in shown["text/plain"]
     view.close()
 

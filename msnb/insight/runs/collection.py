@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,9 @@ class Runs:
     Attributes:
         folder (Path): The folder.
         marks (Marks): Stars, notes and what is hidden.
+        changes (int): How often `refresh` has found something: who shows the runs is not alone in asking.
+        lock (RLock): Held while the folder is looked at, by a tuning and by the thread of the view that shows it; hold
+            it where two answers have to be of the same runs.
 
     Raises:
         FileNotFoundError: If there is no such folder.
@@ -50,6 +54,8 @@ class Runs:
         self._stamps: dict[str, tuple[int, ...]] = {}
         self._facts: dict[str, Facts] = {}
         self._table: Table | None = None
+        self.changes: int = 0
+        self.lock: Any = threading.RLock()
         self.refresh()
 
     def refresh(self) -> bool:
@@ -58,28 +64,32 @@ class Runs:
         Of a run that has ended its `run.json` alone is read; where nothing happened, the price is a look at each
         folder.
         """
-        found = dict(_runs_below(self.folder))
-        changed = self.marks.refresh()
-        for name in self._runs.keys() - found.keys():
-            self._forget(name)
-            changed = True
-        for name, path in found.items():
-            run, stamp = self._runs.get(name), _stamp(path)
-            if run is None or stamp != self._stamps[name]:
-                if run is None or stamp:
-                    run = Run(path)
-                self._runs[name], self._stamps[name] = run, stamp
-                new = True
-            else:
-                new = False
-            if (run.state == "running" or not run.meta) and run.refresh():
-                new = True
-            if new:
-                self._facts.pop(name, None)
+        with self.lock:
+            found = dict(_runs_below(self.folder))
+            changed = self.marks.refresh()
+            for name in self._runs.keys() - found.keys():
+                self._forget(name)
                 changed = True
-        if changed:
-            self._table = None
-        return changed
+            for name, path in found.items():
+                run, stamp = self._runs.get(name), _stamp(path)
+                if run is None or stamp != self._stamps[name]:
+                    try:
+                        run = Run(path) if run is None or stamp else run
+                    except FileNotFoundError:  # it went away in the meantime
+                        continue
+                    self._runs[name], self._stamps[name] = run, stamp
+                    new = True
+                else:
+                    new = False
+                if (run.state == "running" or not run.meta) and run.refresh():
+                    new = True
+                if new:
+                    self._facts.pop(name, None)
+                    changed = True
+            if changed:
+                self._table = None
+                self.changes += 1
+            return changed
 
     def _forget(self, name):
         for known in (self._runs, self._stamps, self._facts):
@@ -94,20 +104,22 @@ class Runs:
     @property
     def names(self) -> list[str]:
         """What the runs are called: their place below the folder, in the order in which they began."""
-        return sorted(self._runs, key=lambda name: (self._runs[name].started or 0.0, name))
+        with self.lock:
+            return sorted(self._runs, key=lambda name: (self._runs[name].started or 0.0, name))
 
     def table(self) -> Table:
         """Settings, dataset operations and metrics of all runs."""
-        if self._table is None:
-            names = self.names
-            for name in names:
-                if name not in self._facts:
-                    self._facts[name] = facts(self._runs[name])
-            known = [self._facts[name] for name in names]
-            self._table = Table.of(
-                names, [f.settings for f in known], [f.operations for f in known], [f.metrics for f in known]
-            )
-        return self._table
+        with self.lock:
+            if self._table is None:
+                names = self.names
+                for name in names:
+                    if name not in self._facts:
+                        self._facts[name] = facts(self._runs[name])
+                known = [self._facts[name] for name in names]
+                self._table = Table.of(
+                    names, [f.settings for f in known], [f.operations for f in known], [f.metrics for f in known]
+                )
+            return self._table
 
     def __len__(self) -> int:
         return len(self._runs)

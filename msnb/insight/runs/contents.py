@@ -21,6 +21,7 @@ _KINDS = {events.IMAGE: "image", events.HISTOGRAM: "histogram", events.TENSOR: "
 _GRAPH = 4  # field of an Event
 LINEAGE_FILE = "_lineage"  # how the names of lineage files end
 LINEAGE = dict(zip(lineage_events.KINDS, ("train", "eval", "dataset", "custom"), strict=True))
+_GONE = "the folder is gone; what was read of it before is shown"
 _EMPTY = Series(np.empty(0, np.int64), np.empty(0), np.empty(0))
 
 
@@ -100,9 +101,15 @@ class Contents:
                 return
             self._listed = stamp
             found = [(_FILE.search(entry), entry) for entry in os.listdir(self._folder) if is_events(entry)]
+        except FileNotFoundError:
+            self.fault(_GONE)
+            self._listed = None
+            return
         except OSError as error:
             self.fault(f"the folder cannot be read: {error}")
             return
+        if _GONE in self.problems:  # it is back
+            self.problems.remove(_GONE)
         for _, name in sorted((int(match[1]), name) for match, name in found if match):
             self._files.setdefault(self._folder / name, Tail(self._folder / name))
 
@@ -117,7 +124,8 @@ class Contents:
                         self.complete = tail.done
                         break
             except OSError as error:
-                self.fault(f"{path.name} cannot be read: {error}")
+                if _GONE not in self.problems:  # that says it of all files
+                    self.fault(f"{path.name} cannot be read: {error}")
             if tail.restarted:
                 raise _Restarted
             if tail.problem is not None:

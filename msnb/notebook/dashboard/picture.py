@@ -11,17 +11,17 @@ from msnb.insight.runs.thinning import thinned
 
 _WIDTH, _WIDE, _HIGH, _GAP = 860, 270, 150, 12
 _COLUMNS = 130  # points of a curve
-COLOURS = (  # as src/colours.js has them for light pages
+COLOURS = (  # as src/palette.js beside has them for light pages
     "#0072b2",
     "#d55e00",
     "#009e73",
-    "#a1458a",
-    "#b07d00",
-    "#2f8fc4",
-    "#8a4b2f",
-    "#5b5bd6",
-    "#3f7f3f",
-    "#c03a5b",
+    "#9870e8",
+    "#683058",
+    "#282088",
+    "#b07898",
+    "#880878",
+    "#b05040",
+    "#384008",
 )
 _STYLE = (
     "text{font:12px system-ui,'Segoe UI',Roboto,sans-serif;fill:#24303b}.s{fill:#5f6b76;font-size:11px}"
@@ -87,10 +87,11 @@ def _chart(runs, tag, left, top):
     high = max(float(np.nanmax(values[np.isfinite(values)])) for _, _, values in known)
     first, last = min(steps[0] for _, steps, _ in known), max(runs[at].scalar(tag).steps[-1] for at, _, _ in known)
     wide, tall = _WIDE - 20, _HIGH - 58
+    flat = top + 32 + tall / 2  # where a curve stands that is the same everywhere
     for number, steps, values in known:
         good = np.isfinite(values)
         xs = left + 10 + (steps[good] - first) / ((last - first) or 1) * wide
-        ys = top + 32 + (high - values[good]) / ((high - low) or 1) * tall
+        ys = top + 32 + (high - values[good]) / (high - low) * tall if high > low else np.full(good.sum(), flat)
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(xs.tolist(), ys.tolist(), strict=True))
         colour = COLOURS[number % len(COLOURS)]
         if good.sum() == 1:

@@ -130,7 +130,7 @@ class DashboardView(Renewed):
         self._looking.start()
 
     def _look(self):
-        states: Any = None
+        states = self._states()
         while True:
             waiting = not all(run.complete for run in self.runs)
             under_way = not self.runs or not self.runs[0].meta or any(run.state == "running" for run in self.runs)
@@ -138,10 +138,14 @@ class DashboardView(Renewed):
                 return
             self._newcomers()
             came = [run.refresh(_FIRST) for run in self.runs]
-            now = [run.state for run in self.runs]  # a process that died writes nothing
-            if any(came) or now != states and states is not None:
+            now = self._states()
+            if any(came) or now != states:
                 self._tell(now != states)
             states = now
+
+    def _states(self):
+        """What a run says beside its values: a process that died writes nothing, nor does a folder that is gone."""
+        return [(run.state, run.problems) for run in self.runs]
 
     def _tell(self, anyhow=False):
         cell_views.changed(self)

@@ -35,14 +35,17 @@ class RunsMagics(Magics):
 
 
 def _while_tuning(runs, target, goal):
-    """Show the runs of a tuning below its cell; what is returned brings them up to date."""
+    """Show the runs of a tuning below its cell; what is returned brings them up to date.
+
+    A live view is told of each trial, and stays what it is under the reader's hands; what the notebook keeps of it is
+    written once, at the end of the cell.
+    """
     view = RunsView(runs, goal=goal, target=target)
-    place = display(view, display_id=True)
+    display(view)
 
     def after():
-        view.refresh()
-        if place is not None:
-            place.update(view)
+        if view.refresh() and not view.live:
+            view.show_again()
 
     return after
 

@@ -25,19 +25,21 @@ def of_runs(runs: "Runs", target: str | None = None, goal: str | None = None) ->
     Returns:
         dict, of what JSON knows.
     """
-    table, names, now = runs.table(), runs.names, time.time()
-    each = [runs[name] for name in names]
-    return of_table(
-        table,
-        folder=str(runs.folder),
-        states=[run.state for run in each],
-        started=[run.started for run in each],
-        seconds=[_seconds(run, now) for run in each],
-        marks=[runs.marks.of(name) for name in names],
-        notes=[runs.marks.problem] if runs.marks.problem else [],
-        target=target,
-        goal=goal,
-    )
+    with runs.lock:
+        table, names, now = runs.table(), runs.names, time.time()
+        each = [runs[name] for name in names]
+        made = of_table(
+            table,
+            folder=str(runs.folder),
+            states=[run.state for run in each],
+            started=[run.started for run in each],
+            seconds=[_seconds(run, now) for run in each],
+            marks=[runs.marks.of(name) for name in names],
+            notes=[runs.marks.problem] if runs.marks.problem else [],
+            target=target,
+            goal=goal,
+        )
+        return {**made, "ids": [run.id for run in each]}
 
 
 def of_table(
@@ -85,7 +87,9 @@ def packed(made: dict[str, Any]) -> bytes:
 
 
 def _column(column):
-    made = {"key": column.key, "name": column.name, "group": column.group, "varies": column.varies}
+    # between one run and no other nothing differs: all of it is worth a look
+    varies = column.varies or len(column.values) < 2
+    made = {"key": column.key, "name": column.name, "group": column.group, "varies": varies}
     if column.number:
         return {
             **made,

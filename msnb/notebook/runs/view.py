@@ -10,12 +10,12 @@ from typing import Any
 
 from msnb.insight.runs import Run, Runs
 from msnb.insight.runs.difference import curves, plain
-from msnb.notebook import cell_views, front_end, page, still
+from msnb.notebook import cell_views, front_end, page
 from msnb.notebook.graph import GraphView
 from msnb.notebook.graph.widget import MODULE as GRAPH_MODULE
 from msnb.notebook.runs.payload import of_runs, packed
 from msnb.notebook.runs.picture import to_svg, to_text
-from msnb.notebook.view import View, checked_height, widget_kind
+from msnb.notebook.view import Renewed, checked_height, widget_kind
 
 _MODULE = pathlib.Path(__file__).with_name("widget.js")
 _HEIGHT = 800
@@ -66,7 +66,7 @@ _widget_class = widget_kind(
 )
 
 
-class RunsView(View):
+class RunsView(Renewed):
     """What `runs` returns; saved as .html, .svg, .png or .txt.
 
     Args:
@@ -81,15 +81,18 @@ class RunsView(View):
     """
 
     def __init__(self, runs: Runs, target: str | None = None, goal: str | None = None, height: int = _HEIGHT) -> None:
+        super().__init__()
         self.height = checked_height("runs", height)
         if goal not in (None, "minimize", "maximize"):
             raise ValueError(f"For 'runs', 'goal' should be 'minimize' or 'maximize', but got {goal!r}.")
         self.runs: Runs = runs
         self._target, self._goal = target, goal
+        self._seen = runs.changes
         self._looking: threading.Thread | None = None
         self._closed = threading.Event()
         self._lock = threading.RLock()  # of two who read the folder, the thread and a cell, one waits
         self._compared: dict[str, Any] | None = None
+        self._mattered: tuple[int, dict[str, Any] | None] = (0, None)  # of how many runs, what was told
         self._said: dict[str, Any] | None = None  # what is told of the runs, while one output is made of it
 
     @property
@@ -115,12 +118,20 @@ class RunsView(View):
     def refresh(self) -> bool:
         """Look for new runs and new values, and show them; True if there were any."""
         with self._lock:
-            changed = self.runs.refresh()
+            self.runs.refresh()
+            changed = self.runs.changes != self._seen  # `msnb.tune` looks at the same runs
             if changed:
                 self._show()
             return changed
 
+    @property
+    def live(self) -> bool:
+        """Whether somebody has a live form of it on screen, bool."""
+        return self._widget is not None
+
     def _show(self):
+        self._seen = self.runs.changes
+        cell_views.changed(self)
         if self._widget is not None:
             self._widget.payload = packed(self._made())
 
@@ -142,15 +153,24 @@ class RunsView(View):
         with self._lock:
             return to_text(self._made())
 
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        cell_views.remember(self)
+    _purpose = "explore the runs"
+
+    def _name(self):
+        return f"Runs in {self.runs.folder}"
+
+    def _ipython_display_(self):
+        cell_views.install()
+        super()._ipython_display_()
+        cell_views.follow(self)
+
+    def _bundle(self, carries):
         with self._lock:
             self._said = self._made()
             try:
-                made = still.bundle(self, self._page(), f"Runs in {self.runs.folder}", "explore the runs")
+                made = super()._bundle(carries)
             finally:
                 self._said = None
-        if self._widget is not None and front_end.attended():
+        if self.live and front_end.attended():
             self._follow()
         return made
 
@@ -158,10 +178,11 @@ class RunsView(View):
         return self._said or of_runs(self.runs, self._target, self._goal)
 
     def _page(self, everything=False):
+        # `everything`: a file of its own, which is made once and may take its time
         with self._lock:
             made = dict(self._made())
             if made["target"] is not None and (everything or len(self.runs) <= _AT_ONCE):
-                made["importance"] = self._importance({"target": made["target"], "among": None})
+                made["importance"] = self._matters(made["target"], everything)
             made["compared"] = self._compared
         return page.Page("runs", _MODULE, {"data": packed(made)}, "made.still(view,parts.data)", "html,body{margin:0}")
 
@@ -202,8 +223,16 @@ class RunsView(View):
         try:
             with self._lock:
                 return self.runs.importance(question["target"], question["among"]).as_dict()
-        except ValueError as error:
-            return {"target": question["target"], "problem": str(error)}
+        except (ValueError, KeyError) as error:  # a tuning begins before any run has its metric
+            return {"target": question["target"], "problem": str(error.args[0])}
+
+    def _matters(self, target, anew):
+        """What matters, as it was told last while there are few more runs: a forest of many takes half a second, and
+        the output of a notebook is written at the end of each cell."""
+        many, told = self._mattered
+        if anew or told is None or told["target"] != target or "problem" in told or len(self.runs) > 1.1 * many:
+            self._mattered = len(self.runs), self._importance({"target": target, "among": None})
+        return self._mattered[1]
 
     def _comparison(self, names):
         """Curves of the runs of these names; of two also code and graphs."""

@@ -5,8 +5,14 @@ const DARK =
 const LIGHT = "[data-jp-theme-light='true'], .vscode-light, [data-theme='light'], [theme='light']";
 const HOSTS = "[data-jp-theme-light], .vscode-light, .vscode-dark, .vscode-high-contrast, [data-theme], [theme]";
 
+// Paper is white, whatever the screen is.
+let printing = false;
+addEventListener("beforeprint", () => (printing = true));
+addEventListener("afterprint", () => (printing = false));
+
 // root: the element that a view has made; another widget around it decides with data-msnb-theme
 export function isDark(root) {
+  if (printing) return false;
   const own = root.parentElement?.closest("[data-msnb-theme]")?.dataset.msnbTheme;
   if (own) return own === "dark";
   const host = root.parentElement?.closest(HOSTS) || document.body.closest(HOSTS);

@@ -5,6 +5,7 @@ import { isDark } from "../../src/theme.js";
 import { NOTHING } from "./card.js";
 import { colourOf, dashOf, paintOf } from "./colours.js";
 import { Curve } from "./curve.js";
+import { matcher } from "./filter.js";
 import { Graphs } from "./graphs.js";
 import { Histograms } from "./histograms.js";
 import { Images } from "./images.js";
@@ -34,6 +35,7 @@ export class App {
     this.smoothing = 0;
     this.axis = "step";
     this.log = false;
+    this.outliers = true; // whether scales hold them
     this.lit = null; // the run that is pointed at
     this.hidden = new Set();
     this.limits = new Map();
@@ -81,6 +83,8 @@ export class App {
     for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"])
       matchMedia(query).addEventListener("change", () => this.theme(true), { signal });
     wide.observe(this.root);
+    window.addEventListener("beforeprint", () => this.print(), { signal });
+    window.addEventListener("afterprint", () => this.theme(true), { signal });
     signal.addEventListener("abort", () => (watch.disconnect(), wide.disconnect()));
     keysOfDashboard(this.root);
     const tabs = this.root.querySelector("[role=tablist]");
@@ -115,7 +119,7 @@ export class App {
 
   // What another view of the same widget has and shows: a notebook draws an output anew when its cell is done.
   adopt(other) {
-    for (const name of ["filter", "smoothing", "axis", "log", "tab", "runs", "graphs", "waiting"])
+    for (const name of ["filter", "smoothing", "axis", "log", "outliers", "tab", "runs", "graphs", "waiting"])
       this[name] = other[name];
     for (const name of ["hidden", "joined", "large", "closed"]) this[name] = new Set(other[name]);
     for (const name of ["limits", "zooms", "images", "histograms", "tensors"]) this[name] = new Map(other[name]);
@@ -195,6 +199,15 @@ export class App {
   get tags() {
     return [...new Set(this.curves.flatMap((one) => [...one.keys()]))];
   }
+  // [key, values] of a kind that are to be seen, those of one tag beside each other, and how many there are of all runs
+  valuesOf(kind) {
+    const fits = matcher(this.filter) ?? (() => true),
+      all = [...this[kind]].filter(([, { run }]) => !this.hidden.has(this.runs[run].id)),
+      order = new Map([...new Set(all.map(([, { tag }]) => tag))].map((tag, i) => [tag, i])),
+      shown = all.filter(([, { tag }]) => fits(tag));
+    shown.sort(([, a], [, b]) => order.get(a.tag) - order.get(b.tag) || a.run - b.run);
+    return { shown, all: all.length };
+  }
   curve(run, tag) {
     return this.curves[run].get(tag);
   }
@@ -206,8 +219,9 @@ export class App {
   }
   named(run) {
     if (this.runs.length < 2) return "";
-    const dot = `<i class="dot" style="background:${this.colour(run)}"></i>`;
-    return ` <span class="soft">${dot} ${escape(this.runs[run].name)}</span>`;
+    const { name } = this.runs[run],
+      dot = `<i class="dot" style="background:${this.colour(run)}"></i>`;
+    return ` <span class="soft who" title="${escape(name)}">${dot} ${escape(name)}</span>`;
   }
   setAxis(axis) {
     this.axis = axis;
@@ -226,11 +240,21 @@ export class App {
     for (const card of [...(this.open?.cards?.values() ?? []), ...(this.open?.figures?.values() ?? [])])
       this.redraw(card);
   }
+  // On paper, which is white, everything is in sight.
+  print() {
+    this.theme(true);
+    const all = [...this.dirty],
+      seen = all.map((card) => card.visible);
+    for (const card of all) card.visible = true;
+    this.flush();
+    all.forEach((card, i) => (card.visible = seen[i]));
+  }
   gone(card) {
     this.dirty.delete(card);
   }
   flush() {
     this.frame = 0;
+    if (!this.painted && this.root.isConnected) this.theme(true); // no colour is known where the view was made apart
     const seen = [...this.dirty].filter((card) => card.visible);
     for (const card of seen) card.furnish?.();
     for (const card of seen) card.measure?.(); // all before one is drawn: the browser arranges the page once
@@ -335,6 +359,7 @@ export class App {
     this.forced = forced;
     this.root.dataset.theme = dark ? "dark" : "light";
     this.paint = paintOf(this.root);
+    this.painted = this.root.isConnected;
     if (this.runs.length) this.legend.draw(true);
     this.redrawAll();
   }

@@ -17,6 +17,8 @@ const ICONS = {
   large: "M2.5 3h11v10h-11zM5.5 6h5v4h-5z",
 };
 
+const READ = 12; // curves that are read at a time
+
 // What is always in sight: asking for it to be drawn asks for a frame.
 export const NOTHING = { visible: true, draw() {} };
 
@@ -105,6 +107,7 @@ export class Card {
       axis: app.axis,
       log: app.log,
       smoothing: app.smoothing,
+      outliers: app.outliers,
       zoom: this.zooms.at(-1),
       limits: app.limits.get(this.key),
       selected: app.lit,
@@ -181,21 +184,25 @@ export class Card {
 
   // ---------------------------------------------------------------- reading
   // The values nearest to x, beside the chart and for the ear
-  readAt(x, aloud = false) {
+  readAt(x, aloud = false, y = this.height) {
     const { shape, app } = this;
     if (!shape?.lines.length) return;
     this.at = x;
-    const rows = shape.lines.map((line) => {
+    this.height = y;
+    const all = shape.lines.map((line) => {
       const i = nearest(line.xs, line.curve.length, x);
       return { line, i, x: line.xs[i], value: line.ys[i] };
     });
-    const close = rows.reduce((a, b) => (Math.abs(b.x - x) < Math.abs(a.x - x) ? b : a)),
+    const close = all.reduce((a, b) => (Math.abs(b.x - x) < Math.abs(a.x - x) ? b : a)),
       hair = this.find(".hair"),
       read = this.find(".read");
     hair.hidden = read.hidden = false;
     hair.style.left = `${shape.atX(close.x)}px`;
-    rows.sort((a, b) => (b.value || 0) - (a.value || 0));
-    const words = rows.slice(0, 12).map(({ line, i, value }) => {
+    const far = ({ value }) => (Number.isFinite(value) ? Math.abs(shape.atY(value) - y) : Infinity);
+    if (y !== undefined) all.sort((a, b) => far(a) - far(b) || 0); // of many, those beside the pointer
+    const rows = all.slice(0, READ).sort((a, b) => (b.value || 0) - (a.value || 0)),
+      more = all.length - rows.length;
+    const words = rows.map(({ line, i, value }) => {
       const { curve } = line,
         many = curve.counts[i] > 1 ? ` (${show(curve.low[i])} to ${show(curve.high[i])})` : "",
         raw = app.smoothing && curve.counts[i] === 1 ? ` (${show(curve.mean[i])})` : "",
@@ -210,7 +217,8 @@ export class Card {
           ([colour, who, text]) =>
             `<span><i style="background:${colour}"></i>${escape(who)} <b>${escape(text)}</b></span>`,
         )
-        .join("");
+        .join("") +
+      (more ? `<span class="soft">and ${more} more</span>` : "");
     if (aloud) app.say(`${along[app.axis](close.x)}: ${words.map(([, who, text]) => `${who} ${text}`).join(", ")}`);
   }
   step(by) {
@@ -222,7 +230,7 @@ export class Card {
     this.readAt(line.xs[next], true);
   }
   leave() {
-    this.at = undefined;
+    this.at = this.height = undefined;
     if (!this.canvas) return;
     this.find(".hair").hidden = this.find(".read").hidden = true;
   }
@@ -300,7 +308,7 @@ function pointed(card) {
     const [x, y] = place(event),
       { shape } = card;
     if (!shape) return;
-    if (!from) return card.readAt(shape.toX(Math.max(shape.left, Math.min(shape.right, x))));
+    if (!from) return card.readAt(shape.toX(Math.max(shape.left, Math.min(shape.right, x))), false, y);
     const flat = Math.abs(y - from[1]) < 12; // along x alone
     rect.hidden = Math.abs(x - from[0]) < 5;
     rect.style.left = `${Math.min(x, from[0])}px`;

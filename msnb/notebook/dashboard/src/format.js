@@ -20,9 +20,14 @@ export function lasting(seconds) {
   return `${Math.floor(s / 86400)} d ${Math.round((s % 86400) / 3600)} h`;
 }
 const two = (n) => String(n).padStart(2, "0");
+// `far` is how many seconds the axis is long: the shorter, the finer.
 export function clock(unix, far) {
   const d = new Date(unix * 1000),
-    time = `${two(d.getHours())}:${two(d.getMinutes())}${far > 7200 ? "" : `:${two(d.getSeconds())}`}`;
+    digits = far < 0.5 ? 3 : far < 2 ? 2 : far < 20 ? 1 : 0,
+    unit = 10 ** (3 - digits), // milliseconds of the last digit
+    seconds = (Math.floor((1000 * d.getSeconds() + d.getMilliseconds()) / unit) * unit) / 1000,
+    text = seconds.toFixed(digits).padStart(digits ? 3 + digits : 2, "0"),
+    time = `${two(d.getHours())}:${two(d.getMinutes())}${far > 7200 ? "" : `:${text}`}`;
   return far > 86400 ? `${d.getMonth() + 1}/${d.getDate()} ${time}` : time;
 }
 // What curves and histograms stand along
@@ -46,15 +51,16 @@ export function ticks(low, high, most, logarithmic) {
         const v = m * 10 ** d;
         if (v >= low && v <= high) made.push([v, show(v, 3)]);
       }
-    return made;
+    if (made.length > 2 || decades > 2) return made;
   }
   const rough = (high - low) / most;
   if (!(rough > 0)) return [[low, show(low)]];
   const unit = 10 ** Math.floor(Math.log10(rough)),
-    step = unit * [1, 2, 5, 10].find((m) => m * unit >= rough),
+    // steps are whole numbers: 2.5 is none
+    step = unit * [1, 2, 2.5, 5, 10].find((m) => m * unit >= rough && (m !== 2.5 || unit !== 1)),
     made = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) {
-    const v = Math.abs(k * step) < step * 1e-9 ? 0 : +(k * step).toPrecision(12);
+    const v = Math.abs(k * step) < step * 1e-9 ? 0 : +(k * step).toPrecision(15);
     made.push([v, show(v, 6)]);
   }
   return made;

@@ -1,7 +1,9 @@
 // The tab of histograms: those of each tag in one figure.
 import { escape } from "../../src/escape.js";
+import { middle } from "../../src/middle.js";
 import { roving } from "../../src/roving.js";
-import { show } from "./format.js";
+import { counted, filterField } from "./filter.js";
+import { show, whole } from "./format.js";
 import { fields, ridges, told } from "./ridges.js";
 
 export class Histograms {
@@ -10,8 +12,14 @@ export class Histograms {
     this.panel = panel;
     this.form = "ridges";
     this.figures = new Map();
-    panel.innerHTML = `<div class="tools">${fields(this.form, app.axis)}</div><div class="grid"></div>`;
+    panel.innerHTML =
+      `<div class="tools">${filterField(app)}${fields(this.form, app.axis)}` +
+      `<span class="soft count" role="status"></span></div><div class="grid"></div>`;
     panel.oninput = ({ target: { dataset, value } }) => {
+      if (dataset.set === "filter") {
+        app.filter = value;
+        return this.fill();
+      }
       if (dataset.set === "form") this.form = value;
       else if (dataset.set === "axis") app.setAxis(value);
       else return;
@@ -33,7 +41,8 @@ export class Histograms {
   }
   fill() {
     const { app } = this,
-      shown = [...app.histograms].filter(([, one]) => !app.hidden.has(app.runs[one.run].id));
+      { shown, all } = app.valuesOf("histograms");
+    this.panel.querySelector(".count").textContent = counted(app, shown.length, all, "figure");
     for (const [key, one] of shown) {
       let figure = this.figures.get(key);
       if (!figure) {
@@ -42,7 +51,8 @@ export class Histograms {
         el.dataset.key = key;
         el.tabIndex = -1;
         el.innerHTML =
-          `<figcaption><b title="${escape(one.tag)}">${escape(one.tag)}</b>${app.named(one.run)}</figcaption>` +
+          `<figcaption><b title="${escape(one.tag)}">${escape(middle(one.tag, 46))}</b>${app.named(one.run)}` +
+          `<span class="bad"></span></figcaption>` +
           `<div class="plot"><canvas role="img"></canvas></div><div class="read" hidden></div>`;
         figure = { el, key, visible: false, draw: () => this.draw(figure) };
         this.figures.set(key, figure);
@@ -64,7 +74,9 @@ export class Histograms {
       steps = `steps ${one.steps[0]} to ${one.steps.at(-1)}`,
       words = `${one.tag}: ${one.steps.length} histograms, ${steps}, from ${show(one.low)} to ${show(one.high)}`;
     canvas.setAttribute("aria-label", words);
-    figure.el.setAttribute("aria-label", words);
+    const bad = one.bad.at(-1);
+    figure.el.querySelector(".bad").textContent = bad ? `${whole(bad)} NaN or ∞` : "";
+    figure.el.setAttribute("aria-label", bad ? `${words}; in the last ${whole(bad)} NaN or infinite` : words);
     figure.under = ridges(canvas, one, {
       form: this.form,
       axis: app.axis,

@@ -1,5 +1,7 @@
 // The tab of pictures: a slider over the steps of each, brightness and contrast for all.
 import { escape } from "../../src/escape.js";
+import { middle } from "../../src/middle.js";
+import { counted, filterField } from "./filter.js";
 import { lasting, whole } from "./format.js";
 
 const PNG = [0x89, 0x50, 0x4e, 0x47];
@@ -13,9 +15,10 @@ export class Images {
     const range = (name, text) =>
       `<label>${text} <input type="range" min="0.2" max="3" step="0.05" value="1" data-set="${name}"></label>`;
     panel.innerHTML =
-      `<div class="tools">${range("brightness", "brightness")}${range("contrast", "contrast")}` +
+      `<div class="tools">${filterField(app)}${range("brightness", "brightness")}${range("contrast", "contrast")}` +
       `<label><input type="checkbox" data-set="together"> one slider for all</label>` +
-      `<label><input type="checkbox" data-set="smooth"> smooth</label></div><div class="pictures"></div>`;
+      `<label><input type="checkbox" data-set="smooth"> smooth</label>` +
+      `<span class="soft count" role="status"></span></div><div class="pictures"></div>`;
     panel.oninput = (event) => this.set(event.target);
     this.fill();
   }
@@ -27,7 +30,10 @@ export class Images {
     const box = this.panel.querySelector(".pictures"),
       name = field.dataset.set;
     if (name === "brightness" || name === "contrast") box.style.setProperty(`--${name}`, field.value);
-    else if (name === "smooth") box.classList.toggle("smooth", field.checked);
+    else if (name === "filter") {
+      this.app.filter = field.value;
+      this.fill();
+    } else if (name === "smooth") box.classList.toggle("smooth", field.checked);
     else if (name === "together") this.together = field.checked;
     else if (field.closest("figure")) {
       const key = field.closest("figure").dataset.key,
@@ -43,7 +49,8 @@ export class Images {
   fill() {
     const box = this.panel.querySelector(".pictures"),
       { app } = this;
-    const shown = [...app.images].filter(([, one]) => !app.hidden.has(app.runs[one.run].id));
+    const { shown, all } = app.valuesOf("images");
+    this.panel.querySelector(".count").textContent = counted(app, shown.length, all, "picture");
     const there = new Map([...box.children].map((figure) => [figure.dataset.key, figure]));
     box.replaceChildren(
       ...shown.map(([key, one]) => {
@@ -53,7 +60,8 @@ export class Images {
           figure.className = "picture";
           figure.dataset.key = key;
           figure.innerHTML =
-            `<figcaption><b>${escape(one.tag)}</b>${app.named(one.run)}</figcaption><img alt="">` +
+            `<figcaption><b title="${escape(one.tag)}">${escape(middle(one.tag, 46))}</b>${app.named(one.run)}` +
+            `</figcaption><img alt="">` +
             `<input type="range" min="0" step="1" aria-label="step of ${escape(one.tag)}"><output></output>`;
         }
         const slider = figure.querySelector("input");

@@ -11,6 +11,7 @@ const KEYS = [
   ["c", "show with others in one chart"],
   ["e", "the values as a CSV file"],
   ["/", "which tags are shown"],
+  ["o", "of a run's button: this run alone"],
   ["?", "these keys"],
 ];
 

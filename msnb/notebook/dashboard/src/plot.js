@@ -14,8 +14,8 @@ const xsOf = (curve, kind, began) =>
       ? curve.times
       : Float64Array.from(curve.times.subarray(0, curve.length), (t) => t + began);
 
-// lines: [{curve, run, colour, dash, began}]; state: {axis, log, smoothing, zoom, limits: [above, below], selected} and
-// colours. Returns where things stand, for pointers: {x0, x1, y0, y1, toX, toY, atX, atY, lines}.
+// lines: [{curve, run, colour, dash, began}]; state: {axis, log, smoothing, outliers, zoom, limits: [above, below],
+// selected} and colours. Returns where things stand, for pointers: {x0, x1, y0, y1, toX, toY, atX, atY, lines}.
 export function drawn(canvas, width, height, lines, state) {
   const scale = Math.min(globalThis.devicePixelRatio || 1, 2),
     c = canvas.getContext("2d");
@@ -47,7 +47,7 @@ export function drawn(canvas, width, height, lines, state) {
   axes(c, box, state, { atX, atY, right, bottom, width });
   c.save();
   c.beginPath();
-  c.rect(LEFT, TOP - 2, right - LEFT, bottom - TOP + 4);
+  c.rect(LEFT - 3, TOP - 3, right - LEFT + 6, bottom - TOP + 6); // a point on the frame is whole
   c.clip();
   c.lineJoin = "round";
   for (const one of made) {
@@ -64,6 +64,17 @@ export function drawn(canvas, width, height, lines, state) {
   limits(c, made, state, { atX, atY, right });
   for (const one of made) marks(c, one, state, atX, bottom);
   c.restore();
+  const lost = state.log ? unplaced(made) : 0;
+  if (lost) {
+    const words = `${whole(lost)} value${lost === 1 ? "" : "s"} ≤ 0 not shown`;
+    c.fillStyle = state.soft;
+    c.strokeStyle = state.bg;
+    c.lineWidth = 3;
+    c.textAlign = "right";
+    c.textBaseline = "top";
+    c.strokeText(words, right, TOP);
+    c.fillText(words, right, TOP);
+  }
   return { ...box, toX, toY, atX, atY, lines: made, left: LEFT, right, top: TOP, bottom };
 }
 
@@ -72,9 +83,10 @@ function range(made, state) {
     x1 = -Infinity,
     y0 = Infinity,
     y1 = -Infinity;
-  const zoom = state.zoom;
+  const { zoom } = state;
   for (const { curve, xs, ys } of made) {
-    const shown = state.smoothing ? [ys] : [curve.low, curve.high];
+    const shown = state.smoothing ? [ys] : [curve.low, curve.high],
+      seen = [];
     for (let i = 0; i < curve.length; i++) {
       const x = xs[i];
       if (zoom && (x < zoom.x0 || x > zoom.x1)) continue;
@@ -83,10 +95,12 @@ function range(made, state) {
       for (const values of shown) {
         const v = values[i];
         if (!Number.isFinite(v) || (state.log && v <= 0)) continue;
-        if (v < y0) y0 = v;
-        if (v > y1) y1 = v;
+        seen.push(v);
       }
     }
+    const [low, high] = state.outliers ? ends(seen) : usual(seen, state.log);
+    if (low < y0) y0 = low;
+    if (high > y1) y1 = high;
   }
   if (zoom) ({ x0, x1 } = zoom);
   if (zoom?.y0 !== undefined && (!state.log || zoom.y0 > 0)) ({ y0, y1 } = zoom);
@@ -104,6 +118,37 @@ function range(made, state) {
   }
   if (!(x1 > x0)) [x0, x1] = x0 === x1 ? [x0 - 0.5, x1 + 0.5] : [0, 1];
   return { x0, x1, y0, y1 };
+}
+
+function ends(values) {
+  let low = Infinity,
+    high = -Infinity;
+  for (const v of values) {
+    if (v < low) low = v;
+    if (v > high) high = v;
+  }
+  return [low, high];
+}
+
+// From where to where values stand without the few that stand far from all others: beyond the quartiles by more than
+// three times what lies between them. Of a curve that is flat but for a few places, these few.
+function usual(values, log) {
+  if (!values.length) return ends(values);
+  const f = log ? Math.log : (v) => v,
+    back = log ? Math.exp : f,
+    sorted = Float64Array.from(values, f).sort(),
+    at = (share) => sorted[Math.round(share * (sorted.length - 1))],
+    far = 3 * (at(0.75) - at(0.25)),
+    within = sorted.filter((v) => v >= at(0.25) - far && v <= at(0.75) + far);
+  return far > 0 ? [back(within[0]), back(within.at(-1))] : [back(at(0.02)), back(at(0.98))];
+}
+
+// How many values are finite and not above 0; a column of several counts as one.
+function unplaced(made) {
+  let lost = 0;
+  for (const { curve, ys } of made)
+    for (let i = 0; i < curve.length; i++) if (Number.isFinite(ys[i]) && ys[i] <= 0) lost += 1;
+  return lost;
 }
 
 function axes(c, { x0, x1, y0, y1 }, state, { atX, atY, right, bottom, width }) {
@@ -129,7 +174,12 @@ function axes(c, { x0, x1, y0, y1 }, state, { atX, atY, right, bottom, width }) 
         : state.axis === "relative"
           ? (v) => (v < 0 ? "" : lasting(v))
           : (v) => clock(v, far);
-  for (const [v] of ticks(x0, x1, Math.max(2, Math.floor((right - LEFT) / 64)), false)) {
+  for (const [v] of ticks(
+    x0,
+    x1,
+    Math.max(2, Math.floor((right - LEFT) / { step: 54, relative: 76, wall: 90 }[state.axis])),
+    false,
+  )) {
     const x = Math.round(atX(v)) + 0.5,
       text = label(v),
       half = c.measureText(text).width / 2;

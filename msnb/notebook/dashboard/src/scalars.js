@@ -2,6 +2,7 @@
 import { escape } from "../../src/escape.js";
 import { roving } from "../../src/roving.js";
 import { Card, NOTHING } from "./card.js";
+import { counted, filterField, matcher } from "./filter.js";
 import { AXES } from "./format.js";
 
 export class Scalars {
@@ -24,14 +25,15 @@ export class Scalars {
   skeleton() {
     const { app } = this;
     this.panel.innerHTML =
-      `<div class="tools"><label>show <input type="search" data-set="filter" placeholder="words or /regex/" ` +
-      `value="${escape(app.filter)}" aria-label="which tags: words or /regex/"></label>` +
+      `<div class="tools">${filterField(app)}` +
       `<label>smooth <input type="range" min="0" max="0.99" step="0.01" data-set="smoothing" ` +
       `value="${app.smoothing}"><output>${app.smoothing}</output></label>` +
       `<label>along <select data-set="axis">${Object.entries(AXES)
         .map(([key, text]) => `<option value="${key}"${key === app.axis ? " selected" : ""}>${text}</option>`)
         .join("")}</select></label>` +
       `<label><input type="checkbox" data-set="log"${app.log ? " checked" : ""}> log</label>` +
+      `<label title="scales leave out the few values that stand far from all others"><input type="checkbox" ` +
+      `data-set="outliers"${app.outliers ? "" : " checked"}> no outliers</label>` +
       `<span class="soft count" role="status"></span></div><div class="groups"></div>`;
     this.panel.oninput = (event) => this.set(event.target);
     const box = this.panel.querySelector(".groups");
@@ -55,6 +57,7 @@ export class Scalars {
       app.smoothing = +field.value;
       field.nextElementSibling.textContent = field.value;
     } else if (name === "log") app.log = field.checked;
+    else if (name === "outliers") app.outliers = !field.checked;
     else if (name === "axis") {
       app.setAxis(field.value);
       for (const card of this.cards.values()) card.leave();
@@ -86,7 +89,7 @@ export class Scalars {
     for (const [group, lists] of groups) {
       const part = document.createElement("details"),
         grid = document.createElement("div");
-      part.open = !app.closed.has(group);
+      part.open = !app.closed.has(group) || (!group && groups.size === 1); // the only one has no head to open it by
       part.dataset.group = group;
       const count = `<span class="soft">${lists.length}</span>`;
       part.innerHTML = `<summary><b>${escape(group || "no prefix")}</b> ${count}</summary>`;
@@ -107,13 +110,7 @@ export class Scalars {
       }
     this.box.replaceChildren(made);
     if (this.box.contains(focused)) focused.focus({ preventScroll: true }); // what is moved loses it
-    this.panel.querySelector(".count").textContent = !fits
-      ? "this is no regular expression yet; all are shown"
-      : tags.length < all.length
-        ? `${tags.length} of ${all.length}`
-        : all.length === 1
-          ? "1 chart"
-          : `${all.length} charts`;
+    this.panel.querySelector(".count").textContent = counted(app, tags.length, all.length, "chart");
     this.settle ??= roving(this.box, ".card");
     this.settle();
     this.waiting &&= this.cards.size > 0;
@@ -190,20 +187,4 @@ export class Scalars {
     event.preventDefault();
     event.stopPropagation(); // the notebook has shortcuts of its own
   }
-}
-
-// Whether a tag is to be shown: /regular expression/, or words that it has to hold; null for what is no expression.
-export function matcher(text) {
-  const trimmed = text.trim(),
-    regex = trimmed.match(/^\/(.*?)(?:\/(i?))?$/);
-  if (regex) {
-    try {
-      const made = new RegExp(regex[1], regex[2] ?? "");
-      return (tag) => made.test(tag);
-    } catch {
-      return null;
-    }
-  }
-  const words = trimmed.toLowerCase().split(/\s+/).filter(Boolean);
-  return (tag) => words.every((word) => tag.toLowerCase().includes(word));
 }

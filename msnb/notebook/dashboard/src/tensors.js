@@ -1,5 +1,7 @@
 // The tab of tensors: a part of each, chosen as numpy writes it ("2:5, :"), as a table or as histograms of all steps.
 import { escape } from "../../src/escape.js";
+import { middle } from "../../src/middle.js";
+import { counted, filterField } from "./filter.js";
 import { show, whole } from "./format.js";
 import { binned, fields, ridges, told } from "./ridges.js";
 
@@ -14,7 +16,9 @@ export class Tensors {
     this.form = "table";
     this.figures = new Map(); // what is drawn on a canvas
     const tools = fields(this.form, app.axis, { table: "table" });
-    panel.innerHTML = `<div class="tools">${tools}</div><div class="tensors"></div>`;
+    panel.innerHTML =
+      `<div class="tools">${filterField(app)}${tools}<span class="soft count" role="status"></span></div>` +
+      `<div class="tensors"></div>`;
     this.box = panel.lastElementChild;
     panel.oninput = (event) => this.set(event.target);
     this.fill();
@@ -26,6 +30,10 @@ export class Tensors {
     if (field.dataset.set === "axis") {
       app.setAxis(field.value);
       return app.redrawAll();
+    }
+    if (field.dataset.set === "filter") {
+      app.filter = field.value;
+      return this.fill();
     }
     if (field.dataset.set === "form") {
       this.form = field.value;
@@ -43,7 +51,8 @@ export class Tensors {
     const { app } = this,
       { box } = this,
       there = new Map([...box.children].map((figure) => [figure.dataset.key, figure]));
-    const shown = [...app.tensors].filter(([, one]) => !app.hidden.has(app.runs[one.run].id));
+    const { shown, all } = app.valuesOf("tensors");
+    this.panel.querySelector(".count").textContent = counted(app, shown.length, all, "tensor");
     box.replaceChildren(
       ...shown.map(([key, one]) => {
         let figure = there.get(key);
@@ -53,7 +62,8 @@ export class Tensors {
           figure.className = "tensor";
           this.state.set(key, { at: null, slice: firstSlice(one.items.at(-1)[2]) });
           figure.innerHTML =
-            `<figcaption><b>${escape(one.tag)}</b>${app.named(one.run)}</figcaption><div class="tools">` +
+            `<figcaption><b title="${escape(one.tag)}">${escape(middle(one.tag, 80))}</b>${app.named(one.run)}` +
+            `</figcaption><div class="tools">` +
             `<label>step <input type="range" min="0" step="1" aria-label="step of ${escape(one.tag)}"> ` +
             `<output></output></label>` +
             `<label>part <input type="text" value="${escape(this.state.get(key).slice)}" ` +
@@ -203,11 +213,13 @@ function said(values) {
     if (v > high) high = v;
   }
   const bad = values.length - n;
-  if (!n) return `${whole(values.length)} values, none finite`;
+  if (!values.length) return "no values";
+  const many = `${whole(values.length)} value${values.length === 1 ? "" : "s"}`;
+  if (!n) return `${many}, none finite`;
   const mean = sum / n,
     spread = Math.sqrt(Math.max(0, squares / n - mean * mean));
   return (
-    `${whole(values.length)} values from ${show(low)} to ${show(high)}, mean ${show(mean)}, deviation ${show(spread)}` +
+    `${many} from ${show(low)} to ${show(high)}, mean ${show(mean)}, deviation ${show(spread)}` +
     (zeros ? `, ${whole(zeros)} zero` : "") +
     (bad ? `, ${whole(bad)} NaN or infinite` : "")
   );

@@ -3,12 +3,15 @@
 import { isDark } from "../../src/theme.js";
 import { escape } from "../../src/escape.js";
 import { keysOf } from "../../src/keys.js";
+import { put } from "../../src/put.js";
 import { Acts } from "./acts.js";
 import { Axis } from "./axes.js";
 import { chooser } from "./chooser.js";
 import { chosenColour, colouring } from "./colours.js";
 import { Compare } from "./compare.js";
+import { shownAtFirst } from "./first.js";
 import { Head } from "./head.js";
+import { Linked } from "./linked.js";
 import { Importance } from "./importance.js";
 import { Parallel } from "./parallel.js";
 import { Scatter } from "./scatter.js";
@@ -31,9 +34,8 @@ const KEYS = [
   ["Delete", "delete it, after a question"],
 ];
 const WIDE = 1150;
-const MACHINE = /^system\//; // what a run says of the machine it ran on
-const AXES = 8;
 const BETWEEN = 120; // milliseconds
+const PRINTS = ["beforeprint", "afterprint"];
 let serial = 0;
 
 export class App {
@@ -43,9 +45,10 @@ export class App {
     this.undo = [];
     this.sorted = -Infinity; // when the table was drawn last
     this.store = new Store(data);
-    this.state = { ...this.first(), ...(host?.state ?? {}) };
+    this.kept = { ...host?.state }; // what the reader has chosen; the rest follows the runs
     this.heal();
     if (host?.chosen) this.store.chosen = host.chosen.map((n) => this.store.at.get(n)).filter((i) => i !== undefined);
+    this.ticked = this.chosenNames().join("\0");
     this.root = document.createElement("section");
     this.root.className = "msnb-view msnb-runs";
     this.root.setAttribute("aria-label", `Runs in ${data.folder}`);
@@ -57,6 +60,7 @@ export class App {
     this.live = find(".said");
     this.head = new Head(this);
     this.acts = new Acts(this, find(".acts"));
+    this.linked = new Linked(this);
     this.parallel = new Parallel(this);
     find(".upper").append(this.parallel.element);
     this.views = {
@@ -90,7 +94,7 @@ export class App {
       `<button data-do="hidden" aria-pressed="false" hidden></button>` +
       `<span class="legend" aria-hidden="true"></span>` +
       `<button data-do="keys" aria-label="keys" title="what the keys do">?</button></div></header>` +
-      `<div class="choose" hidden></div><div class="upper"></div>` +
+      `<p class="soft nothing"></p><div class="choose" hidden></div><div class="upper"></div>` +
       `<div class="acts" role="region" aria-label="Ticked runs"></div>` +
       `<div class="lower"><div class="main"></div><div class="side"><div class="tabs" role="tablist">${TABS.map(
         ([key, title]) =>
@@ -100,40 +104,11 @@ export class App {
       `<p class="said unseen" role="status"></p><ul class="notes soft"></ul>`
     );
   }
-  // what is shown at first: what differs between the runs, and the metric that they are judged by
-  first() {
-    const { columns } = this.store,
-      few = (c) => c.kind !== "words" || c.words.length <= 30,
-      of = (...groups) =>
-        columns.filter((c) => groups.includes(c.group) && c.varies && (c.kind !== "words" || c.words.length)),
-      settings = of("setting", "data"),
-      metrics = of("metric"),
-      target = metrics.find((c) => c.name === this.store.data.target) ?? metrics[0],
-      others = metrics.filter((c) => c !== target && !MACHINE.test(c.name)),
-      ends = target ? [target] : [];
-    const keys = (list) => list.map((c) => c.key);
-    return {
-      target: target?.key ?? "",
-      colour: target?.key ?? "",
-      axes: keys([...settings.filter(few).slice(0, AXES), ...others.slice(0, settings.length > 5 ? 0 : 1), ...ends]),
-      columns: [
-        "run:state",
-        ...keys([...ends, ...others.slice(0, 2), ...settings.slice(0, 8)]),
-        "run:duration",
-        "run:started",
-      ],
-      x: keys(settings.filter((c) => c.kind === "number"))[0] ?? keys(settings)[0] ?? "run:started",
-      y: target?.key ?? "run:duration",
-      tab: "table",
-      side: "scatter",
-      by: "run:started",
-      down: true,
-    };
-  }
-  // what the state names and the runs have no more is as it was at first
+  // what the reader has chosen, as far as the runs have it; all else as it is at first
   heal() {
-    const first = this.first(),
+    const first = shownAtFirst(this.store),
       there = (key) => this.store.of.has(key);
+    this.state = { ...first, ...this.kept };
     for (const kind of ["axes", "columns"]) {
       const left = (this.state[kind] ?? []).filter(there);
       this.state[kind] = left.length ? left : first[kind];
@@ -151,7 +126,8 @@ export class App {
   }
   set(changes) {
     Object.assign(this.state, changes);
-    this.host?.keep({ kept: this.state });
+    Object.assign(this.kept, changes);
+    this.host?.keep({ kept: this.kept });
   }
   setAxes(keys) {
     this.set({ axes: keys });
@@ -179,8 +155,14 @@ export class App {
       })
       .join("");
   }
+  waiting() {
+    return this.host
+      ? "No run here yet: what msnb.record, Model.train(record=...), SummaryCollector or msnb.tune write into this " +
+          "folder appears by itself."
+      : "No run was here when this page was made.";
+  }
   nothing() {
-    return this.store.count ? "No run is left: take a brush or a word of the filter away." : "No runs yet.";
+    return this.store.count ? "No run is left: take a brush or a word of the filter away." : "";
   }
   say(text) {
     this.live.textContent = text;
@@ -231,8 +213,17 @@ export class App {
       this.say(
         `${store.names[i]} ${store.chosen.includes(i) ? "ticked" : "no longer ticked"}: ${store.chosen.length} are`,
       );
-      this.host?.keep({ chosen: store.chosen.map((at) => store.names[at]) });
     }
+  }
+  chosenNames() {
+    return this.store.chosen.map((i) => this.store.names[i]);
+  }
+  // the kernel knows which runs are ticked, however they came to be
+  tellTicked() {
+    const names = this.chosenNames(),
+      text = names.join("\0");
+    if (text !== this.ticked) this.host?.keep({ chosen: names });
+    this.ticked = text;
   }
   openChooser() {
     const box = this.root.querySelector(".choose"),
@@ -259,6 +250,7 @@ export class App {
 
   // ---------------------------------------------------------------- drawing
   touch(what) {
+    if (what === "chosen" || what === "data") this.tellTicked();
     this.dirty.add(what);
     this.asked ??= requestAnimationFrame(() => this.draw());
   }
@@ -283,8 +275,10 @@ export class App {
       if (has("shown", "picked")) {
         this.parallel.drawPicked();
         this.sortSoon();
-      } else if (has("chosen")) table.rows();
-      else if (has("hover")) table.light();
+      } else if (has("chosen")) {
+        table.rows();
+        this.linked.tell();
+      } else if (has("hover")) table.light();
       if (has("shown", "chosen", "hover")) this.parallel.drawOver();
     }
     if (all || has("shown", "picked", "chosen")) {
@@ -311,6 +305,7 @@ export class App {
       sort = () => {
         this.sorting = undefined;
         this.views.table.sort();
+        this.linked.tell();
         this.sorted = performance.now();
       };
     if (!(wait > 0)) sort();
@@ -321,12 +316,13 @@ export class App {
     this.wide = this.root.clientWidth;
     this.isWide = this.wide >= WIDE;
     this.root.toggleAttribute("data-wide", this.isWide);
+    this.root.toggleAttribute("data-empty", !this.store.count);
+    put(this.root.querySelector(".nothing"), this.store.count ? "" : this.waiting());
     this.paint = this.colours();
     const colour = this.store.of.get(this.state.colour);
     this.colouring = colouring(colour && new Axis(colour), this.theme, this.forced && this.paint.ink);
-    const select = (kind, fits) => {
-      this.root.querySelector(`[data-set=${kind}]`).innerHTML = this.options(this.state[kind], fits);
-    };
+    const select = (kind, fits) =>
+      put(this.root.querySelector(`[data-set=${kind}]`), this.options(this.state[kind], fits));
     select("target", (c) => c.group === "metric" && c.kind === "number");
     select("colour", (c) => c.kind !== "words" || c.words.length <= 30);
     this.head.legend(colour);
@@ -355,6 +351,7 @@ export class App {
     return {
       ...Object.fromEntries(["bg", "ink", "soft", "line", "accent"].map((name) => [name, of(name)])),
       font: `11px ${style.fontFamily}`,
+      head: `600 12px ${style.fontFamily}`,
     };
   }
   watchTheme() {
@@ -368,9 +365,19 @@ export class App {
       watch = new MutationObserver(set);
     watch.observe(document.body, { attributes: true });
     watch.observe(document.documentElement, { attributes: true });
+    const paper = () => {
+      set();
+      this.draw("look"); // at once: what is printed is what stands there now
+    };
     for (const one of media) one.addEventListener("change", set);
+    for (const type of PRINTS) addEventListener(type, paper);
+    this.undo.push(() => PRINTS.forEach((type) => removeEventListener(type, paper)));
     this.undo.push(() => watch.disconnect(), ...media.map((one) => () => one.removeEventListener("change", set)));
     set();
+  }
+  adopt(other) {
+    this.filter.value = other.store.filter;
+    this.store.adopt(other.store);
   }
   // the runs as the kernel sees them now
   take(data) {

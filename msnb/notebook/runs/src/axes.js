@@ -1,6 +1,8 @@
 // Where a value stands on an axis, from 0 to 1, and what is written there. Words stand in the middle of their part.
 import { date, number, seconds } from "./format.js";
 
+const MINUTE = 60;
+
 export class Axis {
   constructor(column, most = 6) {
     this.column = column;
@@ -20,16 +22,16 @@ export class Axis {
       return;
     }
     const flat = high === low,
-      a = log ? Math.log10(low) : flat ? low - (Math.abs(low) || 1) / 2 : low,
-      b = log ? Math.log10(high) : flat ? high + (Math.abs(high) || 1) / 2 : high;
-    this.to = log ? (v) => (Math.log10(v) - a) / (b - a) : (v) => (v - a) / (b - a);
-    this.back = log ? (t) => 10 ** (a + t * (b - a)) : (t) => a + t * (b - a);
+      half = kind === "time" ? MINUTE : (Math.abs(low) || 1) / 2, // around the only value
+      curved = log && !flat,
+      a = flat ? low - half : log ? Math.log10(low) : low,
+      b = flat ? high + half : log ? Math.log10(high) : high;
+    this.to = curved ? (v) => (Math.log10(v) - a) / (b - a) : (v) => (v - a) / (b - a);
+    this.back = curved ? (t) => 10 ** (a + t * (b - a)) : (t) => a + t * (b - a);
     const text = { time: date, seconds }[kind] ?? number;
     const named = column.few && kind === "number" && apart(column.few.map(this.to)) ? column.few : null;
-    this.ticks = (named ?? (log ? powers(a, b, most) : kind === "time" ? ends(a, b) : nice(a, b, most))).map((v) => [
-      this.to(v),
-      text(v),
-    ]);
+    const many = () => (curved ? powers(a, b, most) : kind === "time" ? [a, b] : nice(a, b, most));
+    this.ticks = (named ?? (flat ? [low] : many())).map((v) => [this.to(v), text(v)]);
   }
   // the values that a stretch of the axis holds, as a brush; null where there is none
   brush(from, to) {
@@ -39,9 +41,8 @@ export class Axis {
       for (let i = 0; i < this.column.words.length; i++) if (this.to(i) >= from && this.to(i) <= to) words.add(i);
       return { words, from, to };
     }
-    const low = from <= 0 ? this.column.low : this.back(from),
-      high = to >= 1 ? this.column.high : this.back(to);
-    return { low, high };
+    // up to the end of the axis means what lies beyond, too: a run that comes later may be better than all
+    return { low: from <= 0 ? -Infinity : this.back(from), high: to >= 1 ? Infinity : this.back(to) };
   }
   // [from, to] of a brush, from 0 to 1
   place(brush) {
@@ -52,7 +53,8 @@ export class Axis {
         half = 0.5 / Math.max(this.column.words.length, 1);
       return at.length ? [Math.min(...at) - half, Math.max(...at) + half] : [0, 0];
     }
-    return [Math.max(0, this.to(brush.low)), Math.min(1, this.to(brush.high))];
+    const inside = (v, end) => Math.max(0, Math.min(1, Number.isNaN(this.to(v)) ? end : this.to(v)));
+    return [inside(brush.low, 0), inside(brush.high, 1)]; // on a logarithmic axis nothing stands at -∞ or below 0
   }
 }
 
@@ -61,7 +63,6 @@ function apart(places) {
   const sorted = [...places].sort((a, b) => a - b);
   return sorted.every((t, i) => !i || t - sorted[i - 1] > 0.07);
 }
-const ends = (a, b) => (a === b ? [a] : [a, b]);
 function nice(a, b, most) {
   const rough = (b - a) / most,
     power = 10 ** Math.floor(Math.log10(rough)),

@@ -1,13 +1,12 @@
-// Colours of runs: by a column, and of those that are compared. Both sets are told apart by colour-blind eyes.
+// Colours of runs: by a column, and of those that are compared.
+import { DARK, LIGHT } from "../../src/palette.js";
+
 export const STEPS = 24;
 const RAMPS = {
   light: ["#2c5aa0", "#3f97b7", "#6fb391", "#dcab34", "#d4541b"],
   dark: ["#6b9be6", "#4fb3cf", "#8fd3a4", "#f0cf6a", "#f58a4b"],
 };
-const WORDS = {
-  light: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b08900", "#56b4e9", "#7a5195", "#5f6b76"],
-  dark: ["#4aa3dc", "#f08a4b", "#3dbf98", "#d99abf", "#f0c845", "#8fd0f5", "#b795d6", "#9aa5b1"],
-};
+const WORDS = { light: LIGHT, dark: DARK };
 
 const channels = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
 function ramp(stops) {

@@ -1,10 +1,17 @@
 // The runs that were ticked, side by side: settings that differ, curves, and of two the code and the graph. What stands
 // in the runs' files is told by the kernel.
 import { escape } from "../../src/escape.js";
+import { put } from "../../src/put.js";
 import { number } from "./format.js";
 
 const W = 300,
-  H = 120;
+  H = 120,
+  LEFT = 56; // of the numbers beside the axis
+const PARTS = ["settings", "same", "said", "curves", "code", "graph"],
+  RUNNING = JSON.stringify("running"),
+  HINT =
+    `<p class="soft">Tick runs in the table (a click, or Space) to see how they differ: settings, curves, and of ` +
+    `two also code and graph.</p>`;
 
 export class Compare {
   constructor(app) {
@@ -12,86 +19,109 @@ export class Compare {
     this.store = app.store;
     this.element = document.createElement("div");
     this.element.className = "compare";
-    this.told = new Map();
+    this.element.innerHTML = PARTS.map((name) => `<div data-part="${name}"></div>`).join("");
+    this.told = new Map(); // what was asked -> answer of the kernel
+    this.asked = new Set(); // what need not be asked again
     this.element.addEventListener("click", (e) => {
       if (e.target.closest("[data-do=graph]")) this.graph(e.target.closest("[data-do=graph]"));
     });
+    // what the reader has opened stays open, however often its text is written anew
+    this.element.addEventListener("toggle", (e) => (this.open = e.target.open), true);
   }
+  // the runs are others; what is known of those that were not running is still so
   forget() {
-    this.told.clear();
+    for (const key of this.asked) if (key.includes(RUNNING)) this.asked.delete(key);
   }
   async settle() {
     const { store, app } = this,
-      chosen = store.chosen;
-    if (!chosen.length) {
-      this.element.innerHTML =
-        `<p class="soft">Tick runs in the table (a click, or Space) to see how they differ: settings, curves, and of ` +
-        `two also code and graph.</p>`;
-      return;
-    }
-    const names = chosen.map((i) => store.names[i]),
+      { chosen } = store,
+      names = chosen.map((i) => store.names[i]),
       key = JSON.stringify(names),
+      state = JSON.stringify([names, chosen.map((i) => store.data.states[i])]),
       given = store.data.compared;
     let told = this.told.get(key) ?? (given && JSON.stringify(given.names) === key ? given : null);
     this.now = key;
     this.draw(names, told);
-    if (told || !app.host) return;
+    if (!names.length || !app.host || this.asked.has(state)) return;
+    this.asked.add(state);
     told = await app.host.ask({ compare: names });
     this.told.set(key, told);
     if (this.now === key) this.draw(names, told);
   }
+  // Each part is written when it is another: a live run changes its curves, and not the graph that is looked at.
   draw(names, told) {
+    const part = (name, html) => put(this.element.querySelector(`[data-part=${name}]`), html),
+      files = told && !told.problem ? told : {};
+    const at = this.element.querySelector(".scroll"),
+      place = at && [at.scrollLeft, at.scrollTop];
+    if (part("settings", names.length ? this.settings() : HINT) && place)
+      this.element.querySelector(".scroll")?.scrollTo(...place);
+    part("same", this.same());
+    part("said", names.length ? this.said(told) : "");
+    part("curves", files.curves ? this.curves(files) : "");
+    part("code", files.code === null || files.code === undefined ? "" : `<h3>code</h3>${this.code(files.code)}`);
+    part("graph", files.graph ? this.graphs(names, files.graph) : "");
+  }
+  differs(column) {
+    return new Set(this.store.chosen.map((i) => column.text(i))).size > 1;
+  }
+  settings() {
     const { store, app } = this,
-      chosen = store.chosen,
-      columns = store.columns.filter((c) => c.group !== "run"),
-      differs = (c) => new Set(chosen.map((i) => c.text(i))).size > 1,
+      { chosen, columns } = store,
       row = (c) =>
         `<tr><th scope="row" title="${escape(c.name)}"><bdi>${escape(c.name)}</bdi></th>${chosen
           .map((i) => `<td class="${c.kind}" title="${escape(c.text(i))}"><bdi>${escape(c.text(i) || "–")}</bdi></td>`)
           .join("")}</tr>`,
-      part = (title, of) =>
-        of.length
+      part = (title, group, fits) => {
+        const of = columns.filter((c) => c.group === group && fits(c));
+        return of.length
           ? `<tr class="part"><th scope="rowgroup" colspan="${chosen.length + 1}">${title}</th></tr>` +
-            of.map(row).join("")
-          : "",
-      settings = columns.filter((c) => c.group === "setting"),
-      data = columns.filter((c) => c.group === "data"),
-      same = [...settings, ...data].filter((c) => !differs(c));
-    this.element.innerHTML =
-      `<div class="scroll"><table><thead><tr><th scope="col"><span class="unseen">what</span></th>${chosen
-        .map(
-          (i, rank) =>
-            `<th scope="col" title="${escape(store.names[i])}">` +
-            `<i class="dot" style="background:${app.colourOf(rank)}"></i> ` +
-            `<bdi>${escape(store.names[i])}</bdi></th>`,
-        )
-        .join("")}</tr></thead><tbody>${part("settings", chosen.length > 1 ? settings.filter(differs) : settings)}` +
-      `${part("data", chosen.length > 1 ? data.filter(differs) : data)}` +
-      `${part(
-        "metrics",
-        columns.filter((c) => c.group === "metric" && chosen.some((i) => c.text(i))),
-      )}</tbody></table></div>` +
-      (chosen.length > 1 && same.length
-        ? `<details><summary>${same.length} the same in all</summary><p class="same">${same
-            .map((c) => `<bdi>${escape(c.name)}</bdi> <b><bdi>${escape(c.text(chosen[0]) || "–")}</bdi></b>`)
-            .join(" · ")}</p></details>`
-        : "") +
-      (told ? this.files(names, told) : app.host ? `<p class="soft">The kernel reads the curves …</p>` : this.absent());
+              of.map(row).join("")
+          : "";
+      },
+      other = chosen.length > 1 ? (c) => this.differs(c) : () => true,
+      head = chosen.map(
+        (i, rank) =>
+          `<th scope="col" title="${escape(store.names[i])}">` +
+          `<i class="dot" style="background:${app.colourOf(rank)}"></i> <bdi>${escape(store.names[i])}</bdi></th>`,
+      );
+    return (
+      `<div class="scroll" tabindex="0" role="region" aria-label="the ticked runs"><table><thead><tr><th scope="col">` +
+      `<span class="unseen">what</span></th>${head.join("")}</tr></thead><tbody>${part("settings", "setting", other)}` +
+      `${part("data", "data", other)}${part("metrics", "metric", (c) => chosen.some((i) => c.text(i)))}` +
+      `</tbody></table></div>`
+    );
   }
-  absent() {
-    return `<p class="soft">Curves, code and graphs stand in the runs' files: run this cell again to see them.</p>`;
+  same() {
+    const { chosen, columns } = this.store,
+      same = columns.filter((c) => ["setting", "data"].includes(c.group) && !this.differs(c));
+    if (chosen.length < 2 || !same.length) return "";
+    const all = same.map((c) => `<bdi>${escape(c.name)}</bdi> <b><bdi>${escape(c.text(chosen[0]) || "–")}</bdi></b>`);
+    return (
+      `<details${this.open ? " open" : ""}><summary>${same.length} the same in all</summary>` +
+      `<p class="same">${all.join(" · ")}</p></details>`
+    );
   }
-  files(names, told) {
-    if (told.problem) return `<p class="warn">${escape(told.problem)}</p>`;
-    const curves = told.curves.map((one) => this.curve(one)).join(""),
-      more = told.more ? `<p class="soft">and ${told.more} more curves: msnb.dashboard shows all.</p>` : "";
-    let rest = "";
-    if (told.code !== null && told.code !== undefined) rest += `<h3>code</h3>${this.code(told.code)}`;
-    if (told.graph)
-      rest += `<h3>graph</h3><p>${escape(told.graph.said)}${
-        this.app.host ? ` <button data-do="graph">show the two graphs</button>` : ""
-      }</p><div class="graph"></div>`;
-    return (curves ? `<h3>curves</h3><div class="curves">${curves}</div>${more}` : "") + rest;
+  said(told) {
+    if (told) return told.problem ? `<p class="warn">${escape(told.problem)}</p>` : "";
+    return this.app.host
+      ? `<p class="soft">The kernel reads the curves …</p>`
+      : `<p class="soft">Curves, code and graphs stand in the runs' files: run this cell again to see them.</p>`;
+  }
+  curves({ curves, more }) {
+    const drawn = curves.map((one) => this.curve(one)).join("");
+    if (!drawn) return "";
+    return (
+      `<h3>curves</h3><div class="curves">${drawn}</div>` +
+      (more ? `<p class="soft">and ${more} more curves: msnb.dashboard shows all.</p>` : "")
+    );
+  }
+  graphs(names, { said }) {
+    const button = this.app.host ? ` <button data-do="graph">show the two graphs</button>` : "";
+    return (
+      `<h3>graph</h3><p data-of="${escape(names.join(" and "))}">${escape(said)}${button}</p>` +
+      `<div class="graph"></div>`
+    );
   }
   code(lines) {
     if (typeof lines === "string") return `<p class="soft">${escape(lines)}</p>`;
@@ -114,7 +144,7 @@ export class Compare {
     if (!(b >= a) || !(high >= low)) return "";
     const log = low > 0 && high >= 100 * low,
       up = log ? Math.log : (v) => v,
-      x = (s) => 44 + ((W - 50) * (s - a)) / (b - a || 1),
+      x = (s) => LEFT + ((W - LEFT - 6) * (s - a)) / (b - a || 1),
       y = (v) => H - 18 - ((H - 28) * (up(v) - up(low))) / (up(high) - up(low) || 1),
       lines = runs
         .map((run, rank) => {
@@ -137,9 +167,10 @@ export class Compare {
       `<figure><figcaption title="${escape(tag)}"><bdi>${escape(tag)}</bdi></figcaption>` +
       `<svg viewBox="0 0 ${W} ${H}" role="img" ` +
       `aria-label="${escape(tag)} between ${number(low)} and ${number(high)} in steps ${a} to ${b}">` +
-      `<line x1="44" x2="${W - 6}" y1="${H - 18}" y2="${H - 18}"/>` +
-      `<text x="40" y="${H - 15}" text-anchor="end">${number(low)}</text>` +
-      `<text x="40" y="16" text-anchor="end">${number(high)}</text><text x="44" y="${H - 5}">${number(a)}</text>` +
+      `<line x1="${LEFT}" x2="${W - 6}" y1="${H - 18}" y2="${H - 18}"/>` +
+      `<text x="${LEFT - 4}" y="${H - 15}" text-anchor="end">${number(low)}</text>` +
+      `<text x="${LEFT - 4}" y="16" text-anchor="end">${number(high)}</text>` +
+      `<text x="${LEFT}" y="${H - 5}">${number(a)}</text>` +
       `<text x="${W - 6}" y="${H - 5}" text-anchor="end">step ${number(b)}${log ? ", log" : ""}</text>` +
       `${lines}</svg></figure>`
     );

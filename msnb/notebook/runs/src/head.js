@@ -1,19 +1,17 @@
 // What stands above the views: how many runs there are, which is the best, how many are picked, what the colours mean.
 import { escape } from "../../src/escape.js";
+import { put } from "../../src/put.js";
 import { Axis } from "./axes.js";
 import { runs } from "./format.js";
 
 export class Head {
   constructor(app) {
     this.app = app;
-    this.drawn = new Map(); // selector -> what stands there: to write the same again would lay out the page anew
     const find = (selector) => app.root.querySelector(selector);
     [this.hits, this.clear, this.hidden] = [".hits", "[data-do=clear]", "[data-do=hidden]"].map(find);
   }
   put(selector, html) {
-    if (this.drawn.get(selector) === html) return;
-    this.drawn.set(selector, html);
-    this.app.root.querySelector(selector).innerHTML = html;
+    put(this.app.root.querySelector(selector), html);
   }
   draw() {
     const { store, target } = this.app,

@@ -1,6 +1,7 @@
 // What matters for the target: how it is spread, and what each setting is worth by the kernel's forest. A press on a
 // setting shows it against the target.
 import { escape } from "../../src/escape.js";
+import { put } from "../../src/put.js";
 import { roving } from "../../src/roving.js";
 import { Axis } from "./axes.js";
 import { number, percent, runs } from "./format.js";
@@ -19,6 +20,8 @@ export class Importance {
     this.store = app.store;
     this.element = document.createElement("div");
     this.element.className = "importance";
+    this.element.innerHTML = "<div></div><div></div>";
+    [this.figure, this.list] = this.element.children; // how the target is spread; what the settings are worth
     this.known = new Map(); // what was asked -> answer of the kernel
     this.element.addEventListener("click", (e) => {
       const row = e.target.closest("[data-key]");
@@ -55,7 +58,8 @@ export class Importance {
     const { app, store } = this,
       target = app.target;
     if (!target) {
-      this.element.innerHTML = `<p class="soft">No run has a metric that is a number.</p>`;
+      put(this.figure, "");
+      put(this.list, `<p class="soft">No run has a metric that is a number.</p>`);
       return;
     }
     const given = store.data.importance;
@@ -65,14 +69,13 @@ export class Importance {
       this.of = "all";
       if (!answer && !this.waiting && app.host) return void this.ask(false);
     }
-    this.element.innerHTML =
-      this.spread(target) +
-      (this.waiting
-        ? `<p class="soft">The kernel grows a forest over ${runs(store.count)} …</p>`
-        : answer
-          ? this.rows(answer)
-          : `<p class="soft">What matters for ${escape(target.name)} is told by the kernel: run this cell again.</p>`);
-    if (this.element.querySelector("ul")) roving(this.element.querySelector("ul"), "button");
+    const words = this.waiting
+      ? `<p class="soft">The kernel grows a forest over ${runs(store.count)} …</p>`
+      : answer
+        ? this.rows(answer)
+        : `<p class="soft">What matters for ${escape(target.name)} is told by the kernel: run this cell again.</p>`;
+    put(this.figure, this.spread(target));
+    if (put(this.list, words) && this.list.querySelector("ul")) roving(this.list.querySelector("ul"), "button");
   }
   rows(answer) {
     if (answer.problem) return `<p class="warn">${escape(answer.problem)}</p>`;

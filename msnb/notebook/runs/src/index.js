@@ -45,15 +45,23 @@ function hostOf(model) {
   };
 }
 
+// payload of a model -> the last view that showed it (of the model itself anywidget hands each view another proxy)
+const last = new WeakMap();
+
 async function render({ model, el }) {
   const host = hostOf(model),
     read = async () => JSON.parse(await unzip(bytesOf(model.get("payload"))));
   const app = new App(el, await read(), host);
+  const former = last.get(model.get("payload"));
+  if (former) app.adopt(former); // a notebook draws an output anew when its cell is done
+  last.set(model.get("payload"), app);
   let newest = 0;
   const change = async () => {
     const mine = ++newest,
       data = await read();
-    if (mine === newest) app.take(data); // an older one may be unpacked later
+    if (mine !== newest) return; // an older one may be unpacked later
+    app.take(data);
+    last.set(model.get("payload"), app);
   };
   model.on("change:payload", change);
   return () => {

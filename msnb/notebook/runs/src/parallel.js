@@ -11,8 +11,9 @@ const TOP = 40,
   BOTTOM = 26,
   SIDE = 54,
   GRIP = 14, // pixels beside an axis that belong to it
-  LETTER = 7.2, // pixels of one in a head, about
+  AROUND = 10, // pixels of a head beside its name
   EDGE = 5; // of a brush, by which it is made longer
+const end = (v) => (Number.isFinite(v) ? v : ""); // of a brush, in a field
 const put = (list, place, one) => [...list.slice(0, place), one, ...list.slice(place)];
 
 export class Parallel {
@@ -65,15 +66,15 @@ export class Parallel {
       axis.ys = ys;
       axis.none = values.some((v) => !Number.isFinite(v)); // whether there are runs without a number
     });
-    const room = many > 1 ? Math.floor(span / (many - 1)) - 4 : span;
+    const room = Math.min(170, many > 1 ? Math.floor(span / (many - 1)) - 4 : span);
     const focused = this.heads.contains(document.activeElement) ? document.activeElement.dataset.key : null;
     this.heads.innerHTML = this.axes
       .map(
         ({ column, x }) =>
-          `<button data-key="${escape(column.key)}" style="left:${x}px;max-width:${Math.min(room, 170)}px" ` +
+          `<button data-key="${escape(column.key)}" style="left:${x}px;max-width:${room}px" ` +
           `class="${column.group}" title="${escape(column.name)}: open to choose a range by keyboard; drag to move" ` +
           `aria-haspopup="dialog" aria-label="${escape(column.name)}">` +
-          `<bdi>${escape(middle(column.name, Math.max(5, Math.floor(Math.min(room, 170) / LETTER))))}</bdi></button>`,
+          `<bdi>${escape(this.fitted(column.name, room - AROUND))}</bdi></button>`,
       )
       .join("");
     if (focused) [...this.heads.children].find((b) => b.dataset.key === focused)?.focus();
@@ -82,6 +83,14 @@ export class Parallel {
     this.drawAll();
     this.drawPicked();
     this.drawOver();
+  }
+  // a name as it fits into so many pixels
+  fitted(name, room) {
+    const pen = this.scales.canvas.getContext("2d");
+    pen.font = this.app.paint.head;
+    let most = name.length;
+    while (most > 3 && pen.measureText(middle(name, most)).width > room) most--;
+    return middle(name, most);
   }
   y(t) {
     return this.bottom - t * (this.bottom - TOP);
@@ -303,9 +312,9 @@ export class Parallel {
                   }> <bdi>${escape(word)}</bdi></label>`,
               )
               .join("")
-          : `<label>from <input type="text" inputmode="decimal" data-low value="${brush?.low ?? ""}" ` +
+          : `<label>from <input type="text" inputmode="decimal" data-low value="${end(brush?.low)}" ` +
             `placeholder="${column.low}"></label> <label>to <input type="text" inputmode="decimal" data-high ` +
-            `value="${brush?.high ?? ""}" placeholder="${column.high}"></label>`;
+            `value="${end(brush?.high)}" placeholder="${column.high}"></label>`;
     this.form.innerHTML =
       `<form role="dialog" aria-label="Range of ${escape(column.name)}"><b><bdi>${escape(column.name)}</bdi></b>` +
       `<div class="fields">${inputs}${

@@ -1,5 +1,6 @@
 // Any two columns against each other. A rectangle is a brush on both of them, which the parallel coordinates show too.
 import { escape } from "../../src/escape.js";
+import { put } from "../../src/put.js";
 import { Axis } from "./axes.js";
 import { chosenColour } from "./colours.js";
 import { Layer, at, draggable, surface } from "./surface.js";
@@ -7,7 +8,8 @@ import { Layer, at, draggable, surface } from "./surface.js";
 const LEFT = 62,
   RIGHT = 14,
   TOP = 10,
-  BOTTOM = 38;
+  BOTTOM = 38,
+  INSET = 8; // so that no dot stands on the frame
 
 export class Scatter {
   constructor(app) {
@@ -58,7 +60,7 @@ export class Scatter {
     this.width = Math.max(box.clientWidth, 160);
     this.height = 300;
     for (const select of this.element.querySelectorAll("select"))
-      select.innerHTML = app.options(app.state[select.dataset.axis]);
+      put(select, app.options(app.state[select.dataset.axis]));
     const [cx, cy] = [store.of.get(app.state.x), store.of.get(app.state.y)];
     if (!cx || !cy) return;
     this.x = new Axis(cx, this.width > 420 ? 6 : 3);
@@ -76,14 +78,14 @@ export class Scatter {
     for (let i = 0; i < places.length; i++) places[i] += (((i * 0.618034) % 1) - 0.5) * room * 0.6;
   }
   px(t) {
-    return LEFT + t * (this.width - LEFT - RIGHT);
+    return LEFT + INSET + t * (this.width - LEFT - RIGHT - 2 * INSET);
   }
   py(t) {
-    return this.height - BOTTOM - t * (this.height - TOP - BOTTOM);
+    return this.height - BOTTOM - INSET - t * (this.height - TOP - BOTTOM - 2 * INSET);
   }
   frame(x, y, u, v) {
-    const across = (p) => (p - LEFT) / (this.width - LEFT - RIGHT),
-      up = (p) => (this.height - BOTTOM - p) / (this.height - TOP - BOTTOM),
+    const across = (p) => (p - LEFT - INSET) / (this.width - LEFT - RIGHT - 2 * INSET),
+      up = (p) => (this.height - BOTTOM - INSET - p) / (this.height - TOP - BOTTOM - 2 * INSET),
       part = (axis, a, b) => axis.brush(Math.max(0, Math.min(a, b)), Math.min(1, Math.max(a, b)));
     const brushes = [[this.y.column.key, part(this.y, up(y), up(v))]];
     if (this.x.column !== this.y.column) brushes.push([this.x.column.key, part(this.x, across(x), across(u))]);
@@ -166,9 +168,8 @@ export class Scatter {
     const none = store.picked.length - drawn;
     this.tell(none ? `${none} have no number in one of the two` : "");
   }
-  // what stands below, written when it is another: to write the same again would lay out the page anew
   tell(html) {
-    if (html !== this.told) this.element.querySelector(".read").innerHTML = this.told = html;
+    put(this.element.querySelector(".read"), html);
   }
   drawOver() {
     if (!this.x) return;

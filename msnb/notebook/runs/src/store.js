@@ -48,6 +48,7 @@ export class Store {
     const before = this.names && {
       chosen: this.chosen.map((i) => this.names[i]),
       hover: this.names[this.hover],
+      words: this.wordsOfBrushes(),
     };
     this.data = data;
     this.names = data.names;
@@ -77,9 +78,22 @@ export class Store {
     if (before) {
       this.chosen = before.chosen.map((name) => this.at.get(name)).filter((i) => i !== undefined);
       this.hover = this.at.get(before.hover) ?? -1;
+      for (const [key, kept] of before.words) this.brushWords(key, kept);
     }
     this.look();
     this.tell("data");
+  }
+  // What brushes on columns of words hold, as words: their numbers are others once a run brings a new one.
+  wordsOfBrushes() {
+    return [...this.brushes].flatMap(([key, { words }]) =>
+      words ? [[key, [...words].map((w) => this.of.get(key).words[w])]] : [],
+    );
+  }
+  brushWords(key, kept) {
+    const { words } = this.of.get(key) ?? {},
+      there = new Set(kept.map((word) => words?.indexOf(word) ?? -1).filter((w) => w >= 0));
+    if (there.size) this.brushes.set(key, { words: there });
+    else this.brushes.delete(key);
   }
   on(act) {
     this.heard.add(act);
@@ -120,6 +134,12 @@ export class Store {
     this.picked = picked;
     this.isPicked = new Uint8Array(this.count);
     for (const i of picked) this.isPicked[i] = 1;
+  }
+  // the selection of another view of the same runs
+  adopt(other) {
+    this.showHidden = other.showHidden;
+    this.brushes = new Map([...other.brushes].filter(([key]) => this.of.has(key)));
+    this.setFilter(other.filter);
   }
   setFilter(text) {
     this.filter = text;
@@ -172,7 +192,8 @@ export class Store {
 
 export function holds(brush, value) {
   if (brush.none) return !Number.isFinite(value);
-  return brush.words ? brush.words.has(value) : value >= brush.low && value <= brush.high;
+  if (brush.words) return brush.words.has(value);
+  return Number.isFinite(value) && value >= brush.low && value <= brush.high;
 }
 
 // A brush in words.
@@ -180,5 +201,6 @@ export function said(column, brush) {
   if (brush.none) return "without a number";
   if (brush.words) return [...brush.words].map((w) => column.words[w]).join(", ") || "none";
   const text = { time: date, seconds }[column.kind] ?? number;
-  return `${text(brush.low)} to ${text(brush.high)}`;
+  if (brush.low === -Infinity) return `up to ${text(brush.high)}`;
+  return brush.high === Infinity ? `from ${text(brush.low)}` : `${text(brush.low)} to ${text(brush.high)}`;
 }

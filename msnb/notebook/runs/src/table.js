@@ -29,6 +29,7 @@ export class Table {
     this.head = this.element.querySelector(".head");
     this.body = this.element.querySelector(".body");
     this.current = 0; // place of the run that the keyboard stands on
+    this.standing = null; // and its name, once the reader has chosen it: runs come and go, and the keyboard stays
     this.id = `${app.id}-run`;
     this.top = 0; // asked when it changes: each question while a brush moves would lay out the page anew
     this.scroll.addEventListener(
@@ -142,7 +143,8 @@ export class Table {
     this.body.style.height = `${Math.max(this.order.length, 1) * ROW}px`;
     // as high as all runs want it, whatever is picked of them: what stands below does not move under a brush
     this.scroll.style.setProperty("--rows", Math.max(store.names.length, 3));
-    this.current = Math.max(0, Math.min(this.current, this.order.length - 1));
+    const at = this.order.findIndex((i) => store.names[i] === this.standing); // -1: it is not among the picked
+    this.current = Math.max(0, Math.min(at < 0 ? this.current : at, this.order.length - 1));
     this.rows();
   }
   rows() {
@@ -203,7 +205,7 @@ export class Table {
     }
     if (key === "chosen")
       return (
-        `${begin}chosen" data-act="choose"><i class="box"` +
+        `${begin}chosen" data-act="choose"><i class="box" aria-hidden="true"` +
         `${rank >= 0 ? ` style="background:${app.colourOf(rank)}"` : ""}>${rank >= 0 ? "✓" : ""}</i></span>`
       );
     if (key === "star")
@@ -221,12 +223,14 @@ export class Table {
     if (!row) return;
     const i = +row.dataset.run;
     this.current = this.order.indexOf(i);
+    this.standing = this.store.names[i];
     if (act === "star") this.app.acts.mark([i], { star: !this.store.star[i] });
     else this.app.choose(i);
   }
   stand(at, say = true) {
     if (!this.order.length) return;
     this.current = Math.max(0, Math.min(this.order.length - 1, at));
+    this.standing = this.store.names[this.order[this.current]];
     const top = this.current * ROW,
       high = this.scroll.clientHeight - this.head.offsetHeight;
     if (top < this.scroll.scrollTop) this.scroll.scrollTop = top;

@@ -1,0 +1,28 @@
+// Which tags are shown: the field over the charts, the same for all tabs, and what is written there.
+import { escape } from "../../src/escape.js";
+
+export const filterField = (app) =>
+  `<label>show <input type="search" data-set="filter" placeholder="words or /regex/" value="${escape(app.filter)}" ` +
+  `aria-label="which tags: words or /regex/"></label>`;
+
+// How many of so many things are shown, in words; `what` is one of them.
+export function counted(app, shown, all, what) {
+  if (!matcher(app.filter)) return "this is no regular expression yet; all are shown";
+  return shown < all ? `${shown} of ${all}` : `${all} ${what}${all === 1 ? "" : "s"}`;
+}
+
+// Whether a tag is to be shown: /regular expression/, or words that it has to hold; null for what is no expression.
+export function matcher(text) {
+  const trimmed = text.trim(),
+    regex = trimmed.match(/^\/(.*?)(?:\/(i?))?$/);
+  if (regex) {
+    try {
+      const made = new RegExp(regex[1], regex[2] ?? "");
+      return (tag) => made.test(tag);
+    } catch {
+      return null;
+    }
+  }
+  const words = trimmed.toLowerCase().split(/\s+/).filter(Boolean);
+  return (tag) => words.every((word) => tag.toLowerCase().includes(word));
+}
