@@ -14,6 +14,8 @@ PATHS = {
     "numpy.utils_const": "_raise_value_error _raise_type_error",
     "ops.function.nn_func": "_get_cache_prim",
     "ops.primitive": "_primexpr",
+    "dataset.engine.datasets": "_set_training_dataset",
+    "train.model": "_StepSync _transfer_tensor_to_tuple",
     "train.train_thor.dataset_helper": "DatasetHelper",
     "common.sparse_tensor": "COOTensor CSRTensor RowTensor",
     "dataset.engine.datasets_audio": "SpeechCommandsDataset",

@@ -12,7 +12,7 @@ from msnb.common.arguments import answered, refuse_classes
 from msnb.common.progress import Work
 from msnb.communication.management import get_rank
 from msnb.context import ParallelMode as ParallelMode  # libraries take it from here
-from msnb.core.api import _executor
+from msnb.core.api import _executor, _pynative_executor
 from msnb.core.generations import differs
 from msnb.core.tensor import Tensor
 from msnb.parallel._utils import (
@@ -28,10 +28,9 @@ from msnb.train._evaluation import Evaluation
 from msnb.train._idle import Idle
 from msnb.train._progress import Progress, prints
 from msnb.train._resuming import resumption_of
-from msnb.train.callback import RunContext, _CallbackManager, _InternalCallbackParam
+from msnb.train.callback import Callback, RunContext, _CallbackManager, _InternalCallbackParam
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.common.callback import Callback
     from msnb.dataset.engine.dataset import Dataset
     from msnb.nn.cell import Cell
     from msnb.nn.optim.optimizer import Optimizer
@@ -550,6 +549,19 @@ class Model(Assembly):
                 f"'Model.{name}' works in the parallel modes 'semi_auto_parallel' and 'auto_parallel' "
                 f"only, but the mode is '{_get_parallel_mode()}'."
             )
+
+
+class _StepSync(Callback):
+    """What libraries that drive a training of their own put among the callbacks: a step ends when it is computed."""
+
+    def step_end(self, run_context: RunContext) -> None:
+        """Wait until all that was asked for is computed."""
+        _pynative_executor.sync()
+
+
+def _transfer_tensor_to_tuple(inputs):
+    """One Tensor as the tuple of it; anything else as it is."""
+    return (inputs,) if isinstance(inputs, Tensor) else inputs
 
 
 def _as_list(callbacks):

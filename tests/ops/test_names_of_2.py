@@ -21,6 +21,8 @@ MODES = pytest.mark.parametrize("mode", [context.GRAPH_MODE, context.PYNATIVE_MO
         (lambda x: ops.bmm(x, x.T), X @ X.T),
         (lambda x: ops.inner(x, Tensor(2.0)), X * 2),
         (lambda x: ops.clip_by_value([x, x], 2, 5)[1], X.clip(2, 5)),
+        (lambda x: ops.clip_by_value(x, 2), X.clip(2, None)),
+        (lambda x: ops.clip_by_value(x, clip_value_max=5), X.clip(None, 5)),
         (lambda x: ops.sequence_mask(Tensor([2, 0])), [[True, True], [False, False]]),
         (lambda x: ops.var(x, 0, True), X.var(0, ddof=1)),
         (lambda x: ops.Bucketize([1.0, 3.0])(x), [[1, 1, 2], [2, 2, 2]]),

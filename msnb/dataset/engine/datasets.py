@@ -82,3 +82,7 @@ def __getattr__(name: str) -> Any:
     if name == "context":
         return import_module("msnb.context")
     raise AttributeError(f"module 'mindspore.dataset.engine.datasets' has no attribute {name!r}")
+
+
+def _set_training_dataset(dataset: Any) -> None:  # libraries that drive a training of their own tell MindSpore's engine
+    """Nothing: no engine has to know which data set a training reads."""

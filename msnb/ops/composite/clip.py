@@ -10,23 +10,31 @@ from msnb.core.tensor import Tensor
 from msnb.ops.operations import Abs, Cast, IsFinite, Maximum, Minimum, Pow, ReduceMax, ReduceSum, Sqrt, Square
 
 
-def clip_by_value(x, clip_value_min, clip_value_max):
+def clip_by_value(x, clip_value_min=None, clip_value_max=None):
     """Every element of `x` brought into [clip_value_min, clip_value_max].
 
     Args:
         x (Union[Tensor, tuple[Tensor], list[Tensor]]): Any shape; of several, each is clipped.
-        clip_value_min (Union[Tensor, Number]): Lower bound, broadcast to `x`.
-        clip_value_max (Union[Tensor, Number]): Upper bound, broadcast to `x`.
+        clip_value_min (Union[Tensor, Number]): Lower bound, broadcast to `x`. Default: None, there is none.
+        clip_value_max (Union[Tensor, Number]): Upper bound, broadcast to `x`. Default: None, there is none.
 
     Returns:
         Tensor of the shape and dtype of `x`; a tuple of them for several.
 
+    Raises:
+        ValueError: If neither bound is given.
+
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
+    if clip_value_min is None and clip_value_max is None:
+        raise ValueError(
+            "For 'clip_by_value', 'clip_value_min' or 'clip_value_max' should be given, but both are None."
+        )
     if isinstance(x, (tuple, list)):
         return tuple(clip_by_value(each, clip_value_min, clip_value_max) for each in x)
-    return Maximum()(Minimum()(x, clip_value_max), clip_value_min)
+    x = x if clip_value_max is None else Minimum()(x, clip_value_max)
+    return x if clip_value_min is None else Maximum()(x, clip_value_min)
 
 
 def clip_by_norm(x, max_norm, norm_type=2.0, error_if_nonfinite=False):
