@@ -1,11 +1,14 @@
 """Which names of MindSpore a program uses, where, and with which arguments: read from its syntax tree."""
 
 import ast
+import contextlib
+import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
 ROOT = "mindspore"
 _CAUGHT = {"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException"}
+_DEEPEST = 20_000  # calls; the parser itself ends before half as many
 _ASKS = frozenset(("__version__", "hasattr", "find_spec"))
 
 
@@ -32,11 +35,23 @@ class Use(NamedTuple):
 
 def uses(tree: ast.Module) -> list[Use]:
     """The uses in a module, in the order of its lines."""
-    reader = _Reader(_asking(tree))
-    reader.scope = _Scope(tree, None)
-    for statement in tree.body:
-        reader.visit(statement)
+    with _deep_enough():
+        reader = _Reader(_asking(tree))
+        reader.scope = _Scope(tree, None)
+        for statement in tree.body:
+            reader.visit(statement)
     return sorted(set(reader.found), key=lambda use: (use.line, use.name))
+
+
+@contextlib.contextmanager
+def _deep_enough():
+    """Python's own parser takes deeper trees, of a sum with a thousand terms say, than functions may call each other."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _DEEPEST))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 class _Scope:

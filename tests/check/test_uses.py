@@ -74,3 +74,7 @@ def test_arguments_are_those_of_the_call():
 def test_a_program_may_be_prepared(text):
     (use,) = [u for u in uses(ast.parse(text)) if u.name == "mindspore.jit"]
     assert use.guarded
+
+
+def test_a_tree_as_deep_as_python_reads_is_read():
+    assert names("import mindspore as ms\na = " + "+".join(["ms.Tensor(1)"] * 900)) == ["mindspore", "Tensor"]
