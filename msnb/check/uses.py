@@ -45,7 +45,7 @@ def uses(tree: ast.Module) -> list[Use]:
 
 @contextlib.contextmanager
 def _deep_enough():
-    """Python's own parser takes deeper trees, of a sum with a thousand terms say, than functions may call each other."""
+    """Python's parser takes deeper trees, a sum of a thousand terms say, than functions may call each other."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _DEEPEST))
     try:
