@@ -178,7 +178,7 @@ def comparison(*, shown, **spelled):
 
 
 def logical(*, shown, **spelled):
-    """Declare a connective of two Tensors of bool, or of numbers, of which 0 counts as False."""
+    """Declare a connective of two Tensors of bool."""
 
     def declare(fn):
         name = fn.__name__
@@ -187,11 +187,11 @@ def logical(*, shown, **spelled):
             broadcast_check(x, y, name)
             for argument, value in (("x", x), ("y", y)):
                 if value.dtype != bool:
-                    dtype_in(name, argument, value, BOOL | NUMBER)
+                    dtype_in(name, argument, value, BOOL)
             return fn(x, y)
 
         values = {"x": "[True, False, True]", "y": "[True, True, False]"}
-        doc = _truth(fn, "are neither bool nor numbers") + _example(name, values, "bool_", shown)
+        doc = _truth(fn, "are not bool") + _example(name, values, "bool_", shown)
         return _declared(fn, kernel, doc, spelled, _TWO)
 
     return declare

@@ -4,52 +4,49 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Bool
-from msnb.core.cases import F, Flags, I, case
+from msnb.core.cases import F, Flags, I, case, refused
 from msnb.core.declare import also_called, operator, spelling
+from msnb.core.generations import differs
 from msnb.core.tensor import Tensor
 from msnb.core.ufunc import truth
-from msnb.ops._check import BOOL, NUMBER, axes_in, dtype_in, tensor_argument
+from msnb.ops._check import BOOL, axes_in, dtype_in, tensor_argument
 from msnb.ops._numpy import ArrayLike, as_tensor
 from msnb.ops.array.cast import Cast
 from msnb.ops.math._elementwise import logical
 
+_NUMBERS = "numbers are taken, too, of which 0 counts as False"
 
-@logical(shown="[ True False False]", functional="logical_and", methods=("logical_and",), numpy=truth("logical_and"))
+
+@logical(shown="[ True False False]", functional="logical_and", generation=1, numpy=truth("logical_and"))
 def LogicalAnd(x, y):
     """True where both operands are."""
     return jnp.logical_and(x, y)
 
 
-@logical(shown="[ True  True  True]", functional="logical_or", methods=("logical_or",), numpy=truth("logical_or"))
+@logical(shown="[ True  True  True]", functional="logical_or", generation=1, numpy=truth("logical_or"))
 def LogicalOr(x, y):
     """True where one operand or both are."""
     return jnp.logical_or(x, y)
 
 
-@logical(
-    shown="[False  True  True]",
-    functional="logical_xor",
-    methods=("logical_xor",),
-    generation=2,
-    numpy=truth("logical_xor"),
-)
+@logical(shown="[False  True  True]", numpy=truth("logical_xor"))
 def LogicalXor(x, y):
     """True where exactly one operand is."""
     return jnp.logical_xor(x, y)
 
 
-@operator(functional="logical_not", called=("input",), methods=("logical_not",), numpy=truth("logical_not").taking("a"))
+@operator(functional="logical_not", called=("input",), generation=1, numpy=truth("logical_not").taking("a"))
 def LogicalNot(x):
     """True where an element is False.
 
     Inputs:
-        - **x** (Tensor) - Of bool, or of numbers, of which 0 counts as False; of any shape.
+        - **x** (Tensor) - Of bool, of any shape.
 
     Outputs:
         Tensor of bool, of the shape of `x`.
 
     Raises:
-        TypeError: If `x` is not a Tensor of bool or numbers.
+        TypeError: If `x` is not a Tensor of bool.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -59,8 +56,116 @@ def LogicalNot(x):
         [False  True]
     """
     if x.dtype != bool:
-        dtype_in("LogicalNot", "x", x, BOOL | NUMBER)
+        dtype_in("LogicalNot", "x", x, BOOL)
     return jnp.logical_not(x)
+
+
+def _bool(value):
+    """An operand as bool; a Tensor of numbers is True where it is not 0."""
+    if not isinstance(value, Tensor):
+        return value if isinstance(value, bool) else bool(value) if isinstance(value, (int, float)) else value
+    return value if value.dtype == mstype.bool_ else Cast.functional(value, mstype.bool_)
+
+
+@differs(_NUMBERS)
+@spelling(LogicalAnd, Cast, function="logical_and", method="logical_and")
+def logical_and(input: Tensor, other: Tensor) -> Tensor:
+    """True where both operands are; of numbers, 0 counts as False.
+
+    Args:
+        input (Union[Tensor, Number, bool]): The first operand.
+        other (Union[Tensor, Number, bool]): The second operand, of a shape that broadcasts with the first.
+
+    Returns:
+        Tensor of bool.
+
+    Raises:
+        TypeError: If neither operand is a Tensor.
+        ValueError: If the shapes do not broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.logical_and(Tensor([True, False]), Tensor([True, True])))
+        [ True False]
+    """
+    return LogicalAnd.functional(_bool(input), _bool(other))
+
+
+@differs(_NUMBERS)
+@spelling(LogicalOr, Cast, function="logical_or", method="logical_or")
+def logical_or(input: Tensor, other: Tensor) -> Tensor:
+    """True where one operand or both are; of numbers, 0 counts as False.
+
+    Args:
+        input (Union[Tensor, Number, bool]): The first operand.
+        other (Union[Tensor, Number, bool]): The second operand, of a shape that broadcasts with the first.
+
+    Returns:
+        Tensor of bool.
+
+    Raises:
+        TypeError: If neither operand is a Tensor.
+        ValueError: If the shapes do not broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.logical_or(Tensor([True, False]), Tensor([True, True])))
+        [ True  True]
+    """
+    return LogicalOr.functional(_bool(input), _bool(other))
+
+
+@spelling(LogicalXor, Cast, function="logical_xor", method="logical_xor")
+def logical_xor(input: Tensor, other: Tensor) -> Tensor:
+    """True where exactly one operand is; of numbers, 0 counts as False.
+
+    Args:
+        input (Union[Tensor, Number, bool]): The first operand.
+        other (Union[Tensor, Number, bool]): The second operand, of a shape that broadcasts with the first.
+
+    Returns:
+        Tensor of bool.
+
+    Raises:
+        TypeError: If neither operand is a Tensor.
+        ValueError: If the shapes do not broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.logical_xor(Tensor([True, False]), Tensor([True, True])))
+        [False  True]
+    """
+    return LogicalXor.functional(_bool(input), _bool(other))
+
+
+@differs(_NUMBERS)
+@spelling(LogicalNot, Cast, function="logical_not", method="logical_not")
+def logical_not(input: Tensor) -> Tensor:
+    """True where an element is False; of numbers, where it is 0.
+
+    Args:
+        input (Tensor): Of bool or numbers, of any shape.
+
+    Returns:
+        Tensor of bool, of the shape of `input`.
+
+    Raises:
+        TypeError: If `input` is no Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.logical_not(Tensor([True, False])))
+        [False  True]
+    """
+    return LogicalNot.functional(_truth("logical_not", input))
 
 
 @operator
@@ -226,7 +331,9 @@ CASES = [
     case(ReduceAll, Flags(2, 3), 1, keep_dims=True),
     case(ReduceAny, Flags(2, 3)),
     case(ReduceAny, Flags(2, 3), 1, keep_dims=True),
-    case(LogicalAnd, I(2, 3), I(3)),
-    case(LogicalXor, F(2, 3), F(2, 3)).without("gradient", "truth has none"),
-    case(LogicalNot, I(4)),
+    refused(TypeError, LogicalAnd, F(2, 3), F(2, 3)),
+    case(logical_and, I(2, 3), I(3)),
+    case(logical_or, Flags(2, 3), I(3)),
+    case(logical_xor, F(2, 3), F(2, 3)).without("gradient", "truth has none"),
+    case(logical_not, I(4)),
 ]
