@@ -5,6 +5,7 @@ from msnb.core.tensor import Tensor
 from msnb.mint._rows import floating
 from msnb.ops import functional as F
 from msnb.ops import operations as P
+from msnb.ops.math.logic import logical_and, logical_not, logical_or, logical_xor  # of numbers, too, as MindSpore 2's
 
 __all__ = [
     "add",
@@ -83,61 +84,6 @@ def xlogy(input: Tensor | float, other: Tensor | float) -> Tensor:
         Tensor of the common shape; whole numbers count as float32.
     """
     return F.xlogy(floating(input), floating(other))
-
-
-def _truth(x):
-    return x if not isinstance(x, Tensor) or x._array.dtype.kind == "b" else F.not_equal(x, 0)
-
-
-def logical_not(input: Tensor) -> Tensor:
-    """Whether each element is 0.
-
-    Args:
-        input (Tensor): Numbers or bool.
-
-    Returns:
-        Tensor of bool.
-    """
-    return F.logical_not(_truth(input))
-
-
-def logical_and(input: Tensor | bool, other: Tensor | bool) -> Tensor:
-    """Whether both elements are other than 0.
-
-    Args:
-        input (Union[Tensor, bool]): Numbers or bool.
-        other (Union[Tensor, bool]): The same.
-
-    Returns:
-        Tensor of bool, of the common shape.
-    """
-    return F.logical_and(_truth(input), _truth(other))
-
-
-def logical_or(input: Tensor | bool, other: Tensor | bool) -> Tensor:
-    """Whether one of two elements is other than 0.
-
-    Args:
-        input (Union[Tensor, bool]): Numbers or bool.
-        other (Union[Tensor, bool]): The same.
-
-    Returns:
-        Tensor of bool, of the common shape.
-    """
-    return F.logical_or(_truth(input), _truth(other))
-
-
-def logical_xor(input: Tensor | bool, other: Tensor | bool) -> Tensor:
-    """Whether exactly one of two elements is other than 0.
-
-    Args:
-        input (Union[Tensor, bool]): Numbers or bool.
-        other (Union[Tensor, bool]): The same.
-
-    Returns:
-        Tensor of bool, of the common shape.
-    """
-    return F.logical_xor(_truth(input), _truth(other))
 
 
 def bitwise_not(input: Tensor) -> Tensor:

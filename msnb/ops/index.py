@@ -339,10 +339,10 @@ def _setitem_of(self: Tensor, index: Any, value: Any) -> Tensor:
 @spelling(_TensorSetItem, _TensorSetMask, method="__setitem__", generation=2)
 def _setitem_of_second(self: Tensor, index: Any, value: Any) -> Tensor:
     """Put `value` where an index points, and where the Tensor is a part of others, into these."""
-    _put(self, index, value)
-    while found := whole_of(self):
+    part = _put(self, index, value)
+    while found := whole_of(part):
         whole, place = found
-        self = _put(whole, place, self)
+        part = _put(whole, place, part)
     return self
 
 

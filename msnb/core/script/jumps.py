@@ -14,6 +14,7 @@ from typing import Any
 from msnb.core.script.names import always_leaves, assign, at, contains, load
 
 MISSING_RETURN = "__msnb_missing"  # stands for None where a path falls off the end
+FLAGS = ("__return", "__break", "__continue")  # prefixes of the flags
 RETURN_VALUE = "__rv"  # prefix of variables whose value only matters once the flag beside them is set
 
 

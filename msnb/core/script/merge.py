@@ -14,13 +14,13 @@ from msnb.core.errors import describe
 from msnb.core.errors import place as show_place
 from msnb.core.script.absent import MISSING, Undefined
 from msnb.core.script.calls import scoped_call
+from msnb.core.script.jumps import FLAGS
 from msnb.core.script.raises import Raised
 from msnb.core.tensor import Tensor, box
 from msnb.core.tree import flatten, structure
 
 _thread = trace.thread
 _NUMBERS = (bool, int, float, np.generic)
-FLAGS = ("__return", "__break", "__continue")  # what the names of the flags begin with that `jumps` makes
 
 
 class Chosen:

@@ -1,19 +1,7 @@
 """A face: the base of loss functions and all of them, whose path this is."""
 
-from msnb.nn.loss import classification, likelihood, margin, regression, similarity
-from msnb.nn.loss._base import LossBase
-from msnb.nn.loss.classification import *  # noqa: F403
-from msnb.nn.loss.likelihood import *  # noqa: F403
-from msnb.nn.loss.margin import *  # noqa: F403
-from msnb.nn.loss.regression import *  # noqa: F403
-from msnb.nn.loss.sampled import SampledSoftmaxLoss
-from msnb.nn.loss.similarity import *  # noqa: F403
+from msnb.nn.loss import *  # noqa: F403
+from msnb.nn.loss import LossBase
+from msnb.nn.loss import __all__ as __all__
 
 _Loss = LossBase  # its name in r1.1, from which programs derive their own
-
-__all__ = ["LossBase", "SampledSoftmaxLoss"]
-__all__ += classification.__all__
-__all__ += likelihood.__all__
-__all__ += margin.__all__
-__all__ += regression.__all__
-__all__ += similarity.__all__

@@ -61,10 +61,10 @@ def LogicalNot(x):
 
 
 def _bool(value):
-    """An operand as bool; a Tensor of numbers is True where it is not 0."""
-    if not isinstance(value, Tensor):
-        return value if isinstance(value, bool) else bool(value) if isinstance(value, (int, float)) else value
-    return value if value.dtype == mstype.bool_ else Cast.functional(value, mstype.bool_)
+    """An operand as bool: True where it is not 0. What is neither Tensor nor number stays as it is, to be refused."""
+    if isinstance(value, Tensor):
+        return value if value.dtype == mstype.bool_ else Cast.functional(value, mstype.bool_)
+    return bool(value) if isinstance(value, (int, float)) else value
 
 
 @differs(_NUMBERS)
