@@ -18,6 +18,7 @@ class Row(NamedTuple):
     trained: bool = True
     mode: str = "GRAPH"
     frozen: bool = False  # msnb only: the others have no such thing
+    device: str = "CPU"  # or "GPU"
 
 
 class Peer(NamedTuple):
@@ -55,7 +56,7 @@ def _cell(row, prepared, **settings):
 
     import mindspore as ms
 
-    ms.set_context(mode=getattr(ms, f"{row.mode}_MODE"), device_target="CPU", **settings)
+    ms.set_context(mode=getattr(ms, f"{row.mode}_MODE"), device_target=row.device, **settings)
     inputs = [ms.Tensor(value) for value in data(row)]
     net = getattr(networks, row.network)()
     parameters = {parameter.name: parameter for parameter in net.get_parameters()}
@@ -78,15 +79,16 @@ def of_torch(row):
     import networks_torch
     import torch
 
-    x, y = (torch.from_numpy(value) for value in data(row))
-    net = getattr(networks_torch, row.network)()
+    place = "cuda" if row.device == "GPU" else "cpu"
+    x, y = (torch.from_numpy(value).to(place) for value in data(row))
+    net = getattr(networks_torch, row.network)().to(place)
     weights = networks_torch.weights(net)
     if row.trained:
         step, y = networks_torch.training_step(net), y.long()
-        call = lambda: step(x, y).numpy()
+        call = lambda: step(x, y).cpu().numpy()
     else:
         predict = networks_torch.prediction(net)
-        call = lambda: predict(x).numpy()
+        call = lambda: predict(x).cpu().numpy()
 
     def load(given):
         for name, value in given.items():
@@ -101,6 +103,7 @@ def of_jax(row):
     import jax
     import networks_jax
 
+    jax.config.update("jax_default_device", jax.devices(row.device.lower())[0])
     x, y = data(row)
     x, y = jax.device_put(x.transpose(0, 2, 3, 1) if x.ndim == 4 else x), jax.device_put(y)
     init, apply = getattr(networks_jax, row.network)

@@ -11,6 +11,8 @@ Printed are medians over the rounds of the median wall and the mean CPU millisec
 peak memory, and the ratios of msnb to MindSpore and, figure by figure, to the best of all others. CPU time is the
 fairer one on a machine that does other work, and counts both cores.
 
+On a GPU, whose work is mostly waiting for it here, wall time is the figure, and --batch gives it enough to do.
+
 With --check nothing is timed: each framework takes msnb's weights and has to come to the same losses or outputs.
 """
 
@@ -83,9 +85,10 @@ def write_weights(shapes, file):
     np.savez(file, **weights)
 
 
-def child(who, row, how, value):
+def child(who, row, device, batch, how, value):
     """Run one row in this process, and print what it gives as JSON."""
-    peer = PEERS[who](ROWS[row])
+    made = ROWS[row]
+    peer = PEERS[who](made._replace(device=device, shape=(int(batch) or made.shape[0], *made.shape[1:])))
     if how == "--weights":
         if who == "msnb":
             write_weights(peer.shapes, value)
@@ -94,9 +97,10 @@ def child(who, row, how, value):
         print(json.dumps(timed(peer, float(value))))
 
 
-def run(python, who, row, *how):
+def run(python, who, row, where, *how):
     """What a fresh process gives."""
-    done = subprocess.run([python, __file__, "--child", who, row, *map(str, how)], capture_output=True, text=True)
+    command = [python, __file__, "--child", who, row, *where, *map(str, how)]
+    done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"{row} failed with {who}:\n{done.stderr[-2000:]}")
     return json.loads(done.stdout.splitlines()[-1])
@@ -109,11 +113,11 @@ def trains_as_many(row, found):
         raise SystemExit(f"{row}: the networks are not the same, they train {trained} numbers")
 
 
-def check(row, pythons):
+def check(row, pythons, where):
     """Print how far each framework's losses or outputs are from msnb's; an error where that is too far."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "weights.npz"
-        found = {who: run(python, who, row, "--weights", file) for who, python in pythons.items()}
+        found = {who: run(python, who, row, where, "--weights", file) for who, python in pythons.items()}
     trains_as_many(row, found)
     own, differences = np.array(found.pop("msnb")["results"]), {}
     for who, made in found.items():
@@ -126,12 +130,12 @@ def check(row, pythons):
         raise SystemExit(f"{row}: the results differ by more than {TOLERANCE}; msnb's are {own.tolist()}")
 
 
-def compare(row, pythons, rounds, seconds):
+def compare(row, pythons, where, rounds, seconds):
     """Print the figures of a row, and msnb's ratios."""
     found = {who: [] for who in pythons}
     turns = list(pythons.items())
     for _ in range(rounds):
-        made = {who: run(python, who, row, "--seconds", seconds) for who, python in turns}
+        made = {who: run(python, who, row, where, "--seconds", seconds) for who, python in turns}
         trains_as_many(row, made)
         for who in made:
             found[who].append(made[who]["figures"])
@@ -158,7 +162,10 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--device", choices=("CPU", "GPU"), default="CPU")
+    parser.add_argument("--batch", type=int, default=0, help="of all rows, in place of their own")
     options = parser.parse_args()
+    where = options.device, str(options.batch)
     pythons = {"msnb": sys.executable, "MindSpore": options.mindspore, "PyTorch": options.torch, "JAX": sys.executable}
     for row in options.row:
         if row not in ROWS:
@@ -172,9 +179,9 @@ def main():
         if ROWS[row].mode == "PYNATIVE":
             del there["JAX"]  # which compiles whole steps
         if options.check:
-            check(row, there)
+            check(row, there, where)
         else:
-            compare(row, there, options.rounds, options.seconds)
+            compare(row, there, where, options.rounds, options.seconds)
 
 
 if __name__ == "__main__":

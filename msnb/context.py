@@ -4,6 +4,7 @@ What reads a setting in a hot path reads an attribute: ``context._state.mode``. 
 with :func:`on_change`. A setting that only an Ascend chip knows is accepted, and said to have no effect, once.
 """
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +20,7 @@ from msnb._settings import (
     mapping,
     only,
 )
-from msnb.common.kinds import Between, Bool, Instance, Int, OneOf, Str, Worded
+from msnb.common.kinds import Between, Bool, Instance, Int, OneOf, Str, Worded, check
 
 __all__ = [
     "GRAPH_MODE",
@@ -94,12 +95,33 @@ def _device_target(key, value):
             "GPU": ' For an NVIDIA GPU: pip install "msnb[cuda]", then restart.',
             "TPU": ' On a machine with a TPU: pip install "msnb[tpu]", then restart.',
         }.get(value, "")
+        if os.environ.get("JAX_PLATFORMS"):
+            extra += (
+                f" JAX looks for nothing but JAX_PLATFORMS={os.environ['JAX_PLATFORMS']}, which the environment names."
+            )
         raise ValueError(
             f"device_target='{value}' was asked for, but JAX finds no {value} on this machine. It has: "
             f"{'; '.join(_describe(devices) for devices in platforms.values())}. "
             f'Use context.set_context(device_target="{best}"), or leave device_target out.{extra}'
         )
     return value
+
+
+_ALGORITHMS = ("conv_fprop_algo", "conv_dgrad_algo", "conv_wgrad_algo")
+
+
+def _gpu_config(key, value):
+    """What is set so far and what `value` sets; XLA chooses the algorithms of convolutions by itself."""
+    given = check(mapping, value, key, None)
+    for name, setting in given.items():
+        if name not in ("matmul_allow_tf32", "conv_allow_tf32", *_ALGORITHMS):
+            raise ValueError(
+                f"{key} has the keys 'matmul_allow_tf32' and 'conv_allow_tf32', which are bool, and "
+                f"{', '.join(map(repr, _ALGORITHMS))}, which are str, but got {name!r}."
+            )
+        check(Str if name in _ALGORITHMS else Bool, setting, f"{name} of {key}", None)
+        log.unused("set_context", _XLA_DECIDES, **{f"{name} of {key}": name in _ALGORITHMS})
+    return {**_state.gpu_config, **given}
 
 
 _XLA_DECIDES = "XLA decides this by itself"
@@ -146,7 +168,7 @@ _ROWS = {
     "jit_syntax_level": (2, Between(Int, 0, 2), _XLA_DECIDES),
     "jit_config": ({}, mapping, _XLA_DECIDES),
     "ascend_config": ({}, mapping, _OF_ASCEND),
-    "gpu_config": ({}, mapping, _XLA_DECIDES),
+    "gpu_config": ({}, Worded("settings of a GPU", lambda value, key: _gpu_config(key, value))),
     "jit_enable_inplace_ops": (True, Bool, _XLA_DECIDES),
     "debug_level": (0, Between(Int, 0, 1), _XLA_DECIDES),
     "grad_for_scalar": (False, Bool, "numbers among the inputs of a gradient always get one"),
@@ -209,6 +231,9 @@ def set_context(**kwargs: Any) -> None:
             steps that take longer, up to three times: for networks that are tried out and changed. It holds on CPU
             for what is compiled from then on; networks in GRAPH mode are compiled again. Sums may be added up in
             another order, so that numbers agree to rounding with those of the other effort. Default: "full".
+        gpu_config (dict): How exactly a GPU computes: "matmul_allow_tf32" (bool) says whether it may round the factors
+            of float32 matrix products to TF32, which is many times faster and leaves three digits, "conv_allow_tf32"
+            the same of convolutions. What is not named stays as it is. Default: False and True, as in MindSpore.
         kwargs: Further settings of r1.1 (enable_graph_kernel, enable_sparse, max_call_depth, ...) and 2.x, which are
             checked and kept; one that changes nothing under XLA says so once.
 

@@ -238,3 +238,9 @@ def test_search_parameters_are_checked_and_reset():
         set_algo_parameters(algo_approxi_epsilon=1)
     reset_algo_parameters()
     assert get_algo_parameters("tensor_slice_align_size") == 16
+
+
+def test_a_device_that_the_environment_hides_is_said_to_be_hidden(monkeypatch):
+    monkeypatch.setenv("JAX_PLATFORMS", "cpu")
+    with pytest.raises(ValueError, match="JAX finds no GPU.*JAX_PLATFORMS=cpu"):
+        context.set_context(device_target="GPU")

@@ -248,8 +248,9 @@ ABSENT: dict[str, dict[str, str]] = {
     },
     "it is ops.Custom": {"ops.operations": "Custom"},
     "GlobalComm.WORLD_COMM_GROUP is the name of the group of all": {"communication": "MCCL_WORLD_COMM_GROUP"},
+    "context.set_context has what has a meaning here: gpu_config={{'matmul_allow_tf32': True}} for the precision of a "
+    "GPU, deterministic and runtime_num_threads; leave the rest out": {"": "device_context"},
     "it is a part of MindSpore's compiler, which XLA replaces; leave it out": {
-        "": "device_context",
         "ops": "DtypeToEnum DumpGradient MapCacheIdx PyExecute SliceGetItem TensorToTuple UpdateState environ_add "
         "environ_create environ_get environ_set is_dynamic_sequence_element_unknown is_sequence_shape_unknown "
         "is_sequence_value_unknown is_tensor_bool_cond iter_converter make_map_parameter make_row_tensor_inner "

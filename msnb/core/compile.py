@@ -17,7 +17,7 @@ import numpy as np
 
 from msnb import context, log
 from msnb.common import dtype as mstype
-from msnb.core import constant_numbers, generations, script, spreading, tensor_hooks, trace, unrolled, varying
+from msnb.core import constant_numbers, generations, script, spreading, tensor_hooks, tf32, trace, unrolled, varying
 from msnb.core._jax_private import placement
 from msnb.core.argument_names import parameter_names
 from msnb.core.by_values import ShapeByValues, can_run_plainly, say
@@ -45,7 +45,7 @@ __all__ = [
 
 _thread = trace.thread
 
-for _key in ("device_target", "device_id", "check_bprop", "compile_effort"):
+for _key in ("device_target", "device_id", "check_bprop", "compile_effort", "gpu_config"):
     context.on_change(_key, lambda _: trace.epoch.bump())
 
 
@@ -131,13 +131,14 @@ _CHECKED = (
     "the generation that Tensors follow",
     "hooks of Parameters",
     "the devices that work is spread over",
+    "gpu_config",
 )
 
 
 def _checks():
     state, hooks = context._state, tensor_hooks.changes.value
     effort, spread = state.compile_effort, spreading.state()
-    return state.check_indices, state.check_bprop, effort, generations.shared, hooks, spread
+    return state.check_indices, state.check_bprop, effort, generations.shared, hooks, spread, tf32.allowed()
 
 
 _MOST_SIGNATURES = 256  # of one Cell or function; the oldest goes, with what it keeps alive

@@ -3,6 +3,7 @@
 import inspect
 import linecache
 import os
+import re
 import sys
 from collections.abc import Sequence
 from types import FrameType
@@ -117,11 +118,19 @@ def _about_shapes(error):
     return next((what for kind, words, what in _SHAPES if isinstance(error, kind) and text.startswith(words)), None)
 
 
+_NOT_THERE = re.compile(r"MLIR translation rule for primitive '(.+?)' not found for platform")
+
+
 def explain_kernel_error(error: BaseException, op: str, args: Sequence[Any]) -> BaseException:
     """The error of an operator's kernel as MindSpore's users know it: class by cause, the operator, its inputs."""
     if isinstance(error, KeyboardInterrupt):
         return error
     text = str(error)
+    if missing := _NOT_THERE.search(text):
+        return NotImplementedError(
+            f"For '{op}', XLA has nothing that computes {missing[1]!r} on this device. Compute it on the CPU: "
+            f'context.set_context(device_target="CPU"), and back afterwards.'
+        )
     if text.startswith(("For '", "for '")) or not isinstance(
         error, (TypeError, ValueError, IndexError, ZeroDivisionError, OverflowError, AssertionError)
     ):

@@ -5,12 +5,14 @@ with further outputs, one whose Parameters are constants.
 """
 
 import functools
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from msnb import context
 from msnb.core._jax_private import eval_jaxpr, without_prints
 from msnb.core.keeping import keeping
 from msnb.core.spreading import Places
@@ -46,11 +48,13 @@ def jitted(
     places: Places | None,
     flat: Callable[..., Any],
     donate: bool = False,
+    lent: frozenset[int] = frozenset(),
 ) -> Callable[..., Any]:
     """`flat` as one compiled call over the list of written Parameters, that of the others, and the arguments.
 
-    A call that donates writes the new Parameters where the old ones were. Arrays that are `frozen` stand in the program
-    instead of the list of the others. With `places`, the arrays are spread over devices, the new Parameters as the old.
+    A call that donates writes the new Parameters where the old ones were, but for those that are `lent`. Arrays that
+    are `frozen` stand in the program instead of the list of the others. With `places`, the arrays are spread over
+    devices, the new Parameters as the old.
     """
 
     run = flat if places is None or places.around is None else places.around(flat)
@@ -65,8 +69,58 @@ def jitted(
     if places is not None:
         where["in_shardings"] = (places.written, places.read if frozen is None else [], *places.rest)
         where["out_shardings"] = (places.written, places.results)
+    if donate and lent and places is None:
+        return _Lending(step, lent)
     call = jax.jit(step, donate_argnums=(0,) if donate else (), **where)
     return call if places is None or places.calling is None else places.calling(call, places)
+
+
+_SMALL = 4096  # bytes
+
+
+def lent(written: Sequence[Any]) -> frozenset[int]:
+    """Which of the written Parameters a program does not donate: on a GPU, those that take hardly any memory.
+
+    Where three outputs are one value, such as the counts that an optimizer has for each Parameter, XLA (seen with
+    jaxlib 0.11.2) writes it into one of the three donated arrays and gives the old content of another for the new.
+    """
+    if context.device().platform != "gpu":
+        return frozenset()
+    like = [p._like() for p in written]
+    return frozenset(i for i, a in enumerate(like) if math.prod(a.shape) * a.dtype.itemsize <= _SMALL)
+
+
+class _Lending:
+    """What a `jax.jit` of `step` is that does not donate the written Parameters at some places."""
+
+    __slots__ = ("_call", "_lent", "__weakref__")
+
+    def __init__(self, step, lent):
+        def apart(given, lent_ones, *rest):
+            found = {True: iter(lent_ones), False: iter(given)}
+            count = len(given) + len(lent_ones)
+            return step([next(found[i in lent]) for i in range(count)], *rest)
+
+        apart.__name__ = apart.__qualname__ = step.__name__
+        self._call, self._lent = jax.jit(apart, donate_argnums=(0,)), lent
+
+    def _split(self, written):
+        lists = [], []
+        for i, array in enumerate(written):
+            lists[i in self._lent].append(array)
+        return lists
+
+    def __call__(self, written, *rest):
+        return self._call(*self._split(written), *rest)
+
+    def lower(self, written, *rest):
+        return self._call.lower(*self._split(written), *rest)
+
+    def trace(self, written, *rest):
+        return self._call.trace(*self._split(written), *rest)
+
+    def __getattr__(self, name):
+        return getattr(self._call, name)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.core import events, interrupts, spreading, trace, whole
+from msnb.core import events, interrupts, spreading, tf32, trace, whole
 from msnb.core._jax_private import forget_compiled, is_tracer, strengthen
 from msnb.core.dtype import is_inexact
 from msnb.core.names import GraphName
@@ -38,7 +38,8 @@ class Kernel:
 
     def __init__(self, name: str, fn: Callable[..., Any]) -> None:
         def kernel(*arrays):
-            out = fn(*arrays)
+            with tf32.products(arrays):
+                out = fn(*arrays)
             if type(out) is tuple:
                 return tuple([strengthen(jnp.asarray(o)) for o in out])
             return strengthen(jnp.asarray(out))
@@ -220,3 +221,12 @@ def _switch(asked):
 
 
 events.when_asked("dispatched", _switch)
+
+
+def _trace_anew():
+    """What kernels have compiled is for another precision of products."""
+    for one in living():
+        one.compiled.clear_cache()
+
+
+tf32.on_change(_trace_anew)

@@ -32,7 +32,7 @@ from msnb.core import (
 from msnb.core._jax_private import argument_like, forget_compiled, forget_effects, without_prints
 from msnb.core.checks import Finding
 from msnb.core.errors import place as show_place
-from msnb.core.forms import flat, identifier, jitted
+from msnb.core.forms import flat, identifier, jitted, lent
 from msnb.core.identity import weakly
 from msnb.core.kernel import Kernel
 from msnb.core.operator import own
@@ -112,7 +112,7 @@ class Program(Staged):
         place = {id(p): i for i, p in enumerate(self.params)}
         self._kept = [place[id(p)] for p in self.written] if self.errors else []  # by a call that fails
         self._flat = self._form_of([self.returning])
-        self.run = self._own_run = self._jitted(self._flat, donate=bool(self.written))
+        self.run = self._own_run = self._donating()
         self._careful = None  # the form that leaves the old arrays of Parameters alone, once threads contend for them
         self._ready = None  # what `run` was when it was last called: it is compiled
         self._ran = None  # (form, its arguments) of the last call that compiled
@@ -120,6 +120,9 @@ class Program(Staged):
         self._observed = ()  # (observer, number of its arrays) while this program runs in a form with further outputs
         self._form = (), [], self._own_run, ()  # (observers, their graphs, `run`, `_observed`) of the last time
         self._kernel = None
+
+    def _donating(self):
+        return self._jitted(self._flat, donate=bool(self.written), lent=lent(self.written))
 
     def _find_places(self):
         """(where its arrays are to be, why they cannot be there): a program may be looked at on any machine."""
@@ -257,7 +260,7 @@ class Program(Staged):
         read = [p._stored() for p in self.read]
         if self.frozen is not None and not same(read, self.frozen):
             self.frozen[:] = read
-            self.run = self._own_run = self._jitted(self._flat, donate=bool(self.written))
+            self.run = self._own_run = self._donating()
             self._ready = self._ran = None
             log.once(f"{self.title} is frozen, and its weights have changed: it is compiled anew each time they do.")
 

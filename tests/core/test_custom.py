@@ -306,3 +306,24 @@ def test_what_custom_cannot_do_is_told():
         ops.GradOperation()(ops.Custom(np.sin, lambda x: x, lambda x: x, "pyfunc"))(Tensor(X))
     with pytest.raises(Exception, match=r"out_shape says \(2, 3\), but <lambda> returned \(1, 3\)"):
         ops.Custom(lambda x: x[:1], lambda x: x, lambda x: x, "pyfunc")(Tensor(X)).asnumpy()
+
+
+@pytest.mark.parametrize("shape, compiled", [((4, 8), True), ((2, 3), False)])
+def test_on_a_gpu_a_kernel_is_compiled_that_can_be_and_else_interpreted(monkeypatch, caplog, shape, compiled):
+    from msnb.core.custom import pallas
+
+    class _Gpu:
+        platform = "gpu"
+
+    monkeypatch.setattr(pallas.context, "device", lambda: _Gpu)
+    like = jnp.zeros(shape)
+    assert pallas._is_interpreted(f"Kernel{shape}", [like], [like], {}) is not compiled
+
+
+def test_what_xla_has_not_on_a_device_is_an_error_that_says_what_to_do():
+    from msnb.core.errors import explain_kernel_error
+
+    raw = NotImplementedError("MLIR translation rule for primitive 'schur' not found for platform cuda")
+    told = explain_kernel_error(raw, "MatrixLogarithm", [])
+    assert isinstance(told, NotImplementedError) and str(told).startswith("For 'MatrixLogarithm', XLA has nothing")
+    assert 'set_context(device_target="CPU")' in str(told)

@@ -1,12 +1,14 @@
-"""`pallas_operator`: a Pallas kernel and its shape rule as an operator; interpreted on CPU, compiled on GPU and TPU."""
+"""`pallas_operator`: a Pallas kernel and its shape rule as an operator; compiled where it can be, else interpreted."""
 
 import inspect
+import math
 from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from msnb import context, log
 from msnb.common import dtype as mstype
 from msnb.core.errors import describe
 
@@ -42,7 +44,8 @@ def pallas_operator(
         backward (Callable): Its gradient, see `custom_operator`; ``@Name.backward`` does the same. A kernel has no
             other: JAX does not differentiate it. Default: None.
         name (str): Name of the operator. Default: None, that of the function.
-        interpret (bool): Whether the kernel is interpreted rather than compiled. Default: None, on CPU.
+        interpret (bool): Whether the kernel is interpreted rather than compiled. Default: None, on CPU, and on a GPU
+            where the size of a block is no power of two, which Pallas does not compile there.
 
     Returns:
         Decorator; of the function it makes the class of the operator.
@@ -84,14 +87,15 @@ def pallas_operator(
             several = isinstance(shapes, list)
             results = [_result(shape, called) for shape in (shapes if several else [shapes])]
             settings: dict[str, Any] = {"in_specs": asked(in_specs), "out_specs": asked(out_specs)}
+            settings = {key: value for key, value in settings.items() if value is not None}
             run = pallas.pallas_call(
                 lambda *refs: kernel(*refs, **given),
                 out_shape=tuple(results) if several else results[0],
                 grid=asked(grid),
                 scratch_shapes=scratch_shapes,
-                interpret=jax.default_backend() == "cpu" if interpret is None else interpret,
+                interpret=_is_interpreted(called, seen, results, settings) if interpret is None else interpret,
                 name=called,
-                **{key: value for key, value in settings.items() if value is not None},
+                **settings,
             )
             found = run(*arrays)
             return tuple(found) if several else found
@@ -105,6 +109,26 @@ def pallas_operator(
         return made(function, called, Gradient(backward, why))
 
     return declare
+
+
+def _is_interpreted(name, seen, results, specs):
+    """Whether no compiler takes a kernel where programs run now."""
+    platform = context.device().platform
+    if platform != "gpu":
+        return platform == "cpu"
+    told = [specs.get("in_specs"), specs.get("out_specs")]
+    for arrays, blocks in zip((seen, results), told):
+        blocks = blocks if isinstance(blocks, (list, tuple)) else [blocks] * len(arrays)
+        for array, block in zip(arrays, blocks):
+            shape = getattr(block, "block_shape", None) or array.shape
+            size = math.prod(n for n in shape if isinstance(n, int))
+            if size & (size - 1):
+                log.once(
+                    f"'{name}' is interpreted, which is slow: on a GPU, Pallas compiles kernels of blocks whose sizes "
+                    f"are powers of two, and this one sees {tuple(shape)}. Choose others by in_specs and out_specs."
+                )
+                return True
+    return False
 
 
 def _taken(function, given):

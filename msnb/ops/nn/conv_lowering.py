@@ -8,6 +8,8 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jax import lax
 
+from msnb.core import tf32
+
 
 class Geometry(NamedTuple):
     """What a convolution needs besides its arrays: one entry of each tuple a spatial dimension."""
@@ -30,7 +32,14 @@ def direct(x, w, g):
     letters = "DHW"[-len(g.stride) :]
     layout = ("NC" + letters, "OI" + letters, "NC" + letters)
     return lax.conv_general_dilated(
-        x, w, g.stride, g.padding, rhs_dilation=g.dilation, dimension_numbers=layout, feature_group_count=g.group
+        x,
+        w,
+        g.stride,
+        g.padding,
+        rhs_dilation=g.dilation,
+        dimension_numbers=layout,
+        feature_group_count=g.group,
+        precision=tf32.of_convolutions(),
     )
 
 

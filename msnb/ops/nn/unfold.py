@@ -6,6 +6,7 @@ import jax
 from jax import lax
 
 from msnb.common.kinds import IntOrTuple, Shape
+from msnb.core import tf32
 from msnb.core.cases import F, Values, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
@@ -35,7 +36,12 @@ def Im2ColExt(input, kernel_size: Shape, dilation: Shape = (1,), padding: Shape 
     two = lambda v: tuple(v) * 2 if len(v) == 1 else tuple(v)
     kernel = two(kernel_size)
     patches = lax.conv_general_dilated_patches(
-        input, kernel, two(stride), [(p, p) for p in two(padding)], rhs_dilation=two(dilation)
+        input,
+        kernel,
+        two(stride),
+        [(p, p) for p in two(padding)],
+        rhs_dilation=two(dilation),
+        precision=tf32.EXACT,
     )
     return patches.reshape(*patches.shape[:2], math.prod(patches.shape[2:]))
 
@@ -95,7 +101,7 @@ def Col2Im(
 
     def windows(images):
         patches = lax.conv_general_dilated_patches(
-            images, kernel, stride, [(p, p) for p in padding], rhs_dilation=dilation
+            images, kernel, stride, [(p, p) for p in padding], rhs_dilation=dilation, precision=tf32.EXACT
         )
         return patches.reshape(*images.shape[:2], kernel[0] * kernel[1], math.prod(patches.shape[2:]))
 

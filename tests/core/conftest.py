@@ -1,0 +1,25 @@
+"""A GPU where there is none."""
+
+import pytest
+
+from msnb import context
+from msnb.core import forms, tf32
+
+
+class _Context:
+    """`msnb.context` with a processor that passes for a GPU."""
+
+    class device:  # noqa: N801 - what is called by that name
+        platform = "gpu"
+
+    def __getattr__(self, name):
+        return getattr(context, name)
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    """What programs are made for passes for a GPU; what runs them is this processor."""
+    for asking in (tf32, forms):
+        monkeypatch.setattr(asking, "context", _Context())
+    yield
+    context.set_context(gpu_config={"matmul_allow_tf32": False, "conv_allow_tf32": True})
