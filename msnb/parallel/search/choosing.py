@@ -1,8 +1,8 @@
 """The cheapest choice for each node of a problem.
 
 Nodes whose surroundings are equal are chosen alike, what can be decided exactly is decided (`reducing`), and an
-integer linear program, which HiGHS solves, has the rest; in it each node has one choice and each pair of neighbours one
-pair of choices (the linear form of pairs is that of Alpa). At last each node is looked at once more by itself.
+integer linear program has the rest (`program`). Where there are many nodes, surroundings are few edges at first, and
+what is found so is made better part by part (`windows`). At last each node is looked at once more by itself.
 A limit of memory becomes a price of it, as high as is needed.
 """
 
@@ -10,20 +10,22 @@ import math
 import time
 from collections import defaultdict
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import coo_matrix
 
 from msnb.parallel.search.equal import classes
 from msnb.parallel.search.problem import Problem
+from msnb.parallel.search.program import cheapest
 from msnb.parallel.search.reducing import Array, Reduced
+from msnb.parallel.search.windows import improved
 
 BYTE = 200.0  # operations in the time that one byte takes; of an accelerator with 100 TFLOP/s and 500 GB/s
 _PRICE, _PRICES = 1 / 16, 6  # of a byte of memory, in bytes sent: the first that is tried, and how many are
 _DEAR = 1e5  # at which nothing but memory counts
 _FEW = 500  # nodes, of which each is searched for by itself
+# Of more, for 24 layers: nodes that are alike two edges around leave a program of 135 nodes, which takes seconds; those
+# that are alike eight edges around leave one of 317, of which little is known after a minute.
+_ROUGH, _ROUGH_GAP, _ROUGH_SHARE = 2, 1e-2, 1 / 3
 
 
 def dynamic_programming(
@@ -46,16 +48,16 @@ def dynamic_programming(
         RuntimeError: If no choice fits into the memory.
     """
     deadline, work = time.monotonic() + seconds, (operation, written)
-    together = classes(problem) if len(problem.nodes) > _FEW else list(range(len(problem.nodes)))
+    search = _Search(problem, work, deadline)
     if memory is None:
-        return _cheapest(problem, together, work, 0.0, deadline)
+        return search.cheapest(0.0)
     least = sum(min(c.held for c in problem.nodes[n]) for n in problem.kept)
     if least > memory:
         raise RuntimeError(
             f"No way was found to spread the program over the devices: each would have to keep {least:,.0f} bytes, "
             f"but has memory for {memory:,.0f}."
         )
-    return within(problem, memory, lambda price: _cheapest(problem, together, work, price, deadline), deadline)
+    return within(problem, memory, search.cheapest, deadline)
 
 
 def within(problem: Problem, memory: float, solve: Callable[[float], list[int]], deadline: float) -> list[int]:
@@ -96,12 +98,34 @@ def held(problem: Problem, choice: list[int]) -> float:
     return sum(problem.nodes[n][choice[n]].held for n in problem.kept)
 
 
-def _cheapest(problem, together, work, price, deadline):
-    costs, pairs = _priced(problem, together, work, price)
+class _Search:
+    """What is the same for each price of memory."""
+
+    def __init__(self, problem, work, deadline):
+        self._problem, self._work, self._deadline = problem, work, deadline
+        many = len(problem.nodes) > _FEW
+        self._together = classes(problem) if many else list(range(len(problem.nodes)))
+        self._rough = classes(problem, _ROUGH) if many else None
+
+    def cheapest(self, price):
+        """Number of the choice for each node, with what a byte costs that is kept."""
+        costs, pairs = _priced(self._problem, self._together, self._work, price)
+        if self._rough is None:
+            found = _solved(costs, pairs, self._left())
+        else:
+            rough = _priced(self._problem, self._rough, self._work, price)
+            alike = _solved(*rough, _ROUGH_SHARE * self._left(), _ROUGH_GAP)
+            begin = dict(zip(self._together, (alike[c] for c in self._rough), strict=True))
+            found = improved(costs, pairs, [begin[c] for c in range(len(costs))], self._deadline)
+        return _each(self._problem, [found[c] for c in self._together], self._work, price)
+
+    def _left(self):
+        return max(1.0, self._deadline - time.monotonic())
+
+
+def _solved(costs, pairs, seconds, gap=1e-4):
     reduced = Reduced(costs, pairs)
-    chosen = _by_program(reduced, max(1.0, deadline - time.monotonic()))
-    tied = reduced.whole(chosen)
-    return _each(problem, [tied[c] for c in together], work, price)
+    return reduced.whole(cheapest(reduced, seconds, gap))
 
 
 def _priced(problem: Problem, together: list[int], work: tuple[float, float], price: float):
@@ -134,61 +158,6 @@ def own_costs(problem: Problem, number: int, work: tuple[float, float], price: f
     return np.array(
         [c.sent + operation * c.operations + written * c.written + memory * c.held for c in problem.nodes[number]]
     )
-
-
-def _by_program(reduced: Reduced, seconds: float) -> dict[int, int]:
-    """The cheapest of what is left, by an integer linear program."""
-    if not reduced.left:
-        return {}
-    starts, cost = {}, []
-    for node in reduced.left:
-        starts[node] = len(cost)
-        cost.extend(reduced.costs[node])
-    single = len(cost)
-    rows, columns, values, totals = [], [], [], []
-
-    def constraint(entries, total):
-        rows.extend([len(totals)] * len(entries))
-        columns.extend(column for column, _ in entries)
-        values.extend(value for _, value in entries)
-        totals.append(total)
-
-    for node in reduced.left:
-        constraint([(starts[node] + k, 1.0) for k in range(len(reduced.costs[node]))], 1)
-    for source in reduced.left:
-        for target, table in reduced.pairs[source].items():
-            if target < source or not table.any():
-                continue
-            rows_alike, columns_alike, table = _alike(table)
-            base, (many, wide) = len(cost), table.shape
-            cost.extend(table.ravel())
-            for i in range(many):
-                ours = ((starts[source] + k, -1.0) for k in np.flatnonzero(rows_alike == i))
-                constraint([*((base + i * wide + j, 1.0) for j in range(wide)), *ours], 0)
-            for j in range(wide):
-                ours = ((starts[target] + k, -1.0) for k in np.flatnonzero(columns_alike == j))
-                constraint([*((base + i * wide + j, 1.0) for i in range(many)), *ours], 0)
-    scale = max(map(abs, cost)) or 1.0
-    either: Any = np.array(totals)  # both bounds: scipy's stubs say numbers
-    matrix = coo_matrix((values, (rows, columns)), shape=(len(totals), len(cost))).tocsr()
-    found = milp(
-        np.array(cost) / scale,
-        constraints=LinearConstraint(matrix, either, either),
-        bounds=Bounds(0, 1),
-        integrality=np.r_[np.ones(single), np.zeros(len(cost) - single)],
-        options={"time_limit": seconds, "mip_rel_gap": 1e-4},
-    )
-    if found.x is None:  # in so short a time: the first that comes, which is then made better node by node
-        return {node: int(np.argmin(reduced.costs[node])) for node in reduced.left}
-    return {node: int(np.argmax(found.x[at : at + len(reduced.costs[node])])) for node, at in starts.items()}
-
-
-def _alike(table: Array) -> tuple[Array, Array, Array]:
-    """(number of each row, number of each column, the table of these): equal ones have one number, as the choices of a
-    node have that leave a value alike, so that a program has one variable for all pairs of them."""
-    several, rows = np.unique(table, axis=0, return_inverse=True)
-    several, columns = np.unique(several, axis=1, return_inverse=True)
-    return rows.ravel(), columns.ravel(), several
 
 
 def _each(problem, choice, work, price):
