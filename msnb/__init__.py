@@ -168,6 +168,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb.ops import get_grad, is_tensor
     from msnb.ops._sparse_formats import COOTensor, CSRTensor
     from msnb.parallel import get_algo_parameters, reset_algo_parameters, set_algo_parameters
+    from msnb.parallel.layout import Layout
     from msnb.parallel.shard import shard
     from msnb.profiler import Profiler
     from msnb.run_check import run_check
@@ -330,6 +331,7 @@ _LATER = {
     **dict.fromkeys(("get_grad", "is_tensor"), "msnb.ops"),
     "mutable": "msnb.core.compiler_hints",
     "recompute": "msnb.core.recomputed",
+    "Layout": "msnb.parallel.layout",
     "shard": "msnb.parallel.shard",
     **dict.fromkeys(("set_device", "get_current_device", "set_deterministic"), "msnb.device_manager"),
     **dict.fromkeys(

@@ -33,6 +33,9 @@ PATHS = {
     "ops.function.sparse_unary_func": "csr_relu",
     "ops.function.vmap_func": "vmap",
     "train.callback._early_stop": "EarlyStopping",
+    "parallel.auto_parallel": "AutoParallel",
+    "parallel.nn": "Pipeline PipelineCell GradAccumulation MicroBatchInterleaved PipelineGradReducer",
+    "parallel.shard": "Layout shard",
 }
 
 

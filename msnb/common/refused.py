@@ -27,14 +27,14 @@ _SECRETS = "{name} obfuscates checkpoints; save_checkpoint(..., enc_key=...) enc
 # Reason -> module below mindspore -> names.
 USED_BY_FEW_LINES: dict[str, dict[str, str]] = {
     _SEVERAL: {
-        "": "Layout parameter_broadcast sync_pipeline_shared_parameters TrainFaultTolerance export_split_mindir",
-        "nn": "AdaSumByDeltaWeightWrapCell AdaSumByGradWrapCell OptTFTWrapper PipelineGradReducer",
+        "": "parameter_broadcast sync_pipeline_shared_parameters TrainFaultTolerance export_split_mindir",
+        "nn": "AdaSumByDeltaWeightWrapCell AdaSumByGradWrapCell OptTFTWrapper",
         "nn.wrap.loss_scale": "shard_grad_scale",
         "Parameter": "add_pipeline_stage",
         "ops": "reshard",
         "train": "TrainFaultTolerance export_split_mindir",
         "train.callback": "TrainFaultTolerance",
-        "parallel": "Layout parameter_broadcast set_op_strategy_config sync_pipeline_shared_parameters",
+        "parallel": "parameter_broadcast set_op_strategy_config sync_pipeline_shared_parameters",
     },
     _CHECKPOINTS: {
         "": "get_ckpt_path_with_strategy load_segmented_checkpoints merge_pipeline_strategys rank_list_for_transform "

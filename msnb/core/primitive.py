@@ -88,22 +88,37 @@ class Primitive:
         """
         return self.add_prim_attr("recompute", check(Bool, mode, "mode", "Primitive.recompute"))
 
-    def shard(self, strategy: tuple[tuple[int, ...], ...] | None) -> Self:
+    def shard(
+        self,
+        in_strategy: tuple[tuple[int, ...], ...] | None = None,
+        out_strategy: tuple[tuple[int, ...], ...] | None = None,
+        *,
+        strategy: tuple[tuple[int, ...], ...] | None = None,
+    ) -> Self:
         """Say how the operator is spread over devices in SEMI_AUTO_PARALLEL mode; its node in the graph shows it.
 
         Args:
-            strategy (tuple): For each input a tuple with the number of parts that each of its axes is cut into; None
-                for no strategy.
+            in_strategy (tuple): For each input a tuple with the number of parts that each of its axes is cut into, or
+                what a `mindspore.parallel.Layout` gives for it; None for no strategy.
+            out_strategy (tuple): Likewise for each output. Default: None, as it follows from the inputs.
+            strategy (tuple): `in_strategy` by its name before 2.0.
 
         Returns:
             Primitive, this one.
 
         Raises:
-            TypeError: If it is no tuple. That it fits shapes and devices is found when a graph is traced.
+            TypeError: If one is no tuple. That it fits shapes and devices is found when a graph is traced.
+            ValueError: If there is an `out_strategy` alone.
         """
-        if strategy is not None and not isinstance(strategy, tuple):
-            raise TypeError(f"For '{self.name}', the strategy should be a tuple of tuples, but got {strategy!r}.")
-        return self.add_prim_attr("strategy", strategy)
+        told = in_strategy if strategy is None else strategy
+        for given in (told, out_strategy):
+            if given is not None and not isinstance(given, tuple):
+                raise TypeError(f"For '{self.name}', the strategy should be a tuple of tuples, but got {given!r}.")
+        if out_strategy is not None and told is None:
+            raise ValueError(f"For '{self.name}', 'out_strategy' goes with an 'in_strategy', but there is none.")
+        if out_strategy is not None or "out_strategy" in self.attrs:
+            self.add_prim_attr("out_strategy", out_strategy)
+        return self.add_prim_attr("strategy", told)
 
     set_strategy = shard  # its name before 1.0
 

@@ -7,6 +7,7 @@ from msnb.common.missing import asked
 from msnb.parallel.across import whole as whole
 from msnb.parallel.algo_parameter_config import get_algo_parameters, reset_algo_parameters, set_algo_parameters
 from msnb.parallel.collectives import communication_of as communication_of
+from msnb.parallel.layout import Layout as Layout
 from msnb.parallel.planning import Plan as Plan
 from msnb.parallel.planning import Plans as Plans
 from msnb.parallel.planning import plan as plan

@@ -75,10 +75,24 @@ class SemiAuto:
         self.strategies.append((kernel.name, strategy, laid))
         inputs = [_held(a, place) for a, place in zip(arrays[first:], laid.inputs, strict=True)]
         out = kernel.run(*arrays[:first], *inputs)
-        if type(out) is tuple:
-            places = laid.outputs or [None] * len(out)
-            return tuple([_held(o, place) for o, place in zip(out, places, strict=True)])
-        return _held(out, laid.outputs[0] if laid.outputs else None)
+        outs = out if type(out) is tuple else (out,)
+        held = [_held(o, place) for o, place in zip(outs, laid.outputs or [None] * len(outs), strict=True)]
+        told = meaning.settings.get("out_strategy")
+        if told is not None:
+            held = self._told(meaning.operator, held, told)
+        return tuple(held) if type(out) is tuple else held[0]
+
+    def _told(self, operator, outs, strategy):
+        """The outputs of an operator as its own strategy for them says."""
+        if len(strategy) != len(outs):
+            raise RuntimeError(
+                f"For '{operator}', 'out_strategy' should have one tuple for each of the {len(outs)} outputs, but is "
+                f"{strategy}."
+            )
+        return [
+            self.hold(o, cuts, f"output {number} of {operator}")
+            for number, (o, cuts) in enumerate(zip(outs, strategy, strict=True))
+        ]
 
     def pipelined(self, stage: Callable[..., Any], arrays: Sequence[Any], keys: Any, parts: Any) -> Any:
         """What all stages make of each part; see `core.spreading`."""

@@ -7,6 +7,7 @@ from typing import Any
 from msnb import log
 from msnb.core import holding, trace
 from msnb.core.errors import describe
+from msnb.parallel.layout import Layout as Layout
 
 __all__ = ["shard"]
 
@@ -25,7 +26,8 @@ def shard(
 
     Args:
         fn (Union[Cell, Callable]): Takes and gives Tensors.
-        in_strategy (tuple): For each input a tuple with the number of parts that each of its axes is cut into.
+        in_strategy (tuple): For each input a tuple with the number of parts that each of its axes is cut into, or what
+            a `mindspore.parallel.Layout` gives for it.
         out_strategy (tuple): Likewise for each output. Default: None, as it comes.
         parameter_plan (dict): Such a tuple for Parameters of a Cell, by name. Default: None, as readers want them.
         device (str): Without effect: it is what the context names. Default: "Ascend".

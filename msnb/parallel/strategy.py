@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from jax.sharding import AbstractMesh, NamedSharding
 
+from msnb.parallel.layout import Lying
 from msnb.parallel.mesh import named_mesh, sharding, take_axes
 from msnb.parallel.rules import Call, Rule, by_batch, rule_of
 
@@ -44,6 +45,7 @@ def laid_out(call: Call, strategy: Any, devices: int) -> Laid:
     normal = _normal(call, strategy, rule and rule.told)
     rule = rule or by_batch(call, normal)
     parts = _parts(call, rule, normal)
+    named = _by_name(call, rule, normal, devices)
     wrong = rule.wrong(parts, devices)
     if wrong:
         raise RuntimeError(f"{_of(call, strategy)} {wrong}.")
@@ -53,7 +55,7 @@ def laid_out(call: Call, strategy: Any, devices: int) -> Laid:
             f"{_of(call, strategy)} cuts into {used} parts, which does not divide the {devices} devices (device_num)."
         )
     mesh = named_mesh(devices)
-    axes = dict(zip(parts, take_axes(mesh, tuple(parts.values())), strict=True))
+    axes = named or dict(zip(parts, take_axes(mesh, tuple(parts.values())), strict=True))
     return Laid(
         [_lying(mesh, axes, letters) for letters in rule.inputs],
         [None if letters is None else _lying(mesh, axes, letters) for letters in rule.outputs],
@@ -61,6 +63,38 @@ def laid_out(call: Call, strategy: Any, devices: int) -> Laid:
         list(rule.inputs),
         list(rule.outputs),
     )
+
+
+def _by_name(call, rule, strategy, devices):
+    """{letter: axes of the mesh} where the strategy is of layouts that name axes of the devices; None where it is not.
+
+    Raises:
+        RuntimeError: If they are of several grids, or name axes that cannot go together.
+    """
+    said = [(number, lying) for number, lying in enumerate(strategy) if isinstance(lying, Lying)]
+    if not said:
+        return None
+    if any(not isinstance(cuts, Lying) and cuts and max(cuts) > 1 for cuts in strategy):
+        raise RuntimeError(f"{_of(call, strategy)} has layouts and plain numbers; it should have one or the other.")
+    (_, first), *_ = said
+    if any((lying.matrix, lying.names) != (first.matrix, first.names) for _, lying in said):
+        raise RuntimeError(f"{_of(call, strategy)} has layouts of several device matrices; it should have one.")
+    if devices % math.prod(first.matrix):
+        raise RuntimeError(f"{_of(call, strategy)} is of {first.matrix} devices, which do not divide {devices}.")
+    grid = take_axes(named_mesh(devices), first.matrix)
+    found, owners = {}, {}
+    for number, lying in said:
+        letters, _ = rule.said.get(number, (rule.inputs[number], None))
+        for letter, cut in zip(letters, lying.axes, strict=True):
+            if letter != "." and found.setdefault(letter, cut) != cut:
+                one, other = (tuple(first.names[a] for a in axes) for axes in (found[letter], cut))
+                raise RuntimeError(f"{_of(call, strategy)} cuts axes that belong together along {one} and {other}.")
+            for axis in cut:
+                if owners.setdefault(axis, letter) != letter:
+                    raise RuntimeError(
+                        f"{_of(call, strategy)} cuts axes that do not belong together along {first.names[axis]!r}."
+                    )
+    return {letter: tuple(name for axis in cut for name in grid[axis]) for letter, cut in found.items()}
 
 
 def cut_as(shape: tuple[int, ...], strategy: tuple[int, ...], devices: int, what: str) -> NamedSharding:
@@ -82,6 +116,9 @@ def cut_as(shape: tuple[int, ...], strategy: tuple[int, ...], devices: int, what
             f"(device_num): there should be a number for each axis that divides it, and their product the devices."
         )
     mesh = named_mesh(devices)
+    if isinstance(strategy, Lying):
+        grid = take_axes(mesh, strategy.matrix)
+        return sharding(mesh, [tuple(name for axis in cut for name in grid[axis]) for cut in strategy.axes])
     return sharding(mesh, take_axes(mesh, strategy))
 
 
@@ -91,7 +128,7 @@ def _lying(mesh: AbstractMesh, axes: dict[str, tuple[str, ...]], letters: str) -
 
 def _normal(call, strategy, told):
     """The strategy with one tuple for each array that it speaks of; numbers at the end may be left out."""
-    given = [tuple(s) if isinstance(s, (tuple, list)) else s for s in strategy]
+    given = [tuple(s) if isinstance(s, list) else s for s in strategy]
     shapes = call.shapes[:told]
     missing = shapes[len(given) :]
     if len(given) > len(shapes) or any(shape != () for shape in missing):

@@ -22,6 +22,7 @@ from msnb.parallel._utils import (
     _get_parameter_broadcast,
     _parallel_predict_check,
 )
+from msnb.parallel.auto_parallel import in_own_settings, settings_of
 from msnb.train import _columns, amp
 from msnb.train._assembly import AUTO_PARALLEL, Assembly
 from msnb.train._evaluation import Evaluation
@@ -95,11 +96,12 @@ class Model(Assembly):
         self._network, self._loss_fn, self._optimizer = network, loss_fn, optimizer
         self._amp_level = amp_level
         self._process_amp_args(kwargs)
-        self._parallel_mode, self._device_number = _get_parallel_mode(), _get_device_num()
-        self._global_rank, self._parameter_broadcast = _get_global_rank(), _get_parameter_broadcast()
-        self._train_network = self._build_train_network()
-        self._build_eval_network(metrics, eval_network, eval_indexes)
-        self._build_predict_network()
+        with settings_of(network):
+            self._parallel_mode, self._device_number = _get_parallel_mode(), _get_device_num()
+            self._global_rank, self._parameter_broadcast = _get_global_rank(), _get_parameter_broadcast()
+            self._train_network = self._build_train_network()
+            self._build_eval_network(metrics, eval_network, eval_indexes)
+            self._build_predict_network()
 
     def __repr__(self):
         parts = {"network": self._network, "loss_fn": self._loss_fn, "optimizer": self._optimizer}
@@ -124,6 +126,7 @@ class Model(Assembly):
         return self._predict_network
 
     # ------------------------------------------------------------------ training
+    @in_own_settings
     def train(
         self,
         epoch: int,
@@ -290,6 +293,7 @@ class Model(Assembly):
         progress.finish()
         callbacks.on_train_end(run_context)
 
+    @in_own_settings
     def fit(
         self,
         epoch: int,
@@ -356,6 +360,7 @@ class Model(Assembly):
             resume=resume,
         )
 
+    @in_own_settings
     def build(
         self,
         train_dataset: "Dataset | None" = None,
@@ -398,6 +403,7 @@ class Model(Assembly):
                     break
 
     # ------------------------------------------------------------------ evaluation
+    @in_own_settings
     def eval(
         self,
         valid_dataset: "Dataset",
@@ -479,6 +485,7 @@ class Model(Assembly):
         return cb_params.metrics
 
     # ------------------------------------------------------------------ prediction
+    @in_own_settings
     def predict(self, *predict_data: Any) -> Any:
         """Outputs of the network for some inputs.
 
@@ -502,6 +509,7 @@ class Model(Assembly):
         check_output_data(outputs)
         return outputs
 
+    @in_own_settings
     def infer_predict_layout(self, *predict_data: Any) -> dict[str, Any]:
         """How the Parameters lie for prediction on several devices, which need not be there.
 
@@ -523,6 +531,7 @@ class Model(Assembly):
         _executor.compile(network, *predict_data, auto_parallel_mode=True)
         return network.parameter_layout_dict
 
+    @in_own_settings
     def infer_train_layout(self, train_dataset: "Dataset", dataset_sink_mode: bool = True, sink_size: int = -1) -> None:
         """Placement of the Parameters for training on several devices; comes later.
 

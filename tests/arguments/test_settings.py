@@ -40,6 +40,7 @@ OTHERS = (
     "x",
     [1, 2],
     {"a": "b"},
+    {"conv_allow_tf32": False},
 )
 # Where settings are kept under another name than that of their setter.
 KEPT_AS = {"num_parallel_workers": "workers", "prefetch_size": "prefetch"}

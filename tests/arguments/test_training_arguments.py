@@ -52,6 +52,7 @@ OUT_OF_RANGE = {
     "lr_power": (0.5,),
     "milestone": ([0, 5], [5, 2]),
     "sens": (math.inf,),
+    "scale_sense": (0.0, -1.0),
     "degree": (0, True),
     "coefficient": (math.inf,),
     "end_learning_rate": (-0.1, math.inf),
@@ -78,6 +79,7 @@ OUT_OF_RANGE |= {name: (-0.1, math.inf) for name in NOT_NEGATIVE} | {name: (0.0,
 
 OTHER_RANGE = {("AdaFactor", "eps"): ((-1.0, 0.0), (0.0, math.inf)), ("AdaFactor", "beta1"): (-0.1, math.inf)}
 OTHER_RANGE[("BleuScore", "smooth")] = ()  # a flag
+OTHER_RANGE[("TrainOneStepWithLossScaleCell", "scale_sense")] = ()  # a Tensor or a Cell
 
 
 def arguments(thing):

@@ -145,13 +145,13 @@ def refusal(error: type[Exception], op: str | None, argument: str, expects: str,
 
 def hashable(value: Any) -> Any:
     """`value` with lists turned into tuples, dicts into sorted items, arrays into (dtype, shape, bytes), and the two
-    zeros, which are equal, into two."""
+    zeros, which are equal, into two; a tuple that has a hash of its own stays."""
     kind = type(value)
     if kind is float:
         return value or str(value)
     if kind in _ATOMS:
         return value
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple)) and kind.__hash__ in (None, tuple.__hash__):
         return tuple(hashable(v) for v in value)
     if isinstance(value, dict):
         return tuple(sorted((k, hashable(v)) for k, v in value.items()))

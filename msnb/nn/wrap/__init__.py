@@ -6,6 +6,7 @@ from msnb.nn.wrap._micro_batches import (
     MicroBatchInterleaved,
     PipelineCell,
 )
+from msnb.nn.wrap._pipeline_gradients import PipelineGradReducer
 from msnb.nn.wrap.cell_wrapper import (
     GetNextSingleOp,
     ParameterUpdate,
@@ -38,4 +39,5 @@ __all__ = [
     "GradAccumulationCell",
     "MicroBatchInterleaved",
     "PipelineCell",
+    "PipelineGradReducer",
 ]

@@ -1,0 +1,300 @@
+"""`AutoParallel`: a network with settings of its own for how it is spread over devices, as MindSpore 2.5 and later have
+them in place of ``set_auto_parallel_context``."""
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any
+
+from msnb import context, log
+from msnb._later import not_yet
+from msnb.common.kinds import Bool, Instance, Int, OneOf, PositiveInt, Str, checked
+from msnb.core import trace
+from msnb.core.errors import describe
+from msnb.nn.cell import Cell
+from msnb.parallel._utils import _get_device_num
+
+__all__ = ["AutoParallel"]
+
+_MODES = {
+    "semi_auto": {"parallel_mode": "semi_auto_parallel"},
+    "sharding_propagation": {"parallel_mode": "auto_parallel", "auto_parallel_search_mode": "sharding_propagation"},
+    "recursive_programming": {"parallel_mode": "auto_parallel", "auto_parallel_search_mode": "recursive_programming"},
+}
+_SCHEDULERS = OneOf("1f1b", "gpipe", "seqpipe", "seqvpp", "seqsmartvpp", "zero_bubble_v")
+_GROUPED = "XLA groups communication by itself"
+_AS_THEY_ARE = "gradients are summed in the type that they have"
+_GPIPE = "a stage is one segment, the schedule is GPipe's, and all devices have the result"
+_NORMS = "msnb.view(...).gradients() and Model.train's summaries show gradients"
+_within: list[Any] = []  # whose settings hold, the innermost last
+
+
+class AutoParallel(Cell):
+    """
+    A network, or a function that trains one, which is spread over devices by settings of its own; others are not.
+
+    It has an effect where it is what is called, or what `Model` is given: within a graph it is the network alone. The
+    devices are those of ``set_auto_parallel_context(device_num=...)``, or of all processes; with one, nothing is
+    spread.
+
+    Args:
+        network (Union[Cell, Callable]): What is called.
+        parallel_mode (str): "semi_auto", as strategies of operators say; "sharding_propagation" and
+            "recursive_programming", as a search finds, from strategies that there are or without.
+            Default: "semi_auto".
+
+    Inputs:
+        - ***inputs** - Those of the network.
+
+    Outputs:
+        What the network gives.
+
+    Raises:
+        TypeError: If `network` cannot be called.
+        ValueError: If `parallel_mode` is another one.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> from mindspore.parallel.auto_parallel import AutoParallel
+        >>> net = AutoParallel(nn.Dense(4, 2), parallel_mode="semi_auto")
+        >>> print(net(Tensor(np.ones((8, 4), np.float32))).shape)
+        (8, 2)
+    """
+
+    @checked
+    def __init__(self, network: Any, parallel_mode: Annotated[str, OneOf(*_MODES)] = "semi_auto") -> None:
+        super().__init__(auto_prefix=False)
+        if not callable(network):
+            raise TypeError(
+                f"For 'AutoParallel', 'network' should be a Cell or a function, but got {describe(network)}."
+            )
+        self.network = network
+        self._told: dict[str, Any] = dict(_MODES[parallel_mode])
+
+    def construct(self, *inputs: Any) -> Any:
+        return self.network(*inputs)
+
+    def __call__(self, *inputs: Any, **named: Any) -> Any:
+        if trace.thread.frame is not None:
+            return super().__call__(*inputs, **named)
+        with settings_of(self):
+            return super().__call__(*inputs, **named)
+
+    # ------------------------------------------------------------------ files
+    @checked
+    def load_param_strategy_file(self, file_path: Str) -> None:
+        """Give the strategies of a file to the operators that read the Parameters in it.
+
+        Args:
+            file_path (str): MindSpore's strategy file.
+        """
+        self._told["strategy_ckpt_load_file"] = file_path
+
+    @checked
+    def save_param_strategy_file(self, file_path: Str) -> None:
+        """Write strategies and layouts with each program that is compiled.
+
+        Args:
+            file_path (str): Where to.
+        """
+        self._told["strategy_ckpt_save_file"] = file_path
+
+    def disable_strategy_file_only_for_trainable_params(self) -> None:
+        """Strategy files hold all Parameters; they do in any case."""
+
+    @checked
+    def load_operator_strategy_file(self, file_path: Str) -> None:
+        """Raise NotImplementedError: strategies of operators are in the files of Parameters."""
+        raise not_yet("AutoParallel.load_operator_strategy_file", "load_param_strategy_file reads strategies")
+
+    @checked
+    def save_operator_strategy_file(self, file_path: Str) -> None:
+        """Raise NotImplementedError: strategies of operators are in the files of Parameters."""
+        raise not_yet("AutoParallel.save_operator_strategy_file", "save_param_strategy_file writes strategies")
+
+    @checked
+    def set_group_ckpt_save_file(self, file_path: Str) -> None:
+        """Without effect: any checkpoint holds whole Parameters.
+
+        Args:
+            file_path (str): Where MindSpore writes which devices hold the same.
+        """
+        log.unused("AutoParallel", "save_checkpoint writes whole Parameters", set_group_ckpt_save_file=True)
+
+    # ------------------------------------------------------------------ arguments, optimizer, stages
+    def dataset_strategy(self, config: Any) -> None:
+        """What each device is given of an argument.
+
+        Args:
+            config (Union[str, tuple]): "data_parallel", its rows; "full_batch", all of it; or for each argument a tuple
+                with the number of parts of each of its axes, which in one process is all of it: an argument lies as
+                its first reader wants it.
+
+        Raises:
+            TypeError: If it is neither a string nor a tuple of tuples.
+            ValueError: If the string is another one.
+        """
+        if isinstance(config, str):
+            if config not in ("data_parallel", "full_batch"):
+                raise ValueError(
+                    f"For 'AutoParallel.dataset_strategy', 'config' should be 'data_parallel', 'full_batch' or a tuple "
+                    f"of tuples, but got {config!r}."
+                )
+        elif not isinstance(config, tuple) or not all(isinstance(cuts, tuple) for cuts in config):
+            raise TypeError(
+                f"For 'AutoParallel.dataset_strategy', 'config' should be 'data_parallel', 'full_batch' or a tuple of "
+                f"tuples, but got {describe(config)}."
+            )
+        self._told["full_batch"] = config != "data_parallel"
+
+    @checked
+    def hsdp(
+        self,
+        shard_size: Annotated[int, Int] = -1,
+        threshold: Annotated[int, Int] = 64,
+        optimizer_level: Annotated[str, OneOf("level1", "level2", "level3")] = "level1",
+    ) -> None:
+        """Cut what the optimizer keeps over the devices that have the same of a Parameter.
+
+        Args:
+            shard_size (int): Over how many; without effect, it is all of them. Default: -1, all.
+            threshold (int): KiB below which nothing is cut; without effect, all is cut that can be. Default: 64.
+            optimizer_level (str): "level1"; gradients and weights, "level2" and "level3", are cut as XLA finds best.
+                Default: "level1".
+
+        Raises:
+            ValueError: If `shard_size` is neither positive nor -1, or `threshold` negative.
+        """
+        if shard_size < 1 and shard_size != -1:
+            raise ValueError(f"For 'AutoParallel.hsdp', 'shard_size' should be positive or -1, but got {shard_size}.")
+        if threshold < 0:
+            raise ValueError(f"For 'AutoParallel.hsdp', 'threshold' should not be negative, but got {threshold}.")
+        log.unused(
+            "AutoParallel.hsdp",
+            "all that can be cut is, over all",
+            shard_size=shard_size != -1,
+            threshold=threshold != 64,
+            optimizer_level=optimizer_level != "level1",
+        )
+        self._told["enable_parallel_optimizer"] = True
+
+    @checked
+    def pipeline(
+        self,
+        stages: PositiveInt = 1,
+        output_broadcast: Bool = False,
+        interleave: Bool = False,
+        scheduler: Annotated[str, _SCHEDULERS] = "1f1b",
+    ) -> None:
+        """Divide a network of equal blocks into stages, see `nn.PipelineCell`.
+
+        Args:
+            stages (int): How many. Default: 1.
+            output_broadcast (bool): Without effect: all devices have the result. Default: False.
+            interleave (bool): Without effect, a stage is one segment. Default: False.
+            scheduler (str): Without effect: the schedule is GPipe's, which gives the same numbers. Default: "1f1b".
+        """
+        log.unused(
+            "AutoParallel.pipeline",
+            _GPIPE,
+            interleave=interleave,
+            output_broadcast=output_broadcast,
+            scheduler=scheduler not in ("1f1b", "gpipe"),
+        )
+        self._told["pipeline_stages"] = stages
+
+    def get_pipeline_stages(self) -> int:
+        """How many stages there are."""
+        return self._told.get("pipeline_stages", 1)
+
+    # ------------------------------------------------------------------ gradients and communication
+    def enable_gradients_mean(self) -> None:
+        """Average gradients over devices rather than sum them, where each has a loss of its own."""
+        self._told["gradients_mean"] = True
+
+    def disable_gradient_fp32_sync(self) -> None:
+        """Without effect: gradients are summed in the type that they have."""
+        log.unused("AutoParallel", _AS_THEY_ARE, disable_gradient_fp32_sync=True)
+
+    def enable_fp32_communication(self) -> None:
+        """Without effect: gradients are summed in the type that they have."""
+        log.unused("AutoParallel", _AS_THEY_ARE, enable_fp32_communication=True)
+
+    def disable_loss_repeated_mean(self) -> None:
+        """Without effect: a loss is computed once."""
+        log.unused("AutoParallel", "a loss is computed once", disable_loss_repeated_mean=True)
+
+    @checked
+    def comm_fusion(self, config: Annotated[dict[str, Any], Instance(dict)]) -> None:
+        """Without effect: XLA groups communication.
+
+        Args:
+            config (dict): How MindSpore groups it.
+        """
+        log.unused("AutoParallel", _GROUPED, comm_fusion=True)
+
+    def transformer_opt(self, file_path: str | None) -> None:
+        """Without effect: it tunes the schedule of Ascend chips.
+
+        Args:
+            file_path (str): A file of settings.
+        """
+        log.unused("AutoParallel", "it tunes Ascend chips", transformer_opt=file_path is not None)
+
+    def no_init_parameters_in_compile(self) -> None:
+        """Without effect: values are made when somebody needs them, see `mindspore.nn.utils.no_init_parameters`."""
+
+    def print_local_norm(self) -> None:
+        """Without effect, see `dump_local_norm`."""
+        log.unused("AutoParallel", _NORMS, print_local_norm=True)
+
+    @checked
+    def dump_local_norm(self, file_path: Str) -> None:
+        """Without effect: gradients are seen in the gradient view and in summaries.
+
+        Args:
+            file_path (str): Where MindSpore writes norms.
+        """
+        log.unused("AutoParallel", _NORMS, dump_local_norm=True)
+
+    def enable_device_local_norm(self) -> None:
+        """Without effect, see `dump_local_norm`."""
+        log.unused("AutoParallel", _NORMS, enable_device_local_norm=True)
+
+
+@contextlib.contextmanager
+def settings_of(network: Any) -> Iterator[None]:
+    """Where what is called is spread over devices as an `AutoParallel` says; as the context does for any other Cell.
+
+    Args:
+        network (Any): What may be one.
+    """
+    if not isinstance(network, AutoParallel) or network in _within:
+        yield
+        return
+    parallel = context._parallel
+    before, assigned = dict(vars(parallel.values)), set(parallel.assigned)
+    _within.append(network)
+    try:
+        context.set_auto_parallel_context(**network._told)
+        if _get_device_num() == 1:
+            context.set_auto_parallel_context(parallel_mode=context.ParallelMode.STAND_ALONE, pipeline_stages=1)
+        yield
+    finally:
+        _within.remove(network)
+        vars(parallel.values).update(before)
+        parallel.assigned.intersection_update(assigned)
+        context._tell_parallel()
+
+
+def in_own_settings(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator: a method of what has a `_network` runs in the settings of that."""
+
+    @functools.wraps(method)
+    def call(self, *args, **kwargs):
+        with settings_of(self._network):
+            return method(self, *args, **kwargs)
+
+    return call
