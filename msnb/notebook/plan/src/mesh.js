@@ -41,7 +41,8 @@ export function colourOf(number, parts) {
   const at = (number / (parts - 1)) * (STOPS.length - 1),
     low = Math.min(Math.floor(at), STOPS.length - 2),
     rgb = STOPS[low].map((v, i) => Math.round(v + (STOPS[low + 1][i] - v) * (at - low)));
-  return [`rgb(${rgb.join()})`, rgb[0] * 0.3 + rgb[1] * 0.59 + rgb[2] * 0.11 > 120 ? "#000" : "#fff"];
+  const [r, g, b] = rgb.map((v) => (v / 255) ** 2.2); // what of the light is emitted; at 0.18 both are read as well
+  return [`rgb(${rgb.join()})`, 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.18 ? "#000" : "#fff"];
 }
 
 // "64/2 x 32": the axes of a tensor, and into how many parts each is cut
