@@ -340,6 +340,7 @@ for _key in ("device_target", "device_id"):
 _NOT_REPEATED = "a loss is computed once, or by each device for its own rows: none is repeated"
 _NO_PIPELINE = "nn.PipelineCell has one schedule, GPipe, whose stages are one segment each"
 _XLA_GROUPS = "XLA groups communication by itself"
+_FLOAT32 = "DistributedGradReducer adds up in float32, and what else is added up is so in the type that it has"
 _TWO_KEYS = "strategy_ckpt_load_file and strategy_ckpt_save_file name the files"
 
 _parallel = Settings(
@@ -349,7 +350,7 @@ _parallel = Settings(
         "grad_accumulation_step": (1, Between(Int, 1, 2**31 - 1), "nn.GradAccumulationCell divides a batch"),
         "global_rank": (0, Between(Int, 0, 4095), "a process knows its rank from who has started it"),
         "gradients_mean": (False, Bool),
-        "gradient_fp32_sync": (True, Bool, "gradients are summed in the type that they have"),
+        "gradient_fp32_sync": (True, Bool, _FLOAT32),
         "loss_repeated_mean": (True, Bool, _NOT_REPEATED),
         "pipeline_stages": (1, Between(Int, 1, 4096)),
         "parallel_mode": (ParallelMode.STAND_ALONE, OneOf(*ParallelMode.MODE_LIST)),
@@ -366,7 +367,7 @@ _parallel = Settings(
         # 2.x
         "comm_fusion": ({}, mapping, _XLA_GROUPS),
         "enable_alltoall": (False, Bool, _XLA_GROUPS),
-        "force_fp32_communication": (False, Bool, "gradients are summed in the type that they have"),
+        "force_fp32_communication": (False, Bool, _FLOAT32),
         "parallel_optimizer_config": ({}, mapping, "enable_parallel_optimizer cuts all that can be cut"),
         "strategy_ckpt_config": ({}, mapping, _TWO_KEYS),
         "pipeline_config": ({}, mapping, _NO_PIPELINE),
@@ -404,9 +405,10 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
             counts as, up to 64. Default: 1.
         global_rank (int): Number of this device, in [0, 4095]; no effect, see `communication.init`. Default: 0.
         gradients_mean (bool): Whether gradients are averaged over devices rather than summed. Default: False.
-        gradient_fp32_sync (bool): Whether float16 gradients are summed in float32; no effect yet. Default: True.
-        loss_repeated_mean (bool): Whether a loss that several devices repeat is divided by their number; no effect yet.
-            Default: True.
+        gradient_fp32_sync (bool): Whether float16 gradients are summed in float32; no effect, those of "data_parallel"
+            and "hybrid_parallel" are, as in MindSpore. Default: True.
+        loss_repeated_mean (bool): Whether a loss that several devices repeat is divided by their number; no effect, as
+            none is repeated. Default: True.
         parallel_mode (str): One of ``ParallelMode.MODE_LIST``. With "semi_auto_parallel" programs of GRAPH mode run on
             `device_num` devices as ``Primitive.shard`` says, and what has no strategy follows its neighbours; with
             "auto_parallel" as a search says, which lets the devices send as little as possible; with "data_parallel"
