@@ -189,3 +189,22 @@ def check_wrong_strategies_are_refused_in_a_sentence():
 
 def check_a_mesh_has_the_prime_factors_of_its_devices():
     assert dict(named_mesh(12).shape) == {"d0": 2, "d1": 2, "d2": 3}
+
+
+def check_a_dataset_strategy_says_how_arguments_are_cut():
+    """Each by its own, and the numbers are those of one device; what does not fit is refused."""
+    x, net = floats(16, 64), TwoProducts()
+    context.reset_auto_parallel_context()
+    alone = net(x).asnumpy()
+    for said, part in (
+        (((2, 4),), (8, 16)),
+        (((1, 8),), (16, 8)),
+        ("full_batch", (16, 64)),
+        ("data_parallel", (2, 64)),
+    ):
+        spread(dataset_strategy=said)
+        np.testing.assert_allclose(net(x).asnumpy(), alone, rtol=1e-5, atol=1e-5)
+        found = program_of(net, x).compiled().input_shardings[0]
+        assert found[-1].shard_shape((16, 64)) == part, (said, found[-1])
+    spread(dataset_strategy=((3, 1),))
+    refused(lambda: net(x), "The argument has shape (16, 64) and cannot be cut by the strategy (3, 1)")
