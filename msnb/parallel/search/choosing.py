@@ -16,6 +16,7 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_matrix
 
+from msnb import log
 from msnb.parallel.search.equal import classes
 from msnb.parallel.search.problem import Problem
 from msnb.parallel.search.reducing import Array, Reduced
@@ -179,6 +180,10 @@ def _by_program(reduced: Reduced, seconds: float) -> dict[int, int]:
         options={"time_limit": seconds, "mip_rel_gap": 1e-4},
     )
     if found.x is None:  # in so short a time: the first that comes, which is then made better node by node
+        log.once(
+            "The search for strategies was not done in the time that it had: what it takes may send many times what is "
+            "needed. msnb.parallel.plan(..., seconds=120) gives it more, and so does a machine that does nothing else."
+        )
         return {node: int(np.argmin(reduced.costs[node])) for node in reduced.left}
     return {node: int(np.argmax(found.x[at : at + len(reduced.costs[node])])) for node, at in starts.items()}
 

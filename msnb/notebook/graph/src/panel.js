@@ -45,6 +45,8 @@ function inputRows(stage, id) {
     .join("");
 }
 
+const attribute = (key, text) => (key === "bytes_sent" ? human(Number(text), "B") : escape(text));
+
 const held = ({ name }) =>
   `<button class="link" data-weight="${escape(name)}" aria-expanded="false" title="what it holds">` +
   `${escape(name)}</button>`;
@@ -85,7 +87,7 @@ export function nodePanel(stage, id, schemes, live = false) {
         }${source[3] ? `<pre>${escape(source[3])}</pre>` : ""}`
       : "") +
     (sig.attrs.length
-      ? `<h4>Attributes</h4><table>${sig.attrs.map(([k, v]) => row(escape(k), escape(v))).join("")}</table>`
+      ? `<h4>Attributes</h4><table>${sig.attrs.map(([k, v]) => row(escape(k), attribute(k, v))).join("")}</table>`
       : "") +
     (sig.ins.length ? `<h4>Inputs</h4><table>${inputRows(stage, id)}</table>` : "") +
     (sig.outs.length
@@ -239,7 +241,8 @@ export function graphPanel(stage, paint, scheme) {
     lanes = [stage.forward, stage.backward, stage.update].filter(Boolean);
   const args = stage.params.filter((p) => !p.weight),
     weights = new Set(stage.params.map((p, i) => (p.weight ? i : -1)).filter((i) => i >= 0));
-  const legend = paint.legend ? keys(paint.legend) : ramp(paint);
+  const lines = scheme.lines ? `<p class="kind">of each device; lines lead to and from what sends</p>` : "";
+  const legend = paint.legend ? keys(paint.legend) : ramp(paint) + lines;
   return (
     `<h3>${escape(stage.graph)}</h3><p class="kind">FuncGraph, ` +
     `${stage.name}` +
