@@ -4,7 +4,7 @@ import numpy as np
 from eight_devices import RANDOM, Layers, Squares, floats, sent, trained
 
 import msnb as ms
-from msnb import Tensor, context, nn, ops
+from msnb import Tensor, context, log, nn, ops
 from msnb.core.compile import program_of
 from msnb.ir.stages import Stages
 from msnb.parallel import auto, plan
@@ -124,6 +124,8 @@ def check_a_plan_that_is_applied_is_what_runs():
         if name is not None:
             really = sum(each.bytes for each in sent(found[name][2]))
             assert 0.95 < really / one.bytes < 1.05, (name, really, one.bytes)
-    assert auto._plans
+    assert auto._plans and not any("The plan that was applied" in str(said) for said in log._said)
+    trained(Layers(), floats(64, 256), 1)
+    assert any("The plan that was applied is of another graph" in str(said) for said in log._said)
     context.reset_auto_parallel_context()
     assert not auto._plans
