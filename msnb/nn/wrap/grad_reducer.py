@@ -87,14 +87,14 @@ class DistributedGradReducer(Cell):
         return tuple([self._reduced(g, degree) if reduced else g for g, reduced in filtered])
 
     def _reduced(self, grad, degree):
-        """Half a gradient's bits overflow in sums, so that all is summed in 32 of them at least."""
+        """Sums of 16 bits overflow, so that these are of 32."""
         if isinstance(grad, RowTensor):
-            values = self._gather(_wide(grad.values))
-            values = (values / degree if self.mean else values).astype(grad.values.dtype)
+            values = self._joined(self._gather, grad.values, degree)
             return RowTensor(self._gather(grad.indices), values, grad.dense_shape)
-        total = self._reduce(_wide(grad))
-        return (total / degree if self.mean else total).astype(grad.dtype)
+        return self._joined(self._reduce, grad, degree)
 
-
-def _wide(value):
-    return value.astype(mstype.float32) if value.dtype in (mstype.float16, mstype.bfloat16) else value
+    def _joined(self, join, value, degree):
+        half = value.dtype in (mstype.float16, mstype.bfloat16)
+        total = join(value.astype(mstype.float32) if half else value)
+        total = total / degree if self.mean else total
+        return total.astype(value.dtype) if half else total

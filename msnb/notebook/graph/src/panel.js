@@ -96,7 +96,7 @@ export function nodePanel(stage, id, schemes, live = false) {
       : "") +
     (weights.length
       ? `<h4>Parameters</h4><table>` +
-        weights.map((p) => row(live ? held(p) : escape(p.name), escape(p.type) + (p.grad ? "" : ungraded))).join("") +
+        weights.map((p) => row(live ? held(p) : escape(p.name), escape(p.type) + p.whole + (p.grad ? "" : ungraded))).join("") +
         `</table>`
       : "") +
     (stage.problem?.id === id ? "" : costs(sig, values)) +
@@ -123,7 +123,7 @@ export function argumentPanel(stage, id) {
   return (
     `<h3>${escape(p.name)}</h3><p class="kind">` +
     `${p.result ? "what the program returns" : "ParameterNode, an input of the program"}</p><table>` +
-    `${row("type", typeOf(p.type))}</table>` +
+    `${row("type", typeOf(p.type) + (p.whole ?? ""))}</table>` +
     `<h4>${p.result ? "Made by" : "Read by"}</h4><table>${near
       .slice(0, 20)
       .map((r) =>
@@ -255,7 +255,7 @@ export function graphPanel(stage, paint, scheme) {
     (args.length
       ? `<h4>Inputs</h4><table>${args
           .slice(0, 12)
-          .map((p) => row(escape(p.name), escape(p.type)))
+          .map((p) => row(escape(p.name), escape(p.type) + p.whole))
           .join("")}</table>`
       : "") +
     `<h4>Colour: ${escape(scheme.label)}</h4>${legend}${opTable(all, 12)}`
