@@ -96,7 +96,9 @@ export function nodePanel(stage, id, schemes, live = false) {
       : "") +
     (weights.length
       ? `<h4>Parameters</h4><table>` +
-        weights.map((p) => row(live ? held(p) : escape(p.name), escape(p.type) + p.whole + (p.grad ? "" : ungraded))).join("") +
+        weights
+          .map((p) => row(live ? held(p) : escape(p.name), escape(p.type) + p.whole + (p.grad ? "" : ungraded)))
+          .join("") +
         `</table>`
       : "") +
     (stage.problem?.id === id ? "" : costs(sig, values)) +
