@@ -41,7 +41,10 @@ def _file(value, key):
 def _file_in_new_folder(value):
     folder = os.path.dirname(accept_value(Str, value))
     if folder:
-        os.makedirs(folder, exist_ok=True)
+        try:
+            os.makedirs(folder, exist_ok=True)
+        except OSError as error:
+            raise ValueError(f"the folder {folder} cannot be made: {error.strerror}") from error
     return value
 
 
@@ -54,7 +57,7 @@ def _ascending_indices(value):
 flag_or_level = Kind("a bool, or 0 to 3", _flag_or_level)
 directory = Kind("the path of a folder that is there or can be made", _folder)
 file = Worded("the path of a file", _file)
-file_in_new_folder = Kind("a string", _file_in_new_folder)
+file_in_new_folder = Kind("the path of a file in a folder that is there or can be made", _file_in_new_folder)
 ascending_indices = Kind("a list of ascending int, not empty and without duplicates", _ascending_indices)
 
 

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 from msnb import log
+from msnb._parallel_settings import parallel as _parallel
+from msnb._parallel_settings import together
 from msnb._settings import (
     Settings,
-    ascending_indices,
     directory,
     file,
-    file_in_new_folder,
     flag_or_level,
     gigabytes,
     mapping,
@@ -362,45 +362,6 @@ for _key in ("device_target", "device_id"):
 
 # --- several devices ------------------------------------------------------------------------------------------------
 
-_NOT_REPEATED = "a loss is computed once, or by each device for its own rows: none is repeated"
-_NO_PIPELINE = "nn.PipelineCell has one schedule, GPipe, whose stages are one segment each"
-_XLA_GROUPS = "XLA groups communication by itself"
-_TWO_KEYS = "strategy_ckpt_load_file and strategy_ckpt_save_file name the files"
-
-_parallel = Settings(
-    "set_auto_parallel_context",
-    {
-        "device_num": (1, Between(Int, 1, 4096)),
-        "grad_accumulation_step": (1, Between(Int, 1, 2**31 - 1), "nn.GradAccumulationCell divides a batch"),
-        "global_rank": (0, Between(Int, 0, 4095), "a process knows its rank from who has started it"),
-        "gradients_mean": (False, Bool),
-        "gradient_fp32_sync": (True, Bool, "gradients are summed in the type that they have"),
-        "loss_repeated_mean": (True, Bool, _NOT_REPEATED),
-        "pipeline_stages": (1, Between(Int, 1, 4096)),
-        "parallel_mode": (ParallelMode.STAND_ALONE, OneOf(*ParallelMode.MODE_LIST)),
-        "auto_parallel_search_mode": (
-            "dynamic_programming",
-            OneOf("dynamic_programming", "recursive_programming", "sharding_propagation"),
-        ),
-        "parameter_broadcast": (False, Bool),
-        "strategy_ckpt_load_file": ("", Str),
-        "strategy_ckpt_save_file": ("", file_in_new_folder),
-        "full_batch": (False, Bool),
-        "enable_parallel_optimizer": (False, Bool),
-        "all_reduce_fusion_config": ([], ascending_indices, _XLA_GROUPS),
-        # 2.x
-        "comm_fusion": ({}, mapping, _XLA_GROUPS),
-        "enable_alltoall": (False, Bool, _XLA_GROUPS),
-        "force_fp32_communication": (False, Bool, "gradients are summed in the type that they have"),
-        "parallel_optimizer_config": ({}, mapping, "enable_parallel_optimizer cuts all that can be cut"),
-        "strategy_ckpt_config": ({}, mapping, _TWO_KEYS),
-        "pipeline_config": ({}, mapping, _NO_PIPELINE),
-        "pipeline_segments": (1, Between(Int, 1, 2**31 - 1), _NO_PIPELINE),
-        "pipeline_result_broadcast": (False, Bool, _NO_PIPELINE),
-    },
-    aliases={"parallel_stages": "pipeline_stages", "search_mode": "auto_parallel_search_mode"},
-)
-
 _ps = Settings(
     "set_ps_context",
     {"enable_ps": (False, only(False, Bool, "there are no parameter servers: train in one process without"))},
@@ -429,9 +390,10 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
             counts as, up to 64. Default: 1.
         global_rank (int): Number of this device, in [0, 4095]; no effect, see `communication.init`. Default: 0.
         gradients_mean (bool): Whether gradients are averaged over devices rather than summed. Default: False.
-        gradient_fp32_sync (bool): Whether float16 gradients are summed in float32; no effect yet. Default: True.
-        loss_repeated_mean (bool): Whether a loss that several devices repeat is divided by their number; no effect yet.
-            Default: True.
+        gradient_fp32_sync (bool): Whether float16 gradients are summed in float32; no effect, those of "data_parallel"
+            and "hybrid_parallel" are, as in MindSpore. Default: True.
+        loss_repeated_mean (bool): Whether a loss that several devices repeat is divided by their number; no effect, as
+            none is repeated. Default: True.
         parallel_mode (str): One of ``ParallelMode.MODE_LIST``. With "semi_auto_parallel" programs of GRAPH mode run on
             `device_num` devices as ``Primitive.shard`` says, and what has no strategy follows its neighbours; with
             "auto_parallel" as a search says, which lets the devices send as little as possible; with "data_parallel"
@@ -454,8 +416,9 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
             communication; no effect, XLA groups it. Default: [].
         pipeline_stages (int): Into how many stages `nn.PipelineCell` divides a network of equal blocks, in
             "semi_auto_parallel". Default: 1.
-        kwargs: Further settings of 2.x (comm_fusion, parallel_optimizer_config, ...), which are checked and kept; none
-            has an effect, which is said once.
+        kwargs: Further settings of 2.x. `dataset_strategy` is "full_batch", "data_parallel", or a strategy for each
+            argument of the modes "semi_auto_parallel"; `strategy_ckpt_config` names the two files. The others
+            (comm_fusion, parallel_optimizer_config, ...) are checked and kept; none has an effect, which is said once.
 
     Raises:
         ValueError: If a key is unknown or a value out of range.
@@ -465,7 +428,7 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
         >>> from mindspore import context
         >>> context.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
     """
-    _parallel.assign(_parallel.check(kwargs))
+    _parallel.assign(together(_parallel.check(kwargs)))
     _tell_parallel()
 
 

@@ -24,6 +24,7 @@ FLOOR = {
             "log",
             "common",
             "_settings",
+            "_parallel_settings",
             "_atomic",
             "_cache_folder",
             "_checkparam",

@@ -244,3 +244,21 @@ def test_a_device_that_the_environment_hides_is_said_to_be_hidden(monkeypatch):
     monkeypatch.setenv("JAX_PLATFORMS", "cpu")
     with pytest.raises(ValueError, match="JAX finds no GPU.*JAX_PLATFORMS=cpu"):
         context.set_context(device_target="GPU")
+
+
+def test_words_of_mindspore_2_for_settings_of_r1_1_set_both():
+    context.set_auto_parallel_context(dataset_strategy="full_batch", strategy_ckpt_config={"load_file": "s.ckpt"})
+    assert context.get_auto_parallel_context("full_batch") is True
+    assert context.get_auto_parallel_context("strategy_ckpt_load_file") == "s.ckpt"
+    context.set_auto_parallel_context(full_batch=False)
+    assert context.get_auto_parallel_context("dataset_strategy") == "data_parallel"
+    context.set_auto_parallel_context(dataset_strategy=((8, 1), (8,)))
+    assert context.get_auto_parallel_context("dataset_strategy") == ((8, 1), (8,))
+    with pytest.raises(ValueError, match="given full_batch=True, and dataset_strategy='data_parallel'"):
+        context.set_auto_parallel_context(full_batch=True, dataset_strategy="data_parallel")
+    for wrong, error in {"rows": ValueError, 3: TypeError, ((0,),): ValueError, (8, 1): TypeError}.items():
+        with pytest.raises(error, match='\'dataset_strategy\' should be "data_parallel", "full_batch", or a tuple'):
+            context.set_auto_parallel_context(dataset_strategy=wrong)
+    with pytest.raises(ValueError, match="load_file, save_file and only_trainable_params"):
+        context.set_auto_parallel_context(strategy_ckpt_config={"file": "s.ckpt"})
+    context.reset_auto_parallel_context()

@@ -4,6 +4,7 @@
 # pyright: reportOptionalMemberAccess=false
 
 import atexit
+import contextlib
 import functools
 import operator
 import os
@@ -347,6 +348,19 @@ def under(inner, outer, known):
     if found is None:
         found = known[id(stack)] = outer.name_stack + stack, stack  # its id is its own while it is kept
     return inner.replace(name_stack=found[0]) if inner.traceback is not None else outer.replace(name_stack=found[0])
+
+
+def inside_call(call, name):
+    """The source information around the equations of a graph that stands in a call, which XLA is told as `jit(name)`;
+    `name` is None for a call that says nothing of itself."""
+    return call if name is None else call.replace(name_stack=call.name_stack.extend(f"jit({name})"))
+
+
+def written_at(where):
+    """A context in which what is traced stands at the line and in the scope of an equation's source information."""
+    if where is None or _source_info is None:
+        return contextlib.nullcontext()
+    return _source_info.user_context(where.traceback, name_stack=where.name_stack)
 
 
 UNSPECIFIED = getattr(_pjit, "UNSPECIFIED", None)  # what is said of the placement of an array where nothing is

@@ -17,6 +17,7 @@ import numpy as np
 
 from msnb import context, log
 from msnb.common import dtype as mstype
+from msnb.common.arguments import uncalled
 from msnb.core import constant_numbers, generations, script, spreading, tensor_hooks, tf32, trace, unrolled, varying
 from msnb.core._jax_private import placement
 from msnb.core.argument_names import parameter_names
@@ -407,9 +408,11 @@ def program_of(root: Any, *args: Any, anew: bool = False, **kwargs: Any) -> Prog
     Raises:
         TypeError: If `root` is neither.
     """
-    if hasattr(root, "_graph_call"):
+    if hasattr(root, "_graph_call") and not isinstance(root, type):
         programs = _new_programs() if anew else None
         return find(root, *root._graph_call(args, kwargs), looking=True, programs=programs)[0]
+    if isinstance(root, type):
+        raise TypeError(f"A graph is made of a Cell or a function, but got {uncalled(root) or describe(root)}.")
     if callable(root):
         return program_of(_compiled_by[0](root), *args, anew=anew, **kwargs)
     raise TypeError(f"A graph is made of a Cell or a function, but got {describe(root)}.")

@@ -71,9 +71,10 @@ class AnfNode:
 
 
 class ParameterNode(AnfNode):
-    """An input of a graph: an argument, or a Parameter of the network (`is_weight`)."""
+    """An input of a graph: an argument, or a Parameter of the network (`is_weight`). In a graph that each of several
+    devices runs, `whole` is the shape of all that they have, where that is not the shape of what each has."""
 
-    __slots__ = ("name", "is_weight", "requires_grad")
+    __slots__ = ("name", "is_weight", "requires_grad", "whole")
 
     def __init__(
         self, name: str, types: tuple["TensorType", ...], is_weight: bool = False, requires_grad: bool = False
@@ -82,6 +83,7 @@ class ParameterNode(AnfNode):
         self.name: str = name
         self.is_weight: bool = is_weight
         self.requires_grad: bool = requires_grad
+        self.whole: tuple[int, ...] | None = None
 
     def __repr__(self) -> str:
         return f"ParameterNode({self.name}: {self.types[0] if self.types else ''})"

@@ -198,7 +198,8 @@ def place_of(name: str) -> Any:
     for index, segment in enumerate(segments if last and _JIT.match(last) else segments[:-1]):
         jit = _JIT.match(segment)
         if jit is None and operator is None:
-            kept.append(segment)
+            if segment != "shard_map":  # what each device runs by itself; Cells are called otherwise
+                kept.append(segment)
         elif jit is not None and index and operator is None and (jit.group(2)[:1].isupper() or jit.group(3)):
             operator = jit.group(2)
     if operator is not None and kept and kept[-1].partition("-op")[0] == operator:

@@ -176,9 +176,14 @@ class Scale:
             at = level / (LEVELS - 1) * (len(stops) - 1)
             low = min(len(stops) - 2, int(at))
             rgb = [round(a + (b - a) * (at - low)) for a, b in zip(stops[low], stops[low + 1], strict=True)]
-            bright = 0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2] > 140
-            made.append(("#{:02x}{:02x}{:02x}".format(*rgb), "#1d2730" if bright else "#fff"))
+            made.append(("#{:02x}{:02x}{:02x}".format(*rgb), "#000" if _lightness(rgb) > 0.179 else "#fff"))
         return made
+
+
+def _lightness(rgb):
+    """As WCAG measures it, 0 to 1: at 0.179 black and white differ from a colour alike. The twin of src/ink.js."""
+    red, green, blue = [v / 3295 if v <= 10 else ((v / 255 + 0.055) / 1.055) ** 2.4 for v in rgb]
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def human(value: Any, unit: str = "") -> str:

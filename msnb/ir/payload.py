@@ -92,10 +92,7 @@ def stage(
         "name": name,
         "graph": graph.name,
         "compiled": int(any(node.instruction for node in tree.nodes)),
-        "params": [
-            [node.name, node.types[0].short() if node.types else "", int(node.is_weight), int(node.requires_grad)]
-            for node in graph.parameters
-        ],
+        "params": [_parameter(node) for node in graph.parameters],
         "scopes": {
             "name": [scope.name for scope in scopes],
             "parent": [scope_number[id(scope.parent)] if scope.parent else -1 for scope in scopes],
@@ -185,6 +182,13 @@ def gzipped(value: Any) -> bytes:
     """JSON as gzipped bytes; the same value gives the same bytes."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return gzip.compress(text.encode(), 9, mtime=0)
+
+
+def _parameter(node):
+    """[name, type, whether it is a Parameter, and has a gradient, and the shape that devices have of it together]."""
+    type_ = node.types[0].short() if node.types else ""
+    whole = [] if node.whole is None else [list(node.whole)]
+    return [node.name, type_, int(node.is_weight), int(node.requires_grad), *whole]
 
 
 def _output(node, slot, parameters, number):

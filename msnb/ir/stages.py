@@ -1,8 +1,11 @@
 """What becomes of a program on its way to the machine: the graphs of one compilation, stage by stage."""
 
 import functools
+import math
 import re
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from msnb.core.compile import all_programs
 
@@ -96,7 +99,8 @@ class Stages:
         end = made.written + self.program.n_results
         made.outputs = made.outputs[made.written : end] + made.outputs[: made.written]
         if stage == "optimised":
-            _take_calls(made, self.whole, self.program.spread is not None and not self.program.spread.axes)
+            spread = self.program.spread
+            _take_calls(made, self.whole, 1 if spread is None or spread.axes else spread.devices)
         return made
 
 
@@ -119,6 +123,7 @@ def _name_parameters(compiled, program):
     """XLA calls a program's inputs by their place in its argument lists; give them their names back."""
     arguments = [entry[1] for entry in program.inputs if entry[0] != "param"]
     lists = {"written": program.written, "read": program.read}
+    shapes = [np.shape(a) for a in program.example_arguments()[2:]]
     for node in compiled.parameters:
         found = re.fullmatch(r"(\w+)\[(\d+)\]", node.name)
         if found is None:
@@ -127,24 +132,35 @@ def _name_parameters(compiled, program):
         if kind in lists and place < len(lists[kind]):
             node.name, node.is_weight = lists[kind][place].name, True
             node.requires_grad = lists[kind][place].requires_grad
+            whole = lists[kind][place].shape
         elif kind == "rest" and place < len(arguments):
-            node.name = str(arguments[place])
+            node.name, whole = str(arguments[place]), shapes[place]
+        else:
+            continue
+        if node.types and node.types[0].shape != tuple(whole):
+            node.whole = tuple(whole)
 
 
-def _take_calls(compiled, traced, spread):
+def _take_calls(compiled, traced, devices):
     """Give each kernel the scope of the very call it came from, so that both stages are drawn in the same boxes; where
-    the program is spread over devices, also what of the call's result is on each."""
+    the program is spread over devices, also what of the call's result is on each, if only one call can be meant."""
     tree, links = Hierarchy(traced, fold=False), {}
     for number, kernel in compare(traced, compiled).links:
         links.setdefault(kernel, []).append(number)
     nodes = list(compiled.all_nodes())
     for node in nodes:
-        if spread and node.types:
-            known = [tree.nodes[number].types for number in links.get(node.id, ())]
-            for whole, part in [(kinds[0].shape, node.types[0].shape) for kinds in known if len(kinds) == 1]:
-                if len(whole) == len(part) and all(m and n % m == 0 for n, m in zip(whole, part, strict=True)):
-                    node.attrs.update(divided(whole, part))
-                    break
+        if devices > 1 and node.types:
+            part, known = node.types[0].shape, [tree.nodes[number].types for number in links.get(node.id, ())]
+            known = {kinds[0].shape for kinds in known if len(kinds) == 1}
+            if len(meant := [whole for whole in known if _is_cut_to(whole, part, devices)]) == 1:
+                node.attrs.update(divided(meant[0], part))
         mates = [number for number in links.get(node.id, ()) if tree.nodes[number].scope == node.scope]
         if mates:
             node.scope = "/".join(scope.name for scope in tree.home[mates[0]].ancestors()[2:])
+
+
+def _is_cut_to(whole, part, devices):
+    """Whether an array can be cut into equal parts of a shape, each of them on as many of the devices."""
+    if len(whole) != len(part) or not all(m and n % m == 0 for n, m in zip(whole, part, strict=True)):
+        return False
+    return devices % math.prod(n // m for n, m in zip(whole, part, strict=True)) == 0

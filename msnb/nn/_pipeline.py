@@ -145,7 +145,9 @@ def part(value: Any, parts: int, number: int, name: str = "PipelineCell") -> Any
     if not isinstance(value, Tensor):
         return value
     if not value.shape or value.shape[0] % parts:
-        raise ValueError(f"For '{name}', a batch should be in {parts} equal parts, but got one of {value.shape}.")
+        spread = _thread.spread
+        rows = f", the rows of one of {spread.devices} devices" if spread is not None and spread.axes else ""
+        raise ValueError(f"For '{name}', a batch should be in {parts} equal parts, but got one of {value.shape}{rows}.")
     length = value.shape[0] // parts
     return value[number * length : (number + 1) * length]
 
@@ -182,7 +184,7 @@ def blocks_of(network: Any, stages: int) -> list[Any]:
     each = len(found) // stages
     wanted = [i // each for i in range(len(found))] if each else []
     if not each or len(found) % stages or marked and at != wanted:
-        said = f", of which stages have {[at.count(i) for i in range(stages)]}" if marked else ""
+        said = f" with pipeline_stage {at}" if marked else ""
         raise NotImplementedError(
             f"{stages} stages (pipeline_stages) should have as many equal blocks each, but {type(network).__name__} "
             f"has {len(found)}{said}. Equal are Cells of one class that differ in Parameters alone; put them into a "

@@ -5,6 +5,7 @@ ipyparallel starts them, sends cells to them and shows what each of them shows; 
 
 import logging
 import os
+import sys
 from typing import Any
 
 from IPython import get_ipython
@@ -87,10 +88,24 @@ class ClusterMagics(Magics):
         if self._cluster is None:
             print("There are no processes; %ms_cluster start 2 starts two.")
             return
-        number, there = self._cluster.n, len(self._client.ids)
-        lost = f"; {number - there} of them ended, and the others wait for them in vain: %ms_cluster stop"
+        number = self._cluster.n
         many = "1 process is" if number == 1 else f"{number} processes are"
-        print(f"{many} one program: %%px runs a cell in each{lost if there < number else ''}.")
+        print(self._lost() or f"{many} one program: %%px runs a cell in each.")
+
+    def _lost(self):
+        """A sentence about processes that have ended by themselves; "" where there are none."""
+        number = 0 if self._cluster is None else self._cluster.n
+        lost = [str(rank) for rank in range(number) if rank not in self._client.ids]
+        if not lost:
+            return ""
+        which = f"that of rank {lost[0]} has" if len(lost) == 1 else f"those of ranks {', '.join(lost)} have"
+        vain = "and there is no other" if number == len(lost) else "and the others would wait in vain"
+        return f"Of {number} processes, {which} ended, {vain}: %ms_cluster stop, then %ms_cluster start {number}."
+
+    def said_after(self, result: Any) -> None:
+        """Say so below a cell that failed where processes have ended: what failed may be anything then."""
+        if self._cluster is not None and not result.success and (lost := self._lost()):
+            print(lost, file=sys.stderr)
 
 
 def _begin(variables, api):
@@ -106,8 +121,10 @@ def install(shell: Any) -> Any:
     """Register the magic with a shell; returns what undoes it."""
     registered = ClusterMagics(shell)
     shell.register_magics(registered)
+    shell.events.register("post_run_cell", registered.said_after)
 
     def undo():
+        shell.events.unregister("post_run_cell", registered.said_after)
         registered.stop()
         for kind, names in registered.magics.items():
             table = shell.magics_manager.magics[kind]

@@ -49,6 +49,11 @@ class Auto(SemiAuto):
         self.problem = Problem(flat(program.jaxpr), machines(names, self.devices), returned(program))
         followed = planned(self.devices, self.problem)
         if followed is None:
+            if _plans:
+                log.once(
+                    f"The plan that was applied is of another graph than {program.title}, or of other shapes, whose "
+                    f"strategies are searched for: plan with the arguments that it is called with."
+                )
             self.choice = agreed(_key(self.problem), lambda: list(map(int, _search()(self.problem, memory()))))
         else:
             self.problem, self.choice, names = followed

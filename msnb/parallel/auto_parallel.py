@@ -147,7 +147,7 @@ class AutoParallel(Cell):
                 f"For 'AutoParallel.dataset_strategy', 'config' should be 'data_parallel', 'full_batch' or a tuple of "
                 f"tuples, but got {describe(config)}."
             )
-        self._told["full_batch"] = config != "data_parallel"
+        self._told["dataset_strategy"] = config
 
     @checked
     def hsdp(

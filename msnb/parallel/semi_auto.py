@@ -118,7 +118,7 @@ class SemiAuto:
         mesh = device_mesh(self.devices)
         found, kept = lying(program.jaxpr.jaxpr), _of_optimizers(program)
         whole = NamedSharding(mesh, PartitionSpec())
-        by_param, rest = {}, []
+        by_param, rest, said = {}, [], self._said_of_arguments(program, mesh)
         for var, kind, param in zip(program.jaxpr.jaxpr.invars, program.inputs, _padded(program), strict=True):
             spec = found.get(var)
             if param is not None:
@@ -127,6 +127,8 @@ class SemiAuto:
                 by_param[id(param)] = whole if spec is None else NamedSharding(mesh, spec)
             elif kind[0] == "random":
                 rest.append(whole)
+            elif said is not None:
+                rest.append(said.pop(0))
             else:
                 rest.append(whole if self.full_batch else NamedSharding(mesh, self._rows(mesh, var.aval.shape, spec)))
         written, read = ([by_param[id(p)] for p in params] for params in (program.written, program.read))
@@ -144,6 +146,22 @@ class SemiAuto:
     def shards(self, program: Any) -> dict[str, Any]:
         """The strategies that a program's operators were given; see `core.spreading`."""
         return layouts.strategies(program, self.devices)
+
+    def _said_of_arguments(self, program, mesh):
+        """Where arguments are by `dataset_strategy`; None where it says nothing of them."""
+        said = context._parallel.values.dataset_strategy
+        if not isinstance(said, tuple) or world_size() > 1:
+            return None
+        inputs = zip(program.jaxpr.jaxpr.invars, program.inputs, strict=True)
+        shapes = [var.aval.shape for var, kind in inputs if kind[0] not in ("param", "random")]
+        if len(said) != len(shapes):
+            log.once(
+                f"dataset_strategy={said} is of {len(said)} arguments, and programs with another number of them are "
+                f"given rows."
+            )
+            return None
+        cuts = [cut_as(shape, one, self.devices, "argument") for shape, one in zip(shapes, said, strict=True)]
+        return [NamedSharding(mesh, cut.spec) for cut in cuts]
 
     def _rows(self, mesh, shape, spec):
         """Of an argument: as its first reader wants it, else by rows."""

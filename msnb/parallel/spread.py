@@ -24,9 +24,9 @@ def _state() -> Hashable:
     if _settings.parallel_mode == ParallelMode.STAND_ALONE and world_size() == 1:
         return None
     cut = _settings.full_batch, _settings.enable_parallel_optimizer, _settings.pipeline_stages
-    file = _settings.strategy_ckpt_load_file
+    file = _settings.strategy_ckpt_load_file, _settings.dataset_strategy
     search = _settings.auto_parallel_search_mode, _costs.values.device_memory_capacity, tuple(_groups.items())
-    return _settings.parallel_mode, _get_device_num(), world_size(), *cut, *search, file
+    return _settings.parallel_mode, _get_device_num(), world_size(), *cut, *search, *file
 
 
 def _begin() -> spreading.Spread | None:
@@ -39,6 +39,13 @@ def _begin() -> spreading.Spread | None:
             f"enable_parallel_optimizer has no effect in '{_settings.parallel_mode}' mode: 'semi_auto_parallel' cuts "
             f"what an optimizer keeps, and 'auto_parallel' does where its search finds that better."
         )
+    if isinstance(_settings.dataset_strategy, tuple):
+        if world_size() > 1 or _settings.parallel_mode != ParallelMode.SEMI_AUTO_PARALLEL:
+            log.once(
+                f"dataset_strategy={_settings.dataset_strategy} has no effect: how arguments are cut can be said in "
+                f"one process of the mode 'semi_auto_parallel'; several processes bring rows, or with full_batch=True "
+                f"all, and 'auto_parallel' searches for it."
+            )
     if world_size() > 1:
         return _of_processes()
     if _get_device_num() == 1:

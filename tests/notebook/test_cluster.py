@@ -51,6 +51,13 @@ def test_two_processes_run_the_cells_below_px_as_one_program(notebook):
         )
         said = notebook.shown
         assert "0 2 [3.]" in said and "1 2 [3.]" in said and "Gloo" not in said, said
+        notebook.run("%%px\nimport os, signal\nif get_rank() == 1: os.kill(os.getpid(), signal.SIGKILL)")
+        lost = "Of 2 processes, that of rank 1 has ended, and the others would wait in vain: %ms_cluster stop, then "
+        assert f"{lost}%ms_cluster start 2." in notebook.shown
+        notebook.run("%%px\nprint(get_rank())")  # which ipyparallel answers with a KeyError
+        assert notebook.shown.endswith(f"{lost}%ms_cluster start 2.\n")
+        notebook.ok("%ms_cluster")
+        assert notebook.shown == f"{lost}%ms_cluster start 2.\n"
     finally:
         notebook.ok("%ms_cluster stop")
     assert notebook.shown == "There are no processes; %ms_cluster start 2 starts two.\n"

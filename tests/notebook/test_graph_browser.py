@@ -723,3 +723,54 @@ def test_a_link_leads_to_its_box_in_a_page(browser, tmp_path):
     page.evaluate("location.hash = '#third'")
     page.wait_for_function("/no third in this graph/.test(document.querySelector('.msnb-graph').innerText)")
     page.close()
+
+
+SENT = """HloModule step, num_partitions=4
+
+%add (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %s = f32[] add(%a, %b)
+}
+
+ENTRY %main (x: f32[64,64]) -> f32[64,64] {
+  %x = f32[64,64]{1,0} parameter(0)
+  %ag = f32[256,64]{1,0} all-gather(%x), replica_groups={{0,1,2,3}}, dimensions={0}
+  %n = f32[256,64]{1,0} negate(%ag)
+  %d = f32[64,64]{1,0} slice(%n), slice={[0:64], [0:64]}
+  ROOT %ar = f32[64,64]{1,0} all-reduce(%d), replica_groups={{0,1},{2,3}}, to_apply=%add
+}
+"""
+# of each line that has a colour of its own: its colour, what is behind it, its width
+COLOURED = """() => [...document.querySelectorAll('path.e')].filter(one => one.style.stroke).map(one =>
+    [one.style.stroke, getComputedStyle(one.closest('.msnb-graph')).getPropertyValue('--bg'), one.style.strokeWidth])"""
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_what_is_sent_is_a_kind_and_colours_nodes_and_lines_by_bytes(show, dark):
+    page = show(GraphView(ir.read_hlo(SENT, "step"), colour="sent"), dark=dark)
+    assert "49.2 kB" in box(page, "all-gather").text_content()
+    assert "bytes sent" in panel(page).lower() and "lines lead to and from what sends" in panel(page)
+    lines = page.evaluate(COLOURED)
+    assert len(lines) == 4  # into and out of both
+    for colour, behind, _ in lines:
+        ink, paper = (_lightness(_rgb(text)) for text in (colour, behind))
+        assert (max(ink, paper) + 0.05) / (min(ink, paper) + 0.05) > 3  # as WCAG asks of what is no text
+    assert len({width for *_, width in lines}) == 2  # who sees no colours sees how wide they are
+    box(page, "all-reduce").click()
+    assert "2 of 4" in panel(page) and "16.4 kB" in panel(page)
+    page = show(GraphView(ir.read_hlo(SENT, "step")), dark=dark)
+    assert "communication" in panel(page)  # by default operators are coloured by kind
+
+
+def _rgb(text):
+    if text.strip().startswith("#"):
+        digits = text.strip()[1:]
+        digits = digits if len(digits) == 6 else "".join(2 * d for d in digits)
+        return [int(digits[i : i + 2], 16) for i in (0, 2, 4)]
+    return [int(v) for v in re.findall(r"\d+", text)[:3]]
+
+
+def _lightness(rgb):
+    linear = [v / 3295 if v <= 10 else ((v / 255 + 0.055) / 1.055) ** 2.4 for v in rgb]
+    return sum(share * v for share, v in zip((0.2126, 0.7152, 0.0722), linear, strict=True))

@@ -1,14 +1,18 @@
 """Plans in a notebook: what is stored, what a shell shows, and the view in a browser with the network blocked."""
 
+import base64
 import copy
+import json
 import sys
 import types
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-from browsing import Window, chromium
+from browsing import Window, chromium, unreadable
 
+from msnb.notebook.page import text_of as page_text
 from msnb.notebook.plan import PlanView, plan_view
+from msnb.notebook.plan.view import _MODULE as MODULE
 
 HOSTILE = "w<img src=x onerror=hit=1>"
 
@@ -58,7 +62,13 @@ class Plans:
 
     def __getitem__(self, name):
         row = {"layout": [["inside"], []], "chosen": False, "more": 2048.0, "held": 2048.0}
-        return types.SimpleNamespace(why_not=lambda tensor: [{**row, "asked": (name, tensor)}])
+
+        def why_not(tensor):
+            if tensor != HOSTILE:
+                raise ValueError(f"no {tensor}")
+            return [{**row, "asked": (name, tensor)}]
+
+        return types.SimpleNamespace(why_not=why_not)
 
 
 def test_it_is_saved_in_the_form_that_the_name_asks_for(tmp_path):
@@ -78,6 +88,8 @@ def test_a_shell_shows_plans_and_the_kernel_says_what_another_layout_costs(noteb
     view.widget.send = sent.append
     view._asked(view.widget, {"why": ["sharded", HOSTILE], "number": 3}, [])
     assert sent[0]["answer"] == 3 and sent[0]["rows"][0]["asked"] == ("sharded", HOSTILE)
+    view._asked(view.widget, {"why": ["sharded", "nothing"], "number": 4}, [])
+    assert sent[1] == {"answer": 4, "problem": "ValueError: no nothing"}  # somebody waits for an answer, whatever it is
     view.close()
 
 
@@ -112,8 +124,43 @@ def test_a_plan_is_chosen_and_a_device_says_what_it_holds(browser, tmp_path):
     assert "4 parts of 1 KiB, each on 2 devices" in page.inner_text(".told")
     page.click("[data-device='5']")
     assert page.inner_text(".device") == f"Device 5 (stages 2, rows 1) holds {HOSTILE}[32:48, 0:32]"
-    assert not page.locator("[data-do=why]").count()  # no kernel is there to answer
+    assert not page.locator("[data-do=why]").count()  # no kernel is there to answer, which is said
+    assert "in a running notebook the kernel says" in page.inner_text(".tools")
+    assert not unreadable(page.locator(".msnb-plan"))
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth && !window.hit")
     page.set_viewport_size({"width": 700, "height": 900})  # the table is narrower, too, and nothing of it is cut off
     assert page.evaluate("(table => table.scrollWidth <= table.clientWidth)(document.querySelector('.plans'))")
     assert not window.complaints()
+
+
+# A page that stands for the front end of a running notebook: the test sees what is asked, and answers when it likes.
+LIVE = """<!doctype html><body><script type="module">
+const code = %s, module = await import(URL.createObjectURL(new Blob([code], {type: 'text/javascript'})));
+const heard = [], bytes = Uint8Array.from(atob('%s'), one => one.charCodeAt(0));
+window.asked = [];
+window.answer = told => heard.forEach(act => act(told));
+const model = {get: key => key === 'live' ? true : new DataView(bytes.buffer), on: (_, act) => heard.push(act),
+    off: () => {}, send: told => window.asked.push(told)};
+module.default.render({model, el: document.body});
+</script></body>"""
+
+
+def test_a_kernel_answers_or_it_is_said_why_none_does(browser, tmp_path):
+    window, path = Window(browser), tmp_path / "live.html"
+    view = plan_view(TOLD)
+    code = json.dumps(page_text(MODULE)).replace("</", "<\\/")
+    path.write_text(LIVE % (code, base64.b64encode(view.payload).decode()), encoding="utf-8")
+    page = window.show(path, ".msnb-plan[data-ready]", 900, 900, False)
+    page.click("[data-do=why]")
+    assert page.evaluate("asked") == [{"why": ["data parallel", HOSTILE], "number": 1}]
+    page.wait_for_function("() => document.querySelector('.why').innerText.startsWith('No answer yet: the kernel is')")
+    row = {"layout": [["inside"], []], "chosen": False, "more": 2048.0, "held": 2048.0}
+    page.evaluate("row => answer({answer: 1, rows: [row]})", row)  # late, and welcome
+    assert page.inner_text(".why tbody tr").split() == ["64/4", "×", "32", "inside,", "–", "+2", "KiB", "2", "KiB"]
+    page.click("[data-do=why]")
+    page.evaluate("answer({answer: 2, problem: 'ValueError: There is no such tensor.'})")
+    assert page.inner_text(".why") == "ValueError: There is no such tensor."
+    page.click("[data-do=why]")
+    page.click("[data-plan='1']")
+    page.evaluate("row => answer({answer: 3, rows: [row]})", row)  # to a question that nobody asks any more
+    assert not page.inner_text(".why") and not window.complaints()

@@ -10,7 +10,7 @@ import pytest
 from msnb import Tensor, context, nn
 from msnb.parallel import Plans, plan
 from msnb.parallel.planning.alike import first_alike
-from msnb.parallel.planning.estimate import step_time
+from msnb.parallel.planning.estimate import communication, step_time
 from msnb.parallel.planning.hardware import PRESETS, hardware_of
 from msnb.parallel.planning.living import kept
 from msnb.parallel.planning.meshes import mesh_of, weights_of
@@ -120,6 +120,22 @@ def test_why_not_another_layout(plans):
     assert all(row["more"] <= held[row["layout"]] * (1 + 1e-6) + 4096 for row in again)
     with pytest.raises(ValueError, match="no tensor 'nothing'"):
         one.why_not("nothing")
+
+
+def test_why_not_counts_as_the_tables_do(plans):
+    """A weight that is cut between two steps is gathered once; and each row is what a plan with that layout tells."""
+    size = 64 * 64 * 4
+    told = {row["layout"]: row["more"] for row in plans["data parallel"].why_not("layers.0.weight")}
+    for cut, share in {(): 0, ("axis0",): 1 / 2, ("axis1",): 3 / 4, ("axis0", "axis1"): 7 / 8}.items():
+        assert told[cut, ()] == told[(), cut] == pytest.approx(share * size)
+    for one in (one for one in plans if one.pipeline is None):
+        for name in ("layers.0.weight", "layers.1.bias", "argument 0"):
+            for row in one.why_not(name):
+                numbers = plans.problem.numbers((one._problem, one._chosen))
+                nodes = plans.problem.nodes[one._number(name)]
+                numbers[one._number(name)] = [choice.outputs[0] for choice in nodes].index(row["layout"])
+                sent = sum(each.bytes for each in communication(plans.problem, numbers))
+                assert row["more"] == pytest.approx(sent - one.bytes, abs=1), (one.name, name, row)
 
 
 def test_xla_sends_what_was_foreseen():

@@ -6,7 +6,7 @@ import pytest
 
 CHECKS = Path(__file__).parent / "spread"
 NAMES = sorted(file.stem for file in CHECKS.glob("*.py") if file.stem != "eight_devices")
-ALL = {"operators", "random_nets"}  # which draw, and draw more with --all
+ALL = {"operators", "random_nets", "replicas_at_random"}  # which draw, and draw more with --all
 pytestmark = pytest.mark.first
 
 

@@ -240,9 +240,10 @@ class Optimizer(Cell):
             return
         mode = context.get_auto_parallel_context("parallel_mode")
         if mode in (context.ParallelMode.STAND_ALONE, context.ParallelMode.HYBRID_PARALLEL):
-            raise RuntimeError(f"enable_parallel_optimizer needs several devices, but the parallel mode is '{mode}'.")
-        if mode != context.ParallelMode.SEMI_AUTO_PARALLEL:
-            log.once(f"enable_parallel_optimizer has no effect in {mode} mode: each device keeps all of the state.")
+            raise RuntimeError(
+                f"enable_parallel_optimizer cuts what an optimizer keeps in parallel_mode 'semi_auto_parallel', but "
+                f"the mode is '{mode}'. Set that, or enable_parallel_optimizer=False."
+            )
 
     # ------------------------------------------------------------------ learning rate
     def get_lr(self) -> Tensor | tuple[Tensor, ...]:

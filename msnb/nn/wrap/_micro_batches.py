@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from msnb import log
+from msnb import context, log
 from msnb.common.kinds import Instance, Optional, PositiveInt, checked
 from msnb.core import trace
 from msnb.core.autodiff import Gradient
@@ -101,6 +101,7 @@ class PipelineCell(_InParts):
     Raises:
         TypeError: If `network` is no Cell, or `micro_size` no int.
         ValueError: If `micro_size` is not positive.
+        KeyError: If `stage_config` names a Cell that is not there.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -120,9 +121,20 @@ class PipelineCell(_InParts):
         super().__init__(network, micro_size)
         self.micro_size: int = micro_size
         stages = stage_config or {}
-        for name, cell in network.cells_and_names() if stages else ():
-            if name in stages:
-                cell.pipeline_stage = stages[name]
+        cells = dict(network.cells_and_names()) if stages else {}
+        if missing := sorted(set(stages) - set(cells)):
+            raise KeyError(
+                f"For 'PipelineCell', 'stage_config' names Cells that the network does not have, {missing}; it has "
+                f"{', '.join(filter(None, cells))}."
+            )
+        for name, stage in stages.items():
+            cells[name].pipeline_stage = stage
+        told = context._parallel.values
+        if told.pipeline_stages > 1 and told.parallel_mode == context.ParallelMode.STAND_ALONE:
+            log.once(
+                f"pipeline_stages={told.pipeline_stages} has no effect in parallel_mode 'stand_alone': "
+                f"'semi_auto_parallel' has stages."
+            )
         log.unused("PipelineCell", "a stage is one segment", segment_config=segment_config)
 
     def construct(self, *inputs: Any) -> Any:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Annotated, TypeVar
 
 from msnb import log
+from msnb.common import dtype as mstype
 from msnb.common.kinds import Kind, OneOf, PositiveInt, Str, checked
 from msnb.core.parameter import Parameter
 from msnb.core.sparse_tensor import RowTensor
@@ -29,7 +30,8 @@ class DistributedGradReducer(Cell):
     """Gradients as the mean (or sum) over all devices that train together.
 
     In DATA_PARALLEL and HYBRID_PARALLEL, and in several processes, each device has the gradients of its own rows, and
-    this adds them up. Elsewhere they are those of the whole batch already, and pass through unchanged.
+    this adds them up, float16 in float32. Elsewhere they are those of the whole batch already, and pass through
+    unchanged.
 
     Args:
         parameters (list): The Parameters that the gradients belong to.
@@ -85,8 +87,14 @@ class DistributedGradReducer(Cell):
         return tuple([self._reduced(g, degree) if reduced else g for g, reduced in filtered])
 
     def _reduced(self, grad, degree):
+        """Sums of 16 bits overflow, so that these are of 32."""
         if isinstance(grad, RowTensor):
-            values = self._gather(grad.values)
-            return RowTensor(self._gather(grad.indices), values / degree if self.mean else values, grad.dense_shape)
-        total = self._reduce(grad)
-        return total / degree if self.mean else total
+            values = self._joined(self._gather, grad.values, degree)
+            return RowTensor(self._gather(grad.indices), values, grad.dense_shape)
+        return self._joined(self._reduce, grad, degree)
+
+    def _joined(self, join, value, degree):
+        half = value.dtype in (mstype.float16, mstype.bfloat16)
+        total = join(value.astype(mstype.float32) if half else value)
+        total = total / degree if self.mean else total
+        return total.astype(value.dtype) if half else total

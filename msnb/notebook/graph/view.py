@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.parameter import Parameter
 
 _COLOURS = ("kind", "dtype", "flops", "bytes")
+_SOME = ("memory", "sent")  # which not every graph has; one without them is coloured by kind
 _LARGE = 5000  # nodes; larger graphs are saved with their repeated blocks left out
 
 
@@ -34,7 +35,8 @@ class GraphView(Renewed):
         graphs (Union[FuncGraph, dict[str, FuncGraph]]): one graph, or several by name; two or more are compared.
         height (int): height in pixels. Default: 560.
         columns (dict): values per node of the first graph, by key, each as `set_column` takes it. Default: None.
-        colour (str): what to colour by at first: ``"kind"``, ``"dtype"``, ``"flops"``, ``"bytes"`` or a key of
+        colour (str): what to colour by at first: ``"kind"``, ``"dtype"``, ``"flops"``, ``"bytes"``, ``"memory"``,
+            ``"sent"`` (what devices send, where a stage says so) or a key of
             `columns`. Default: "kind".
         make (Callable): makes the graph of a stage that is asked for later, from its name. Default: None.
         offered (tuple[str]): stages that `make` can make. Default: ().
@@ -64,7 +66,7 @@ class GraphView(Renewed):
         self._trees = {}
         for key, column in (columns or {}).items():
             self.set_column(key, column, colour=False)
-        known = (*_COLOURS, *(columns or {}))
+        known = (*_COLOURS, *_SOME, *(columns or {}))
         if colour not in known:
             raise ValueError(f"For 'GraphView', 'colour' should be one of {', '.join(known)}, but got {colour!r}.")
         self._colour = colour

@@ -84,7 +84,11 @@ class PlanView(View):
 
     def _asked(self, widget, message, buffers):
         name, tensor = message["why"]
-        widget.send({"answer": message["number"], "rows": self._plans[name].why_not(tensor)})
+        try:
+            told = {"rows": self._plans[name].why_not(tensor)}
+        except Exception as error:  # whatever it is, somebody waits for an answer
+            told = {"problem": f"{type(error).__name__}: {error}"}
+        widget.send({"answer": message["number"], **told})
 
     def svg(self) -> str:
         """The strategies as a still picture, str."""

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from msnb import log
 from msnb.parallel.search.equal import classes
 from msnb.parallel.search.problem import Problem
 from msnb.parallel.search.program import cheapest
@@ -125,7 +126,14 @@ class _Search:
 
 def _solved(costs, pairs, seconds, gap=1e-4):
     reduced = Reduced(costs, pairs)
-    return reduced.whole(cheapest(reduced, seconds, gap))
+    found = cheapest(reduced, seconds, gap)
+    if found is None:  # then the first that comes, which is made better node by node
+        log.once(
+            "The search for strategies was not done in the time that it had: what it takes may send many times what is "
+            "needed. msnb.parallel.plan(..., seconds=120) gives it more, and so does a machine that does nothing else."
+        )
+        found = {node: int(np.argmin(reduced.costs[node])) for node in reduced.left}
+    return reduced.whole(found)
 
 
 def _priced(problem: Problem, together: list[int], work: tuple[float, float], price: float):

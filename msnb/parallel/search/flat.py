@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
+from msnb.core._jax_private import inside_call, under
 from msnb.core.measured import TRANSPARENT
 
 KEPT = (
@@ -43,12 +44,15 @@ class Equation(NamedTuple):
         params (dict): How.
         inputs (list): `Value`, or a constant of the graph: an array or a number.
         outputs (list[Value]): What it makes.
+        where (SourceInfo): Its line, and its scope within the calls that were opened; None where that is not known.
+            Default: None.
     """
 
     primitive: Any
     params: dict[str, Any]
     inputs: list[Any]
     outputs: list[Value]
+    where: Any = None
 
     @property
     def shapes(self) -> list[tuple[int, ...]]:
@@ -92,7 +96,8 @@ def flat_body(equation: Equation) -> Flat:
 def _flat(graph: Jaxpr, constants: Any) -> Flat:
     equations: list[Equation] = []
 
-    def walk(jaxpr: Jaxpr, held: Any, arguments: Any) -> list[Any]:
+    def walk(jaxpr: Jaxpr, held: Any, arguments: Any, call: Any = None) -> list[Any]:
+        scopes: dict[Any, Any] = {}
         known: dict[Any, Any] = dict(zip(jaxpr.constvars, held, strict=True))
         known.update(zip(jaxpr.invars, arguments, strict=True))
 
@@ -101,13 +106,15 @@ def _flat(graph: Jaxpr, constants: Any) -> Flat:
 
         for eqn in jaxpr.eqns:
             given = [read(v) for v in eqn.invars]
+            where = eqn.source_info if call is None else under(eqn.source_info, call, scopes)
             opened = TRANSPARENT.get(eqn.primitive.name, "") if eqn.primitive.name not in KEPT else ""
             body = eqn.params.get(opened)
             if body is None:
                 made = [Value(v.aval) for v in eqn.outvars]
-                equations.append(Equation(eqn.primitive, eqn.params, given, made))
+                equations.append(Equation(eqn.primitive, eqn.params, given, made, where))
             else:
-                made = walk(getattr(body, "jaxpr", body), getattr(body, "consts", ()), given)
+                inside = inside_call(where, eqn.params.get("name"))
+                made = walk(getattr(body, "jaxpr", body), getattr(body, "consts", ()), given, inside)
             known.update(zip(eqn.outvars, made, strict=True))
         return [read(v) for v in jaxpr.outvars]
 

@@ -10,6 +10,7 @@ from typing import Any
 import jax
 from jax.sharding import AbstractMesh, Mesh, NamedSharding
 
+from msnb.core._jax_private import written_at
 from msnb.parallel.mesh import sharding
 from msnb.parallel.search.costs import Layout, Machines
 from msnb.parallel.search.flat import Flat, Value
@@ -55,14 +56,15 @@ def pinned(
         for number, equation in enumerate(graph.equations, count):
             choice = choices[number] if number < len(choices) else None
             wanted = [()] * len(equation.inputs) if choice is None else choice.inputs
-            given = [fetch(i, layout) for i, layout in zip(equation.inputs, wanted, strict=True)]
-            made = _bound(equation.primitive, given, equation.primitive.get_bind_params(equation.params))
-            if choice is not None:
-                lying.update({id(v): layout for v, layout in zip(equation.outputs, choice.outputs, strict=True)})
-                made = [
-                    jax.lax.with_sharding_constraint(m, place(layout)) if layout else m
-                    for m, layout in zip(made, choice.outputs, strict=True)
-                ]
+            with written_at(equation.where):  # what it sends for its operands stands there as well
+                given = [fetch(i, layout) for i, layout in zip(equation.inputs, wanted, strict=True)]
+                made = _bound(equation.primitive, given, equation.primitive.get_bind_params(equation.params))
+                if choice is not None:
+                    lying.update({id(v): layout for v, layout in zip(equation.outputs, choice.outputs, strict=True)})
+                    made = [
+                        jax.lax.with_sharding_constraint(m, place(layout)) if layout else m
+                        for m, layout in zip(made, choice.outputs, strict=True)
+                    ]
             known.update({id(v): m for v, m in zip(equation.outputs, made, strict=True)})
         return [fetch(o, returned.get(i, ())) for i, o in enumerate(graph.outputs)]
 

@@ -12,8 +12,8 @@ from scipy.sparse import coo_matrix
 from msnb.parallel.search.reducing import Array, Reduced
 
 
-def cheapest(reduced: Reduced, seconds: float, gap: float = 1e-4) -> dict[int, int]:
-    """The cheapest choice for each node that is left.
+def cheapest(reduced: Reduced, seconds: float, gap: float = 1e-4) -> dict[int, int] | None:
+    """The cheapest choice for each node that is left; None where none was found in the time.
 
     Args:
         reduced (Reduced): What is left of a problem.
@@ -60,8 +60,8 @@ def cheapest(reduced: Reduced, seconds: float, gap: float = 1e-4) -> dict[int, i
         integrality=np.r_[np.ones(single), np.zeros(len(cost) - single)],
         options={"time_limit": seconds, "mip_rel_gap": gap},
     )
-    if found.x is None:  # in so short a time: the first that comes, which is then made better node by node
-        return {node: int(np.argmin(reduced.costs[node])) for node in reduced.left}
+    if found.x is None:
+        return None
     return {node: int(np.argmax(found.x[at : at + len(reduced.costs[node])])) for node, at in starts.items()}
 
 

@@ -34,7 +34,10 @@ def improved(
             now = [found[n] for n in part]
             before = _cost(own, inside, now)
             reduced = Reduced(list(own), [dict(near) for near in inside])
-            new = reduced.whole(cheapest(reduced, _SECONDS))
+            solved = cheapest(reduced, _SECONDS)
+            if solved is None:
+                continue
+            new = reduced.whole(solved)
             if _cost(own, inside, new) < before - 1e-9 * abs(before):
                 again = True
                 for node, choice in zip(part, new, strict=True):

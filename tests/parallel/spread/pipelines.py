@@ -151,7 +151,7 @@ def check_stages_that_are_not_equal_are_refused_in_a_sentence():
         block.tanh.shard(((2, 1),))
     wrong = {
         "has 3. Equal are": Blocks(3),
-        "of which stages have [1, 3]": uneven,
+        "with pipeline_stage [0, 1, 1, 1]": uneven,
         "takes one Tensor and gives one": Blocks(masked=True),
         "writes Parameters, such as BatchNorm": Blocks(norm=lambda: nn.BatchNorm1d(8)).set_train(),
         "'Tanh' has a strategy": cut,
@@ -169,6 +169,15 @@ def check_stages_that_a_training_does_not_use_are_said():
     step = nn.TrainOneStepCell(net, nn.Momentum(net.trainable_params(), 0.1, 0.9)).set_train()
     step(Tensor(np.zeros(16, np.int32)))
     assert any("where no nn.PipelineCell is called" in str(said) for said in log._said)
+    context.set_auto_parallel_context(parallel_mode="stand_alone")
+    nn.PipelineCell(net, 4, stage_config={"blocks.1": 1})
+    assert any("no effect in parallel_mode 'stand_alone'" in str(said) for said in log._said)
+    try:
+        nn.PipelineCell(net, 4, stage_config={"blocks.9": 1})
+    except KeyError as error:
+        assert "names Cells that the network does not have, ['blocks.9']" in str(error), error
+    else:
+        raise AssertionError("a Cell that is not there has a stage")
 
 
 def not_available(net, x, said):

@@ -6,6 +6,7 @@ from eight_devices import RANDOM, counted, floats
 import msnb as ms
 from msnb import Tensor, context, nn, ops
 from msnb.core.compile import program_of
+from msnb.ir.stages import Stages
 
 
 class Classifier(nn.Cell):
@@ -71,7 +72,10 @@ def check_data_parallel_is_what_processes_with_their_own_rows_compute():
         np.testing.assert_allclose(got, losses, rtol=1e-5)
         for p, wanted in zip(net.trainable_params(), weights, strict=True):
             np.testing.assert_allclose(p.asnumpy(), wanted, rtol=0, atol=2e-6, err_msg=f"{mode} {p.name}")
-        assert counted(program_of(step, Tensor(x), Tensor(y)), 4).keys() == {"all-reduce"}
+        program = program_of(step, Tensor(x), Tensor(y))
+        assert counted(program, 4).keys() == {"all-reduce"}
+        scopes = {node.scope for node in Stages(program, "step")["optimised"].all_nodes()}
+        assert any("inner-Dense" in scope for scope in scopes) and "shard_map" not in str(scopes), scopes
 
 
 def check_statistics_of_all_devices_are_those_of_the_whole_batch():

@@ -4,8 +4,9 @@ import numpy as np
 from eight_devices import RANDOM, Layers, Squares, floats, sent, trained
 
 import msnb as ms
-from msnb import Tensor, context, nn, ops
+from msnb import Tensor, context, log, nn, ops
 from msnb.core.compile import program_of
+from msnb.ir.stages import Stages
 from msnb.parallel import auto, plan
 from msnb.parallel.search.choosing import cost_of, dynamic_programming
 from msnb.parallel.search.greedy import recursive_programming
@@ -50,6 +51,20 @@ def check_a_search_finds_what_computes_the_same_and_sends_little():
         whole = sum(np.prod(p.shape) * 4 for p in program.params if p.requires_grad and "moments" not in p.name)
         assert 0.95 < really / foreseen < 1.05, (make.__name__, really, foreseen)
         assert foreseen <= 1.01 * 2 * 7 / 8 * whole, (make.__name__, foreseen, whole)
+
+
+def check_what_a_search_makes_has_the_names_of_the_program():
+    """What XLA made has the operators and Cells of the script, and what is sent stands in one of these."""
+    context.set_context(mode=context.GRAPH_MODE)
+    context.set_auto_parallel_context(parallel_mode="auto_parallel", device_num=8)
+    program = trained(Layers(), floats(32, 256), 1)[2]
+    nodes = list(Stages(program, "step")["optimised"].all_nodes())
+    assert any("MatMul" in node.op for node in nodes), {node.op for node in nodes}
+    assert any(node.direction == "backward" and "layers" in node.scope for node in nodes), {
+        node.scope for node in nodes
+    }
+    sends = [node for node in nodes if "bytes_sent" in node.attrs]
+    assert sends and all(node.scope for node in sends), [(node.op, node.scope) for node in sends]
 
 
 def check_a_search_finds_its_equations_among_those_that_check_labels():
@@ -109,6 +124,8 @@ def check_a_plan_that_is_applied_is_what_runs():
         if name is not None:
             really = sum(each.bytes for each in sent(found[name][2]))
             assert 0.95 < really / one.bytes < 1.05, (name, really, one.bytes)
-    assert auto._plans
+    assert auto._plans and not any("The plan that was applied" in str(said) for said in log._said)
+    trained(Layers(), floats(64, 256), 1)
+    assert any("The plan that was applied is of another graph" in str(said) for said in log._said)
     context.reset_auto_parallel_context()
     assert not auto._plans

@@ -1,5 +1,7 @@
 """SEMI_AUTO_PARALLEL: operators, Cells and functions that are held to strategies, on eight devices."""
 
+import math
+
 import numpy as np
 from eight_devices import TwoProducts, counted, floats, refused, sent, spread, trained
 
@@ -40,6 +42,21 @@ def check_the_graph_says_what_is_on_each_device_and_what_is_sent():
     (sends,) = (node.attrs for node in kernels if node.name == "all-reduce")
     assert sends["devices"] == "2 of 8" and sends["bytes_sent"] == sent(program)[0].bytes == 8 * 64 * 4
     assert [(4, 2), (4, 1)] == [node.attrs["divided"] for node in kernels if "MatMul" in node.name]
+
+
+def check_the_optimised_graph_says_what_each_device_has_of_inputs_and_results():
+    """An input knows its whole shape; no result is divided into parts that there are no devices for, as one would be
+    that is taken for that of another product of the same line."""
+    spread()
+    net = nn.SequentialCell(nn.Dense(64, 256, has_bias=False), nn.Dense(256, 64, has_bias=False), nn.Dense(64, 8))
+    net[0].matmul.shard(((1, 1), (8, 1)))
+    net[1].matmul.shard(((1, 8), (1, 8)))
+    made = Stages(trained(net, floats(32, 64), 1)[2], "step")["optimised"]
+    has = {node.name: (node.types[0].shape, node.whole) for node in made.parameters}
+    assert has["net.0.weight"] == ((32, 64), (256, 64)) and has["net.1.weight"] == ((64, 32), (64, 256)), has
+    assert has["net.2.weight"] == ((8, 64), None), has
+    cuts = [node.attrs["divided"] for node in made.all_nodes() if "divided" in node.attrs]
+    assert cuts and all(8 % math.prod(cut) == 0 for cut in cuts), cuts
 
 
 def check_parameters_lie_as_their_readers_say_and_so_does_what_the_optimizer_keeps():
@@ -189,3 +206,22 @@ def check_wrong_strategies_are_refused_in_a_sentence():
 
 def check_a_mesh_has_the_prime_factors_of_its_devices():
     assert dict(named_mesh(12).shape) == {"d0": 2, "d1": 2, "d2": 3}
+
+
+def check_a_dataset_strategy_says_how_arguments_are_cut():
+    """Each by its own, and the numbers are those of one device; what does not fit is refused."""
+    x, net = floats(16, 64), TwoProducts()
+    context.reset_auto_parallel_context()
+    alone = net(x).asnumpy()
+    for said, part in (
+        (((2, 4),), (8, 16)),
+        (((1, 8),), (16, 8)),
+        ("full_batch", (16, 64)),
+        ("data_parallel", (2, 64)),
+    ):
+        spread(dataset_strategy=said)
+        np.testing.assert_allclose(net(x).asnumpy(), alone, rtol=1e-5, atol=1e-5)
+        found = program_of(net, x).compiled().input_shardings[0]
+        assert found[-1].shard_shape((16, 64)) == part, (said, found[-1])
+    spread(dataset_strategy=((3, 1),))
+    refused(lambda: net(x), "The argument has shape (16, 64) and cannot be cut by the strategy (3, 1)")

@@ -1,6 +1,9 @@
 // What a box is coloured by. Hues are Okabe and Ito's (told apart by colour-blind readers), scales go from light to
 // dark.
+import { ink } from "../../src/ink.js";
 import { FOLD, CROWD, CONTROL } from "./payload.js";
+
+export { ink };
 
 // [fill, line] for light and for dark
 const HUES = {
@@ -120,9 +123,6 @@ function mix(stops, t) {
   const at = Math.max(0, Math.min(1, t)) * (stops.length - 1),
     i = Math.min(stops.length - 2, Math.floor(at));
   return stops[i].map((v, c) => Math.round(v + (stops[i + 1][c] - v) * (at - i)));
-}
-export function ink([r, g, b]) {
-  return 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#1d2730" : "#fff";
 }
 
 // numbers as people write them; the twin of msnb/ir/overlay.py
@@ -339,6 +339,7 @@ export function painter(stage, scheme, dark, drawn) {
 }
 
 const DECADES = 1e6;
+const SEEN = 0.55; // where on the scale a thin line differs three times from what is behind it, in light and in dark
 function scale(scheme, dark, drawn) {
   let top = -Infinity,
     low = Infinity,
@@ -375,11 +376,11 @@ function scale(scheme, dark, drawn) {
       const v = scheme.of(id);
       return v === null || v === undefined ? "" : human(v, scheme.unit);
     },
-    // lines to and from the nodes that the scale is about; a scope in between says nothing of its own lines
+    // [colour, width] of a line to or from a node that the scale is about; a scope in between says nothing of its own
     line: ({ a, b }) => {
       const values = scheme.lines ? [a, b].filter((id) => !scheme.isScope(id)).map(scheme.of) : [];
       const most = Math.max(...values.map((v) => v ?? -1), -1);
-      return most < 0 ? "" : `rgb(${colour(Math.max(0.35, place(most)))})`;
+      return most < 0 ? null : [`rgb(${colour(Math.max(SEEN, place(most)))})`, 1.5 + 2.5 * place(most)];
     },
     ramp: {
       stops: [0, 0.25, 0.5, 0.75, 1].map((t) => `rgb(${colour(t)})`),

@@ -103,10 +103,10 @@ function foldButtons(layout, s, w) {
 }
 
 // e ends with a tip, or with a dot on the rim of a scope in which it goes on
-export function edgeHtml(e, number, mark, colour = "") {
-  const thick =
-    e.n > 1 || colour ? `stroke-width:${r1(1.1 + (colour ? 1.2 : 0) + Math.min(2, Math.log2(e.n) * 0.35))}` : "";
-  const style = thick && ` style="${thick}${colour && `;stroke:${colour}`}"`;
+export function edgeHtml(e, number, mark, own = null) {
+  const [colour, width] = own ?? ["", 1.1 + Math.min(2, Math.log2(e.n) * 0.35)],
+    thick = e.n > 1 || own ? `stroke-width:${r1(width)}` : "",
+    style = thick && ` style="${thick}${colour && `;stroke:${colour}`}"`;
   return (
     `<path class="e" data-e="${number}" d="${curve(e.points)}"${style} ` +
     `marker-end="url(#${mark}${e.ends ? "" : "-port"})"/>`

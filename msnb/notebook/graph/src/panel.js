@@ -45,6 +45,8 @@ function inputRows(stage, id) {
     .join("");
 }
 
+const attribute = (key, text) => (key === "bytes_sent" ? human(Number(text), "B") : escape(text));
+
 const held = ({ name }) =>
   `<button class="link" data-weight="${escape(name)}" aria-expanded="false" title="what it holds">` +
   `${escape(name)}</button>`;
@@ -85,7 +87,7 @@ export function nodePanel(stage, id, schemes, live = false) {
         }${source[3] ? `<pre>${escape(source[3])}</pre>` : ""}`
       : "") +
     (sig.attrs.length
-      ? `<h4>Attributes</h4><table>${sig.attrs.map(([k, v]) => row(escape(k), escape(v))).join("")}</table>`
+      ? `<h4>Attributes</h4><table>${sig.attrs.map(([k, v]) => row(escape(k), attribute(k, v))).join("")}</table>`
       : "") +
     (sig.ins.length ? `<h4>Inputs</h4><table>${inputRows(stage, id)}</table>` : "") +
     (sig.outs.length
@@ -94,7 +96,9 @@ export function nodePanel(stage, id, schemes, live = false) {
       : "") +
     (weights.length
       ? `<h4>Parameters</h4><table>` +
-        weights.map((p) => row(live ? held(p) : escape(p.name), escape(p.type) + (p.grad ? "" : ungraded))).join("") +
+        weights
+          .map((p) => row(live ? held(p) : escape(p.name), escape(p.type) + p.whole + (p.grad ? "" : ungraded)))
+          .join("") +
         `</table>`
       : "") +
     (stage.problem?.id === id ? "" : costs(sig, values)) +
@@ -121,7 +125,7 @@ export function argumentPanel(stage, id) {
   return (
     `<h3>${escape(p.name)}</h3><p class="kind">` +
     `${p.result ? "what the program returns" : "ParameterNode, an input of the program"}</p><table>` +
-    `${row("type", typeOf(p.type))}</table>` +
+    `${row("type", typeOf(p.type) + (p.whole ?? ""))}</table>` +
     `<h4>${p.result ? "Made by" : "Read by"}</h4><table>${near
       .slice(0, 20)
       .map((r) =>
@@ -239,7 +243,8 @@ export function graphPanel(stage, paint, scheme) {
     lanes = [stage.forward, stage.backward, stage.update].filter(Boolean);
   const args = stage.params.filter((p) => !p.weight),
     weights = new Set(stage.params.map((p, i) => (p.weight ? i : -1)).filter((i) => i >= 0));
-  const legend = paint.legend ? keys(paint.legend) : ramp(paint);
+  const lines = scheme.lines ? `<p class="kind">of each device; lines lead to and from what sends</p>` : "";
+  const legend = paint.legend ? keys(paint.legend) : ramp(paint) + lines;
   return (
     `<h3>${escape(stage.graph)}</h3><p class="kind">FuncGraph, ` +
     `${stage.name}` +
@@ -252,7 +257,7 @@ export function graphPanel(stage, paint, scheme) {
     (args.length
       ? `<h4>Inputs</h4><table>${args
           .slice(0, 12)
-          .map((p) => row(escape(p.name), escape(p.type)))
+          .map((p) => row(escape(p.name), escape(p.type) + p.whole))
           .join("")}</table>`
       : "") +
     `<h4>Colour: ${escape(scheme.label)}</h4>${legend}${opTable(all, 12)}`

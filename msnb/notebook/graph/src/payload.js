@@ -91,7 +91,13 @@ export class Stage {
     this.graph = raw.graph;
     this.n = n;
     this.compiled = !!raw.compiled;
-    this.params = raw.params.map(([name, type, weight, grad]) => ({ name, type, weight: !!weight, grad: !!grad }));
+    this.params = raw.params.map(([name, type, weight, grad, whole]) => ({
+      name,
+      type,
+      weight: !!weight,
+      grad: !!grad,
+      whole: whole ? ` of ${whole.join("×") || "one"}` : "", // of which this is what one device has
+    }));
     this.sigs = raw.sigs.map(([op, ins, outs, attrs, flops, bytes, main]) => ({
       op,
       ins,
@@ -310,7 +316,7 @@ export class Stage {
       read.forEach((p, k) => {
         const id = this.firstArgument + k;
         this.argumentOf.set(-1 - p, id);
-        this.args.push({ name: this.params[p].name, type: this.params[p].type, readers: readers[p], inputs: [], lane });
+        this.args.push({ ...this.params[p], readers: readers[p], inputs: [], lane });
         for (const reader of readers[p]) if (this.scopes[this.scopeOf[reader]].lane === lane.i) this.lift(id, reader);
       });
     lane.children.unshift(...this.args.map((_, k) => this.firstArgument + k));

@@ -7,6 +7,10 @@ import { colourOf, partOf, partsOf, placeOf, wordsOf } from "./mesh.js";
 import own from "./style.css";
 
 const MOST = 1024; // devices that are drawn
+const PATIENCE = 4000; // milliseconds
+const NO_ANSWER =
+  "No answer yet: the kernel is busy with a cell, and answers after it, or it has ended or was restarted; then run " +
+  "the cell that made these plans again.";
 const KEPT = { parameter: "Parameters", state: "optimizer", constant: "constants", argument: "arguments" };
 
 export function bytes(n) {
@@ -58,6 +62,7 @@ export class App {
     this.root.dataset.ready = "1";
   }
   destroy() {
+    this.asked?.();
     this.cleanup.abort();
     this.root.remove();
   }
@@ -171,7 +176,9 @@ export class App {
     this.find(".lies").innerHTML =
       `<h3>Which device holds which part</h3><div class="tools"><label>tensor <select data-set="tensor">` +
       `${options.join("")}</select></label>${
-        this.why ? `<button type="button" data-do="why">why not another layout?</button>` : ""
+        this.why
+          ? `<button type="button" data-do="why">why not another layout?</button>`
+          : `<span class="soft">in a running notebook the kernel says what another layout costs</span>`
       }</div><p class="told soft"></p><div class="mesh" role="group" aria-label="devices"></div>` +
       `<p class="device"></p><div class="wide why"></div>`;
     this.settle = roving(this.find(".mesh"), "button");
@@ -205,6 +212,7 @@ export class App {
     const box = this.find(".mesh");
     const more = devices > MOST ? `<p class="soft">and ${devices - MOST} more, in the same way</p>` : "";
     box.innerHTML = `${text}</div>${more}`;
+    this.asked?.();
     this.find(".why").replaceChildren();
     this.find(".device").textContent = "";
     this.settle();
@@ -228,9 +236,17 @@ export class App {
     const plan = this.now,
       one = plan.tensors[this.tensor],
       box = this.find(".why");
-    box.innerHTML = `<p class="soft">the kernel counts …</p>`;
-    this.why(plan.name, one.name, (rows) => {
+    this.asked?.();
+    this.tell("the kernel counts …");
+    const late = setTimeout(() => this.tell(NO_ANSWER), PATIENCE);
+    this.asked = () => clearTimeout(late); // of an answer that nobody waits for any more
+    this.why(plan.name, one.name, ({ rows, problem }) => {
       if (plan !== this.now || one !== plan.tensors[this.tensor]) return;
+      clearTimeout(late);
+      if (problem) {
+        this.tell(problem);
+        return;
+      }
       const body = rows.map(({ layout, chosen, more, held }) => {
         const along = layout.map((axes) => axes.join("+") || "–").join(", "),
           sign = more > 0 ? "+" : more < 0 ? "−" : "";
@@ -244,6 +260,15 @@ export class App {
         `<table><thead><tr><th scope="col">layout</th><th scope="col">along</th><th scope="col">sent beyond this ` +
         `plan</th><th scope="col">kept</th></tr></thead><tbody>${body.join("")}</tbody></table>` +
         `<p class="soft">All else is held as it is; bytes between hosts weigh more.</p>`;
+      this.find("[role=status]").textContent = `${rows.length} layouts of ${one.name}`;
     });
+  }
+
+  // in the place of what is asked for
+  tell(words) {
+    const said = document.createElement("p");
+    said.className = "soft";
+    said.textContent = this.find("[role=status]").textContent = words;
+    this.find(".why").replaceChildren(said);
   }
 }

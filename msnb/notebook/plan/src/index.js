@@ -11,8 +11,8 @@ async function render({ model, el }) {
     waiting.set(++asked, act);
     model.send({ why: [plan, tensor], number: asked });
   };
-  const heard = ({ answer, rows }) => {
-    waiting.get(answer)?.(rows);
+  const heard = ({ answer, ...told }) => {
+    waiting.get(answer)?.(told);
     waiting.delete(answer);
   };
   model.on("msg:custom", heard);
