@@ -9,6 +9,7 @@ import jax
 
 from msnb import log
 from msnb.core import compile, events, script, trace
+from msnb.core._jax_private import live_arrays
 from msnb.core.by_values import runs_plainly
 from msnb.core.errors import describe
 from msnb.core.identity import Identity
@@ -275,7 +276,7 @@ class _PynativeExecutor:
 
     def sync(self):
         """Return when all that was started is computed."""
-        jax.block_until_ready([array for array in jax.live_arrays() if not array.is_deleted()])
+        jax.block_until_ready([array for array in live_arrays() if not array.is_deleted()])
 
 
 _pynative_executor = _PynativeExecutor()
