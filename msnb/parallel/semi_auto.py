@@ -184,7 +184,8 @@ def lying(jaxpr: Any) -> dict[Var, PartitionSpec]:
         if read not in inputs:
             continue
         if eqn.primitive.name == "sharding_constraint":
-            found.setdefault(read, eqn.params["sharding"].spec)
+            spec = eqn.params["sharding"].spec  # an axis that vmap has put in front is left open
+            found.setdefault(read, PartitionSpec(*(None if a is PartitionSpec.UNCONSTRAINED else a for a in spec)))
         elif layouts.is_copy(eqn):
             same[eqn.outvars[0]] = read
     for eqn in layouts.opened(jaxpr):
