@@ -236,6 +236,14 @@ def jit(
     return ms_function(fn, input_signature=input_signature)
 
 
+def _last_of(obj):
+    """The program that `obj` was last compiled to."""
+    programs = [*compile.programs_of(obj).table.values()]
+    if not programs:
+        raise RuntimeError(f"There is no program of {type(obj).__name__} yet: call it, or compile it, first.")
+    return programs[-1][-1].program
+
+
 class _Executor:
     """What r1.1 code reaches for to trace a Cell without running it, or to run it as a graph whatever the mode is."""
 
@@ -260,12 +268,42 @@ class _Executor:
 
     @staticmethod
     def _get_shard_strategy(obj):
-        """The strategies of the operators in what `obj` was last compiled to: {name: [[parts of each axis], ...]}."""
-        programs = compile.programs_of(obj).table.values()
-        if not programs:
-            raise RuntimeError("There are no strategies yet: compile the Cell first.")
-        program = [*programs][-1][-1].program
+        """The strategies of the operators in what `obj` was last compiled to: {name: [[parts of each axis], ...]}.
+
+        In "auto_parallel" mode these are what the search has found.
+
+        Raises:
+            RuntimeError: If it has not been compiled.
+        """
+        program = _last_of(obj)
         return {} if program.spread is None else program.spread.shards(program)
+
+    @staticmethod
+    def _get_num_parallel_ops(obj):
+        """How many operators the search of "auto_parallel" mode has had before it, in what `obj` was last compiled to.
+
+        Those of equal Cells in a CellList count once, and an input that several operators read counts as one; 0 in
+        other modes.
+
+        Raises:
+            RuntimeError: If it has not been compiled.
+        """
+        program = _last_of(obj)
+        return 0 if program.spread is None else program.spread.operators(program)
+
+    @staticmethod
+    def _get_allreduce_fusion(obj):
+        """In which group each Parameter's gradient is summed: {}, as XLA makes groups where it compiles.
+
+        Raises:
+            RuntimeError: If `obj` has not been compiled.
+        """
+        _last_of(obj)
+        log.once(
+            "_get_allreduce_fusion: there are no groups of Parameters, XLA joins communication as it compiles; "
+            "msnb.parallel.communication_of says what is sent."
+        )
+        return {}
 
 
 _executor = _Executor()

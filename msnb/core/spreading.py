@@ -99,6 +99,10 @@ class Spread(Protocol):
         """The strategies that the operators of a program have, by r1.1's names of them."""
         ...
 
+    def operators(self, program: Any, /) -> int:
+        """How many operators strategies were looked for."""
+        ...
+
 
 class Members(NamedTuple):
     """The devices of a group, as what one of them runs speaks of them.

@@ -18,12 +18,14 @@ from msnb.communication._agreeing import agreed
 from msnb.core import trace
 from msnb.core.spreading import Places
 from msnb.parallel._cost_model_context import _costs
+from msnb.parallel.calls import counted
 from msnb.parallel.mesh import device_mesh, named_mesh, take_axes
 from msnb.parallel.search.choosing import dynamic_programming
 from msnb.parallel.search.flat import Value, flat
 from msnb.parallel.search.greedy import recursive_programming
 from msnb.parallel.search.pinned import pinned, placing
 from msnb.parallel.search.problem import Problem
+from msnb.parallel.search.told import told
 from msnb.parallel.semi_auto import SemiAuto
 from msnb.parallel.topology import grouped, machines, memory
 
@@ -41,19 +43,26 @@ class Auto(SemiAuto):
 
     problem: Problem
     choice: list[int]
+    _found: Any = None
+
+    def _searched(self, program):
+        """(the graph opened, what was chosen for its inputs and equations, the mesh's axes for each of the search)."""
+        if self._found is None:
+            names = grouped(self.devices)
+            self.problem = Problem(flat(program.jaxpr), machines(names, self.devices), returned(program))
+            graph, followed = self.problem.graph, planned(self.devices, self.problem)
+            if followed is None:
+                self.choice = agreed(_key(self.problem), lambda: list(map(int, _search()(self.problem, memory()))))
+            else:
+                self.problem, self.choice, names = followed
+            self._found = graph, [node[k] for node, k in zip(self.problem.nodes, self.choice, strict=True)], names
+        return self._found
 
     def places(self, program: Any) -> Places:
         """Where the arrays of a traced program are to be; see `core.spreading`."""
         mesh = device_mesh(self.devices)
-        names = grouped(self.devices)
-        self.problem = Problem(flat(program.jaxpr), machines(names, self.devices), returned(program))
-        followed = planned(self.devices, self.problem)
-        if followed is None:
-            self.choice = agreed(_key(self.problem), lambda: list(map(int, _search()(self.problem, memory()))))
-        else:
-            self.problem, self.choice, names = followed
+        _, chosen, names = self._searched(program)
         place = placing(mesh, names)
-        chosen = [node[k] for node, k in zip(self.problem.nodes, self.choice, strict=True)]
         count = len(self.problem.graph.inputs)
         laid = [place(choice.outputs[0]) for choice in chosen[:count]]
         by_param = {id(p): where for p, where in zip(program.params, laid, strict=False)}
@@ -69,11 +78,13 @@ class Auto(SemiAuto):
         return self.over_processes(Places(written, read, laid[len(program.params) :], around), program, mesh)
 
     def shards(self, program: Any) -> dict[str, Any]:
-        """Refused: the search cuts the equations of the program; see `core.spreading`."""
-        raise NotImplementedError(
-            "In auto_parallel mode the search cuts equations, and operators have no strategies of their own; "
-            "msnb.parallel.communication_of says what devices send by what it found."
-        )
+        """The strategies that the search has found for a program's operators; see `core.spreading`."""
+        graph, chosen, _ = self._searched(program)
+        return dict(told(program.jaxpr.jaxpr, graph, chosen, self.problem.machines.sizes))
+
+    def operators(self, program: Any) -> int:
+        """How many operators a program has, as r1.1's search counts them; see `core.spreading`."""
+        return counted(program.jaxpr.jaxpr)
 
 
 def _search():

@@ -18,6 +18,7 @@ from msnb.communication._comm_helper import world_size
 from msnb.core.operator import REGISTRY
 from msnb.core.spreading import Places
 from msnb.parallel import across, layouts, pipeline
+from msnb.parallel.calls import opened
 from msnb.parallel.loaded import Loaded
 from msnb.parallel.mesh import device_mesh, named_mesh, take_axes
 from msnb.parallel.rules import Call, lookups, tables  # noqa: F401 - which fill the rules
@@ -131,6 +132,10 @@ class SemiAuto:
         """The strategies that a program's operators were given; see `core.spreading`."""
         return layouts.strategies(program, self.devices)
 
+    def operators(self, _program: Any) -> int:
+        """None: strategies are given; see `core.spreading`."""
+        return 0
+
     def _rows(self, mesh, shape, spec):
         """Of an argument: as its first reader wants it, else by rows."""
         if spec is not None:
@@ -176,7 +181,7 @@ def lying(jaxpr: Any) -> dict[Var, PartitionSpec]:
     found: dict[Var, PartitionSpec] = {}
     same: dict[Var, Var] = {}  # a copy in another type -> what it was made of
     inputs = set(jaxpr.invars)
-    for eqn in layouts.opened(jaxpr):
+    for eqn in opened(jaxpr):
         read = eqn.invars[0] if eqn.invars else None
         if not isinstance(read, Var):
             continue
@@ -188,7 +193,7 @@ def lying(jaxpr: Any) -> dict[Var, PartitionSpec]:
             found.setdefault(read, PartitionSpec(*(None if a is PartitionSpec.UNCONSTRAINED else a for a in spec)))
         elif layouts.is_copy(eqn):
             same[eqn.outvars[0]] = read
-    for eqn in layouts.opened(jaxpr):
+    for eqn in opened(jaxpr):
         kept = [v for v in eqn.invars if isinstance(v, Var) and v in inputs and v.aval.shape]
         told = {v.aval.shape: found[v] for v in kept if v in found}
         for v in kept:

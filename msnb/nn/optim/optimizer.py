@@ -241,8 +241,34 @@ class Optimizer(Cell):
         mode = context.get_auto_parallel_context("parallel_mode")
         if mode in (context.ParallelMode.STAND_ALONE, context.ParallelMode.HYBRID_PARALLEL):
             raise RuntimeError(f"enable_parallel_optimizer needs several devices, but the parallel mode is '{mode}'.")
+        if mode == context.ParallelMode.DATA_PARALLEL:
+            self._check_dividing()
         if mode != context.ParallelMode.SEMI_AUTO_PARALLEL:
             log.once(f"enable_parallel_optimizer has no effect in {mode} mode: each device keeps all of the state.")
+
+    def _check_dividing(self):
+        """Refuse what r1.1 refuses in "data_parallel" mode, where each device updates some of the Parameters.
+
+        Raises:
+            RuntimeError: If the optimizer, or the device that the settings name, is not one of those, or there are
+                fewer Parameters than devices.
+        """
+        devices = context.get_auto_parallel_context("device_num")
+        named = context.get_context("device_target") if "device_target" in context._settings.assigned else None
+        wrong = (
+            f"is for Lamb and AdamWeightDecay, but the optimizer is {self.cls_name}"
+            if self.cls_name not in ("Lamb", "AdamWeightDecay")
+            else f"is for the device target 'Ascend', but set_context says '{named}'"
+            if named not in (None, "Ascend")
+            else f"gives each of {devices} devices (device_num) Parameters to update, but there are {len(self.parameters)}"
+            if len(self.parameters) < devices
+            else None
+        )
+        if wrong is not None:
+            raise RuntimeError(
+                f"enable_parallel_optimizer {wrong}, in the parallel mode 'data_parallel'. Set it to False, or "
+                f"parallel_mode='semi_auto_parallel', which cuts what any optimizer keeps."
+            )
 
     # ------------------------------------------------------------------ learning rate
     def get_lr(self) -> Tensor | tuple[Tensor, ...]:
