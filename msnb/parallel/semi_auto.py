@@ -18,7 +18,7 @@ from msnb.communication._comm_helper import world_size
 from msnb.core.operator import REGISTRY
 from msnb.core.spreading import Places
 from msnb.parallel import across, layouts, pipeline
-from msnb.parallel.calls import opened
+from msnb.parallel.calls import does_nothing, opened
 from msnb.parallel.loaded import Loaded
 from msnb.parallel.mesh import device_mesh, named_mesh, take_axes
 from msnb.parallel.rules import Call, lookups, tables  # noqa: F401 - which fill the rules
@@ -66,7 +66,7 @@ class SemiAuto:
 
     def _run(self, kernel, arrays):
         meaning, strategy = kernel.name.meaning, kernel.name.meaning.strategy
-        if strategy is None:
+        if strategy is None or does_nothing(meaning, np.shape(arrays[0])):
             lookups.check_by_fields(meaning.operator, meaning.marks)
             return kernel.run(*arrays)
         operator = REGISTRY.get(meaning.operator)
