@@ -167,6 +167,7 @@ class Provider(NamedTuple):
         together (Callable): Of a function of arrays makes one that all processes call at once, each with its own; None
             where there is one process.
         processes (Callable): Gives the number of processes of a group by its name; 1 where there is one process.
+        outside (Callable): Says what becomes of strategies outside of graphs. Default: nothing is said.
     """
 
     state: Callable[[], Hashable]
@@ -174,6 +175,7 @@ class Provider(NamedTuple):
     members: Callable[[tuple[str, int] | None, str | None], Members | None]
     together: Callable[[Callable[..., Any]], Callable[..., Any] | None]
     processes: Callable[[str | None], int]
+    outside: Callable[[], None] = lambda: None
 
 
 _providers: list[Provider] = []
@@ -185,9 +187,10 @@ def provide(
     members: Callable[[tuple[str, int] | None, str | None], Members | None],
     together: Callable[[Callable[..., Any]], Callable[..., Any] | None],
     processes: Callable[[str | None], int],
+    outside: Callable[[], None],
 ) -> None:
     """Name who knows strategies; see :class:`Provider`."""
-    _providers[:] = [Provider(state, begin, members, together, processes)]
+    _providers[:] = [Provider(state, begin, members, together, processes, outside)]
 
 
 def members(group: str | None = None) -> Members | None:
@@ -276,3 +279,9 @@ def state() -> Hashable:
 def begin() -> Spread | None:
     """How a program is spread whose trace begins; None: not at all."""
     return _providers[0].begin() if _providers else None
+
+
+def outside() -> None:
+    """Called where an operator with a strategy runs for itself."""
+    if _providers:
+        _providers[0].outside()

@@ -151,6 +151,13 @@ def _members(axis, group):
     return None
 
 
+def _outside() -> None:
+    """Say once that an operator's strategy does nothing in PYNATIVE mode."""
+    automatic = _settings.parallel_mode in (ParallelMode.SEMI_AUTO_PARALLEL, ParallelMode.AUTO_PARALLEL)
+    if automatic and context._state.mode != context.GRAPH_MODE and _get_device_num() > 1:
+        log.once(_PYNATIVE)
+
+
 def follow_context() -> None:
     """Take notice of other settings of ``set_auto_parallel_context``."""
     trace.epoch.bump()
@@ -160,4 +167,4 @@ def follow_context() -> None:
         ask_for_devices(_settings.device_num)
 
 
-spreading.provide(_state, _begin, _members, together, _processes_of)
+spreading.provide(_state, _begin, _members, together, _processes_of, _outside)
