@@ -285,7 +285,7 @@ _further_clients: list[Any] = []  # of the CPU, beside the one that JAX began wi
 
 
 def further_cpus(number: int) -> list[Any] | None:
-    """So many devices that this CPU counts as besides those that it has counted as so far; None where JAX cannot say."""
+    """So many devices of this CPU, besides those that it has counted as so far; None where JAX cannot say."""
     if _make_cpu_client is None:  # pragma: no cover
         return None
     client = _make_cpu_client(num_devices=number)

@@ -116,8 +116,9 @@ def counted(jaxpr: Any) -> int:
     for scope, count in each.items():
         one = _LOOP.sub("-CellList/", scope)
         alike[one] = max(alike[one], count)
-    readers = Counter(var for call in found for var in dict.fromkeys(v for v in call.inputs if not isinstance(v, Literal)))
-    return sum(alike.values()) + sum(readers[var] > 1 for var in jaxpr.invars)
+    own = set(jaxpr.invars)
+    readers = Counter(v for call in found for v in {v for v in call.inputs if not isinstance(v, Literal)} & own)
+    return sum(alike.values()) + sum(count > 1 for count in readers.values())
 
 
 def _own(eqn):

@@ -156,10 +156,10 @@ def check_parameters(program: Any, devices: int) -> None:
         lies = call.laid.inputs[place]
         known, other = first.setdefault(number, (lies, call))
         if known.spec != lies.spec:
+            what, instead = ("Parameter", "two Parameters") if kind == "param" else ("argument", "hand it over twice")
             raise RuntimeError(
-                f"The {'Parameter' if kind == 'param' else 'argument'} '{called}' is cut in two ways over the {devices} devices: for "
-                f"{other.name} by the strategy {other.strategy}, for {call.name} by {call.strategy}. Give both one, or "
-                f"{'two Parameters' if kind == 'param' else 'hand it over twice'}."
+                f"The {what} '{called}' is cut in two ways over the {devices} devices: for {other.name} by the strategy "
+                f"{other.strategy}, for {call.name} by {call.strategy}. Give both one, or {instead}."
             )
 
 

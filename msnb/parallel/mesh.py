@@ -148,7 +148,7 @@ def sharding(mesh: AbstractMesh | Mesh, axes: list[tuple[str, ...]]) -> NamedSha
 
 
 def ask_for_devices(number: int) -> None:
-    """Let a CPU count as so many devices from the beginning, if nothing has been computed; more than 64 are for planning.
+    """Let a CPU count as so many devices from the beginning, if nothing has been computed; over 64 are for planning.
 
     Who has said in XLA_FLAGS how many there are keeps them.
     Devices wait for one another in threads of which XLA takes as many as there are processors: fewer than devices, and

@@ -16,8 +16,8 @@ Strategy = list[list[int]]
 
 
 def told(jaxpr: Any, graph: Flat, chosen: Sequence[Choice], sizes: dict[str, int]) -> Iterator[tuple[str, Strategy]]:
-    """(what r1.1 calls it, its strategy) of the operators in a graph, without those that stand behind its gradients, and
-    those that no result needs.
+    """(what r1.1 calls it, its strategy) of the operators in a graph, without those that stand behind its gradients
+    and those that no result needs.
 
     An input is cut as the operator's first equation that reads it wants it. One with a strategy of its own has that.
 
