@@ -19,6 +19,7 @@ from msnb.core import trace
 from msnb.core.spreading import Places
 from msnb.parallel._cost_model_context import _costs
 from msnb.parallel.calls import counted
+from msnb.parallel.layouts import check_parameters, of_cuts
 from msnb.parallel.mesh import device_mesh, named_mesh, take_axes
 from msnb.parallel.search.choosing import dynamic_programming
 from msnb.parallel.search.flat import Value, flat
@@ -81,6 +82,20 @@ class Auto(SemiAuto):
         """The strategies that the search has found for a program's operators; see `core.spreading`."""
         graph, chosen, _ = self._searched(program)
         return dict(told(program.jaxpr.jaxpr, graph, chosen, self.problem.machines.sizes))
+
+    def layouts(self, program: Any) -> dict[str, Any]:
+        """How Parameters and arguments lie as the search has found it; before it has, where strategies that the network
+        gives say so. See `core.spreading`."""
+        if self._found is None:
+            return super().layouts(program)
+        check_parameters(program, self.devices)
+        graph, chosen, _ = self._found
+        sizes, laid = self.problem.machines.sizes, {}
+        for kind, value, choice in zip(program.inputs, graph.inputs, chosen, strict=False):
+            if kind[0] != "random" and value.shape:
+                cuts = [math.prod(sizes[axis] for axis in axes) for axes in choice.outputs[0]]
+                laid[kind[1]] = of_cuts(cuts, value.shape, self.devices)
+        return laid
 
     def operators(self, program: Any) -> int:
         """How many operators a program has, as r1.1's search counts them; see `core.spreading`."""

@@ -114,6 +114,20 @@ def _layout(call, letters, shape, devices):
     return matrix or [devices], tensor_map, slice_shape, 0, True, ""
 
 
+def of_cuts(cuts: list[int], shape: tuple[int, ...], devices: int) -> Layout:
+    """The layout of an array whose axes are cut into so many parts each, in their order.
+
+    Examples:
+        >>> of_cuts([1, 4], (8, 4), 8)
+        ([2, 4], [-1, 0], [8, 1], 0, True, '')
+    """
+    spread, parts = math.prod(cuts), [cut for cut in cuts if cut > 1]
+    matrix = [*([devices // spread] if spread < devices else []), *parts]
+    places = iter(range(len(parts) - 1, -1, -1))
+    tensor_map = [next(places) if cut > 1 else -1 for cut in cuts]
+    return matrix or [devices], tensor_map, [n // cut for n, cut in zip(shape, cuts, strict=True)], 0, True, ""
+
+
 def _with_group(layout, devices):
     """The same with the group of the devices that have one slice, where its first axis can be divided among them."""
     _, tensor_map, own = layout[:3]
@@ -158,8 +172,8 @@ def check_parameters(program: Any, devices: int) -> None:
         if known.spec != lies.spec:
             what, instead = ("Parameter", "two Parameters") if kind == "param" else ("argument", "hand it over twice")
             raise RuntimeError(
-                f"The {what} '{called}' is cut in two ways over the {devices} devices: for {other.name} by the strategy "
-                f"{other.strategy}, for {call.name} by {call.strategy}. Give both one, or {instead}."
+                f"The {what} '{called}' is cut in two ways over the {devices} devices: for {other.name} by the "
+                f"strategy {other.strategy}, for {call.name} by {call.strategy}. Give both one, or {instead}."
             )
 
 
