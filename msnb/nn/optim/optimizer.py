@@ -250,16 +250,12 @@ class Optimizer(Cell):
         """Refuse what r1.1 refuses in "data_parallel" mode, where each device updates some of the Parameters.
 
         Raises:
-            RuntimeError: If the optimizer, or the device that the settings name, is not one of those, or there are
-                fewer Parameters than devices.
+            RuntimeError: If the optimizer is not one of those, or there are fewer Parameters than devices.
         """
         devices, count = context.get_auto_parallel_context("device_num"), len(self.parameters)
-        named = context.get_context("device_target") if "device_target" in context._settings.assigned else None
         wrong = (
             f"is for Lamb and AdamWeightDecay, but the optimizer is {self.cls_name}"
             if self.cls_name not in ("Lamb", "AdamWeightDecay")
-            else f"is for the device target 'Ascend', but set_context says '{named}'"
-            if named not in (None, "Ascend")
             else f"gives each of {devices} devices (device_num) Parameters to update, but there are {count}"
             if count < devices
             else None
