@@ -10,7 +10,7 @@ import jax
 from msnb import log
 from msnb.core import compile, events, script, trace
 from msnb.core._jax_private import live_arrays
-from msnb.core.by_values import runs_plainly
+from msnb.core.by_values import ShapeByValues, can_run_plainly, runs_plainly, say
 from msnb.core.errors import describe
 from msnb.core.identity import Identity
 from msnb.core.meta_tensor import MetaTensor
@@ -254,13 +254,20 @@ class _Executor:
     def compile(obj, *args, phase="predict", do_convert=True, auto_parallel_mode=False):
         """Trace the graph of `obj` for these inputs; returns (phase, whether it was compiled).
 
-        Strategies are checked for as many devices as the context says, whether they are there or not. With
+        Strategies are checked for as many devices as the context says, whether they are there or not. What a call would
+        run operator by operator, as shapes in it depend on values, is not compiled, which is said. With
         `auto_parallel_mode` the Cell's `parameter_layout_dict` says how its Parameters and arguments lie by them.
 
         Raises:
             RuntimeError: If a strategy does not fit, or a Parameter is to lie in two ways.
         """
-        program = compile.program_of(obj, *args)
+        try:
+            program = compile.program_of(obj, *args)
+        except ShapeByValues as error:
+            if trace.thread.frame is not None or not can_run_plainly(getattr(obj, "_trace_root", obj)):
+                raise
+            say(type(obj).__name__, error)
+            return phase, False
         layouts = {} if program.spread is None else program.spread.layouts(program)
         if auto_parallel_mode:
             obj.parameter_layout_dict = layouts

@@ -210,6 +210,20 @@ def test_a_graph_with_get_next_is_compiled_and_not_run():
         fetching.get_next()
 
 
+def test_what_runs_operator_by_operator_is_not_compiled_which_is_said(monkeypatch, capsys):
+    monkeypatch.setattr(log, "_said", set())
+
+    class Distinct(nn.Cell):
+        def construct(self, x):
+            return P.Unique()(x)[0]
+
+    spread("semi_auto_parallel")
+    places = Tensor(np.array([3, 1, 3], np.int32))
+    assert _executor.compile(Distinct(), places, phase="train") == ("train", False)
+    assert "'Unique'" in capsys.readouterr().err
+    assert Distinct()(places).shape == (2,)
+
+
 def test_operators_that_graph_kernels_may_stand_in_for_are_the_same():
     assert _selected_ops.SoftmaxCrossEntropyWithLogits is P.SoftmaxCrossEntropyWithLogits
     assert _selected_ops.Gelu is P.GeLU
