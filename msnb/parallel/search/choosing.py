@@ -21,7 +21,7 @@ from msnb.parallel.search.problem import Problem
 from msnb.parallel.search.reducing import Array, Reduced
 
 BYTE = 200.0  # operations in the time that one byte takes; of an accelerator with 100 TFLOP/s and 500 GB/s
-READ = 1 / 400  # a byte that is read, in bytes sent, as r1.1 counts: of ways that send the same, one reads the least
+READ = 1 / 4000  # a byte that is read, in bytes sent: so of ways that send the same the one is taken that reads least
 _PRICE, _PRICES = 1 / 16, 6  # of a byte of memory, in bytes sent: the first that is tried, and how many are
 _DEAR = 1e5  # at which nothing but memory counts
 _FEW = 500  # nodes, of which each is searched for by itself
@@ -43,7 +43,7 @@ def dynamic_programming(
         seconds (float): About how long it may take; the best that was found until then is returned. Default: 60.
         operation (float): What an operation costs, in bytes. Default: 0.005.
         written (float): What a byte costs that is written to a device's own memory, in bytes sent. Default: 0.0.
-        read (float): What a byte costs that is read from it. Default: 0.0025.
+        read (float): What a byte costs that is read from it. Default: 0.00025.
 
     Raises:
         RuntimeError: If no choice fits into the memory.

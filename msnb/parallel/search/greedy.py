@@ -30,7 +30,7 @@ def recursive_programming(
         seconds (float): About how long it may take where the memory is short. Default: 60.
         operation (float): What an operation costs, in bytes. Default: 0.005.
         written (float): What a byte costs that is written to a device's own memory, in bytes sent. Default: 0.0.
-        read (float): What a byte costs that is read from it. Default: 0.0025.
+        read (float): What a byte costs that is read from it. Default: 0.00025.
 
     Raises:
         RuntimeError: If nothing that is found fits into the memory.
