@@ -261,6 +261,7 @@ class _Executor:
         Raises:
             RuntimeError: If a strategy does not fit, or a Parameter is to lie in two ways.
         """
+        log.unused("_executor.compile", "there is no other engine to convert for", do_convert=not do_convert)
         try:
             program = compile.program_of(obj, *args)
         except ShapeByValues as error:
