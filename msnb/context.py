@@ -418,8 +418,8 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
         strategy_ckpt_load_file (str): MindSpore's strategy file of a training. "semi_auto_parallel" and
             "auto_parallel" give its strategies to the operators that read the Parameters in it, before those of
             `shard`; `load_distributed_checkpoint` puts the checkpoints of that training together. Default: "".
-        strategy_ckpt_save_file (str): Where "semi_auto_parallel" writes the strategies of operators and the layouts of
-            Parameters, in MindSpore's format, with each program that it compiles. Default: "".
+        strategy_ckpt_save_file (str): Where "semi_auto_parallel" and "auto_parallel" write the strategies of operators
+            and the layouts of Parameters, in MindSpore's format, with each program that is compiled. Default: "".
         full_batch (bool): Whether every device is given the whole of each argument, rather than its rows, in the
             modes "semi_auto_parallel" and "auto_parallel"; the others refuse it. In one process a batch is the whole
             one; where a network of `Model` cannot be traced with that, but with `device_num` times its rows, as r1.1's

@@ -12,11 +12,14 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+from jax.extend.core import Literal
 
 from msnb import context, log
 from msnb.communication._agreeing import agreed
 from msnb.core import trace
 from msnb.core.spreading import Places
+from msnb.formats import strategies as strategies_file
+from msnb.formats.strategies import Dims, ParallelLayouts
 from msnb.parallel._cost_model_context import _costs
 from msnb.parallel.calls import counted
 from msnb.parallel.layouts import check_parameters, of_cuts
@@ -63,6 +66,8 @@ class Auto(SemiAuto):
         """Where the arrays of a traced program are to be; see `core.spreading`."""
         mesh = device_mesh(self.devices)
         _, chosen, names = self._searched(program)
+        if _settings.strategy_ckpt_save_file:
+            self._save(program, _settings.strategy_ckpt_save_file)
         place = placing(mesh, names)
         count = len(self.problem.graph.inputs)
         laid = [place(choice.outputs[0]) for choice in chosen[:count]]
@@ -80,8 +85,23 @@ class Auto(SemiAuto):
 
     def shards(self, program: Any) -> dict[str, Any]:
         """The strategies that the search has found for a program's operators; see `core.spreading`."""
+        return {call.name: strategy for call, strategy in self._told(program)}
+
+    def _told(self, program):
         graph, chosen, _ = self._searched(program)
-        return dict(told(program.jaxpr.jaxpr, graph, chosen, self.problem.machines.sizes))
+        return told(program.jaxpr.jaxpr, graph, chosen, self.problem.machines.sizes)
+
+    def _save(self, program, path):
+        """Write what was found of the operators that read Parameters, and of these, as MindSpore's strategy file."""
+        names = {v: kind[1] for v, kind in zip(program.jaxpr.jaxpr.invars, program.inputs) if kind[0] == "param"}
+        cuts, laid = {}, self.layouts(program)
+        for call, strategy in self._told(program):
+            for var in call.inputs:
+                name = None if isinstance(var, Literal) else names.get(var)
+                if name is not None:
+                    cuts.setdefault(f"{call.meaning.operator}_{name}", tuple(map(tuple, strategy)))
+        found = {n: ParallelLayouts([Dims(laid[n][0])], [Dims(laid[n][1])]) for n in names.values() if n in laid}
+        strategies_file.write(path, cuts, found)
 
     def layouts(self, program: Any) -> dict[str, Any]:
         """How Parameters and arguments lie as the search has found it; before it has, where strategies that the network

@@ -46,10 +46,10 @@ def _begin() -> spreading.Spread | None:
     if context._state.mode != context.GRAPH_MODE:
         log.once(_PYNATIVE)
         return None
-    if _settings.strategy_ckpt_save_file and _settings.parallel_mode != ParallelMode.SEMI_AUTO_PARALLEL:
-        log.once("strategy_ckpt_save_file: only in semi_auto_parallel mode operators have strategies to write.")
     mode, number = _settings.parallel_mode, _get_device_num()
     if mode in _REPLICAS:
+        if _settings.strategy_ckpt_save_file:
+            log.once(f"strategy_ckpt_save_file: in {mode} mode operators have no strategies to write.")
         return DataParallel(number)
     return _searched_or_said(mode, number)
 

@@ -157,6 +157,17 @@ def test_a_plain_call_tells_layouts_too():
     assert net.parameter_layout_dict == {"weight": layout}
 
 
+def test_what_a_search_has_found_is_written_and_taken_from_a_file(tmp_path):
+    spread(strategy_ckpt_save_file=str(tmp_path / "found.ckpt"))
+    net = Layer()
+    net(X)
+    found = _executor._get_shard_strategy(net)["Default/MatMul-op1"]
+    spread("semi_auto_parallel", strategy_ckpt_save_file="", strategy_ckpt_load_file=str(tmp_path / "found.ckpt"))
+    again = Layer()
+    _executor.compile(again, X)
+    assert _executor._get_shard_strategy(again) == {"Default/MatMul-op1": found}
+
+
 def cuts(matrix, tensor_map):
     return [1 if place < 0 else matrix[-1 - place] for place in tensor_map]
 

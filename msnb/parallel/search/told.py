@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from msnb.parallel.calls import of_network
+from msnb.parallel.calls import OperatorCall, of_network
 from msnb.parallel.rules import Call, rule_of
 from msnb.parallel.search.costs import Layout
 from msnb.parallel.search.flat import Flat, Opened, Value
@@ -15,8 +15,10 @@ from msnb.parallel.search.problem import Choice
 Strategy = list[list[int]]
 
 
-def told(jaxpr: Any, graph: Flat, chosen: Sequence[Choice], sizes: dict[str, int]) -> Iterator[tuple[str, Strategy]]:
-    """(what r1.1 calls it, its strategy) of the operators in a graph, without those that stand behind its gradients
+def told(
+    jaxpr: Any, graph: Flat, chosen: Sequence[Choice], sizes: dict[str, int]
+) -> Iterator[tuple[OperatorCall, Strategy]]:
+    """(call, its strategy) of the operators in a graph, without those that stand behind its gradients
     and those that no result needs.
 
     An input is cut as the operator's first equation that reads it wants it. One with a strategy of its own has that.
@@ -34,11 +36,11 @@ def told(jaxpr: Any, graph: Flat, chosen: Sequence[Choice], sizes: dict[str, int
             continue
         own, meaning = len(place.inputs) - len(call.inputs), call.meaning
         if meaning.strategy is not None:
-            yield call.name, [list(cuts) for cuts in meaning.strategy]
+            yield call, [list(cuts) for cuts in meaning.strategy]
             continue
         cuts = [_cut(_wanted(value, place, graph, chosen), value, sizes) for value in place.inputs[own:]]
         made = [_cut(_made(value, place, graph, chosen), value, sizes) for value in place.outputs]
-        yield call.name, _said(Call(meaning.operator, meaning.settings, list(map(_shape, call.inputs))), cuts, made)
+        yield call, _said(Call(meaning.operator, meaning.settings, list(map(_shape, call.inputs))), cuts, made)
 
 
 def _wanted(value: Any, place: Opened, graph: Flat, chosen: Sequence[Choice]) -> Layout:
