@@ -386,8 +386,7 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
     """Change how work is spread over devices. Nothing changes when one setting is wrong.
 
     Args:
-        device_num (int): Number of devices, in [1, 4096]. Said before anything is computed, it also is how many a CPU
-            counts as, up to 64. Default: 1.
+        device_num (int): Number of devices, in [1, 4096]. It also is how many a CPU counts as, up to 64. Default: 1.
         global_rank (int): Number of this device, in [0, 4095]; no effect, see `communication.init`. Default: 0.
         gradients_mean (bool): Whether gradients are averaged over devices rather than summed. Default: False.
         gradient_fp32_sync (bool): Whether float16 gradients are summed in float32; no effect, those of "data_parallel"
@@ -406,10 +405,12 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
         strategy_ckpt_load_file (str): MindSpore's strategy file of a training. "semi_auto_parallel" and
             "auto_parallel" give its strategies to the operators that read the Parameters in it, before those of
             `shard`; `load_distributed_checkpoint` puts the checkpoints of that training together. Default: "".
-        strategy_ckpt_save_file (str): Where "semi_auto_parallel" writes the strategies of operators and the layouts of
-            Parameters, in MindSpore's format, with each program that it compiles. Default: "".
+        strategy_ckpt_save_file (str): Where "semi_auto_parallel" and "auto_parallel" write the strategies of operators
+            and the layouts of Parameters, in MindSpore's format, with each program that is compiled. Default: "".
         full_batch (bool): Whether every device is given the whole of each argument, rather than its rows, in the
-            modes "semi_auto_parallel" and "auto_parallel"; the others refuse it. Default: False.
+            modes "semi_auto_parallel" and "auto_parallel"; the others refuse it. In one process a batch is the whole
+            one; where a network of `Model` cannot be traced with that, but with `device_num` times its rows, as r1.1's
+            networks are written, each device is given the batch. Default: False.
         enable_parallel_optimizer (bool): Whether what an optimizer keeps of a Parameter, such as its moments, is cut
             over the devices that have the same of that Parameter, in "semi_auto_parallel". Default: False.
         all_reduce_fusion_config (list): Parameter indices, ascending, at which gradients are grouped for

@@ -1,6 +1,6 @@
 """A face: compiled functions, and what beside them is told to a compiler."""
 
-from msnb.core.api import _executor, _pynative_executor, jit, ms_function
+from msnb.core.api import _Executor, _executor, _pynative_executor, jit, ms_function
 from msnb.core.compiler_hints import jit_class, ms_class, ms_memory_recycle, mutable, set_recursion_limit
 from msnb.core.no_grad import _no_grad
 
@@ -8,6 +8,7 @@ _cell_graph_executor = _executor  # MindSpore 2's name
 cells_compile_cache: dict[int, object] = {}  # of its compiler: a Cell's programs are its own here
 
 __all__ = [
+    "_Executor",
     "_cell_graph_executor",
     "_executor",
     "_no_grad",

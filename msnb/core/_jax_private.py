@@ -53,6 +53,11 @@ except ImportError:  # pragma: no cover - what processes agree about is then not
     _processes = None
 
 try:
+    from jaxlib.xla_client import make_cpu_client as _make_cpu_client
+except ImportError:  # pragma: no cover - a CPU then counts as several only if that is said before anything is computed
+    _make_cpu_client = None
+
+try:
     from jax._src.core import trace_state_clean as _outside_of_traces
     from jaxlib.xla_client import HostBufferSemantics as _Semantics
     from jaxlib.xla_client import batched_device_put as _put
@@ -275,6 +280,23 @@ def forget_compiled(compiled, error):
 def in_use():
     """Whether JAX has devices already; it takes no lock, as somebody else may have held it before a fork."""
     return bool(getattr(_bridge, "_backends", True))
+
+
+_further_clients: list[Any] = []  # of the CPU, beside the one that JAX began with
+
+
+def further_cpus(number: int) -> list[Any] | None:
+    """So many devices of this CPU, besides those that it has counted as so far; None where JAX cannot say."""
+    if _make_cpu_client is None:  # pragma: no cover
+        return None
+    client = _make_cpu_client(num_devices=number)
+    _further_clients.append(client)
+    return client.devices()
+
+
+def live_arrays() -> list[Any]:
+    """The arrays that there are, on the devices of `further_cpus` too."""
+    return [*jax.live_arrays(), *(array for client in _further_clients for array in client.live_arrays())]
 
 
 def coordinator() -> Any:

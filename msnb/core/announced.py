@@ -19,21 +19,24 @@ _announced.multiple_results = True
 
 
 @_announced.def_abstract_eval
-def _abstract(*arrays, operator, outputs):
+def _abstract(*arrays, operator, outputs, instead):
     return [ShapedArray(shape, dtype) for shape, dtype in outputs]
 
 
-def _lowered(context, *arrays, operator, outputs):
+def _lowered(context, *arrays, operator, outputs, instead):
     raise NotImplementedError(
         f"The operator '{operator}' announces shapes and has no kernel: its graph can be looked at and planned, not "
-        f"run. Define `def kernel(self, *arrays)`, a pure function over jax arrays, in its class."
+        f"run. {instead}"
     )
 
 
 mlir.register_lowering(_announced, _lowered)
 
 
-def announced(operator: str, arrays: Sequence[jax.Array], shapes: Any, dtypes: Any) -> Any:
+_KERNEL = "Define `def kernel(self, *arrays)`, a pure function over jax arrays, in its class."
+
+
+def announced(operator: str, arrays: Sequence[jax.Array], shapes: Any, dtypes: Any, instead: str = _KERNEL) -> Any:
     """What stands in a graph for an operator that has no computation.
 
     Args:
@@ -41,6 +44,7 @@ def announced(operator: str, arrays: Sequence[jax.Array], shapes: Any, dtypes: A
         arrays (Sequence[jax.Array]): Its inputs.
         shapes (Union[tuple, list]): Of its output; one of these for each where `dtypes` is a tuple or list.
         dtypes (Union[mindspore.dtype, tuple]): Of its outputs.
+        instead (str): What to do instead of running it, a sentence. Default: to give it a kernel.
 
     Returns:
         jax.Array, or a tuple of them.
@@ -48,7 +52,7 @@ def announced(operator: str, arrays: Sequence[jax.Array], shapes: Any, dtypes: A
     several = isinstance(dtypes, (tuple, list))
     outputs = tuple(zip(shapes, dtypes, strict=True)) if several else ((shapes, dtypes),)
     known = tuple((tuple(shape), mstype.np_dtype(_element(dtype))) for shape, dtype in outputs)
-    found = _announced.bind(*arrays, operator=operator, outputs=known)
+    found = _announced.bind(*arrays, operator=operator, outputs=known, instead=instead)
     return tuple(found) if several else found[0]
 
 

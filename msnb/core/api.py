@@ -9,7 +9,8 @@ import jax
 
 from msnb import log
 from msnb.core import compile, events, script, trace
-from msnb.core.by_values import runs_plainly
+from msnb.core._jax_private import live_arrays
+from msnb.core.by_values import ShapeByValues, can_run_plainly, runs_plainly, say
 from msnb.core.errors import describe
 from msnb.core.identity import Identity
 from msnb.core.meta_tensor import MetaTensor
@@ -235,6 +236,14 @@ def jit(
     return ms_function(fn, input_signature=input_signature)
 
 
+def _last_of(obj):
+    """The program that `obj` was last compiled to."""
+    programs = [*compile.programs_of(obj).table.values()]
+    if not programs:
+        raise RuntimeError(f"There is no program of {type(obj).__name__} yet: call it, or compile it, first.")
+    return programs[-1][-1].program
+
+
 class _Executor:
     """What r1.1 code reaches for to trace a Cell without running it, or to run it as a graph whatever the mode is."""
 
@@ -245,13 +254,21 @@ class _Executor:
     def compile(obj, *args, phase="predict", do_convert=True, auto_parallel_mode=False):
         """Trace the graph of `obj` for these inputs; returns (phase, whether it was compiled).
 
-        Strategies are checked for as many devices as the context says, whether they are there or not. With
+        Strategies are checked for as many devices as the context says, whether they are there or not. What a call would
+        run operator by operator, as shapes in it depend on values, is not compiled, which is said. With
         `auto_parallel_mode` the Cell's `parameter_layout_dict` says how its Parameters and arguments lie by them.
 
         Raises:
             RuntimeError: If a strategy does not fit, or a Parameter is to lie in two ways.
         """
-        program = compile.program_of(obj, *args)
+        log.unused("_executor.compile", "there is no other engine to convert for", do_convert=not do_convert)
+        try:
+            program = compile.program_of(obj, *args)
+        except ShapeByValues as error:
+            if trace.thread.frame is not None or not can_run_plainly(getattr(obj, "_trace_root", obj)):
+                raise
+            say(type(obj).__name__, error)
+            return phase, False
         layouts = {} if program.spread is None else program.spread.layouts(program)
         if auto_parallel_mode:
             obj.parameter_layout_dict = layouts
@@ -259,12 +276,42 @@ class _Executor:
 
     @staticmethod
     def _get_shard_strategy(obj):
-        """The strategies of the operators in what `obj` was last compiled to: {name: [[parts of each axis], ...]}."""
-        programs = compile.programs_of(obj).table.values()
-        if not programs:
-            raise RuntimeError("There are no strategies yet: compile the Cell first.")
-        program = [*programs][-1][-1].program
+        """The strategies of the operators in what `obj` was last compiled to: {name: [[parts of each axis], ...]}.
+
+        In "auto_parallel" mode these are what the search has found.
+
+        Raises:
+            RuntimeError: If it has not been compiled.
+        """
+        program = _last_of(obj)
         return {} if program.spread is None else program.spread.shards(program)
+
+    @staticmethod
+    def _get_num_parallel_ops(obj):
+        """How many operators the search of "auto_parallel" mode has had before it, in what `obj` was last compiled to.
+
+        Those of equal Cells in a CellList count once, and an input that several operators read counts as one; 0 in
+        other modes.
+
+        Raises:
+            RuntimeError: If it has not been compiled.
+        """
+        program = _last_of(obj)
+        return 0 if program.spread is None else program.spread.operators(program)
+
+    @staticmethod
+    def _get_allreduce_fusion(obj):
+        """In which group each Parameter's gradient is summed: {}, as XLA makes groups where it compiles.
+
+        Raises:
+            RuntimeError: If `obj` has not been compiled.
+        """
+        _last_of(obj)
+        log.once(
+            "_get_allreduce_fusion: there are no groups of Parameters, XLA joins communication as it compiles; "
+            "msnb.parallel.communication_of says what is sent."
+        )
+        return {}
 
 
 _executor = _Executor()
@@ -275,7 +322,7 @@ class _PynativeExecutor:
 
     def sync(self):
         """Return when all that was started is computed."""
-        jax.block_until_ready([array for array in jax.live_arrays() if not array.is_deleted()])
+        jax.block_until_ready([array for array in live_arrays() if not array.is_deleted()])
 
 
 _pynative_executor = _PynativeExecutor()

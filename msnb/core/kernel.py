@@ -37,7 +37,9 @@ class Kernel:
     __slots__ = ("name", "fn", "run", "checked", "quiet", "real", "rows", "joined", "_pullbacks", "__weakref__")
 
     def __init__(self, name: str, fn: Callable[..., Any]) -> None:
-        def kernel(*arrays):
+        def kernel(*arrays):  # runs while it is traced, and then no more
+            if held and trace.thread.frame is None:
+                spreading.outside()
             with tf32.products(arrays):
                 out = fn(*arrays)
             if type(out) is tuple:
@@ -45,6 +47,7 @@ class Kernel:
             return strengthen(jnp.asarray(out))
 
         self.name: GraphName = name if isinstance(name, GraphName) else GraphName(name)
+        held = "strategy" in self.name.meaning.marks
         kernel.__name__ = kernel.__qualname__ = self.name
         self.fn: Callable[..., Any] = fn
         self.run: Any = jax.jit(kernel)  # or what tells tools of its calls

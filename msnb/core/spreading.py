@@ -99,6 +99,10 @@ class Spread(Protocol):
         """The strategies that the operators of a program have, by r1.1's names of them."""
         ...
 
+    def operators(self, program: Any, /) -> int:
+        """How many operators strategies were looked for."""
+        ...
+
 
 class Members(NamedTuple):
     """The devices of a group, as what one of them runs speaks of them.
@@ -163,6 +167,7 @@ class Provider(NamedTuple):
         together (Callable): Of a function of arrays makes one that all processes call at once, each with its own; None
             where there is one process.
         processes (Callable): Gives the number of processes of a group by its name; 1 where there is one process.
+        outside (Callable): Says what becomes of strategies outside of graphs. Default: nothing is said.
     """
 
     state: Callable[[], Hashable]
@@ -170,6 +175,7 @@ class Provider(NamedTuple):
     members: Callable[[tuple[str, int] | None, str | None], Members | None]
     together: Callable[[Callable[..., Any]], Callable[..., Any] | None]
     processes: Callable[[str | None], int]
+    outside: Callable[[], None] = lambda: None
 
 
 _providers: list[Provider] = []
@@ -181,9 +187,10 @@ def provide(
     members: Callable[[tuple[str, int] | None, str | None], Members | None],
     together: Callable[[Callable[..., Any]], Callable[..., Any] | None],
     processes: Callable[[str | None], int],
+    outside: Callable[[], None],
 ) -> None:
     """Name who knows strategies; see :class:`Provider`."""
-    _providers[:] = [Provider(state, begin, members, together, processes)]
+    _providers[:] = [Provider(state, begin, members, together, processes, outside)]
 
 
 def members(group: str | None = None) -> Members | None:
@@ -272,3 +279,9 @@ def state() -> Hashable:
 def begin() -> Spread | None:
     """How a program is spread whose trace begins; None: not at all."""
     return _providers[0].begin() if _providers else None
+
+
+def outside() -> None:
+    """Called where an operator with a strategy runs for itself."""
+    if _providers:
+        _providers[0].outside()

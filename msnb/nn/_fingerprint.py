@@ -33,6 +33,7 @@ INTERNAL = frozenset(
         "_parts",
         "_buffers",
         "_state_hooks",
+        "_layouts",
     )
 )
 

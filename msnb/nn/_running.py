@@ -55,6 +55,7 @@ class Running:
     _pipeline_stage = None  # of a pipeline
     _shard_strategies = None  # how what goes in and out lies on devices, see core.holding
     _recomputed = False  # whether a gradient computes what is inside again
+    _layouts: dict[str, Any] | None = None  # what `parameter_layout_dict` was set to
 
     # ------------------------------------------------------------------ calling
     def __call__(self: _Constructs[_Inputs, _Output], *args: _Inputs.args, **kwargs: _Inputs.kwargs) -> _Output:
@@ -92,6 +93,20 @@ class Running:
                 return self._run_noted(args, kwargs)
         finally:
             _thread.cell = around
+
+    @property
+    def parameter_layout_dict(self) -> dict[str, Any]:
+        """How Parameters and arguments lie on the devices by the program that this Cell was compiled to last: for each
+        name (device matrix, tensor map, shape of a slice, 0, True, group); {} where one device computes all."""
+        if self._layouts is not None:
+            return self._layouts
+        entries = [*self._programs.table.values()] if self._programs else ()
+        spread = entries[-1][-1].program.spread if entries else None
+        return {} if spread is None else spread.layouts(entries[-1][-1].program)
+
+    @parameter_layout_dict.setter
+    def parameter_layout_dict(self, value: dict[str, Any]) -> None:
+        self.__dict__["_layouts"] = value
 
     @property
     def argument_names(self) -> list[str]:

@@ -87,7 +87,6 @@ class Cell(Running, Hooked, Stateful, Tree, Told):
             cell_init_args="",
             _has_bprop=None,
             _bprop_debug=False,
-            parameter_layout_dict={},
             _create_time=next(_ids),
         )
         if trace.thread.frame is not None:

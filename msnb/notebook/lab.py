@@ -8,12 +8,12 @@ import json
 import re
 from typing import Any
 
-import jax
 from IPython import get_ipython
 
 from msnb import context
 from msnb._version import __version__
 from msnb.core import compile
+from msnb.core._jax_private import live_arrays
 from msnb.core.errors import dtype_name
 from msnb.nn.cell import Cell
 from msnb.notebook import cell_names
@@ -122,7 +122,7 @@ def _programs():
 
 
 def _memory():
-    arrays = [a for a in jax.live_arrays() if not a.is_deleted()]
+    arrays = [a for a in live_arrays() if not a.is_deleted()]
     stats = context.device().memory_stats() or {}
     parameters = {id(p): p.nbytes for cell in _named_cells().values() for p in cell.get_parameters()}
     return {

@@ -4,7 +4,7 @@ import sys
 import weakref
 
 from msnb.core import late
-from msnb.core._jax_private import forget_effects
+from msnb.core._jax_private import forget_effects, live_arrays
 
 _told = weakref.WeakValueDictionary()  # arrays whose error has been raised once
 
@@ -19,7 +19,7 @@ def wait() -> None:
     if jax is None:
         return
     try:
-        for array in jax.live_arrays():
+        for array in live_arrays():
             if not array.is_deleted() and id(array) not in _told:
                 _wait_for(array)
         jax.effects_barrier()

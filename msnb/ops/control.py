@@ -5,10 +5,13 @@ from typing import Any
 
 from msnb import log
 from msnb.core._jax_private import is_tracer
+from msnb.core.announced import announced
 from msnb.core.cases import F, refused
 from msnb.core.declare import spelling
 from msnb.core.errors import describe
 from msnb.core.generations import instead_of
+from msnb.core.tensor import box
+from msnb.core.trace import thread
 from msnb.ops._host import HostPrimitive, host_operator
 
 
@@ -150,7 +153,8 @@ class Pull(_Refused):
 
 @host_operator()
 class GetNext(_Refused):
-    """Fetches data from a queue on the device, of which there is none here. Calling it raises NotImplementedError.
+    """Fetches data from a queue on the device, of which there is none here. A graph with it can be compiled and looked
+    at; running it raises NotImplementedError, and so does calling it outside of a graph.
 
     Args:
         types (list): Element types of the outputs.
@@ -173,6 +177,14 @@ class GetNext(_Refused):
             ("shared_name", shared_name),
         ):
             self.add_prim_attr(name, value)
+
+    def __call__(self):
+        """What stands in a graph for the next element."""
+        if thread.frame is None:
+            return super().__call__()
+        shapes, types = list(self.attrs["shapes"]), list(self.attrs["types"])
+        found = announced(self.name, [], shapes, types, f"{self.instead[0].upper()}{self.instead[1:]}")
+        return tuple(map(box, found))
 
 
 @host_operator()

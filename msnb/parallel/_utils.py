@@ -139,4 +139,4 @@ def _parallel_predict_check():
 
 
 def _reset_op_id():
-    """Nothing to do: operators are not numbered here."""
+    """Nothing to do: the operators of each program are numbered from 0 on, see `parallel.calls`."""

@@ -12,18 +12,24 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+from jax.extend.core import Literal
 
 from msnb import context, log
 from msnb.communication._agreeing import agreed
 from msnb.core import trace
 from msnb.core.spreading import Places
+from msnb.formats import strategies as strategies_file
+from msnb.formats.strategies import Dims, ParallelLayouts
 from msnb.parallel._cost_model_context import _costs
+from msnb.parallel.calls import counted
+from msnb.parallel.layouts import check_parameters, of_cuts
 from msnb.parallel.mesh import device_mesh, named_mesh, take_axes
 from msnb.parallel.search.choosing import dynamic_programming
 from msnb.parallel.search.flat import Value, flat
 from msnb.parallel.search.greedy import recursive_programming
 from msnb.parallel.search.pinned import pinned, placing
 from msnb.parallel.search.problem import Problem
+from msnb.parallel.search.told import told
 from msnb.parallel.semi_auto import SemiAuto
 from msnb.parallel.topology import grouped, machines, memory
 
@@ -41,24 +47,33 @@ class Auto(SemiAuto):
 
     problem: Problem
     choice: list[int]
+    _found: Any = None
+
+    def _searched(self, program):
+        """(the graph opened, what was chosen for its inputs and equations, the mesh's axes for each of the search)."""
+        if self._found is None:
+            names = grouped(self.devices)
+            self.problem = Problem(flat(program.jaxpr), machines(names, self.devices), returned(program))
+            graph, followed = self.problem.graph, planned(self.devices, self.problem)
+            if followed is None:
+                if _plans:
+                    log.once(
+                        f"The plan that was applied is of another graph than {program.title}, or of other shapes, "
+                        f"whose strategies are searched for: plan with the arguments that it is called with."
+                    )
+                self.choice = agreed(_key(self.problem), lambda: list(map(int, _search()(self.problem, memory()))))
+            else:
+                self.problem, self.choice, names = followed
+            self._found = graph, [node[k] for node, k in zip(self.problem.nodes, self.choice, strict=True)], names
+        return self._found
 
     def places(self, program: Any) -> Places:
         """Where the arrays of a traced program are to be; see `core.spreading`."""
         mesh = device_mesh(self.devices)
-        names = grouped(self.devices)
-        self.problem = Problem(flat(program.jaxpr), machines(names, self.devices), returned(program))
-        followed = planned(self.devices, self.problem)
-        if followed is None:
-            if _plans:
-                log.once(
-                    f"The plan that was applied is of another graph than {program.title}, or of other shapes, whose "
-                    f"strategies are searched for: plan with the arguments that it is called with."
-                )
-            self.choice = agreed(_key(self.problem), lambda: list(map(int, _search()(self.problem, memory()))))
-        else:
-            self.problem, self.choice, names = followed
+        _, chosen, names = self._searched(program)
+        if _settings.strategy_ckpt_save_file:
+            self._save(program, _settings.strategy_ckpt_save_file)
         place = placing(mesh, names)
-        chosen = [node[k] for node, k in zip(self.problem.nodes, self.choice, strict=True)]
         count = len(self.problem.graph.inputs)
         laid = [place(choice.outputs[0]) for choice in chosen[:count]]
         by_param = {id(p): where for p, where in zip(program.params, laid, strict=False)}
@@ -74,11 +89,42 @@ class Auto(SemiAuto):
         return self.over_processes(Places(written, read, laid[len(program.params) :], around), program, mesh)
 
     def shards(self, program: Any) -> dict[str, Any]:
-        """Refused: the search cuts the equations of the program; see `core.spreading`."""
-        raise NotImplementedError(
-            "In auto_parallel mode the search cuts equations, and operators have no strategies of their own; "
-            "msnb.parallel.communication_of says what devices send by what it found."
-        )
+        """The strategies that the search has found for a program's operators; see `core.spreading`."""
+        return {call.name: strategy for call, strategy in self._told(program)}
+
+    def _told(self, program):
+        graph, chosen, _ = self._searched(program)
+        return told(program.jaxpr.jaxpr, graph, chosen, self.problem.machines.sizes)
+
+    def _save(self, program, path):
+        """Write what was found of the operators that read Parameters, and of these, as MindSpore's strategy file."""
+        names = {v: kind[1] for v, kind in zip(program.jaxpr.jaxpr.invars, program.inputs) if kind[0] == "param"}
+        cuts, laid = {}, self.layouts(program)
+        for call, strategy in self._told(program):
+            for var in call.inputs:
+                name = None if isinstance(var, Literal) else names.get(var)
+                if name is not None:
+                    cuts.setdefault(f"{call.meaning.operator}_{name}", tuple(map(tuple, strategy)))
+        found = {n: ParallelLayouts([Dims(laid[n][0])], [Dims(laid[n][1])]) for n in names.values() if n in laid}
+        strategies_file.write(path, cuts, found)
+
+    def layouts(self, program: Any) -> dict[str, Any]:
+        """How Parameters and arguments lie as the search has found it; before it has, where strategies that the network
+        gives say so. See `core.spreading`."""
+        if self._found is None:
+            return super().layouts(program)
+        check_parameters(program, self.devices)
+        graph, chosen, _ = self._found
+        sizes, laid = self.problem.machines.sizes, {}
+        for kind, value, choice in zip(program.inputs, graph.inputs, chosen, strict=False):
+            if kind[0] != "random" and value.shape:
+                cuts = [math.prod(sizes[axis] for axis in axes) for axes in choice.outputs[0]]
+                laid[kind[1]] = of_cuts(cuts, value.shape, self.devices)
+        return laid
+
+    def operators(self, program: Any) -> int:
+        """How many operators a program has, as r1.1's search counts them; see `core.spreading`."""
+        return counted(program.jaxpr.jaxpr)
 
 
 def _search():

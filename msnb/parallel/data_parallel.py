@@ -55,6 +55,10 @@ class Replicas:
         """None: strategies are for other modes; see `core.spreading`."""
         return {}
 
+    def operators(self, _program: Any, /) -> int:
+        """None, likewise; see `core.spreading`."""
+        return 0
+
 
 class DataParallel(Replicas):
     """How a program is spread by the rows of its arguments over the devices of one process; see `Replicas`."""

@@ -12,16 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from jax.extend.core import Literal
 
-from msnb.core.names import GraphName
-from msnb.core.operator import REGISTRY
 from msnb.formats import strategies as strategies_file
 from msnb.formats.strategies import Dims, ParallelLayouts
-from msnb.ir.scope import parse
+from msnb.parallel.calls import calls, opened
 from msnb.parallel.rules import Call
 from msnb.parallel.rules.lookups import rows_of
 from msnb.parallel.strategy import Laid, laid_out
 
-_COMPUTED_AGAIN = frozenset(("checkpoint", "remat", "remat2"))
 Layout = tuple[list[int], list[int], list[int], int, bool, str]
 
 
@@ -45,50 +42,15 @@ class Placed(NamedTuple):
     settings: dict[str, Any]
 
 
-def opened(jaxpr: Any) -> Iterator[Any]:
-    """The equations of a graph, those of recomputed Cells in their place: as the graph's own variables go in."""
-    given: dict[Any, Any] = {}
-
-    def of(inner):
-        for eqn in inner.eqns:
-            invars = [v if isinstance(v, Literal) else given.get(v, v) for v in eqn.invars]
-            if eqn.primitive.name not in _COMPUTED_AGAIN:
-                yield eqn.replace(invars=invars)
-                continue
-            body = eqn.params["jaxpr"]
-            given.update(zip(body.invars, invars, strict=True))
-            yield from of(body)
-            found = [v if isinstance(v, Literal) else given.get(v, v) for v in body.outvars]
-            given.update(zip(eqn.outvars, found, strict=True))
-
-    return of(jaxpr)
-
-
 def placed(jaxpr: Any, devices: int) -> Iterator[Placed]:
-    """The calls in a graph that have a strategy, in its order; what transformations made of them is not among them:
-    gradients, and calls with another axis or with tangents."""
-    number = 0
-    for eqn in opened(jaxpr):
-        name = eqn.params.get("name")
-        operator = REGISTRY.get(name.meaning.operator) if isinstance(name, GraphName) else None
-        scope, transforms = parse(str(eqn.source_info.name_stack))
-        if operator is None or set(transforms) - {"jvp"} or len(eqn.invars) != _inputs(operator, name.layout):
-            continue
-        number += 1
-        meaning = name.meaning
-        if meaning.strategy is None:
-            continue
-        inputs = eqn.invars[1:] if operator.random else list(eqn.invars)
-        call = Call(meaning.operator, meaning.settings, [np.shape(v.aval) for v in inputs])
-        path = "/".join([*scope, f"{meaning.operator}-op{number}"])
-        yield Placed(path, meaning.strategy, laid_out(call, meaning.strategy, devices), inputs, *call[:2])
-
-
-def _inputs(operator, layout):
-    """How many arrays a call is given."""
-    if layout is None:
-        return operator.random + sum(i.kind is None for i in operator.inputs)
-    return operator.random + sum(entry[0] if isinstance(entry, tuple) else entry == 1 for entry in layout)
+    """The calls in a graph that have a strategy, in its order."""
+    for call in calls(jaxpr):
+        meaning = call.meaning
+        if meaning.strategy is not None:
+            inputs = call.inputs
+            shaped = Call(meaning.operator, meaning.settings, [np.shape(v.aval) for v in inputs])
+            laid = laid_out(shaped, meaning.strategy, devices)
+            yield Placed(call.name, meaning.strategy, laid, inputs, *shaped[:2])
 
 
 def read_as(program: Any, devices: int) -> Iterator[tuple[int, Placed, int]]:
@@ -152,6 +114,20 @@ def _layout(call, letters, shape, devices):
     return matrix or [devices], tensor_map, slice_shape, 0, True, ""
 
 
+def of_cuts(cuts: list[int], shape: tuple[int, ...], devices: int) -> Layout:
+    """The layout of an array whose axes are cut into so many parts each, in their order.
+
+    Examples:
+        >>> of_cuts([1, 4], (8, 4), 8)
+        ([2, 4], [-1, 0], [8, 1], 0, True, '')
+    """
+    spread, parts = math.prod(cuts), [cut for cut in cuts if cut > 1]
+    matrix = [*([devices // spread] if spread < devices else []), *parts]
+    places = iter(range(len(parts) - 1, -1, -1))
+    tensor_map = [next(places) if cut > 1 else -1 for cut in cuts]
+    return matrix or [devices], tensor_map, [n // cut for n, cut in zip(shape, cuts, strict=True)], 0, True, ""
+
+
 def _with_group(layout, devices):
     """The same with the group of the devices that have one slice, where its first axis can be divided among them."""
     _, tensor_map, own = layout[:3]
@@ -181,22 +157,23 @@ def strategies(program: Any, devices: int) -> dict[str, list[list[int]]]:
 
 
 def check_parameters(program: Any, devices: int) -> None:
-    """Refuse a Parameter that two operators want to lie differently, as r1.1 does.
+    """Refuse a Parameter, or an argument, that two operators want to lie differently, as r1.1 does.
 
     Raises:
         RuntimeError: If there is one.
     """
     first: dict[int, tuple[Any, Placed]] = {}
     for number, call, place in read_as(program, devices):
-        if program.inputs[number][0] != "param":
+        kind, called = program.inputs[number][:2]
+        if kind == "random":
             continue
         lies = call.laid.inputs[place]
         known, other = first.setdefault(number, (lies, call))
         if known.spec != lies.spec:
+            what, instead = ("Parameter", "two Parameters") if kind == "param" else ("argument", "hand it over twice")
             raise RuntimeError(
-                f"The Parameter '{program.inputs[number][1]}' is cut in two ways over the {devices} devices: for "
-                f"{other.name} by the strategy {other.strategy}, for {call.name} by {call.strategy}. Give both one, or "
-                f"two Parameters."
+                f"The {what} '{called}' is cut in two ways over the {devices} devices: for {other.name} by the "
+                f"strategy {other.strategy}, for {call.name} by {call.strategy}. Give both one, or {instead}."
             )
 
 

@@ -16,6 +16,7 @@ from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, PartitionS
 
 from msnb import context
 from msnb.communication._comm_helper import world_size
+from msnb.core._jax_private import further_cpus
 
 _MOST = 64  # devices that a CPU counts as, when it is asked to
 
@@ -56,6 +57,8 @@ def first_devices(number: int) -> list[Any]:
         RuntimeError: If there are fewer.
     """
     devices = all_devices() if world_size() > 1 else context.devices()
+    if len(devices) < number and world_size() == 1 and devices[0].platform == "cpu" and _may_count(number):
+        devices = _further(number) or devices
     if len(devices) < number:
         raise RuntimeError(_too_few(number, devices))
     return devices[:number]
@@ -68,6 +71,20 @@ def device_mesh(number: int) -> Mesh:
         RuntimeError: If there are fewer.
     """
     return _meshed(tuple(first_devices(number)))
+
+
+_furthers: list[Any] = []  # devices that a CPU counts as since something had been computed, when that was said
+
+
+def _further(number):
+    """So many devices, or more, of a CPU that JAX has counted as fewer; None where it cannot count anew.
+
+    They stand beside those that JAX began with, and what lies on these goes over as between any two devices.
+    """
+    if len(_furthers) < number:
+        _make_room_for(number)
+        _furthers[:] = further_cpus(number) or ()
+    return _furthers or None
 
 
 @functools.lru_cache(maxsize=16)
@@ -86,8 +103,10 @@ def _too_few(number, devices):
         return f"{said} Set device_num to as many. {planned}"
     if number > _MOST:
         return f"{said} A CPU counts as {_MOST} at most. {planned}"
+    if not _may_count(number):
+        return f"{said} So it stands in XLA_FLAGS, as xla_force_host_platform_device_count. {planned}"
     return (
-        f"{said} A CPU counts as several when that is said before anything is computed: restart, and call "
+        f"{said} This JAX counts a CPU as several when that is said before anything is computed: restart, and call "
         f"context.set_auto_parallel_context(device_num={number}) first. {planned}"
     )
 
@@ -129,17 +148,26 @@ def sharding(mesh: AbstractMesh | Mesh, axes: list[tuple[str, ...]]) -> NamedSha
 
 
 def ask_for_devices(number: int) -> None:
-    """Let a CPU count as so many devices, as long as nothing has been computed; more than 64 are for planning.
+    """Let a CPU count as so many devices from the beginning, if nothing has been computed; over 64 are for planning.
 
     Who has said in XLA_FLAGS how many there are keeps them.
     Devices wait for one another in threads of which XLA takes as many as there are processors: fewer than devices, and
     they wait for ever.
     """
-    if number > _MOST or "xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", ""):
+    if not _may_count(number):
         return
     try:
         jax.config.update("jax_num_cpu_devices", max(number, jax.config.jax_num_cpu_devices))
-    except RuntimeError:  # too late: who runs such a program is told
+    except RuntimeError:  # something has been computed: see `_further`
         return
+    _make_room_for(number)
+
+
+def _may_count(number):
+    """Whether a CPU may count as so many devices."""
+    return number <= _MOST and "xla_force_host_platform_device_count" not in os.environ.get("XLA_FLAGS", "")
+
+
+def _make_room_for(number):
     if int(os.environ.get("NPROC", 0)) < 2 * number:
         os.environ["NPROC"] = str(2 * number)

@@ -18,6 +18,7 @@ from msnb.communication._comm_helper import world_size
 from msnb.core.operator import REGISTRY
 from msnb.core.spreading import Places
 from msnb.parallel import across, layouts, pipeline
+from msnb.parallel.calls import does_nothing, opened
 from msnb.parallel.loaded import Loaded
 from msnb.parallel.mesh import device_mesh, named_mesh, take_axes
 from msnb.parallel.rules import Call, lookups, tables  # noqa: F401 - which fill the rules
@@ -65,7 +66,7 @@ class SemiAuto:
 
     def _run(self, kernel, arrays):
         meaning, strategy = kernel.name.meaning, kernel.name.meaning.strategy
-        if strategy is None:
+        if strategy is None or does_nothing(meaning, np.shape(arrays[0])):
             lookups.check_by_fields(meaning.operator, meaning.marks)
             return kernel.run(*arrays)
         operator = REGISTRY.get(meaning.operator)
@@ -147,6 +148,10 @@ class SemiAuto:
         """The strategies that a program's operators were given; see `core.spreading`."""
         return layouts.strategies(program, self.devices)
 
+    def operators(self, _program: Any) -> int:
+        """None: strategies are given; see `core.spreading`."""
+        return 0
+
     def _said_of_arguments(self, program, mesh):
         """Where arguments are by `dataset_strategy`; None where it says nothing of them."""
         said = context._parallel.values.dataset_strategy
@@ -208,7 +213,7 @@ def lying(jaxpr: Any) -> dict[Var, PartitionSpec]:
     found: dict[Var, PartitionSpec] = {}
     same: dict[Var, Var] = {}  # a copy in another type -> what it was made of
     inputs = set(jaxpr.invars)
-    for eqn in layouts.opened(jaxpr):
+    for eqn in opened(jaxpr):
         read = eqn.invars[0] if eqn.invars else None
         if not isinstance(read, Var):
             continue
@@ -216,10 +221,11 @@ def lying(jaxpr: Any) -> dict[Var, PartitionSpec]:
         if read not in inputs:
             continue
         if eqn.primitive.name == "sharding_constraint":
-            found.setdefault(read, eqn.params["sharding"].spec)
+            spec = eqn.params["sharding"].spec  # an axis that vmap has put in front is left open
+            found.setdefault(read, PartitionSpec(*(None if a is PartitionSpec.UNCONSTRAINED else a for a in spec)))
         elif layouts.is_copy(eqn):
             same[eqn.outvars[0]] = read
-    for eqn in layouts.opened(jaxpr):
+    for eqn in opened(jaxpr):
         kept = [v for v in eqn.invars if isinstance(v, Var) and v in inputs and v.aval.shape]
         told = {v.aval.shape: found[v] for v in kept if v in found}
         for v in kept:

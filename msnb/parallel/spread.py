@@ -53,10 +53,10 @@ def _begin() -> spreading.Spread | None:
     if context._state.mode != context.GRAPH_MODE:
         log.once(_PYNATIVE)
         return None
-    if _settings.strategy_ckpt_save_file and _settings.parallel_mode != ParallelMode.SEMI_AUTO_PARALLEL:
-        log.once("strategy_ckpt_save_file: only in semi_auto_parallel mode operators have strategies to write.")
     mode, number = _settings.parallel_mode, _get_device_num()
     if mode in _REPLICAS:
+        if _settings.strategy_ckpt_save_file:
+            log.once(f"strategy_ckpt_save_file: in {mode} mode operators have no strategies to write.")
         return DataParallel(number)
     return _searched_or_said(mode, number)
 
@@ -158,6 +158,13 @@ def _members(axis, group):
     return None
 
 
+def _outside() -> None:
+    """Say once that an operator's strategy does nothing in PYNATIVE mode."""
+    automatic = _settings.parallel_mode in (ParallelMode.SEMI_AUTO_PARALLEL, ParallelMode.AUTO_PARALLEL)
+    if automatic and context._state.mode != context.GRAPH_MODE and _get_device_num() > 1:
+        log.once(_PYNATIVE)
+
+
 def follow_context() -> None:
     """Take notice of other settings of ``set_auto_parallel_context``."""
     trace.epoch.bump()
@@ -167,4 +174,4 @@ def follow_context() -> None:
         ask_for_devices(_settings.device_num)
 
 
-spreading.provide(_state, _begin, _members, together, _processes_of)
+spreading.provide(_state, _begin, _members, together, _processes_of, _outside)

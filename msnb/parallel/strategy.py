@@ -42,7 +42,7 @@ def laid_out(call: Call, strategy: Any, devices: int) -> Laid:
         MissingEntry: If the operator has no sharding rule, and the strategy cuts more than rows.
     """
     rule = rule_of(call)
-    normal = _normal(call, strategy, rule and rule.told)
+    normal = _normal(call, strategy, rule)
     rule = rule or by_batch(call, normal)
     parts = _parts(call, rule, normal)
     named = _by_name(call, rule, normal, devices)
@@ -126,22 +126,26 @@ def _lying(mesh: AbstractMesh, axes: dict[str, tuple[str, ...]], letters: str) -
     return sharding(mesh, [axes.get(letter, ()) for letter in letters])
 
 
-def _normal(call, strategy, told):
-    """The strategy with one tuple for each array that it speaks of; numbers at the end may be left out."""
+def _normal(call, strategy, rule):
+    """The strategy with one tuple for each array that it speaks of; numbers at the end may be left out, and what a rule
+    says, which is None then."""
     given = [tuple(s) if isinstance(s, list) else s for s in strategy]
-    shapes = call.shapes[:told]
+    shapes = call.shapes[: rule and rule.told]
     missing = shapes[len(given) :]
-    if len(given) > len(shapes) or any(shape != () for shape in missing):
+    enough = rule is not None and rule.least is not None and len(given) >= rule.least
+    if len(given) > len(shapes) or not enough and any(shape != () for shape in missing):
         raise RuntimeError(
             f"{_of(call, strategy)} should have one tuple for each of the {len(shapes)} inputs, but has {len(given)}."
         )
-    return [*given, *(() for _ in missing)]
+    return [*given, *(None if shape else () for shape in missing)]
 
 
 def _parts(call: Call, rule: Rule, strategy: list[Any]) -> dict[str, int]:
     """Into how many parts each letter is cut."""
     parts: dict[str, int] = {}
     for number, (shape, letters, cuts) in enumerate(zip(call.shapes, rule.inputs, strategy)):
+        if cuts is None:
+            continue
         letters, shape = rule.said.get(number, (letters, shape))
         if not isinstance(cuts, tuple) or not all(type(c) is int and c > 0 for c in cuts):
             raise RuntimeError(f"{_of(call, strategy)} should have positive ints, but input {number} has {cuts!r}.")

@@ -3,10 +3,9 @@
 import time
 from typing import Annotated
 
-import jax
-
 from msnb import context, log
 from msnb.common.kinds import Bool, Instance, OneOf, checked
+from msnb.core._jax_private import live_arrays
 from msnb.core.api import _pynative_executor
 from msnb.core.errors import describe
 
@@ -61,7 +60,7 @@ class Stream:
         Returns:
             bool.
         """
-        return all(array.is_deleted() or array.is_ready() for array in jax.live_arrays())
+        return all(array.is_deleted() or array.is_ready() for array in live_arrays())
 
     def record_event(self, event: "Event | None" = None) -> "Event":
         """Note this moment.

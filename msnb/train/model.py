@@ -27,6 +27,7 @@ from msnb.train import _columns, amp
 from msnb.train._assembly import AUTO_PARALLEL, Assembly
 from msnb.train._evaluation import Evaluation
 from msnb.train._idle import Idle
+from msnb.train._own_rows import with_rows_of_all
 from msnb.train._progress import Progress, prints
 from msnb.train._resuming import resumption_of
 from msnb.train.callback import Callback, RunContext, _CallbackManager, _InternalCallbackParam
@@ -234,11 +235,11 @@ class Model(Assembly):
         )
 
     def _train_process(self, numbers, train_dataset, helper, callbacks, cb_params, resumption=None):
-        network = self._train_network
+        network = with_rows_of_all(self._train_network)
         follow_overflow = self._follows_overflow()
         columns = None
         run_context, progress = RunContext(cb_params), self._progress
-        idle = Idle(network) if self._optimizer is None else None
+        idle = Idle(self._train_network) if self._optimizer is None else None
         if resumption is not None:
             resumption.load(self, cb_params.batch_num)
             cb_params.cur_step_num = progress.done = resumption.step
@@ -399,7 +400,7 @@ class Model(Assembly):
             if dataset:
                 helper, _ = self._exec_preprocess(network, phase == "train", phase, dataset, False)
                 for inputs in helper:
-                    network.compile(*((inputs,) if isinstance(inputs, Tensor) else inputs))
+                    with_rows_of_all(network).compile(*((inputs,) if isinstance(inputs, Tensor) else inputs))
                     break
 
     # ------------------------------------------------------------------ evaluation
@@ -460,7 +461,7 @@ class Model(Assembly):
         return Work("evaluating", cb_params.batch_num, quiet=quiet)
 
     def _eval_process(self, valid_dataset, callbacks, cb_params, work):
-        run_context = RunContext(cb_params)
+        run_context, network = RunContext(cb_params), with_rows_of_all(self._eval_network)
         callbacks.on_eval_begin(run_context)
         helper, _ = self._exec_preprocess(self._eval_network, False, "eval", valid_dataset, False)
         try:
@@ -469,7 +470,7 @@ class Model(Assembly):
                 cb_params.eval_dataset_element = element
                 for callback in callbacks.eval_step_begin:
                     callback(run_context)
-                outputs = self._eval_network(*((element,) if isinstance(element, Tensor) else element))
+                outputs = network(*((element,) if isinstance(element, Tensor) else element))
                 cb_params.net_outputs = outputs
                 for callback in callbacks.eval_step_end:
                     callback(run_context)

@@ -36,6 +36,7 @@ def compiled(operator, *given):
     return _executor.compile(Calls(operator, *given[len(inputs) :]), *inputs, phase="train", auto_parallel_mode=True)
 
 
+IMAGES, CHANNEL = Tensor(np.ones((32, 8, 4, 4), np.float32)), Tensor(np.ones(8, np.float32))
 TABLE = P.Gather().add_prim_attr("manual_split", (16,) * 8)
 ALLOWED = [
     (P.MatMul(), ((4, 8), (8, 1)), (ROWS, WIDE)),
@@ -48,6 +49,13 @@ ALLOWED = [
     (P.Dropout(0.5), ((8, 2),), (ROWS,)),
     (P.DropoutGenMask(), ((8, 2),), ((128, 64), 0.5)),
     (P.Sort(), ((32, 1),), (ROWS,)),
+    (P.Gather().add_prim_attr("data_parallel", True), ((16, 2),), (ROWS, PLACES, 0)),
+    (P.FusedBatchNormEx(), ((32, 1, 1, 1), (1,), (1,)), (IMAGES, *[CHANNEL] * 4)),
+    (P.BatchNorm(), ((4, 8, 1, 1), (8,), (8,), (8,), (8,)), (IMAGES, *[CHANNEL] * 4)),
+    (P.ArgMaxWithValue(1), ((4, 8),), (ROWS,)),
+    (P.Reshape(), ((64, 3),), (ROWS, (128, 64))),  # nothing happens
+    (nn.Range(0, 64, 1).range_x, ((32,),), (Tensor(np.arange(64)),)),
+    (nn.Dropout(0.5).dropout_do_mask, ((8, 2),), (ROWS,)),
 ]
 REFUSED = [
     (P.MatMul(), ((4, 8), (4, 1)), (ROWS, WIDE), "cuts axes that belong together differently"),
@@ -60,6 +68,10 @@ REFUSED = [
     (P.StridedSlice(begin_mask=1), ((8, 1),), (ROWS, (0, 0), (128, 64), (1, 1)), "has to stay whole"),
     (P.Slice(), ((32, 1),), (ROWS, (64, 0), (64, 64)), "has to stay whole"),
     (P.Tile(), ((2, 4, 2),), (ROWS, (1, 4, 2)), "cuts an axis of 1 into 2 parts"),
+    (P.Gather(), ((16, 2),), (ROWS, PLACES, 0), "one tuple for each of the 2 inputs"),
+    (P.FusedBatchNormEx(), ((32, 1, 1, 1), (1,)), (IMAGES, *[CHANNEL] * 4), "one tuple for each of the 5 inputs"),
+    (P.Argmax(1), ((4, 8),), (ROWS,), "has to stay whole"),
+    (P.Reshape(), ((64, 3),), (ROWS, (64, 128)), "cuts an axis of 64 into 3 parts"),
     (P.Dropout(0.5), ((8, 2), ()), (ROWS,), "one tuple for each of the 1 inputs"),
     (P.Sort(), ((8, 4),), (ROWS,), "there is no sharding rule"),
 ]

@@ -153,7 +153,7 @@ def test_the_cheapest_of_all_is_found(rows, width):
 
     shapes = [jax.ShapeDtypeStruct(s, np.float32) for s in ((width, width), (rows, width))]
     problem = Problem(flat(jax.make_jaxpr(step)(*shapes)), Machines({"x": 2}, {"x": 1.0}), {})
-    found = dynamic_programming(problem, operation=0.0)
+    found = dynamic_programming(problem, operation=0.0, read=0.0)
     best = min(cost_of(problem, list(c)) for c in itertools.product(*(range(len(n)) for n in problem.nodes)))
     assert cost_of(problem, found) == best
 

@@ -210,6 +210,13 @@ class Dropout(Cell):
         self.keep_prob: float = keep_prob if p is None else 1.0 - p
         self.dropout: P.Dropout = P.Dropout(self.keep_prob)
 
+    @property
+    def dropout_gen_mask(self) -> P.Dropout:
+        """What r1.1's networks give a strategy to: here one operator draws what stays, and makes it."""
+        return self.dropout
+
+    dropout_do_mask = dropout_gen_mask
+
     def construct(self, x: Tensor) -> Tensor:
         """What stays."""
         if self.training and self.keep_prob != 1:

@@ -108,11 +108,13 @@ class Range(Cell):
         first, limit = (0, start) if limit is None else (start, limit)
         count = max(math.ceil((limit - first) / delta), 0)
         are_ints = {type(first), type(limit), type(delta)} == {int}
-        self.numbers: Tensor = Tensor(first + delta * np.arange(count), mstype.int32 if are_ints else mstype.float32)
+        end = limit if count else first + delta  # none lie before an end in the other direction
+        self.range_x: P.Range = P.Range(float(first), float(end), float(delta))
+        self.input_tensor: Tensor = Tensor(np.arange(count), mstype.int32 if are_ints else mstype.float32)
 
     def construct(self) -> Tensor:
         """The numbers."""
-        return self.numbers
+        return self.range_x(self.input_tensor)
 
 
 class LGamma(Cell):

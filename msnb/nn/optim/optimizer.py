@@ -244,6 +244,28 @@ class Optimizer(Cell):
                 f"enable_parallel_optimizer cuts what an optimizer keeps in parallel_mode 'semi_auto_parallel', but "
                 f"the mode is '{mode}'. Set that, or enable_parallel_optimizer=False."
             )
+        if mode == context.ParallelMode.DATA_PARALLEL:
+            self._check_dividing()
+
+    def _check_dividing(self):
+        """Refuse what r1.1 refuses in "data_parallel" mode, where each device updates some of the Parameters.
+
+        Raises:
+            RuntimeError: If the optimizer is not one of those, or there are fewer Parameters than devices.
+        """
+        devices, count = context.get_auto_parallel_context("device_num"), len(self.parameters)
+        wrong = (
+            f"is for Lamb and AdamWeightDecay, but the optimizer is {self.cls_name}"
+            if self.cls_name not in ("Lamb", "AdamWeightDecay")
+            else f"gives each of {devices} devices (device_num) Parameters to update, but there are {count}"
+            if count < devices
+            else None
+        )
+        if wrong is not None:
+            raise RuntimeError(
+                f"enable_parallel_optimizer {wrong}, in the parallel mode 'data_parallel'. Set it to False, or "
+                f"parallel_mode='semi_auto_parallel', which cuts what any optimizer keeps."
+            )
 
     # ------------------------------------------------------------------ learning rate
     def get_lr(self) -> Tensor | tuple[Tensor, ...]:

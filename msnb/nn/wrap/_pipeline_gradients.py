@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from msnb import log
-from msnb.common.kinds import Bool, PositiveFloat, checked
+from msnb.common.kinds import Bool, checked
+from msnb.nn._numbers import PositiveNumber
 from msnb.nn.cell import Cell
 
 __all__ = ["PipelineGradReducer"]
@@ -37,7 +38,7 @@ class PipelineGradReducer(Cell):
     """
 
     @checked
-    def __init__(self, parameters: Any, scale_sense: PositiveFloat = 1.0, opt_shard: Bool | None = None) -> None:
+    def __init__(self, parameters: Any, scale_sense: PositiveNumber = 1.0, opt_shard: Bool | None = None) -> None:
         super().__init__(auto_prefix=False)
         log.unused("PipelineGradReducer", "the context says whether an optimizer's state is cut", opt_shard=opt_shard)
         self.scale_sense: float = scale_sense

@@ -106,6 +106,10 @@ class _Staged:
         """None are asked for."""
         return {}
 
+    def operators(self, _program: Any, /) -> int:
+        """None are asked for."""
+        return 0
+
 
 def pipelines(
     root: Any, arguments: tuple[Any, ...], devices: int, weights: Callable[..., Any]

@@ -27,6 +27,8 @@ class Rule(NamedTuple):
             of the input. Default: none.
         told (int): Of how many inputs the strategy speaks, the first ones; numbers at the end may be left out in any
             case. Default: None, of all.
+        least (int): Of how many inputs it speaks at least, where those behind may be left out: they lie as their
+            letters do. Default: None, of all.
         wrong (Callable): From ({letter: parts}, number of devices) to what is wrong with them, as the end of a sentence
             that begins with the strategy; "" where nothing is. Default: nothing is.
     """
@@ -36,6 +38,7 @@ class Rule(NamedTuple):
     whole: str = ""
     said: dict[int, tuple[str, tuple[int, ...]]] = {}
     told: int | None = None
+    least: int | None = None
     wrong: Callable[[dict[str, int], int], str] = _nothing
 
 

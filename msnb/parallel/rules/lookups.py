@@ -24,7 +24,8 @@ def _gather(call: Call) -> Rule:
             return f"cuts the rows of the table, along axis {axis}, and the indices: one of them has to stay whole"
         return ""
 
-    return Rule([letters, found], [letters[:axis] + found + letters[axis + 1 :]], wrong=wrong)
+    least = 1 if call.settings.get("data_parallel") else None  # a mark of r1.1: the strategy is of the table
+    return Rule([letters, found], [letters[:axis] + found + letters[axis + 1 :]], least=least, wrong=wrong)
 
 
 def check_by_fields(operator: str, settings: dict[str, Any]) -> None:

@@ -107,6 +107,15 @@ def _conv2d(call: Call) -> Rule:
     return Rule(["nc..", "oc.." if not grouped else "o..."], ["no.."], whole="c" if grouped else "")
 
 
+@rules.register(P.BatchNorm, P.FusedBatchNorm, P.FusedBatchNormEx)
+def _batch_norm(call: Call) -> Rule:
+    """Rows and channels; r1.1's training speaks of the input and the weights alone, and not of the moving averages."""
+    rank = len(call.shapes[0])
+    last = call.settings.get("data_format") == "NHWC"
+    x = "n" + "." * (rank - 2) + "c" if last else "nc" + "." * (rank - 2)
+    return Rule([x, *("c" for _ in call.shapes[1:])], [], least=3)
+
+
 # ------------------------------------------------------------------ along axes
 def _axes(axis, rank):
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
@@ -118,14 +127,14 @@ def _axes(axis, rank):
     *(P.Argmax, P.Argmin, P.ArgMaxWithValue, P.ArgMinWithValue),
 )
 def _reduce(call: Call) -> Rule:
-    """What is reduced is computed together; the place of an extreme is found on one device."""
+    """What is reduced is computed together; the place of an extreme without its value is found on one device."""
     shape, settings = call.shapes[0], call.settings
     letters, axes = _letters(shape), _axes(settings.get("axis", ()), len(shape))
     kept = "." if settings.get("keep_dims") else ""
     out = "".join(kept if i in axes else c for i, c in enumerate(letters))
-    places = call.operator.startswith("Arg")
-    whole = "".join(letters[i] for i in axes) if places else ""
-    return Rule([letters], [out] * (2 if call.operator.endswith("WithValue") else 1), whole)
+    valued = call.operator.endswith("WithValue")
+    whole = "".join(letters[i] for i in axes) if call.operator.startswith("Arg") and not valued else ""
+    return Rule([letters], [out] * (2 if valued else 1), whole)
 
 
 @rules.register(P.Softmax, P.LogSoftmax, P.L2Normalize, P.CumSum, P.CumProd, P.TopK)

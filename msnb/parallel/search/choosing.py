@@ -21,6 +21,7 @@ from msnb.parallel.search.reducing import Array, Reduced
 from msnb.parallel.search.windows import improved
 
 BYTE = 200.0  # operations in the time that one byte takes; of an accelerator with 100 TFLOP/s and 500 GB/s
+READ = 1 / 4000  # a byte that is read, in bytes sent: so of ways that send the same the one is taken that reads least
 _PRICE, _PRICES = 1 / 16, 6  # of a byte of memory, in bytes sent: the first that is tried, and how many are
 _DEAR = 1e5  # at which nothing but memory counts
 _FEW = 500  # nodes, of which each is searched for by itself
@@ -35,6 +36,7 @@ def dynamic_programming(
     seconds: float = 60.0,
     operation: float = 1 / BYTE,
     written: float = 0.0,
+    read: float = READ,
 ) -> list[int]:
     """Number of the choice for each node that together send the fewest bytes.
 
@@ -44,11 +46,12 @@ def dynamic_programming(
         seconds (float): About how long it may take; the best that was found until then is returned. Default: 60.
         operation (float): What an operation costs, in bytes. Default: 0.005.
         written (float): What a byte costs that is written to a device's own memory, in bytes sent. Default: 0.0.
+        read (float): What a byte costs that is read from it. Default: 0.00025.
 
     Raises:
         RuntimeError: If no choice fits into the memory.
     """
-    deadline, work = time.monotonic() + seconds, (operation, written)
+    deadline, work = time.monotonic() + seconds, (operation, written, read)
     search = _Search(problem, work, deadline)
     if memory is None:
         return search.cheapest(0.0)
@@ -136,7 +139,7 @@ def _solved(costs, pairs, seconds, gap=1e-4):
     return reduced.whole(found)
 
 
-def _priced(problem: Problem, together: list[int], work: tuple[float, float], price: float):
+def _priced(problem: Problem, together: list[int], work: tuple[float, float, float], price: float):
     """(cost of each choice of each class, {other class: cost of each pair} of each)."""
     costs: list[Array] = [np.zeros(0)] * (max(together) + 1)
     pairs: list[dict[int, Array]] = [{} for _ in costs]
@@ -153,18 +156,21 @@ def _priced(problem: Problem, together: list[int], work: tuple[float, float], pr
     return costs, pairs
 
 
-def own_costs(problem: Problem, number: int, work: tuple[float, float], price: float) -> Array:
+def own_costs(problem: Problem, number: int, work: tuple[float, float, float], price: float) -> Array:
     """What each choice of a node costs without its neighbours, in bytes sent: what it sends, computes, keeps.
 
     Args:
         problem (Problem): The choices.
         number (int): The node.
-        work (tuple[float, float]): What an operation costs, and a byte that is written.
+        work (tuple[float, float, float]): What an operation costs, a byte that is written, and one that is read.
         price (float): What a byte costs that is kept.
     """
-    (operation, written), memory = work, price if number in problem.kept else 0.0
+    (operation, written, read), memory = work, price if number in problem.kept else 0.0
     return np.array(
-        [c.sent + operation * c.operations + written * c.written + memory * c.held for c in problem.nodes[number]]
+        [
+            c.sent + operation * c.operations + written * c.written + read * c.read + memory * c.held
+            for c in problem.nodes[number]
+        ]
     )
 
 

@@ -60,6 +60,22 @@ class Equation(NamedTuple):
         return [i.shape if isinstance(i, Value) else np.shape(i) for i in self.inputs]
 
 
+class Opened(NamedTuple):
+    """What a call of the graph was replaced by.
+
+    Attributes:
+        inputs (list): What it was given: `Value`, or a constant.
+        outputs (list): What it makes.
+        first (int): Number of its first equation.
+        end (int): Number of the first one behind it.
+    """
+
+    inputs: list[Any]
+    outputs: list[Any]
+    first: int
+    end: int
+
+
 class Flat(NamedTuple):
     """A graph without calls.
 
@@ -67,11 +83,13 @@ class Flat(NamedTuple):
         inputs (list[Value]): What it is given.
         equations (list[Equation]): In an order in which they can be computed.
         outputs (list): `Value`, or a constant.
+        calls (dict[Var, Opened]): The calls that stood in the graph itself, by the first variable that each makes.
     """
 
     inputs: list[Value]
     equations: list[Equation]
     outputs: list[Any]
+    calls: dict[Any, Opened]
 
     def needed(self) -> set[int]:
         """Of the values that a result needs, and all that are made beside one of these, the ids."""
@@ -95,6 +113,7 @@ def flat_body(equation: Equation) -> Flat:
 
 def _flat(graph: Jaxpr, constants: Any) -> Flat:
     equations: list[Equation] = []
+    calls: dict[Any, Opened] = {}
 
     def walk(jaxpr: Jaxpr, held: Any, arguments: Any, call: Any = None) -> list[Any]:
         scopes: dict[Any, Any] = {}
@@ -113,10 +132,13 @@ def _flat(graph: Jaxpr, constants: Any) -> Flat:
                 made = [Value(v.aval) for v in eqn.outvars]
                 equations.append(Equation(eqn.primitive, eqn.params, given, made, where))
             else:
+                first = len(equations)
                 inside = inside_call(where, eqn.params.get("name"))
                 made = walk(getattr(body, "jaxpr", body), getattr(body, "consts", ()), given, inside)
+                if jaxpr is graph and eqn.outvars:
+                    calls[eqn.outvars[0]] = Opened(given, made, first, len(equations))
             known.update(zip(eqn.outvars, made, strict=True))
         return [read(v) for v in jaxpr.outvars]
 
     inputs = [Value(v.aval) for v in graph.invars]
-    return Flat(inputs, equations, walk(graph, constants, inputs))
+    return Flat(inputs, equations, walk(graph, constants, inputs), calls)

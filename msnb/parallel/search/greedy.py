@@ -10,7 +10,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from msnb.parallel.search.choosing import BYTE, own_costs, within
+from msnb.parallel.search.choosing import BYTE, READ, own_costs, within
 from msnb.parallel.search.problem import Choice, Edge, Problem, Ways
 
 
@@ -20,6 +20,7 @@ def recursive_programming(
     seconds: float = 60.0,
     operation: float = 1 / BYTE,
     written: float = 0.0,
+    read: float = READ,
 ) -> list[int]:
     """Number of the choice for each node, found greedily.
 
@@ -29,18 +30,19 @@ def recursive_programming(
         seconds (float): About how long it may take where the memory is short. Default: 60.
         operation (float): What an operation costs, in bytes. Default: 0.005.
         written (float): What a byte costs that is written to a device's own memory, in bytes sent. Default: 0.0.
+        read (float): What a byte costs that is read from it. Default: 0.00025.
 
     Raises:
         RuntimeError: If nothing that is found fits into the memory.
     """
-    work = operation, written
+    work = operation, written, read
     if memory is None:
         return _along_all(problem, work, 0.0)
     deadline = time.monotonic() + seconds
     return within(problem, memory, lambda price: _along_all(problem, work, price), deadline)
 
 
-def _along_all(problem: Problem, work: tuple[float, float], price: float) -> list[int]:
+def _along_all(problem: Problem, work: tuple[float, float, float], price: float) -> list[int]:
     near: list[list[tuple[Edge, int]]] = [[] for _ in problem.nodes]
     for edge in problem.edges:
         near[edge.source[0]].append((edge, edge.target[0]))

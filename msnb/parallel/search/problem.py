@@ -29,6 +29,7 @@ class Choice(NamedTuple):
         sums (tuple): (axes of the mesh over which, bytes of) what is summed in it. Default: ().
         written (float): Bytes that each device writes for it, those of products left out, whose arithmetic takes
             longer. Default: 0.0.
+        read (float): Bytes that each device reads for it. Default: 0.0.
     """
 
     inputs: tuple[Layout, ...]
@@ -38,6 +39,7 @@ class Choice(NamedTuple):
     held: float
     sums: tuple[tuple[tuple[str, ...], float], ...] = ()
     written: float = 0.0
+    read: float = 0.0
 
 
 class Ways(list[Choice]):
@@ -98,7 +100,8 @@ class Problem:
             self.nodes.append(self._keeping(value))
         for equation in graph.equations:
             number, live = len(self.nodes), id(equation.outputs[0]) in needed
-            for place, value in enumerate(equation.inputs if live else ()):
+            reads = live and equation.primitive.name != _ANNOUNCED
+            for place, value in enumerate(equation.inputs if reads else ()):
                 if isinstance(value, Value) and value.shape:
                     self.edges.append(Edge(made[id(value)], (number, place), value.bytes))
             made.update({id(value): (number, place) for place, value in enumerate(equation.outputs)})
@@ -139,10 +142,11 @@ class Problem:
         factors = factors_of(equation)
         shapes = [*equation.shapes, *(o.shape for o in equation.outputs)]
         operations, sizes = _operations(equation), [o.bytes for o in equation.outputs]
+        read = [i.bytes if isinstance(i, Value) else 0 for i in equation.inputs]
         inside = _written(equation) if holds_graph(equation) else None
-        key = str(equation.primitive), repr(factors), repr((shapes, sizes, operations, inside))
+        key = str(equation.primitive), repr(factors), repr((shapes, sizes, read, operations, inside))
         if key not in self._known:
-            found = self._ways(factors, shapes, sizes, operations)
+            found = self._ways(factors, shapes, read, sizes, operations)
             if inside is not None:
                 found = Ways(c._replace(written=inside * c.operations / max(operations, 1)) for c in found)
             elif not is_product(equation):
@@ -150,7 +154,14 @@ class Problem:
             self._known[key] = found
         return self._known[key]
 
-    def _ways(self, factors: Factors, shapes: list[tuple[int, ...]], bytes_made: list[int], operations: float) -> Ways:
+    def _ways(
+        self,
+        factors: Factors,
+        shapes: list[tuple[int, ...]],
+        bytes_read: list[int],
+        bytes_made: list[int],
+        operations: float,
+    ) -> Ways:
         """Each mesh axis cuts one factor, or none."""
         machines = self.machines
         sizes: dict[int, int] = {}
@@ -173,6 +184,7 @@ class Problem:
             inputs = tuple(_layout(labels, by_axis) for labels in factors.inputs)
             outputs = tuple(_layout(labels, by_axis) for labels in factors.outputs)
             held = sum(n / machines.parts(lay) for n, lay in zip(bytes_made, outputs, strict=True))
+            read = sum(n / machines.parts(lay) for n, lay in zip(bytes_read, inputs, strict=True))
             sums = []  # of several factors XLA adds up over one after the other
             for one in factors.inside or [Within(f, 0.0, ()) for f in cuts if f not in cut_apart]:
                 over = tuple(axis for axis, factor in by_axis.items() if factor == one.factor)
@@ -180,7 +192,8 @@ class Problem:
                     inside = one.bytes / machines.parts(_layout(one.labels, by_axis))
                     sums.append((over, inside if factors.inside else held))
             sent = sum(machines.all_reduce(list(axes), size) for axes, size in sums)
-            choice = Choice(inputs, outputs, sent, operations / math.prod(cuts.values()), held, tuple(sums))
+            each = operations / math.prod(cuts.values())
+            choice = Choice(inputs, outputs, sent, each, held, tuple(sums), read=read)
             known = found.get((inputs, outputs))
             if known is None or choice.sent < known.sent:
                 found[inputs, outputs] = choice
@@ -221,6 +234,7 @@ class Problem:
 _LIGHT = frozenset(
     ("broadcast_in_dim", "reshape", "squeeze", "transpose", "convert_element_type", "name", "iota", "neg")
 )
+_ANNOUNCED = "announced"  # what is not computed here takes its inputs however they lie
 _PRODUCTS = frozenset(("dot_general", "conv_general_dilated", "conv", "conv_input_grad", "conv_filter_grad"))
 
 

@@ -20,6 +20,7 @@ SHAPES = {  # of operators for which Tensors of one shape will not do
     "Conv2D": [(8, 8, 6, 6), (16, 8, 3, 3)],
     "LayerNorm": [(8, 8, 16), (16,), (16,)],
     "Squeeze": [(8, 1, 16)],
+    **dict.fromkeys(("BatchNorm", "FusedBatchNorm", "FusedBatchNormEx"), [(8, 16, 4, 4), *[(16,)] * 4]),
     "Select": [(8, 16)] * 3,
     "KLDivLoss": [(8, 16)] * 2,
     **dict.fromkeys(("Gather", "SparseGatherV2", "EmbeddingLookup"), [(16, 8), (8, 4)]),

@@ -1,0 +1,34 @@
+"""Face of ``mindspore.ops._selected_ops``: the operators that MindSpore's graph kernels may stand in for; XLA joins
+operators by itself, so they are those of ``mindspore.ops.operations``."""
+
+from msnb.ops.operations import (
+    ApplyMomentum,
+    BiasAdd,
+    FastGeLU,
+    FusedBatchNorm,
+    GeLU,
+    LayerNorm,
+    LogSoftmax,
+    ReduceMean,
+    ReLU,
+    Softmax,
+    SoftmaxCrossEntropyWithLogits,
+    Tanh,
+)
+
+FastGelu, Gelu = FastGeLU, GeLU  # r1.1's names
+
+__all__ = [
+    "ApplyMomentum",
+    "BiasAdd",
+    "FastGelu",
+    "FusedBatchNorm",
+    "Gelu",
+    "LayerNorm",
+    "LogSoftmax",
+    "ReLU",
+    "ReduceMean",
+    "Softmax",
+    "SoftmaxCrossEntropyWithLogits",
+    "Tanh",
+]

@@ -1,0 +1,81 @@
+"""What a search has found, in the words of strategies: for each operator how its inputs are cut."""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from msnb.parallel.calls import OperatorCall, of_network
+from msnb.parallel.rules import Call, rule_of
+from msnb.parallel.search.costs import Layout
+from msnb.parallel.search.flat import Flat, Opened, Value
+from msnb.parallel.search.problem import Choice
+
+Strategy = list[list[int]]
+
+
+def told(
+    jaxpr: Any, graph: Flat, chosen: Sequence[Choice], sizes: dict[str, int]
+) -> Iterator[tuple[OperatorCall, Strategy]]:
+    """(call, its strategy) of the operators in a graph, without those that stand behind its gradients
+    and those that no result needs.
+
+    An input is cut as the operator's first equation that reads it wants it. One with a strategy of its own has that.
+
+    Args:
+        jaxpr (Jaxpr): The graph.
+        graph (Flat): The same, opened.
+        chosen (Sequence[Choice]): What was chosen for its inputs and equations.
+        sizes (dict[str, int]): Number of devices along each axis that the search cuts by.
+    """
+    needed = graph.needed()
+    for call in of_network(jaxpr):
+        place = graph.calls.get(call.eqn.outvars[0])
+        if place is None or not any(id(o) in needed for o in place.outputs):
+            continue
+        own, meaning = len(place.inputs) - len(call.inputs), call.meaning
+        if meaning.strategy is not None:
+            yield call, [list(cuts) for cuts in meaning.strategy]
+            continue
+        cuts = [_cut(_wanted(value, place, graph, chosen), value, sizes) for value in place.inputs[own:]]
+        made = [_cut(_made(value, place, graph, chosen), value, sizes) for value in place.outputs]
+        yield call, _said(Call(meaning.operator, meaning.settings, list(map(_shape, call.inputs))), cuts, made)
+
+
+def _wanted(value: Any, place: Opened, graph: Flat, chosen: Sequence[Choice]) -> Layout:
+    """How a call wants an input: () where no equation of it reads that."""
+    for number in range(place.first, place.end):
+        for given, layout in zip(graph.equations[number].inputs, chosen[len(graph.inputs) + number].inputs):
+            if given is value:
+                return layout
+    return ()
+
+
+def _made(value: Any, place: Opened, graph: Flat, chosen: Sequence[Choice]) -> Layout:
+    """How a call leaves an output: () where it hands on what it was given."""
+    for number in range(place.first, place.end):
+        for made, layout in zip(graph.equations[number].outputs, chosen[len(graph.inputs) + number].outputs):
+            if made is value:
+                return layout
+    return ()
+
+
+def _cut(layout: Layout, value: Any, sizes: dict[str, int]) -> list[int]:
+    shape = value.shape if isinstance(value, Value) else np.shape(value)
+    return [math.prod(sizes[axis] for axis in axes) for axes in layout] or [1] * len(shape)
+
+
+def _said(call: Call, cuts: Strategy, made: Strategy) -> Strategy:
+    """The strategy as MindSpore gives it, which may speak of other axes than those of an input."""
+    rule = rule_of(call)
+    if rule is None or not rule.said:
+        return cuts if rule is None else cuts[: rule.told]
+    parts = {}
+    for letters, numbers in zip([*rule.inputs, *rule.outputs], [*cuts, *made]):
+        parts.update({c: n for c, n in zip(letters or "", numbers) if n > 1})
+    return [[parts.get(c, 1) for c in rule.said[i][0]] if i in rule.said else own for i, own in enumerate(cuts)]
+
+
+def _shape(var: Any) -> tuple[int, ...]:
+    return tuple(np.shape(var.aval))
