@@ -231,8 +231,8 @@ ABSENT: dict[str, dict[str, str]] = {
         "nn.Cell": "compile_cache compile_phase compiled phase_cache",
     },
     "stages and slices are those of a compiled program; Cell.pipeline_stage and shard() say what they are to be": {
-        "nn.Cell": "parallel_parameter_merge_net_dict parallel_parameter_name_list parameter_layout_dict "
-        "pipeline_segment remove_redundant_parameters",
+        "nn.Cell": "parallel_parameter_merge_net_dict parallel_parameter_name_list pipeline_segment "
+        "remove_redundant_parameters",
     },
     "it is MindSpore's book-keeping; net.cells_and_names() and net.parameters_and_names() list what is there": {
         "nn.Cell": "T_destination cell_init_args exist_names exist_objs global_cells total_instance_count",

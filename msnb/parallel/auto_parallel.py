@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
 from msnb import context, log
-from msnb._later import not_yet
 from msnb.common.kinds import Bool, Instance, Int, OneOf, PositiveInt, Str, checked
 from msnb.core import trace
 from msnb.core.errors import describe
@@ -24,6 +23,10 @@ _MODES = {
 _SCHEDULERS = OneOf("1f1b", "gpipe", "seqpipe", "seqvpp", "seqsmartvpp", "zero_bubble_v")
 _GROUPED = "XLA groups communication by itself"
 _AS_THEY_ARE = "gradients are summed in the type that they have"
+_IN_ONE_FILE = (
+    "For 'AutoParallel', there is no file of operators' strategies alone: {0}_param_strategy_file is of strategies and "
+    "of layouts, and 'sharding_propagation' begins from what Primitive.shard says."
+)
 _GPIPE = "a stage is one segment, the schedule is GPipe's, and all devices have the result"
 _NORMS = "msnb.view(...).gradients() and Model.train's summaries show gradients"
 _within: list[Any] = []  # whose settings hold, the innermost last
@@ -107,12 +110,12 @@ class AutoParallel(Cell):
     @checked
     def load_operator_strategy_file(self, file_path: Str) -> None:
         """Raise NotImplementedError: strategies of operators are in the files of Parameters."""
-        raise not_yet("AutoParallel.load_operator_strategy_file", "load_param_strategy_file reads strategies")
+        raise NotImplementedError(_IN_ONE_FILE.format("load"))
 
     @checked
     def save_operator_strategy_file(self, file_path: Str) -> None:
         """Raise NotImplementedError: strategies of operators are in the files of Parameters."""
-        raise not_yet("AutoParallel.save_operator_strategy_file", "save_param_strategy_file writes strategies")
+        raise NotImplementedError(_IN_ONE_FILE.format("save"))
 
     @checked
     def set_group_ckpt_save_file(self, file_path: Str) -> None:

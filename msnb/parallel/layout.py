@@ -4,7 +4,6 @@ import math
 from typing import Any
 
 from msnb import log
-from msnb._later import not_yet
 from msnb.core.errors import describe
 
 __all__ = ["Layout"]
@@ -107,7 +106,10 @@ class Layout:
         if rank_list is not None and _all("rank_list", rank_list, list, int) != every:
             if sorted(rank_list) != every:
                 raise ValueError(f"For 'Layout', 'rank_list' should have each of {len(every)} devices once.")
-            raise not_yet("a 'rank_list' in another order", "the devices of a mesh are in their own order")
+            raise NotImplementedError(
+                f"For 'Layout', 'rank_list' should be {every[0]} to {every[-1]} in this order, which is that of the "
+                f"devices of a mesh, but got {rank_list}. Leave it out, and name the axes in another order."
+            )
 
     def __call__(self, *tensor_map: str | tuple[str, ...]) -> Lying:
         places: list[Any] = []

@@ -1,7 +1,5 @@
 """Large choice problems, which are made better part by part."""
 
-import time
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -39,7 +37,7 @@ def best(costs, pairs):
 @given(st.integers(0, 10_000), st.integers(2, 40), st.integers(0, 8))
 def test_a_problem_of_one_part_is_solved(seed, nodes, further):
     costs, pairs, begin = drawn(seed, nodes, further)
-    found = windows.improved(costs, pairs, begin, time.monotonic() + 60)
+    found = windows.improved(costs, pairs, begin, float("inf"))
     assert total(costs, pairs, found) == pytest.approx(best(costs, pairs), rel=2e-4)
 
 
@@ -49,7 +47,7 @@ def test_several_parts_come_to_no_more_than_before_and_close_to_the_cheapest(see
     costs, pairs, begin = drawn(seed, 60, 10)
     size, windows._SIZE = windows._SIZE, 12
     try:
-        found = windows.improved(costs, pairs, begin, time.monotonic() + 60)
+        found = windows.improved(costs, pairs, begin, float("inf"))
     finally:
         windows._SIZE = size
     assert total(costs, pairs, found) <= min(total(costs, pairs, begin), best(costs, pairs) * 1.1)
@@ -57,4 +55,4 @@ def test_several_parts_come_to_no_more_than_before_and_close_to_the_cheapest(see
 
 def test_once_the_time_is_over_nothing_is_changed():
     costs, pairs, begin = drawn(0, 30, 5)
-    assert windows.improved(costs, pairs, begin, time.monotonic() - 1) == begin
+    assert windows.improved(costs, pairs, begin, -1.0) == begin

@@ -126,36 +126,49 @@ def ran(step, x):
     return [loss.asnumpy(), *(g.asnumpy() for g in gradients)]
 
 
-def tried(seed):
-    """(what is wrong, bytes counted to bytes foreseen) of one net in both modes."""
+def drawn(seed, kind):
+    """(random numbers that follow, net, what it is given)."""
     random = np.random.default_rng(seed)
-    kind = (np.float64, np.float32)[seed % 2]
     shape = tuple(int(n) for n in random.choice(SIZES, 2))
     net = Drawn(random, shape, kind)
-    x, step = Tensor(random.standard_normal(shape).astype(kind)), Step(net)
+    return random, net, Tensor(random.standard_normal(shape).astype(kind))
+
+
+def tried(seed):
+    """(what is wrong, bytes counted to bytes foreseen) of one net in both modes."""
+    kind = (np.float64, np.float32)[seed % 2]
+    random, net, x = drawn(seed, kind)
+    step = Step(net)
     wrong, ratios = [], []
 
     def beside(alone, how):
-        for a, b in zip(alone, ran(step, x), strict=True):
+        for number, (a, b) in enumerate(zip(alone, ran(step, x), strict=True)):
             allowed = (1e-9 if kind is np.float64 else 1e-5) * max(
                 np.abs(a).max(), 1e-2
             )  # a gradient may be nothing but what rounds
-            if np.abs(a - b).max() > allowed:
-                wrong.append((seed, how, [layer[0] for layer in net.layers], np.abs(a - b).max(), np.abs(a).max()))
+            if np.abs(a - b).max() <= allowed:
+                continue
+            if kind is np.float32:  # a sum of large numbers that is small, no further off than one device's is well
+                exact = in_full[number]
+                if np.abs(b - exact).max() <= 2 * np.abs(a - exact).max():
+                    continue
+            wrong.append((seed, how, [layer[0] for layer in net.layers], np.abs(a - b).max(), np.abs(a).max()))
 
     context.reset_auto_parallel_context()
     context.set_context(mode=context.GRAPH_MODE)
     alone = ran(step, x)
+    _, net_in_full, x_in_full = drawn(seed, np.float64)
+    in_full = ran(Step(net_in_full), x_in_full) if kind is np.float32 else None
     problem = Problem(flat(program_of(step, x).jaxpr), Machines({"a": 2, "b": 4}, {"a": 1.0, "b": 1.0}), {})
     nodes = problem.nodes
     lying = {n: nodes[n][random.integers(len(nodes[n]))].outputs[0] for n in range(len(problem.graph.inputs))}
-    drawn = followed(problem, lying)
-    auto.follow(*drawn)
+    strategy = followed(problem, lying)
+    auto.follow(*strategy)
     context.set_auto_parallel_context(parallel_mode="auto_parallel", device_num=8)
     beside(alone, "AUTO_PARALLEL")
     counted = sum(c.bytes for c in collectives(program_of(step, x).compiled().as_text(), 8))
-    if cost_of(*drawn):
-        ratios.append(counted / cost_of(*drawn))
+    if cost_of(*strategy):
+        ratios.append(counted / cost_of(*strategy))
     context.reset_auto_parallel_context()
     context.set_context(mode=context.GRAPH_MODE)
     context.set_auto_parallel_context(parallel_mode="semi_auto_parallel", device_num=8, full_batch=True)
