@@ -69,9 +69,9 @@ def jitted(
     if places is not None:
         where["in_shardings"] = (places.written, places.read if frozen is None else [], *places.rest)
         where["out_shardings"] = (places.written, places.results)
-    if donate and lent and places is None:
-        return _Lending(step, lent)
-    call = jax.jit(step, donate_argnums=(0,) if donate else (), **where)
+    call = (
+        _Lending(step, lent, where) if donate and lent else jax.jit(step, donate_argnums=0 if donate else (), **where)
+    )
     return call if places is None or places.calling is None else places.calling(call, places)
 
 
@@ -95,14 +95,18 @@ class _Lending:
 
     __slots__ = ("_call", "_lent", "__weakref__")
 
-    def __init__(self, step, lent):
+    def __init__(self, step, lent, where):
         def apart(given, lent_ones, *rest):
             found = {True: iter(lent_ones), False: iter(given)}
             count = len(given) + len(lent_ones)
             return step([next(found[i in lent]) for i in range(count)], *rest)
 
         apart.__name__ = apart.__qualname__ = step.__name__
-        self._call, self._lent = jax.jit(apart, donate_argnums=(0,)), lent
+        self._lent = lent
+        if "in_shardings" in where:
+            written, *rest = where["in_shardings"]
+            where = {**where, "in_shardings": (*self._split(written), *rest)}
+        self._call = jax.jit(apart, donate_argnums=0, **where)
 
     def _split(self, written):
         lists = [], []

@@ -225,3 +225,29 @@ def check_a_dataset_strategy_says_how_arguments_are_cut():
         assert found[-1].shard_shape((16, 64)) == part, (said, found[-1])
     spread(dataset_strategy=((3, 1),))
     refused(lambda: net(x), "The argument has shape (16, 64) and cannot be cut by the strategy (3, 1)")
+
+
+def check_small_parameters_that_a_gpu_does_not_give_away_lie_as_they_should():
+    """With a processor that passes for one."""
+    from msnb.core import forms
+
+    class Passing:
+        class device:  # noqa: N801 - what is called by that name
+            platform = "gpu"
+
+    x, real = floats(32, 64), (forms.context, forms._SMALL)
+    context.set_context(mode=context.GRAPH_MODE)
+    losses, weights, _ = trained(TwoProducts(), x)
+    forms.context, forms._SMALL = Passing, 1 << 20  # all of them
+    try:
+        spread()
+        net = TwoProducts(((4, 1), (1, 2)), ((4, 2), (2, 1)))
+        before = [p._array for p in net.trainable_params()]
+        got, new, _ = trained(net, x)
+    finally:
+        forms.context, forms._SMALL = real
+    assert not any(a.is_deleted() for a in before)
+    assert {p._array.sharding.shard_shape((64, 64)) for p in net.trainable_params()} == {(64, 32), (32, 64)}
+    np.testing.assert_allclose(got, losses, rtol=1e-5)
+    for a, b in zip(new, weights, strict=True):
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * np.abs(b).max())
