@@ -5,6 +5,7 @@ import importlib
 import pytest
 
 from msnb.common import dtype as mstype
+from msnb.common import refused
 
 PATHS = {
     "common.api": "cells_compile_cache",
@@ -34,6 +35,8 @@ PATHS = {
     "ops.function.vmap_func": "vmap",
     "train.callback._early_stop": "EarlyStopping",
     "parallel.auto_parallel": "AutoParallel",
+    "parallel.checkpoint_transform": "build_searched_strategy load_distributed_checkpoint merge_sliced_parameter",
+    "parallel": "build_searched_strategy load_distributed_checkpoint merge_sliced_parameter",
     "parallel.nn": "Pipeline PipelineCell GradAccumulation MicroBatchInterleaved PipelineGradReducer",
     "parallel.shard": "Layout shard",
 }
@@ -67,3 +70,29 @@ def test_what_stands_beside_mindspore_numpy_makes_tensors_and_errors():
         _raise_value_error("not ", 3)
     with pytest.raises(TypeError, match="not 3"):
         _raise_type_error("not ", 3)
+
+
+def test_nothing_is_refused_under_one_path_that_is_there_under_another():
+    """Of names that few lines of programs use, and that are classes which raise."""
+    there = (
+        "",
+        "train",
+        "train.serialization",
+        "train.callback",
+        "nn",
+        "ops",
+        "communication",
+        "mint",
+        "runtime",
+        "hal",
+    )
+    modules = {place: importlib.import_module(f"msnb.{place}".rstrip(".")) for place in there}
+    found = [
+        (place, name, other)
+        for places in refused.USED_BY_FEW_LINES.values()
+        for place, names in places.items()
+        for name in names.split()
+        for other, module in modules.items()
+        if other != place and name in module.__all__
+    ]
+    assert found == []

@@ -42,10 +42,9 @@ USED_BY_FEW_LINES: dict[str, dict[str, str]] = {
         "train": "get_ckpt_path_with_strategy restore_group_info_list",
         "train.serialization": "_get_merged_param_data get_ckpt_path_with_strategy merge_pipeline_strategys "
         "restore_group_info_list transform_checkpoints",
-        "parallel": "build_searched_strategy convert_checkpoint_by_rank convert_checkpoints "
-        "load_distributed_checkpoint load_segmented_checkpoints merge_pipeline_strategys merge_sliced_parameter "
-        "rank_list_for_convert "
-        "rank_list_for_transform restore_group_info_list transform_checkpoint_by_rank transform_checkpoints "
+        "parallel": "convert_checkpoint_by_rank convert_checkpoints load_segmented_checkpoints "
+        "merge_pipeline_strategys rank_list_for_convert rank_list_for_transform "
+        "restore_group_info_list transform_checkpoint_by_rank transform_checkpoints "
         "unified_safetensors",
     },
     _COMPILER: {

@@ -1,6 +1,7 @@
 """Face of ``mindspore.parallel``: parameters of the search for sharding strategies, what a program sends, and plans for
 clusters."""
 
+import importlib
 from typing import Any
 
 from msnb.common.missing import asked
@@ -18,5 +19,10 @@ from msnb.parallel.sharded_checkpoint import save_sharded as save_sharded
 __all__ = ["get_algo_parameters", "reset_algo_parameters", "set_algo_parameters"]
 
 
+_OF_CHECKPOINTS = ("build_searched_strategy", "load_distributed_checkpoint", "merge_sliced_parameter")
+
+
 def __getattr__(name: str) -> Any:
+    if name in _OF_CHECKPOINTS:  # whose module reads this one
+        return getattr(importlib.import_module(f"{__name__}.checkpoint_transform"), name)
     return asked(__name__, name)
