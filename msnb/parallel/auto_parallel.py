@@ -132,8 +132,7 @@ class AutoParallel(Cell):
 
         Args:
             config (Union[str, tuple]): "data_parallel", its rows; "full_batch", all of it; or for each argument a tuple
-                with the number of parts of each of its axes, which in one process is all of it: an argument lies as
-                its first reader wants it.
+                with the number of parts of each of its axes.
 
         Raises:
             TypeError: If it is neither a string nor a tuple of tuples.
