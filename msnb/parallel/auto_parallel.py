@@ -138,18 +138,7 @@ class AutoParallel(Cell):
             TypeError: If it is neither a string nor a tuple of tuples.
             ValueError: If the string is another one.
         """
-        if isinstance(config, str):
-            if config not in ("data_parallel", "full_batch"):
-                raise ValueError(
-                    f"For 'AutoParallel.dataset_strategy', 'config' should be 'data_parallel', 'full_batch' or a tuple "
-                    f"of tuples, but got {config!r}."
-                )
-        elif not isinstance(config, tuple) or not all(isinstance(cuts, tuple) for cuts in config):
-            raise TypeError(
-                f"For 'AutoParallel.dataset_strategy', 'config' should be 'data_parallel', 'full_batch' or a tuple of "
-                f"tuples, but got {describe(config)}."
-            )
-        self._told["dataset_strategy"] = config
+        self._told.update(context._parallel.check({"dataset_strategy": config}))
 
     @checked
     def hsdp(

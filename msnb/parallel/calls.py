@@ -11,10 +11,10 @@ from jax.extend.core import Literal
 from msnb.core.names import GraphName
 from msnb.core.operator import REGISTRY
 from msnb.ir.scope import parse
+from msnb.parallel.search.flat import KEPT
 
 _ITEM = re.compile(r"([^/.]+)\.(\d+)(?=[.-])")  # a Cell of a list that is not called itself: "layers.0-Dense"
 _LOOP = re.compile(r"-CellList/\d+-")
-_COMPUTED_AGAIN = frozenset(("checkpoint", "remat", "remat2"))
 
 
 class OperatorCall(NamedTuple):
@@ -53,7 +53,7 @@ def opened(jaxpr: Any) -> Iterator[Any]:
     def of(inner):
         for eqn in inner.eqns:
             invars = [v if isinstance(v, Literal) else given.get(v, v) for v in eqn.invars]
-            if eqn.primitive.name not in _COMPUTED_AGAIN:
+            if eqn.primitive.name not in KEPT:
                 yield eqn.replace(invars=invars)
                 continue
             body = eqn.params["jaxpr"]

@@ -13,9 +13,9 @@ import numpy as np
 from jax.extend.core import Literal
 
 from msnb.parallel.search.factors import factors_of
-from msnb.parallel.search.flat import Equation, Flat, Value, flat, flat_body
+from msnb.parallel.search.flat import KEPT, Equation, Flat, Value, flat, flat_body
 
-_HELD = ("scan", "checkpoint", "remat", "remat2")  # equations with a graph of which axes hang together through it
+_HELD = ("scan", *KEPT)  # equations with a graph of which axes hang together through it
 
 
 def by_rows(fn: Callable[..., Any], given: Any, rows: Any, parts: int) -> bool:

@@ -38,25 +38,18 @@ def told(
         if meaning.strategy is not None:
             yield call, [list(cuts) for cuts in meaning.strategy]
             continue
-        cuts = [_cut(_wanted(value, place, graph, chosen), value, sizes) for value in place.inputs[own:]]
-        made = [_cut(_made(value, place, graph, chosen), value, sizes) for value in place.outputs]
+        cuts = [_cut(_lies("inputs", value, place, graph, chosen), value, sizes) for value in place.inputs[own:]]
+        made = [_cut(_lies("outputs", value, place, graph, chosen), value, sizes) for value in place.outputs]
         yield call, _said(Call(meaning.operator, meaning.settings, list(map(_shape, call.inputs))), cuts, made)
 
 
-def _wanted(value: Any, place: Opened, graph: Flat, chosen: Sequence[Choice]) -> Layout:
-    """How a call wants an input: () where no equation of it reads that."""
+def _lies(side: str, value: Any, place: Opened, graph: Flat, chosen: Sequence[Choice]) -> Layout:
+    """How the first equation of a call with a value among its "inputs" or "outputs" has it: () where none has, as of
+    what a call does not read, or hands on as it was given."""
     for number in range(place.first, place.end):
-        for given, layout in zip(graph.equations[number].inputs, chosen[len(graph.inputs) + number].inputs):
-            if given is value:
-                return layout
-    return ()
-
-
-def _made(value: Any, place: Opened, graph: Flat, chosen: Sequence[Choice]) -> Layout:
-    """How a call leaves an output: () where it hands on what it was given."""
-    for number in range(place.first, place.end):
-        for made, layout in zip(graph.equations[number].outputs, chosen[len(graph.inputs) + number].outputs):
-            if made is value:
+        equation, choice = graph.equations[number], chosen[len(graph.inputs) + number]
+        for one, layout in zip(getattr(equation, side), getattr(choice, side)):
+            if one is value:
                 return layout
     return ()
 
