@@ -15,14 +15,15 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
 
+from msnb._util.package_path import PACKAGE
+
 __all__ = ["get_level", "get_log_config"]
 
 _LEVELS = {"0": logging.DEBUG, "1": logging.INFO, "2": logging.WARNING, "3": logging.ERROR, "4": logging.CRITICAL}
 _NUMBERS = {level: number for number, level in _LEVELS.items()}
 _DEFAULT_MAX_BYTES = 50 * 1024 * 1024
 _DEFAULT_BACKUP_COUNT = 30
-_PACKAGE = str(Path(__file__).parent) + os.sep
-_PACKAGE_PARENT = str(Path(__file__).parent.parent) + os.sep
+_PACKAGE_PARENT = str(Path(PACKAGE).parent) + os.sep
 
 _lock = threading.Lock()
 _global_logger = None
@@ -47,7 +48,7 @@ class _Formatter(logging.Formatter):
         return f"{stamp}.{micros // 1000:03d}.{micros % 1000:03d}"
 
     def format(self, record):
-        own = getattr(record, "to_user", False) or record.pathname.startswith(_PACKAGE)
+        own = getattr(record, "to_user", False) or record.pathname.startswith(PACKAGE)
         if _own_form is not None and own and self.on_screen:
             return _own_form(record)
         record.shortpath = record.pathname.removeprefix(_PACKAGE_PARENT)
@@ -190,7 +191,7 @@ def _frames_to_user():
     """stacklevel of the nearest frame outside this package, and outside JAX, which traces for it: the line of the
     user's that brought the message up."""
     jax = getattr(sys.modules.get("jax"), "__file__", None)
-    inside = (_PACKAGE, os.path.dirname(jax) + os.sep) if jax else _PACKAGE
+    inside = (PACKAGE, os.path.dirname(jax) + os.sep) if jax else PACKAGE
     frame, level = sys._getframe(2), 1
     while frame is not None and frame.f_code.co_filename.startswith(inside):
         frame, level = frame.f_back, level + 1

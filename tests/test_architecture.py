@@ -30,6 +30,7 @@ FLOOR = {
             "_checkparam",
             "_later",
             "device_manager",
+            "_util",
         ),
         0,
     ),

@@ -17,6 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend import core as jex_core
 
+from msnb._util.package_path import PACKAGE
+
 try:
     from jax._src import source_info_util as _source_info
 except ImportError:  # pragma: no cover - source links are then missing, nothing else
@@ -155,7 +157,7 @@ def strengthen(array: Any) -> Any:
 
 
 if _source_info is not None:  # an operator's line is the user's, not that of the layer they called
-    _source_info.register_exclusion(os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep)
+    _source_info.register_exclusion(PACKAGE)
 
 
 def user_frame(traceback):

@@ -2,20 +2,19 @@
 
 import inspect
 import linecache
-import os
 import re
 import sys
 from collections.abc import Sequence
 from types import FrameType
 from typing import Any, NoReturn
 
+from msnb._util.package_path import PACKAGE
 from msnb.core.dtype import name as dtype_name
 from msnb.core.lowered import is_lowered
 from msnb.core.open_shape import OpenShape
 from msnb.core.places import place as place  # known by this path as well
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_HIDDEN = [_PACKAGE]
+_HIDDEN = [PACKAGE]
 
 
 def hide_directory(directory: str) -> None:

@@ -12,11 +12,10 @@ from typing import Any
 import jax
 
 from msnb import context
+from msnb._util.package_path import PACKAGE
 from msnb._version import __version__
 from msnb.core import _jax_compiling, compiled_files
 from msnb.core.fingerprint import fingerprint
-
-_HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class _Known:
@@ -73,11 +72,10 @@ class _Known:
 @functools.cache
 def _code():
     """What tells this code of operators, and of how they are compiled, from any other: sizes and times of its files."""
-    root = os.path.dirname(_HERE)
     told: list[Any] = [__version__]
     try:
         for folder in ("core", "ops", "common"):
-            for path, _, names in sorted(os.walk(os.path.join(root, folder))):
+            for path, _, names in sorted(os.walk(os.path.join(PACKAGE, folder))):
                 for name in sorted(names):
                     if name.endswith(".py"):
                         about = os.stat(os.path.join(path, name))

@@ -4,13 +4,13 @@ An operator of msnb is one named ``jax.jit`` in the jaxpr, and becomes one CNode
 block and a function with its own gradient are inlined; branches and loops become CNodes with sub-graphs.
 """
 
-import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from jax.extend.core import ClosedJaxpr
 
+from msnb._util.package_path import PACKAGE
 from msnb.core import garbage
 from msnb.core._jax_private import Literal, scan_counts, user_frame
 
@@ -63,12 +63,10 @@ _NOISE = frozenset(
     )
 )
 
-_LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-
 
 def is_library(file: str) -> bool:
     """Whether a source file is msnb's own."""
-    return file.startswith(_LIBRARY)
+    return file.startswith(PACKAGE)
 
 
 def dtype_name(dtype: Any) -> str:

@@ -6,9 +6,9 @@ import traceback
 from collections.abc import Sequence
 from typing import Any
 
+from msnb._util.package_path import PACKAGE
 from msnb.core.places import place
 
-_HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep  # all of msnb
 _LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
 
 
@@ -58,7 +58,7 @@ def users_line(error: BaseException) -> str | None:
     if hasattr(error, "msnb_line"):  # raised in another process
         return error.msnb_line
     frames = traceback.extract_tb(error.__traceback__)
-    frames = [f for f in reversed(frames) if not os.path.abspath(f.filename).startswith(_HERE)]
+    frames = [f for f in reversed(frames) if not os.path.abspath(f.filename).startswith(PACKAGE)]
     own = [f for f in frames if not f.filename.startswith(_LIBRARIES)]
     return next((f"{place(f.filename, f.lineno or 0)}, in {f.name}: {f.line}" for f in own or frames), "")
 

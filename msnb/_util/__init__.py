@@ -1,0 +1,1 @@
+"""Helpers that every package of msnb may import. They import nothing of msnb and no third-party package."""
