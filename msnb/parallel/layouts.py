@@ -14,7 +14,7 @@ from jax.extend.core import Literal
 
 from msnb.formats import strategies as strategies_file
 from msnb.formats.strategies import Dims, ParallelLayouts
-from msnb.parallel.calls import calls, opened
+from msnb.parallel.calls import iterate_equations, operator_calls
 from msnb.parallel.rules import Call
 from msnb.parallel.rules.lookups import rows_of
 from msnb.parallel.strategy import Laid, laid_out
@@ -44,7 +44,7 @@ class Placed(NamedTuple):
 
 def placed(jaxpr: Any, devices: int) -> Iterator[Placed]:
     """The calls in a graph that have a strategy, in its order."""
-    for call in calls(jaxpr):
+    for call in operator_calls(jaxpr):
         meaning = call.meaning
         if meaning.strategy is not None:
             inputs = call.inputs
@@ -58,7 +58,7 @@ def read_as(program: Any, devices: int) -> Iterator[tuple[int, Placed, int]]:
     a strategy; a copy in another type is read as the input itself."""
     jaxpr = program.jaxpr.jaxpr
     origin = {v: i for i, v in enumerate(jaxpr.invars)}
-    for eqn in opened(jaxpr):
+    for eqn in iterate_equations(jaxpr):
         read = eqn.invars[0] if eqn.invars and not isinstance(eqn.invars[0], Literal) else None
         if read in origin and is_copy(eqn):
             origin[eqn.outvars[0]] = origin[read]
@@ -141,7 +141,7 @@ def _sensitivities(program, devices):
     jaxpr = program.jaxpr.jaxpr
     numbers = {v: i for i, v in enumerate(jaxpr.invars) if program.inputs[i][0] not in ("param", "random")}
     held = {}
-    for eqn in opened(jaxpr):
+    for eqn in iterate_equations(jaxpr):
         if eqn.primitive.name == "sharding_constraint" and eqn.invars[0] in numbers:
             held.setdefault(eqn.invars[0], eqn.params["sharding"].spec)
     for call in placed(jaxpr, devices) if held else ():

@@ -18,7 +18,7 @@ from msnb.communication._comm_helper import world_size
 from msnb.core.operator import REGISTRY
 from msnb.core.spreading import Places
 from msnb.parallel import across, layouts, pipeline
-from msnb.parallel.calls import does_nothing, opened
+from msnb.parallel.calls import is_identity, iterate_equations
 from msnb.parallel.loaded import Loaded
 from msnb.parallel.mesh import device_mesh, named_mesh, take_axes
 from msnb.parallel.rules import Call, lookups, tables  # noqa: F401 - which fill the rules
@@ -66,7 +66,7 @@ class SemiAuto:
 
     def _run(self, kernel, arrays):
         meaning, strategy = kernel.name.meaning, kernel.name.meaning.strategy
-        if strategy is None or does_nothing(meaning, np.shape(arrays[0])):
+        if strategy is None or is_identity(meaning, np.shape(arrays[0])):
             lookups.check_by_fields(meaning.operator, meaning.marks)
             return kernel.run(*arrays)
         operator = REGISTRY.get(meaning.operator)
@@ -137,7 +137,7 @@ class SemiAuto:
 
     def over_processes(self, places: Places, program: Any, mesh: Mesh) -> Places:
         """The same where there are several processes; as it is in one."""
-        return places if world_size() == 1 else across.over_processes(places, program, mesh, self.full_batch)
+        return places if world_size() == 1 else across.extend_to_processes(places, program, mesh, self.full_batch)
 
     def layouts(self, program: Any) -> dict[str, Any]:
         """How Parameters and arguments lie; see `core.spreading`."""
@@ -213,7 +213,7 @@ def lying(jaxpr: Any) -> dict[Var, PartitionSpec]:
     found: dict[Var, PartitionSpec] = {}
     same: dict[Var, Var] = {}  # a copy in another type -> what it was made of
     inputs = set(jaxpr.invars)
-    for eqn in opened(jaxpr):
+    for eqn in iterate_equations(jaxpr):
         read = eqn.invars[0] if eqn.invars else None
         if not isinstance(read, Var):
             continue
@@ -225,7 +225,7 @@ def lying(jaxpr: Any) -> dict[Var, PartitionSpec]:
             found.setdefault(read, PartitionSpec(*(None if a is PartitionSpec.UNCONSTRAINED else a for a in spec)))
         elif layouts.is_copy(eqn):
             same[eqn.outvars[0]] = read
-    for eqn in opened(jaxpr):
+    for eqn in iterate_equations(jaxpr):
         kept = [v for v in eqn.invars if isinstance(v, Var) and v in inputs and v.aval.shape]
         told = {v.aval.shape: found[v] for v in kept if v in found}
         for v in kept:

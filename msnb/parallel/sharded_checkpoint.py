@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from msnb.communication._agreeing import meet
+from msnb.communication._agreeing import wait_for_all
 from msnb.core.errors import describe
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
@@ -45,10 +45,10 @@ def save_sharded(net: "Cell", folder: str | os.PathLike[str]) -> None:
     """
     orbax, path = _orbax("save_sharded"), os.path.abspath(folder)
     parameters = _by_name("save_sharded", net)
-    meet("msnb.parallel.save_sharded")
+    wait_for_all("msnb.parallel.save_sharded")
     if os.path.exists(path):
         raise ValueError(f"For 'save_sharded', {os.fspath(folder)!r} is there already; give each checkpoint its own.")
-    meet("msnb.parallel.save_sharded")  # nobody makes the folder before all have seen that it is not there
+    wait_for_all("msnb.parallel.save_sharded")  # nobody makes the folder before all have seen that it is not there
     with orbax.StandardCheckpointer() as writer:
         writer.save(path, {name: _written(p._stored()) for name, p in parameters.items()})
 

@@ -4,12 +4,12 @@ from collections.abc import Hashable
 
 from msnb import context, log
 from msnb.communication._comm_helper import _groups, is_world, partition, ranks_of, world_rank, world_size
-from msnb.communication._processes import asked
+from msnb.communication._processes import world_of_environment
 from msnb.context import ParallelMode
 from msnb.core import spreading, trace
 from msnb.parallel._cost_model_context import _costs
 from msnb.parallel._utils import _check_full_batch, _get_device_num
-from msnb.parallel.auto import Auto, forget
+from msnb.parallel.auto import Auto, clear_plan
 from msnb.parallel.data_parallel import DataParallel
 from msnb.parallel.mesh import all_devices, ask_for_devices
 from msnb.parallel.processes import Processes, together
@@ -169,8 +169,8 @@ def follow_context() -> None:
     """Take notice of other settings of ``set_auto_parallel_context``."""
     trace.epoch.bump()
     if _settings.parallel_mode != ParallelMode.AUTO_PARALLEL:
-        forget()  # the plan that was applied
-    if _settings.device_num > 1 and asked().size == 1:  # whatever the mode: it may be said later
+        clear_plan()  # the plan that was applied
+    if _settings.device_num > 1 and world_of_environment().size == 1:  # whatever the mode: it may be said later
         ask_for_devices(_settings.device_num)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from msnb import context
-from msnb.parallel.auto import follow
+from msnb.parallel.auto import apply_plan
 from msnb.parallel.layouts import kept_by_optimizers
 from msnb.parallel.planning import estimate
 from msnb.parallel.planning.living import kept
@@ -143,7 +143,7 @@ class Plan:
                 full_batch=True,
             )
             return
-        follow(self._problem, self._chosen)
+        apply_plan(self._problem, self._chosen)
         context.set_auto_parallel_context(
             parallel_mode=context.ParallelMode.AUTO_PARALLEL, device_num=devices, pipeline_stages=1
         )

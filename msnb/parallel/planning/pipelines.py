@@ -16,7 +16,7 @@ from msnb.core.spreading import spread_as
 from msnb.ir.cost import flops, inner_jaxprs
 from msnb.nn import _pipeline
 from msnb.parallel import pipeline
-from msnb.parallel.auto import returned
+from msnb.parallel.auto import written_outputs
 from msnb.parallel.planning.estimate import Sent, computing_time
 from msnb.parallel.planning.hardware import Hardware
 from msnb.parallel.planning.strategies import Refused, Strategy, followed, whole
@@ -194,7 +194,7 @@ def _pipelined(root, arguments, network, machines, parts):
         else:
             with _pipeline.divided(network, parts):
                 program = program_of(root, *arguments, anew=True)
-    back = returned(program)
+    back = written_outputs(program)
     problem, inside = Problem(flat(program.jaxpr), machines, back), {}
     first = len(problem.graph.inputs)
     for number, equation in enumerate(problem.graph.equations, first):

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from msnb.common.kinds import Between, Bool, Float, Int, NonNegInt, PositiveFloat, checked
 from msnb.core.compile import program_of
 from msnb.core.spreading import on_one_device
-from msnb.parallel.auto import returned
+from msnb.parallel.auto import written_outputs
 from msnb.parallel.planning import estimate
 from msnb.parallel.planning.bar import Bar
 from msnb.parallel.planning.hardware import Hardware, hardware_of
@@ -47,7 +47,7 @@ class Plans(Sequence[Plan]):
         self.operation: float = hardware.inside / (self.efficiency * hardware.operations("float32"))
         self.written: float = hardware.inside / hardware.memory_bandwidth
         machines = Machines(mesh, weights_of(mesh, hardware))
-        self.returned: dict[int, int] = returned(program)
+        self.returned: dict[int, int] = written_outputs(program)
         self.problem: Problem = Problem(flat(program.jaxpr), machines, self.returned)
         self.tensors: list[tuple[str, str, Any]] = list(tensors_of(program, self.problem))
         self._plans: list[Plan] = []

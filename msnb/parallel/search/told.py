@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from msnb.parallel.calls import OperatorCall, of_network
+from msnb.parallel.calls import OperatorCall, network_calls
 from msnb.parallel.rules import Call, rule_of
 from msnb.parallel.search.costs import Layout
 from msnb.parallel.search.flat import Flat, Opened, Value
@@ -30,7 +30,7 @@ def told(
         sizes (dict[str, int]): Number of devices along each axis that the search cuts by.
     """
     needed = graph.needed()
-    for call in of_network(jaxpr):
+    for call in network_calls(jaxpr):
         place = graph.calls.get(call.eqn.outvars[0])
         if place is None or not any(id(o) in needed for o in place.outputs):
             continue

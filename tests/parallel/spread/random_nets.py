@@ -163,7 +163,7 @@ def tried(seed):
     nodes = problem.nodes
     lying = {n: nodes[n][random.integers(len(nodes[n]))].outputs[0] for n in range(len(problem.graph.inputs))}
     strategy = followed(problem, lying)
-    auto.follow(*strategy)
+    auto.apply_plan(*strategy)
     context.set_auto_parallel_context(parallel_mode="auto_parallel", device_num=8)
     beside(alone, "AUTO_PARALLEL")
     counted = sum(c.bytes for c in collectives(program_of(step, x).compiled().as_text(), 8))
