@@ -121,11 +121,12 @@ def add_group(group, rank_ids):
         raise TypeError(f"'rank_ids' should be a list of int, but got {rank_ids!r} ({type(rank_ids).__name__}).")
     if not rank_ids or len(set(rank_ids)) != len(rank_ids):
         raise ValueError(f"'rank_ids' should name at least one rank, each once, but got {rank_ids!r}.")
-    wrong = [rank for rank in rank_ids if not isinstance(rank, int) or not 0 <= rank < _max_ranks()]
+    limit = _max_ranks()
+    wrong = [rank for rank in rank_ids if not isinstance(rank, int) or not 0 <= rank < limit]
     if wrong:
-        count = "1 process" if _max_ranks() == 1 else f"{_max_ranks()} {'processes' if world_size() > 1 else 'devices'}"
+        count = "1 process" if limit == 1 else f"{limit} {'processes' if world_size() > 1 else 'devices'}"
         raise ValueError(
-            f"'rank_ids' should be ranks from 0 to {_max_ranks() - 1}, but got {wrong[0]!r}: this program runs in {count}."
+            f"'rank_ids' should be ranks from 0 to {limit - 1}, but got {wrong[0]!r}: this program runs in {count}."
         )
     if group in _groups:
         raise ValueError(f"There is a group {group!r} already; destroy_group removes it.")

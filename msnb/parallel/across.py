@@ -20,7 +20,7 @@ from msnb.communication._comm_helper import world_rank, world_size
 from msnb.core._jax_private import argument_like
 from msnb.core.spreading import Places
 from msnb.core.tensor import Tensor
-from msnb.parallel.processes import of_first
+from msnb.parallel.processes import broadcast_arrays
 
 
 def extend_to_processes(places: Places, program: Any, mesh: Mesh, full_batch: bool) -> Places:
@@ -138,7 +138,7 @@ def shard_from_first(arrays: list[jax.Array], shardings: list[NamedSharding]) ->
     """
     results: list[Any] = list(arrays)
     local = [i for i, array in enumerate(arrays) if array.is_fully_addressable]
-    for i, value in zip(local, of_first([arrays[i] for i in local]) if local else (), strict=True):
+    for i, value in zip(local, broadcast_arrays([arrays[i] for i in local]) if local else (), strict=True):
         results[i] = shard_full_value(value, shardings[i])
     for i in sorted(set(range(len(arrays))) - set(local)):  # in an order that is equal in all processes
         results[i] = jax.jit(lambda x: x, out_shardings=shardings[i])(arrays[i])

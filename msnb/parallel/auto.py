@@ -22,7 +22,7 @@ from msnb.formats import strategies as strategies_file
 from msnb.formats.strategies import Dims, ParallelLayouts
 from msnb.parallel._cost_model_context import _costs
 from msnb.parallel.calls import count_operators
-from msnb.parallel.layouts import check_parameters, of_cuts
+from msnb.parallel.layouts import check_parameters, layout_of_shards
 from msnb.parallel.mesh import device_mesh, named_mesh, take_axes
 from msnb.parallel.search.choosing import dynamic_programming
 from msnb.parallel.search.flat import Value, flat
@@ -126,7 +126,7 @@ class Auto(SemiAuto):
         for kind, value, choice in zip(program.inputs, graph.inputs, chosen, strict=False):
             if kind[0] != "random" and value.shape:
                 shard_counts = [math.prod(sizes[axis] for axis in axes) for axes in choice.outputs[0]]
-                layouts[kind[1]] = of_cuts(shard_counts, value.shape, self.devices)
+                layouts[kind[1]] = layout_of_shards(shard_counts, value.shape, self.devices)
         return layouts
 
     def operators(self, program: Any) -> int:

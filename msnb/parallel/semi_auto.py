@@ -19,7 +19,7 @@ from msnb.core.operator import REGISTRY
 from msnb.core.spreading import Places
 from msnb.parallel import across, layouts, pipeline
 from msnb.parallel.calls import is_identity, iterate_equations
-from msnb.parallel.loaded import Loaded
+from msnb.parallel.loaded import StrategyFile
 from msnb.parallel.mesh import device_mesh, named_mesh, take_axes
 from msnb.parallel.rules import Call, lookups, tables  # noqa: F401 - which fill the rules
 from msnb.parallel.strategy import cut_as, laid_out
@@ -47,7 +47,7 @@ class SemiAuto:
         self.strategies: list[tuple[Any, Any, Any]] = []
         self._has_stages = False
         file = context._parallel.values.strategy_ckpt_load_file
-        self.loaded: Loaded | None = Loaded(file) if file else None
+        self.loaded: StrategyFile | None = StrategyFile(file) if file else None
 
     def within(self, value: Any) -> Any:
         """An argument as it is, with the rows of all processes where each brings its own; see `core.spreading`."""
@@ -60,14 +60,14 @@ class SemiAuto:
         """Trace a call of a kernel, held to its strategy; see `core.spreading`."""
         if self.loaded is None:
             return self._run(kernel, arrays)
-        out = self._run(self.loaded.kernel(kernel, arrays), arrays)
-        self.loaded.ran(kernel, arrays, out)
+        out = self._run(self.loaded.apply(kernel, arrays), arrays)
+        self.loaded.record_cast(kernel, arrays, out)
         return out
 
     def _run(self, kernel, arrays):
         meaning, strategy = kernel.name.meaning, kernel.name.meaning.strategy
         if strategy is None or is_identity(meaning, np.shape(arrays[0])):
-            lookups.check_by_fields(meaning.operator, meaning.marks)
+            lookups.check_manual_split(meaning.operator, meaning.marks)
             return kernel.run(*arrays)
         operator = REGISTRY.get(meaning.operator)
         first = 1 if operator is not None and operator.random else 0  # of what is drawn, a key stands before the inputs
@@ -100,7 +100,7 @@ class SemiAuto:
         self._has_stages = True
         mesh = named_mesh(self.devices)
         (axes,) = take_axes(mesh, (self.stages,))
-        return pipeline.pipelined(stage, arrays, keys, parts, mesh, axes)
+        return pipeline.run_pipeline(stage, arrays, keys, parts, mesh, axes)
 
     def hold(self, array: Any, strategy: tuple[int, ...], what: str) -> Any:
         """An array of the trace, held to a strategy of its own; see `core.spreading`."""
@@ -115,7 +115,7 @@ class SemiAuto:
                 f"that returns the loss, nn.PipelineCell(network, parts), and train that."
             )
         if context._parallel.values.strategy_ckpt_save_file:
-            layouts.save(program, self.devices, context._parallel.values.strategy_ckpt_save_file)
+            layouts.write_strategy_file(program, self.devices, context._parallel.values.strategy_ckpt_save_file)
         mesh = device_mesh(self.devices)
         found, kept = lying(program.jaxpr.jaxpr), _of_optimizers(program)
         whole = NamedSharding(mesh, PartitionSpec())
@@ -142,11 +142,11 @@ class SemiAuto:
     def layouts(self, program: Any) -> dict[str, Any]:
         """How Parameters and arguments lie; see `core.spreading`."""
         layouts.check_parameters(program, self.devices)
-        return layouts.layouts(program, self.devices, self.optimizer)
+        return layouts.collect_layouts(program, self.devices, self.optimizer)
 
     def shards(self, program: Any) -> dict[str, Any]:
         """The strategies that a program's operators were given; see `core.spreading`."""
-        return layouts.strategies(program, self.devices)
+        return layouts.collect_strategies(program, self.devices)
 
     def operators(self, _program: Any) -> int:
         """None: strategies are given; see `core.spreading`."""
@@ -177,7 +177,7 @@ class SemiAuto:
 
 def _of_optimizers(program):
     """The inputs that hold what an optimizer keeps of a Parameter, where that may be cut."""
-    kept = layouts.kept_by_optimizers(program)
+    kept = layouts.optimizer_states(program)
     inputs = zip(program.jaxpr.jaxpr.invars, program.params)
     return {var for var, param in inputs if param.name in kept and kept[param.name].parallel_optimizer}
 

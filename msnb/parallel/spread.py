@@ -11,8 +11,8 @@ from msnb.parallel._cost_model_context import _costs
 from msnb.parallel._utils import _check_full_batch, _get_device_num
 from msnb.parallel.auto import Auto, clear_plan
 from msnb.parallel.data_parallel import DataParallel
-from msnb.parallel.mesh import all_devices, ask_for_devices
-from msnb.parallel.processes import Processes, together
+from msnb.parallel.mesh import all_devices, request_devices
+from msnb.parallel.processes import Processes, run_in_all_processes
 from msnb.parallel.semi_auto import SemiAuto
 
 _settings = context._parallel.values
@@ -171,7 +171,7 @@ def follow_context() -> None:
     if _settings.parallel_mode != ParallelMode.AUTO_PARALLEL:
         clear_plan()  # the plan that was applied
     if _settings.device_num > 1 and world_of_environment().size == 1:  # whatever the mode: it may be said later
-        ask_for_devices(_settings.device_num)
+        request_devices(_settings.device_num)
 
 
-spreading.provide(_state, _begin, _members, together, _processes_of, _outside)
+spreading.provide(_state, _begin, _members, run_in_all_processes, _processes_of, _outside)

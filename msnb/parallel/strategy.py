@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from jax.sharding import AbstractMesh, NamedSharding
 
-from msnb.parallel.layout import Lying
+from msnb.parallel.layout import DimSharding
 from msnb.parallel.mesh import named_mesh, sharding, take_axes
-from msnb.parallel.rules import Call, Rule, by_batch, rule_of
+from msnb.parallel.rules import Call, Rule, batch_rule, rule_of
 
 
 class Laid(NamedTuple):
@@ -43,10 +43,10 @@ def laid_out(call: Call, strategy: Any, devices: int) -> Laid:
     """
     rule = rule_of(call)
     normal = _normal(call, strategy, rule)
-    rule = rule or by_batch(call, normal)
+    rule = rule or batch_rule(call, normal)
     parts = _parts(call, rule, normal)
     named = _by_name(call, rule, normal, devices)
-    wrong = rule.wrong(parts, devices)
+    wrong = rule.find_error(parts, devices)
     if wrong:
         raise RuntimeError(f"{_of(call, strategy)} {wrong}.")
     used = math.prod(parts.values())
@@ -71,10 +71,10 @@ def _by_name(call, rule, strategy, devices):
     Raises:
         RuntimeError: If they are of several grids, or name axes that cannot go together.
     """
-    said = [(number, lying) for number, lying in enumerate(strategy) if isinstance(lying, Lying)]
+    said = [(number, lying) for number, lying in enumerate(strategy) if isinstance(lying, DimSharding)]
     if not said:
         return None
-    if any(not isinstance(cuts, Lying) and cuts and max(cuts) > 1 for cuts in strategy):
+    if any(not isinstance(cuts, DimSharding) and cuts and max(cuts) > 1 for cuts in strategy):
         raise RuntimeError(f"{_of(call, strategy)} has layouts and plain numbers; it should have one or the other.")
     (_, first), *_ = said
     if any((lying.matrix, lying.names) != (first.matrix, first.names) for _, lying in said):
@@ -84,7 +84,7 @@ def _by_name(call, rule, strategy, devices):
     grid = take_axes(named_mesh(devices), first.matrix)
     found, owners = {}, {}
     for number, lying in said:
-        letters, _ = rule.said.get(number, (rule.inputs[number], None))
+        letters, _ = rule.strategy_axes.get(number, (rule.inputs[number], None))
         for letter, cut in zip(letters, lying.axes, strict=True):
             if letter != "." and found.setdefault(letter, cut) != cut:
                 one, other = (tuple(first.names[a] for a in axes) for axes in (found[letter], cut))
@@ -116,7 +116,7 @@ def cut_as(shape: tuple[int, ...], strategy: tuple[int, ...], devices: int, what
             f"(device_num): there should be a number for each axis that divides it, and their product the devices."
         )
     mesh = named_mesh(devices)
-    if isinstance(strategy, Lying):
+    if isinstance(strategy, DimSharding):
         grid = take_axes(mesh, strategy.matrix)
         return sharding(mesh, [tuple(name for axis in cut for name in grid[axis]) for cut in strategy.axes])
     return sharding(mesh, take_axes(mesh, strategy))
@@ -130,9 +130,9 @@ def _normal(call, strategy, rule):
     """The strategy with one tuple for each array that it speaks of; numbers at the end may be left out, and what a rule
     says, which is None then."""
     given = [tuple(s) if isinstance(s, list) else s for s in strategy]
-    shapes = call.shapes[: rule and rule.told]
+    shapes = call.shapes[: rule and rule.num_inputs]
     missing = shapes[len(given) :]
-    enough = rule is not None and rule.least is not None and len(given) >= rule.least
+    enough = rule is not None and rule.min_inputs is not None and len(given) >= rule.min_inputs
     if len(given) > len(shapes) or not enough and any(shape != () for shape in missing):
         raise RuntimeError(
             f"{_of(call, strategy)} should have one tuple for each of the {len(shapes)} inputs, but has {len(given)}."
@@ -146,7 +146,7 @@ def _parts(call: Call, rule: Rule, strategy: list[Any]) -> dict[str, int]:
     for number, (shape, letters, cuts) in enumerate(zip(call.shapes, rule.inputs, strategy)):
         if cuts is None:
             continue
-        letters, shape = rule.said.get(number, (letters, shape))
+        letters, shape = rule.strategy_axes.get(number, (letters, shape))
         if not isinstance(cuts, tuple) or not all(type(c) is int and c > 0 for c in cuts):
             raise RuntimeError(f"{_of(call, strategy)} should have positive ints, but input {number} has {cuts!r}.")
         if len(cuts) != len(shape):
@@ -160,10 +160,10 @@ def _parts(call: Call, rule: Rule, strategy: list[Any]) -> dict[str, int]:
                     f"{_of(call, strategy)} cuts an axis of {size} into {cut} parts, which are not equal: input "
                     f"{number} has shape {shape}."
                 )
-            if cut > 1 and (letter == "." or letter in rule.whole):
+            if cut > 1 and (letter == "." or letter in rule.unsharded):
                 raise RuntimeError(
                     f"{_of(call, strategy)} cuts an axis of input {number} that has to stay whole: of shape {shape}, "
-                    f"{cuts} may be {tuple(1 if c == '.' or c in rule.whole else n for c, n in zip(letters, cuts))}."
+                    f"{cuts} may be {tuple(1 if c == '.' or c in rule.unsharded else n for c, n in zip(letters, cuts))}."
                 )
             if letter != "." and parts.setdefault(letter, cut) != cut:
                 raise RuntimeError(

@@ -5,7 +5,7 @@ import math
 from msnb import context
 from msnb.communication._processes import world
 from msnb.parallel._cost_model_context import _costs
-from msnb.parallel.mesh import factors, named_mesh
+from msnb.parallel.mesh import named_mesh, prime_factors
 from msnb.parallel.search.costs import Machines
 
 BETWEEN = 12.0  # what a byte between hosts costs, where one inside a host costs 1; that of `hardware.PRESETS["a100"]`
@@ -58,5 +58,5 @@ def _hosts(devices: int) -> int:
 
 def _first(devices, fits):
     """How many of the prime factors multiply to the largest number that fits."""
-    primes = factors(devices)
+    primes = prime_factors(devices)
     return max((n for n in range(1, len(primes)) if fits(math.prod(primes[:n]))), default=0)

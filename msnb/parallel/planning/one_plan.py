@@ -6,7 +6,7 @@ from typing import Any
 
 from msnb import context
 from msnb.parallel.auto import apply_plan
-from msnb.parallel.layouts import kept_by_optimizers
+from msnb.parallel.layouts import optimizer_states
 from msnb.parallel.planning import estimate
 from msnb.parallel.planning.living import kept
 from msnb.parallel.planning.pipelines import Pipeline
@@ -210,7 +210,7 @@ class Plan:
 def tensors_of(program: Any, problem: Problem) -> Iterator[tuple[str, str, Any]]:
     """(name, kind, value) of each input of a program, see `Plans.tensors`."""
     written = {id(p): p for p in program.written}
-    states = kept_by_optimizers(program)
+    states = optimizer_states(program)
     count = 0
     for number, value in enumerate(problem.graph.inputs):
         if number < len(program.params):

@@ -93,7 +93,7 @@ class _Staged:
 
     def pipelined(self, stage: Callable[..., Any], arrays: Sequence[Any], keys: Any, parts: Any) -> Any:
         """What all stages make of each part."""
-        return pipeline.pipelined(stage, arrays, keys, parts, self._mesh, (STAGES,))
+        return pipeline.run_pipeline(stage, arrays, keys, parts, self._mesh, (STAGES,))
 
     def places(self, program: Any) -> None:
         """Nowhere: it is not run."""

@@ -44,28 +44,28 @@ def _prelu(call: Call) -> Rule:
 def _relu_v2(call: Call) -> Rule:
     """The mask has the channels in blocks."""
     letters = _letters(call.shapes[0])
-    return Rule([letters], [letters, None], whole=letters[1])
+    return Rule([letters], [letters, None], unsharded=letters[1])
 
 
 @rules.register(P.DropoutDoMask)
 def _do_mask(call: Call) -> Rule:
     """The strategy speaks of what is masked; of the mask, which is one of bits, each device has all."""
     letters = _letters(call.shapes[0])
-    return Rule([letters, *("." * len(shape) for shape in call.shapes[1:])], [letters], told=1)
+    return Rule([letters, *("." * len(shape) for shape in call.shapes[1:])], [letters], num_inputs=1)
 
 
 @rules.register(P.DropoutGenMask)
 def _gen_mask(call: Call) -> Rule:
     """The strategy speaks of what is to be masked; the mask lies as who reads it wants."""
     shape = call.settings["shape"]
-    return Rule(["" for _ in call.shapes], [None], said={0: (_letters(shape), shape)})
+    return Rule(["" for _ in call.shapes], [None], strategy_axes={0: (_letters(shape), shape)})
 
 
 @rules.register(P.UniformCandidateSampler)
 def _candidates(call: Call) -> Rule:
     """All devices draw the same candidates; where hits are removed, they see all classes."""
     letters = _letters(call.shapes[0])
-    return Rule([letters], [".", letters, "."], whole=letters if call.settings["remove_accidental_hits"] else "")
+    return Rule([letters], [".", letters, "."], unsharded=letters if call.settings["remove_accidental_hits"] else "")
 
 
 @rules.register(P.Range)
@@ -104,7 +104,7 @@ def _bias_add(call: Call) -> Rule:
 def _conv2d(call: Call) -> Rule:
     """Batch and channels; what a kernel slides over stays whole."""
     grouped = call.settings["group"] != 1
-    return Rule(["nc..", "oc.." if not grouped else "o..."], ["no.."], whole="c" if grouped else "")
+    return Rule(["nc..", "oc.." if not grouped else "o..."], ["no.."], unsharded="c" if grouped else "")
 
 
 @rules.register(P.BatchNorm, P.FusedBatchNorm, P.FusedBatchNormEx)
@@ -113,7 +113,7 @@ def _batch_norm(call: Call) -> Rule:
     rank = len(call.shapes[0])
     last = call.settings.get("data_format") == "NHWC"
     x = "n" + "." * (rank - 2) + "c" if last else "nc" + "." * (rank - 2)
-    return Rule([x, *("c" for _ in call.shapes[1:])], [], least=3)
+    return Rule([x, *("c" for _ in call.shapes[1:])], [], min_inputs=3)
 
 
 # ------------------------------------------------------------------ along axes
@@ -154,17 +154,17 @@ def _layer_norm(call: Call) -> Rule:
     letters, first = _letters(shape), call.settings["begin_norm_axis"] % len(shape)
     weights = [letters[len(shape) - len(s) :] for s in call.shapes[1:]]
     means = letters[:first] + "." * (len(shape) - first)
-    return Rule([letters, *weights], [letters, means, means], whole=letters[first:])
+    return Rule([letters, *weights], [letters, means, means], unsharded=letters[first:])
 
 
 @rules.register(P.SoftmaxCrossEntropyWithLogits)
 def _cross_entropy(call: Call) -> Rule:
-    return Rule(["ab", "ab"], ["a", "ab"], whole="b")
+    return Rule(["ab", "ab"], ["a", "ab"], unsharded="b")
 
 
 @rules.register(P.SparseSoftmaxCrossEntropyWithLogits)
 def _sparse_cross_entropy(call: Call) -> Rule:
-    return Rule(["ab", "a"], [""], whole="b")
+    return Rule(["ab", "a"], [""], unsharded="b")
 
 
 # ------------------------------------------------------------------ arrangement
@@ -192,7 +192,7 @@ def _squeeze(call: Call) -> Rule:
 @rules.register(P.Concat)
 def _concat(call: Call) -> Rule:
     letters = _letters(call.shapes[0])
-    return Rule([letters] * len(call.shapes), [letters], whole=letters[call.settings["axis"] % len(letters)])
+    return Rule([letters] * len(call.shapes), [letters], unsharded=letters[call.settings["axis"] % len(letters)])
 
 
 @rules.register(P.Stack)
@@ -206,7 +206,7 @@ def _stack(call: Call) -> Rule:
 def _split(call: Call) -> Rule:
     letters = _letters(call.shapes[0])
     axis = call.settings["axis"] % len(letters)
-    return Rule([letters], [letters] * call.settings["output_num"], whole=letters[axis])
+    return Rule([letters], [letters] * call.settings["output_num"], unsharded=letters[axis])
 
 
 @rules.register(P.Reshape, P.Flatten)
@@ -220,7 +220,7 @@ def _tile(call: Call) -> Rule:
     """The strategy speaks of the repetitions: each device makes some of them of the whole input."""
     shape, times = call.shapes[0], tuple(call.settings["multiples"])
     letters = _letters(times)
-    return Rule(["." * len(shape)], [letters], said={0: (letters, times)})
+    return Rule(["." * len(shape)], [letters], strategy_axes={0: (letters, times)})
 
 
 @rules.register(P.BroadcastTo)
@@ -237,7 +237,7 @@ def _slice(call: Call) -> Rule:
     shape, settings = call.shapes[0], call.settings
     letters = _letters(shape)
     taken = [begin == 0 and size in (-1, n) for n, begin, size in zip(shape, settings["begin"], settings["size"])]
-    return Rule([letters], [letters], whole="".join(c for c, all_ in zip(letters, taken) if not all_))
+    return Rule([letters], [letters], unsharded="".join(c for c, all_ in zip(letters, taken) if not all_))
 
 
 @rules.register(P.StridedSlice)
@@ -246,12 +246,12 @@ def _strided_slice(call: Call) -> Rule:
     shape, settings = call.shapes[0], call.settings
     letters = _letters(shape)
     if any(settings.get(f"{kind}_mask") for kind in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")):
-        return Rule([letters], [None], whole=letters)
+        return Rule([letters], [None], unsharded=letters)
     taken = [
         begin == 0 and end >= n and step == 1
         for n, begin, end, step in zip(shape, settings["begin"], settings["end"], settings["strides"])
     ]
-    return Rule([letters], [letters], whole="".join(c for c, all_ in zip(letters, taken) if not all_))
+    return Rule([letters], [letters], unsharded="".join(c for c, all_ in zip(letters, taken) if not all_))
 
 
 @rules.register(P.OneHot)
@@ -262,4 +262,4 @@ def _one_hot(call: Call) -> Rule:
     axis = call.settings["axis"] % (len(letters) + 1)
     out = letters[:axis] + "z" + letters[axis:]
     said = {0: (out, (*shape[:axis], depth, *shape[axis:]))}
-    return Rule([letters, *("" for _ in call.shapes[1:])], [out], said=said)
+    return Rule([letters, *("" for _ in call.shapes[1:])], [out], strategy_axes=said)

@@ -62,12 +62,15 @@ def _cut(layout: Layout, value: Any, sizes: dict[str, int]) -> list[int]:
 def _said(call: Call, cuts: Strategy, made: Strategy) -> Strategy:
     """The strategy as MindSpore gives it, which may speak of other axes than those of an input."""
     rule = rule_of(call)
-    if rule is None or not rule.said:
-        return cuts if rule is None else cuts[: rule.told]
+    if rule is None or not rule.strategy_axes:
+        return cuts if rule is None else cuts[: rule.num_inputs]
     parts = {}
     for letters, numbers in zip([*rule.inputs, *rule.outputs], [*cuts, *made]):
         parts.update({c: n for c, n in zip(letters or "", numbers) if n > 1})
-    return [[parts.get(c, 1) for c in rule.said[i][0]] if i in rule.said else own for i, own in enumerate(cuts)]
+    return [
+        [parts.get(c, 1) for c in rule.strategy_axes[i][0]] if i in rule.strategy_axes else own
+        for i, own in enumerate(cuts)
+    ]
 
 
 def _shape(var: Any) -> tuple[int, ...]:

@@ -25,15 +25,15 @@ SIZES = (8, 16, 24, 32)
 
 def legal(random: np.random.Generator, rule: Rule, shapes: list[tuple[int, ...]], devices: int = 8):
     """A strategy that a rule allows, drawn from all that cut something."""
-    said = [rule.said.get(i, (letters, shape)) for i, (letters, shape) in enumerate(zip(rule.inputs, shapes))]
-    said = said[: rule.told]
-    sizes = {c: n for letters, shape in said for c, n in zip(letters, shape) if c not in "." + rule.whole}
+    said = [rule.strategy_axes.get(i, (letters, shape)) for i, (letters, shape) in enumerate(zip(rule.inputs, shapes))]
+    said = said[: rule.num_inputs]
+    sizes = {c: n for letters, shape in said for c, n in zip(letters, shape) if c not in "." + rule.unsharded}
     while True:
         parts, left = {}, devices
         for letter in random.permutation(sorted(sizes)):
             cut = int(random.choice([n for n in (1, 2, 4, 8) if left % n == 0 and sizes[letter] % n == 0]))
             parts[str(letter)], left = cut, left // cut
-        if not rule.wrong(parts, devices):
+        if not rule.find_error(parts, devices):
             return tuple(tuple(parts.get(c, 1) for c in letters) for letters, _ in said)
 
 
