@@ -25,11 +25,11 @@ from msnb.parallel.calls import count_operators
 from msnb.parallel.layouts import check_parameters, layout_of_shards
 from msnb.parallel.mesh import device_mesh, named_mesh, take_axes
 from msnb.parallel.search.choosing import dynamic_programming
-from msnb.parallel.search.flat import Value, flat
+from msnb.parallel.search.flat import Value, flatten_jaxpr
 from msnb.parallel.search.greedy import recursive_programming
-from msnb.parallel.search.pinned import pinned, placing
+from msnb.parallel.search.pinned import constrain_graph, make_layout_sharder
 from msnb.parallel.search.problem import Problem
-from msnb.parallel.search.told import told
+from msnb.parallel.search.told import strategies_of_choices
 from msnb.parallel.semi_auto import SemiAuto
 from msnb.parallel.topology import grouped, machines, memory
 
@@ -53,7 +53,9 @@ class Auto(SemiAuto):
         """Return (flat graph, selected choices of its inputs and equations, mesh axes for each axis of the search)."""
         if self._solution is None:
             names = grouped(self.devices)
-            self.problem = Problem(flat(program.jaxpr), machines(names, self.devices), written_outputs(program))
+            self.problem = Problem(
+                flatten_jaxpr(program.jaxpr), machines(names, self.devices), written_outputs(program)
+            )
             graph, planned_solution = self.problem.graph, find_plan(self.devices, self.problem)
             if planned_solution is None:
                 if _plans:
@@ -75,12 +77,12 @@ class Auto(SemiAuto):
         _, chosen, names = self._solve(program)
         if _settings.strategy_ckpt_save_file:
             self._write_strategy_file(program, _settings.strategy_ckpt_save_file)
-        make_sharding = placing(mesh, names)
+        make_sharding = make_layout_sharder(mesh, names)
         count = len(self.problem.graph.inputs)
         shardings = [make_sharding(choice.outputs[0]) for choice in chosen[:count]]
         by_param = {id(p): sharding for p, sharding in zip(program.params, shardings, strict=False)}
         index = {id(p): i for i, p in enumerate(program.params)}
-        make_abstract_sharding = placing(named_mesh(self.devices), names)
+        make_abstract_sharding = make_layout_sharder(named_mesh(self.devices), names)
 
         output_layouts = {i: chosen[index[id(p)]].outputs[0] for i, p in enumerate(program.written)}
 
@@ -96,7 +98,7 @@ class Auto(SemiAuto):
 
     def _operator_strategies(self, program):
         graph, chosen, _ = self._solve(program)
-        return told(program.jaxpr.jaxpr, graph, chosen, self.problem.machines.sizes)
+        return strategies_of_choices(program.jaxpr.jaxpr, graph, chosen, self.problem.cost_model.sizes)
 
     def _write_strategy_file(self, program, path):
         """Write the strategies of operators that read Parameters, and the Parameters' layouts, as MindSpore's strategy
@@ -122,7 +124,7 @@ class Auto(SemiAuto):
             return super().layouts(program)
         check_parameters(program, self.devices)
         graph, chosen, _ = self._solution
-        sizes, layouts = self.problem.machines.sizes, {}
+        sizes, layouts = self.problem.cost_model.sizes, {}
         for kind, value, choice in zip(program.inputs, graph.inputs, chosen, strict=False):
             if kind[0] != "random" and value.shape:
                 shard_counts = [math.prod(sizes[axis] for axis in axes) for axes in choice.outputs[0]]
@@ -159,7 +161,7 @@ def clear_plan() -> None:
 def find_plan(devices: int, problem: Problem) -> tuple[Problem, list[int], dict[str, tuple[str, ...]]] | None:
     """Return (problem, choice, device mesh axes for each of its axes) of the plan that fits a program, or None."""
     for plan_problem, chosen in _plans:
-        sizes = plan_problem.machines.sizes
+        sizes = plan_problem.cost_model.sizes
         if math.prod(sizes.values()) == devices and _describe_graph(plan_problem) == _describe_graph(problem):
             return (
                 plan_problem,
@@ -173,7 +175,7 @@ def _decision_key(problem):
     """Return the key under which processes agree on a search: everything that the search depends on, except the memory
     that a device reports. That may differ between processes; the value of process 0 is used.
     """
-    sizes, weights = problem.machines.sizes, problem.machines.weights
+    sizes, weights = problem.cost_model.sizes, problem.cost_model.weights
     settings = _settings.auto_parallel_search_mode, sizes, weights, _costs.values.device_memory_capacity
     description = repr((*settings, _describe_graph(problem)))
     return f"strategies/{hashlib.sha256(description.encode()).hexdigest()}"
@@ -204,9 +206,9 @@ def _constrain_form(form, problem, choices, make_sharding, output_layouts):
         closed, out = jax.make_jaxpr(lambda *flat_args: form(*jax.tree.unflatten(tree, flat_args)), return_shape=True)(
             *leaves
         )
-        graph = flat(closed)
-        constrained = pinned(
-            graph, _match_choices(problem.graph, choices, graph), problem.machines, make_sharding, output_layouts
+        graph = flatten_jaxpr(closed)
+        constrained = constrain_graph(
+            graph, _match_choices(problem.graph, choices, graph), problem.cost_model, make_sharding, output_layouts
         )
         return jax.tree.unflatten(jax.tree.structure(out), constrained(*leaves))
 

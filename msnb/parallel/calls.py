@@ -11,7 +11,7 @@ from jax.extend.core import Literal
 from msnb.core.names import GraphName
 from msnb.core.operator import REGISTRY
 from msnb.ir.scope import parse
-from msnb.parallel.search.flat import KEPT
+from msnb.parallel.search.flat import REMAT_PRIMITIVES
 
 _LIST_ITEM = re.compile(
     r"([^/.]+)\.(\d+)(?=[.-])"
@@ -57,7 +57,7 @@ def iterate_equations(jaxpr: Any) -> Iterator[Any]:
     def walk(inner):
         for eqn in inner.eqns:
             invars = [v if isinstance(v, Literal) else replacements.get(v, v) for v in eqn.invars]
-            if eqn.primitive.name not in KEPT:
+            if eqn.primitive.name not in REMAT_PRIMITIVES:
                 yield eqn.replace(invars=invars)
                 continue
             body = eqn.params["jaxpr"]

@@ -13,9 +13,9 @@ import numpy as np
 from jax.extend.core import Literal
 
 from msnb.parallel.search.factors import factors_of
-from msnb.parallel.search.flat import KEPT, Equation, Flat, Value, flat, flat_body
+from msnb.parallel.search.flat import REMAT_PRIMITIVES, Equation, FlatGraph, Value, flatten_body, flatten_jaxpr
 
-_NESTED = ("scan", *KEPT)  # equations whose nested graph is checked
+_NESTED = ("scan", *REMAT_PRIMITIVES)  # equations whose nested graph is checked
 
 
 def is_batch_independent(fn: Callable[..., Any], shared: Any, batch: Any, shards: int) -> bool:
@@ -35,7 +35,9 @@ def is_batch_independent(fn: Callable[..., Any], shared: Any, batch: Any, shards
         shard_trace = jax.make_jaxpr(fn)(shared, shard)
     except (TypeError, ValueError):  # the function holds an array of the full batch size
         return False
-    return _keeps_batch_axis(full_trace) and _differ_in_sizes_only(flat(full_trace), flat(shard_trace))
+    return _keeps_batch_axis(full_trace) and _differ_in_sizes_only(
+        flatten_jaxpr(full_trace), flatten_jaxpr(shard_trace)
+    )
 
 
 def _keeps_batch_axis(closed):
@@ -46,7 +48,7 @@ def _keeps_batch_axis(closed):
     )  # the rule for any equation with a nested graph
     batch_factor = factors.inputs[-1][0]
     others = [label for labels in factors.inputs[:-1] for label in labels]
-    summed_factors = [one.factor for one in factors.inside]
+    summed_factors = [one.factor for one in factors.inner_sums]
     return (
         batch_factor is not None
         and list(factors.outputs[0]).count(batch_factor) == 1 == factors.inputs[-1].count(batch_factor)
@@ -54,7 +56,7 @@ def _keeps_batch_axis(closed):
     )
 
 
-def _differ_in_sizes_only(full_graph: Flat, shard_graph: Flat) -> bool:
+def _differ_in_sizes_only(full_graph: FlatGraph, shard_graph: FlatGraph) -> bool:
     """Return True if two graphs differ only in the sizes of axes, and no constant or index depends on these."""
     if len(full_graph.equations) != len(shard_graph.equations):
         return False
@@ -68,7 +70,7 @@ def _differ_in_sizes_only(full_graph: Flat, shard_graph: Flat) -> bool:
                 np.shape(a) != np.shape(b) or not np.array_equal(_to_numpy(a), _to_numpy(b))
             ):
                 return False
-        if one.primitive.name in _NESTED and not _differ_in_sizes_only(flat_body(one), flat_body(other)):
+        if one.primitive.name in _NESTED and not _differ_in_sizes_only(flatten_body(one), flatten_body(other)):
             return False
     return True
 

@@ -161,9 +161,10 @@ def _parts(call: Call, rule: Rule, strategy: list[Any]) -> dict[str, int]:
                     f"{number} has shape {shape}."
                 )
             if cut > 1 and (letter == "." or letter in rule.unsharded):
+                allowed = tuple(1 if c == "." or c in rule.unsharded else n for c, n in zip(letters, cuts))
                 raise RuntimeError(
                     f"{_of(call, strategy)} cuts an axis of input {number} that has to stay whole: of shape {shape}, "
-                    f"{cuts} may be {tuple(1 if c == '.' or c in rule.unsharded else n for c, n in zip(letters, cuts))}."
+                    f"{cuts} may be {allowed}."
                 )
             if letter != "." and parts.setdefault(letter, cut) != cut:
                 raise RuntimeError(

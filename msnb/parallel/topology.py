@@ -6,7 +6,7 @@ from msnb import context
 from msnb.communication._processes import world
 from msnb.parallel._cost_model_context import _costs
 from msnb.parallel.mesh import named_mesh, prime_factors
-from msnb.parallel.search.costs import Machines
+from msnb.parallel.search.costs import MeshCostModel
 
 BETWEEN = 12.0  # what a byte between hosts costs, where one inside a host costs 1; that of `hardware.PRESETS["a100"]`
 
@@ -28,7 +28,7 @@ def grouped(devices: int) -> dict[str, tuple[str, ...]]:
     return {axis: group for axis, group in found.items() if group}
 
 
-def machines(names: dict[str, tuple[str, ...]], devices: int) -> Machines:
+def machines(names: dict[str, tuple[str, ...]], devices: int) -> MeshCostModel:
     """The axes with their sizes and weights.
 
     Args:
@@ -37,7 +37,7 @@ def machines(names: dict[str, tuple[str, ...]], devices: int) -> Machines:
     """
     shape = named_mesh(devices).shape
     sizes = {axis: math.prod(shape[n] for n in group) for axis, group in names.items()}
-    return Machines(sizes, {axis: BETWEEN if axis == "hosts" else 1.0 for axis in names})
+    return MeshCostModel(sizes, {axis: BETWEEN if axis == "hosts" else 1.0 for axis in names})
 
 
 def memory() -> float | None:

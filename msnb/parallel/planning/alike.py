@@ -4,7 +4,7 @@ import itertools
 from typing import Any
 
 from msnb.core._jax_private import scan_counts
-from msnb.parallel.search.flat import Equation, Flat, Value, flat_body
+from msnb.parallel.search.flat import Equation, FlatGraph, Value, flatten_body
 
 
 def first_alike(equation: Equation) -> list[int]:
@@ -15,13 +15,13 @@ def first_alike(equation: Equation) -> list[int]:
     """
     if equation.primitive.name == "scan":
         return _of_a_loop(equation)
-    return _first(_numbered(flat_body(equation)))
+    return _first(_numbered(flatten_body(equation)))
 
 
 def _of_a_loop(equation):
     """What is handed from round to round is no other result, whatever it is after the last one."""
     carried = scan_counts(equation)[1]
-    numbers = _numbered(flat_body(equation))
+    numbers = _numbered(flatten_body(equation))
     return [*range(carried), *(carried + place for place in _first(numbers[carried:]))]
 
 
@@ -29,7 +29,7 @@ def _first(numbers: list[Any]) -> list[int]:
     return [numbers.index(number) for number in numbers]
 
 
-def _numbered(graph: Flat) -> list[Any]:
+def _numbered(graph: FlatGraph) -> list[Any]:
     """A number for each result of a graph, equal for those that are computed alike."""
     fresh = itertools.count()
     numbers: dict[int, int] = {id(value): next(fresh) for value in graph.inputs}

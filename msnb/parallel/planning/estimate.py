@@ -43,7 +43,7 @@ class Time(NamedTuple):
 def communication(problem: Problem, chosen: list[int]) -> list[Sent]:
     """What devices send: for the results of equations that were summed by parts, then to bring values to where they
     are wanted, once for all who want them alike."""
-    machines = problem.machines
+    machines = problem.cost_model
     found, known = [], set()
     for number, choice in enumerate(_choices(problem, chosen)):
         found += _together(machines, choice, number)
@@ -76,7 +76,7 @@ def _wanted(problem: Problem, chosen: list[int], edge: Edge) -> tuple[Layout, La
 
 def _moved(problem, edge, wanted):
     shape = problem.values[edge.source[0]][edge.source[1]].shape
-    steps = problem.machines.sent(*wanted, shape)
+    steps = problem.cost_model.transfer_steps(*wanted, shape)
     return [Sent(kind, axes, part * edge.bytes, edge.source[0]) for kind, axes, part in steps]
 
 
@@ -109,7 +109,7 @@ def step_time(
     into: dict[int, list[Edge]] = defaultdict(list)
     for edge in problem.edges:
         into[len(problem.nodes) if edge.target[1] is None else edge.target[0]].append(edge)
-    line, ready, arrived = _Line(problem.machines.weights, hardware), [0.0] * len(problem.nodes), {}
+    line, ready, arrived = _Line(problem.cost_model.weights, hardware), [0.0] * len(problem.nodes), {}
 
     def fetched(edge):
         wanted = _wanted(problem, chosen, edge)
@@ -132,7 +132,7 @@ def step_time(
             clock = max([clock, *map(fetched, into[number])]) + taken + sends
             inside += sends
             computing += taken
-            ready[number] = line.send(_together(problem.machines, choice, number), clock)
+            ready[number] = line.send(_together(problem.cost_model, choice, number), clock)
     end = max([clock, *ready, *map(fetched, into[len(problem.nodes)])])
     return Time(end, computing, line.busy + inside)
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from msnb.core._jax_private import scan_counts
 from msnb.parallel.planning.alike import first_alike
-from msnb.parallel.search.costs import Machines
-from msnb.parallel.search.flat import Equation, flat_body
+from msnb.parallel.search.costs import MeshCostModel
+from msnb.parallel.search.flat import Equation, flatten_body
 from msnb.parallel.search.problem import Edge, Problem, holds_graph
 
 _VIEWS = frozenset(("reshape", "squeeze", "expand_dims", "name", "stop_gradient"))
@@ -59,7 +59,7 @@ class _Step:
     """The equations of a step with a choice for each."""
 
     def __init__(self, problem: Problem, chosen: list[int]) -> None:
-        self._problem, self._machines = problem, problem.machines
+        self._problem, self._machines = problem, problem.cost_model
         self._first, self._end = len(problem.graph.inputs), len(problem.nodes)
         self._choices = [node[k] for node, k in zip(problem.nodes, chosen, strict=True)]
         self._names = [*[""] * self._first, *(e.primitive.name for e in problem.graph.equations)]
@@ -69,7 +69,7 @@ class _Step:
             number, place = edge.source
             self._reads[number, self._same(number)[place] if self._holds(number) else place].append(edge)
         self._last: dict[tuple[int, int], int] = {}
-        self.given = sum(choice.held for choice in self._choices[: self._first])
+        self.given = sum(choice.stored_bytes for choice in self._choices[: self._first])
 
     def most(self) -> float:
         """The bytes beside the inputs when these are most."""
@@ -94,18 +94,18 @@ class _Step:
             end = self._last.get((at, 0), at) if at < self._end and self._names[at] in _VIEWS else at
             if self._convolves(at):  # what the gradient of a filter reads is turned as soon as it is there
                 first = number if self._names[at] == "conv_filter_grad" else at
-                self._there(size / self._machines.parts(wanted), first, at)
+                self._there(size / self._machines.count_shards(wanted), first, at)
             if wanted == lies:
                 stays.append(end)
             elif not free and not (self._cut_further(lies, wanted) and self._by_elements(at)):
                 moved[wanted].append((at, end))
         self._last[source] = max(stays)
         for wanted, ends in moved.items():
-            part = size / self._machines.parts(wanted)
+            part = size / self._machines.count_shards(wanted)
             self._there(part, min(at for at, _ in ends), max(end for _, end in ends))
             self._last[source] = max(self._last[source], min(at for at, _ in ends))
         if number >= self._first and self._names[number] not in _VIEWS and not free:
-            self._there(size / self._machines.parts(lies), self._begins(number, place), self._last[source])
+            self._there(size / self._machines.count_shards(lies), self._begins(number, place), self._last[source])
         if free and not any(self._problem.graph.equations[number - self._first].shapes):
             self._zeros(source, size)
 
@@ -115,8 +115,8 @@ class _Step:
             at = self._end if edge.target[1] is None else edge.target[0]
             if at < self._end and self._names[at].startswith(_ADDING):
                 wanted = self._problem.layouts(edge, self._choices[source[0]], self._choices[at])[1]
-                self._change[self._first] += size / self._machines.parts(wanted)
-                self._change[at] -= size / self._machines.parts(wanted)
+                self._change[self._first] += size / self._machines.count_shards(wanted)
+                self._change[at] -= size / self._machines.count_shards(wanted)
 
     def _begins(self, number: int, place: int) -> int:
         """When a result is there: what a loop fills row by row begins as zeros."""
@@ -183,5 +183,5 @@ class _Step:
 
 
 def _most_inside(equation: Equation) -> float:
-    body = Problem(flat_body(equation), Machines({}, {}), {})
+    body = Problem(flatten_body(equation), MeshCostModel({}, {}), {})
     return _Step(body, [0] * len(body.nodes)).most()

@@ -39,7 +39,7 @@ class Plan:
     ) -> None:
         self.name, self._around, self.pipeline = name, around, pipeline
         self._problem, self._chosen = problem, chosen
-        self.mesh: dict[str, int] = problem.machines.sizes
+        self.mesh: dict[str, int] = problem.cost_model.sizes
         self.tensors: list[tuple[str, str, Any]] = around.tensors
         self.collectives: list[estimate.Sent] = estimate.communication(problem, chosen)
         known = None
@@ -107,16 +107,16 @@ class Plan:
         for place, choice in enumerate(every.nodes[number]):
             layout = choice.outputs[0]
             if search:
-                fixed = every.fixed({number: layout})
+                fixed = every.fix_inputs({number: layout})
                 around = self._around
                 then = around.search(fixed, around.memory, work=0.01)  # the bytes are asked for
                 cost = cost_of(fixed, then)
             else:
-                numbers = every.numbers((problem, self._chosen))
+                numbers = every.choice_indices((problem, self._chosen))
                 numbers[number] = place
                 cost = cost_of(every, numbers)
             own = layout == self._lies(number)
-            found.append({"layout": layout, "chosen": own, "more": cost - now, "held": choice.held})
+            found.append({"layout": layout, "chosen": own, "more": cost - now, "held": choice.stored_bytes})
         return sorted(found, key=lambda row: (row["more"], not row["chosen"]))
 
     def apply(self) -> None:
@@ -128,7 +128,7 @@ class Plan:
             RuntimeError: If the step has no `nn.PipelineCell` that divides a batch as the pipeline does; when such a
                 program is called, and this machine does not have the devices.
         """
-        devices = self._problem.machines.devices
+        devices = self._problem.cost_model.devices
         if self.pipeline is not None:
             if not self.pipeline.given:
                 raise RuntimeError(
@@ -176,7 +176,7 @@ class Plan:
                     "shape": list(value.shape),
                     "dtype": str(value.aval.dtype),
                     "layout": [list(axes) for axes in self._lies(number)],
-                    "bytes": value.bytes / self._problem.machines.parts(self._lies(number)),
+                    "bytes": value.bytes / self._problem.cost_model.count_shards(self._lies(number)),
                 }
                 for number, (name, kind, value) in enumerate(self.tensors)
             ],
@@ -194,7 +194,7 @@ class Plan:
     def _memory_by_kind(self):
         sizes: dict[str, float] = defaultdict(float)
         for number, (_, kind, value) in enumerate(self.tensors):
-            sizes[kind] += value.bytes / self._problem.machines.parts(self._lies(number))
+            sizes[kind] += value.bytes / self._problem.cost_model.count_shards(self._lies(number))
         sizes["results"] = self.memory - sum(sizes.values())
         return dict(sizes)
 

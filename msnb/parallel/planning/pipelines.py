@@ -20,9 +20,9 @@ from msnb.parallel.auto import written_outputs
 from msnb.parallel.planning.estimate import Sent, computing_time
 from msnb.parallel.planning.hardware import Hardware
 from msnb.parallel.planning.strategies import Refused, Strategy, followed, whole
-from msnb.parallel.search.costs import Layout, Machines
-from msnb.parallel.search.flat import Equation, Value, flat
-from msnb.parallel.search.problem import Choice, Problem, Ways, is_product
+from msnb.parallel.search.costs import Layout, MeshCostModel
+from msnb.parallel.search.flat import Equation, Value, flatten_jaxpr
+from msnb.parallel.search.problem import Choice, NodeChoices, Problem, is_product
 from msnb.parallel.semi_auto import lying
 
 STAGES, ROWS = "stages", "rows"  # the axes of the mesh
@@ -63,7 +63,7 @@ class Pipeline(NamedTuple):
         first = len(problem.graph.inputs)
         for node, sent in self.inside.items():
             body = problem.graph.equations[node - first].params["jaxpr"]
-            weight = problem.machines.weights
+            weight = problem.cost_model.weights
             sending = sum(one.bytes * max(weight[a] for a in one.axes) / hardware.inside for one in sent)
             sending += hardware.latency * _messages(body)
             found[node] = _seconds(body, hardware, efficiency), sending
@@ -136,7 +136,7 @@ def pipelines(
         except NotImplementedError as error:
             missing.append(Refused(f"{stages} stages", str(error)))
             continue
-        machines = Machines({axis: size for axis, size in sizes.items() if size > 1}, weights(sizes))
+        machines = MeshCostModel({axis: size for axis, size in sizes.items() if size > 1}, weights(sizes))
         try:
             yield _pipelined(root, arguments, None if parts else network, machines, number)
         except NotImplementedError as error:  # what stands in the blocks is no stage, however many there are
@@ -195,11 +195,11 @@ def _pipelined(root, arguments, network, machines, parts):
             with _pipeline.divided(network, parts):
                 program = program_of(root, *arguments, anew=True)
     back = written_outputs(program)
-    problem, inside = Problem(flat(program.jaxpr), machines, back), {}
+    problem, inside = Problem(flatten_jaxpr(program.jaxpr), machines, back), {}
     first = len(problem.graph.inputs)
     for number, equation in enumerate(problem.graph.equations, first):
         if equation.primitive.name == "shard_map":
-            problem.nodes[number] = Ways([_looping(equation, machines)])
+            problem.nodes[number] = NodeChoices([_looping(equation, machines)])
             inside[number] = [one._replace(node=number) for one in _sent(equation.params["jaxpr"], machines.sizes)]
         elif equation.primitive.name == "sharding_constraint":
             problem.nodes[number] = _constrained(equation, problem.nodes[number])
@@ -217,7 +217,7 @@ def _layout(spec: PartitionSpec, value: Any) -> Layout:
     return (*axes, *[()] * (len(value.shape) - len(axes)))
 
 
-def _looping(equation: Equation, machines: Machines) -> Choice:
+def _looping(equation: Equation, machines: MeshCostModel) -> Choice:
     """The one way to compute the stages."""
     shapes = [i if isinstance(i, Value) else Value(i) for i in equation.inputs]
     inputs, outputs = (
@@ -227,17 +227,17 @@ def _looping(equation: Equation, machines: Machines) -> Choice:
             (equation.params["out_specs"], equation.outputs),
         )
     )
-    held = sum(o.bytes / machines.parts(lay) for o, lay in zip(equation.outputs, outputs, strict=True))
+    held = sum(o.bytes / machines.count_shards(lay) for o, lay in zip(equation.outputs, outputs, strict=True))
     memo: dict[int, Any] = {}
     operations = sum(flops(eqn, memo) for eqn in _opened(equation.params["jaxpr"]).eqns)
     return Choice(inputs, outputs, 0.0, float(operations), held)
 
 
-def _constrained(equation: Equation, ways: Ways) -> Ways:
+def _constrained(equation: Equation, ways: NodeChoices) -> NodeChoices:
     """What is held to a layout lies so."""
     place: Any = equation.params["sharding"]
     wanted = _layout(place.spec, equation.outputs[0]) if isinstance(place, NamedSharding) else None
-    return Ways([choice for choice in ways if choice.outputs[0] == wanted] or ways)
+    return NodeChoices([choice for choice in ways if choice.outputs[0] == wanted] or ways)
 
 
 def _opened(jaxpr):

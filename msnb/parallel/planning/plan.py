@@ -19,8 +19,8 @@ from msnb.parallel.planning.strategies import Refused, named
 from msnb.parallel.planning.table import html_table, text_table
 from msnb.parallel.planning.verifying import Compiled, compiled
 from msnb.parallel.search.choosing import dynamic_programming
-from msnb.parallel.search.costs import Machines
-from msnb.parallel.search.flat import flat
+from msnb.parallel.search.costs import MeshCostModel
+from msnb.parallel.search.flat import flatten_jaxpr
 from msnb.parallel.search.problem import Problem
 
 _GIB = 2.0**30
@@ -46,9 +46,9 @@ class Plans(Sequence[Plan]):
         self.title: str = program.title
         self.operation: float = hardware.inside / (self.efficiency * hardware.operations("float32"))
         self.written: float = hardware.inside / hardware.memory_bandwidth
-        machines = Machines(mesh, weights_of(mesh, hardware))
+        machines = MeshCostModel(mesh, weights_of(mesh, hardware))
         self.returned: dict[int, int] = written_outputs(program)
-        self.problem: Problem = Problem(flat(program.jaxpr), machines, self.returned)
+        self.problem: Problem = Problem(flatten_jaxpr(program.jaxpr), machines, self.returned)
         self.tensors: list[tuple[str, str, Any]] = list(tensors_of(program, self.problem))
         self._plans: list[Plan] = []
         self.refused: list[Refused] = []

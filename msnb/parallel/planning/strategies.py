@@ -9,7 +9,7 @@ import numpy as np
 
 from msnb.parallel.planning.estimate import communication
 from msnb.parallel.planning.living import kept
-from msnb.parallel.search.costs import Layout, Machines
+from msnb.parallel.search.costs import Layout, MeshCostModel
 from msnb.parallel.search.problem import Problem
 
 Strategy = tuple[Problem, list[int]]
@@ -34,7 +34,7 @@ class Refused(NamedTuple):
 
 def cut_rows(problem: Problem, number: int) -> Layout:
     """The layout of an input whose first axis that can be is cut by all axes of the mesh, or by as many as can be."""
-    machines, shape = problem.machines, problem.graph.inputs[number].shape
+    machines, shape = problem.cost_model, problem.graph.inputs[number].shape
     axes = tuple(machines.sizes)
     for count in range(len(axes), 0, -1):
         parts = math.prod(machines.sizes[a] for a in axes[:count])
@@ -57,7 +57,7 @@ def followed(problem: Problem, inputs: Mapping[int, Layout]) -> Strategy:
         problem (Problem): The choices.
         inputs (Mapping[int, Layout]): For each input.
     """
-    fixed = problem.fixed(inputs)
+    fixed = problem.fix_inputs(inputs)
     into: list[list] = [[] for _ in fixed.nodes]
     for edge in fixed.edges:
         if edge.target[1] is not None:
@@ -65,16 +65,16 @@ def followed(problem: Problem, inputs: Mapping[int, Layout]) -> Strategy:
     chosen: list[int] = []
     for node, edges in zip(fixed.nodes, into, strict=True):
         if not edges:  # what is made of nothing is cut where it is read
-            chosen.append(max(range(len(node)), key=lambda k, node=node: node[k].held))
+            chosen.append(max(range(len(node)), key=lambda k, node=node: node[k].stored_bytes))
             continue
         moved = np.zeros(len(node))
         changed = np.zeros(len(node), int)
         for edge in edges:
             before = fixed.nodes[edge.source[0]][chosen[edge.source[0]]]
-            moved = moved + fixed.moving(edge)[chosen[edge.source[0]]]
+            moved = moved + fixed.transfer_cost(edge)[chosen[edge.source[0]]]
             pairs = [fixed.layouts(edge, before, choice) for choice in node]
             changed += [lying != wanted for lying, wanted in pairs]
-        keys = [(moved[k], changed[k], c.operations, c.sent, c.held) for k, c in enumerate(node)]
+        keys = [(moved[k], changed[k], c.operations, c.sent, c.stored_bytes) for k, c in enumerate(node)]
         chosen.append(min(range(len(node)), key=keys.__getitem__))
     return fixed, chosen
 
@@ -94,7 +94,7 @@ def named(around: Any) -> Iterator[tuple[str, Strategy] | Refused]:
     if "state" in kinds:
         ways["optimizer sharded"] = followed(problem, lying({"argument", "state"}))
     if "parameter" in kinds:
-        fixed = problem.fixed(lying({"argument", "state", "parameter"}))
+        fixed = problem.fix_inputs(lying({"argument", "state", "parameter"}))
         ways["fully sharded"] = fixed, around.search(fixed, None, work=1 / (1 + _PRICES[0]))
     yield from ways.items()
     try:
@@ -125,7 +125,7 @@ def searched(around: Any, others: Sequence[Strategy]) -> tuple[Strategy, str]:
         RuntimeError: If nothing that is found fits into the memory.
     """
     problem, memory = around.problem, around.memory
-    candidates = [problem.numbers(one) for one in others]
+    candidates = [problem.choice_indices(one) for one in others]
     failed, limit = None, float("inf")
     if kept(problem, candidates[0]) <= memory:
         limit = _sent(problem, candidates[0])
@@ -150,10 +150,10 @@ def _found(around: Any, problem: Problem, limit: float, seconds: float) -> list[
     for price in _PRICES:
         if found and (time.monotonic() > deadline or _is_good(around, problem, found[-1], limit, seconds)):
             break
-        weights = {axis: (weight + price) / (1 + price) for axis, weight in problem.machines.weights.items()}
+        weights = {axis: (weight + price) / (1 + price) for axis, weight in problem.cost_model.weights.items()}
         other = problem
-        if weights != problem.machines.weights:
-            other = Problem(problem.graph, Machines(problem.machines.sizes, weights), around.returned)
+        if weights != problem.cost_model.weights:
+            other = Problem(problem.graph, MeshCostModel(problem.cost_model.sizes, weights), around.returned)
         found.append(_as_in(problem, other, _within(around, other, deadline, 1 / (1 + price))))
     return found
 

@@ -15,7 +15,7 @@ from jax.sharding import AbstractMesh, AxisType
 
 from msnb.core.kernel_options import READ_ONLY
 from msnb.parallel.collectives import Collective, collectives
-from msnb.parallel.search.pinned import pinned, placing
+from msnb.parallel.search.pinned import constrain_graph, make_layout_sharder
 from msnb.parallel.search.problem import Problem
 
 _COUNT = "--xla_force_host_platform_device_count"
@@ -58,13 +58,13 @@ def compiled(
     Raises:
         RuntimeError: If it does not compile, or not in time.
     """
-    started, sizes = time.monotonic(), problem.machines.sizes
+    started, sizes = time.monotonic(), problem.cost_model.sizes
     settings = json.dumps({"mesh": sizes, "given": sorted(set(returned.values())), "options": READ_ONLY})
     try:
         done = subprocess.run(
             [sys.executable, str(Path(__file__).with_name("compiling_there.py"))],
             input=settings.encode() + b"\n" + exported(problem, chosen, returned, held),
-            env=_environment(problem.machines.devices),
+            env=_environment(problem.cost_model.devices),
             capture_output=True,
             timeout=seconds,
             check=False,
@@ -74,21 +74,23 @@ def compiled(
     if done.returncode:
         raise RuntimeError(f"XLA could not compile the strategy:\n{done.stderr.decode(errors='replace')[-2000:]}")
     told = json.loads(done.stdout.splitlines()[-1])
-    found = collectives(told["text"], problem.machines.devices)
+    found = collectives(told["text"], problem.cost_model.devices)
     return Compiled(found, told["memory"], told["flops"], time.monotonic() - started)
 
 
 def exported(problem: Problem, chosen: list[int], returned: dict[int, int], held: bool = True) -> bytes:
     """The program held to a choice for each node, or for each input alone, as StableHLO for as many devices."""
-    machines, graph = problem.machines, problem.graph
+    machines, graph = problem.cost_model, problem.graph
     choices = [node[k] for node, k in zip(problem.nodes, chosen, strict=True)]
     names, sizes = tuple(machines.sizes), tuple(machines.sizes.values())
-    place = placing(AbstractMesh(sizes, names, axis_types=(AxisType.Auto,) * len(sizes)), {a: (a,) for a in names})
+    place = make_layout_sharder(
+        AbstractMesh(sizes, names, axis_types=(AxisType.Auto,) * len(sizes)), {a: (a,) for a in names}
+    )
     back = {output: choices[given].outputs[0] for output, given in returned.items()}
     inputs = [place(choice.outputs[0]) for choice in choices[: len(graph.inputs)]]
     outputs: Any = [place(back[i]) if i in back else None for i in range(len(graph.outputs))]
     pins = choices if held else choices[: len(inputs)]
-    form = jax.jit(pinned(graph, pins, machines, place, back), in_shardings=inputs, out_shardings=outputs)
+    form = jax.jit(constrain_graph(graph, pins, machines, place, back), in_shardings=inputs, out_shardings=outputs)
     shapes = [jax.ShapeDtypeStruct(v.shape, v.aval.dtype) for v in graph.inputs]
     anywhere = [export.DisabledSafetyCheck.platform()]  # without what is made for a CPU alone
     return bytes(export.export(form, platforms=["tpu"], disabled_checks=anywhere)(*shapes).serialize())

@@ -16,8 +16,8 @@ from msnb.parallel.collectives import collectives
 from msnb.parallel.planning.strategies import followed
 from msnb.parallel.rules import Call, Rule, rule_of
 from msnb.parallel.search.choosing import cost_of
-from msnb.parallel.search.costs import Machines
-from msnb.parallel.search.flat import flat
+from msnb.parallel.search.costs import MeshCostModel
+from msnb.parallel.search.flat import flatten_jaxpr
 from msnb.parallel.search.problem import Problem
 
 SIZES = (8, 16, 24, 32)
@@ -159,7 +159,9 @@ def tried(seed):
     alone = ran(step, x)
     _, net_in_full, x_in_full = drawn(seed, np.float64)
     in_full = ran(Step(net_in_full), x_in_full) if kind is np.float32 else None
-    problem = Problem(flat(program_of(step, x).jaxpr), Machines({"a": 2, "b": 4}, {"a": 1.0, "b": 1.0}), {})
+    problem = Problem(
+        flatten_jaxpr(program_of(step, x).jaxpr), MeshCostModel({"a": 2, "b": 4}, {"a": 1.0, "b": 1.0}), {}
+    )
     nodes = problem.nodes
     lying = {n: nodes[n][random.integers(len(nodes[n]))].outputs[0] for n in range(len(problem.graph.inputs))}
     strategy = followed(problem, lying)
