@@ -31,7 +31,7 @@ from msnb.parallel.search.pinned import constrain_graph, make_layout_sharder
 from msnb.parallel.search.problem import Problem
 from msnb.parallel.search.told import strategies_of_choices
 from msnb.parallel.semi_auto import SemiAuto
-from msnb.parallel.topology import grouped, machines, memory
+from msnb.parallel.topology import device_memory, make_cost_model, search_axes
 
 _settings = context._parallel.values
 SEARCHES = {"dynamic_programming": dynamic_programming, "recursive_programming": recursive_programming}
@@ -52,9 +52,9 @@ class Auto(SemiAuto):
     def _solve(self, program):
         """Return (flat graph, selected choices of its inputs and equations, mesh axes for each axis of the search)."""
         if self._solution is None:
-            names = grouped(self.devices)
+            names = search_axes(self.devices)
             self.problem = Problem(
-                flatten_jaxpr(program.jaxpr), machines(names, self.devices), written_outputs(program)
+                flatten_jaxpr(program.jaxpr), make_cost_model(names, self.devices), written_outputs(program)
             )
             graph, planned_solution = self.problem.graph, find_plan(self.devices, self.problem)
             if planned_solution is None:
@@ -64,7 +64,7 @@ class Auto(SemiAuto):
                         f"whose strategies are searched for: plan with the arguments that it is called with."
                     )
                 self.choice = agree_on(
-                    _decision_key(self.problem), lambda: list(map(int, _get_search()(self.problem, memory())))
+                    _decision_key(self.problem), lambda: list(map(int, _get_search()(self.problem, device_memory())))
                 )
             else:
                 self.problem, self.choice, names = planned_solution
@@ -90,7 +90,7 @@ class Auto(SemiAuto):
             return _constrain_form(graph_form, self.problem, chosen, make_abstract_sharding, output_layouts)
 
         written, read = ([by_param[id(p)] for p in params] for params in (program.written, program.read))
-        return self.over_processes(Places(written, read, shardings[len(program.params) :], around), program, mesh)
+        return self.extend_to_processes(Places(written, read, shardings[len(program.params) :], around), program, mesh)
 
     def shards(self, program: Any) -> dict[str, Any]:
         """Return the strategies that the search selected for a program's operators; see `core.spreading`."""

@@ -147,6 +147,9 @@ def _make_dim_sharding(matrix, names, tensor_axes):
     return sharding
 
 
+_lying = _make_dim_sharding  # the name in old pickles
+
+
 def _check_items(name: str, value: Any, kind: type, of: type) -> Any:
     if not isinstance(value, kind) or not all(isinstance(v, of) and not isinstance(v, bool) for v in value):
         raise TypeError(

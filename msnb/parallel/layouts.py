@@ -17,7 +17,7 @@ from msnb.formats.strategies import Dims, ParallelLayouts
 from msnb.parallel.calls import iterate_equations, operator_calls
 from msnb.parallel.rules import Call
 from msnb.parallel.rules.lookups import manual_split_rows
-from msnb.parallel.strategy import Laid, laid_out
+from msnb.parallel.strategy import OpShardings, shardings_of_call
 
 Layout = tuple[list[int], list[int], list[int], int, bool, str]
 
@@ -36,7 +36,7 @@ class ShardedCall(NamedTuple):
 
     name: str
     strategy: tuple[tuple[int, ...], ...]
-    shardings: Laid
+    shardings: OpShardings
     inputs: list[Any]
     operator: str
     settings: dict[str, Any]
@@ -49,7 +49,7 @@ def sharded_calls(jaxpr: Any, devices: int) -> Iterator[ShardedCall]:
         if meaning.strategy is not None:
             inputs = call.inputs
             call_shapes = Call(meaning.operator, meaning.settings, [np.shape(v.aval) for v in inputs])
-            shardings = laid_out(call_shapes, meaning.strategy, devices)
+            shardings = shardings_of_call(call_shapes, meaning.strategy, devices)
             yield ShardedCall(call.name, meaning.strategy, shardings, inputs, *call_shapes[:2])
 
 
@@ -94,7 +94,9 @@ def collect_layouts(program: Any, devices: int, divided: bool = False) -> dict[s
     for number, call, index in input_readers(program, devices):
         kind = program.inputs[number]
         if kind[0] != "random" and np.shape(program.jaxpr.jaxpr.invars[number].aval):
-            layout = _layout_of_letters(call, call.shardings.letters[index], np.shape(call.inputs[index].aval), devices)
+            layout = _layout_of_letters(
+                call, call.shardings.input_letters[index], np.shape(call.inputs[index].aval), devices
+            )
             layouts.setdefault(kind[1], _add_group(layout, devices) if kind[1] in written else layout)
     for number, layout in _sensitivity_layouts(program, devices):
         layouts.setdefault(program.inputs[number][1], layout)
@@ -106,7 +108,7 @@ def collect_layouts(program: Any, devices: int, divided: bool = False) -> dict[s
 
 
 def _layout_of_letters(call, letters, shape, devices):
-    shard_counts = {letter: count for letter, count in call.shardings.parts.items() if count > 1}
+    shard_counts = {letter: count for letter, count in call.shardings.shard_counts.items() if count > 1}
     used_devices = math.prod(shard_counts.values())
     matrix = [*([devices // used_devices] if used_devices < devices else []), *shard_counts.values()]
     axes = [*([None] if used_devices < devices else []), *shard_counts]
@@ -158,7 +160,7 @@ def _sensitivity_layouts(program, devices):
         if eqn.primitive.name == "sharding_constraint" and eqn.invars[0] in numbers:
             constrained.setdefault(eqn.invars[0], eqn.params["sharding"].spec)
     for call in sharded_calls(jaxpr, devices) if constrained else ():
-        for sharding, letters in zip(call.shardings.outputs, call.shardings.made):
+        for sharding, letters in zip(call.shardings.outputs, call.shardings.output_letters):
             for var, spec in constrained.items():
                 if sharding is not None and sharding.spec == spec and len(letters) == len(var.aval.shape):
                     yield numbers[var], _layout_of_letters(call, letters, var.aval.shape, devices)
@@ -204,7 +206,7 @@ def write_strategy_file(program: Any, devices: int, path: str) -> None:
         if kind != "param" or name in parameter_layouts:
             continue
         cuts.setdefault(f"{call.operator}_{name}", call.strategy)
-        shape, letters = np.shape(call.inputs[index].aval), call.shardings.letters[index]
+        shape, letters = np.shape(call.inputs[index].aval), call.shardings.input_letters[index]
         matrix, tensor_map = _layout_of_letters(call, letters, shape, devices)[:2]
         split = ParallelLayouts([Dims(matrix)], [Dims(tensor_map)])
         parameter_layouts[name] = split._replace(param_split_shape=[Dims(manual_split_rows(call.settings))])

@@ -23,7 +23,7 @@ from msnb.parallel.planning.strategies import Refused, Strategy, followed, whole
 from msnb.parallel.search.costs import Layout, MeshCostModel
 from msnb.parallel.search.flat import Equation, Value, flatten_jaxpr
 from msnb.parallel.search.problem import Choice, NodeChoices, Problem, is_product
-from msnb.parallel.semi_auto import lying
+from msnb.parallel.semi_auto import input_specs
 
 STAGES, ROWS = "stages", "rows"  # the axes of the mesh
 _PARTS = 4  # parts for each stage, with which one idles in less than a fifth of the rounds
@@ -203,7 +203,7 @@ def _pipelined(root, arguments, network, machines, parts):
             inside[number] = [one._replace(node=number) for one in _sent(equation.params["jaxpr"], machines.sizes)]
         elif equation.primitive.name == "sharding_constraint":
             problem.nodes[number] = _constrained(equation, problem.nodes[number])
-    specs = lying(program.jaxpr.jaxpr)
+    specs = input_specs(program.jaxpr.jaxpr)
     inputs = {
         number: _layout(specs[var], value) if var in specs else whole(problem, number)
         for number, (var, value) in enumerate(zip(program.jaxpr.jaxpr.invars, problem.graph.inputs, strict=True))

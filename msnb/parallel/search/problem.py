@@ -91,13 +91,13 @@ class Problem:
         self._cached_choices: dict[Any, NodeChoices] = {}
         self._tables: dict[Any, np.ndarray] = {}
         self.memo: dict[Any, Any] = {}
-        needed = graph.live_values()
+        live_values = graph.live_values()
         producers: dict[int, tuple[int, int]] = {}
         for value in graph.inputs:
             producers[id(value)] = len(self.nodes), 0
             self.nodes.append(self._input_choices(value))
         for equation in graph.equations:
-            number, is_live = len(self.nodes), id(equation.outputs[0]) in needed
+            number, is_live = len(self.nodes), id(equation.outputs[0]) in live_values
             has_edges = is_live and equation.primitive.name != _SHAPE_ONLY
             for index, value in enumerate(equation.inputs if has_edges else ()):
                 if isinstance(value, Value) and value.shape:
