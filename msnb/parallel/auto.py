@@ -2,7 +2,7 @@
 
 The program is flattened into JAX's equations. The search assigns each equation the layouts with which the devices send
 the fewest bytes within the memory of a device. Bytes between hosts cost more. The program is then constrained to these
-layouts. Strategies that the network specifies are kept.
+layouts. Strategies that the network specifies stay unchanged.
 """
 
 import hashlib
@@ -232,15 +232,13 @@ def _match_choices(searched, choices, graph):
         candidates = equation_numbers.get(_equation_key(equation, value_numbers))
         if not candidates:
             matched.append(None)
-            if (
-                equation.primitive.name == "select_n"
-            ):  # a value that is written only if a check passes counts as the value itself
+            # a value that is written only if a check passes counts as the value itself
+            if equation.primitive.name == "select_n":
                 operand_numbers = [value_numbers[id(v)] for v in equation.inputs[1:] if id(v) in value_numbers]
                 value_numbers.update({id(v): max(operand_numbers) for v in equation.outputs if operand_numbers})
             continue
-        number = (
-            candidates.popleft() if len(candidates) > 1 else candidates[0]
-        )  # the last candidate stays for equations that the form repeats
+        # the last candidate stays for equations that the form repeats
+        number = candidates.popleft() if len(candidates) > 1 else candidates[0]
         matched.append(choices[number])
         value_numbers.update({id(v): i for v, i in zip(equation.outputs, output_numbers[number], strict=True)})
     return matched

@@ -13,9 +13,8 @@ from msnb.core.operator import REGISTRY
 from msnb.ir.scope import parse
 from msnb.parallel.search.flat import REMAT_PRIMITIVES
 
-_LIST_ITEM = re.compile(
-    r"([^/.]+)\.(\d+)(?=[.-])"
-)  # an item of a Cell list that is not called itself: "layers.0-Dense"
+# an item of a Cell list that is not called itself: "layers.0-Dense"
+_LIST_ITEM = re.compile(r"([^/.]+)\.(\d+)(?=[.-])")
 _LIST_INDEX = re.compile(r"-CellList/\d+-")
 
 

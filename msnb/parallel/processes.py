@@ -39,9 +39,8 @@ class Processes(Replicas):
         if not groups:
             return None
         mesh = process_mesh()
-        per_process = NamedSharding(
-            mesh, PartitionSpec()
-        )  # The spec says that the arrays of all processes are equal. They are not; JAX does not check it.
+        # The spec says that the arrays of all processes are equal. They are not; JAX does not check it.
+        per_process = NamedSharding(mesh, PartitionSpec())
         error_index = program.n_results - 1 if program.errors else None
         rest = [per_process] * (program.random + len(program._arguments))
 
@@ -86,11 +85,10 @@ class PerProcessCall:
 
     def _convert_arguments(self, convert, written, read, *rest):
         places = self._places
+        # strict=False: frozen Parameters are not passed
         return (
             [convert(a, sharding) for a, sharding in zip(written, places.written, strict=True)],
-            [
-                convert(a, sharding) for a, sharding in zip(read, places.read, strict=False)
-            ],  # frozen Parameters are not passed
+            [convert(a, sharding) for a, sharding in zip(read, places.read, strict=False)],
             *[convert(a, sharding) for a, sharding in zip(rest, places.rest, strict=True)],
         )
 

@@ -43,9 +43,8 @@ def is_batch_independent(fn: Callable[..., Any], shared: Any, batch: Any, shards
 def _keeps_batch_axis(closed):
     """Return True if the first axis of the last input is the first axis of the result, and is not summed over."""
     inputs, out = [Value(v.aval) for v in closed.jaxpr.invars], Value(closed.jaxpr.outvars[0].aval)
-    factors = factors_of(
-        Equation("checkpoint", {"jaxpr": closed}, inputs, [out])
-    )  # the rule for any equation with a nested graph
+    # the rule of recomputed Cells applies to any nested graph
+    factors = factors_of(Equation("checkpoint", {"jaxpr": closed}, inputs, [out]))
     batch_factor = factors.inputs[-1][0]
     others = [label for labels in factors.inputs[:-1] for label in labels]
     summed_factors = [one.factor for one in factors.inner_sums]

@@ -71,9 +71,8 @@ class SemiAuto:
             lookups.check_manual_split(meaning.operator, meaning.marks)
             return kernel.run(*arrays)
         operator = REGISTRY.get(meaning.operator)
-        first = (
-            1 if operator is not None and operator.random else 0
-        )  # operators that use random numbers have a key as first input
+        # operators that use random numbers have a key as first input
+        first = 1 if operator is not None and operator.random else 0
         shapes = [np.shape(a) for a in arrays[first:]]
         shardings = shardings_of_call(Call(meaning.operator, meaning.settings, shapes), strategy, self.devices)
         self.strategies.append((kernel.name, strategy, shardings))

@@ -7,7 +7,7 @@ import pytest
 
 from msnb import Tensor, context, nn, ops
 from msnb.parallel import plan
-from msnb.parallel.planning.pipelines import _parts
+from msnb.parallel.planning.pipelines import _choose_num_parts
 from msnb.parallel.rows import is_batch_independent
 
 ROWS = jax.ShapeDtypeStruct((8, 4), np.float32)
@@ -127,9 +127,9 @@ def test_xla_sends_in_a_pipeline_what_was_foreseen(plans):
 
 
 def test_devices_have_more_than_one_row_of_a_part_where_they_can():
-    assert [_parts([Tensor(np.zeros((rows, 4)))], 2, 4) for rows in (64, 32, 16, 8)] == [8, 4, 2, 2]
+    assert [_choose_num_parts([Tensor(np.zeros((rows, 4)))], 2, 4) for rows in (64, 32, 16, 8)] == [8, 4, 2, 2]
     with pytest.raises(NotImplementedError, match=r"8 should divide the first axis of each argument, but those are"):
-        _parts([Tensor(np.zeros((12, 4)))], 2, 4)
+        _choose_num_parts([Tensor(np.zeros((12, 4)))], 2, 4)
 
 
 def test_a_network_without_equal_blocks_has_no_pipelines():

@@ -9,12 +9,12 @@ import pytest
 
 from msnb import Tensor, context, nn
 from msnb.parallel import Plans, plan
-from msnb.parallel.planning.alike import first_alike
+from msnb.parallel.planning.alike import first_equal_results
 from msnb.parallel.planning.estimate import communication, step_time
 from msnb.parallel.planning.hardware import PRESETS, hardware_of
-from msnb.parallel.planning.living import kept
+from msnb.parallel.planning.living import peak_bytes
 from msnb.parallel.planning.meshes import mesh_of, weights_of
-from msnb.parallel.planning.strategies import followed
+from msnb.parallel.planning.strategies import propagate_layouts
 from msnb.parallel.search.choosing import cost_of
 from msnb.parallel.search.costs import MeshCostModel
 from msnb.parallel.search.flat import flatten_jaxpr
@@ -159,11 +159,11 @@ def test_memory_is_that_of_the_moment_when_most_is_there():
 
     def chosen(at):
         """All whole, or all cut along the rows as far as that sums nothing; the weight whole."""
-        found = followed(problem, {0: (at, ()), 1: ((), ())})
+        found = propagate_layouts(problem, {0: (at, ()), 1: ((), ())})
         return problem.choice_indices(found)
 
-    assert kept(problem, chosen(())) == size + weight + 3 * size  # first, second, and the product of second
-    assert kept(problem, chosen(("x",))) == (size + 3 * size) / 2 + weight
+    assert peak_bytes(problem, chosen(())) == size + weight + 3 * size  # first, second, and the product of second
+    assert peak_bytes(problem, chosen(("x",))) == (size + 3 * size) / 2 + weight
 
 
 def test_what_a_loop_adds_up_over_devices_takes_memory_for_one_round():
@@ -175,9 +175,9 @@ def test_what_a_loop_adds_up_over_devices_takes_memory_for_one_round():
     for rounds in (2, 200):
         closed = jax.make_jaxpr(lambda x, rounds=rounds: program(x, rounds))(jax.ShapeDtypeStruct((32, 64), np.float32))
         problem = Problem(flatten_jaxpr(closed), MeshCostModel({"x": 2}, {"x": 1.0}), {})
-        chosen = followed(problem, {0: (("x",), ())})
+        chosen = propagate_layouts(problem, {0: (("x",), ())})
         assert cost_of(*chosen) == rounds * 64 * 4  # once around, there and back
-        found.append(kept(*chosen))
+        found.append(peak_bytes(*chosen))
     assert found[0] == found[1] == 32 * 64 * 4 / 2 + 64 * 4  # and the sum of a round
 
 
@@ -192,7 +192,7 @@ def test_what_several_readers_in_a_loop_want_for_a_gradient_is_kept_once():
     graph = flatten_jaxpr(jax.make_jaxpr(jax.grad(program))((weights,) * 3, x))
     loop = next(e for e in graph.equations if e.primitive.name == "scan")
     rows = [k for k, out in enumerate(loop.outputs) if out.shape == (4, 16, 32)]
-    first = first_alike(loop)
+    first = first_equal_results(loop)
     assert [sum(first[n] == k for n in rows) for k in rows].count(3) == 1, (rows, first)  # and the three of tanh
     assert all(first[k] == k for k in range(len(first)) if k not in rows)
 
@@ -203,9 +203,9 @@ def test_zeros_to_which_something_adds_are_there_from_the_beginning():
 
     shapes = [jax.ShapeDtypeStruct(*one) for one in (((16, 32), np.float32), ((32, 32), np.float32), ((16,), np.int32))]
     problem = Problem(flatten_jaxpr(jax.make_jaxpr(program)(*shapes)), MeshCostModel({"x": 2}, {"x": 1.0}), {})
-    chosen = problem.choice_indices(followed(problem, {0: ((), ()), 1: ((), ()), 2: ((),)}))
+    chosen = problem.choice_indices(propagate_layouts(problem, {0: ((), ()), 1: ((), ()), 2: ((),)}))
     given, zeros, product = 4 * (16 * 32 + 32 * 32 + 16), 4 * 64 * 32, 4 * 16 * 32
-    assert kept(problem, chosen) == given + zeros + 2 * product  # both products, and not zeros beside their sum
+    assert peak_bytes(problem, chosen) == given + zeros + 2 * product  # both products, and not zeros beside their sum
 
 
 def test_the_search_within_little_memory_keeps_no_more(plans):
@@ -284,7 +284,7 @@ def test_a_loop_takes_as_long_as_what_is_computed_in_its_rounds():
     for program in (looped, unrolled):
         problem = Problem(flatten_jaxpr(jax.make_jaxpr(program)(*shapes)), MeshCostModel({"x": 2}, {"x": 1.0}), {})
         for layout in ((), ("x",)):
-            chosen = followed(problem, {0: ((), ()), 1: (layout, ())})
+            chosen = propagate_layouts(problem, {0: ((), ()), 1: (layout, ())})
             times.append(step_time(*chosen, PRESETS["a100"], 0.5).computing)
     assert times[:2] == pytest.approx(times[2:], rel=0.01) and times[0] == pytest.approx(2 * times[1])
 

@@ -8,7 +8,7 @@ from msnb import context
 from msnb.parallel.auto import apply_plan
 from msnb.parallel.layouts import optimizer_states
 from msnb.parallel.planning import estimate
-from msnb.parallel.planning.living import kept
+from msnb.parallel.planning.living import peak_bytes
 from msnb.parallel.planning.pipelines import Pipeline
 from msnb.parallel.planning.table import text_table
 from msnb.parallel.planning.verifying import Compiled
@@ -46,9 +46,9 @@ class Plan:
         if pipeline is not None:
             self.tensors = list(tensors_of(pipeline.program, problem))
             self.collectives += [one for sent in pipeline.inside.values() for one in sent]
-            known = pipeline.known(around.hardware, around.efficiency)
+            known = pipeline.loop_times(around.hardware, around.efficiency)
         self.operations: float = estimate.operations(problem, chosen)
-        self.memory: float = kept(problem, chosen)
+        self.memory: float = peak_bytes(problem, chosen)
         self.fits: bool = self.memory <= around.memory
         self.time: estimate.Time = around.duration(problem, chosen, known)
         self.compiled: Compiled | None = None
@@ -130,7 +130,7 @@ class Plan:
         """
         devices = self._problem.cost_model.devices
         if self.pipeline is not None:
-            if not self.pipeline.given:
+            if not self.pipeline.has_pipeline_cell:
                 raise RuntimeError(
                     f"The plan {self.name!r} divides a batch, and the loss of a step is then a sum of "
                     f"{self.pipeline.parts}: wrap the network that returns the loss, nn.PipelineCell(network, "

@@ -4,5 +4,5 @@
 together, and `costs` the cost of resharding a value. `problem` builds a graph of choices and costs from them. `equal`
 groups nodes that get the same choice, `reducing` applies exact eliminations, `program` solves the rest as an integer
 linear program, and `windows` improves solutions of large problems locally. `choosing` combines these into a solver.
-`pinned` constrains the graph to the solution, and `told` converts the solution into strategies.
+`pinned` constrains the graph to the solution. The module `told` converts the solution into strategies.
 """

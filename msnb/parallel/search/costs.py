@@ -4,7 +4,7 @@ A mesh is a dict from axis to number of devices. A layout has for each axis of a
 outermost first. An all-reduce sends the data around a ring twice, an all-gather and an all-to-all once. Bytes between
 hosts cost more.
 
-A value is resharded in steps for which XLA does what the cost model assumes. Sharding by a further axis sends nothing.
+A value is resharded in steps that XLA executes as the cost model assumes. Sharding by a further axis sends nothing.
 The innermost mesh axes of a value's axis are gathered, or moved to another axis. Equal shards are permuted between
 devices. Without these steps XLA gathers the full value where it knows no better way.
 """

@@ -12,11 +12,12 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 from msnb.core._jax_private import inside_call, under
 from msnb.core.measured import TRANSPARENT
 
+# Their bodies are recomputed in the backward pass. Inlined, they would be stored instead.
 REMAT_PRIMITIVES = (
     "checkpoint",
     "remat",
     "remat2",
-)  # what they hold is computed once more for a gradient: opened, it would be kept
+)
 
 
 class Value:

@@ -13,7 +13,7 @@ from msnb.core.compile import program_of
 from msnb.ops import operations as P
 from msnb.parallel import auto
 from msnb.parallel.collectives import collectives
-from msnb.parallel.planning.strategies import followed
+from msnb.parallel.planning.strategies import propagate_layouts
 from msnb.parallel.rules import Call, Rule, rule_of
 from msnb.parallel.search.choosing import cost_of
 from msnb.parallel.search.costs import MeshCostModel
@@ -164,7 +164,7 @@ def tried(seed):
     )
     nodes = problem.nodes
     lying = {n: nodes[n][random.integers(len(nodes[n]))].outputs[0] for n in range(len(problem.graph.inputs))}
-    strategy = followed(problem, lying)
+    strategy = propagate_layouts(problem, lying)
     auto.apply_plan(*strategy)
     context.set_auto_parallel_context(parallel_mode="auto_parallel", device_num=8)
     beside(alone, "AUTO_PARALLEL")
