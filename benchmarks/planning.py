@@ -19,8 +19,8 @@ from scipy.stats import spearmanr
 import msnb.alias
 from msnb import context
 from msnb.parallel import plan
-from msnb.parallel.planning.strategies import followed
-from msnb.parallel.planning.verifying import compiled
+from msnb.parallel.planning.strategies import propagate_layouts
+from msnb.parallel.planning.verifying import compile_strategy
 from msnb.parallel.search.choosing import cost_of
 
 msnb.alias.install()
@@ -36,7 +36,7 @@ def at_random(plans, random):
     nodes = plans.problem.nodes
     count = len(plans.problem.graph.inputs)
     lying = {n: nodes[n][random.integers(len(nodes[n]))].outputs[0] for n in range(count)}
-    return followed(plans.problem, lying)
+    return propagate_layouts(plans.problem, lying)
 
 
 def compared(name, mesh, strategies):
@@ -55,7 +55,7 @@ def compared(name, mesh, strategies):
         row = (*pairs[-1], one.memory, one.compiled.memory)
         print(f"    {one.name:<18}" + "".join(f"{size / 1e6:10.3f} MB" for size in row), flush=True)
     for way in ("data parallel", "searched"):
-        own = compiled(plans[way]._problem, plans[way]._chosen, plans.returned, held=False).bytes
+        own = compile_strategy(plans[way]._problem, plans[way]._chosen, plans.returned, is_constrained=False).bytes
         print(f"    XLA's own propagation from the inputs of {way}: {own / 1e6:.3f} MB", flush=True)
     foreseen, counted = np.array(pairs).T
     ratio = statistics.median(counted / foreseen)

@@ -9,7 +9,7 @@ import time
 from argparse import Namespace
 from pathlib import Path
 
-from msnb.communication._gloo import is_said
+from msnb.communication._gloo import is_gloo_line
 from msnb.communication._processes import free_port, variables_of
 
 GRACE = 5.0  # seconds that the others have to end, once one is lost
@@ -62,7 +62,7 @@ def _start(command, variables):
 def _pass_on(rank, process):
     """Write what a process writes, each line behind its rank."""
     for line in process.stdout:
-        if is_said(line):
+        if is_gloo_line(line):
             continue
         sys.stdout.write(f"[{rank}] {line.decode(errors='replace')}")
         sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Face of ``mindspore.communication``: what is in ``management``."""
+"""Re-export module for ``mindspore.communication``: the public names of ``management``."""
 
 from msnb.communication._comm_helper import HCCL_WORLD_COMM_GROUP, NCCL_WORLD_COMM_GROUP, GlobalComm
 from msnb.communication.management import (

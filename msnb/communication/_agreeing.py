@@ -1,6 +1,6 @@
-"""What processes have to agree about before they can compute together, told through the service that joined them.
+"""Coordination between processes through JAX's distributed key-value service.
 
-Nothing here is computed on a device: a process may ask while the others are busy, and is told when it waits in vain.
+Nothing here runs on a device. A process may ask while others compute, and gets an error after `PATIENCE` seconds.
 """
 
 import json
@@ -11,39 +11,39 @@ from typing import Any
 from msnb.communication._processes import world
 from msnb.core._jax_private import coordinator
 
-PATIENCE = 60.0  # seconds that one waits for the others
-_PAUSE = 0.01  # seconds between two looks at who is there
+PATIENCE = 60.0  # seconds to wait for the other processes
+_POLL_INTERVAL = 0.01  # seconds between two polls of the counter
 
-_told: dict[str, Any] = {}
-_meeting = 0  # the number of the next one, the same in all processes
+_decisions: dict[str, Any] = {}
+_barrier_number = 0  # number of the next barrier; equal in all processes
 
 
-def agreed(key: str, find: Callable[[], Any]) -> Any:
-    """What process 0 finds; the others are told, and take it.
+def agree_on(key: str, compute: Callable[[], Any]) -> Any:
+    """Return the value that process 0 computes. All other processes receive it and do not compute it.
 
     Args:
-        key (str): What it is about: the same in all processes, and of nothing else.
-        find (Callable): Gives what can stand in JSON.
+        key (str): Name of the decision: equal in all processes, and used for one decision only.
+        compute (Callable): Returns a value that JSON can represent.
 
     Raises:
-        RuntimeError: If process 0 does not say within a minute.
+        RuntimeError: If process 0 does not answer within a minute.
     """
-    service = _service()
+    service = _get_service()
     if service is None:
-        return find()
-    if key not in _told:
+        return compute()
+    if key not in _decisions:
         if world().rank == 0:
-            _told[key] = find()
-            service.key_value_set(f"msnb/{key}", json.dumps(_told[key]))
+            _decisions[key] = compute()
+            service.key_value_set(f"msnb/{key}", json.dumps(_decisions[key]))
         else:
-            _told[key] = json.loads(_said(service, f"msnb/{key}"))
-    return _told[key]
+            _decisions[key] = json.loads(_read_decision(service, f"msnb/{key}"))
+    return _decisions[key]
 
 
-def _said(service, key):
+def _read_decision(service, key):
     try:
         return service.blocking_key_value_get(key, round(PATIENCE * 1000))
-    except Exception as error:  # of a type of its own, which JAX does not name
+    except Exception as error:  # JAX does not export the type of this error
         if "DEADLINE" not in str(error):
             raise
         raise RuntimeError(
@@ -52,35 +52,35 @@ def _said(service, key):
         ) from None
 
 
-def meet(what: str) -> None:
-    """Wait until all processes are here; one that has waited in vain may come again.
+def wait_for_all(purpose: str) -> None:
+    """Block until all processes have called this function. A process that timed out may call it again.
 
     Args:
-        what (str): What they are about to do together, for errors.
+        purpose (str): The joint action that follows, for errors.
 
     Raises:
-        RuntimeError: If one of them does not come within a minute.
+        RuntimeError: If a process does not arrive within a minute.
     """
-    global _meeting
-    service = _service()
+    global _barrier_number
+    service = _get_service()
     if service is None:
         return
-    key, all_of_them, until = f"msnb/meeting/{_meeting}/{what}", world().size, time.monotonic() + PATIENCE
-    there = service.key_value_increment(key, 1)
-    while there < all_of_them:
-        if time.monotonic() > until and service.key_value_increment(key, -1) < all_of_them - 1:
+    key, size, deadline = f"msnb/meeting/{_barrier_number}/{purpose}", world().size, time.monotonic() + PATIENCE
+    arrived = service.key_value_increment(key, 1)
+    while arrived < size:
+        if time.monotonic() > deadline and service.key_value_increment(key, -1) < size - 1:
             raise RuntimeError(
-                f"{what} is done by all {all_of_them} processes together, and {all_of_them - there} of them did not "
+                f"{purpose} is done by all {size} processes together, and {size - arrived} of them did not "
                 f"come to it within {PATIENCE:g} seconds."
             )
-        if time.monotonic() > until:  # the last one came at the last moment
-            there = service.key_value_increment(key, 1)
+        if time.monotonic() > deadline:  # the last process arrived while this one gave up: count this one again
+            arrived = service.key_value_increment(key, 1)
         else:
-            time.sleep(_PAUSE)
-            there = int(service.key_value_try_get(key))
-    _meeting += 1
+            time.sleep(_POLL_INTERVAL)
+            arrived = int(service.key_value_try_get(key))
+    _barrier_number += 1
 
 
-def _service():
-    """Where processes tell each other; None where there is one."""
+def _get_service():
+    """Return the key-value service that connects the processes, or None if there is one process."""
     return coordinator() if world().size > 1 else None

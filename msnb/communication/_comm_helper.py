@@ -1,4 +1,4 @@
-"""Groups of processes: which there are, and who belongs to them."""
+"""Groups of processes and the ranks of their members."""
 
 from typing import Self
 
@@ -35,34 +35,34 @@ class Backend(str):
 
 
 class GlobalComm:
-    """What ``init`` has set up: the backend's name, and the name of the group that everybody belongs to."""
+    """State that ``init`` sets: the backend's name and the name of the group of all processes."""
 
     BACKEND = Backend(Backend.UNDEFINED)
     WORLD_COMM_GROUP = HCCL_WORLD_COMM_GROUP
     INITED = False
 
 
-# Ranks of the groups that were created, by name. The whole world is not among them: it has every rank.
+# Ranks of the groups that were created, by name. The group of all processes is not stored: it has every rank.
 _groups = {}
 
 
 def _is_initialized() -> bool:
-    """Whether ``init`` was called; MindSpore 2's name for it."""
+    """Return True if ``init`` was called. MindSpore 2 has this name."""
     return GlobalComm.INITED
 
 
 def world_size():
-    """Number of processes."""
+    """Return the number of processes."""
     return _processes.world().size
 
 
 def world_rank():
-    """Number of this process among all."""
+    """Return the rank of this process among all processes."""
     return _processes.world().rank
 
 
 def is_world(group):
-    """Whether `group` names all processes. Raises TypeError when it is no name."""
+    """Return True if `group` names all processes. Raise TypeError if it is not a name."""
     if group is None:
         return True
     if not isinstance(group, str):
@@ -71,7 +71,7 @@ def is_world(group):
 
 
 def ranks_of(group):
-    """World ranks of the members of `group`, in the group's order.
+    """Return the world ranks of the members of `group`, in the group's order.
 
     Raises:
         TypeError: If `group` is not a str.
@@ -80,21 +80,21 @@ def ranks_of(group):
     if is_world(group):
         return tuple(range(world_size()))
     if group not in _groups:
-        known = ", ".join(map(repr, (GlobalComm.WORLD_COMM_GROUP, *_groups)))
-        raise ValueError(f"There is no group {group!r}; create_group makes one. There are: {known}.")
+        existing = ", ".join(map(repr, (GlobalComm.WORLD_COMM_GROUP, *_groups)))
+        raise ValueError(f"There is no group {group!r}; create_group makes one. There are: {existing}.")
     return _groups[group]
 
 
-def _most():
-    """How many ranks a group may speak of: all processes, or the devices that one process is spread over."""
+def _max_ranks():
+    """Return how many ranks a group may name: the number of processes, or the devices of a single process."""
     return world_size() if world_size() > 1 else max(1, context._parallel.values.device_num)
 
 
 def partition(ranks: tuple[int, ...], number: int) -> tuple[tuple[int, ...], ...]:
-    """All of `number` ranks in groups: the given one, and what the others are in, as far as can be told from it.
+    """Return a partition of `number` ranks into groups, one of which is `ranks`.
 
-    Where the same pattern fits again beside it, that is a group, as it is in a grid of devices of which a script makes
-    a group for each row; of ranks that are left over each is by itself.
+    The pattern of `ranks` is repeated wherever all of its ranks are free, as for a grid of devices whose script
+    creates one group per row. Each remaining rank is a group of its own.
 
     Examples:
         >>> from msnb.communication._comm_helper import partition
@@ -103,29 +103,30 @@ def partition(ranks: tuple[int, ...], number: int) -> tuple[tuple[int, ...], ...
         >>> partition((0, 1, 2), 4)
         ((0, 1, 2), (3,))
     """
-    found, free = [tuple(ranks)], set(range(number)) - set(ranks)
+    groups, free = [tuple(ranks)], set(range(number)) - set(ranks)
     pattern = [rank - min(ranks) for rank in ranks]
     for first in range(number):
-        again = tuple([first + step for step in pattern])
-        if free.issuperset(again):
-            found.append(again)
-            free.difference_update(again)
-    return tuple(sorted([*found, *((rank,) for rank in free)], key=min))
+        shifted = tuple([first + step for step in pattern])
+        if free.issuperset(shifted):
+            groups.append(shifted)
+            free.difference_update(shifted)
+    return tuple(sorted([*groups, *((rank,) for rank in free)], key=min))
 
 
 def add_group(group, rank_ids):
-    """Remember a group. Raises what ``create_group`` documents."""
+    """Store a group. Raise the errors that ``create_group`` documents."""
     if is_world(group) or not group:
         raise ValueError(f"A new group needs a name of its own, but got {group!r}.")
     if not isinstance(rank_ids, list):
         raise TypeError(f"'rank_ids' should be a list of int, but got {rank_ids!r} ({type(rank_ids).__name__}).")
     if not rank_ids or len(set(rank_ids)) != len(rank_ids):
         raise ValueError(f"'rank_ids' should name at least one rank, each once, but got {rank_ids!r}.")
-    wrong = [rank for rank in rank_ids if not isinstance(rank, int) or not 0 <= rank < _most()]
+    limit = _max_ranks()
+    wrong = [rank for rank in rank_ids if not isinstance(rank, int) or not 0 <= rank < limit]
     if wrong:
-        count = "1 process" if _most() == 1 else f"{_most()} {'processes' if world_size() > 1 else 'devices'}"
+        count = "1 process" if limit == 1 else f"{limit} {'processes' if world_size() > 1 else 'devices'}"
         raise ValueError(
-            f"'rank_ids' should be ranks from 0 to {_most() - 1}, but got {wrong[0]!r}: this program runs in {count}."
+            f"'rank_ids' should be ranks from 0 to {limit - 1}, but got {wrong[0]!r}: this program runs in {count}."
         )
     if group in _groups:
         raise ValueError(f"There is a group {group!r} already; destroy_group removes it.")
@@ -134,21 +135,21 @@ def add_group(group, rank_ids):
 
 
 def remove_group(group):
-    """Forget a group. Raises ValueError for the world, or when there is no such group."""
+    """Remove a group. Raise ValueError for the group of all processes, or if there is no such group."""
     if is_world(group):
         raise ValueError(f"The group of all processes, {group!r}, cannot be destroyed.")
     ranks_of(group)
-    _forget(group)
+    _delete_group(group)
 
 
 def remove_groups():
-    """Forget all groups."""
+    """Remove all groups."""
     for group in list(_groups):
-        _forget(group)
+        _delete_group(group)
 
 
-def _forget(group):
-    """Forget a group, and what was compiled for its members: another may be called so."""
+def _delete_group(group):
+    """Delete a group and the kernels compiled for its members, because a later group may reuse the name."""
     del _groups[group]
     trace.epoch.bump()
     for kernel in living():

@@ -1,42 +1,43 @@
-"""What gloo, the library through which CPUs communicate, says of itself: a line whenever devices meet, to everybody.
+"""Filter out the lines that gloo, the communication library of CPUs, prints when devices connect.
 
-It is written by C++ to the descriptor of the standard output, where no setting and nothing of Python stops it.
+gloo is C++ and writes to the file descriptor of the standard output. No setting and nothing in Python stops it.
 """
 
 import os
 import threading
 
-_SAID = b"[Gloo] Rank "
+_LINE_PREFIX = b"[Gloo] Rank "
 
 
-def is_said(line: bytes) -> bool:
-    """Whether a line of output is one of gloo's."""
-    return line.startswith(_SAID)
+def is_gloo_line(line: bytes) -> bool:
+    """Return True if a line of output comes from gloo."""
+    return line.startswith(_LINE_PREFIX)
 
 
-def leave_out(descriptor: int = 1) -> None:
-    """From now on gloo's lines do not come through a descriptor of this process; all else does, as it is written.
+def filter_descriptor(descriptor: int = 1) -> None:
+    """Drop gloo's lines from a file descriptor of this process. Everything else passes through unchanged.
 
-    For a process that belongs to a notebook, whose cells would show them. What Python prints there goes another way.
+    For processes of a notebook, whose cells would show the lines. Python's own prints there do not use the
+    descriptor.
 
     Args:
-        descriptor (int): Where it writes. Default: 1, the standard output.
+        descriptor (int): The file descriptor. Default: 1, the standard output.
     """
-    behind = os.dup(descriptor)
-    reading, writing = os.pipe()
-    os.dup2(writing, descriptor)
-    os.close(writing)
-    threading.Thread(target=_pass_on, args=(reading, behind), daemon=True).start()
+    original = os.dup(descriptor)
+    read_end, write_end = os.pipe()
+    os.dup2(write_end, descriptor)
+    os.close(write_end)
+    threading.Thread(target=_copy_other_lines, args=(read_end, original), daemon=True).start()
 
 
-def _pass_on(reading, behind):
-    """Whole lines that are not gloo's, and at once what cannot become one of these."""
-    held = b""
-    while said := os.read(reading, 1 << 16):
-        *lines, held = (held + said).split(b"\n")
-        passed = b"".join(line + b"\n" for line in lines if not is_said(line))
-        if not _SAID.startswith(held[: len(_SAID)]):
-            passed, held = passed + held, b""
-        if passed:
-            os.write(behind, passed)
-    os.write(behind, held)
+def _copy_other_lines(read_end, original):
+    """Copy complete lines that are not gloo's, and at once any partial line that cannot become one."""
+    pending = b""
+    while data := os.read(read_end, 1 << 16):
+        *lines, pending = (pending + data).split(b"\n")
+        output = b"".join(line + b"\n" for line in lines if not is_gloo_line(line))
+        if not _LINE_PREFIX.startswith(pending[: len(_LINE_PREFIX)]):
+            output, pending = output + pending, b""
+        if output:
+            os.write(original, output)
+    os.write(original, pending)

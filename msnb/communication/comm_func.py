@@ -1,4 +1,4 @@
-"""Face of `mindspore.communication.comm_func`: communication as functions of a Tensor."""
+"""Re-export module for `mindspore.communication.comm_func`: communication as functions of a Tensor."""
 
 from typing import Any
 

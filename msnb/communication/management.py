@@ -1,4 +1,4 @@
-"""Starting and ending communication, ranks and groups."""
+"""Start and end communication; ranks and groups of processes."""
 
 from msnb import context
 from msnb.communication import _processes
@@ -39,11 +39,11 @@ DEFAULT_WORLD_COMM_GROUP = HCCL_WORLD_COMM_GROUP
 def init(backend_name: str | None = None) -> None:
     """Start communication between processes.
 
-    A process that `python -m msnb launch`, SLURM or Open MPI has started joins the others. Any other is one by itself,
-    whatever the backend is called: :func:`get_rank` is 0, :func:`get_group_size` is 1.
+    A process that `python -m msnb launch`, SLURM or Open MPI has started joins the others. Any other process runs alone
+    with any backend: :func:`get_rank` is 0 and :func:`get_group_size` is 1.
 
     Args:
-        backend_name (str): "hccl", "nccl" or "mccl". Default: None, what goes with the context's `device_target`.
+        backend_name (str): "hccl", "nccl" or "mccl". Default: None, the backend of the context's `device_target`.
 
     Raises:
         TypeError: If `backend_name` is not a str.
@@ -59,7 +59,7 @@ def init(backend_name: str | None = None) -> None:
         0
     """
     if backend_name is None:
-        _processes.join()  # first: who asks for the devices has them
+        _processes.join()  # before reading device_target, which initializes the devices
         backend_name = {"CPU": "mccl", "GPU": "nccl"}.get(context.get_context("device_target"), "hccl")
     elif not isinstance(backend_name, str):
         raise TypeError(f"'backend_name' should be a str, but got {backend_name!r} ({type(backend_name).__name__}).")
@@ -72,7 +72,7 @@ def init(backend_name: str | None = None) -> None:
 
 
 def release() -> None:
-    """End communication: groups are forgotten, and :func:`init` may be called again.
+    """End communication and remove all groups. :func:`init` may be called again.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -84,7 +84,7 @@ def release() -> None:
 
 
 def get_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
-    """Number of this process in a group.
+    """Return the rank of this process in a group.
 
     Args:
         group (str): Name of the group. Default: all processes.
@@ -96,50 +96,50 @@ def get_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _place(ranks_of(group), group)
+    return _rank_among(ranks_of(group), group)
 
 
-def _place(ranks, group):
+def _rank_among(ranks, group):
     if world_rank() not in ranks:
         raise ValueError(f"This process is {world_rank()}, which is not in the group {group!r} of {list(ranks)}.")
     return ranks.index(world_rank())
 
 
-def _on_this_machine(group):
-    """World ranks of the members of a group that run on this machine; those of one machine follow one another."""
+def _local_ranks(group):
+    """Return the world ranks of a group's members on this machine. Processes of one machine have consecutive ranks."""
     here = _processes.world()
     first = here.rank - here.local_rank
     return tuple([rank for rank in ranks_of(group) if first <= rank < first + here.local_size])
 
 
 def get_local_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
-    """Number of this process among those of a group on the same machine; see :func:`get_rank`."""
-    return _processes.world().local_rank if is_world(group) else _place(_on_this_machine(group), group)
+    """Return the rank of this process among a group's members on the same machine; see :func:`get_rank`."""
+    return _processes.world().local_rank if is_world(group) else _rank_among(_local_ranks(group), group)
 
 
 def get_group_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
-    """Number of processes in a group; arguments and errors as in :func:`get_rank`."""
+    """Return the number of processes in a group; arguments and errors as in :func:`get_rank`."""
     return len(ranks_of(group))
 
 
 def get_local_rank_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
-    """Number of processes of a group on this machine; arguments and errors as in :func:`get_rank`."""
-    return _processes.world().local_size if is_world(group) else len(_on_this_machine(group))
+    """Return the number of a group's processes on this machine; arguments and errors as in :func:`get_rank`."""
+    return _processes.world().local_size if is_world(group) else len(_local_ranks(group))
 
 
 def get_process_group_ranks(group: str = GlobalComm.WORLD_COMM_GROUP) -> list[int]:
-    """Ranks, among all processes, of the members of a group; arguments and errors as in :func:`get_rank`."""
+    """Return the world ranks of a group's members; arguments and errors as in :func:`get_rank`."""
     return list(ranks_of(group))
 
 
 def get_world_rank_from_group_rank(group: str, group_rank_id: int) -> int:
-    """Rank among all processes of the member `group_rank_id` of `group`.
+    """Return the world rank of the member `group_rank_id` of `group`.
 
     Raises:
         TypeError: If `group` is not a str or `group_rank_id` not an int.
         ValueError: If there is no such group or member, or `group` is that of all processes.
     """
-    ranks = _ranks_of_subgroup(group, "group_rank_id", group_rank_id)
+    ranks = _get_subgroup_ranks(group, "group_rank_id", group_rank_id)
     if not 0 <= group_rank_id < len(ranks):
         raise ValueError(
             f"'group_rank_id' should be in [0, {len(ranks) - 1}] for the group {group!r}, but got {group_rank_id}."
@@ -148,19 +148,19 @@ def get_world_rank_from_group_rank(group: str, group_rank_id: int) -> int:
 
 
 def get_group_rank_from_world_rank(world_rank_id: int, group: str) -> int:
-    """Rank in `group` of the process whose rank among all is `world_rank_id`.
+    """Return the rank in `group` of the process whose world rank is `world_rank_id`.
 
     Raises:
         TypeError: If `group` is not a str or `world_rank_id` not an int.
         ValueError: If there is no such group or member, or `group` is that of all processes.
     """
-    ranks = _ranks_of_subgroup(group, "world_rank_id", world_rank_id)
+    ranks = _get_subgroup_ranks(group, "world_rank_id", world_rank_id)
     if world_rank_id not in ranks:
         raise ValueError(f"'world_rank_id' should be one of the members {ranks} of {group!r}, but got {world_rank_id}.")
     return ranks.index(world_rank_id)
 
 
-def _ranks_of_subgroup(group, name, rank):
+def _get_subgroup_ranks(group, name, rank):
     if not isinstance(rank, int):
         raise TypeError(f"'{name}' should be an int, but got {rank!r} ({type(rank).__name__}).")
     if is_world(group):
@@ -169,11 +169,11 @@ def _ranks_of_subgroup(group, name, rank):
 
 
 def create_group(group: str, rank_ids: list[int]) -> None:
-    """Make a group of some of the processes, or of some of the devices that one process is spread over.
+    """Create a group of some processes, or of some devices of a single process.
 
-    Each member makes it; communication operators with its name act among the members. One process that is spread over
-    several devices (`device_num`) runs one program on all: there, devices beside the group form groups of the same
-    pattern, as they do in MindSpore where each makes its own.
+    Every member creates the group. Communication operators with its name act among the members. A single process with
+    several devices (`device_num`) runs one program on all of them: the remaining devices form groups of the same
+    pattern there, as in MindSpore, where each device creates its own group.
 
     Args:
         group (str): Name of the new group.
@@ -187,5 +187,5 @@ def create_group(group: str, rank_ids: list[int]) -> None:
 
 
 def destroy_group(group: str) -> None:
-    """Remove a group made by :func:`create_group`; ValueError when there is none, or for that of all processes."""
+    """Remove a group of :func:`create_group`. Raise ValueError if there is none, or for the group of all processes."""
     remove_group(group)

@@ -14,7 +14,7 @@ from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments
 
 from msnb import alias
-from msnb.communication._gloo import leave_out
+from msnb.communication._gloo import filter_descriptor
 from msnb.communication._processes import free_port, join, variables_of
 from msnb.notebook.options import parse
 
@@ -111,7 +111,7 @@ class ClusterMagics(Magics):
 def _begin(variables, api):
     """Make a process of ipyparallel one of the program."""
     os.environ.update(variables)
-    leave_out()
+    filter_descriptor()
     join()
     get_ipython().run_line_magic("load_ext", "msnb")
     alias.install(warn=False, api=api and int(api))

@@ -1,5 +1,6 @@
-"""Face of ``mindspore.parallel``: parameters of the search for sharding strategies, what a program sends, and plans for
-clusters."""
+"""Re-export module for ``mindspore.parallel``, with msnb's tools for communication counts, plans and sharded
+checkpoints.
+"""
 
 import importlib
 from typing import Any
@@ -19,10 +20,10 @@ from msnb.parallel.sharded_checkpoint import save_sharded as save_sharded
 __all__ = ["get_algo_parameters", "reset_algo_parameters", "set_algo_parameters"]
 
 
-_OF_CHECKPOINTS = ("build_searched_strategy", "load_distributed_checkpoint", "merge_sliced_parameter")
+_CHECKPOINT_FUNCTIONS = ("build_searched_strategy", "load_distributed_checkpoint", "merge_sliced_parameter")
 
 
 def __getattr__(name: str) -> Any:
-    if name in _OF_CHECKPOINTS:  # whose module reads this one
+    if name in _CHECKPOINT_FUNCTIONS:  # imported late: that module imports this one
         return getattr(importlib.import_module(f"{__name__}.checkpoint_transform"), name)
     return asked(__name__, name)

@@ -1,4 +1,4 @@
-"""The object that r1.1 code asks for parallel settings; the settings themselves are in ``msnb.context``."""
+"""The object through which r1.1 code reads and writes parallel settings, which ``msnb.context`` stores."""
 
 from msnb import context, log
 from msnb.common.kinds import Bool, Each, NonNegInt, check
@@ -14,29 +14,29 @@ class _AutoParallelContext:
         self._sizes, self._fused = {}, False
 
     def set_all_reduce_fusion_split_indices(self, indices, group=""):
-        """Parameter indices, ascending, at which gradients are grouped for communication."""
+        """Set the ascending Parameter indices at which gradients are grouped for communication."""
         _check_group(group)
         context.set_auto_parallel_context(all_reduce_fusion_config=indices)
 
     def get_all_reduce_fusion_split_indices(self, group=""):
-        """What :meth:`set_all_reduce_fusion_split_indices` was given; an empty list before that."""
+        """Return the value of :meth:`set_all_reduce_fusion_split_indices`, or an empty list."""
         _check_group(group)
         return list(_SETTINGS.values.all_reduce_fusion_config)
 
     def set_all_reduce_fusion_split_sizes(self, sizes, group=""):
-        """Bytes after which a group of gradients ends; kept, as XLA groups communication by itself."""
+        """Store the group sizes of gradients in bytes. Without effect: XLA groups communication by itself."""
         _check_group(group)
         check(Each(NonNegInt), sizes, "sizes", "set_all_reduce_fusion_split_sizes")
         log.once("set_all_reduce_fusion_split_sizes has no effect: XLA groups communication by itself.")
         self._sizes[group] = list(sizes)
 
     def get_all_reduce_fusion_split_sizes(self, group=""):
-        """What :meth:`set_all_reduce_fusion_split_sizes` was given; an empty list before that."""
+        """Return the value of :meth:`set_all_reduce_fusion_split_sizes`, or an empty list."""
         _check_group(group)
         return list(self._sizes.get(group, ()))
 
     def set_enable_all_reduce_fusion(self, enable_all_reduce_fusion):
-        """Whether gradients may be grouped for communication; kept, as XLA decides it.
+        """Store if gradients may be grouped for communication. Without effect: XLA decides it.
 
         Raises:
             TypeError: If `enable_all_reduce_fusion` is not a bool.
@@ -44,11 +44,11 @@ class _AutoParallelContext:
         self._fused = check(Bool, enable_all_reduce_fusion, "enable_all_reduce_fusion", "set_enable_all_reduce_fusion")
 
     def get_enable_all_reduce_fusion(self):
-        """What :meth:`set_enable_all_reduce_fusion` was given; False before that."""
+        """Return the value of :meth:`set_enable_all_reduce_fusion`, or False."""
         return self._fused
 
     def reset(self):
-        """Put every setting back to its default."""
+        """Reset every setting to its default."""
         self._sizes, self._fused = {}, False
         context.reset_auto_parallel_context()
 
@@ -80,7 +80,7 @@ _the_context = _AutoParallelContext()
 
 
 def auto_parallel_context():
-    """The one object of this kind."""
+    """Return the only `_AutoParallelContext`."""
     return _the_context
 
 

@@ -1,10 +1,10 @@
-"""Cells that collect the slices of a Parameter from all devices, as MindSpore's `save_checkpoint` does it."""
+"""Cells that gather the slices of a Parameter from all devices, used by MindSpore's `save_checkpoint`."""
 
 from typing import NoReturn
 
 
 def get_allgather_cell(group: str, need_merge_twice: bool = False) -> NoReturn:
-    """Refused: what lies on devices of several processes is one array, which other functions bring together.
+    """Raise NotImplementedError: a sharded Parameter is one array here, and other functions gather it.
 
     Raises:
         NotImplementedError: Always.
@@ -16,4 +16,4 @@ def get_allgather_cell(group: str, need_merge_twice: bool = False) -> NoReturn:
 
 
 def destroy_allgather_cell() -> None:
-    """Nothing: there is no Cell that :func:`get_allgather_cell` keeps."""
+    """Do nothing: :func:`get_allgather_cell` stores no Cell."""

@@ -1,7 +1,7 @@
 """`mindspore.communication.comm_func` of MindSpore 2: communication as functions of a Tensor.
 
-They act in PYNATIVE and GRAPH mode as the operators do that they call. JAX computes while Python goes on, whether
-`async_op` is set or not: a handle waits.
+In PYNATIVE and GRAPH mode they act as the operators that they call. JAX always computes asynchronously, with or
+without `async_op`; only a handle waits.
 """
 
 from typing import Literal
@@ -26,7 +26,7 @@ _WORLD = HCCL_WORLD_COMM_GROUP
 
 
 class CommHandle:
-    """What is still being communicated.
+    """Handle of a communication in progress.
 
     Args:
         tensor (Tensor): Its result.
@@ -36,7 +36,7 @@ class CommHandle:
         self._tensor = tensor
 
     def wait(self) -> None:
-        """Wait until the result is there."""
+        """Wait until the result is available."""
         self._tensor.asnumpy()
 
 
@@ -47,31 +47,31 @@ def _with_handle(tensor, async_op):
 def all_reduce(
     tensor: Tensor, op: _Reduction = "sum", group: str | None = _WORLD, async_op: bool = False
 ) -> tuple[Tensor, CommHandle | None]:
-    """``ops.AllReduce(op, group)(tensor)``, and a handle where `async_op` asks for one."""
+    """Return ``ops.AllReduce(op, group)(tensor)``, and a handle if `async_op` is True."""
     return _with_handle(ops.AllReduce(op, group or _WORLD)(tensor), async_op)
 
 
 def all_gather_into_tensor(
     tensor: Tensor, group: str | None = _WORLD, async_op: bool = False
 ) -> tuple[Tensor, CommHandle | None]:
-    """``ops.AllGather(group)(tensor)``, and a handle where `async_op` asks for one."""
+    """Return ``ops.AllGather(group)(tensor)``, and a handle if `async_op` is True."""
     return _with_handle(ops.AllGather(group or _WORLD)(tensor), async_op)
 
 
 def reduce_scatter_tensor(
     tensor: Tensor, op: _Reduction = "sum", group: str | None = _WORLD, async_op: bool = False
 ) -> tuple[Tensor, CommHandle | None]:
-    """``ops.ReduceScatter(op, group)(tensor)``, and a handle where `async_op` asks for one."""
+    """Return ``ops.ReduceScatter(op, group)(tensor)``, and a handle if `async_op` is True."""
     return _with_handle(ops.ReduceScatter(op, group or _WORLD)(tensor), async_op)
 
 
 def broadcast(tensor: Tensor, src: int = 0, group: str | None = _WORLD) -> Tensor:
-    """What the process `src`, counted among all, has."""
+    """Return the Tensor of the process with world rank `src`."""
     return ops.Broadcast(src, group or _WORLD)((tensor,))[0]
 
 
 def reduce(tensor: Tensor, dst: int, op: _Reduction = "sum", group: str | None = _WORLD) -> Tensor:
-    """The Tensors of the group joined for the process `dst`, counted among all; see ``ops.Reduce``.
+    """Return the group's Tensors combined for the process with world rank `dst`; see ``ops.Reduce``.
 
     Raises:
         ValueError: If `dst` is not in the group.
@@ -84,15 +84,15 @@ def reduce(tensor: Tensor, dst: int, op: _Reduction = "sum", group: str | None =
 
 
 def gather_into_tensor(tensor: Tensor, dst: int = 0, group: str | None = _WORLD) -> Tensor:
-    """The Tensors of the group one after another for the process `dst`; see ``ops.CollectiveGather``."""
+    """Return the group's Tensors concatenated for the process `dst`; see ``ops.CollectiveGather``."""
     return ops.CollectiveGather(dst, group or _WORLD)(tensor)
 
 
 def scatter_tensor(tensor: Tensor, src: int = 0, group: str | None = _WORLD) -> Tensor:
-    """A part of what the process `src` has for each of the group; see ``ops.CollectiveScatter``."""
+    """Return this process's slice of the Tensor of process `src`; see ``ops.CollectiveScatter``."""
     return ops.CollectiveScatter(src, group or _WORLD)(tensor)
 
 
 def barrier(group: str | None = _WORLD) -> None:
-    """Wait until all processes of the group have come here."""
+    """Wait until all processes of the group have called this function."""
     all_reduce(Tensor([0.0]), group=group)[0].asnumpy()

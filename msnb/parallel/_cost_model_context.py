@@ -1,4 +1,4 @@
-"""What a transfer and a computation are taken to cost in the search for sharding strategies."""
+"""Costs of transfers and computations that the search for sharding strategies assumes."""
 
 from msnb import context, log
 from msnb._settings import Settings
@@ -30,8 +30,8 @@ _costs = Settings(
 
 
 def set_cost_model_context(**kwargs):
-    """Change costs. ``device_memory_capacity``, in bytes, is what "auto_parallel" lets a device keep; the others have
-    no effect, which is said once.
+    """Change costs. ``device_memory_capacity``, in bytes, limits the memory that "auto_parallel" uses on a device. The
+    others have no effect, and a message says so once.
 
     Raises:
         ValueError: If a key is unknown.
@@ -48,12 +48,12 @@ def set_cost_model_context(**kwargs):
 
 
 def get_cost_model_context(attr_key):
-    """Value of a setting of :func:`set_cost_model_context`. Raises ValueError when there is none of that name."""
+    """Return a setting of :func:`set_cost_model_context`. Raise ValueError if there is none of that name."""
     return getattr(_costs.values, _costs.find(attr_key))
 
 
 def reset_cost_model_context():
-    """Put every setting of :func:`set_cost_model_context` back to its default."""
+    """Reset every setting of :func:`set_cost_model_context` to its default."""
     _costs.reset()
     context._tell_parallel()
 

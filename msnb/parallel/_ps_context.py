@@ -1,4 +1,4 @@
-"""Parameter servers: what r1.1 code asks about them. There are none yet, so this process is a worker of none."""
+"""Parameter servers, as r1.1 code queries them. msnb has none, so this process has no such role."""
 
 from msnb._later import not_yet
 

@@ -1,6 +1,6 @@
-"""Slices of a Tensor: which part of it belongs to which device.
+"""Slices of a Tensor and the devices that they belong to.
 
-A layout is a device matrix (how the devices are arranged) and a tensor map (for each axis of the Tensor the axis of the
+A layout is a device matrix (the grid of devices) and a tensor map (for each axis of the Tensor the axis of the
 device matrix, counted from the last one, that splits it; -1 splits nothing).
 """
 
@@ -13,19 +13,19 @@ from msnb.core.tensor import Tensor
 
 
 def _get_tensor_strategy(dev_mat, tensor_map):
-    """Number of parts that each axis of the Tensor is split into."""
+    """Return the number of slices along each axis of the Tensor."""
     return [1 if axis == -1 else dev_mat[-axis - 1] for axis in tensor_map]
 
 
 def _get_tensor_slice_index(device_arrangement, tensor_strategy, tensor_map, rank_index):
-    """Number of the slice, in row-major order of the parts, that the device `rank_index` holds."""
-    place = np.unravel_index(rank_index, device_arrangement)
-    part = [0 if axis == -1 else int(place[-axis - 1]) for axis in tensor_map]
-    return int(np.ravel_multi_index(part, tensor_strategy)) if part else 0
+    """Return the row-major number of the slice on the device `rank_index`."""
+    coordinates = np.unravel_index(rank_index, device_arrangement)
+    slice_coordinates = [0 if axis == -1 else int(coordinates[-axis - 1]) for axis in tensor_map]
+    return int(np.ravel_multi_index(slice_coordinates, tensor_strategy)) if slice_coordinates else 0
 
 
 def _chunk_tensor_by_strategy(np_tensor, strategy):
-    """All slices of an array in row-major order of the parts.
+    """Return all slices of an array in row-major order.
 
     Raises:
         TypeError: If `np_tensor` is not a numpy array.
@@ -38,24 +38,24 @@ def _chunk_tensor_by_strategy(np_tensor, strategy):
             f"The strategy should have one entry for each of the {np_tensor.ndim} axes, but got {strategy}."
         )
     slices = [np_tensor]
-    for axis, parts in enumerate(strategy):
-        slices = [part for whole in slices for part in np.split(whole, parts, axis=axis)]
+    for axis, count in enumerate(strategy):
+        slices = [piece for block in slices for piece in np.split(block, count, axis=axis)]
     return slices
 
 
 def _get_slice_index(dev_mat, tensor_map):
-    """Number of the slice that this process holds."""
+    """Return the number of this process's slice."""
     return _get_tensor_slice_index(dev_mat, _get_tensor_strategy(dev_mat, tensor_map), tensor_map, get_rank())
 
 
 def _load_tensor(tensor, dev_mat, tensor_map):
-    """This process's slice of `tensor`, as a numpy array."""
+    """Return this process's slice of `tensor` as a numpy array."""
     slices = _chunk_tensor_by_strategy(tensor.asnumpy(), _get_tensor_strategy(dev_mat, tensor_map))
     return slices[_get_slice_index(dev_mat, tensor_map)]
 
 
 def _load_tensor_by_layout(tensor, layout):
-    """This process's slice of `tensor`; `layout` is (device matrix, tensor map, ., ., evenly split, group).
+    """Return this process's slice of `tensor`; `layout` is (device matrix, tensor map, ., ., evenly split, group).
 
     Raises:
         TypeError: If `layout` is not a tuple.
@@ -71,27 +71,29 @@ def _load_tensor_by_layout(tensor, layout):
         raise RuntimeError("A Tensor can only be split evenly, but the layout says otherwise.")
     if tensor.size == 1:
         return tensor
-    part = _load_tensor(tensor, dev_mat, tensor_map)
-    return Tensor(np.split(part, get_group_size(group))[get_rank(group)] if group else part)
+    local_slice = _load_tensor(tensor, dev_mat, tensor_map)
+    return Tensor(np.split(local_slice, get_group_size(group))[get_rank(group)] if group else local_slice)
 
 
 def _reshape_param_data(param_data, dev_mat, tensor_map):
-    """The whole Tensor from the slices of all devices, which `param_data` has one after another on its first axis."""
-    return Tensor(joined(np.split(param_data.asnumpy(), int(np.prod(dev_mat)), axis=0), dev_mat, tensor_map)[0])
+    """Return the full Tensor from `param_data`, which has the slices of all devices concatenated on its first axis."""
+    return Tensor(join_slices(np.split(param_data.asnumpy(), int(np.prod(dev_mat)), axis=0), dev_mat, tensor_map)[0])
 
 
-def joined(
+def join_slices(
     slices: Sequence[np.ndarray], dev_mat: Sequence[int], tensor_map: Sequence[int]
 ) -> tuple[np.ndarray, list[int]]:
-    """(the whole, rows of each slice in the order of the parts) from the slices of all devices, in their order.
+    """Return (full array, rows of each slice in row-major order) from the slices of all devices, in device order.
 
     Raises:
-        ValueError: If they do not fit together.
+        ValueError: If the slices do not fit together.
     """
     strategy = _get_tensor_strategy(dev_mat, tensor_map)
-    # Several devices may hold the same slice; any of them will do.
-    by_index = {_get_tensor_slice_index(dev_mat, strategy, tensor_map, rank): part for rank, part in enumerate(slices)}
+    # Several devices may have the same slice; any of them will do.
+    by_index = {
+        _get_tensor_slice_index(dev_mat, strategy, tensor_map, rank): block for rank, block in enumerate(slices)
+    }
     blocks = np.empty(strategy, dtype=object)
-    for index, part in by_index.items():
-        blocks[np.unravel_index(index, strategy)] = part
-    return np.block(blocks.tolist()), [len(part) for _, part in sorted(by_index.items())]
+    for index, block in by_index.items():
+        blocks[np.unravel_index(index, strategy)] = block
+    return np.block(blocks.tolist()), [len(block) for _, block in sorted(by_index.items())]

@@ -1,4 +1,4 @@
-"""What networks ask about the way they are spread over devices."""
+"""Parallel settings that networks and training code read."""
 
 import numpy as np
 
@@ -31,7 +31,7 @@ def _get_pipeline_stages():
 
 
 def _check_full_batch():
-    """Raises RuntimeError when `full_batch` is on in a mode that has no use for it."""
+    """Raise RuntimeError if `full_batch` is set in a mode that does not support it."""
     if _get_full_batch() and _get_parallel_mode() not in _AUTO_MODES:
         raise RuntimeError(
             f"full_batch=True belongs to parallel_mode 'semi_auto_parallel' or 'auto_parallel', "
@@ -40,35 +40,37 @@ def _check_full_batch():
 
 
 def _need_to_full():
-    """Whether each device is given a part of the batch while the graph is written for the whole."""
+    """Return True if each device receives part of the batch while the graph is written for all of it."""
     return _get_parallel_mode() in _AUTO_MODES and not _get_full_batch()
 
 
 def _to_full_shapes(shapes, device_num):
-    """`shapes` with the first axis of each `device_num` times as long."""
+    """Return `shapes` with the first axis of each multiplied by `device_num`."""
     return [tuple(size * device_num if i == 0 else size for i, size in enumerate(shape)) for shape in shapes]
 
 
 def _to_full_tensor(elem, device_num, global_rank, scaling_sens=None):
-    """Tensors for the whole batch that hold this device's part `elem` at its place and zeros elsewhere.
+    """Return Tensors of the full batch size, with this device's values `elem` at its rows and zeros elsewhere.
 
     Raises:
         ValueError: If `global_rank` is not below `device_num`, or an element is neither Tensor nor numpy array.
     """
     if global_rank >= device_num:
         raise ValueError(f"The global rank should be below the number of devices {device_num}, but got {global_rank}.")
-    whole = []
-    for part in elem if isinstance(elem, (tuple, list)) else (elem,):
-        if not isinstance(part, (Tensor, np.ndarray)):
-            raise ValueError(f"Elements should be Tensors or numpy arrays, but got {part!r} ({type(part).__name__}).")
-        values = part.asnumpy() if isinstance(part, Tensor) else part
+    tensors = []
+    for element in elem if isinstance(elem, (tuple, list)) else (elem,):
+        if not isinstance(element, (Tensor, np.ndarray)):
+            raise ValueError(
+                f"Elements should be Tensors or numpy arrays, but got {element!r} ({type(element).__name__})."
+            )
+        values = element.asnumpy() if isinstance(element, Tensor) else element
         full = np.zeros(_to_full_shapes([values.shape], device_num)[0], values.dtype)
         batch = values.shape[0] if values.ndim else 0
         full[global_rank * batch : (global_rank + 1) * batch] = values
-        whole.append(Tensor(full))
+        tensors.append(Tensor(full))
     if scaling_sens:
-        whole.append(Tensor(scaling_sens, float32))
-    return tuple(whole)
+        tensors.append(Tensor(scaling_sens, float32))
+    return tuple(tensors)
 
 
 def _get_gradients_mean():
@@ -76,18 +78,21 @@ def _get_gradients_mean():
 
 
 def _get_device_num():
-    """Number of devices: 1 in stand-alone mode, else what the context was given, else the number of processes, or of
-    their devices where a program is one of all of them."""
+    """Return the number of devices.
+
+    It is 1 in stand-alone mode, otherwise the context's `device_num`, otherwise the number of processes, or of all
+    their devices where one program runs on all of them.
+    """
     if _get_parallel_mode() == ParallelMode.STAND_ALONE:
         return 1
     if "device_num" in _SETTINGS.assigned:
         return _SETTINGS.values.device_num
-    several = get_group_size() > 1 and _is_in_auto_parallel_mode()
-    return len(all_devices()) if several else get_group_size()
+    is_one_program = get_group_size() > 1 and _is_in_auto_parallel_mode()
+    return len(all_devices()) if is_one_program else get_group_size()
 
 
 def _get_global_rank():
-    """Number of this device: 0 in stand-alone mode, else what the context was given, else the process's rank."""
+    """Return the number of this device: 0 in stand-alone mode, otherwise the context's value or the process's rank."""
     if _get_parallel_mode() == ParallelMode.STAND_ALONE:
         return 0
     return _SETTINGS.values.global_rank if "global_rank" in _SETTINGS.assigned else get_rank()
@@ -95,20 +100,20 @@ def _get_global_rank():
 
 def _get_parameter_broadcast():
     broadcast = _SETTINGS.values.parameter_broadcast
-    spread = _get_parallel_mode() in (ParallelMode.DATA_PARALLEL, ParallelMode.HYBRID_PARALLEL)
-    if spread and not broadcast and get_seed() is None and _get_device_num() > 1:
+    has_copies = _get_parallel_mode() in (ParallelMode.DATA_PARALLEL, ParallelMode.HYBRID_PARALLEL)
+    if has_copies and not broadcast and get_seed() is None and _get_device_num() > 1:
         log.warning("Devices start from different parameters: call set_seed, or set parameter_broadcast=True.")
     return broadcast
 
 
 def _device_number_check(parallel_mode, device_number):
-    """Raises ValueError when there are several devices in stand-alone mode."""
+    """Raise ValueError if there are several devices in stand-alone mode."""
     if parallel_mode == ParallelMode.STAND_ALONE and device_number != 1:
         raise ValueError(f"In parallel_mode 'stand_alone' the device number should be 1, but got {device_number}.")
 
 
 def _parameter_broadcast_check(parallel_mode, parameter_broadcast):
-    """Raises ValueError when parameters are to be broadcast in a mode that has one copy of them."""
+    """Raise ValueError if Parameters are to be broadcast in a mode that has one copy of them."""
     if parameter_broadcast is True and parallel_mode in (ParallelMode.STAND_ALONE, *_AUTO_MODES):
         raise ValueError(
             f"parameter_broadcast=True belongs to parallel_mode 'data_parallel' or 'hybrid_parallel', "
@@ -117,17 +122,17 @@ def _parameter_broadcast_check(parallel_mode, parameter_broadcast):
 
 
 def _is_sharding_propagation():
-    """Whether the strategies of a few operators are to decide about the others."""
+    """Return True if the strategies of a few operators determine the others."""
     return _SETTINGS.values.auto_parallel_search_mode == "sharding_propagation"
 
 
 def _get_enable_parallel_optimizer():
-    """Whether the optimizer's state is to be spread over devices."""
+    """Return True if the optimizer's state is sharded over devices."""
     return _SETTINGS.values.enable_parallel_optimizer
 
 
 def _parallel_predict_check():
-    """Raises RuntimeError when the settings do not allow Model.predict."""
+    """Raise RuntimeError if the settings do not allow Model.predict."""
     if not _is_in_auto_parallel_mode():
         return
     if not _get_full_batch():
@@ -139,4 +144,4 @@ def _parallel_predict_check():
 
 
 def _reset_op_id():
-    """Nothing to do: the operators of each program are numbered from 0 on, see `parallel.calls`."""
+    """Do nothing: the operators of each program are numbered from 0, see `parallel.calls`."""

@@ -23,12 +23,13 @@ def set_algo_parameters(**kwargs: Any) -> None:
     """Change parameters of the search for sharding strategies.
 
     Args:
-        fully_use_devices (bool): Whether only strategies that use every device are considered. Default: True.
-        elementwise_op_strategy_follow (bool): Whether an elementwise operator is sharded as the next. Default: False.
-        tensor_slice_align_enable (bool): Whether slices of MatMul are checked for alignment. Default: False.
+        fully_use_devices (bool): If True, only strategies that use every device are considered. Default: True.
+        elementwise_op_strategy_follow (bool): If True, an elementwise operator is sharded as its reader. Default:
+            False.
+        tensor_slice_align_enable (bool): If True, slices of MatMul are checked for alignment. Default: False.
         tensor_slice_align_size (int): The smallest such slice, in [1, 1024]. Default: 16.
-        enable_algo_approxi (bool): Whether the search may approximate. Default: False.
-        algo_approxi_epsilon (float): How much. Default: 0.1.
+        enable_algo_approxi (bool): If True, the search may approximate. Default: False.
+        algo_approxi_epsilon (float): Tolerance of the approximation. Default: 0.1.
 
     Raises:
         ValueError: If a key is unknown or a value out of range.
@@ -40,10 +41,10 @@ def set_algo_parameters(**kwargs: Any) -> None:
 
 
 def get_algo_parameters(attr_key: str) -> Any:
-    """Value of a parameter of :func:`set_algo_parameters`. Raises ValueError when there is none of that name."""
+    """Return a parameter of :func:`set_algo_parameters`. Raise ValueError if there is none of that name."""
     return getattr(_parameters.values, _parameters.find(attr_key))
 
 
 def reset_algo_parameters() -> None:
-    """Put every parameter of :func:`set_algo_parameters` back to its default."""
+    """Reset every parameter of :func:`set_algo_parameters` to its default."""
     _parameters.reset()

@@ -1,5 +1,7 @@
-"""`AutoParallel`: a network with settings of its own for how it is spread over devices, as MindSpore 2.5 and later have
-them in place of ``set_auto_parallel_context``."""
+"""`AutoParallel`: a network with its own parallel settings.
+
+MindSpore 2.5 and later use it in place of ``set_auto_parallel_context``.
+"""
 
 import contextlib
 import functools
@@ -29,28 +31,27 @@ _IN_ONE_FILE = (
 )
 _GPIPE = "a stage is one segment, the schedule is GPipe's, and all devices have the result"
 _NORMS = "msnb.view(...).gradients() and Model.train's summaries show gradients"
-_within: list[Any] = []  # whose settings hold, the innermost last
+_active: list[Any] = []  # networks whose settings are active, the innermost last
 
 
 class AutoParallel(Cell):
-    """
-    A network, or a function that trains one, which is spread over devices by settings of its own; others are not.
+    """A network, or a function that trains one, that is sharded over devices by its own settings.
 
-    It has an effect where it is what is called, or what `Model` is given: within a graph it is the network alone. The
-    devices are those of ``set_auto_parallel_context(device_num=...)``, or of all processes; with one, nothing is
-    spread.
+    It takes effect when it is called itself or passed to `Model`. Inside a graph it acts as the network alone. The
+    devices are those of ``set_auto_parallel_context(device_num=...)``, or of all processes. With one device nothing
+    is sharded.
 
     Args:
-        network (Union[Cell, Callable]): What is called.
-        parallel_mode (str): "semi_auto", as strategies of operators say; "sharding_propagation" and
-            "recursive_programming", as a search finds, from strategies that there are or without.
+        network (Union[Cell, Callable]): The network or function.
+        parallel_mode (str): "semi_auto" uses the strategies of operators. "sharding_propagation" and
+            "recursive_programming" search for strategies, starting from those of operators if there are any.
             Default: "semi_auto".
 
     Inputs:
         - ***inputs** - Those of the network.
 
     Outputs:
-        What the network gives.
+        The outputs of the network.
 
     Raises:
         TypeError: If `network` cannot be called.
@@ -74,7 +75,7 @@ class AutoParallel(Cell):
                 f"For 'AutoParallel', 'network' should be a Cell or a function, but got {describe(network)}."
             )
         self.network = network
-        self._told: dict[str, Any] = dict(_MODES[parallel_mode])
+        self._settings: dict[str, Any] = dict(_MODES[parallel_mode])
 
     def construct(self, *inputs: Any) -> Any:
         return self.network(*inputs)
@@ -88,57 +89,57 @@ class AutoParallel(Cell):
     # ------------------------------------------------------------------ files
     @checked
     def load_param_strategy_file(self, file_path: Str) -> None:
-        """Give the strategies of a file to the operators that read the Parameters in it.
+        """Use the strategies of a file for the operators that read the Parameters named in it.
 
         Args:
             file_path (str): MindSpore's strategy file.
         """
-        self._told["strategy_ckpt_load_file"] = file_path
+        self._settings["strategy_ckpt_load_file"] = file_path
 
     @checked
     def save_param_strategy_file(self, file_path: Str) -> None:
-        """Write strategies and layouts with each program that is compiled.
+        """Write strategies and layouts to a file whenever a program is compiled.
 
         Args:
-            file_path (str): Where to.
+            file_path (str): Path of the file.
         """
-        self._told["strategy_ckpt_save_file"] = file_path
+        self._settings["strategy_ckpt_save_file"] = file_path
 
     def disable_strategy_file_only_for_trainable_params(self) -> None:
-        """Strategy files hold all Parameters; they do in any case."""
+        """Without effect: strategy files always contain all Parameters."""
 
     @checked
     def load_operator_strategy_file(self, file_path: Str) -> None:
-        """Raise NotImplementedError: strategies of operators are in the files of Parameters."""
+        """Raise NotImplementedError: the files of Parameters contain the strategies of operators."""
         raise NotImplementedError(_IN_ONE_FILE.format("load"))
 
     @checked
     def save_operator_strategy_file(self, file_path: Str) -> None:
-        """Raise NotImplementedError: strategies of operators are in the files of Parameters."""
+        """Raise NotImplementedError: the files of Parameters contain the strategies of operators."""
         raise NotImplementedError(_IN_ONE_FILE.format("save"))
 
     @checked
     def set_group_ckpt_save_file(self, file_path: Str) -> None:
-        """Without effect: any checkpoint holds whole Parameters.
+        """Without effect: every checkpoint contains full Parameters.
 
         Args:
-            file_path (str): Where MindSpore writes which devices hold the same.
+            file_path (str): Where MindSpore writes the groups of devices with equal slices.
         """
         log.unused("AutoParallel", "save_checkpoint writes whole Parameters", set_group_ckpt_save_file=True)
 
     # ------------------------------------------------------------------ arguments, optimizer, stages
     def dataset_strategy(self, config: Any) -> None:
-        """What each device is given of an argument.
+        """Set how each argument is sharded over devices.
 
         Args:
-            config (Union[str, tuple]): "data_parallel", its rows; "full_batch", all of it; or for each argument a tuple
-                with the number of parts of each of its axes.
+            config (Union[str, tuple]): "data_parallel" splits the batch axis; "full_batch" replicates; or for each
+                argument a tuple with the number of shards along each of its axes.
 
         Raises:
             TypeError: If it is neither a string nor a tuple of tuples.
             ValueError: If the string is another one.
         """
-        self._told.update(context._parallel.check({"dataset_strategy": config}))
+        self._settings.update(context._parallel.check({"dataset_strategy": config}))
 
     @checked
     def hsdp(
@@ -147,13 +148,14 @@ class AutoParallel(Cell):
         threshold: Annotated[int, Int] = 64,
         optimizer_level: Annotated[str, OneOf("level1", "level2", "level3")] = "level1",
     ) -> None:
-        """Cut what the optimizer keeps over the devices that have the same of a Parameter.
+        """Shard the optimizer's state over the devices that have the same Parameter.
 
         Args:
-            shard_size (int): Over how many; without effect, it is all of them. Default: -1, all.
-            threshold (int): KiB below which nothing is cut; without effect, all is cut that can be. Default: 64.
-            optimizer_level (str): "level1"; gradients and weights, "level2" and "level3", are cut as XLA finds best.
-                Default: "level1".
+            shard_size (int): Number of devices to shard over. Without effect: always all of them. Default: -1, all.
+            threshold (int): KiB below which nothing is sharded. Without effect: everything divisible is sharded.
+                Default: 64.
+            optimizer_level (str): "level1". XLA decides the sharding of gradients and weights, which "level2" and
+                "level3" request. Default: "level1".
 
         Raises:
             ValueError: If `shard_size` is neither positive nor -1, or `threshold` negative.
@@ -169,7 +171,7 @@ class AutoParallel(Cell):
             threshold=threshold != 64,
             optimizer_level=optimizer_level != "level1",
         )
-        self._told["enable_parallel_optimizer"] = True
+        self._settings["enable_parallel_optimizer"] = True
 
     @checked
     def pipeline(
@@ -182,9 +184,9 @@ class AutoParallel(Cell):
         """Divide a network of equal blocks into stages, see `nn.PipelineCell`.
 
         Args:
-            stages (int): How many. Default: 1.
+            stages (int): Number of stages. Default: 1.
             output_broadcast (bool): Without effect: all devices have the result. Default: False.
-            interleave (bool): Without effect, a stage is one segment. Default: False.
+            interleave (bool): Without effect: a stage is one segment. Default: False.
             scheduler (str): Without effect: the schedule is GPipe's, which gives the same numbers. Default: "1f1b".
         """
         log.unused(
@@ -194,23 +196,23 @@ class AutoParallel(Cell):
             output_broadcast=output_broadcast,
             scheduler=scheduler not in ("1f1b", "gpipe"),
         )
-        self._told["pipeline_stages"] = stages
+        self._settings["pipeline_stages"] = stages
 
     def get_pipeline_stages(self) -> int:
-        """How many stages there are."""
-        return self._told.get("pipeline_stages", 1)
+        """Return the number of stages."""
+        return self._settings.get("pipeline_stages", 1)
 
     # ------------------------------------------------------------------ gradients and communication
     def enable_gradients_mean(self) -> None:
-        """Average gradients over devices rather than sum them, where each has a loss of its own."""
-        self._told["gradients_mean"] = True
+        """Average gradients over devices instead of adding them, where each device has its own loss."""
+        self._settings["gradients_mean"] = True
 
     def disable_gradient_fp32_sync(self) -> None:
-        """Without effect: gradients are summed in the type that they have."""
+        """Without effect: gradients are summed in their own type."""
         log.unused("AutoParallel", _AS_THEY_ARE, disable_gradient_fp32_sync=True)
 
     def enable_fp32_communication(self) -> None:
-        """Without effect: gradients are summed in the type that they have."""
+        """Without effect: gradients are summed in their own type."""
         log.unused("AutoParallel", _AS_THEY_ARE, enable_fp32_communication=True)
 
     def disable_loss_repeated_mean(self) -> None:
@@ -222,7 +224,7 @@ class AutoParallel(Cell):
         """Without effect: XLA groups communication.
 
         Args:
-            config (dict): How MindSpore groups it.
+            config (dict): MindSpore's settings for the groups.
         """
         log.unused("AutoParallel", _GROUPED, comm_fusion=True)
 
@@ -235,7 +237,9 @@ class AutoParallel(Cell):
         log.unused("AutoParallel", "it tunes Ascend chips", transformer_opt=file_path is not None)
 
     def no_init_parameters_in_compile(self) -> None:
-        """Without effect: values are made when somebody needs them, see `mindspore.nn.utils.no_init_parameters`."""
+        """Without effect: values are initialized when they are first used, see
+        `mindspore.nn.utils.no_init_parameters`.
+        """
 
     def print_local_norm(self) -> None:
         """Without effect, see `dump_local_norm`."""
@@ -243,7 +247,7 @@ class AutoParallel(Cell):
 
     @checked
     def dump_local_norm(self, file_path: Str) -> None:
-        """Without effect: gradients are seen in the gradient view and in summaries.
+        """Without effect: the gradient view and summaries show gradients.
 
         Args:
             file_path (str): Where MindSpore writes norms.
@@ -257,31 +261,31 @@ class AutoParallel(Cell):
 
 @contextlib.contextmanager
 def settings_of(network: Any) -> Iterator[None]:
-    """Where what is called is spread over devices as an `AutoParallel` says; as the context does for any other Cell.
+    """Context manager that applies the settings of an `AutoParallel`. Any other network uses those of the context.
 
     Args:
-        network (Any): What may be one.
+        network (Any): The network or function that is called.
     """
-    if not isinstance(network, AutoParallel) or network in _within:
+    if not isinstance(network, AutoParallel) or network in _active:
         yield
         return
     parallel = context._parallel
     before, assigned = dict(vars(parallel.values)), set(parallel.assigned)
-    _within.append(network)
+    _active.append(network)
     try:
-        context.set_auto_parallel_context(**network._told)
+        context.set_auto_parallel_context(**network._settings)
         if _get_device_num() == 1:
             context.set_auto_parallel_context(parallel_mode=context.ParallelMode.STAND_ALONE, pipeline_stages=1)
         yield
     finally:
-        _within.remove(network)
+        _active.remove(network)
         vars(parallel.values).update(before)
         parallel.assigned.intersection_update(assigned)
         context._tell_parallel()
 
 
 def in_own_settings(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator: a method of what has a `_network` runs in the settings of that."""
+    """Decorate a method to run with the settings of the object's `_network`."""
 
     @functools.wraps(method)
     def call(self, *args, **kwargs):

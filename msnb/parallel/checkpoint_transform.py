@@ -1,4 +1,4 @@
-"""Face of ``mindspore.parallel.checkpoint_transform``: checkpoints whose Parameters are in parts."""
+"""Re-export module for ``mindspore.parallel.checkpoint_transform``: checkpoints with sliced Parameters."""
 
 from typing import Any
 
@@ -9,4 +9,4 @@ __all__ = ["build_searched_strategy", "load_distributed_checkpoint", "merge_slic
 
 
 def __getattr__(name: str) -> Any:
-    return asked("msnb.parallel", name)  # which has the same names
+    return asked("msnb.parallel", name)  # that module has the same missing names

@@ -1,7 +1,7 @@
-"""The communication in a compiled program: what XLA put in, with the bytes that each device sends.
+"""Communication operations in a compiled program, with the bytes that each device sends.
 
-How many bytes each kind sends is told in `msnb.ir.collectives`. What stands in the body of a loop is counted as often
-as XLA says that it runs, once where it does not say.
+`msnb.ir.collectives` defines the bytes of each kind. An operation in a loop counts as often as XLA says that the loop
+runs, or once if XLA does not say.
 """
 
 import math
@@ -19,13 +19,13 @@ _TRIPS = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
 
 
 class Collective(NamedTuple):
-    """One communication of a program.
+    """One communication operation of a program.
 
     Attributes:
         kind (str): "all-reduce", "all-gather", "reduce-scatter", "all-to-all" or "collective-permute".
-        devices (int): How many take part in one group.
-        bytes (float): What each of them sends, in all runs.
-        times (int): How often it runs.
+        devices (int): Number of devices in one group.
+        bytes (float): Bytes that each of them sends, in all runs.
+        times (int): Number of runs.
     """
 
     kind: str
@@ -35,34 +35,34 @@ class Collective(NamedTuple):
 
 
 def collectives(hlo: str, devices: int) -> list[Collective]:
-    """The communication in the text of a compiled program.
+    """Return the communication operations in the text of a compiled program.
 
     Args:
-        hlo (str): What ``program.compiled().as_text()`` gives.
-        devices (int): How many the program runs on.
+        hlo (str): The text, ``program.compiled().as_text()``.
+        devices (int): Number of devices that the program runs on.
     """
     lines = hlo.splitlines()
-    times = _times(lines)
-    found, inside = [], ""
+    times = _count_runs(lines)
+    operations, computation = [], ""
     for line in lines:
-        opened = COMPUTATION.match(line)
-        if opened:
-            inside = opened[2]
+        header = COMPUTATION.match(line)
+        if header:
+            computation = header[2]
         call = _CALL.match(line)
         if call is None:
             continue
-        made, kind, started, rest = call.groups()
-        group, runs = group_of(kind, rest, devices), times.get(inside, 1)
-        size = made_by(kind, [_bytes(*array) for array in ARRAY.findall(made)], bool(started))
-        found.append(Collective(kind, group, runs * sent_by(kind, size, group), runs))
-    return found
+        result_type, kind, is_async_start, rest = call.groups()
+        group, runs = group_of(kind, rest, devices), times.get(computation, 1)
+        size = made_by(kind, [_array_bytes(*array) for array in ARRAY.findall(result_type)], bool(is_async_start))
+        operations.append(Collective(kind, group, runs * sent_by(kind, size, group), runs))
+    return operations
 
 
 def communication_of(root: Any, *args: Any) -> list[Collective]:
-    """The communication in what a Cell or function is compiled to in GRAPH mode for these arguments.
+    """Return the communication in the compiled GRAPH mode program of a Cell or function for these arguments.
 
     Args:
-        root (Union[Cell, Callable]): What is called; a train step, to see what training sends.
+        root (Union[Cell, Callable]): The Cell or function; a train step shows the communication of training.
         args: Its arguments.
 
     Returns:
@@ -78,36 +78,36 @@ def communication_of(root: Any, *args: Any) -> list[Collective]:
     return collectives(program.compiled().as_text(), program.spread.devices)
 
 
-def total(found: list[Collective]) -> dict[str, float]:
-    """Bytes that each device sends, by kind."""
-    summed: dict[str, float] = defaultdict(float)
-    for one in found:
-        summed[one.kind] += one.bytes
-    return dict(summed)
+def total(operations: list[Collective]) -> dict[str, float]:
+    """Return the bytes that each device sends, by kind."""
+    totals: dict[str, float] = defaultdict(float)
+    for operation in operations:
+        totals[operation.kind] += operation.bytes
+    return dict(totals)
 
 
-def _times(lines):
-    """{computation: how often it runs in one run of the program}."""
-    calls, inside = {}, ""
+def _count_runs(lines):
+    """Return {computation: number of runs in one run of the program}."""
+    calls, computation = {}, ""
     for line in lines:
-        opened = COMPUTATION.match(line)
-        if opened:
-            inside = opened[2]
+        header = COMPUTATION.match(line)
+        if header:
+            computation = header[2]
         loop = _LOOP.search(line)
         if loop:
             trips = _TRIPS.search(line)
-            calls[loop[1]] = inside, int(trips[1]) if trips else 1
+            calls[loop[1]] = computation, int(trips[1]) if trips else 1
     times = {}
 
     def runs(name):
         if name not in times:
-            around, trips = calls.get(name, ("", 1))
-            times[name] = trips * (runs(around) if around else 1)
+            caller, trips = calls.get(name, ("", 1))
+            times[name] = trips * (runs(caller) if caller else 1)
         return times[name]
 
     return {name: runs(name) for name in calls}
 
 
-def _bytes(kind, dims):
-    size = TYPES.get(kind, ("", 1))[1]  # those that have no name there are of 8 bits or fewer
+def _array_bytes(kind, dims):
+    size = TYPES.get(kind, ("", 1))[1]  # types without an entry have 8 bits or fewer
     return math.prod(int(n) for n in dims.split(",") if n) * size

@@ -1,4 +1,4 @@
-"""`Layout`: axes of devices by name, and how a Tensor lies on them, as strategies of MindSpore 2.3 and later say it."""
+"""`Layout`: named axes of a device grid, and shardings of Tensors by these names, as in MindSpore 2.3 and later."""
 
 import math
 from typing import Any
@@ -9,16 +9,16 @@ from msnb.core.errors import describe
 __all__ = ["Layout"]
 
 _NONE = "None"
-_INTERLEAVED = "interleaved_parallel"  # parts that one device computes one after the other
+_INTERLEAVED = "interleaved_parallel"  # an axis whose shards one device computes one after the other
 
 
-class Lying(tuple[int, ...]):
-    """A strategy of one Tensor, a number of parts for each of its axes, which knows the axes of devices that cut them.
+class DimSharding(tuple[int, ...]):
+    """A strategy of one Tensor (a number of shards for each axis) that also names the device axes of each shard.
 
     Attributes:
-        matrix (tuple[int, ...]): Devices along each axis.
-        names (tuple[str, ...]): The names of these.
-        axes (tuple[tuple[int, ...], ...]): For each axis of the Tensor the places in `matrix` of those that cut it.
+        matrix (tuple[int, ...]): Number of devices along each device axis.
+        names (tuple[str, ...]): The names of the device axes.
+        axes (tuple[tuple[int, ...], ...]): For each axis of the Tensor the indices in `matrix` of its device axes.
     """
 
     matrix: tuple[int, ...]
@@ -27,7 +27,7 @@ class Lying(tuple[int, ...]):
     _map: tuple[Any, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The layout as MindSpore writes it: "tensor_map" counts axes of devices from the last one."""
+        """Return the layout in MindSpore's form. "tensor_map" counts device axes from the last one."""
         return {
             "device_matrix": self.matrix,
             "tensor_map": self._map,
@@ -37,7 +37,7 @@ class Lying(tuple[int, ...]):
         }
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Lying):
+        if not isinstance(other, DimSharding):
             return False
         return (self.matrix, self.names, self.axes) == (other.matrix, other.names, other.axes)
 
@@ -48,30 +48,29 @@ class Lying(tuple[int, ...]):
         return hash((self.matrix, self.names, self.axes))
 
     def __reduce__(self) -> Any:
-        return _lying, (self.matrix, self.names, self._map)
+        return _make_dim_sharding, (self.matrix, self.names, self._map)
 
 
 class Layout:
-    """
-    The devices as a grid whose axes have names; called with a name for each axis of a Tensor it gives a strategy of
-    that, for `Primitive.shard`, `Cell.shard` and `shard`.
+    """A grid of devices with named axes. Called with a name for each axis of a Tensor, it returns a strategy for
+    `Primitive.shard`, `Cell.shard` and `shard`.
 
     Args:
         device_matrix (tuple[int]): Devices along each axis; their product is the number of devices.
-        alias_name (tuple[str]): The name of each axis. "interleaved_parallel", the last one, is of parts that a device
-            computes one after the other; XLA orders what it computes, so that it has no effect.
-        rank_list (list[int]): The devices; only in their order. Default: None, all.
+        alias_name (tuple[str]): The name of each axis. The shards of the axis "interleaved_parallel", the last one, are
+            computed one after the other by one device. It has no effect: XLA schedules the computation.
+        rank_list (list[int]): The devices, in ascending order only. Default: None, all.
 
     Inputs:
-        - ***tensor_map** (Union[str, tuple[str]]) - For each axis of the Tensor the name of the axis of devices that
-          cuts it, several as a tuple, or "None".
+        - ***tensor_map** (Union[str, tuple[str]]) - For each axis of the Tensor the name of the device axis that
+          shards it, several as a tuple, or "None".
 
     Outputs:
         A strategy.
 
     Raises:
         TypeError: If an argument has another type.
-        ValueError: If the names are not as many, not different, or not those of axes.
+        ValueError: If the number of names is wrong, or names are repeated or unknown.
         NotImplementedError: If the devices are in another order.
 
     Supported Platforms:
@@ -88,8 +87,8 @@ class Layout:
     def __init__(
         self, device_matrix: tuple[int, ...], alias_name: tuple[str, ...], rank_list: list[int] | None = None
     ) -> None:
-        self._matrix = _all("device_matrix", device_matrix, tuple, int)
-        self._names = _all("alias_name", alias_name, tuple, str)
+        self._matrix = _check_items("device_matrix", device_matrix, tuple, int)
+        self._names = _check_items("alias_name", alias_name, tuple, str)
         if len(self._matrix) != len(self._names):
             raise ValueError(
                 f"For 'Layout', 'alias_name' should have a name for each of the {len(self._matrix)} axes in "
@@ -102,51 +101,56 @@ class Layout:
             )
         if _INTERLEAVED in self._names[:-1]:
             raise ValueError(f"For 'Layout', 'interleaved_parallel' should be the last name, but got {self._names}.")
-        every = list(range(math.prod(self._matrix)))
-        if rank_list is not None and _all("rank_list", rank_list, list, int) != every:
-            if sorted(rank_list) != every:
-                raise ValueError(f"For 'Layout', 'rank_list' should have each of {len(every)} devices once.")
+        ranks = list(range(math.prod(self._matrix)))
+        if rank_list is not None and _check_items("rank_list", rank_list, list, int) != ranks:
+            if sorted(rank_list) != ranks:
+                raise ValueError(f"For 'Layout', 'rank_list' should have each of {len(ranks)} devices once.")
             raise NotImplementedError(
-                f"For 'Layout', 'rank_list' should be {every[0]} to {every[-1]} in this order, which is that of the "
+                f"For 'Layout', 'rank_list' should be {ranks[0]} to {ranks[-1]} in this order, which is that of the "
                 f"devices of a mesh, but got {rank_list}. Leave it out, and name the axes in another order."
             )
 
-    def __call__(self, *tensor_map: str | tuple[str, ...]) -> Lying:
-        places: list[Any] = []
-        seen = set()
-        for given in tensor_map:
-            found = []
-            for name in given if isinstance(given, tuple) else (given,):
+    def __call__(self, *tensor_map: str | tuple[str, ...]) -> DimSharding:
+        tensor_axes: list[Any] = []
+        used_names = set()
+        for entry in tensor_map:
+            device_axes = []
+            for name in entry if isinstance(entry, tuple) else (entry,):
                 if name != _NONE and name not in self._names:
                     raise ValueError(f"For 'Layout', there is no axis {name!r}; there are {', '.join(self._names)}.")
-                if name in seen:
+                if name in used_names:
                     raise ValueError(f"For 'Layout', the axis {name!r} cuts one axis of a Tensor, but is given twice.")
-                seen.update([] if name == _NONE else [name])
-                found.append(-1 if name == _NONE else len(self._names) - 1 - self._names.index(name))
-            places.append(tuple(found) if isinstance(given, tuple) else found[0])
-        return _lying(self._matrix, self._names, tuple(places))
+                used_names.update([] if name == _NONE else [name])
+                device_axes.append(-1 if name == _NONE else len(self._names) - 1 - self._names.index(name))
+            tensor_axes.append(tuple(device_axes) if isinstance(entry, tuple) else device_axes[0])
+        return _make_dim_sharding(self._matrix, self._names, tuple(tensor_axes))
 
     def to_dict(self) -> dict[str, Any]:
-        """The devices as MindSpore writes them, of a Tensor without axes."""
+        """Return the grid of devices in MindSpore's form, for a Tensor without axes."""
         return self().to_dict()
 
     def __repr__(self) -> str:
         return f"Layout({self._matrix}, {self._names})"
 
 
-def _lying(matrix, names, places):
+def _make_dim_sharding(matrix, names, tensor_axes):
     axes = []
-    for place in places:
-        given = place if isinstance(place, tuple) else (place,)
-        axes.append(tuple(len(matrix) - 1 - p for p in given if p >= 0 and names[len(matrix) - 1 - p] != _INTERLEAVED))
+    for entry in tensor_axes:
+        device_axes = entry if isinstance(entry, tuple) else (entry,)
+        axes.append(
+            tuple(len(matrix) - 1 - p for p in device_axes if p >= 0 and names[len(matrix) - 1 - p] != _INTERLEAVED)
+        )
     if _INTERLEAVED in names:
         log.unused("Layout", "XLA orders what a device computes", interleaved_parallel=True)
-    found = Lying(math.prod(matrix[a] for a in cut) for cut in axes)
-    found.matrix, found.names, found.axes, found._map = matrix, names, tuple(axes), places
-    return found
+    sharding = DimSharding(math.prod(matrix[a] for a in device_axes) for device_axes in axes)
+    sharding.matrix, sharding.names, sharding.axes, sharding._map = matrix, names, tuple(axes), tensor_axes
+    return sharding
 
 
-def _all(name: str, value: Any, kind: type, of: type) -> Any:
+_lying = _make_dim_sharding  # the name in old pickles
+
+
+def _check_items(name: str, value: Any, kind: type, of: type) -> Any:
     if not isinstance(value, kind) or not all(isinstance(v, of) and not isinstance(v, bool) for v in value):
         raise TypeError(
             f"For 'Layout', '{name}' should be a {kind.__name__} of {of.__name__}, but got {describe(value)}."

@@ -1,5 +1,7 @@
-"""Face of ``mindspore.parallel.nn`` of 2.5 and later: networks that get a batch in parts, two under
-other names than in ``mindspore.nn``."""
+"""Re-export module for ``mindspore.parallel.nn`` of MindSpore 2.5 and later: networks that process a batch in parts.
+
+Two of them have other names than in ``mindspore.nn``.
+"""
 
 from msnb.nn import GradAccumulationCell as GradAccumulation
 from msnb.nn import MicroBatchInterleaved, PipelineCell, PipelineGradReducer

@@ -1,8 +1,9 @@
-"""DATA_PARALLEL and HYBRID_PARALLEL in several processes, each with its own rows, Parameters and loss, as MindSpore's.
+"""DATA_PARALLEL and HYBRID_PARALLEL in several processes, each with its own examples, Parameters and loss, as
+MindSpore's.
 
-Every process runs the program on what it has; where devices communicate, they wait for each other. What a process has
-stays on its own device before and after, so that everything else works as it does in one process. A program in which
-nobody communicates is a process's own: rank 0 may evaluate while others do not.
+Every process runs the program on its own data, and waits for the others only in communication operators. Arrays stay on
+the process's own device before and after a call, so all other code works as in a single process. A program without
+communication runs in one process alone: rank 0 may evaluate while the others do not.
 """
 
 from collections.abc import Callable, Iterable
@@ -21,170 +22,193 @@ from msnb.parallel.data_parallel import RANK, Replicas
 
 
 class Processes(Replicas):
-    """How a program is spread over the processes that have joined."""
+    """Partitioner of a program over the connected processes."""
 
     def __init__(self) -> None:
         super().__init__(world_size())
 
     def within(self, value: Any) -> Any:
-        """An argument as it is: these are this process's rows; see `core.spreading`."""
+        """Return the argument unchanged: it is this process's batch; see `core.spreading`."""
         return value
 
     def places(self, program: Any) -> Places | None:
-        """Where the arrays of a traced program are: each process has its own; see `core.spreading`."""
-        groups = talking(program.jaxpr.jaxpr)
+        """Return the shardings of a traced program's arrays, which each process stores for itself; see
+        `core.spreading`.
+        """
+        groups = communication_groups(program.jaxpr.jaxpr)
         if not groups:
             return None
         mesh = process_mesh()
-        own = NamedSharding(mesh, PartitionSpec())  # of each process; that they are equal, as this says, nobody asks
-        failing = program.n_results - 1 if program.errors else None
-        rest = [own] * (program.random + len(program._arguments))
+        # The spec says that the arrays of all processes are equal. They are not; JAX does not check it.
+        per_process = NamedSharding(mesh, PartitionSpec())
+        error_index = program.n_results - 1 if program.errors else None
+        rest = [per_process] * (program.random + len(program._arguments))
 
-        def around(form: Callable[..., Any]) -> Callable[..., Any]:
-            return _around(form, mesh, failing, groups)
+        def around(graph_form: Callable[..., Any]) -> Callable[..., Any]:
+            return _shard_form(graph_form, mesh, error_index, groups)
 
-        written, read = [own] * len(program.written), [own] * len(program.read)
-        return Places(written, read, rest, around, bring=None, calling=Apart)
+        written, read = [per_process] * len(program.written), [per_process] * len(program.read)
+        return Places(written, read, rest, around, bring=None, calling=PerProcessCall)
 
 
-class Apart:
-    """A call of several processes at once; each hands over the arrays of its own device, and is given such.
+class PerProcessCall:
+    """A call that all processes make together, in which each passes and receives arrays of its own device.
 
     Args:
-        call (Callable): What `jax.jit` has made of arrays that lie on the devices of all.
-        places (Places): Where they lie.
+        call (Callable): The `jax.jit` function of arrays on the devices of all processes.
+        places (Places): The shardings of these arrays.
     """
 
     def __init__(self, call: Any, places: Places) -> None:
         self.call = call
         self._places = places
-        place = next(iter((*places.written, *places.read, *places.rest)))
-        self._own = SingleDeviceSharding(next(iter(place.addressable_devices)))
+        sharding = next(iter((*places.written, *places.read, *places.rest)))
+        self._local_sharding = SingleDeviceSharding(next(iter(sharding.addressable_devices)))
         self.clear_cache: Callable[[], None] = call.clear_cache
 
     def __call__(self, written: list[Any], read: list[Any], *rest: Any) -> tuple[list[Any], tuple[Any, ...]]:
-        new, outs = self.call(*self._joined(self._whole, written, read, *rest))
+        new, outs = self.call(*self._convert_arguments(self._globalize, written, read, *rest))
         return [a.addressable_data(0) for a in new], tuple([a.addressable_data(0) for a in outs])
 
     def lower(self, *arguments: Any) -> Any:
-        """The call as StableHLO, for arguments as it is given them."""
-        return self.call.lower(*self._joined(_joined_like, *arguments))
+        """Return the call as StableHLO for the arguments of `__call__`."""
+        return self.call.lower(*self._convert_arguments(_abstract_argument, *arguments))
 
-    def _whole(self, value, place):
-        """What each process has as one array; of each the whole, as far as JAX knows."""
-        own = value if getattr(value, "sharding", None) == self._own else jax.device_put(value, self._own)
-        return jax.make_array_from_single_device_arrays(own.shape, place, [own])
+    def _globalize(self, value, sharding):
+        """Return the arrays of all processes as one array, which JAX takes for replicated."""
+        local = (
+            value
+            if getattr(value, "sharding", None) == self._local_sharding
+            else jax.device_put(value, self._local_sharding)
+        )
+        return jax.make_array_from_single_device_arrays(local.shape, sharding, [local])
 
-    def _joined(self, join, written, read, *rest):
-        where = self._places
+    def _convert_arguments(self, convert, written, read, *rest):
+        places = self._places
+        # strict=False: frozen Parameters are not passed
         return (
-            [join(a, place) for a, place in zip(written, where.written, strict=True)],
-            [join(a, place) for a, place in zip(read, where.read, strict=False)],  # frozen ones are not handed over
-            *[join(a, place) for a, place in zip(rest, where.rest, strict=True)],
+            [convert(a, sharding) for a, sharding in zip(written, places.written, strict=True)],
+            [convert(a, sharding) for a, sharding in zip(read, places.read, strict=False)],
+            *[convert(a, sharding) for a, sharding in zip(rest, places.rest, strict=True)],
         )
 
 
-def _joined_like(value, place):
-    kind = argument_like(value) if not isinstance(value, jax.ShapeDtypeStruct) else value
-    return jax.ShapeDtypeStruct(kind.shape, kind.dtype, sharding=place)
+def _abstract_argument(value, sharding):
+    abstract = argument_like(value) if not isinstance(value, jax.ShapeDtypeStruct) else value
+    return jax.ShapeDtypeStruct(abstract.shape, abstract.dtype, sharding=sharding)
 
 
 def process_mesh() -> Mesh:
-    """The first device of each process, in the order of their ranks."""
+    """Return the mesh of the first device of each process, in the order of their ranks."""
     first: dict[int, Any] = {}
     for device in jax.devices():
         first.setdefault(device.process_index, device)
     return Mesh(np.array([first[rank] for rank in sorted(first)]), (RANK,), axis_types=(AxisType.Auto,))
 
 
-def talking(jaxpr: Any) -> list[Any]:
-    """The groups in which a graph asks anything of other devices, in its order; all of them are None."""
-    found: list[Any] = []
+def communication_groups(jaxpr: Any) -> list[Any]:
+    """Return the distinct groups in which a graph communicates, in the graph's order. None is the group of all
+    devices.
+    """
+    groups: list[Any] = []
     for eqn in jaxpr.eqns:
-        if RANK in _names(eqn.params):
+        if RANK in _axis_names(eqn.params):
             if eqn.primitive.name != "axis_index":
-                found.append(eqn.params.get("axis_index_groups"))
+                groups.append(eqn.params.get("axis_index_groups"))
         for graph in jaxprs_in_params(eqn.params):
-            found += talking(graph)
-    return [group for place, group in enumerate(found) if group not in found[:place]]
+            groups += communication_groups(graph)
+    return [group for index, group in enumerate(groups) if group not in groups[:index]]
 
 
-def _names(params):
-    """The axes that an equation speaks of."""
-    named = params.get("axes", params.get("axis_name", ()))
-    return named if isinstance(named, (tuple, list)) else (named,)
+def _axis_names(params):
+    """Return the mesh axis names in an equation's parameters."""
+    axis_names = params.get("axes", params.get("axis_name", ()))
+    return axis_names if isinstance(axis_names, (tuple, list)) else (axis_names,)
 
 
-def _around(form, mesh, failing, groups):
-    """A graph of one process's arrays, as one that all of them run. What went wrong in one goes wrong in all that it
-    communicates with."""
+def _shard_form(form, mesh, error_index, groups):
+    """Return `form`, a graph of one process's arrays, as a function that all processes run.
 
-    def told(verdict):
+    An error code in one process becomes the error code of all processes that it communicates with.
+    """
+
+    def share_error_code(error_code):
         for group in groups:
-            verdict = jax.lax.pmax(verdict, RANK, axis_index_groups=group)
-        return verdict
+            error_code = jax.lax.pmax(error_code, RANK, axis_index_groups=group)
+        return error_code
 
     def local(params, extra, arrays):
         new, outs = form(params, extra, arrays)
-        return new, tuple([told(o) if i == failing else o for i, o in enumerate(outs)])
+        return new, tuple([share_error_code(o) if i == error_index else o for i, o in enumerate(outs)])
 
-    own = PartitionSpec()
-    return jax.shard_map(local, mesh=mesh, in_specs=(own, own, own), out_specs=(own, own), check_vma=False)
+    replicated = PartitionSpec()
+    return jax.shard_map(
+        local,
+        mesh=mesh,
+        in_specs=(replicated, replicated, replicated),
+        out_specs=(replicated, replicated),
+        check_vma=False,
+    )
 
 
-def together(fn: Callable[..., Any]) -> Callable[..., Any] | None:
-    """A function of arrays as one that every process of its groups calls with its own; None where there is one process.
+def run_in_all_processes(fn: Callable[..., Any]) -> Callable[..., Any] | None:
+    """Return `fn` as a function that every process of its groups calls with its own arrays, or None in a single
+    process.
 
-    Outside of a graph each operator that communicates is such a call.
+    Outside a graph each communication operator is such a call.
     """
     if world_size() == 1:
         return None
-    own, spread = PartitionSpec(), Processes()
+    replicated, partitioner = PartitionSpec(), Processes()
     mesh = process_mesh()
-    place = NamedSharding(mesh, own)
+    sharding = NamedSharding(mesh, replicated)
 
     def local(*arrays):
-        before, trace.thread.spread = trace.thread.spread, spread
+        previous, trace.thread.spread = trace.thread.spread, partitioner
         try:
             return fn(*arrays)
         finally:
-            trace.thread.spread = before
+            trace.thread.spread = previous
 
-    call = jax.jit(jax.shard_map(local, mesh=mesh, in_specs=own, out_specs=own, check_vma=False))
+    call = jax.jit(jax.shard_map(local, mesh=mesh, in_specs=replicated, out_specs=replicated, check_vma=False))
 
     def run(*arrays):
-        return jax.tree.map(own_part, call(*[of_all(a, place) for a in arrays]))
+        return jax.tree.map(local_shard, call(*[make_global(a, sharding) for a in arrays]))
 
     return run
 
 
-def of_all(value: Any, place: NamedSharding) -> jax.Array:
-    """What each process has as one array; of each the whole, as far as JAX knows."""
-    own = jax.device_put(value, next(iter(place.addressable_devices)))
-    return jax.make_array_from_single_device_arrays(own.shape, place, [own])
+def make_global(value: Any, sharding: NamedSharding) -> jax.Array:
+    """Return the values of all processes as one array, which JAX takes for replicated."""
+    local = jax.device_put(value, next(iter(sharding.addressable_devices)))
+    return jax.make_array_from_single_device_arrays(local.shape, sharding, [local])
 
 
-def own_part(value: jax.Array) -> jax.Array:
-    """What this process has of an array of all."""
+def local_shard(value: jax.Array) -> jax.Array:
+    """Return this process's shard of an array of all processes."""
     return value.addressable_data(0)
 
 
 def broadcast(parameters: Iterable[Any]) -> None:
-    """Give the Parameters of process 0 to all others."""
+    """Assign the Parameters of process 0 to those of all other processes."""
     if world_size() == 1:
         return
     parameters = list(parameters)
-    for p, value in zip(parameters, of_first([p._array for p in parameters]), strict=True):
+    for p, value in zip(parameters, broadcast_arrays([p._array for p in parameters]), strict=True):
         p._assign(value)
 
 
-def of_first(arrays: list[jax.Array]) -> list[jax.Array]:
-    """What process 0 has of arrays that each process has, on the own device of each; all of them call it."""
-    own, first = NamedSharding(process_mesh(), PartitionSpec()), world_rank() == 0
+def broadcast_arrays(arrays: list[jax.Array]) -> list[jax.Array]:
+    """Return the arrays of process 0 on each process's own device. All processes call it."""
+    replicated, is_first = NamedSharding(process_mesh(), PartitionSpec()), world_rank() == 0
 
-    def told(values):
+    def sum_values(values):
         return [jax.lax.psum(v, RANK) for v in values]
 
-    run = jax.jit(jax.shard_map(told, mesh=own.mesh, in_specs=own.spec, out_specs=own.spec, check_vma=False))
-    given = [of_all(array if first else jax.numpy.zeros_like(array), own) for array in arrays]
-    return [own_part(new).astype(array.dtype) for new, array in zip(run(given), arrays, strict=True)]
+    run = jax.jit(
+        jax.shard_map(
+            sum_values, mesh=replicated.mesh, in_specs=replicated.spec, out_specs=replicated.spec, check_vma=False
+        )
+    )
+    inputs = [make_global(array if is_first else jax.numpy.zeros_like(array), replicated) for array in arrays]
+    return [local_shard(new).astype(array.dtype) for new, array in zip(run(inputs), arrays, strict=True)]

@@ -1,4 +1,4 @@
-"""`shard`: strategies of a function or Cell, for what goes in and comes out."""
+"""`shard`: sharding strategies for the inputs and outputs of a function or Cell."""
 
 import functools
 from collections.abc import Callable
@@ -20,17 +20,18 @@ def shard(
     device: str = "Ascend",
     level: int = 0,
 ) -> Callable[..., Any]:
-    """
-    A function that does what `fn` does; in GRAPH mode with parallel_mode "semi_auto_parallel" or "auto_parallel" what
-    goes in, comes out and is held is cut over the devices as strategies say, and what is computed between follows.
+    """Return a function that computes `fn` with sharded inputs, outputs and Parameters.
+
+    The strategies apply in GRAPH mode with parallel_mode "semi_auto_parallel" or "auto_parallel". The sharding of
+    intermediate values follows from them.
 
     Args:
-        fn (Union[Cell, Callable]): Takes and gives Tensors.
-        in_strategy (tuple): For each input a tuple with the number of parts that each of its axes is cut into, or what
-            a `mindspore.parallel.Layout` gives for it.
-        out_strategy (tuple): Likewise for each output. Default: None, as it comes.
-        parameter_plan (dict): Such a tuple for Parameters of a Cell, by name. Default: None, as readers want them.
-        device (str): Without effect: it is what the context names. Default: "Ascend".
+        fn (Union[Cell, Callable]): Takes and returns Tensors.
+        in_strategy (tuple): For each input a tuple with the number of shards along each of its axes, or the result of a
+            `mindspore.parallel.Layout`.
+        out_strategy (tuple): The same for each output. Default: None, unconstrained.
+        parameter_plan (dict): Such a tuple for Parameters of a Cell, by name. Default: None, decided by readers.
+        device (str): Without effect: the context selects the device. Default: "Ascend".
         level (int): Without effect: there is one search. Default: 0.
 
     Returns:
@@ -58,7 +59,7 @@ def shard(
     def sharded(*args):
         if trace.thread.frame is None or trace.thread.spread is None:
             return fn(*args)
-        held = getattr(fn, "parameters_and_names", list)()
-        return holding.call(name, strategies, fn, args, held)
+        parameters = getattr(fn, "parameters_and_names", list)()
+        return holding.call(name, strategies, fn, args, parameters)
 
     return sharded

@@ -1,7 +1,7 @@
-"""Checkpoints of which each process writes what its own devices have, and reads what they need: orbax writes them.
+"""Checkpoints in which each process writes the shards of its own devices, and reads those it needs, through orbax.
 
-A folder holds all Parameters whole, whoever wrote which part, so that any number of processes and devices, one among
-them, goes on from it. It gets its name when all of it is on the disk.
+A folder contains full Parameters, independent of the process that wrote each shard. A program with any number of
+processes and devices can continue from it. The folder gets its final name when it is complete.
 """
 
 import os
@@ -10,27 +10,27 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from msnb.communication._agreeing import meet
+from msnb.communication._agreeing import wait_for_all
 from msnb.core.errors import describe
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # for annotations only
     from msnb.nn.cell import Cell
 
 __all__ = ["load_sharded", "save_sharded"]
 
 
 def save_sharded(net: "Cell", folder: str | os.PathLike[str]) -> None:
-    """Save the Parameters of a network, each process what its devices have of them. All processes call it.
+    """Save the Parameters of a network. Each process writes the shards of its devices. All processes call it.
 
     Args:
-        net (Cell): The network; of a train step the Parameters of the optimizer are among them.
-        folder (str): A folder that is not there yet, which all processes see.
+        net (Cell): The network; the Parameters of a train step include those of the optimizer.
+        folder (str): A folder that does not exist yet, on a file system that all processes share.
 
     Raises:
         TypeError: If `net` is no Cell.
-        ValueError: If two Parameters have the same name, or the folder is there.
+        ValueError: If two Parameters have the same name, or the folder exists.
         RuntimeError: If another process does not call it within a minute.
         ImportError: If orbax is not installed.
         OSError: If the folder cannot be written.
@@ -43,22 +43,23 @@ def save_sharded(net: "Cell", folder: str | os.PathLike[str]) -> None:
         >>> msnb.parallel.load_sharded("epoch3", train_step)
         []
     """
-    orbax, path = _orbax("save_sharded"), os.path.abspath(folder)
-    parameters = _by_name("save_sharded", net)
-    meet("msnb.parallel.save_sharded")
+    orbax, path = _import_orbax("save_sharded"), os.path.abspath(folder)
+    parameters = _parameters_by_name("save_sharded", net)
+    wait_for_all("msnb.parallel.save_sharded")
     if os.path.exists(path):
         raise ValueError(f"For 'save_sharded', {os.fspath(folder)!r} is there already; give each checkpoint its own.")
-    meet("msnb.parallel.save_sharded")  # nobody makes the folder before all have seen that it is not there
+    # no process creates the folder before all have checked that it does not exist
+    wait_for_all("msnb.parallel.save_sharded")
     with orbax.StandardCheckpointer() as writer:
-        writer.save(path, {name: _written(p._stored()) for name, p in parameters.items()})
+        writer.save(path, {name: _to_saveable(p._stored()) for name, p in parameters.items()})
 
 
 def load_sharded(folder: str | os.PathLike[str], net: "Cell") -> list[str]:
-    """Give a network the Parameters of such a folder; each process reads what its devices need.
+    """Load the Parameters of a network from such a folder. Each process reads the shards that its devices need.
 
     Args:
-        folder (str): What `save_sharded` has written, in a program of any number of processes and devices.
-        net (Cell): The network. What its Parameters are called, and their shapes, say which are which.
+        folder (str): A folder of `save_sharded`, from a program with any number of processes and devices.
+        net (Cell): The network. Names and shapes of its Parameters identify the values.
 
     Returns:
         list[str], Parameters of `net` that the folder does not have, which keep their values.
@@ -71,30 +72,32 @@ def load_sharded(folder: str | os.PathLike[str], net: "Cell") -> list[str]:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    orbax, path = _orbax("load_sharded"), os.path.abspath(folder)
-    parameters = _by_name("load_sharded", net)
+    orbax, path = _import_orbax("load_sharded"), os.path.abspath(folder)
+    parameters = _parameters_by_name("load_sharded", net)
     if not os.path.isdir(path):
         raise ValueError(f"For 'load_sharded', there is no folder {os.fspath(folder)!r}.")
     with orbax.StandardCheckpointer() as reader:
         try:
-            there = reader.metadata(path).item_metadata.tree
+            saved = reader.metadata(path).item_metadata.tree
         except (AttributeError, FileNotFoundError, KeyError):
             raise ValueError(f"For 'load_sharded', {os.fspath(folder)!r} is no complete checkpoint.") from None
-        wanted = {name: _like(p, there[name]) for name, p in parameters.items() if name in there}
-        rest = {name: np.zeros(kept.shape, kept.dtype) for name, kept in there.items() if name not in wanted}
-        read = reader.restore(path, {**wanted, **rest})
-    for name in wanted:
+        targets = {name: _restore_target(p, saved[name]) for name, p in parameters.items() if name in saved}
+        unused = {
+            name: np.zeros(metadata.shape, metadata.dtype) for name, metadata in saved.items() if name not in targets
+        }
+        read = reader.restore(path, {**targets, **unused})
+    for name in targets:
         value = read[name]
         if isinstance(value, jax.Array):
             parameters[name]._assign(value)
         else:
             parameters[name].set_data(Tensor(value))
-    return [name for name in parameters if name not in there]
+    return [name for name in parameters if name not in saved]
 
 
-def _orbax(caller):
+def _import_orbax(caller):
     try:
-        import orbax.checkpoint  # an extra
+        import orbax.checkpoint  # an optional dependency
     except ImportError:
         raise ImportError(
             f"msnb.parallel.{caller} writes checkpoints of many devices with orbax: pip install 'msnb[cluster]'. "
@@ -103,32 +106,35 @@ def _orbax(caller):
     return orbax.checkpoint
 
 
-def _by_name(caller, net) -> dict[str, Parameter]:
+def _parameters_by_name(caller, net) -> dict[str, Parameter]:
     if not hasattr(net, "get_parameters"):
         raise TypeError(f"For '{caller}', 'net' should be a Cell, but got {describe(net)}.")
-    found: dict[str, Parameter] = {}
+    parameters: dict[str, Parameter] = {}
     for p in net.get_parameters():
-        if found.setdefault(p.name, p) is not p:
+        if parameters.setdefault(p.name, p) is not p:
             raise ValueError(f"For '{caller}', two Parameters are named '{p.name}': rename one of them.")
-    return found
+    return parameters
 
 
-def _written(array) -> Any:
-    """What orbax writes: parts of what lies on devices of several processes; all else the first one writes whole."""
+def _to_saveable(array) -> Any:
+    """Return the array itself if it is on devices of several processes; otherwise a numpy array, which process 0
+    writes.
+    """
     return np.asarray(array) if array.is_fully_addressable else array
 
 
-def _like(p, kept):
-    """What orbax is to read of a Parameter: the parts that this process has of it, or the whole."""
+def _restore_target(p, metadata):
+    """Return the type and sharding with which orbax reads a Parameter."""
     array = p._stored()
-    if tuple(kept.shape) != array.shape:
+    if tuple(metadata.shape) != array.shape:
         raise ValueError(
-            f"For 'load_sharded', the Parameter '{p.name}' has shape {array.shape}, but {tuple(kept.shape)} in the "
+            f"For 'load_sharded', the Parameter '{p.name}' has shape {array.shape}, but {tuple(metadata.shape)} in the "
             f"folder."
         )
-    if np.dtype(kept.dtype) != array.dtype:
+    if np.dtype(metadata.dtype) != array.dtype:
         raise TypeError(
-            f"For 'load_sharded', the Parameter '{p.name}' is {array.dtype}, but {np.dtype(kept.dtype)} in the folder."
+            f"For 'load_sharded', the Parameter '{p.name}' is {array.dtype}, but {np.dtype(metadata.dtype)} in the "
+            f"folder."
         )
     if array.is_fully_addressable:
         return np.zeros(array.shape, array.dtype)

@@ -1,4 +1,4 @@
-"""Safetensors files as arrays of numpy."""
+"""Read safetensors files as numpy arrays."""
 
 import numpy as np
 
@@ -6,5 +6,5 @@ from msnb.formats import safetensors
 
 
 def _fast_load_file(filename: str) -> dict[str, np.ndarray]:
-    """What a safetensors file holds: {name: array}."""
+    """Return {name: array} of a safetensors file."""
     return dict(safetensors.read(filename))

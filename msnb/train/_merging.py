@@ -11,7 +11,7 @@ from msnb.core.errors import describe
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.formats import strategies
-from msnb.parallel._tensor import joined
+from msnb.parallel._tensor import join_slices
 from msnb.train._into_net import load_param_into_net
 from msnb.train._loading import load_checkpoint
 
@@ -99,7 +99,7 @@ def _joined(name, slices, layout):
     if not rows and any(part.shape != slices[0].shape for part in slices):
         raise ValueError(f"The slices of '{name}' should have one shape: it was cut evenly.")
     try:
-        whole, held = joined(slices, list(matrix), list(tensor_map))
+        whole, held = join_slices(slices, list(matrix), list(tensor_map))
     except (ValueError, IndexError) as error:
         raise ValueError(f"The slices of '{name}' do not fit their layout {matrix}, {tensor_map}: {error}.") from None
     if rows and held != list(rows):

@@ -19,7 +19,7 @@ from msnb import log
 from msnb.common import seed
 from msnb.communication.management import get_rank
 from msnb.core import random
-from msnb.parallel.across import gathered
+from msnb.parallel.across import gather_tensors
 from msnb.train._background import writer
 from msnb.train._into_net import load_param_into_net
 from msnb.train._loading import load_checkpoint
@@ -103,7 +103,7 @@ class Resumption:
         self._keep(model, moment, not stopped)
 
     def _keep(self, model, moment, whole):
-        values = gathered(chosen(model._train_network), "a checkpoint of Model.train")
+        values = gather_tensors(chosen(model._train_network), "a checkpoint of Model.train")
         if get_rank():
             return  # the first process does
         step, batches, epochs = moment.cur_step_num, moment.batch_num, moment.cur_epoch_num

@@ -14,7 +14,7 @@ from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.exchange.api import cipher_of
 from msnb.formats import checkpoint, safetensors
-from msnb.parallel.across import gathered, parts
+from msnb.parallel.across import gather_tensors, local_parts
 from msnb.train._background import writer
 from msnb.train._utils import check_flags
 
@@ -112,7 +112,7 @@ def save_checkpoint(
         )
     texts = {} if lone is None else {"remove_redundancy": str(lone)}
     values = chosen(save_obj, choice_func)
-    values = gathered(values, "save_checkpoint") if integrated_save else parts(values)
+    values = gather_tensors(values, "save_checkpoint") if integrated_save else local_parts(values)
     save(values, path, bool(async_save), append_dict, crc_check, None, cipher, format, texts)
 
 

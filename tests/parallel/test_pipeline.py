@@ -7,8 +7,8 @@ import pytest
 
 from msnb import Tensor, context, nn, ops
 from msnb.parallel import plan
-from msnb.parallel.planning.pipelines import _parts
-from msnb.parallel.rows import by_rows
+from msnb.parallel.planning.pipelines import _choose_num_parts
+from msnb.parallel.rows import is_batch_independent
 
 ROWS = jax.ShapeDtypeStruct((8, 4), np.float32)
 WEIGHT = jax.ShapeDtypeStruct((4, 4), np.float32)
@@ -29,7 +29,7 @@ def several(w, x):
 
 @pytest.mark.parametrize("fn", [lambda w, x: x @ w, attention, drawn, several, lambda w, x: x - x.max(1)[:, None]])
 def test_rows_are_computed_apart(fn):
-    assert by_rows(fn, WEIGHT, ROWS, 2)
+    assert is_batch_independent(fn, WEIGHT, ROWS, 2)
 
 
 DEPENDENT = {
@@ -51,12 +51,12 @@ DEPENDENT = {
 
 @pytest.mark.parametrize("what", DEPENDENT)
 def test_rows_that_depend_on_one_another_are_found(what):
-    assert not by_rows(DEPENDENT[what], WEIGHT, ROWS, 2)
+    assert not is_batch_independent(DEPENDENT[what], WEIGHT, ROWS, 2)
 
 
 def test_rows_that_cannot_be_divided_are_not():
-    assert not by_rows(lambda w, x: x, WEIGHT, ROWS, 3)
-    assert not by_rows(lambda w, x: x, WEIGHT, jax.ShapeDtypeStruct((), np.float32), 2)
+    assert not is_batch_independent(lambda w, x: x, WEIGHT, ROWS, 3)
+    assert not is_batch_independent(lambda w, x: x, WEIGHT, jax.ShapeDtypeStruct((), np.float32), 2)
 
 
 class Block(nn.Cell):
@@ -127,9 +127,9 @@ def test_xla_sends_in_a_pipeline_what_was_foreseen(plans):
 
 
 def test_devices_have_more_than_one_row_of_a_part_where_they_can():
-    assert [_parts([Tensor(np.zeros((rows, 4)))], 2, 4) for rows in (64, 32, 16, 8)] == [8, 4, 2, 2]
+    assert [_choose_num_parts([Tensor(np.zeros((rows, 4)))], 2, 4) for rows in (64, 32, 16, 8)] == [8, 4, 2, 2]
     with pytest.raises(NotImplementedError, match=r"8 should divide the first axis of each argument, but those are"):
-        _parts([Tensor(np.zeros((12, 4)))], 2, 4)
+        _choose_num_parts([Tensor(np.zeros((12, 4)))], 2, 4)
 
 
 def test_a_network_without_equal_blocks_has_no_pipelines():

@@ -9,15 +9,15 @@ import pytest
 
 from msnb import Tensor, context, nn
 from msnb.parallel import Plans, plan
-from msnb.parallel.planning.alike import first_alike
+from msnb.parallel.planning.alike import first_equal_results
 from msnb.parallel.planning.estimate import communication, step_time
 from msnb.parallel.planning.hardware import PRESETS, hardware_of
-from msnb.parallel.planning.living import kept
+from msnb.parallel.planning.living import peak_bytes
 from msnb.parallel.planning.meshes import mesh_of, weights_of
-from msnb.parallel.planning.strategies import followed
+from msnb.parallel.planning.strategies import propagate_layouts
 from msnb.parallel.search.choosing import cost_of
-from msnb.parallel.search.costs import Machines
-from msnb.parallel.search.flat import flat
+from msnb.parallel.search.costs import MeshCostModel
+from msnb.parallel.search.flat import flatten_jaxpr
 from msnb.parallel.search.problem import Problem
 
 
@@ -114,7 +114,7 @@ def test_why_not_another_layout(plans):
     rows = one.why_not("layers.0.weight")
     own = [row for row in rows if row["chosen"]]
     assert [row["layout"] for row in own] == [one.layout("layers.0.weight")] and own[0]["more"] == 0
-    assert {row["layout"] for row in rows} == set(one._problem.machines.layouts((64, 64)))
+    assert {row["layout"] for row in rows} == set(one._problem.cost_model.layouts((64, 64)))
     held = {row["layout"]: row["more"] for row in one.why_not("layers.0.bias")}
     again = one.why_not("layers.0.bias", search=True)
     assert all(row["more"] <= held[row["layout"]] * (1 + 1e-6) + 4096 for row in again)
@@ -131,7 +131,7 @@ def test_why_not_counts_as_the_tables_do(plans):
     for one in (one for one in plans if one.pipeline is None):
         for name in ("layers.0.weight", "layers.1.bias", "argument 0"):
             for row in one.why_not(name):
-                numbers = plans.problem.numbers((one._problem, one._chosen))
+                numbers = plans.problem.choice_indices((one._problem, one._chosen))
                 nodes = plans.problem.nodes[one._number(name)]
                 numbers[one._number(name)] = [choice.outputs[0] for choice in nodes].index(row["layout"])
                 sent = sum(each.bytes for each in communication(plans.problem, numbers))
@@ -154,16 +154,16 @@ def test_memory_is_that_of_the_moment_when_most_is_there():
         return second.reshape(16, 32) @ w + first
 
     shapes = [jax.ShapeDtypeStruct(shape, np.float32) for shape in ((16, 32), (32, 32))]
-    problem = Problem(flat(jax.make_jaxpr(program)(*shapes)), Machines({"x": 2}, {"x": 1.0}), {})
+    problem = Problem(flatten_jaxpr(jax.make_jaxpr(program)(*shapes)), MeshCostModel({"x": 2}, {"x": 1.0}), {})
     size, weight = 16 * 32 * 4, 32 * 32 * 4
 
     def chosen(at):
         """All whole, or all cut along the rows as far as that sums nothing; the weight whole."""
-        found = followed(problem, {0: (at, ()), 1: ((), ())})
-        return problem.numbers(found)
+        found = propagate_layouts(problem, {0: (at, ()), 1: ((), ())})
+        return problem.choice_indices(found)
 
-    assert kept(problem, chosen(())) == size + weight + 3 * size  # first, second, and the product of second
-    assert kept(problem, chosen(("x",))) == (size + 3 * size) / 2 + weight
+    assert peak_bytes(problem, chosen(())) == size + weight + 3 * size  # first, second, and the product of second
+    assert peak_bytes(problem, chosen(("x",))) == (size + 3 * size) / 2 + weight
 
 
 def test_what_a_loop_adds_up_over_devices_takes_memory_for_one_round():
@@ -174,10 +174,10 @@ def test_what_a_loop_adds_up_over_devices_takes_memory_for_one_round():
     found = []
     for rounds in (2, 200):
         closed = jax.make_jaxpr(lambda x, rounds=rounds: program(x, rounds))(jax.ShapeDtypeStruct((32, 64), np.float32))
-        problem = Problem(flat(closed), Machines({"x": 2}, {"x": 1.0}), {})
-        chosen = followed(problem, {0: (("x",), ())})
+        problem = Problem(flatten_jaxpr(closed), MeshCostModel({"x": 2}, {"x": 1.0}), {})
+        chosen = propagate_layouts(problem, {0: (("x",), ())})
         assert cost_of(*chosen) == rounds * 64 * 4  # once around, there and back
-        found.append(kept(*chosen))
+        found.append(peak_bytes(*chosen))
     assert found[0] == found[1] == 32 * 64 * 4 / 2 + 64 * 4  # and the sum of a round
 
 
@@ -189,10 +189,10 @@ def test_what_several_readers_in_a_loop_want_for_a_gradient_is_kept_once():
         return jax.lax.scan(one_round, np.float32(0), jnp.tanh(x))[0]
 
     weights, x = (jax.ShapeDtypeStruct(shape, np.float32) for shape in ((32, 32), (4, 8, 64)))
-    graph = flat(jax.make_jaxpr(jax.grad(program))((weights,) * 3, x))
+    graph = flatten_jaxpr(jax.make_jaxpr(jax.grad(program))((weights,) * 3, x))
     loop = next(e for e in graph.equations if e.primitive.name == "scan")
     rows = [k for k, out in enumerate(loop.outputs) if out.shape == (4, 16, 32)]
-    first = first_alike(loop)
+    first = first_equal_results(loop)
     assert [sum(first[n] == k for n in rows) for k in rows].count(3) == 1, (rows, first)  # and the three of tanh
     assert all(first[k] == k for k in range(len(first)) if k not in rows)
 
@@ -202,10 +202,10 @@ def test_zeros_to_which_something_adds_are_there_from_the_beginning():
         return jnp.zeros((64, 32), np.float32).at[places].add((x @ w) @ w)
 
     shapes = [jax.ShapeDtypeStruct(*one) for one in (((16, 32), np.float32), ((32, 32), np.float32), ((16,), np.int32))]
-    problem = Problem(flat(jax.make_jaxpr(program)(*shapes)), Machines({"x": 2}, {"x": 1.0}), {})
-    chosen = problem.numbers(followed(problem, {0: ((), ()), 1: ((), ()), 2: ((),)}))
+    problem = Problem(flatten_jaxpr(jax.make_jaxpr(program)(*shapes)), MeshCostModel({"x": 2}, {"x": 1.0}), {})
+    chosen = problem.choice_indices(propagate_layouts(problem, {0: ((), ()), 1: ((), ()), 2: ((),)}))
     given, zeros, product = 4 * (16 * 32 + 32 * 32 + 16), 4 * 64 * 32, 4 * 16 * 32
-    assert kept(problem, chosen) == given + zeros + 2 * product  # both products, and not zeros beside their sum
+    assert peak_bytes(problem, chosen) == given + zeros + 2 * product  # both products, and not zeros beside their sum
 
 
 def test_the_search_within_little_memory_keeps_no_more(plans):
@@ -282,9 +282,9 @@ def test_a_loop_takes_as_long_as_what_is_computed_in_its_rounds():
 
     shapes, times = [jax.ShapeDtypeStruct(shape, np.float32) for shape in ((64, 64), (32, 64))], []
     for program in (looped, unrolled):
-        problem = Problem(flat(jax.make_jaxpr(program)(*shapes)), Machines({"x": 2}, {"x": 1.0}), {})
+        problem = Problem(flatten_jaxpr(jax.make_jaxpr(program)(*shapes)), MeshCostModel({"x": 2}, {"x": 1.0}), {})
         for layout in ((), ("x",)):
-            chosen = followed(problem, {0: ((), ()), 1: (layout, ())})
+            chosen = propagate_layouts(problem, {0: ((), ()), 1: (layout, ())})
             times.append(step_time(*chosen, PRESETS["a100"], 0.5).computing)
     assert times[:2] == pytest.approx(times[2:], rel=0.01) and times[0] == pytest.approx(2 * times[1])
 
@@ -326,9 +326,9 @@ def test_hardware_is_a_name_or_a_dict():
 
 
 def test_the_steps_of_a_way_send_what_the_way_costs():
-    machines = Machines({"x": 2, "y": 4}, {"x": 1.0, "y": 1.0})
+    machines = MeshCostModel({"x": 2, "y": 4}, {"x": 1.0, "y": 1.0})
     every = machines.layouts((8, 8, 8))
     for before in every:
         for after in every:
-            parts = sum(part for _, _, part in machines.sent(before, after, (8, 8, 8)))
-            assert parts == pytest.approx(machines.moving(before, after, 1.0, (8, 8, 8)))
+            parts = sum(part for _, _, part in machines.transfer_steps(before, after, (8, 8, 8)))
+            assert parts == pytest.approx(machines.transfer_cost(before, after, 1.0, (8, 8, 8)))

@@ -114,7 +114,7 @@ def test_gloos_lines_are_left_out_and_all_else_passes(tmp_path):
     ]
     with open(tmp_path / "said", "wb") as file:
         descriptor = os.dup(file.fileno())
-        _gloo.leave_out(descriptor)
+        _gloo.filter_descriptor(descriptor)
         for piece in written:
             os.write(descriptor, piece)
         os.close(descriptor)  # what is held is written
@@ -150,11 +150,11 @@ def test_gloos_lines_are_left_out_and_all_else_passes(tmp_path):
     ],
 )
 def test_the_environment_says_how_many_processes_there_are(monkeypatch, said, found):
-    for name in (name for names in _processes._STARTERS for name in names):
+    for name in (name for names in _processes._LAUNCHER_VARIABLES for name in names):
         monkeypatch.delenv(name, raising=False)
     for name, value in said.items():
         monkeypatch.setenv(name, value)
-    assert _processes.asked() == found
+    assert _processes.world_of_environment() == found
 
 
 def test_who_has_computed_before_the_others_were_there_is_told(monkeypatch):

@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 
 from msnb.parallel.collectives import collectives, total
-from msnb.parallel.search.choosing import BYTE, cost_of, dynamic_programming, held
-from msnb.parallel.search.costs import Machines
+from msnb.parallel.search.choosing import BYTE, cost_of, dynamic_programming, peak_nodes_bytes
+from msnb.parallel.search.costs import MeshCostModel
 from msnb.parallel.search.factors import factors_of
-from msnb.parallel.search.flat import flat
+from msnb.parallel.search.flat import flatten_jaxpr
 from msnb.parallel.search.greedy import recursive_programming
 from msnb.parallel.search.problem import Problem
 
-EIGHT = Machines({"x": 2, "y": 4}, {"x": 1.0, "y": 1.0})
+EIGHT = MeshCostModel({"x": 2, "y": 4}, {"x": 1.0, "y": 1.0})
 
 
 def test_what_is_cut_further_is_not_moved_and_what_is_gathered_comes_from_all_others():
     whole, rows, both = ((), ()), (("y",), ()), (("y",), ("x",))
-    moving = functools.partial(EIGHT.moving, size=800, shape=(8, 8))
+    moving = functools.partial(EIGHT.transfer_cost, size=800, shape=(8, 8))
     assert moving(whole, rows) == 0
     assert moving(rows, whole) == 3 / 4 * 800
     assert moving(both, rows) == 1 / 2 * 200
@@ -30,14 +30,18 @@ def test_what_is_cut_further_is_not_moved_and_what_is_gathered_comes_from_all_ot
 
 def test_an_axis_outside_another_one_cannot_be_cut_or_gathered_without_changing_the_devices():
     inner, both = (("y",), ()), (("x", "y"), ())
-    assert EIGHT.moving(inner, both, 800, (8, 8)) == EIGHT.moving(both, inner, 800, (8, 8)) - 1 / 2 * 200 == 100
-    assert EIGHT.way(inner, both, (8, 8)) == [(("y", "x"), ()), both]
+    assert (
+        EIGHT.transfer_cost(inner, both, 800, (8, 8))
+        == EIGHT.transfer_cost(both, inner, 800, (8, 8)) - 1 / 2 * 200
+        == 100
+    )
+    assert EIGHT.layout_path(inner, both, (8, 8)) == [(("y", "x"), ()), both]
 
 
 def test_axes_that_cut_several_factors_are_summed_over_one_after_the_other():
     """Which sends more than a sum over both at once; axes that cut one factor are summed over at once."""
     shape = jax.ShapeDtypeStruct((8, 8, 16), np.float32)
-    problem = Problem(flat(jax.make_jaxpr(lambda a: a.sum((0, 1)))(shape)), EIGHT, {})
+    problem = Problem(flatten_jaxpr(jax.make_jaxpr(lambda a: a.sum((0, 1)))(shape)), EIGHT, {})
     sums = {choice.inputs[0][:2]: dict(choice.sums) for choice in problem.nodes[1]}
     assert sums[("x",), ("y",)] == {("x",): 64, ("y",): 64}
     assert sums[("x", "y"), ()] == {("x", "y"): 64}
@@ -49,7 +53,7 @@ def test_layouts_have_equal_parts():
 
 
 def test_bytes_between_hosts_weigh_more():
-    hosts = Machines({"x": 2, "y": 4}, {"x": 10.0, "y": 1.0})
+    hosts = MeshCostModel({"x": 2, "y": 4}, {"x": 10.0, "y": 1.0})
     assert hosts.all_reduce(["x"], 100) == 10 * EIGHT.all_reduce(["x"], 100)
 
 
@@ -77,7 +81,7 @@ def test_what_is_computed_by_parts_is_the_same(name):
     function, shapes = FUNCTIONS[name]
     random = np.random.default_rng(0)
     arrays = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
-    graph = flat(jax.make_jaxpr(function)(*arrays))
+    graph = flatten_jaxpr(jax.make_jaxpr(function)(*arrays))
     values = {id(v): a for v, a in zip(graph.inputs, arrays, strict=True)}
     for equation in graph.equations:
         given = [values.get(id(i), i) for i in equation.inputs]
@@ -124,7 +128,7 @@ def halved(value, labels, factor):
     ],
 )
 def test_of_axes_that_are_joined_or_divided_the_first_is_cut(before, after, expected):
-    (equation,) = flat(jax.make_jaxpr(lambda a: a.reshape(after))(np.zeros(before, np.float32))).equations
+    (equation,) = flatten_jaxpr(jax.make_jaxpr(lambda a: a.reshape(after))(np.zeros(before, np.float32))).equations
     found = factors_of(equation)
     assert shape_of_labels(found.inputs[0], before) == shape_of_labels(expected[0], before)
     assert shape_of_labels(found.outputs[0], after) == shape_of_labels(expected[1], after)
@@ -139,7 +143,9 @@ def shape_of_labels(labels, shape):
 
 def test_an_axis_is_not_cut_into_more_parts_than_its_first_one_has():
     problem = Problem(
-        flat(jax.make_jaxpr(lambda a: a.reshape(2, 8))(np.zeros(16, np.float32))), Machines({"x": 4}, {"x": 1.0}), {}
+        flatten_jaxpr(jax.make_jaxpr(lambda a: a.reshape(2, 8))(np.zeros(16, np.float32))),
+        MeshCostModel({"x": 4}, {"x": 1.0}),
+        {},
     )
     assert {choice.outputs[0] for choice in problem.nodes[1]} == {((), ())}
 
@@ -152,7 +158,7 @@ def test_the_cheapest_of_all_is_found(rows, width):
         return jnp.tanh(x @ w).sum()
 
     shapes = [jax.ShapeDtypeStruct(s, np.float32) for s in ((width, width), (rows, width))]
-    problem = Problem(flat(jax.make_jaxpr(step)(*shapes)), Machines({"x": 2}, {"x": 1.0}), {})
+    problem = Problem(flatten_jaxpr(jax.make_jaxpr(step)(*shapes)), MeshCostModel({"x": 2}, {"x": 1.0}), {})
     found = dynamic_programming(problem, operation=0.0, read=0.0)
     best = min(cost_of(problem, list(c)) for c in itertools.product(*(range(len(n)) for n in problem.nodes)))
     assert cost_of(problem, found) == best
@@ -168,8 +174,8 @@ def test_the_greedy_search_goes_along_one_axis_after_the_other():
         return [p - 0.1 * g for p, g in zip((w, v), jax.grad(loss, (0, 1))(w, v), strict=True)]
 
     shapes = [jax.ShapeDtypeStruct(s, np.float32) for s in ((64, 256), (256, 64), (512, 64))]
-    graph = flat(jax.make_jaxpr(step)(*shapes))
-    one, both = (Problem(graph, machines, {0: 0, 1: 1}) for machines in (Machines({"x": 2}, {"x": 1.0}), EIGHT))
+    graph = flatten_jaxpr(jax.make_jaxpr(step)(*shapes))
+    one, both = (Problem(graph, machines, {0: 0, 1: 1}) for machines in (MeshCostModel({"x": 2}, {"x": 1.0}), EIGHT))
     first, found = recursive_programming(one), recursive_programming(both)
     for before, after in zip(chosen(one, first), chosen(both, found), strict=True):
         assert before == tuple(tuple(tuple(a for a in axes if a == "x") for axes in lay) for lay in after)
@@ -178,9 +184,9 @@ def test_the_greedy_search_goes_along_one_axis_after_the_other():
     price = [n[k].operations for n, k in zip(both.nodes, best, strict=True)]
     greedy = [n[k].operations for n, k in zip(both.nodes, found, strict=True)]
     assert cost_of(both, best) + sum(price) / BYTE <= cost_of(both, found) + sum(greedy) / BYTE + 1e-6
-    least = sum(min(choice.held for choice in both.nodes[n]) for n in both.kept)
-    memory = (held(both, found) + least) / 2
-    assert held(both, recursive_programming(both, memory)) <= memory < held(both, found)
+    least = sum(min(choice.stored_bytes for choice in both.nodes[n]) for n in both.peak_nodes)
+    memory = (peak_nodes_bytes(both, found) + least) / 2
+    assert peak_nodes_bytes(both, recursive_programming(both, memory)) <= memory < peak_nodes_bytes(both, found)
 
 
 def chosen(problem, numbers):
@@ -192,13 +198,13 @@ def test_where_the_memory_is_small_parameters_are_cut():
         return w - 0.1 * jax.grad(lambda w: ((x @ w) ** 2).mean())(w)
 
     shapes = [jax.ShapeDtypeStruct(s, np.float32) for s in ((64, 64), (1024, 64))]
-    graph = flat(jax.make_jaxpr(step)(*shapes))
+    graph = flatten_jaxpr(jax.make_jaxpr(step)(*shapes))
     problem = Problem(graph, EIGHT, {0: 0})
     free, small = (
         dynamic_programming(problem),
         dynamic_programming(problem, memory=64 * 64 * 4 / 8 + 2 * 1024 * 64 * 4 / 8),
     )
-    assert problem.nodes[0][small[0]].held == 64 * 64 * 4 / 8
+    assert problem.nodes[0][small[0]].stored_bytes == 64 * 64 * 4 / 8
     assert cost_of(problem, free) <= cost_of(problem, small)
     with pytest.raises(RuntimeError, match="No way was found to spread the program"):
         dynamic_programming(problem, memory=100.0)
@@ -249,7 +255,7 @@ def test_a_loop_is_cut_along_axes_that_hang_together_in_all_rounds():
         return jax.lax.scan(one, (start, jnp.zeros(4)), xs)
 
     shapes = [jax.ShapeDtypeStruct(s, np.float32) for s in ((4, 4), (8, 4), (6, 8, 4))]
-    problem = Problem(flat(jax.make_jaxpr(looped)(*shapes)), Machines({"x": 2}, {"x": 1.0}), {})
+    problem = Problem(flatten_jaxpr(jax.make_jaxpr(looped)(*shapes)), MeshCostModel({"x": 2}, {"x": 1.0}), {})
     (loop,) = (n for n, e in enumerate(problem.graph.equations, len(shapes)) if e.primitive.name == "scan")
     ways = {choice.outputs: choice.sent for choice in problem.nodes[loop]}
     whole_weight = {choice.inputs[0] for choice in problem.nodes[loop]}
@@ -264,7 +270,9 @@ def test_a_loop_is_cut_along_axes_that_hang_together_in_all_rounds():
 def test_what_is_computed_once_more_for_a_gradient_stays_one_equation():
     block = jax.checkpoint(lambda x: jnp.tanh(jnp.tanh(x) * 2))
     x = jax.ShapeDtypeStruct((8, 4), np.float32)
-    problem = Problem(flat(jax.make_jaxpr(jax.grad(lambda x: block(x).sum()))(x)), Machines({"x": 2}, {"x": 1.0}), {})
+    problem = Problem(
+        flatten_jaxpr(jax.make_jaxpr(jax.grad(lambda x: block(x).sum()))(x)), MeshCostModel({"x": 2}, {"x": 1.0}), {}
+    )
     number, kept = next(
         (n, e)
         for n, e in enumerate(problem.graph.equations, 1)

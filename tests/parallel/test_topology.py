@@ -10,11 +10,11 @@ from msnb.communication import _processes
 from msnb.parallel import auto
 from msnb.parallel._cost_model_context import reset_cost_model_context, set_cost_model_context
 from msnb.parallel.planning.estimate import communication
-from msnb.parallel.search.choosing import dynamic_programming, held
-from msnb.parallel.search.costs import Machines
-from msnb.parallel.search.flat import flat
+from msnb.parallel.search.choosing import dynamic_programming, peak_nodes_bytes
+from msnb.parallel.search.costs import MeshCostModel
+from msnb.parallel.search.flat import flatten_jaxpr
 from msnb.parallel.search.problem import Problem
-from msnb.parallel.topology import BETWEEN, grouped, machines, memory
+from msnb.parallel.topology import BETWEEN, device_memory, make_cost_model, search_axes
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def hosts(monkeypatch):
 )
 def test_devices_on_several_machines_are_cut_by_these_first(hosts, processes, devices, sizes):
     hosts(*processes)
-    found = machines(grouped(devices), devices)
+    found = make_cost_model(search_axes(devices), devices)
     assert found.sizes == sizes
     assert found.weights == {axis: BETWEEN if axis == "hosts" else 1.0 for axis in sizes}
 
@@ -54,7 +54,9 @@ def problem(weights):
         return w - jax.grad(loss)(w)
 
     shapes = [jax.ShapeDtypeStruct(shape, np.float32) for shape in ((64, 64), (256, 64))]
-    return Problem(flat(jax.make_jaxpr(step)(*shapes)), Machines({"hosts": 2, "inside": 4}, weights), {0: 0})
+    return Problem(
+        flatten_jaxpr(jax.make_jaxpr(step)(*shapes)), MeshCostModel({"hosts": 2, "inside": 4}, weights), {0: 0}
+    )
 
 
 def test_less_goes_between_hosts_where_that_costs_more():
@@ -68,19 +70,19 @@ def test_less_goes_between_hosts_where_that_costs_more():
 
 
 def test_the_search_keeps_what_the_cost_model_says_that_a_device_can():
-    assert memory() is None  # of a CPU
+    assert device_memory() is None  # of a CPU
     given = problem({"hosts": 1.0, "inside": 1.0})
     try:
         set_cost_model_context(device_memory_capacity=40e3)
-        assert memory() == 40e3
+        assert device_memory() == 40e3
         for mode in auto.SEARCHES:
             context.set_auto_parallel_context(auto_parallel_search_mode=mode)
-            assert held(given, auto._search()(given, memory())) <= 40e3
+            assert peak_nodes_bytes(given, auto._get_search()(given, device_memory())) <= 40e3
         set_cost_model_context(device_memory_capacity=1e3)
         context.set_auto_parallel_context(auto_parallel_search_mode="dynamic_programming")
         with pytest.raises(RuntimeError, match="each would have to keep .* bytes, but has memory for 1,000"):
-            auto._search()(given, memory())
+            auto._get_search()(given, device_memory())
     finally:
         reset_cost_model_context()
         context.reset_auto_parallel_context()
-    assert memory() is None
+    assert device_memory() is None

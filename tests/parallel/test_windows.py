@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from msnb.parallel.search import windows
-from msnb.parallel.search.program import cheapest
-from msnb.parallel.search.reducing import Reduced
+from msnb.parallel.search.program import solve_ilp
+from msnb.parallel.search.reducing import ReducedProblem
 
 
 def drawn(seed, nodes, further):
@@ -29,15 +29,15 @@ def total(costs, pairs, chosen):
 
 
 def best(costs, pairs):
-    reduced = Reduced(list(costs), [dict(near) for near in pairs])
-    return total(costs, pairs, reduced.whole(cheapest(reduced, 60.0)))
+    reduced = ReducedProblem(list(costs), [dict(near) for near in pairs])
+    return total(costs, pairs, reduced.expand(solve_ilp(reduced, 60.0)))
 
 
 @settings(max_examples=25)
 @given(st.integers(0, 10_000), st.integers(2, 40), st.integers(0, 8))
 def test_a_problem_of_one_part_is_solved(seed, nodes, further):
     costs, pairs, begin = drawn(seed, nodes, further)
-    found = windows.improved(costs, pairs, begin, float("inf"))
+    found = windows.improve_by_windows(costs, pairs, begin, float("inf"))
     assert total(costs, pairs, found) == pytest.approx(best(costs, pairs), rel=2e-4)
 
 
@@ -45,14 +45,14 @@ def test_a_problem_of_one_part_is_solved(seed, nodes, further):
 @given(st.integers(0, 10_000))
 def test_several_parts_come_to_no_more_than_before_and_close_to_the_cheapest(seed):
     costs, pairs, begin = drawn(seed, 60, 10)
-    size, windows._SIZE = windows._SIZE, 12
+    size, windows._WINDOW_SIZE = windows._WINDOW_SIZE, 12
     try:
-        found = windows.improved(costs, pairs, begin, float("inf"))
+        found = windows.improve_by_windows(costs, pairs, begin, float("inf"))
     finally:
-        windows._SIZE = size
+        windows._WINDOW_SIZE = size
     assert total(costs, pairs, found) <= min(total(costs, pairs, begin), best(costs, pairs) * 1.1)
 
 
 def test_once_the_time_is_over_nothing_is_changed():
     costs, pairs, begin = drawn(0, 30, 5)
-    assert windows.improved(costs, pairs, begin, -1.0) == begin
+    assert windows.improve_by_windows(costs, pairs, begin, -1.0) == begin

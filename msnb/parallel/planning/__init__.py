@@ -1,7 +1,7 @@
-"""Plans for clusters that are not there: strategies, what each sends, computes and keeps, and how long a step takes.
+"""Plans for clusters that are not available: shardings, communication, computation, memory and step time of a program.
 
-`hardware` is a table of machines, `strategies` has ways to spread a program that have a name, `estimate` says what one
-means, `verifying` asks XLA about it in another process, and `plan` puts them side by side.
+`hardware` is a table of machines, `strategies` contains the named strategies, `estimate` predicts their costs,
+`verifying` compiles them in another process, and `plan` compares them.
 """
 
 from msnb.parallel.planning.one_plan import Plan

@@ -1,57 +1,57 @@
-"""Which results of a graph are one: a gradient asks for what three products read three times, and XLA keeps it once."""
+"""Common subexpressions of a graph: results that are computed from equal operands, which XLA stores once."""
 
 import itertools
 from typing import Any
 
 from msnb.core._jax_private import scan_counts
-from msnb.parallel.search.flat import Equation, Flat, Value, flat_body
+from msnb.parallel.search.flat import Equation, FlatGraph, Value, flatten_body
 
 
-def first_alike(equation: Equation) -> list[int]:
-    """For each result of an equation that holds a graph, the first one that is computed from the same alike.
+def first_equal_results(equation: Equation) -> list[int]:
+    """Return for each result of an equation with a nested graph the index of the first equal result.
 
     Args:
-        equation (Equation): A loop, or what runs on each device.
+        equation (Equation): A loop or a `shard_map`.
     """
     if equation.primitive.name == "scan":
-        return _of_a_loop(equation)
-    return _first(_numbered(flat_body(equation)))
+        return _first_equal_in_loop(equation)
+    return _first_indices(_number_results(flatten_body(equation)))
 
 
-def _of_a_loop(equation):
-    """What is handed from round to round is no other result, whatever it is after the last one."""
+def _first_equal_in_loop(equation):
+    # A carried value differs from round to round, so it is never equal to another result.
     carried = scan_counts(equation)[1]
-    numbers = _numbered(flat_body(equation))
-    return [*range(carried), *(carried + place for place in _first(numbers[carried:]))]
+    numbers = _number_results(flatten_body(equation))
+    return [*range(carried), *(carried + index for index in _first_indices(numbers[carried:]))]
 
 
-def _first(numbers: list[Any]) -> list[int]:
+def _first_indices(numbers: list[Any]) -> list[int]:
     return [numbers.index(number) for number in numbers]
 
 
-def _numbered(graph: Flat) -> list[Any]:
-    """A number for each result of a graph, equal for those that are computed alike."""
+def _number_results(graph: FlatGraph) -> list[Any]:
+    """Return a number for each result of a graph; results of equal expressions have the same number."""
     fresh = itertools.count()
     numbers: dict[int, int] = {id(value): next(fresh) for value in graph.inputs}
-    known: dict[Any, int] = {}
+    number_of: dict[Any, int] = {}
 
     def read(value):
         return numbers[id(value)] if isinstance(value, Value) else ("constant", repr(value))
 
     for number, equation in enumerate(graph.equations):
-        held = equation.primitive.name == "scan"
+        is_loop = equation.primitive.name == "scan"
         key: Any = equation.primitive, tuple(equation.params.items()), tuple(map(read, equation.inputs))
-        if held or not _has_a_hash(key):
+        if is_loop or not _is_hashable(key):
             key = number
-        places = _of_a_loop(equation) if held else range(len(equation.outputs))
-        for value, place in zip(equation.outputs, places, strict=True):
-            if (key, place) not in known:
-                known[key, place] = next(fresh)
-            numbers[id(value)] = known[key, place]
+        indices = _first_equal_in_loop(equation) if is_loop else range(len(equation.outputs))
+        for value, index in zip(equation.outputs, indices, strict=True):
+            if (key, index) not in number_of:
+                number_of[key, index] = next(fresh)
+            numbers[id(value)] = number_of[key, index]
     return [read(value) for value in graph.outputs]
 
 
-def _has_a_hash(key):
+def _is_hashable(key):
     try:
         hash(key)
     except TypeError:

@@ -1,28 +1,28 @@
-"""What `plan` says of itself while it works."""
+"""The progress line of `plan`."""
 
 from collections.abc import Callable
 from typing import Any
 
 
-class Bar:
-    """A line that says what is done; none where it is not wanted, or there is no tqdm."""
+class ProgressLine:
+    """A line that shows the current action. Nothing is shown if `is_enabled` is False."""
 
-    def __init__(self, wanted: bool) -> None:
-        self._wanted = wanted
-        self._shown: Any = None
+    def __init__(self, is_enabled: bool) -> None:
+        self._is_enabled = is_enabled
+        self._line: Any = None
 
     def __enter__(self) -> Callable[[str], None]:
-        if self._wanted:
-            from tqdm.auto import tqdm  # takes long to import, and only who plans wants it
+        if self._is_enabled:
+            from tqdm.auto import tqdm  # imported here because it is slow and only plans need it
 
-            self._shown = tqdm(desc="plan", bar_format="{desc} {elapsed}", leave=False)
-        return self.say
+            self._line = tqdm(desc="plan", bar_format="{desc} {elapsed}", leave=False)
+        return self.update
 
-    def say(self, text: str) -> None:
-        """What is done now."""
-        if self._shown is not None:
-            self._shown.set_description(text)
+    def update(self, text: str) -> None:
+        """Show the current action."""
+        if self._line is not None:
+            self._line.set_description(text)
 
     def __exit__(self, *_: object) -> None:
-        if self._shown is not None:
-            self._shown.close()
+        if self._line is not None:
+            self._line.close()

@@ -1,4 +1,4 @@
-"""What a choice for each node means on given hardware: what is sent, computed, kept, and how long a step takes."""
+"""Predicted costs of a solution on given hardware: communication, operations and step time."""
 
 import math
 from collections import defaultdict
@@ -11,13 +11,13 @@ from msnb.parallel.search.problem import Choice, Edge, Problem, holds_graph, is_
 
 
 class Sent(NamedTuple):
-    """One communication that is foreseen.
+    """One predicted communication operation.
 
     Attributes:
         kind (str): As in `msnb.parallel.collectives.KINDS`.
-        axes (tuple[str, ...]): Axes of the mesh along which devices take part.
-        bytes (float): What each device sends.
-        node (int): What makes the value.
+        axes (tuple[str, ...]): Mesh axes of the participating devices.
+        bytes (float): Bytes that each device sends.
+        node (int): The node that computes the value.
     """
 
     kind: str
@@ -30,9 +30,9 @@ class Time(NamedTuple):
     """Seconds of a step.
 
     Attributes:
-        step (float): From its beginning to its end.
-        computing (float): During which a device computes.
-        sending (float): During which its links are busy, beside computing or not.
+        step (float): Duration of the step.
+        computing (float): Time in which a device computes.
+        sending (float): Time in which its links are busy, including while it computes.
     """
 
     step: float
@@ -41,48 +41,49 @@ class Time(NamedTuple):
 
 
 def communication(problem: Problem, chosen: list[int]) -> list[Sent]:
-    """What devices send: for the results of equations that were summed by parts, then to bring values to where they
-    are wanted, once for all who want them alike."""
-    machines = problem.machines
-    found, known = [], set()
-    for number, choice in enumerate(_choices(problem, chosen)):
-        found += _together(machines, choice, number)
+    """Return the communication of a solution: all-reduces of partial sums, then resharding of values for their readers.
+    Resharding for several readers of one layout counts once.
+    """
+    cost_model = problem.cost_model
+    operations, resharded = [], set()
+    for number, choice in enumerate(_selected_choices(problem, chosen)):
+        operations += _all_reduces(cost_model, choice, number)
     for edge in problem.edges:
-        wanted = _wanted(problem, chosen, edge)
-        if wanted is not None and (edge.source, wanted[1]) not in known:
-            known.add((edge.source, wanted[1]))
-            found += _moved(problem, edge, wanted)
-    return found
+        layouts = _changed_layouts(problem, chosen, edge)
+        if layouts is not None and (edge.source, layouts[1]) not in resharded:
+            resharded.add((edge.source, layouts[1]))
+            operations += _resharding_steps(problem, edge, layouts)
+    return operations
 
 
-def _choices(problem: Problem, chosen: list[int]) -> list[Choice]:
+def _selected_choices(problem: Problem, chosen: list[int]) -> list[Choice]:
     return [node[k] for node, k in zip(problem.nodes, chosen, strict=True)]
 
 
-def _together(machines, choice, number):
-    found = []
+def _all_reduces(cost_model, choice, number):
+    operations = []
     for axes, size in choice.sums:
-        count = math.prod(machines.sizes[a] for a in axes)
-        found.append(Sent("all-reduce", axes, 2 * (count - 1) / count * size, number))
-    return found
+        count = math.prod(cost_model.sizes[a] for a in axes)
+        operations.append(Sent("all-reduce", axes, 2 * (count - 1) / count * size, number))
+    return operations
 
 
-def _wanted(problem: Problem, chosen: list[int], edge: Edge) -> tuple[Layout, Layout] | None:
-    """(how a value lies, how it is wanted), where that is not the same."""
+def _changed_layouts(problem: Problem, chosen: list[int], edge: Edge) -> tuple[Layout, Layout] | None:
+    """Return (layout at the source, layout at the target) of an edge, or None if they are equal."""
     source, target = edge.source[0], edge.target[0]
     pair = problem.layouts(edge, problem.nodes[source][chosen[source]], problem.nodes[target][chosen[target]])
     return None if pair[0] == pair[1] else pair
 
 
-def _moved(problem, edge, wanted):
+def _resharding_steps(problem, edge, layouts):
     shape = problem.values[edge.source[0]][edge.source[1]].shape
-    steps = problem.machines.sent(*wanted, shape)
-    return [Sent(kind, axes, part * edge.bytes, edge.source[0]) for kind, axes, part in steps]
+    steps = problem.cost_model.transfer_steps(*layouts, shape)
+    return [Sent(kind, axes, share * edge.bytes, edge.source[0]) for kind, axes, share in steps]
 
 
 def operations(problem: Problem, chosen: list[int]) -> float:
-    """Arithmetic of each device."""
-    return sum(choice.operations for choice in _choices(problem, chosen))
+    """Return the arithmetic operations of each device."""
+    return sum(choice.operations for choice in _selected_choices(problem, chosen))
 
 
 def step_time(
@@ -90,64 +91,63 @@ def step_time(
     chosen: list[int],
     hardware: Hardware,
     efficiency: float,
-    known: Mapping[int, tuple[float, float]] | None = None,
+    loop_times: Mapping[int, tuple[float, float]] | None = None,
 ) -> Time:
-    """How long a step takes: a device computes equation after equation while its links send what is ready.
+    """Return the duration of a step. A device computes the equations in order while its links send available values.
 
-    An equation waits for its operands and for nothing else, so that gradients are summed while others are still
-    computed. What is ready while the links are busy goes with what they send, without a further latency, as fused
-    all-reduces do.
+    An equation waits only for its operands, so that gradients are summed while others are still computed. A value that
+    becomes available while the links are busy is sent without additional latency, like fused all-reduces.
 
     Args:
         problem (Problem): The choices.
         chosen (list[int]): One for each node.
-        hardware (Hardware): What it runs on.
+        hardware (Hardware): The hardware.
         efficiency (float): Share of the peak that products reach.
-        known (Mapping): {node: (seconds that it computes, seconds that it sends)} of those that do both by turns.
-            Default: None.
+        loop_times (Mapping): {node: (seconds of computation, seconds of communication)} of nodes that alternate between
+            both. Default: None.
     """
-    into: dict[int, list[Edge]] = defaultdict(list)
+    incoming: dict[int, list[Edge]] = defaultdict(list)
     for edge in problem.edges:
-        into[len(problem.nodes) if edge.target[1] is None else edge.target[0]].append(edge)
-    line, ready, arrived = _Line(problem.machines.weights, hardware), [0.0] * len(problem.nodes), {}
+        incoming[len(problem.nodes) if edge.target[1] is None else edge.target[0]].append(edge)
+    links, ready, arrived = _Links(problem.cost_model.weights, hardware), [0.0] * len(problem.nodes), {}
 
-    def fetched(edge):
-        wanted = _wanted(problem, chosen, edge)
-        if wanted is None:
+    def arrival_time(edge):
+        layouts = _changed_layouts(problem, chosen, edge)
+        if layouts is None:
             return ready[edge.source[0]]
-        key = edge.source, wanted[1]
+        key = edge.source, layouts[1]
         if key not in arrived:
-            arrived[key] = line.send(_moved(problem, edge, wanted), ready[edge.source[0]])
+            arrived[key] = links.send(_resharding_steps(problem, edge, layouts), ready[edge.source[0]])
         return arrived[key]
 
-    clock = computing = inside = 0.0
+    clock = computing = loop_sending = 0.0
     first = len(problem.graph.inputs)
-    for number, choice in enumerate(_choices(problem, chosen)):
+    for number, choice in enumerate(_selected_choices(problem, chosen)):
         if number >= first:
             equation = problem.graph.equations[number - first]
-            if known is not None and number in known:
-                taken, sends = known[number]
+            if loop_times is not None and number in loop_times:
+                seconds, send_seconds = loop_times[number]
             else:
-                taken, sends = computing_time(equation, choice, hardware, efficiency), 0.0
-            clock = max([clock, *map(fetched, into[number])]) + taken + sends
-            inside += sends
-            computing += taken
-            ready[number] = line.send(_together(problem.machines, choice, number), clock)
-    end = max([clock, *ready, *map(fetched, into[len(problem.nodes)])])
-    return Time(end, computing, line.busy + inside)
+                seconds, send_seconds = computing_time(equation, choice, hardware, efficiency), 0.0
+            clock = max([clock, *map(arrival_time, incoming[number])]) + seconds + send_seconds
+            loop_sending += send_seconds
+            computing += seconds
+            ready[number] = links.send(_all_reduces(problem.cost_model, choice, number), clock)
+    end = max([clock, *ready, *map(arrival_time, incoming[len(problem.nodes)])])
+    return Time(end, computing, links.busy + loop_sending)
 
 
-class _Line:
-    """The links of a device."""
+class _Links:
+    """The communication links of a device."""
 
     def __init__(self, weights, hardware):
         self._weights, self._hardware = weights, hardware
         self._free = self.busy = 0.0
 
-    def send(self, several: list[Sent], ready: float) -> float:
-        """When what is ready then has arrived."""
-        for one in several:
-            seconds = one.bytes * max(self._weights[a] for a in one.axes) / self._hardware.inside
+    def send(self, operations: list[Sent], ready: float) -> float:
+        """Return the arrival time of values that are available at `ready`."""
+        for operation in operations:
+            seconds = operation.bytes * max(self._weights[a] for a in operation.axes) / self._hardware.inside
             if ready >= self._free:
                 seconds += self._hardware.latency
             self._free = ready = max(self._free, ready) + seconds
@@ -156,8 +156,9 @@ class _Line:
 
 
 def computing_time(equation: Any, choice: Choice, hardware: Hardware, efficiency: float) -> float:
-    """Seconds: of products the arithmetic, of the rest what they write and the next reads; of what holds a graph both,
-    in all rounds."""
+    """Return the seconds that an equation takes: the arithmetic of products, the memory traffic of others, and both
+    in all rounds for a nested graph.
+    """
     seconds = choice.written / hardware.memory_bandwidth
     if is_product(equation) or holds_graph(equation):
         dtype = str(getattr(equation.outputs[0].aval, "dtype", "float32"))

@@ -1,4 +1,4 @@
-"""The mesh of the devices that a plan is for: hosts, devices inside each, and what a byte along each axis costs."""
+"""The mesh of a plan: hosts, devices inside each, and the cost of a byte along each axis."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from msnb.parallel.planning.hardware import Hardware
 
 
 def mesh_of(devices: int, mesh: Sequence[int] | Mapping[str, int] | None, hardware: Hardware) -> dict[str, int]:
-    """The axes of a mesh by name, each with its number of devices.
+    """Return the axes of a mesh as {name: number of devices}.
 
     Raises:
         TypeError: If it does not consist of ints.
@@ -37,9 +37,9 @@ def mesh_of(devices: int, mesh: Sequence[int] | Mapping[str, int] | None, hardwa
 
 
 def weights_of(mesh: dict[str, int], hardware: Hardware) -> dict[str, float]:
-    """What a byte along each axis costs, 1 where all its devices are in one host."""
-    found, stride = {}, 1
+    """Return the cost of a byte along each axis, 1 if all its devices are in one host."""
+    weights, stride = {}, 1
     for axis in reversed(mesh):
         stride *= mesh[axis]
-        found[axis] = 1.0 if stride <= hardware.devices_a_host else hardware.inside / hardware.between
-    return {axis: found[axis] for axis in mesh}
+        weights[axis] = 1.0 if stride <= hardware.devices_a_host else hardware.inside / hardware.between
+    return {axis: weights[axis] for axis in mesh}

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from msnb import context
-from msnb.parallel.auto import follow
-from msnb.parallel.layouts import kept_by_optimizers
+from msnb.parallel.auto import apply_plan
+from msnb.parallel.layouts import optimizer_states
 from msnb.parallel.planning import estimate
-from msnb.parallel.planning.living import kept
+from msnb.parallel.planning.living import peak_bytes
 from msnb.parallel.planning.pipelines import Pipeline
 from msnb.parallel.planning.table import text_table
 from msnb.parallel.planning.verifying import Compiled
@@ -39,16 +39,16 @@ class Plan:
     ) -> None:
         self.name, self._around, self.pipeline = name, around, pipeline
         self._problem, self._chosen = problem, chosen
-        self.mesh: dict[str, int] = problem.machines.sizes
+        self.mesh: dict[str, int] = problem.cost_model.sizes
         self.tensors: list[tuple[str, str, Any]] = around.tensors
         self.collectives: list[estimate.Sent] = estimate.communication(problem, chosen)
         known = None
         if pipeline is not None:
             self.tensors = list(tensors_of(pipeline.program, problem))
             self.collectives += [one for sent in pipeline.inside.values() for one in sent]
-            known = pipeline.known(around.hardware, around.efficiency)
+            known = pipeline.loop_times(around.hardware, around.efficiency)
         self.operations: float = estimate.operations(problem, chosen)
-        self.memory: float = kept(problem, chosen)
+        self.memory: float = peak_bytes(problem, chosen)
         self.fits: bool = self.memory <= around.memory
         self.time: estimate.Time = around.duration(problem, chosen, known)
         self.compiled: Compiled | None = None
@@ -107,16 +107,16 @@ class Plan:
         for place, choice in enumerate(every.nodes[number]):
             layout = choice.outputs[0]
             if search:
-                fixed = every.fixed({number: layout})
+                fixed = every.fix_inputs({number: layout})
                 around = self._around
                 then = around.search(fixed, around.memory, work=0.01)  # the bytes are asked for
                 cost = cost_of(fixed, then)
             else:
-                numbers = every.numbers((problem, self._chosen))
+                numbers = every.choice_indices((problem, self._chosen))
                 numbers[number] = place
                 cost = cost_of(every, numbers)
             own = layout == self._lies(number)
-            found.append({"layout": layout, "chosen": own, "more": cost - now, "held": choice.held})
+            found.append({"layout": layout, "chosen": own, "more": cost - now, "held": choice.stored_bytes})
         return sorted(found, key=lambda row: (row["more"], not row["chosen"]))
 
     def apply(self) -> None:
@@ -128,9 +128,9 @@ class Plan:
             RuntimeError: If the step has no `nn.PipelineCell` that divides a batch as the pipeline does; when such a
                 program is called, and this machine does not have the devices.
         """
-        devices = self._problem.machines.devices
+        devices = self._problem.cost_model.devices
         if self.pipeline is not None:
-            if not self.pipeline.given:
+            if not self.pipeline.has_pipeline_cell:
                 raise RuntimeError(
                     f"The plan {self.name!r} divides a batch, and the loss of a step is then a sum of "
                     f"{self.pipeline.parts}: wrap the network that returns the loss, nn.PipelineCell(network, "
@@ -143,7 +143,7 @@ class Plan:
                 full_batch=True,
             )
             return
-        follow(self._problem, self._chosen)
+        apply_plan(self._problem, self._chosen)
         context.set_auto_parallel_context(
             parallel_mode=context.ParallelMode.AUTO_PARALLEL, device_num=devices, pipeline_stages=1
         )
@@ -176,7 +176,7 @@ class Plan:
                     "shape": list(value.shape),
                     "dtype": str(value.aval.dtype),
                     "layout": [list(axes) for axes in self._lies(number)],
-                    "bytes": value.bytes / self._problem.machines.parts(self._lies(number)),
+                    "bytes": value.bytes / self._problem.cost_model.count_shards(self._lies(number)),
                 }
                 for number, (name, kind, value) in enumerate(self.tensors)
             ],
@@ -194,7 +194,7 @@ class Plan:
     def _memory_by_kind(self):
         sizes: dict[str, float] = defaultdict(float)
         for number, (_, kind, value) in enumerate(self.tensors):
-            sizes[kind] += value.bytes / self._problem.machines.parts(self._lies(number))
+            sizes[kind] += value.bytes / self._problem.cost_model.count_shards(self._lies(number))
         sizes["results"] = self.memory - sum(sizes.values())
         return dict(sizes)
 
@@ -210,7 +210,7 @@ class Plan:
 def tensors_of(program: Any, problem: Problem) -> Iterator[tuple[str, str, Any]]:
     """(name, kind, value) of each input of a program, see `Plans.tensors`."""
     written = {id(p): p for p in program.written}
-    states = kept_by_optimizers(program)
+    states = optimizer_states(program)
     count = 0
     for number, value in enumerate(problem.graph.inputs):
         if number < len(program.params):

@@ -8,19 +8,19 @@ from typing import Annotated, Any
 from msnb.common.kinds import Between, Bool, Float, Int, NonNegInt, PositiveFloat, checked
 from msnb.core.compile import program_of
 from msnb.core.spreading import on_one_device
-from msnb.parallel.auto import returned
+from msnb.parallel.auto import written_outputs
 from msnb.parallel.planning import estimate
-from msnb.parallel.planning.bar import Bar
+from msnb.parallel.planning.bar import ProgressLine
 from msnb.parallel.planning.hardware import Hardware, hardware_of
 from msnb.parallel.planning.meshes import mesh_of, weights_of
 from msnb.parallel.planning.one_plan import Plan, tensors_of
 from msnb.parallel.planning.pipelines import Pipeline, pipelines
-from msnb.parallel.planning.strategies import Refused, named
+from msnb.parallel.planning.strategies import Refused, named_strategies
 from msnb.parallel.planning.table import html_table, text_table
-from msnb.parallel.planning.verifying import Compiled, compiled
+from msnb.parallel.planning.verifying import Compiled, compile_strategy
 from msnb.parallel.search.choosing import dynamic_programming
-from msnb.parallel.search.costs import Machines
-from msnb.parallel.search.flat import flat
+from msnb.parallel.search.costs import MeshCostModel
+from msnb.parallel.search.flat import flatten_jaxpr
 from msnb.parallel.search.problem import Problem
 
 _GIB = 2.0**30
@@ -46,9 +46,9 @@ class Plans(Sequence[Plan]):
         self.title: str = program.title
         self.operation: float = hardware.inside / (self.efficiency * hardware.operations("float32"))
         self.written: float = hardware.inside / hardware.memory_bandwidth
-        machines = Machines(mesh, weights_of(mesh, hardware))
-        self.returned: dict[int, int] = returned(program)
-        self.problem: Problem = Problem(flat(program.jaxpr), machines, self.returned)
+        machines = MeshCostModel(mesh, weights_of(mesh, hardware))
+        self.returned: dict[int, int] = written_outputs(program)
+        self.problem: Problem = Problem(flatten_jaxpr(program.jaxpr), machines, self.returned)
         self.tensors: list[tuple[str, str, Any]] = list(tensors_of(program, self.problem))
         self._plans: list[Plan] = []
         self.refused: list[Refused] = []
@@ -74,7 +74,7 @@ class Plans(Sequence[Plan]):
 
     def check(self, one: Plan) -> Compiled:
         """What XLA makes of a plan, in another process; it is in the tables from then on."""
-        one.compiled = compiled(
+        one.compiled = compile_strategy(
             one._problem, one._chosen, self.returned if one.pipeline is None else one.pipeline.returned
         )
         return one.compiled
@@ -165,8 +165,8 @@ def plan(
         program = program_of(root, *arguments, anew=True)
     limit = chosen.memory if memory is None else memory * _GIB
     plans = Plans(program, sizes, chosen, limit, {"efficiency": efficiency, "seconds": seconds})
-    with Bar(progress) as said:
-        for way in named(plans):
+    with ProgressLine(progress) as said:
+        for way in named_strategies(plans):
             said(f"planned: {way[0]}")
             plans.refused.append(way) if isinstance(way, Refused) else plans.add(*way)
         weights = functools.partial(weights_of, hardware=chosen)

@@ -1,4 +1,4 @@
-"""Ways to spread a program that have a name, as choices of a search's problem."""
+"""Named strategies of a program, as choices of a search problem."""
 
 import math
 import time
@@ -8,97 +8,101 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from msnb.parallel.planning.estimate import communication
-from msnb.parallel.planning.living import kept
-from msnb.parallel.search.costs import Layout, Machines
+from msnb.parallel.planning.living import peak_bytes
+from msnb.parallel.search.costs import Layout, MeshCostModel
 from msnb.parallel.search.problem import Problem
 
 Strategy = tuple[Problem, list[int]]
-_AGAIN = 3  # times that the search is asked for less memory
-# What a byte costs in a search beyond the time that it takes: it comes in a message that takes time, too. With 12, what
-# was found for eight networks was as fast as with 0 and 2, or faster; the others are for what sends too much with that,
-# and for small networks, of which messages take most of the time.
-_PRICES = 12.0, 96.0, 1000.0
+_MEMORY_RETRIES = 3  # searches with a lower memory limit
+# Cost of a byte in a search in addition to its transfer time, because a byte is part of a message that has latency.
+# Measured on eight networks: solutions with 12 were as fast as with 0 and 2, or faster. The higher prices are for
+# problems in which 12 still sends too much, and for small networks, where latency dominates.
+_BYTE_PRICES = 12.0, 96.0, 1000.0
 
 
 class Refused(NamedTuple):
-    """A way that there is not.
+    """A strategy that is not possible.
 
     Attributes:
-        name (str): What it would be called.
-        reason (str): Why.
+        name (str): The name it would have.
+        reason (str): The reason.
     """
 
     name: str
     reason: str
 
 
-def cut_rows(problem: Problem, number: int) -> Layout:
-    """The layout of an input whose first axis that can be is cut by all axes of the mesh, or by as many as can be."""
-    machines, shape = problem.machines, problem.graph.inputs[number].shape
-    axes = tuple(machines.sizes)
+def shard_first_axis(problem: Problem, number: int) -> Layout:
+    """Return the layout of an input that shards its first divisible axis over as many mesh axes as possible."""
+    cost_model, shape = problem.cost_model, problem.graph.inputs[number].shape
+    axes = tuple(cost_model.sizes)
     for count in range(len(axes), 0, -1):
-        parts = math.prod(machines.sizes[a] for a in axes[:count])
-        for place, size in enumerate(shape):
-            if size % parts == 0:
-                return tuple(axes[:count] if k == place else () for k in range(len(shape)))
+        shards = math.prod(cost_model.sizes[a] for a in axes[:count])
+        for index, size in enumerate(shape):
+            if size % shards == 0:
+                return tuple(axes[:count] if k == index else () for k in range(len(shape)))
     return ((),) * len(shape)
 
 
-def whole(problem: Problem, number: int) -> Layout:
-    """The layout of an input that each device has all of."""
+def replicate(problem: Problem, number: int) -> Layout:
+    """Return the replicated layout of an input."""
     return ((),) * len(problem.graph.inputs[number].shape)
 
 
-def followed(problem: Problem, inputs: Mapping[int, Layout]) -> Strategy:
-    """Each equation computed where its operands are, from how all inputs lie: what sends least for its operands, then
-    what leaves most of them alone, then what divides the work most.
+def propagate_layouts(problem: Problem, inputs: Mapping[int, Layout]) -> Strategy:
+    """Return a solution in which each equation is computed where its operands are, from the layouts of all inputs.
+
+    Each equation takes the choice that sends the fewest bytes for its operands. Ties are broken by the number of
+    resharded operands, then by the number of operations.
 
     Args:
         problem (Problem): The choices.
-        inputs (Mapping[int, Layout]): For each input.
+        inputs (Mapping[int, Layout]): The layout of each input.
     """
-    fixed = problem.fixed(inputs)
-    into: list[list] = [[] for _ in fixed.nodes]
-    for edge in fixed.edges:
+    fixed_problem = problem.fix_inputs(inputs)
+    incoming: list[list] = [[] for _ in fixed_problem.nodes]
+    for edge in fixed_problem.edges:
         if edge.target[1] is not None:
-            into[edge.target[0]].append(edge)
+            incoming[edge.target[0]].append(edge)
     chosen: list[int] = []
-    for node, edges in zip(fixed.nodes, into, strict=True):
-        if not edges:  # what is made of nothing is cut where it is read
-            chosen.append(max(range(len(node)), key=lambda k, node=node: node[k].held))
+    for node, edges in zip(fixed_problem.nodes, incoming, strict=True):
+        if not edges:  # an equation without operands is sharded by its readers
+            chosen.append(max(range(len(node)), key=lambda k, node=node: node[k].stored_bytes))
             continue
-        moved = np.zeros(len(node))
-        changed = np.zeros(len(node), int)
+        sent_bytes = np.zeros(len(node))
+        num_resharded = np.zeros(len(node), int)
         for edge in edges:
-            before = fixed.nodes[edge.source[0]][chosen[edge.source[0]]]
-            moved = moved + fixed.moving(edge)[chosen[edge.source[0]]]
-            pairs = [fixed.layouts(edge, before, choice) for choice in node]
-            changed += [lying != wanted for lying, wanted in pairs]
-        keys = [(moved[k], changed[k], c.operations, c.sent, c.held) for k, c in enumerate(node)]
+            before = fixed_problem.nodes[edge.source[0]][chosen[edge.source[0]]]
+            sent_bytes = sent_bytes + fixed_problem.transfer_cost(edge)[chosen[edge.source[0]]]
+            pairs = [fixed_problem.layouts(edge, before, choice) for choice in node]
+            num_resharded += [source_layout != target_layout for source_layout, target_layout in pairs]
+        keys = [(sent_bytes[k], num_resharded[k], c.operations, c.sent, c.stored_bytes) for k, c in enumerate(node)]
         chosen.append(min(range(len(node)), key=keys.__getitem__))
-    return fixed, chosen
+    return fixed_problem, chosen
 
 
-def named(around: Any) -> Iterator[tuple[str, Strategy] | Refused]:
-    """The ways of a plan that have a name, or why one is not there.
+def named_strategies(plans: Any) -> Iterator[tuple[str, Strategy] | Refused]:
+    """Iterate over the named strategies of a plan, or the reasons why one is not possible.
 
     Args:
-        around (Plans): What they are for.
+        plans (Plans): The plans that they are for.
     """
-    problem, kinds = around.problem, [kind for _, kind, _ in around.tensors]
+    problem, kinds = plans.problem, [kind for _, kind, _ in plans.tensors]
 
-    def lying(cut):
-        return {n: (cut_rows if kind in cut else whole)(problem, n) for n, kind in enumerate(kinds)}
+    def input_layouts(sharded_kinds):
+        return {
+            n: (shard_first_axis if kind in sharded_kinds else replicate)(problem, n) for n, kind in enumerate(kinds)
+        }
 
-    ways = {"data parallel": followed(problem, lying({"argument"}))}
+    strategies = {"data parallel": propagate_layouts(problem, input_layouts({"argument"}))}
     if "state" in kinds:
-        ways["optimizer sharded"] = followed(problem, lying({"argument", "state"}))
+        strategies["optimizer sharded"] = propagate_layouts(problem, input_layouts({"argument", "state"}))
     if "parameter" in kinds:
-        fixed = problem.fixed(lying({"argument", "state", "parameter"}))
-        ways["fully sharded"] = fixed, around.search(fixed, None, work=1 / (1 + _PRICES[0]))
-    yield from ways.items()
+        fixed_problem = problem.fix_inputs(input_layouts({"argument", "state", "parameter"}))
+        strategies["fully sharded"] = fixed_problem, plans.search(fixed_problem, None, work=1 / (1 + _BYTE_PRICES[0]))
+    yield from strategies.items()
     try:
-        strategy, failed = searched(around, list(ways.values()))
+        strategy, failed = search_strategy(plans, list(strategies.values()))
     except RuntimeError as error:
         yield Refused("searched", str(error))
         return
@@ -107,90 +111,106 @@ def named(around: Any) -> Iterator[tuple[str, Strategy] | Refused]:
         yield Refused("the search", f"{failed} 'searched' is the fastest of the others.")
 
 
-def searched(around: Any, others: Sequence[Strategy]) -> tuple[Strategy, str]:
-    """The fastest of what the search finds and of other strategies, by the time that plans tell of them.
+def search_strategy(plans: Any, others: Sequence[Strategy]) -> tuple[Strategy, str]:
+    """Return the strategy with the shortest predicted step among the search's solutions and other strategies.
 
-    None is taken that keeps more than there is memory; none that sends more bytes than the first of the others, data
-    parallelism, where that one fits. The search adds up what overlaps in a step, and knows no messages, so that the
-    strategies are compared at last by what is told of them.
+    A strategy must fit into the memory. If data parallelism, the first of the others, fits, no strategy may send
+    more bytes. The search adds the times of communication and computation, which overlap in a step, and ignores
+    latency. Therefore the predicted step times decide at the end.
 
     Args:
-        around (Plans): What it is for.
+        plans (Plans): The plans that it is for.
         others (Sequence[Strategy]): The other strategies, data parallelism first.
 
     Returns:
-        tuple, the strategy, and why the search itself found none: "" where it did.
+        tuple, the strategy, and the reason why the search itself failed, or "".
 
     Raises:
-        RuntimeError: If nothing that is found fits into the memory.
+        RuntimeError: If no strategy fits into the memory.
     """
-    problem, memory = around.problem, around.memory
-    candidates = [problem.numbers(one) for one in others]
+    problem, memory = plans.problem, plans.memory
+    candidates = [problem.choice_indices(solution) for solution in others]
     failed, limit = None, float("inf")
-    if kept(problem, candidates[0]) <= memory:
-        limit = _sent(problem, candidates[0])
+    if peak_bytes(problem, candidates[0]) <= memory:
+        limit = _sent_bytes(problem, candidates[0])
     try:
-        candidates += _found(around, problem, limit, min(around.duration(problem, one).step for one in candidates))
-    except RuntimeError as error:  # then one of the others, if there is one that fits
+        candidates += _search_with_prices(
+            plans, problem, limit, min(plans.duration(problem, solution).step for solution in candidates)
+        )
+    except RuntimeError as error:  # then one of the others, if one fits
         failed = error
-    fit = [one for one in candidates if kept(problem, one) <= memory and _sent(problem, one) <= limit]
+    fit = [
+        solution
+        for solution in candidates
+        if peak_bytes(problem, solution) <= memory and _sent_bytes(problem, solution) <= limit
+    ]
     if not fit:
         raise failed or RuntimeError(
             f"No way was found to spread the program over the devices that keeps no more than {memory:,.0f} bytes: the "
-            f"least that was found keeps {min(kept(problem, one) for one in candidates):,.0f}."
+            f"least that was found keeps {min(peak_bytes(problem, solution) for solution in candidates):,.0f}."
         )
-    fastest = min(fit, key=lambda one: around.duration(problem, one).step)
+    fastest = min(fit, key=lambda solution: plans.duration(problem, solution).step)
     return (problem, fastest), "" if failed is None else str(failed)
 
 
-def _found(around: Any, problem: Problem, limit: float, seconds: float) -> list[list[int]]:
-    """What the search finds at the first price of a byte; where that sends more bytes than `limit`, or takes longer
-    than others, `seconds`, at higher ones as well."""
-    deadline, found = time.monotonic() + around.seconds, []
-    for price in _PRICES:
-        if found and (time.monotonic() > deadline or _is_good(around, problem, found[-1], limit, seconds)):
-            break
-        weights = {axis: (weight + price) / (1 + price) for axis, weight in problem.machines.weights.items()}
-        other = problem
-        if weights != problem.machines.weights:
-            other = Problem(problem.graph, Machines(problem.machines.sizes, weights), around.returned)
-        found.append(_as_in(problem, other, _within(around, other, deadline, 1 / (1 + price))))
-    return found
-
-
-def _is_good(around, problem, one, limit, seconds):
-    return _sent(problem, one) <= limit and around.duration(problem, one).step <= seconds * 1.001
-
-
-def _as_in(problem: Problem, other: Problem, chosen: list[int]) -> list[int]:
-    """The choices with the same layouts in another problem of the same graph and mesh."""
-    found = []
-    for mine, theirs, number in zip(problem.nodes, other.nodes, chosen, strict=True):
-        wanted = theirs[number].inputs, theirs[number].outputs
-        found.append(next(k for k, choice in enumerate(mine) if (choice.inputs, choice.outputs) == wanted))
-    return found
-
-
-def _within(around: Any, problem: Problem, deadline: float, work: float = 1.0) -> list[int]:
-    """The best that the search finds within the memory.
-
-    It counts memory at one moment that is the same for all strategies. Where what it finds keeps more than there is at
-    another moment, it is asked again for so much less, as long as the time lasts.
+def _search_with_prices(plans: Any, problem: Problem, limit: float, seconds: float) -> list[list[int]]:
+    """Return the solutions of the search, first for the lowest price of a byte. Higher prices are tried if the last
+    solution sends more bytes than `limit`, or its step takes longer than `seconds`.
     """
-    limit = around.memory
-    found = around.search(problem, limit, max(1.0, deadline - time.monotonic()), work)
-    for _ in range(_AGAIN):
-        left, more = deadline - time.monotonic(), kept(problem, found) / around.memory
-        if more <= 1 or left <= 0:
+    deadline, solutions = time.monotonic() + plans.seconds, []
+    for price in _BYTE_PRICES:
+        if solutions and (
+            time.monotonic() > deadline or _is_good_enough(plans, problem, solutions[-1], limit, seconds)
+        ):
             break
-        limit /= more
+        weights = {axis: (weight + price) / (1 + price) for axis, weight in problem.cost_model.weights.items()}
+        priced_problem = problem
+        if weights != problem.cost_model.weights:
+            priced_problem = Problem(problem.graph, MeshCostModel(problem.cost_model.sizes, weights), plans.returned)
+        solutions.append(
+            _translate_solution(
+                problem, priced_problem, _search_within_memory(plans, priced_problem, deadline, 1 / (1 + price))
+            )
+        )
+    return solutions
+
+
+def _is_good_enough(plans, problem, solution, limit, seconds):
+    return _sent_bytes(problem, solution) <= limit and plans.duration(problem, solution).step <= seconds * 1.001
+
+
+def _translate_solution(problem: Problem, other: Problem, chosen: list[int]) -> list[int]:
+    """Return the choices of `problem` with the same layouts as a solution of another problem with the same graph and
+    mesh.
+    """
+    indices = []
+    for own_choices, other_choices, number in zip(problem.nodes, other.nodes, chosen, strict=True):
+        layouts = other_choices[number].inputs, other_choices[number].outputs
+        indices.append(next(k for k, choice in enumerate(own_choices) if (choice.inputs, choice.outputs) == layouts))
+    return indices
+
+
+def _search_within_memory(plans: Any, problem: Problem, deadline: float, work: float = 1.0) -> list[int]:
+    """Return the best solution of the search that fits into the memory.
+
+    The search counts memory at one equation that is the same for all strategies. If the solution has a higher peak at
+    another equation, the search is repeated with a lower limit while time remains.
+    """
+    limit = plans.memory
+    solution = plans.search(problem, limit, max(1.0, deadline - time.monotonic()), work)
+    for _ in range(_MEMORY_RETRIES):
+        remaining_time, excess = deadline - time.monotonic(), peak_bytes(problem, solution) / plans.memory
+        if excess <= 1 or remaining_time <= 0:
+            break
+        limit /= excess
         try:
-            found = min(found, around.search(problem, limit, left, work), key=lambda c: kept(problem, c))
-        except RuntimeError:  # there is none that keeps so little at the search's moment
+            solution = min(
+                solution, plans.search(problem, limit, remaining_time, work), key=lambda c: peak_bytes(problem, c)
+            )
+        except RuntimeError:  # no solution has so little memory at the search's equation
             break
-    return found
+    return solution
 
 
-def _sent(problem: Problem, chosen: list[int]) -> float:
-    """Bytes that each device sends."""
-    return sum(one.bytes for one in communication(problem, chosen))
+def _sent_bytes(problem: Problem, chosen: list[int]) -> float:
+    return sum(transfer.bytes for transfer in communication(problem, chosen))

@@ -1,7 +1,7 @@
-"""What a strategy may cut of each operator, and what of its outputs is cut with it: sharding rules.
+"""Sharding rules: the axes of each operator that a strategy may shard, and the resulting sharding of its outputs.
 
-A rule gives each axis of each input and output a letter. Axes of one letter are cut alike; a letter of the inputs
-that no output has is summed over, which the devices then do together.
+A rule assigns a letter to each axis of each input and output. Axes with the same letter are sharded alike. A letter of
+the inputs that no output has is summed over, by an all-reduce of the devices.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,43 +12,43 @@ from msnb.core.facets import Facet, MissingEntry
 rules: Facet = Facet("a sharding rule", "Leave its strategy out: it is then spread as its neighbours are.")
 
 
-def _nothing(parts, devices):
+def _accept_all(shard_counts, devices):
     return ""
 
 
 class Rule(NamedTuple):
-    """How the axes of one call hang together.
+    """Relations between the axes of one call.
 
     Attributes:
-        inputs (list[str]): One letter for each axis of each input; "." for an axis that stays whole.
-        outputs (list[str]): The same for the outputs; None for one that lies as XLA finds it best.
-        whole (str): Letters that are not to be cut. Default: none.
-        said (dict): {number of an input: (letters, shape)} where MindSpore's strategy speaks of other axes than those
+        inputs (list[str]): One letter for each axis of each input; "." for an axis that is not sharded.
+        outputs (list[str]): The same for the outputs; None for one whose sharding XLA selects.
+        unsharded (str): Letters that must not be sharded. Default: none.
+        strategy_axes (dict): {input index: (letters, shape)} where MindSpore's strategy describes other axes than those
             of the input. Default: none.
-        told (int): Of how many inputs the strategy speaks, the first ones; numbers at the end may be left out in any
-            case. Default: None, of all.
-        least (int): Of how many inputs it speaks at least, where those behind may be left out: they lie as their
-            letters do. Default: None, of all.
-        wrong (Callable): From ({letter: parts}, number of devices) to what is wrong with them, as the end of a sentence
-            that begins with the strategy; "" where nothing is. Default: nothing is.
+        num_inputs (int): Number of leading inputs that the strategy describes. Scalars at the end may always be left
+            out. Default: None, all.
+        min_inputs (int): Smallest number of inputs that the strategy describes; the sharding of the others follows from
+            their letters. Default: None, all.
+        find_error (Callable): From ({letter: number of shards}, number of devices) to an error, as the end of a
+            sentence that begins with the strategy, or "". Default: no error.
     """
 
     inputs: Sequence[str]
     outputs: Sequence[str | None]
-    whole: str = ""
-    said: dict[int, tuple[str, tuple[int, ...]]] = {}
-    told: int | None = None
-    least: int | None = None
-    wrong: Callable[[dict[str, int], int], str] = _nothing
+    unsharded: str = ""
+    strategy_axes: dict[int, tuple[str, tuple[int, ...]]] = {}
+    num_inputs: int | None = None
+    min_inputs: int | None = None
+    find_error: Callable[[dict[str, int], int], str] = _accept_all
 
 
 class Call(NamedTuple):
-    """One call of an operator, as a rule sees it.
+    """One call of an operator, the input of a rule.
 
     Attributes:
-        operator (str): Its name.
+        operator (str): Name of the operator.
         settings (dict): Attributes and static inputs in normal form.
-        shapes (list[tuple]): Of the arrays that it was given, numbers as () among them.
+        shapes (list[tuple]): Shapes of the array arguments; scalars have ().
     """
 
     operator: str
@@ -57,23 +57,27 @@ class Call(NamedTuple):
 
 
 def rule_of(call: Call) -> Rule | None:
-    """The rule for a call, None where the operator has none."""
+    """Return the rule for a call, or None if the operator has none."""
     rule = rules.named(call.operator)
     return None if rule is None else rule(call)
 
 
-def by_batch(call: Call, strategy: Sequence[Any]) -> Rule:
-    """What holds for an operator of which nothing is known: at most one axis of an input is cut, and those that are
-    belong together, as rows of a batch do.
+def batch_rule(call: Call, strategy: Sequence[Any]) -> Rule:
+    """Return the rule for an operator without a registered one: at most one axis of each input is sharded, and the
+    sharded axes of the inputs correspond, as the batch axis does.
 
     Raises:
-        MissingEntry: If the strategy cuts another way.
+        MissingEntry: If the strategy shards other axes.
     """
-    cut = [[i for i, parts in enumerate(cuts) if parts != 1] if isinstance(cuts, tuple) else [] for cuts in strategy]
-    if any(len(axes) > 1 for axes in cut):
+    sharded_axes = [
+        [i for i, count in enumerate(cuts) if count != 1] if isinstance(cuts, tuple) else [] for cuts in strategy
+    ]
+    if any(len(axes) > 1 for axes in sharded_axes):
         raise MissingEntry(
             f"For '{call.operator}', there is no sharding rule: one axis of an input may be cut, and the strategy "
             f"{tuple(strategy)} cuts more. {rules.remedy}"
         )
-    letters = ["".join("n" if i in axes else "." for i in range(len(shape))) for axes, shape in zip(cut, call.shapes)]
+    letters = [
+        "".join("n" if i in axes else "." for i in range(len(shape))) for axes, shape in zip(sharded_axes, call.shapes)
+    ]
     return Rule(letters, [])

@@ -1,4 +1,4 @@
-"""The sharding rules of operators, by what their axes do."""
+"""Sharding rules of all other operators, grouped by the kind of operation."""
 
 from msnb.ops import operations as P
 from msnb.parallel.rules import Call, Rule, rules
@@ -6,7 +6,7 @@ from msnb.parallel.rules import Call, Rule, rules
 _LETTERS = "abcdefghijklmnopqrstuvw"
 
 
-def _letters(shape, start=0):
+def _axis_letters(shape, start=0):
     return _LETTERS[start : start + len(shape)]
 
 
@@ -21,103 +21,106 @@ def _letters(shape, start=0):
     *(P.LogicalOr, P.SquaredDifference, P.Xdivy, P.Xlogy, P.Atan2, P.BitwiseAnd, P.BitwiseOr, P.BitwiseXor),
     *(P.AssignAdd, P.AssignSub, P.Assign, P.Select, P.SigmoidCrossEntropyWithLogits, P.KLDivLoss, P.Dropout),
 )
-def _elementwise(call: Call) -> Rule:
-    """Axes of one place from the right, where their sizes are equal; one of size 1 is repeated."""
+def _elementwise_rule(call: Call) -> Rule:
+    """Return a rule that aligns axes from the right where their sizes are equal. Axes of size 1 are broadcast."""
     rank = max(map(len, call.shapes))
-    out = [max(s[len(s) - rank + i] for s in call.shapes if len(s) - rank + i >= 0) for i in range(rank)]
+    broadcast_shape = [max(s[len(s) - rank + i] for s in call.shapes if len(s) - rank + i >= 0) for i in range(rank)]
     letters = _LETTERS[:rank]
     inputs = [
-        "".join("." if size == 1 != out[rank - len(s) + i] else letters[rank - len(s) + i] for i, size in enumerate(s))
+        "".join(
+            "." if size == 1 != broadcast_shape[rank - len(s) + i] else letters[rank - len(s) + i]
+            for i, size in enumerate(s)
+        )
         for s in call.shapes
     ]
     return Rule(inputs, [letters] * 2 if call.operator == "Dropout" else [letters])
 
 
 @rules.register(P.PReLU)
-def _prelu(call: Call) -> Rule:
-    """One weight for all channels, or one for each, along the second axis."""
-    letters = _letters(call.shapes[0])
+def _prelu_rule(call: Call) -> Rule:
+    """Return the rule of PReLU, with one weight for all channels or one per channel, along the second axis."""
+    letters = _axis_letters(call.shapes[0])
     return Rule([letters, letters[1] if call.shapes[1] != (1,) else "."], [letters])
 
 
 @rules.register(P.ReLUV2)
-def _relu_v2(call: Call) -> Rule:
-    """The mask has the channels in blocks."""
-    letters = _letters(call.shapes[0])
-    return Rule([letters], [letters, None], whole=letters[1])
+def _relu_v2_rule(call: Call) -> Rule:
+    letters = _axis_letters(call.shapes[0])
+    # the mask stores the channels in blocks, so they are not sharded
+    return Rule([letters], [letters, None], unsharded=letters[1])
 
 
 @rules.register(P.DropoutDoMask)
-def _do_mask(call: Call) -> Rule:
-    """The strategy speaks of what is masked; of the mask, which is one of bits, each device has all."""
-    letters = _letters(call.shapes[0])
-    return Rule([letters, *("." * len(shape) for shape in call.shapes[1:])], [letters], told=1)
+def _dropout_do_mask_rule(call: Call) -> Rule:
+    letters = _axis_letters(call.shapes[0])
+    # The strategy describes the masked input. The mask consists of bits and is replicated.
+    return Rule([letters, *("." * len(shape) for shape in call.shapes[1:])], [letters], num_inputs=1)
 
 
 @rules.register(P.DropoutGenMask)
-def _gen_mask(call: Call) -> Rule:
-    """The strategy speaks of what is to be masked; the mask lies as who reads it wants."""
+def _dropout_gen_mask_rule(call: Call) -> Rule:
     shape = call.settings["shape"]
-    return Rule(["" for _ in call.shapes], [None], said={0: (_letters(shape), shape)})
+    # The strategy describes the tensor to be masked. The sharding of the mask follows from its reader.
+    return Rule(["" for _ in call.shapes], [None], strategy_axes={0: (_axis_letters(shape), shape)})
 
 
 @rules.register(P.UniformCandidateSampler)
-def _candidates(call: Call) -> Rule:
-    """All devices draw the same candidates; where hits are removed, they see all classes."""
-    letters = _letters(call.shapes[0])
-    return Rule([letters], [".", letters, "."], whole=letters if call.settings["remove_accidental_hits"] else "")
+def _candidate_sampler_rule(call: Call) -> Rule:
+    letters = _axis_letters(call.shapes[0])
+    # All devices sample the same candidates. To remove hits, each device needs all classes.
+    return Rule([letters], [".", letters, "."], unsharded=letters if call.settings["remove_accidental_hits"] else "")
 
 
 @rules.register(P.Range)
-def _range(call: Call) -> Rule:
-    """Each number is computed by itself."""
+def _range_rule(call: Call) -> Rule:
     return Rule(["a"], ["a"])
 
 
 # ------------------------------------------------------------------ products
 @rules.register(P.MatMul)
-def _matmul(call: Call) -> Rule:
-    """(i, k) by (k, j)."""
+def _matmul_rule(call: Call) -> Rule:
+    """Return the rule of a matrix product, (i, k) by (k, j)."""
     x = "ki" if call.settings["transpose_a"] else "ik"
     y = "jk" if call.settings["transpose_b"] else "kj"
     return Rule([x, y], ["ij"])
 
 
 @rules.register(P.BatchMatMul)
-def _batch_matmul(call: Call) -> Rule:
-    """The same behind axes of a batch, from the right."""
+def _batch_matmul_rule(call: Call) -> Rule:
+    """Return the rule of a matrix product with leading batch axes, which are aligned from the right."""
     batch = max(map(len, call.shapes)) - 2
-    found = _matmul(call)
-    heads = ["abcdefgh"[batch - (len(s) - 2) : batch] for s in call.shapes]
-    return Rule([h + i for h, i in zip(heads, found.inputs)], ["abcdefgh"[:batch] + "ij"])
+    product = _matmul_rule(call)
+    batch_letters = ["abcdefgh"[batch - (len(s) - 2) : batch] for s in call.shapes]
+    return Rule([h + i for h, i in zip(batch_letters, product.inputs)], ["abcdefgh"[:batch] + "ij"])
 
 
 @rules.register(P.BiasAdd)
-def _bias_add(call: Call) -> Rule:
-    """The bias lies along the second axis, or the last one of NHWC."""
-    letters = _letters(call.shapes[0])
+def _bias_add_rule(call: Call) -> Rule:
+    """Return the rule of BiasAdd; the bias is along the second axis, or along the last one for NHWC."""
+    letters = _axis_letters(call.shapes[0])
     last = call.settings.get("data_format") == "NHWC"
     return Rule([letters, letters[-1 if last else 1]], [letters])
 
 
 @rules.register(P.Conv2D)
-def _conv2d(call: Call) -> Rule:
-    """Batch and channels; what a kernel slides over stays whole."""
+def _conv2d_rule(call: Call) -> Rule:
+    """Return the rule of Conv2D: batch and channels may be sharded, spatial axes may not."""
     grouped = call.settings["group"] != 1
-    return Rule(["nc..", "oc.." if not grouped else "o..."], ["no.."], whole="c" if grouped else "")
+    return Rule(["nc..", "oc.." if not grouped else "o..."], ["no.."], unsharded="c" if grouped else "")
 
 
 @rules.register(P.BatchNorm, P.FusedBatchNorm, P.FusedBatchNormEx)
-def _batch_norm(call: Call) -> Rule:
-    """Rows and channels; r1.1's training speaks of the input and the weights alone, and not of the moving averages."""
+def _batch_norm_rule(call: Call) -> Rule:
+    """Return the rule of BatchNorm: batch and channels may be sharded."""
     rank = len(call.shapes[0])
     last = call.settings.get("data_format") == "NHWC"
     x = "n" + "." * (rank - 2) + "c" if last else "nc" + "." * (rank - 2)
-    return Rule([x, *("c" for _ in call.shapes[1:])], [], least=3)
+    # strategies of r1.1's training describe the input and the weights, but not the moving averages
+    return Rule([x, *("c" for _ in call.shapes[1:])], [], min_inputs=3)
 
 
 # ------------------------------------------------------------------ along axes
-def _axes(axis, rank):
+def _normalize_axes(axis, rank):
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     return {a % rank for a in axes} if rank and axes not in ((), (None,)) else set(range(rank))
 
@@ -126,140 +129,140 @@ def _axes(axis, rank):
     *(P.ReduceSum, P.ReduceMean, P.ReduceMax, P.ReduceMin, P.ReduceProd, P.ReduceAll, P.ReduceAny),
     *(P.Argmax, P.Argmin, P.ArgMaxWithValue, P.ArgMinWithValue),
 )
-def _reduce(call: Call) -> Rule:
-    """What is reduced is computed together; the place of an extreme without its value is found on one device."""
+def _reduction_rule(call: Call) -> Rule:
+    """Return the rule of a reduction. Reduced axes may be sharded, except for Argmax and Argmin without the value."""
     shape, settings = call.shapes[0], call.settings
-    letters, axes = _letters(shape), _axes(settings.get("axis", ()), len(shape))
-    kept = "." if settings.get("keep_dims") else ""
-    out = "".join(kept if i in axes else c for i, c in enumerate(letters))
-    valued = call.operator.endswith("WithValue")
-    whole = "".join(letters[i] for i in axes) if call.operator.startswith("Arg") and not valued else ""
-    return Rule([letters], [out] * (2 if valued else 1), whole)
+    letters, axes = _axis_letters(shape), _normalize_axes(settings.get("axis", ()), len(shape))
+    reduced_letter = "." if settings.get("keep_dims") else ""
+    out = "".join(reduced_letter if i in axes else c for i, c in enumerate(letters))
+    has_value = call.operator.endswith("WithValue")
+    unsharded = "".join(letters[i] for i in axes) if call.operator.startswith("Arg") and not has_value else ""
+    return Rule([letters], [out] * (2 if has_value else 1), unsharded)
 
 
 @rules.register(P.Softmax, P.LogSoftmax, P.L2Normalize, P.CumSum, P.CumProd, P.TopK)
-def _along(call: Call) -> Rule:
-    """An axis that has to be seen whole."""
+def _along_axis_rule(call: Call) -> Rule:
+    """Return the rule of an operation along axes that must not be sharded."""
     shape = call.shapes[0]
-    letters = _letters(shape)
-    axes = {len(shape) - 1} if call.operator == "TopK" else _axes(call.settings.get("axis", -1), len(shape))
-    whole = "".join(letters[i] for i in axes)
-    return Rule([letters], [letters] * (2 if call.operator == "TopK" else 1), whole)
+    letters = _axis_letters(shape)
+    axes = {len(shape) - 1} if call.operator == "TopK" else _normalize_axes(call.settings.get("axis", -1), len(shape))
+    unsharded = "".join(letters[i] for i in axes)
+    return Rule([letters], [letters] * (2 if call.operator == "TopK" else 1), unsharded)
 
 
 @rules.register(P.LayerNorm)
-def _layer_norm(call: Call) -> Rule:
-    """What is normalised over stays whole."""
+def _layer_norm_rule(call: Call) -> Rule:
+    """Return the rule of LayerNorm: normalized axes must not be sharded."""
     shape = call.shapes[0]
-    letters, first = _letters(shape), call.settings["begin_norm_axis"] % len(shape)
+    letters, first = _axis_letters(shape), call.settings["begin_norm_axis"] % len(shape)
     weights = [letters[len(shape) - len(s) :] for s in call.shapes[1:]]
     means = letters[:first] + "." * (len(shape) - first)
-    return Rule([letters, *weights], [letters, means, means], whole=letters[first:])
+    return Rule([letters, *weights], [letters, means, means], unsharded=letters[first:])
 
 
 @rules.register(P.SoftmaxCrossEntropyWithLogits)
-def _cross_entropy(call: Call) -> Rule:
-    return Rule(["ab", "ab"], ["a", "ab"], whole="b")
+def _cross_entropy_rule(call: Call) -> Rule:
+    return Rule(["ab", "ab"], ["a", "ab"], unsharded="b")
 
 
 @rules.register(P.SparseSoftmaxCrossEntropyWithLogits)
-def _sparse_cross_entropy(call: Call) -> Rule:
-    return Rule(["ab", "a"], [""], whole="b")
+def _sparse_cross_entropy_rule(call: Call) -> Rule:
+    return Rule(["ab", "a"], [""], unsharded="b")
 
 
 # ------------------------------------------------------------------ arrangement
 @rules.register(P.Transpose)
-def _transpose(call: Call) -> Rule:
-    letters = _letters(call.shapes[0])
+def _transpose_rule(call: Call) -> Rule:
+    letters = _axis_letters(call.shapes[0])
     return Rule([letters], ["".join(letters[i] for i in call.settings["perm"])])
 
 
 @rules.register(P.ExpandDims)
-def _expand_dims(call: Call) -> Rule:
-    letters = _letters(call.shapes[0])
-    at = call.settings["axis"] % (len(letters) + 1)
-    return Rule([letters], [letters[:at] + "." + letters[at:]])
+def _expand_dims_rule(call: Call) -> Rule:
+    letters = _axis_letters(call.shapes[0])
+    axis = call.settings["axis"] % (len(letters) + 1)
+    return Rule([letters], [letters[:axis] + "." + letters[axis:]])
 
 
 @rules.register(P.Squeeze)
-def _squeeze(call: Call) -> Rule:
+def _squeeze_rule(call: Call) -> Rule:
     shape = call.shapes[0]
-    letters, axis = _letters(shape), call.settings["axis"]
-    gone = {i for i, n in enumerate(shape) if n == 1} if axis == () else _axes(axis, len(shape))
-    return Rule([letters], ["".join(c for i, c in enumerate(letters) if i not in gone)])
+    letters, axis = _axis_letters(shape), call.settings["axis"]
+    removed = {i for i, n in enumerate(shape) if n == 1} if axis == () else _normalize_axes(axis, len(shape))
+    return Rule([letters], ["".join(c for i, c in enumerate(letters) if i not in removed)])
 
 
 @rules.register(P.Concat)
-def _concat(call: Call) -> Rule:
-    letters = _letters(call.shapes[0])
-    return Rule([letters] * len(call.shapes), [letters], whole=letters[call.settings["axis"] % len(letters)])
+def _concat_rule(call: Call) -> Rule:
+    letters = _axis_letters(call.shapes[0])
+    return Rule([letters] * len(call.shapes), [letters], unsharded=letters[call.settings["axis"] % len(letters)])
 
 
 @rules.register(P.Stack)
-def _stack(call: Call) -> Rule:
-    letters = _letters(call.shapes[0])
-    at = call.settings["axis"] % (len(letters) + 1)
-    return Rule([letters] * len(call.shapes), [letters[:at] + "." + letters[at:]])
+def _stack_rule(call: Call) -> Rule:
+    letters = _axis_letters(call.shapes[0])
+    axis = call.settings["axis"] % (len(letters) + 1)
+    return Rule([letters] * len(call.shapes), [letters[:axis] + "." + letters[axis:]])
 
 
 @rules.register(P.Split)
-def _split(call: Call) -> Rule:
-    letters = _letters(call.shapes[0])
+def _split_rule(call: Call) -> Rule:
+    letters = _axis_letters(call.shapes[0])
     axis = call.settings["axis"] % len(letters)
-    return Rule([letters], [letters] * call.settings["output_num"], whole=letters[axis])
+    return Rule([letters], [letters] * call.settings["output_num"], unsharded=letters[axis])
 
 
 @rules.register(P.Reshape, P.Flatten)
-def _reshape(call: Call) -> Rule:
-    """The input lies as the strategy says; the output as who reads it wants."""
-    return Rule([_letters(call.shapes[0])], [None])
+def _reshape_rule(call: Call) -> Rule:
+    """Return the rule of a reshape: the strategy describes the input, the output's sharding follows from its reader."""
+    return Rule([_axis_letters(call.shapes[0])], [None])
 
 
 @rules.register(P.Tile)
-def _tile(call: Call) -> Rule:
-    """The strategy speaks of the repetitions: each device makes some of them of the whole input."""
+def _tile_rule(call: Call) -> Rule:
     shape, times = call.shapes[0], tuple(call.settings["multiples"])
-    letters = _letters(times)
-    return Rule(["." * len(shape)], [letters], said={0: (letters, times)})
+    letters = _axis_letters(times)
+    # The strategy describes the repetitions: each device makes some of them from the full input.
+    return Rule(["." * len(shape)], [letters], strategy_axes={0: (letters, times)})
 
 
 @rules.register(P.BroadcastTo)
-def _broadcast_to(call: Call) -> Rule:
-    """Axes that are there are cut, those that are repeated are not."""
+def _broadcast_to_rule(call: Call) -> Rule:
+    """Return the rule of a broadcast: axes of the input may be sharded, repeated axes may not."""
     shape, target = call.shapes[0], call.settings["shape"]
-    letters = "".join("." if n == 1 else c for n, c in zip(shape, _letters(shape)))
+    letters = "".join("." if n == 1 else c for n, c in zip(shape, _axis_letters(shape)))
     return Rule([letters], ["." * (len(target) - len(shape)) + letters])
 
 
 @rules.register(P.Slice)
-def _slice(call: Call) -> Rule:
-    """An axis that is taken as a whole may be cut."""
+def _slice_rule(call: Call) -> Rule:
+    """Return the rule of a slice: axes that are taken in full may be sharded."""
     shape, settings = call.shapes[0], call.settings
-    letters = _letters(shape)
-    taken = [begin == 0 and size in (-1, n) for n, begin, size in zip(shape, settings["begin"], settings["size"])]
-    return Rule([letters], [letters], whole="".join(c for c, all_ in zip(letters, taken) if not all_))
+    letters = _axis_letters(shape)
+    is_full = [begin == 0 and size in (-1, n) for n, begin, size in zip(shape, settings["begin"], settings["size"])]
+    return Rule([letters], [letters], unsharded="".join(c for c, full in zip(letters, is_full) if not full))
 
 
 @rules.register(P.StridedSlice)
-def _strided_slice(call: Call) -> Rule:
-    """An axis that is taken as a whole, in steps of one, may be cut; with masks none may."""
+def _strided_slice_rule(call: Call) -> Rule:
+    """Return the rule of a strided slice: axes taken in full with stride 1 may be sharded; with masks none may."""
     shape, settings = call.shapes[0], call.settings
-    letters = _letters(shape)
+    letters = _axis_letters(shape)
     if any(settings.get(f"{kind}_mask") for kind in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")):
-        return Rule([letters], [None], whole=letters)
-    taken = [
+        return Rule([letters], [None], unsharded=letters)
+    is_full = [
         begin == 0 and end >= n and step == 1
         for n, begin, end, step in zip(shape, settings["begin"], settings["end"], settings["strides"])
     ]
-    return Rule([letters], [letters], whole="".join(c for c, all_ in zip(letters, taken) if not all_))
+    return Rule([letters], [letters], unsharded="".join(c for c, full in zip(letters, is_full) if not full))
 
 
 @rules.register(P.OneHot)
-def _one_hot(call: Call) -> Rule:
-    """MindSpore's strategy speaks of the result: the classes may be cut, too."""
+def _one_hot_rule(call: Call) -> Rule:
     shape, depth = call.shapes[0], call.settings["depth"]
-    letters = _letters(shape)
+    letters = _axis_letters(shape)
     axis = call.settings["axis"] % (len(letters) + 1)
     out = letters[:axis] + "z" + letters[axis:]
-    said = {0: (out, (*shape[:axis], depth, *shape[axis:]))}
-    return Rule([letters, *("" for _ in call.shapes[1:])], [out], said=said)
+    # MindSpore's strategy describes the result, so that the classes may be sharded too.
+    strategy_axes = {0: (out, (*shape[:axis], depth, *shape[axis:]))}
+    return Rule([letters, *("" for _ in call.shapes[1:])], [out], strategy_axes=strategy_axes)

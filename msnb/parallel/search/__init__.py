@@ -1,8 +1,8 @@
-"""The search for how a program is spread: AUTO_PARALLEL.
+"""AUTO_PARALLEL's search for the shardings of a program.
 
-`flat` opens a traced graph into equations of JAX, `factors` says which of their axes may be cut together, `costs` what
-moving a value between devices costs, `problem` makes nodes with choices and edges with costs of it, `equal` says which
-are chosen alike, `reducing` decides what can be decided exactly, `program` has the rest, `windows` makes large problems
-better part by part, `choosing` finds the cheapest choice with these, `pinned` writes it into the graph, and `told` says
-it in the words of strategies.
+`flat` flattens a traced graph into JAX equations. `factors` defines the axes of an equation that may be sharded
+together, and `costs` the cost of resharding a value. `problem` builds a graph of choices and costs from them. `equal`
+groups nodes that get the same choice, `reducing` applies exact eliminations, `program` solves the rest as an integer
+linear program, and `windows` improves solutions of large problems locally. `choosing` combines these into a solver.
+`pinned` constrains the graph to the solution. The module `told` converts the solution into strategies.
 """

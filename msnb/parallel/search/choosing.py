@@ -1,9 +1,9 @@
-"""The cheapest choice for each node of a problem.
+"""Solver for the cheapest choice of each node of a problem.
 
-Nodes whose surroundings are equal are chosen alike, what can be decided exactly is decided (`reducing`), and an
-integer linear program has the rest (`program`). Where there are many nodes, surroundings are few edges at first, and
-what is found so is made better part by part (`windows`). At last each node is looked at once more by itself.
-A limit of memory becomes a price of it, as high as is needed.
+Nodes with equal surroundings get the same choice. Exact eliminations (`reducing`) come first, and an integer linear
+program (`program`) solves the rest. In problems with many nodes, "equal surroundings" first covers few edges, and the
+resulting solution is improved locally (`windows`). Finally each node is improved by itself. A memory limit is enforced
+through a price per byte, which is raised until the solution fits.
 """
 
 import math
@@ -14,20 +14,20 @@ from collections.abc import Callable
 import numpy as np
 
 from msnb import log
-from msnb.parallel.search.equal import classes
+from msnb.parallel.search.equal import isomorphism_classes
 from msnb.parallel.search.problem import Problem
-from msnb.parallel.search.program import cheapest
-from msnb.parallel.search.reducing import Array, Reduced
-from msnb.parallel.search.windows import improved
+from msnb.parallel.search.program import solve_ilp
+from msnb.parallel.search.reducing import Array, ReducedProblem
+from msnb.parallel.search.windows import improve_by_windows
 
-BYTE = 200.0  # operations in the time that one byte takes; of an accelerator with 100 TFLOP/s and 500 GB/s
-READ = 1 / 4000  # a byte that is read, in bytes sent: so of ways that send the same the one is taken that reads least
-_PRICE, _PRICES = 1 / 16, 6  # of a byte of memory, in bytes sent: the first that is tried, and how many are
-_DEAR = 1e5  # at which nothing but memory counts
-_FEW = 500  # nodes, of which each is searched for by itself
-# Of more, for 24 layers: nodes that are alike two edges around leave a program of 135 nodes, which takes seconds; those
-# that are alike eight edges around leave one of 317, of which little is known after a minute.
-_ROUGH, _ROUGH_GAP, _ROUGH_SHARE = 2, 1e-2, 1 / 3
+BYTE = 200.0  # operations in the time of one sent byte; an accelerator with 100 TFLOP/s and 500 GB/s
+READ = 1 / 4000  # cost of a read byte, in sent bytes: breaks ties in favour of fewer reads
+_FIRST_PRICE, _PRICE_STEPS = 1 / 16, 6  # first price of a stored byte, in sent bytes, and number of prices tried
+_MAX_PRICE = 1e5  # a price at which only memory counts
+_SMALL_PROBLEM = 500  # up to this number of nodes each is chosen separately
+# Measured with 24 layers: merging nodes that are equal within two edges leaves a program of 135 nodes, which takes
+# seconds. Within eight edges it has 317 nodes, and is far from solved after a minute.
+_COARSE_ROUNDS, _COARSE_GAP, _COARSE_TIME_SHARE = 2, 1e-2, 1 / 3
 
 
 def dynamic_programming(
@@ -38,15 +38,15 @@ def dynamic_programming(
     written: float = 0.0,
     read: float = READ,
 ) -> list[int]:
-    """Number of the choice for each node that together send the fewest bytes.
+    """Return the index of the choice for each node, so that devices send the fewest bytes.
 
     Args:
         problem (Problem): The choices.
-        memory (float): Bytes that what is kept, `problem.kept`, may take on each device. Default: None, any number.
-        seconds (float): About how long it may take; the best that was found until then is returned. Default: 60.
-        operation (float): What an operation costs, in bytes. Default: 0.005.
-        written (float): What a byte costs that is written to a device's own memory, in bytes sent. Default: 0.0.
-        read (float): What a byte costs that is read from it. Default: 0.00025.
+        memory (float): Limit of the bytes of `problem.peak_nodes` on each device. Default: None, no limit.
+        seconds (float): Approximate time limit, after which the best solution so far is returned. Default: 60.
+        operation (float): Cost of an operation, in sent bytes. Default: 0.005.
+        written (float): Cost of a byte written to a device's own memory, in sent bytes. Default: 0.0.
+        read (float): Cost of a byte read from it. Default: 0.00025.
 
     Raises:
         RuntimeError: If no choice fits into the memory.
@@ -55,41 +55,43 @@ def dynamic_programming(
     search = _Search(problem, work, deadline)
     if memory is None:
         return search.cheapest(0.0)
-    least = sum(min(c.held for c in problem.nodes[n]) for n in problem.kept)
-    if least > memory:
+    min_bytes = sum(min(c.stored_bytes for c in problem.nodes[n]) for n in problem.peak_nodes)
+    if min_bytes > memory:
         raise RuntimeError(
-            f"No way was found to spread the program over the devices: each would have to keep {least:,.0f} bytes, "
+            f"No way was found to spread the program over the devices: each would have to keep {min_bytes:,.0f} bytes, "
             f"but has memory for {memory:,.0f}."
         )
-    return within(problem, memory, search.cheapest, deadline)
+    return solve_within_memory(problem, memory, search.cheapest, deadline)
 
 
-def within(problem: Problem, memory: float, solve: Callable[[float], list[int]], deadline: float) -> list[int]:
-    """The solution at the lowest price of memory at which it fits; once the time is over, at one that is high enough.
+def solve_within_memory(
+    problem: Problem, memory: float, solve: Callable[[float], list[int]], deadline: float
+) -> list[int]:
+    """Return the solution at the lowest price of memory at which it fits. After the deadline, at a price that suffices.
 
     Args:
         problem (Problem): The choices.
-        memory (float): Bytes that `held` may be.
-        solve (Callable): From a price of a byte to a choice for each node.
-        deadline (float): When the time is over, by `time.monotonic`.
+        memory (float): Limit of `peak_nodes_bytes`.
+        solve (Callable): From the price of a byte to a choice for each node.
+        deadline (float): The deadline, by `time.monotonic`.
 
     Raises:
-        RuntimeError: If it fits at none.
+        RuntimeError: If it fits at no price.
     """
-    found = solve(0.0)
-    if held(problem, found) <= memory:
-        return found
-    low, high, best = 0.0, _PRICE, None
-    for _ in range(_PRICES):
-        late = time.monotonic() > deadline
-        if late and best is not None:
+    solution = solve(0.0)
+    if peak_nodes_bytes(problem, solution) <= memory:
+        return solution
+    low, high, best = 0.0, _FIRST_PRICE, None
+    for _ in range(_PRICE_STEPS):
+        is_late = time.monotonic() > deadline
+        if is_late and best is not None:
             break
         price = high if best is None else math.sqrt(max(low, high / 64) * high)
-        if late:
-            price = max(price, _DEAR)
-        found = solve(price)
-        if held(problem, found) <= memory:
-            best, high = found, price
+        if is_late:
+            price = max(price, _MAX_PRICE)
+        solution = solve(price)
+        if peak_nodes_bytes(problem, solution) <= memory:
+            best, high = solution, price
         else:
             low, high = price, high * 16 if best is None else high
     if best is None:
@@ -97,57 +99,57 @@ def within(problem: Problem, memory: float, solve: Callable[[float], list[int]],
     return best
 
 
-def held(problem: Problem, choice: list[int]) -> float:
-    """Bytes that what is kept takes on each device."""
-    return sum(problem.nodes[n][choice[n]].held for n in problem.kept)
+def peak_nodes_bytes(problem: Problem, choice: list[int]) -> float:
+    """Return the bytes that the results of `problem.peak_nodes` take on each device."""
+    return sum(problem.nodes[n][choice[n]].stored_bytes for n in problem.peak_nodes)
 
 
 class _Search:
-    """What is the same for each price of memory."""
+    """State of a search that is independent of the price of memory."""
 
     def __init__(self, problem, work, deadline):
         self._problem, self._work, self._deadline = problem, work, deadline
-        many = len(problem.nodes) > _FEW
-        self._together = classes(problem) if many else list(range(len(problem.nodes)))
-        self._rough = classes(problem, _ROUGH) if many else None
+        is_large = len(problem.nodes) > _SMALL_PROBLEM
+        self._classes = isomorphism_classes(problem) if is_large else list(range(len(problem.nodes)))
+        self._coarse_classes = isomorphism_classes(problem, _COARSE_ROUNDS) if is_large else None
 
     def cheapest(self, price):
-        """Number of the choice for each node, with what a byte costs that is kept."""
-        costs, pairs = _priced(self._problem, self._together, self._work, price)
-        if self._rough is None:
-            found = _solved(costs, pairs, self._left())
+        """Return the index of the choice for each node at a price of a stored byte."""
+        costs, pairs = _sum_costs(self._problem, self._classes, self._work, price)
+        if self._coarse_classes is None:
+            solution = _solve_classes(costs, pairs, self._remaining_time())
         else:
-            rough = _priced(self._problem, self._rough, self._work, price)
-            alike = _solved(*rough, _ROUGH_SHARE * self._left(), _ROUGH_GAP)
-            begin = dict(zip(self._together, (alike[c] for c in self._rough), strict=True))
-            found = improved(costs, pairs, [begin[c] for c in range(len(costs))], self._deadline)
-        return _each(self._problem, [found[c] for c in self._together], self._work, price)
+            coarse_costs = _sum_costs(self._problem, self._coarse_classes, self._work, price)
+            coarse_solution = _solve_classes(*coarse_costs, _COARSE_TIME_SHARE * self._remaining_time(), _COARSE_GAP)
+            start = dict(zip(self._classes, (coarse_solution[c] for c in self._coarse_classes), strict=True))
+            solution = improve_by_windows(costs, pairs, [start[c] for c in range(len(costs))], self._deadline)
+        return _improve_nodes(self._problem, [solution[c] for c in self._classes], self._work, price)
 
-    def _left(self):
+    def _remaining_time(self):
         return max(1.0, self._deadline - time.monotonic())
 
 
-def _solved(costs, pairs, seconds, gap=1e-4):
-    reduced = Reduced(costs, pairs)
-    found = cheapest(reduced, seconds, gap)
-    if found is None:  # then the first that comes, which is made better node by node
+def _solve_classes(costs, pairs, seconds, gap=1e-4):
+    reduced = ReducedProblem(costs, pairs)
+    solution = solve_ilp(reduced, seconds, gap)
+    if solution is None:  # then start from each node's cheapest choice; later steps improve it
         log.once(
             "The search for strategies was not done in the time that it had: what it takes may send many times what is "
             "needed. msnb.parallel.plan(..., seconds=120) gives it more, and so does a machine that does nothing else."
         )
-        found = {node: int(np.argmin(reduced.costs[node])) for node in reduced.left}
-    return reduced.whole(found)
+        solution = {node: int(np.argmin(reduced.costs[node])) for node in reduced.remaining}
+    return reduced.expand(solution)
 
 
-def _priced(problem: Problem, together: list[int], work: tuple[float, float, float], price: float):
-    """(cost of each choice of each class, {other class: cost of each pair} of each)."""
-    costs: list[Array] = [np.zeros(0)] * (max(together) + 1)
+def _sum_costs(problem: Problem, class_of: list[int], work: tuple[float, float, float], price: float):
+    """Return (cost of each choice of each class, {other class: cost of each pair of choices} of each class)."""
+    costs: list[Array] = [np.zeros(0)] * (max(class_of) + 1)
     pairs: list[dict[int, Array]] = [{} for _ in costs]
-    for number, own in enumerate(together):
-        cost = own_costs(problem, number, work, price)
-        costs[own] = costs[own] + cost if len(costs[own]) else cost
+    for number, node_class in enumerate(class_of):
+        cost = node_costs(problem, number, work, price)
+        costs[node_class] = costs[node_class] + cost if len(costs[node_class]) else cost
     for edge in problem.edges:
-        source, target, table = together[edge.source[0]], together[edge.target[0]], problem.moving(edge)
+        source, target, table = class_of[edge.source[0]], class_of[edge.target[0]], problem.transfer_cost(edge)
         if source == target:
             costs[source] = costs[source] + np.diag(table)
         elif table.any():
@@ -156,37 +158,37 @@ def _priced(problem: Problem, together: list[int], work: tuple[float, float, flo
     return costs, pairs
 
 
-def own_costs(problem: Problem, number: int, work: tuple[float, float, float], price: float) -> Array:
-    """What each choice of a node costs without its neighbours, in bytes sent: what it sends, computes, keeps.
+def node_costs(problem: Problem, number: int, work: tuple[float, float, float], price: float) -> Array:
+    """Return the cost of each choice of a node without its edges: bytes sent, and operations and memory in sent bytes.
 
     Args:
         problem (Problem): The choices.
         number (int): The node.
-        work (tuple[float, float, float]): What an operation costs, a byte that is written, and one that is read.
-        price (float): What a byte costs that is kept.
+        work (tuple[float, float, float]): Costs of an operation, of a written byte and of a read byte.
+        price (float): Cost of a stored byte.
     """
-    (operation, written, read), memory = work, price if number in problem.kept else 0.0
+    (operation, written, read), memory = work, price if number in problem.peak_nodes else 0.0
     return np.array(
         [
-            c.sent + operation * c.operations + written * c.written + read * c.read + memory * c.held
+            c.sent + operation * c.operations + written * c.written + read * c.read + memory * c.stored_bytes
             for c in problem.nodes[number]
         ]
     )
 
 
-def _each(problem, choice, work, price):
-    """A choice made better node by node, as long as that changes something."""
-    near = defaultdict(list)
+def _improve_nodes(problem, choice, work, price):
+    """Return `choice`, improved one node at a time until nothing changes."""
+    incident = defaultdict(list)
     for edge in problem.edges:
-        near[edge.source[0]].append((edge, edge.target[0]))
-        near[edge.target[0]].append((edge, edge.source[0]))
-    choice, waiting = list(choice), set(range(len(choice)))
+        incident[edge.source[0]].append((edge, edge.target[0]))
+        incident[edge.target[0]].append((edge, edge.source[0]))
+    choice, pending = list(choice), set(range(len(choice)))
     for _ in range(20):
         changed = set()
-        for number in sorted(waiting):
-            total = own_costs(problem, number, work, price)
-            for edge, other in near[number]:
-                table = problem.moving(edge)
+        for number in sorted(pending):
+            total = node_costs(problem, number, work, price)
+            for edge, other in incident[number]:
+                table = problem.transfer_cost(edge)
                 if other == number:
                     total = total + np.diag(table)
                 else:
@@ -194,20 +196,23 @@ def _each(problem, choice, work, price):
             best = int(np.argmin(total))
             if total[best] < total[choice[number]] * (1 - 1e-9):
                 choice[number] = best
-                changed.update([number, *(other for _, other in near[number])])
-        waiting = changed
+                changed.update([number, *(other for _, other in incident[number])])
+        pending = changed
         if not changed:
             break
     return choice
 
 
 def cost_of(problem: Problem, choice: list[int]) -> float:
-    """Weighted bytes that each device sends with a choice for each node; what is moved to one layout for several
-    readers is moved once."""
-    own = sum(node[k].sent for node, k in zip(problem.nodes, choice, strict=True))
-    moves = {}
+    """Return the weighted bytes that each device sends for a choice of each node. Resharding a value to one layout for
+    several readers counts once.
+    """
+    node_bytes = sum(node[k].sent for node, k in zip(problem.nodes, choice, strict=True))
+    transfers = {}
     for edge in problem.edges:
         source, target = edge.source[0], edge.target[0]
-        wanted = problem.layouts(edge, problem.nodes[source][choice[source]], problem.nodes[target][choice[target]])[1]
-        moves[edge.source, wanted] = float(problem.moving(edge)[choice[source], choice[target]])
-    return own + sum(moves.values())
+        target_layout = problem.layouts(
+            edge, problem.nodes[source][choice[source]], problem.nodes[target][choice[target]]
+        )[1]
+        transfers[edge.source, target_layout] = float(problem.transfer_cost(edge)[choice[source], choice[target]])
+    return node_bytes + sum(transfers.values())

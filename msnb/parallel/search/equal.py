@@ -1,36 +1,39 @@
-"""Which nodes of a search are chosen alike: those whose surroundings are equal, as in blocks that repeat."""
+"""Groups of search nodes with equal surroundings, as in repeated blocks, which get the same choice."""
 
 from collections import defaultdict
 
 from msnb.parallel.search.problem import Problem
 
-_ROUNDS = 8  # of how far away what a node hangs together with is looked at
+_ROUNDS = 8  # distance, in edges, up to which surroundings are compared
 
 
-def classes(problem: Problem, rounds: int = _ROUNDS) -> list[int]:
-    """A number for each node; nodes of one number have the same choices, and neighbours of the same numbers as far as
-    so many edges away (Weisfeiler and Leman's colours).
+def isomorphism_classes(problem: Problem, rounds: int = _ROUNDS) -> list[int]:
+    """Return a class number for each node. Nodes of one class have the same choices, and their neighbours up to
+    `rounds` edges away are of the same classes (Weisfeiler-Leman colouring).
 
     Args:
-        problem (Problem): What is searched.
-        rounds (int): How far. Default: 8.
+        problem (Problem): The search problem.
+        rounds (int): The distance. Default: 8.
     """
-    around: list[list[tuple[bool, tuple[int, int | None], int]]] = [[] for _ in problem.nodes]
+    neighbors: list[list[tuple[bool, tuple[int, int | None], int]]] = [[] for _ in problem.nodes]
     for edge in problem.edges:
         (source, result), (target, operand) = edge.source, edge.target
         ports = result, operand
-        around[source].append((True, ports, target))
-        around[target].append((False, ports, source))
-    colours = _numbered(problem.nodes)
+        neighbors[source].append((True, ports, target))
+        neighbors[target].append((False, ports, source))
+    colours = _number_keys(problem.nodes)
     for _ in range(rounds):
-        seen = [
-            (own, tuple(sorted((forth, str(ports), colours[other]) for forth, ports, other in near)))
-            for own, near in zip(colours, around, strict=True)
+        signatures = [
+            (
+                colour,
+                tuple(sorted((is_source, str(ports), colours[other]) for is_source, ports, other in node_neighbors)),
+            )
+            for colour, node_neighbors in zip(colours, neighbors, strict=True)
         ]
-        colours = _numbered(seen)
+        colours = _number_keys(signatures)
     return colours
 
 
-def _numbered(keys):
-    known: dict = defaultdict(lambda: len(known))
-    return [known[key] for key in keys]
+def _number_keys(keys):
+    numbers: dict = defaultdict(lambda: len(numbers))
+    return [numbers[key] for key in keys]

@@ -1,7 +1,8 @@
-"""Which axes of an equation may be cut together.
+"""Axes of an equation that may be sharded together.
 
-Each axis of each operand and result has a factor, a number, as the letters of an einsum; None for an axis that stays
-whole. A factor that no result has is summed over: cut, it costs an all-reduce. What has no rule is not cut at all.
+Each axis of each operand and result has a factor, a number, like the letters of an einsum, or None if it must not be
+sharded. A factor that no result has is summed over: sharding it costs an all-reduce. An equation without a rule is not
+sharded.
 """
 
 from collections.abc import Sequence
@@ -19,12 +20,12 @@ FACTORS = Facet(
 )
 
 
-class Within(NamedTuple):
+class InnerSum(NamedTuple):
     """A value inside an equation that is summed over a factor.
 
     Attributes:
-        factor (int): Over what.
-        bytes (float): Its size, times how often it is summed.
+        factor (int): The factor.
+        bytes (float): Size of the value times the number of sums.
         labels (list): The factor of each of its axes.
     """
 
@@ -34,34 +35,36 @@ class Within(NamedTuple):
 
 
 class Factors(NamedTuple):
-    """How the axes of an equation hang together.
+    """Relations between the axes of an equation.
 
     Attributes:
         inputs (list[list]): The factor of each axis of each input.
         outputs (list[list]): The same of the outputs.
-        summed (bool): Whether what no output has can be cut, and added up. Default: True.
-        inside (list[Within]): Of an equation that holds a graph, what is added up inside. Default: ().
+        can_sum (bool): True if a factor that no output has may be sharded, with an all-reduce. Default: True.
+        inner_sums (list[InnerSum]): Sums inside an equation with a nested graph. Default: ().
     """
 
     inputs: Sequence[Sequence[int | None]]
     outputs: Sequence[Sequence[int | None]]
-    summed: bool = True
-    inside: Sequence[Within] = ()
+    can_sum: bool = True
+    inner_sums: Sequence[InnerSum] = ()
 
 
 def factors_of(equation: Equation) -> Factors:
-    """The factors of an equation; nothing is cut of one that no rule knows."""
+    """Return the factors of an equation. An equation without a rule is not sharded."""
     rule = FACTORS.get(equation.primitive)
-    found = rule(equation) if rule is not None else _elementwise(equation)
-    if found is not None:
-        return found
+    factors = rule(equation) if rule is not None else _elementwise_factors(equation)
+    if factors is not None:
+        return factors
     return Factors(
         [[None] * len(shape) for shape in equation.shapes], [[None] * len(o.shape) for o in equation.outputs], False
     )
 
 
-def _elementwise(equation):
-    """Of what has operands of one shape, or of size 1 where it is repeated; None of anything else."""
+def _elementwise_factors(equation):
+    """Return the factors of an equation whose operands have one shape, or size 1 where they are broadcast; otherwise
+    None.
+    """
     out = equation.outputs[0].shape
     if any(o.shape != out for o in equation.outputs):
         return None
@@ -77,26 +80,26 @@ def _elementwise(equation):
 
 
 @FACTORS.register("dot_general")
-def _dot(equation):
+def _dot_factors(equation):
     (left_summed, right_summed), (left_batch, right_batch) = equation.params["dimension_numbers"]
     left: Labels = [None] * len(equation.shapes[0])
     right: Labels = [None] * len(equation.shapes[1])
-    number, own = 0, []
+    number, free = 0, []
     for a, b in [*zip(left_batch, right_batch, strict=True), *zip(left_summed, right_summed, strict=True)]:
         left[a] = right[b] = number
         number += 1
     for labels in (left, right):
-        for axis, known in enumerate(labels):
-            if known is None:
+        for axis, label in enumerate(labels):
+            if label is None:
                 labels[axis] = number
-                own.append(number)
+                free.append(number)
                 number += 1
-    return Factors([left, right], [[*(left[a] for a in left_batch), *own]])
+    return Factors([left, right], [[*(left[a] for a in left_batch), *free]])
 
 
 @FACTORS.register("conv_general_dilated")
-def _convolution(equation):
-    """Batch and channels; what a kernel slides over stays whole."""
+def _convolution_factors(equation):
+    """Return factors for batch and channels; spatial axes must not be sharded."""
     params = equation.params
     if params["feature_group_count"] != 1 or params["batch_group_count"] != 1:
         return None
@@ -110,16 +113,17 @@ def _convolution(equation):
     return Factors([x, w], [y])
 
 
-def _of_msnb(first, second, made):
-    """The rule of one of msnb's convolutions: the factors of the first two axes of operands and result. In groups the
-    batch alone is cut."""
+def _make_convolution_rule(first, second, result):
+    """Return the rule of one of msnb's convolutions, from the factors of the first two axes of its operands and
+    result. In grouped convolutions only the batch may be sharded.
+    """
 
     def rule(equation):
-        rest: Labels = [None] * (len(equation.outputs[0].shape) - 2)
-        grouped = equation.params["geometry"].group != 1
+        spatial: Labels = [None] * (len(equation.outputs[0].shape) - 2)
+        is_grouped = equation.params["geometry"].group != 1
         one, two, out = (
-            [0 if name == "n" else None if grouped else "nco".index(name) for name in names] + rest
-            for names in (first, second, made)
+            [0 if name == "n" else None if is_grouped else "nco".index(name) for name in names] + spatial
+            for names in (first, second, result)
         )
         return Factors([one, two], [out])
 
@@ -131,11 +135,11 @@ for _name, _axes in {
     "conv_input_grad": ("no", "oc", "nc"),
     "conv_filter_grad": ("nc", "no", "oc"),
 }.items():
-    FACTORS.register(_name)(_of_msnb(*_axes))
+    FACTORS.register(_name)(_make_convolution_rule(*_axes))
 
 
 @FACTORS.register("transpose")
-def _transpose(equation):
+def _transpose_factors(equation):
     labels: Labels = [None] * len(equation.shapes[0])
     for to, axis in enumerate(equation.params["permutation"]):
         labels[axis] = to
@@ -143,44 +147,44 @@ def _transpose(equation):
 
 
 @FACTORS.register("broadcast_in_dim")
-def _broadcast(equation):
+def _broadcast_factors(equation):
     out = equation.outputs[0].shape
-    places = equation.params["broadcast_dimensions"]
-    first = [d if n == out[d] else None for n, d in zip(equation.shapes[0], places, strict=True)]
+    dimensions = equation.params["broadcast_dimensions"]
+    first = [d if n == out[d] else None for n, d in zip(equation.shapes[0], dimensions, strict=True)]
     return Factors([first, *([] for _ in equation.inputs[1:])], [list(range(len(out)))])
 
 
 @FACTORS.register(
     *("reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "reduce_and", "reduce_or", "reduce_xor"),
 )
-def _reduce(equation):
+def _reduction_factors(equation):
     labels = list(range(len(equation.shapes[0])))
-    kept = [i for i in labels if i not in equation.params["axes"]]
-    return Factors([labels], [kept])
+    remaining = [i for i in labels if i not in equation.params["axes"]]
+    return Factors([labels], [remaining])
 
 
 @FACTORS.register("stack")
-def _stack(equation):
-    one, axis = list(range(len(equation.shapes[0]))), equation.params["axis"]
-    return Factors([one for _ in equation.inputs], [[*one[:axis], None, *one[axis:]]])
+def _stack_factors(equation):
+    labels, axis = list(range(len(equation.shapes[0]))), equation.params["axis"]
+    return Factors([labels for _ in equation.inputs], [[*labels[:axis], None, *labels[axis:]]])
 
 
 @FACTORS.register("unstack")
-def _unstack(equation):
-    one, axis = list(range(len(equation.outputs[0].shape))), equation.params["axis"]
-    return Factors([[*one[:axis], None, *one[axis:]]], [one for _ in equation.outputs])
+def _unstack_factors(equation):
+    labels, axis = list(range(len(equation.outputs[0].shape))), equation.params["axis"]
+    return Factors([[*labels[:axis], None, *labels[axis:]]], [labels for _ in equation.outputs])
 
 
 @FACTORS.register("argmax", "argmin")
-def _place(equation):
+def _argmax_factors(equation):
     axes = equation.params["axes"]
     labels = [None if i in axes else i for i in range(len(equation.shapes[0]))]
     return Factors([labels], [[i for i in range(len(labels)) if i not in axes]])
 
 
 @FACTORS.register("reshape", "squeeze", "expand_dims")
-def _reshape(equation):
-    """Of axes that are joined or divided, the first of each side."""
+def _reshape_factors(equation):
+    """Return factors for the first axis of each group of axes that the reshape merges or splits."""
     before, after = equation.shapes[0], equation.outputs[0].shape
     old: Labels = [None] * len(before)
     new: Labels = [None] * len(after)
@@ -194,70 +198,84 @@ def _reshape(equation):
             else:
                 j += 1
                 b *= after[j]
-        old[_large(before, first, i)] = new[_large(after, second, j)] = number
+        old[_first_nontrivial(before, first, i)] = new[_first_nontrivial(after, second, j)] = number
         number, i, j = number + 1, i + 1, j + 1
     return Factors([old], [new])
 
 
-def _large(shape, first, last):
-    """The first axis between two that is not 1."""
+def _first_nontrivial(shape, first, last):
+    """Return the first axis from `first` to `last` whose size is not 1."""
     return next((k for k in range(first, last) if shape[k] != 1), last)
 
 
 @FACTORS.register("gather")
-def _gather(equation):
-    """Parts of a table: batches, what places are many of, and axes that are taken whole. Where one row is looked up
-    along one axis, that is cut, too: each device looks up its own, and they are added."""
-    numbers, table, places = equation.params["dimension_numbers"], *equation.shapes[:2]
+def _gather_factors(equation):
+    """Return the factors of a gather: batch axes, axes of the indices, and table axes that are taken in full.
+
+    If single rows are looked up along one axis, that axis may be sharded too: each device looks up its own rows, and an
+    all-reduce adds the results.
+    """
+    numbers, table, indices = equation.params["dimension_numbers"], *equation.shapes[:2]
     sizes = equation.params["slice_sizes"]
-    rows, at = _looked_up(
+    table_labels, index_labels = _lookup_labels(
         table,
-        places,
+        indices,
         numbers.start_index_map,
         numbers.collapsed_slice_dims,
         (numbers.operand_batching_dims, numbers.start_indices_batching_dims),
         [k for k, n in enumerate(table) if sizes[k] == n],
     )
-    left = [r for k, r in enumerate(rows) if k not in (*numbers.collapsed_slice_dims, *numbers.operand_batching_dims)]
-    return Factors([rows, [*at, None]], [_merged(left, at, numbers.offset_dims, len(equation.outputs[0].shape))])
+    window_labels = [
+        label
+        for k, label in enumerate(table_labels)
+        if k not in (*numbers.collapsed_slice_dims, *numbers.operand_batching_dims)
+    ]
+    return Factors(
+        [table_labels, [*index_labels, None]],
+        [_merge_labels(window_labels, index_labels, numbers.offset_dims, len(equation.outputs[0].shape))],
+    )
 
 
 @FACTORS.register("scatter-add")
-def _scatter_add(equation):
-    numbers, (table, places, updates) = equation.params["dimension_numbers"], equation.shapes[:3]
+def _scatter_add_factors(equation):
+    numbers, (table, indices, updates) = equation.params["dimension_numbers"], equation.shapes[:3]
     dropped, batched = numbers.inserted_window_dims, numbers.operand_batching_dims
     windows = [k for k in range(len(table)) if k not in (*dropped, *batched)]
-    whole = [k for k, w in zip(windows, numbers.update_window_dims, strict=True) if updates[w] == table[k]]
-    rows, at = _looked_up(
+    full_axes = [k for k, w in zip(windows, numbers.update_window_dims, strict=True) if updates[w] == table[k]]
+    table_labels, index_labels = _lookup_labels(
         table,
-        places,
+        indices,
         numbers.scatter_dims_to_operand_dims,
         dropped,
         (batched, numbers.scatter_indices_batching_dims),
-        whole,
+        full_axes,
     )
-    given = _merged([rows[k] for k in windows], at, numbers.update_window_dims, len(updates))
-    return Factors([rows, [*at, None], given], [rows])
+    update_labels = _merge_labels(
+        [table_labels[k] for k in windows], index_labels, numbers.update_window_dims, len(updates)
+    )
+    return Factors([table_labels, [*index_labels, None], update_labels], [table_labels])
 
 
-def _looked_up(table, places, mapped, dropped, batched, whole) -> tuple[Labels, Labels]:
-    """(factors of a table's axes, of those of the places but the last one)."""
-    at: Labels = [len(table) + i for i in range(len(places) - 1)]
-    alone = mapped[0] if len(mapped) == 1 and tuple(dropped) == tuple(mapped) else None
-    rows: Labels = [k if k == alone or (k in whole and k not in mapped) else None for k in range(len(table))]
-    for axis, place in zip(*batched, strict=True):
-        rows[axis] = at[place]
-    return rows, at
+def _lookup_labels(table, indices, mapped, dropped, batched, full_axes) -> tuple[Labels, Labels]:
+    """Return (factors of the table's axes, factors of the axes of the indices without the last)."""
+    index_labels: Labels = [len(table) + i for i in range(len(indices) - 1)]
+    row_axis = mapped[0] if len(mapped) == 1 and tuple(dropped) == tuple(mapped) else None
+    table_labels: Labels = [
+        k if k == row_axis or (k in full_axes and k not in mapped) else None for k in range(len(table))
+    ]
+    for axis, index in zip(*batched, strict=True):
+        table_labels[axis] = index_labels[index]
+    return table_labels, index_labels
 
 
-def _merged(inside, outside, offsets, rank) -> Labels:
-    """The factors of an array that has those of parts at some axes, and those of places at the others."""
-    parts, others = iter(inside), iter(outside)
-    return [next(parts) if k in offsets else next(others) for k in range(rank)]
+def _merge_labels(window_labels, index_labels, offsets, rank) -> Labels:
+    """Return the labels of an array with window labels at the axes `offsets` and index labels at the others."""
+    windows, others = iter(window_labels), iter(index_labels)
+    return [next(windows) if k in offsets else next(others) for k in range(rank)]
 
 
 @FACTORS.register("iota")
-def _iota(equation):
+def _iota_factors(equation):
     return Factors([[] for _ in equation.inputs], [list(range(len(equation.outputs[0].shape)))])
 
 
@@ -266,13 +284,15 @@ def _iota(equation):
     *("cummin", "cumlogsumexp", "rev", "reduce_window_sum", "reduce_window_max", "reduce_window_min"),
     *("select_and_scatter_add", "select_and_gather_add", "reduce_window", "split"),
 )
-def _same_axes(equation):
-    """Axes that stay as they are; those along which something is done are not cut."""
+def _axiswise_factors(equation):
+    """Return factors for the axes that an equation leaves unchanged. Axes along which it operates must not be
+    sharded.
+    """
     out, params = equation.outputs[0].shape, equation.params
     shapes = [*equation.shapes, *(o.shape for o in equation.outputs)]
-    same = [all(s[k] == n for s in shapes if len(s) == len(out)) for k, n in enumerate(out)]
-    done = {params.get("dimension"), params.get("axis"), *params.get("dimensions", ())}
+    is_unchanged = [all(s[k] == n for s in shapes if len(s) == len(out)) for k, n in enumerate(out)]
+    operated_axes = {params.get("dimension"), params.get("axis"), *params.get("dimensions", ())}
     windows = params.get("window_dimensions", (1,) * len(out))
-    labels = [k if same[k] and k not in done and windows[k] == 1 else None for k in range(len(out))]
+    labels = [k if is_unchanged[k] and k not in operated_axes and windows[k] == 1 else None for k in range(len(out))]
     inputs = [labels if len(s) == len(out) else [None] * len(s) for s in equation.shapes]
     return Factors(inputs, [labels for _ in equation.outputs])

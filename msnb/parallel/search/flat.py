@@ -1,6 +1,6 @@
-"""A traced graph as one list of JAX's equations: what calls of operators and Cells hold stands in their place.
+"""A traced graph as one list of JAX equations, with calls of operators and Cells inlined.
 
-Loops and branches stay what they are, one equation each, and so does what is to be computed once more for a gradient.
+Loops and branches remain one equation each, and so do recomputed Cells.
 """
 
 import math
@@ -12,20 +12,21 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 from msnb.core._jax_private import inside_call, under
 from msnb.core.measured import TRANSPARENT
 
-KEPT = (
+# Their bodies are recomputed in the backward pass. Inlined, they would be stored instead.
+REMAT_PRIMITIVES = (
     "checkpoint",
     "remat",
     "remat2",
-)  # what they hold is computed once more for a gradient: opened, it would be kept
+)
 
 
 class Value:
-    """What an equation makes, or the graph is given.
+    """A result of an equation, or an input of the graph.
 
     Attributes:
         shape (tuple[int, ...]): Its shape.
         bytes (int): Its size.
-        aval (jax.core.AbstractValue): What JAX says of it.
+        aval (jax.core.AbstractValue): Its JAX type.
     """
 
     __slots__ = ("aval", "bytes", "shape")
@@ -40,34 +41,33 @@ class Equation(NamedTuple):
     """One equation.
 
     Attributes:
-        primitive (jax.extend.core.Primitive): What is computed.
-        params (dict): How.
+        primitive (jax.extend.core.Primitive): The primitive.
+        params (dict): Its parameters.
         inputs (list): `Value`, or a constant of the graph: an array or a number.
-        outputs (list[Value]): What it makes.
-        where (SourceInfo): Its line, and its scope within the calls that were opened; None where that is not known.
-            Default: None.
+        outputs (list[Value]): The results.
+        source_info (SourceInfo): Source location and scope, including the inlined calls. Default: None, unknown.
     """
 
     primitive: Any
     params: dict[str, Any]
     inputs: list[Any]
     outputs: list[Value]
-    where: Any = None
+    source_info: Any = None
 
     @property
     def shapes(self) -> list[tuple[int, ...]]:
-        """Of the inputs."""
+        """Shapes of the inputs."""
         return [i.shape if isinstance(i, Value) else np.shape(i) for i in self.inputs]
 
 
-class Opened(NamedTuple):
-    """What a call of the graph was replaced by.
+class InlinedCall(NamedTuple):
+    """A call of the graph that was inlined.
 
     Attributes:
-        inputs (list): What it was given: `Value`, or a constant.
-        outputs (list): What it makes.
-        first (int): Number of its first equation.
-        end (int): Number of the first one behind it.
+        inputs (list): Its arguments: `Value`, or a constant.
+        outputs (list): Its results.
+        first (int): Index of its first equation.
+        end (int): Index of the first equation after it.
     """
 
     inputs: list[Any]
@@ -76,69 +76,69 @@ class Opened(NamedTuple):
     end: int
 
 
-class Flat(NamedTuple):
+class FlatGraph(NamedTuple):
     """A graph without calls.
 
     Attributes:
-        inputs (list[Value]): What it is given.
-        equations (list[Equation]): In an order in which they can be computed.
+        inputs (list[Value]): The inputs.
+        equations (list[Equation]): In topological order.
         outputs (list): `Value`, or a constant.
-        calls (dict[Var, Opened]): The calls that stood in the graph itself, by the first variable that each makes.
+        calls (dict[Var, InlinedCall]): The calls in the graph's top level, by the first variable that each defines.
     """
 
     inputs: list[Value]
     equations: list[Equation]
     outputs: list[Any]
-    calls: dict[Any, Opened]
+    calls: dict[Any, InlinedCall]
 
-    def needed(self) -> set[int]:
-        """Of the values that a result needs, and all that are made beside one of these, the ids."""
-        found = {id(o) for o in self.outputs}
+    def live_values(self) -> set[int]:
+        """Return the ids of all values that a result depends on, with all other results of the same equations."""
+        live = {id(o) for o in self.outputs}
         for equation in reversed(self.equations):
-            if any(id(o) in found for o in equation.outputs):
-                found.update(map(id, (*equation.inputs, *equation.outputs)))
-        return found
+            if any(id(o) in live for o in equation.outputs):
+                live.update(map(id, (*equation.inputs, *equation.outputs)))
+        return live
 
 
-def flat(closed: ClosedJaxpr) -> Flat:
-    """The graph `closed` without calls."""
-    return _flat(closed.jaxpr, closed.consts)
+def flatten_jaxpr(closed: ClosedJaxpr) -> FlatGraph:
+    """Return the graph `closed` with calls inlined."""
+    return _inline_calls(closed.jaxpr, closed.consts)
 
 
-def flat_body(equation: Equation) -> Flat:
-    """The graph that an equation holds as its parameter `jaxpr`, without calls."""
+def flatten_body(equation: Equation) -> FlatGraph:
+    """Return the graph in an equation's parameter `jaxpr`, with calls inlined."""
     body = equation.params["jaxpr"]
-    return _flat(getattr(body, "jaxpr", body), getattr(body, "consts", ()))
+    return _inline_calls(getattr(body, "jaxpr", body), getattr(body, "consts", ()))
 
 
-def _flat(graph: Jaxpr, constants: Any) -> Flat:
+def _inline_calls(graph: Jaxpr, constants: Any) -> FlatGraph:
     equations: list[Equation] = []
-    calls: dict[Any, Opened] = {}
+    calls: dict[Any, InlinedCall] = {}
 
-    def walk(jaxpr: Jaxpr, held: Any, arguments: Any, call: Any = None) -> list[Any]:
+    def walk(jaxpr: Jaxpr, constants: Any, arguments: Any, call: Any = None) -> list[Any]:
         scopes: dict[Any, Any] = {}
-        known: dict[Any, Any] = dict(zip(jaxpr.constvars, held, strict=True))
-        known.update(zip(jaxpr.invars, arguments, strict=True))
+        values: dict[Any, Any] = dict(zip(jaxpr.constvars, constants, strict=True))
+        values.update(zip(jaxpr.invars, arguments, strict=True))
 
         def read(atom):
-            return atom.val if isinstance(atom, Literal) else known[atom]
+            return atom.val if isinstance(atom, Literal) else values[atom]
 
         for eqn in jaxpr.eqns:
-            given = [read(v) for v in eqn.invars]
-            where = eqn.source_info if call is None else under(eqn.source_info, call, scopes)
-            opened = TRANSPARENT.get(eqn.primitive.name, "") if eqn.primitive.name not in KEPT else ""
-            body = eqn.params.get(opened)
+            operands = [read(v) for v in eqn.invars]
+            source_info = eqn.source_info if call is None else under(eqn.source_info, call, scopes)
+            body_param = TRANSPARENT.get(eqn.primitive.name, "") if eqn.primitive.name not in REMAT_PRIMITIVES else ""
+            body = eqn.params.get(body_param)
             if body is None:
-                made = [Value(v.aval) for v in eqn.outvars]
-                equations.append(Equation(eqn.primitive, eqn.params, given, made, where))
+                results = [Value(v.aval) for v in eqn.outvars]
+                equations.append(Equation(eqn.primitive, eqn.params, operands, results, source_info))
             else:
                 first = len(equations)
-                inside = inside_call(where, eqn.params.get("name"))
-                made = walk(getattr(body, "jaxpr", body), getattr(body, "consts", ()), given, inside)
+                inner_call = inside_call(source_info, eqn.params.get("name"))
+                results = walk(getattr(body, "jaxpr", body), getattr(body, "consts", ()), operands, inner_call)
                 if jaxpr is graph and eqn.outvars:
-                    calls[eqn.outvars[0]] = Opened(given, made, first, len(equations))
-            known.update(zip(eqn.outvars, made, strict=True))
+                    calls[eqn.outvars[0]] = InlinedCall(operands, results, first, len(equations))
+            values.update(zip(eqn.outvars, results, strict=True))
         return [read(v) for v in jaxpr.outvars]
 
     inputs = [Value(v.aval) for v in graph.invars]
-    return Flat(inputs, equations, walk(graph, constants, inputs), calls)
+    return FlatGraph(inputs, equations, walk(graph, constants, inputs), calls)

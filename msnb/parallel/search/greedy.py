@@ -1,8 +1,9 @@
-"""One axis of the mesh after the other, each equation for itself: the search that MindSpore calls recursive.
+"""The search that MindSpore calls recursive: one mesh axis after the other, and one equation after the other.
 
-Along each axis the equations that compute most choose first; each takes what is cheapest beside those that have chosen
-already. What was chosen along one axis stays for the next, which cuts the parts further. It takes as long as there are
-equations, and knows less than `choosing.dynamic_programming`: nothing is chosen together with what comes later.
+Along each mesh axis the equations with the most operations choose first. Each takes the cheapest choice given those
+that have chosen already. Choices along one axis stay fixed while the next axis shards further. The time is linear in
+the number of equations, but the result is worse than that of `choosing.dynamic_programming`, because no two equations
+choose jointly.
 """
 
 import time
@@ -10,8 +11,8 @@ from collections import defaultdict
 
 import numpy as np
 
-from msnb.parallel.search.choosing import BYTE, READ, own_costs, within
-from msnb.parallel.search.problem import Choice, Edge, Problem, Ways
+from msnb.parallel.search.choosing import BYTE, READ, node_costs, solve_within_memory
+from msnb.parallel.search.problem import Choice, Edge, NodeChoices, Problem
 
 
 def recursive_programming(
@@ -22,70 +23,76 @@ def recursive_programming(
     written: float = 0.0,
     read: float = READ,
 ) -> list[int]:
-    """Number of the choice for each node, found greedily.
+    """Return the index of the choice for each node, selected greedily.
 
     Args:
         problem (Problem): The choices.
-        memory (float): Bytes that what is kept, `problem.kept`, may take on each device. Default: None, any number.
-        seconds (float): About how long it may take where the memory is short. Default: 60.
-        operation (float): What an operation costs, in bytes. Default: 0.005.
-        written (float): What a byte costs that is written to a device's own memory, in bytes sent. Default: 0.0.
-        read (float): What a byte costs that is read from it. Default: 0.00025.
+        memory (float): Limit of the bytes of `problem.peak_nodes` on each device. Default: None, no limit.
+        seconds (float): Approximate time limit if memory is short. Default: 60.
+        operation (float): Cost of an operation, in sent bytes. Default: 0.005.
+        written (float): Cost of a byte written to a device's own memory, in sent bytes. Default: 0.0.
+        read (float): Cost of a byte read from it. Default: 0.00025.
 
     Raises:
-        RuntimeError: If nothing that is found fits into the memory.
+        RuntimeError: If no solution fits into the memory.
     """
     work = operation, written, read
     if memory is None:
-        return _along_all(problem, work, 0.0)
+        return _choose_greedily(problem, work, 0.0)
     deadline = time.monotonic() + seconds
-    return within(problem, memory, lambda price: _along_all(problem, work, price), deadline)
+    return solve_within_memory(problem, memory, lambda price: _choose_greedily(problem, work, price), deadline)
 
 
-def _along_all(problem: Problem, work: tuple[float, float, float], price: float) -> list[int]:
-    near: list[list[tuple[Edge, int]]] = [[] for _ in problem.nodes]
+def _choose_greedily(problem: Problem, work: tuple[float, float, float], price: float) -> list[int]:
+    incident: list[list[tuple[Edge, int]]] = [[] for _ in problem.nodes]
     for edge in problem.edges:
-        near[edge.source[0]].append((edge, edge.target[0]))
-        near[edge.target[0]].append((edge, edge.source[0]))
+        incident[edge.source[0]].append((edge, edge.target[0]))
+        incident[edge.target[0]].append((edge, edge.source[0]))
     weight = [max(choice.operations for choice in node) for node in problem.nodes]
     order = sorted(range(len(weight)), key=lambda number: -weight[number])
-    costs = [own_costs(problem, number, work, price) for number in range(len(weight))]
-    axes, known = list(problem.machines.sizes), {}
+    costs = [node_costs(problem, number, work, price) for number in range(len(weight))]
+    axes, cached = list(problem.cost_model.sizes), {}
     chosen = [0] * len(weight)
     for count in range(len(axes)):
-        now: dict[int, int] = {}
-        later = set(axes[count:]), set(axes[count + 1 :])
+        current: dict[int, int] = {}
+        remaining_axes = set(axes[count:]), set(axes[count + 1 :])
         for number in order:
             key = problem.nodes[number], chosen[number] if count else None, count
-            if key not in known:
-                known[key] = _further(key[0], key[1], *later)
-            allowed = known[key]
+            if key not in cached:
+                cached[key] = _allowed_choices(key[0], key[1], *remaining_axes)
+            allowed = cached[key]
             total = costs[number][allowed]
-            for edge, other in near[number]:
-                table = problem.moving(edge)
+            for edge, other in incident[number]:
+                table = problem.transfer_cost(edge)
                 if other == number:
                     total = total + np.diag(table)[allowed]
-                elif other in now:
-                    beside = now[other]
-                    total = total + (table[allowed, beside] if edge.source[0] == number else table[beside, allowed])
-            now[number] = int(allowed[np.argmin(total)])
-        chosen = [now[number] for number in range(len(weight))]
+                elif other in current:
+                    neighbor_choice = current[other]
+                    total = total + (
+                        table[allowed, neighbor_choice] if edge.source[0] == number else table[neighbor_choice, allowed]
+                    )
+            current[number] = int(allowed[np.argmin(total)])
+        chosen = [current[number] for number in range(len(weight))]
     return chosen
 
 
-def _further(node: Ways, chosen: int | None, later: set[str], after: set[str]) -> list[int]:
-    """The choices that leave the axes in `after` alone and are, without those in `later`, what was chosen."""
-    found: dict[object, list[int]] = defaultdict(list)
+def _allowed_choices(node: NodeChoices, chosen: int | None, later: set[str], after: set[str]) -> list[int]:
+    """Return the choices that do not use the axes in `after`, and that equal `chosen` once the axes in `later` are
+    removed.
+    """
+    groups: dict[object, list[int]] = defaultdict(list)
     for k, choice in enumerate(node):
-        if _without(choice, after) == (choice.inputs, choice.outputs):
-            found[_without(choice, later)].append(k)
+        if _remove_axes(choice, after) == (choice.inputs, choice.outputs):
+            groups[_remove_axes(choice, later)].append(k)
     if chosen is None:
-        return [k for several in found.values() for k in several]
-    return found[_without(node[chosen], later)]
+        return [k for choices in groups.values() for k in choices]
+    return groups[_remove_axes(node[chosen], later)]
 
 
-def _without(choice: Choice, axes: set[str]):
-    def left(layouts):
-        return tuple(tuple(tuple(a for a in place if a not in axes) for place in layout) for layout in layouts)
+def _remove_axes(choice: Choice, axes: set[str]):
+    def strip(layouts):
+        return tuple(
+            tuple(tuple(a for a in value_axes if a not in axes) for value_axes in layout) for layout in layouts
+        )
 
-    return left(choice.inputs), left(choice.outputs)
+    return strip(choice.inputs), strip(choice.outputs)

@@ -1,8 +1,8 @@
-"""A choice problem made smaller without losing its cheapest solution.
+"""Exact reduction of a choice problem: it keeps a cheapest solution.
 
-A node with one or two neighbours is chosen best for each pair of their choices, so that its cost becomes theirs;
-MindSpore's source, edge and merge eliminations are this. Where no such node is left, choices go that another one of the
-same node is never dearer than. What remains is for an integer program.
+A node with one or two neighbors is solved for each pair of their choices, and its cost is added to theirs. MindSpore's
+source, edge and merge eliminations are special cases. If there is no such node, a choice is dropped if another
+choice of the same node is never more expensive. An integer program solves the rest.
 """
 
 from typing import Any
@@ -12,80 +12,87 @@ import numpy as np
 Array = np.ndarray
 
 
-class Reduced:
-    """What is left of a choice problem.
+class ReducedProblem:
+    """The remaining part of a choice problem.
 
     Args:
         costs (list[Array]): For each node the cost of each choice.
-        pairs (list[dict[int, Array]]): For each node, by neighbour, the cost of each pair of choices, own ones first;
-            the neighbour has the same turned round. Both are used up.
+        pairs (list[dict[int, Array]]): For each node and neighbor, the cost of each pair of choices, with the node's
+            choices as rows. The neighbor has the transposed table. Both arguments are modified.
 
     Attributes:
-        left (list[int]): The nodes that are left.
+        remaining (list[int]): The nodes that remain.
     """
 
     def __init__(self, costs: list[Array], pairs: list[dict[int, Array]]) -> None:
         self.costs, self.pairs = costs, pairs
-        self._kept = [np.arange(len(c)) for c in costs]  # which of the original choices
-        self._decided: list[tuple[int, Array, Array, list[tuple[int, Array, Array]]]] = []
+        self._choice_indices = [np.arange(len(c)) for c in costs]  # indices of the original choices
+        self._eliminated: list[tuple[int, Array, Array, list[tuple[int, Array, Array]]]] = []
         self._alive = set(range(len(costs)))
-        while self._eliminate() or self._drop_dear():
+        while self._eliminate_nodes() or self._drop_dominated():
             pass
-        self.left = sorted(self._alive)
+        self.remaining = sorted(self._alive)
 
-    def _eliminate(self):
-        """Whether there were nodes with two neighbours or fewer."""
-        found = False
+    def _eliminate_nodes(self):
+        """Eliminate nodes with at most two neighbors. Return True if there were any."""
+        has_changed = False
         for node in sorted(self._alive, key=lambda n: (len(self.pairs[n]), n)):
-            near = self.pairs[node]
-            if len(near) > 2:
+            neighbors = self.pairs[node]
+            if len(neighbors) > 2:
                 continue
-            found = True
+            has_changed = True
             cost = self.costs[node]
-            self._decided.append((node, cost, self._kept[node], [(n, t, self._kept[n]) for n, t in near.items()]))
-            if len(near) == 1:
-                ((one, table),) = near.items()
+            self._eliminated.append(
+                (
+                    node,
+                    cost,
+                    self._choice_indices[node],
+                    [(n, t, self._choice_indices[n]) for n, t in neighbors.items()],
+                )
+            )
+            if len(neighbors) == 1:
+                ((one, table),) = neighbors.items()
                 self.costs[one] = self.costs[one] + (cost[:, None] + table).min(0)
-            elif near:
-                (one, first), (two, second) = near.items()
-                between = (cost[:, None, None] + first[:, :, None] + second[:, None, :]).min(0)
-                self._join(one, two, between)
-            for other in near:
+            elif neighbors:
+                (one, first), (two, second) = neighbors.items()
+                combined = (cost[:, None, None] + first[:, :, None] + second[:, None, :]).min(0)
+                self._add_pair_costs(one, two, combined)
+            for other in neighbors:
                 del self.pairs[other][node]
             self._alive.discard(node)
-        return found
+        return has_changed
 
-    def _join(self, one, two, table):
+    def _add_pair_costs(self, one, two, table):
         table = table + self.pairs[one].get(two, 0.0)
         self.pairs[one][two], self.pairs[two][one] = table, table.T
 
-    def _drop_dear(self):
-        """Whether there were choices that another one is never dearer than."""
-        found = False
+    def _drop_dominated(self):
+        """Drop choices that another choice is never more expensive than. Return True if there were any."""
+        has_changed = False
         for node in sorted(self._alive):
             cost = self.costs[node]
-            more = cost[:, None] - cost[None, :]  # of the row beside the column, at most
+            excess = cost[:, None] - cost[None, :]  # upper bound of the row's cost minus the column's
             for table in self.pairs[node].values():
-                more = more + (table[:, None, :] - table[None, :, :]).max(-1)
+                excess = excess + (table[:, None, :] - table[None, :, :]).max(-1)
             keep = np.ones(len(cost), bool)
             for choice in range(len(cost)):
-                better = keep & (more[:, choice] <= 0)
+                better = keep & (excess[:, choice] <= 0)
                 better[choice] = False
                 keep[choice] = not better.any()
             if not keep.all():
-                found = True
-                self.costs[node], self._kept[node] = cost[keep], self._kept[node][keep]
+                has_changed = True
+                self.costs[node], self._choice_indices[node] = cost[keep], self._choice_indices[node][keep]
                 for other, table in self.pairs[node].items():
                     self.pairs[node][other] = table[keep]
                     self.pairs[other][node] = table[keep].T
-        return found
+        return has_changed
 
-    def whole(self, chosen: dict[int, int]) -> list[int]:
-        """The choice for every node, from those for the nodes that are left, as the numbers that they have there."""
-        found: dict[int, int] = {node: int(self._kept[node][k]) for node, k in chosen.items()}
-        for node, cost, kept, near in reversed(self._decided):
+    def expand(self, chosen: dict[int, int]) -> list[int]:
+        """Return the original choice index of every node, from the reduced indices of the remaining nodes."""
+        indices: dict[int, int] = {node: int(self._choice_indices[node][k]) for node, k in chosen.items()}
+        for node, cost, choice_indices, neighbors in reversed(self._eliminated):
             total: Any = cost
-            for other, table, columns in near:
-                total = total + table[:, int(np.searchsorted(columns, found[other]))]
-            found[node] = int(kept[np.argmin(total)])
-        return [found[node] for node in range(len(self.costs))]
+            for other, table, columns in neighbors:
+                total = total + table[:, int(np.searchsorted(columns, indices[other]))]
+            indices[node] = int(choice_indices[np.argmin(total)])
+        return [indices[node] for node in range(len(self.costs))]

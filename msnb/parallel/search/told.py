@@ -1,4 +1,4 @@
-"""What a search has found, in the words of strategies: for each operator how its inputs are cut."""
+"""Solutions of the search as strategies: for each operator the number of shards of its inputs."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -6,47 +6,62 @@ from typing import Any
 
 import numpy as np
 
-from msnb.parallel.calls import OperatorCall, of_network
+from msnb.parallel.calls import OperatorCall, network_calls
 from msnb.parallel.rules import Call, rule_of
 from msnb.parallel.search.costs import Layout
-from msnb.parallel.search.flat import Flat, Opened, Value
+from msnb.parallel.search.flat import FlatGraph, InlinedCall, Value
 from msnb.parallel.search.problem import Choice
 
 Strategy = list[list[int]]
 
 
-def told(
-    jaxpr: Any, graph: Flat, chosen: Sequence[Choice], sizes: dict[str, int]
+def strategies_of_choices(
+    jaxpr: Any, graph: FlatGraph, chosen: Sequence[Choice], sizes: dict[str, int]
 ) -> Iterator[tuple[OperatorCall, Strategy]]:
-    """(call, its strategy) of the operators in a graph, without those that stand behind its gradients
-    and those that no result needs.
+    """Iterate over (call, strategy) of the operators in a graph, except those after its gradients and dead ones.
 
-    An input is cut as the operator's first equation that reads it wants it. One with a strategy of its own has that.
+    The strategy of an input is its layout in the operator's first equation that reads it. An operator with its own
+    strategy keeps it.
 
     Args:
         jaxpr (Jaxpr): The graph.
-        graph (Flat): The same, opened.
-        chosen (Sequence[Choice]): What was chosen for its inputs and equations.
-        sizes (dict[str, int]): Number of devices along each axis that the search cuts by.
+        graph (FlatGraph): The flattened graph.
+        chosen (Sequence[Choice]): The choices of its inputs and equations.
+        sizes (dict[str, int]): Number of devices along each axis of the search.
     """
-    needed = graph.needed()
-    for call in of_network(jaxpr):
-        place = graph.calls.get(call.eqn.outvars[0])
-        if place is None or not any(id(o) in needed for o in place.outputs):
+    live = graph.live_values()
+    for call in network_calls(jaxpr):
+        inlined = graph.calls.get(call.eqn.outvars[0])
+        if inlined is None or not any(id(o) in live for o in inlined.outputs):
             continue
-        own, meaning = len(place.inputs) - len(call.inputs), call.meaning
+        num_keys, meaning = len(inlined.inputs) - len(call.inputs), call.meaning
         if meaning.strategy is not None:
-            yield call, [list(cuts) for cuts in meaning.strategy]
+            yield call, [list(input_strategy) for input_strategy in meaning.strategy]
             continue
-        cuts = [_cut(_lies("inputs", value, place, graph, chosen), value, sizes) for value in place.inputs[own:]]
-        made = [_cut(_lies("outputs", value, place, graph, chosen), value, sizes) for value in place.outputs]
-        yield call, _said(Call(meaning.operator, meaning.settings, list(map(_shape, call.inputs))), cuts, made)
+        input_strategy = [
+            _count_shards(_find_layout("inputs", value, inlined, graph, chosen), value, sizes)
+            for value in inlined.inputs[num_keys:]
+        ]
+        output_strategy = [
+            _count_shards(_find_layout("outputs", value, inlined, graph, chosen), value, sizes)
+            for value in inlined.outputs
+        ]
+        yield (
+            call,
+            _to_mindspore(
+                Call(meaning.operator, meaning.settings, list(map(_shape_of, call.inputs))),
+                input_strategy,
+                output_strategy,
+            ),
+        )
 
 
-def _lies(side: str, value: Any, place: Opened, graph: Flat, chosen: Sequence[Choice]) -> Layout:
-    """How the first equation of a call with a value among its "inputs" or "outputs" has it: () where none has, as of
-    what a call does not read, or hands on as it was given."""
-    for number in range(place.first, place.end):
+def _find_layout(side: str, value: Any, inlined: InlinedCall, graph: FlatGraph, chosen: Sequence[Choice]) -> Layout:
+    """Return the layout of a value in the first equation of a call that has it among its "inputs" or "outputs".
+
+    It is () if no equation has it, because the call does not read it or returns it unchanged.
+    """
+    for number in range(inlined.first, inlined.end):
         equation, choice = graph.equations[number], chosen[len(graph.inputs) + number]
         for one, layout in zip(getattr(equation, side), getattr(choice, side)):
             if one is value:
@@ -54,21 +69,24 @@ def _lies(side: str, value: Any, place: Opened, graph: Flat, chosen: Sequence[Ch
     return ()
 
 
-def _cut(layout: Layout, value: Any, sizes: dict[str, int]) -> list[int]:
+def _count_shards(layout: Layout, value: Any, sizes: dict[str, int]) -> list[int]:
     shape = value.shape if isinstance(value, Value) else np.shape(value)
     return [math.prod(sizes[axis] for axis in axes) for axes in layout] or [1] * len(shape)
 
 
-def _said(call: Call, cuts: Strategy, made: Strategy) -> Strategy:
-    """The strategy as MindSpore gives it, which may speak of other axes than those of an input."""
+def _to_mindspore(call: Call, input_strategy: Strategy, output_strategy: Strategy) -> Strategy:
+    """Return the strategy in MindSpore's form, which may describe other axes than those of an input."""
     rule = rule_of(call)
-    if rule is None or not rule.said:
-        return cuts if rule is None else cuts[: rule.told]
-    parts = {}
-    for letters, numbers in zip([*rule.inputs, *rule.outputs], [*cuts, *made]):
-        parts.update({c: n for c, n in zip(letters or "", numbers) if n > 1})
-    return [[parts.get(c, 1) for c in rule.said[i][0]] if i in rule.said else own for i, own in enumerate(cuts)]
+    if rule is None or not rule.strategy_axes:
+        return input_strategy if rule is None else input_strategy[: rule.num_inputs]
+    shard_counts = {}
+    for letters, numbers in zip([*rule.inputs, *rule.outputs], [*input_strategy, *output_strategy]):
+        shard_counts.update({c: n for c, n in zip(letters or "", numbers) if n > 1})
+    return [
+        [shard_counts.get(c, 1) for c in rule.strategy_axes[i][0]] if i in rule.strategy_axes else strategy
+        for i, strategy in enumerate(input_strategy)
+    ]
 
 
-def _shape(var: Any) -> tuple[int, ...]:
+def _shape_of(var: Any) -> tuple[int, ...]:
     return tuple(np.shape(var.aval))

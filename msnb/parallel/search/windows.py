@@ -1,80 +1,81 @@
-"""A solution of a large choice problem made better part by part: a part is chosen anew as is cheapest beside the rest,
-which stays, as long as that changes something (a search of large neighbourhoods).
+"""Local improvement of a solution of a large choice problem (large neighborhood search).
+
+A window of nodes is solved again while all other choices are fixed. This repeats until nothing changes.
 """
 
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 
-from msnb.parallel.search.program import cheapest
-from msnb.parallel.search.reducing import Array, Reduced
+from msnb.parallel.search.program import solve_ilp
+from msnb.parallel.search.reducing import Array, ReducedProblem
 
-_SIZE = 80  # nodes of a part; with 40 and with 140 it took longer, and found no better
-_SECONDS = 3.0  # for the program of a part, of which few take one
+_WINDOW_SIZE = 80  # nodes in a window; 40 and 140 took longer and gave no better solution
+_WINDOW_SECONDS = 3.0  # time limit for the program of a window; few windows need one
 
 
-def improved(
+def improve_by_windows(
     costs: Sequence[Array], pairs: Sequence[dict[int, Array]], chosen: Sequence[int], deadline: float
 ) -> list[int]:
-    """A choice for each node that costs no more than `chosen`.
+    """Return a choice for each node whose total cost is at most that of `chosen`.
 
     Args:
         costs (Sequence[Array]): For each node the cost of each choice.
-        pairs (Sequence[dict[int, Array]]): For each node, by neighbour, the cost of each pair, see `Reduced`.
-        chosen (Sequence[int]): What there is.
-        deadline (float): When the time is over, by `time.monotonic`.
+        pairs (Sequence[dict[int, Array]]): For each node and neighbor the cost of each pair, see `ReducedProblem`.
+        chosen (Sequence[int]): The initial solution.
+        deadline (float): The deadline, by `time.monotonic`.
     """
-    found, again = list(chosen), True
-    while again:
-        again = False
-        for part in _parts(pairs):
+    solution, has_changed = list(chosen), True
+    while has_changed:
+        has_changed = False
+        for window in _iterate_windows(pairs):
             if time.monotonic() > deadline:
-                return found
-            own, inside = _beside(costs, pairs, found, part)
-            now = [found[n] for n in part]
-            before = _cost(own, inside, now)
-            reduced = Reduced(list(own), [dict(near) for near in inside])
-            solved = cheapest(reduced, _SECONDS)
-            if solved is None:
+                return solution
+            window_costs, window_pairs = _restrict_to_window(costs, pairs, solution, window)
+            current = [solution[n] for n in window]
+            before = _total_cost(window_costs, window_pairs, current)
+            reduced = ReducedProblem(list(window_costs), [dict(neighbors) for neighbors in window_pairs])
+            reduced_solution = solve_ilp(reduced, _WINDOW_SECONDS)
+            if reduced_solution is None:
                 continue
-            new = reduced.whole(solved)
-            if _cost(own, inside, new) < before - 1e-9 * abs(before):
-                again = True
-                for node, choice in zip(part, new, strict=True):
-                    found[node] = choice
-    return found
+            new = reduced.expand(reduced_solution)
+            if _total_cost(window_costs, window_pairs, new) < before - 1e-9 * abs(before):
+                has_changed = True
+                for node, choice in zip(window, new, strict=True):
+                    solution[node] = choice
+    return solution
 
 
-def _parts(pairs: Sequence[dict[int, Array]]) -> Iterator[list[int]]:
-    """Nodes that are near one another; each node is in several parts."""
-    for first in range(0, len(pairs), max(1, _SIZE // 3)):
-        part, waiting = {first}, deque([first])
-        while waiting and len(part) < _SIZE:
-            for near in sorted(pairs[waiting.popleft()]):
-                if near not in part and len(part) < _SIZE:
-                    part.add(near)
-                    waiting.append(near)
-        yield sorted(part)
+def _iterate_windows(pairs: Sequence[dict[int, Array]]) -> Iterator[list[int]]:
+    """Iterate over windows of nearby nodes. Each node is in several windows."""
+    for first in range(0, len(pairs), max(1, _WINDOW_SIZE // 3)):
+        window, pending = {first}, deque([first])
+        while pending and len(window) < _WINDOW_SIZE:
+            for neighbor in sorted(pairs[pending.popleft()]):
+                if neighbor not in window and len(window) < _WINDOW_SIZE:
+                    window.add(neighbor)
+                    pending.append(neighbor)
+        yield sorted(window)
 
 
-def _beside(costs, pairs, found, part):
-    """(costs, pairs) of the nodes of a part, counted from 0, beside the rest as it is chosen."""
-    place = {node: i for i, node in enumerate(part)}
-    own, inside = [], []
-    for node in part:
-        cost, near = costs[node], {}
+def _restrict_to_window(costs, pairs, solution, window):
+    """Return (costs, pairs) of a window's nodes, numbered from 0, given the choices of all other nodes."""
+    index_of = {node: i for i, node in enumerate(window)}
+    window_costs, window_pairs = [], []
+    for node in window:
+        cost, neighbors = costs[node], {}
         for other, table in pairs[node].items():
-            if other in place:
-                near[place[other]] = table
+            if other in index_of:
+                neighbors[index_of[other]] = table
             else:
-                cost = cost + table[:, found[other]]
-        own.append(cost)
-        inside.append(near)
-    return own, inside
+                cost = cost + table[:, solution[other]]
+        window_costs.append(cost)
+        window_pairs.append(neighbors)
+    return window_costs, window_pairs
 
 
-def _cost(own, inside, chosen):
-    total = sum(cost[k] for cost, k in zip(own, chosen, strict=True))
-    for node, near in enumerate(inside):
-        total += sum(table[chosen[node], chosen[other]] for other, table in near.items() if other > node)
+def _total_cost(window_costs, window_pairs, chosen):
+    total = sum(cost[k] for cost, k in zip(window_costs, chosen, strict=True))
+    for node, neighbors in enumerate(window_pairs):
+        total += sum(table[chosen[node], chosen[other]] for other, table in neighbors.items() if other > node)
     return total

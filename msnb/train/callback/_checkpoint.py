@@ -12,7 +12,7 @@ from msnb import log, nn
 from msnb._checkparam import Validator
 from msnb.common.arguments import answered
 from msnb.exchange.api import cipher_of
-from msnb.parallel.across import gathered, parts
+from msnb.parallel.across import gather_tensors, local_parts
 from msnb.train._background import writer
 from msnb.train._saving import FORMATS, appended, chosen, save, save_graph
 from msnb.train._utils import _make_directory, check_flags
@@ -314,7 +314,7 @@ class ModelCheckpoint(Callback):
                 more[count] += now
         values = chosen(network)
         save(
-            gathered(values, "ModelCheckpoint") if config.integrated_save else parts(values),
+            gather_tensors(values, "ModelCheckpoint") if config.integrated_save else local_parts(values),
             path,
             config.async_save,
             more,

@@ -13,11 +13,11 @@ from msnb.core.compile import program_of
 from msnb.ops import operations as P
 from msnb.parallel import auto
 from msnb.parallel.collectives import collectives
-from msnb.parallel.planning.strategies import followed
+from msnb.parallel.planning.strategies import propagate_layouts
 from msnb.parallel.rules import Call, Rule, rule_of
 from msnb.parallel.search.choosing import cost_of
-from msnb.parallel.search.costs import Machines
-from msnb.parallel.search.flat import flat
+from msnb.parallel.search.costs import MeshCostModel
+from msnb.parallel.search.flat import flatten_jaxpr
 from msnb.parallel.search.problem import Problem
 
 SIZES = (8, 16, 24, 32)
@@ -25,15 +25,15 @@ SIZES = (8, 16, 24, 32)
 
 def legal(random: np.random.Generator, rule: Rule, shapes: list[tuple[int, ...]], devices: int = 8):
     """A strategy that a rule allows, drawn from all that cut something."""
-    said = [rule.said.get(i, (letters, shape)) for i, (letters, shape) in enumerate(zip(rule.inputs, shapes))]
-    said = said[: rule.told]
-    sizes = {c: n for letters, shape in said for c, n in zip(letters, shape) if c not in "." + rule.whole}
+    said = [rule.strategy_axes.get(i, (letters, shape)) for i, (letters, shape) in enumerate(zip(rule.inputs, shapes))]
+    said = said[: rule.num_inputs]
+    sizes = {c: n for letters, shape in said for c, n in zip(letters, shape) if c not in "." + rule.unsharded}
     while True:
         parts, left = {}, devices
         for letter in random.permutation(sorted(sizes)):
             cut = int(random.choice([n for n in (1, 2, 4, 8) if left % n == 0 and sizes[letter] % n == 0]))
             parts[str(letter)], left = cut, left // cut
-        if not rule.wrong(parts, devices):
+        if not rule.find_error(parts, devices):
             return tuple(tuple(parts.get(c, 1) for c in letters) for letters, _ in said)
 
 
@@ -159,11 +159,13 @@ def tried(seed):
     alone = ran(step, x)
     _, net_in_full, x_in_full = drawn(seed, np.float64)
     in_full = ran(Step(net_in_full), x_in_full) if kind is np.float32 else None
-    problem = Problem(flat(program_of(step, x).jaxpr), Machines({"a": 2, "b": 4}, {"a": 1.0, "b": 1.0}), {})
+    problem = Problem(
+        flatten_jaxpr(program_of(step, x).jaxpr), MeshCostModel({"a": 2, "b": 4}, {"a": 1.0, "b": 1.0}), {}
+    )
     nodes = problem.nodes
     lying = {n: nodes[n][random.integers(len(nodes[n]))].outputs[0] for n in range(len(problem.graph.inputs))}
-    strategy = followed(problem, lying)
-    auto.follow(*strategy)
+    strategy = propagate_layouts(problem, lying)
+    auto.apply_plan(*strategy)
     context.set_auto_parallel_context(parallel_mode="auto_parallel", device_num=8)
     beside(alone, "AUTO_PARALLEL")
     counted = sum(c.bytes for c in collectives(program_of(step, x).compiled().as_text(), 8))
