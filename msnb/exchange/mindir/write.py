@@ -32,9 +32,9 @@ from msnb.exchange.mindir.spelling import (
 from msnb.exchange.mindir.write_control import ControlWriter
 from msnb.exchange.mindir.write_lengths import LengthWriter
 from msnb.exchange.mindir.write_order import OrderWriter
-from msnb.exchange.missing import refusal
+from msnb.exchange.missing import unsupported_error
 from msnb.exchange.symbolic import Extent, Unknown
-from msnb.exchange.tracing import stepped
+from msnb.exchange.tracing import trace_step
 from msnb.formats import mindir
 from msnb.formats.encryption import Cipher, Own
 from msnb.ir.anf import AnfNode, CNode, FuncGraph, TensorType, ValueNode
@@ -61,7 +61,7 @@ def write(net: Callable[..., Any], inputs: tuple[Any, ...], path: str, cipher: C
 def _graph(net, inputs):
     """The graph of a network; where an input has axes of any length (None), one that holds for all of them."""
     if not open_axes(inputs):
-        return stepped(net, *inputs, rules=rules)
+        return trace_step(net, *inputs, rules=rules)
     from msnb.exchange.mindir.lengths import graph_of  # spares its tables to all others
 
     return graph_of(net, inputs)
@@ -110,7 +110,7 @@ class Writer(ControlWriter, LengthWriter, OrderWriter):
         """
         made = self._main()
         if self.missing:
-            raise refusal(self.graph, self.missing, "MINDIR", self.reasons)
+            raise unsupported_error(self.graph, self.missing, "MINDIR", self.reasons)
         return {
             "ir_version": "0.1.1",
             "producer_name": "MindSpore",

@@ -7,7 +7,7 @@ import numpy as np
 
 from msnb.core._jax_private import scan_counts
 from msnb.core.operator import OF_USERS, REGISTRY, Operator
-from msnb.exchange.missing import refusal
+from msnb.exchange.missing import unsupported_error
 from msnb.exchange.symbolic import merged
 from msnb.formats import onnx
 from msnb.ir import read
@@ -33,7 +33,7 @@ class Missing:
     def raise_any(self, graph: FuncGraph) -> None:
         """Raise what was collected of a graph, if anything was."""
         if self.found:
-            raise refusal(graph, self.found, "ONNX", {node: "; ".join(why) for node, why in self.found.items()})
+            raise unsupported_error(graph, self.found, "ONNX", {node: "; ".join(why) for node, why in self.found.items()})
 
 
 def write_nodes(b: Builder, graph: FuncGraph, env: Env, missing: Missing, outer: CNode | None = None) -> list[Value]:
