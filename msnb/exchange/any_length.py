@@ -23,7 +23,8 @@ def open_axes(inputs: Sequence[Any]) -> list[tuple[int, int]]:
 def graph_of(net: Callable[..., Any], inputs: Sequence[Any], merge: Callable[[Sizes], Merge] = Merge) -> FuncGraph:
     """Return the graph of a network in evaluation. `merge` defines how dimensions that differ are represented.
 
-    If the network does not accept independent lengths, equal axis numbers get equal lengths: axis 0 of all inputs is the
+    If the network does not accept independent lengths, equal axis numbers get equal lengths: axis 0 of all inputs is
+    the
     batch.
 
     Args:

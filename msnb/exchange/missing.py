@@ -29,6 +29,6 @@ def unsupported_error(
         lines.append(f"  and {len(entries) - _MAX_LISTED} more")
     names = ", ".join(sorted({op for op, *_ in entries}))
     return NotImplementedError(
-        f"'{graph.name}' cannot be exported to {format_name}, which has no form here for {names}. Write these with other "
-        "operators, or leave them outside of the network that is exported:\n" + "\n".join(lines)
+        f"'{graph.name}' cannot be exported to {format_name}, which has no form here for {names}. Write these with "
+        "other operators, or leave them outside of the network that is exported:\n" + "\n".join(lines)
     )

@@ -98,7 +98,8 @@ def _calls_python(graph):
 
 
 def _bind_weights(program: "Program", numbers: dict[int, float]) -> Any:
-    """Return a program as a function of its Tensor arguments. Parameters and the arguments in `numbers` are constants.
+    """Return a program as a function of its Tensor arguments. Parameters and the arguments in `numbers` are
+    constants.
     """
     # Weights are arrays of numpy, which JAX embeds as constants.
     # A jax.Array would be copied by a program for each shape.
@@ -244,7 +245,11 @@ def _check_in_subprocess(file, data):
     environment = {**os.environ, "JAX_PLATFORMS": "cpu", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     try:
         result = subprocess.run(
-            [sys.executable, "-c", _CHECK_SCRIPT], input=data, env=environment, capture_output=True, timeout=_CHECK_TIMEOUT
+            [sys.executable, "-c", _CHECK_SCRIPT],
+            input=data,
+            env=environment,
+            capture_output=True,
+            timeout=_CHECK_TIMEOUT,
         )
     except subprocess.TimeoutExpired:
         raise ValueError(f"'{file}' is no StableHLO artefact: reading it does not end.") from None

@@ -85,7 +85,8 @@ def traced(net: Cell | Callable[..., Any], *inputs: Any) -> FuncGraph:
 
 
 def trace_step(net: Cell | Callable[..., Any], *inputs: Any, rules: Callable[..., Any]) -> FuncGraph:
-    """Return the graph of a network including its updates of Parameters. Each new value is the result of a writing operator.
+    """Return the graph of a network including its updates of Parameters. Each new value is the result of a writing
+    operator.
 
     Args:
         net (Union[Cell, Callable]): The network, such as a train step; it is traced in evaluation.
@@ -144,7 +145,9 @@ def _inline_numbers(graph, program, inputs):
     """Replace Python numbers among the arguments by constants. A program takes them as inputs, like Tensors."""
     leaves = flatten(inputs)[0]
     flat_args = program.taken(leaves, leaves)
-    arguments = [p for p in graph.parameters if not p.is_weight][-len(flat_args) :]  # the inputs for random draws come first
+    arguments = [p for p in graph.parameters if not p.is_weight][
+        -len(flat_args) :
+    ]  # the inputs for random draws come first
     numbers = {node: ValueNode(x, node.types) for node, x in zip(arguments, flat_args) if not isinstance(x, Tensor)}
     if not numbers:
         return

@@ -33,7 +33,9 @@ class Missing:
     def raise_any(self, graph: FuncGraph) -> None:
         """Raise what was collected of a graph, if anything was."""
         if self.found:
-            raise unsupported_error(graph, self.found, "ONNX", {node: "; ".join(why) for node, why in self.found.items()})
+            raise unsupported_error(
+                graph, self.found, "ONNX", {node: "; ".join(why) for node, why in self.found.items()}
+            )
 
 
 def write_nodes(b: Builder, graph: FuncGraph, env: Env, missing: Missing, outer: CNode | None = None) -> list[Value]:
