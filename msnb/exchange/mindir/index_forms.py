@@ -143,8 +143,8 @@ def _wrap_negative(writer, index, length):
     shape = writer.type_of(index).shape
     index = writer.cast(index, "Int64")
     is_negative = writer.emit_function("Less", [index, np.int64(0)], "Bool", shape)
-    return writer.emit_function("Select", [is_negative, writer.emit_function("Add", [index, np.int64(length)], "Int64", shape), index], "Int64",
-                       shape)  # fmt: skip
+    shifted = writer.emit_function("Add", [index, np.int64(length)], "Int64", shape)
+    return writer.emit_function("Select", [is_negative, shifted, index], "Int64", shape)
 
 
 def _index_shape(writer, index):
