@@ -8,7 +8,7 @@ from msnb.ops import operations as ops
 from msnb.ops.index import _TensorGetItem, _TensorGetRow
 
 from .builder import Extent, lowerings
-from .primitives import start_of
+from .primitives import clamped_starts
 
 _ALL, _NUMBER, _NEW, _ARRAY = ":", "i", "new", "array"  # entries of a plan, see msnb/ops/index.py
 
@@ -22,7 +22,7 @@ def _clamp_index(b, index, count):
     """Clamp an index to its axis, as msnb does."""
     if index.constant is not None and not isinstance(count, Extent):
         return b.const(np.int64(min(max(int(index.constant), 0), count - 1)))
-    (index_or_value,) = start_of(b, [index], [count], [1]) if count != 1 else (0,)
+    (index_or_value,) = clamped_starts(b, [index], [count], [1]) if count != 1 else (0,)
     return b.squeeze(index_or_value, [0]) if hasattr(index_or_value, "name") else b.const(np.int64(index_or_value))
 
 

@@ -8,4 +8,4 @@ from .elements import arithmetic, cast_as_xla, compare
 from .reductions import reduced
 from .shapes import clamped_starts
 
-__all__ = ["arithmetic", "cast_as_xla", "compare", "reduced", "start_of"]
+__all__ = ["arithmetic", "cast_as_xla", "clamped_starts", "compare", "reduced"]
