@@ -1,4 +1,4 @@
-"""Smaller networks: training that simulates integers of a few bits, and the network of integers that it leads to."""
+"""Quantisation: training that simulates integers of a few bits, and the resulting integer network."""
 
 from msnb.compression import common, export, quant
 

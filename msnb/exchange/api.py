@@ -1,4 +1,4 @@
-"""`export` and `load`: networks to files and back, in MindSpore's signatures."""
+"""`export` and `load`: networks to and from files, with MindSpore's signatures."""
 
 import os
 from collections.abc import Callable
@@ -15,14 +15,14 @@ from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
 from msnb.formats.encryption import Cipher, Own
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.ir.anf import FuncGraph
     from msnb.nn.cell import Cell
 
 __all__ = ["export", "load", "load_mindir"]
 
-# Format -> the module whose `write(net, inputs, path)` makes the file. Each is loaded with its tables of operators when
-# it is asked for.
+# Format -> the module whose `write(net, inputs, path)` writes the file. A module and its operator tables
+# are imported on first use.
 WRITERS: dict[str, str] = {
     "MINDIR": "msnb.exchange.mindir.write",
     "ONNX": "msnb.exchange.onnx.write",
@@ -36,10 +36,10 @@ _OPTIONS = (*_QUANT, "enc_key", "enc_mode", "dataset", "incremental", "custom_fu
 def export(
     net: "Cell | Callable[..., Any]", *inputs: Any, file_name: str, file_format: str = "AIR", **kwargs: Any
 ) -> None:
-    """Write a network to a file that other programs run: MindSpore, or anything that reads ONNX or StableHLO.
+    """Write a network to a file for other programs: MindSpore, or any reader of ONNX or StableHLO.
 
-    What is written is the network as it computes in evaluation, `net.set_train(False)`; the network stays as it is.
-    The file gets its name only when all of it is on the disk.
+    The file contains the network in evaluation mode, `net.set_train(False)`; the network itself is unchanged.
+    The file gets its name when it is complete on disk.
 
     Args:
         net (Union[Cell, Callable]): The network, or a function of Tensors.
@@ -54,9 +54,9 @@ def export(
             - enc_mode (Union[str, Callable]): ``"AES-GCM"``, ``"AES-CBC"``, ``"SM4-CBC"``, or a function of the bytes
               of the model and the key that returns the bytes of the file; ONNX takes a function alone. Default:
               "AES-GCM".
-            - quant_mode (str): ``"AUTO"`` or ``"MANUAL"`` for a network that was trained to be quantised: what is
-              written is the network that `ExportToQuantInferNetwork` or `ExportManualQuantNetwork` makes of it.
-            - mean (float), std_dev (float): How its data are quantised, see there. Default: 127.5.
+            - quant_mode (str): ``"AUTO"`` or ``"MANUAL"`` for a network after quantisation aware training. The file
+              then contains the result of `ExportToQuantInferNetwork` or `ExportManualQuantNetwork`.
+            - mean (float), std_dev (float): Quantisation parameters of its data, see there. Default: 127.5.
 
     Raises:
         ValueError: If an input is none of these, or the name, the format or an option is invalid.
@@ -87,19 +87,19 @@ def export(
     if not callable(net):
         raise ValueError(f"For 'export', 'net' should be a Cell or a function, but got {describe(net)}.")
     _check_options(kwargs)
-    cipher = _cipher_of(file_format, **{name: kwargs.get(name) for name in ("enc_key", "enc_mode")})
+    cipher = _export_cipher(file_format, **{name: kwargs.get(name) for name in ("enc_key", "enc_mode")})
     module = WRITERS[file_format]
     ending = f".{file_format.lower()}"
     path = file_name if file_name.endswith(ending) else file_name + ending
     folder = os.path.dirname(path)
     if folder:
         os.makedirs(folder, exist_ok=True)
-    made = _deployed(net, inputs, kwargs)
-    import_module(module).write(made, inputs, path, **cipher)  # spares its tables to all others
+    deployed = _convert_quantised(net, inputs, kwargs)
+    import_module(module).write(deployed, inputs, path, **cipher)  # imports the operator tables of this format only
 
 
 def _check_options(options):
-    """Refuse what is unknown, and what is known and not there."""
+    """Raise an error for unknown options and for options that are not supported."""
     for name in options:
         if name not in _OPTIONS:
             raise ValueError(f"For 'export', there is no option '{name}'; it knows {', '.join(_OPTIONS)}.")
@@ -117,8 +117,8 @@ def _check_options(options):
     )
 
 
-def _cipher_of(file_format, enc_key, enc_mode):
-    """What the file is encrypted with, as the writer of its format takes it: {} where it is not."""
+def _export_cipher(file_format, enc_key, enc_mode):
+    """Return the keyword arguments for the encryption of a writer, {} without encryption."""
     if enc_key is None:
         log.unused("export", "without an 'enc_key' nothing is encrypted", enc_mode=enc_mode)
         return {}
@@ -135,16 +135,16 @@ def _cipher_of(file_format, enc_key, enc_mode):
 
 
 def cipher_of(function: str, key: Any, mode: Any, encrypt: Any = None, decrypt: Any = None) -> Cipher | Own | None:
-    """What a file is encrypted with; None without a key.
+    """Return the cipher for a file, or None without a key.
 
     Args:
-        function (str): Who asks, for messages.
+        function (str): Name of the calling function, for messages.
         key (bytes): The key. None: there is no encryption.
         mode (str): Name of the mode. None: AES-GCM.
         encrypt (Callable), decrypt (Callable): A user's own functions instead of a mode. Default: None.
 
     Raises:
-        ValueError: If key or mode are none that there are.
+        ValueError: If the key or the mode is invalid.
         ImportError: If the package `cryptography` is not installed.
     """
     if key is None:
@@ -157,22 +157,22 @@ def cipher_of(function: str, key: Any, mode: Any, encrypt: Any = None, decrypt: 
         raise ValueError(f"For '{function}': {error}") from None
 
 
-def _deployed(net, inputs, options):
-    """`net`, or what is made of it when it was trained to be quantised."""
+def _convert_quantised(net, inputs, options):
+    """Return `net`, or its inference form after quantisation aware training."""
     mode = options.get("quant_mode")
     if mode in (None, "NONQUANT"):
         return net
-    from msnb.compression.export import quant_export  # spares the layers of quantisation to all other exports
+    from msnb.compression.export import quant_export  # imports the quantised layers only when needed
 
     mean, deviation = (127.5 if options.get(name) is None else options[name] for name in ("mean", "std_dev"))
-    made = quant_export.ExportToQuantInferNetwork if mode == "AUTO" else quant_export.ExportManualQuantNetwork
-    return made(net, mean, deviation, *inputs, is_mindir=True).run()
+    converter = quant_export.ExportToQuantInferNetwork if mode == "AUTO" else quant_export.ExportManualQuantNetwork
+    return converter(net, mean, deviation, *inputs, is_mindir=True).run()
 
 
 def load(file_name: str, **kwargs: Any) -> "FuncGraph":
-    """The graph in a MINDIR file, written by msnb or by MindSpore; `nn.GraphCell` runs it.
+    """Load the graph in a MINDIR file, written by msnb or by MindSpore; `nn.GraphCell` runs it.
 
-    Weights are read when they are asked for: opening a large file is quick.
+    Weights are read on first access, so opening a large file is quick.
 
     Args:
         file_name (str): The file, ending in ".mindir".
@@ -205,23 +205,23 @@ def load(file_name: str, **kwargs: Any) -> "FuncGraph":
     if kwargs.get("obf_func") is not None:
         raise not_yet("The option 'obf_func' of load", "export the network without obfuscation")
     key, mode = kwargs.get("dec_key"), kwargs.get("dec_mode")
-    path = _existing(file_name, "load")
+    path = _check_path(file_name, "load")
     log.unused("load", "without a 'dec_key' nothing is decrypted", dec_mode=key is None and mode is not None)
-    own = mode if callable(mode) else None
-    cipher = cipher_of("load", key, mode, decrypt=own)
-    from msnb.exchange.mindir import read  # spares its tables of operators to those who load no file
+    decrypt = mode if callable(mode) else None
+    cipher = cipher_of("load", key, mode, decrypt=decrypt)
+    from msnb.exchange.mindir import read  # imports the operator tables only when a file is loaded
 
     return read.read(path, cipher)
 
 
-def _codec():
-    from msnb.formats import mindir  # spares its schema to those who load no file
+def _import_codec():
+    from msnb.formats import mindir  # imports the schema only when a file is loaded
 
     return mindir
 
 
 def load_mindir(file_name: str) -> Any:
-    """The messages of a MINDIR file as they stand there, for looking.
+    """Return the protobuf messages of a MINDIR file, for inspection.
 
     Args:
         file_name (str): The file, ending in ".mindir".
@@ -240,24 +240,24 @@ def load_mindir(file_name: str) -> Any:
         >>> print(load_mindir("net.mindir").producer_name)
         MindSpore
     """
-    path = _existing(file_name, "load_mindir")
-    return _codec().read(path)
+    path = _check_path(file_name, "load_mindir")
+    return _import_codec().read(path)
 
 
 def mindir_inputs(file_name: str) -> Tensor | list[Tensor]:
-    """What a MINDIR file takes: a Tensor for its input, or a list of several, with None for axes of any length."""
-    given = [_codec().type_of(v.tensor[0]._fields) for v in load_mindir(file_name).graph.input]
-    made = [
+    """Return Tensors of the input shapes of a MINDIR file: one, or a list of several. Axes of any length are None."""
+    signatures = [_import_codec().type_of(v.tensor[0]._fields) for v in load_mindir(file_name).graph.input]
+    tensors = [
         Tensor(np.zeros(shape, dtype))
         if all(n >= 0 for n in shape)
         else Tensor(shape=[None if n < 0 else n for n in shape], dtype=mstype.pytype_to_dtype(dtype))
-        for dtype, shape in given
+        for dtype, shape in signatures
     ]
-    return made[0] if len(made) == 1 else made
+    return tensors[0] if len(tensors) == 1 else tensors
 
 
-def _existing(file_name, function):
-    """The path of a file that is there."""
+def _check_path(file_name, function):
+    """Return the path of a MINDIR file, or raise an error if there is none."""
     if not isinstance(file_name, (str, os.PathLike)):
         raise ValueError(f"For '{function}', 'file_name' should be a string, but got {type(file_name).__name__}.")
     path = os.fspath(file_name)

@@ -1,4 +1,6 @@
-"""What is in a file, for looking: its graph, or the values that it holds by name. The file's ending says what it is."""
+"""Open a file for inspection: its graph, or the values that it stores by name. The ending of the name selects the
+reader.
+"""
 
 import os
 from collections.abc import Mapping
@@ -7,18 +9,18 @@ from typing import Any
 
 from msnb.ir.anf import FuncGraph
 
-# Ending -> the module whose `look(path)` gives the graph; each is loaded when such a file is opened.
+# Ending -> the module whose `look(path)` returns the graph. It is imported when such a file is opened.
 READERS: dict[str, str] = {
     ".mindir": "msnb.exchange.mindir.read",
     ".onnx": "msnb.exchange.onnx.read",
     ".stablehlo": "msnb.exchange.stablehlo",
 }
-# Ending -> the module whose `read(path)` gives arrays and texts by name, for files that hold no graph.
-HOLDERS: dict[str, str] = {".ckpt": "msnb.formats.checkpoint", ".safetensors": "msnb.formats.safetensors"}
+# Ending -> the module whose `read(path)` returns arrays and strings by name, for files without a graph.
+WEIGHT_READERS: dict[str, str] = {".ckpt": "msnb.formats.checkpoint", ".safetensors": "msnb.formats.safetensors"}
 
 
 def graph_in(path: str | os.PathLike[str]) -> FuncGraph:
-    """The graph in a file, with operators that msnb does not have as they are called there.
+    """Return the graph in a file. Operators that msnb does not have keep their names.
 
     Args:
         path (str): The file.
@@ -31,12 +33,12 @@ def graph_in(path: str | os.PathLike[str]) -> FuncGraph:
         FileNotFoundError: If there is no such file.
         NotImplementedError: If the file is built in a way that msnb does not read.
     """
-    path, module = _reader(path, READERS)
+    path, module = _select_reader(path, READERS)
     return module.look(path)
 
 
 def weights_in(path: str | os.PathLike[str]) -> Mapping[str, Any]:
-    """The values that a file holds, by name; an array is read when it is looked at.
+    """Return the values in a file by name. An array is read when it is accessed.
 
     Args:
         path (str): The file.
@@ -48,26 +50,26 @@ def weights_in(path: str | os.PathLike[str]) -> Mapping[str, Any]:
         ValueError: If the ending is unknown, or the file is encrypted or damaged.
         FileNotFoundError: If there is no such file.
     """
-    path, module = _reader(path, HOLDERS)
+    path, module = _select_reader(path, WEIGHT_READERS)
     return module.read(path)
 
 
 def holds_weights(path: str | os.PathLike[str]) -> bool:
-    """Whether a file of this name holds values and no graph."""
-    return _ending(path) in HOLDERS
+    """Return True if a file of this name stores values and no graph."""
+    return _file_ending(path) in WEIGHT_READERS
 
 
-def _ending(path):
+def _file_ending(path):
     return os.path.splitext(os.fspath(path))[1].lower()
 
 
-def _reader(path, readers):
-    """(the path as a str, the module that reads such a file)."""
+def _select_reader(path, readers):
+    """Return the path as a str and the module that reads such a file."""
     path = os.fspath(path)
-    if _ending(path) not in readers:
+    if _file_ending(path) not in readers:
         raise ValueError(
-            f"A file whose name ends in {', '.join(READERS | HOLDERS)} can be looked at, but got {path!r}."
+            f"A file whose name ends in {', '.join(READERS | WEIGHT_READERS)} can be looked at, but got {path!r}."
         )
     if not os.path.isfile(path):
         raise FileNotFoundError(f"The file {path!r} does not exist.")
-    return path, import_module(readers[_ending(path)])  # spares its tables to those who open no such file
+    return path, import_module(readers[_file_ending(path)])  # imports the operator tables of this format only

@@ -1,4 +1,6 @@
-"""Axes that are not known when a model is written: the network is traced with two lengths, which are compared."""
+"""Axes of unknown length in an exported model. The network is traced with two lengths of each, and the traces are
+compared.
+"""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -9,22 +11,22 @@ import numpy as np
 
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
 
-Sizes = dict[tuple[str, int], tuple[int, int]]  # (input, axis) -> the two lengths it was traced with
+Sizes = dict[tuple[str, int], tuple[int, int]]  # (input, axis) -> the two lengths used for tracing
 
 _PRIMES = [(7, 11), (13, 17), (19, 23), (29, 31), (37, 41)]
-MOST = len(_PRIMES)  # axes that get lengths of their own
+MAX_OPEN_AXES = len(_PRIMES)  # number of axes with independent lengths
 _Axis = TypeVar("_Axis")
 
 
 class Refused(NotImplementedError):
-    """A format cannot say this, or not with these attributes."""
+    """The format cannot express this operator or these attributes."""
 
 
 class Extent:
-    """A dimension that is not known before the network runs: `factor` times the product of axes of inputs.
+    """A dimension that is known only at run time: `factor` times a product of input axes.
 
     Attributes:
-        factor (int): What it is multiplied with.
+        factor (int): The constant factor.
         axes (tuple[tuple[str, int]]): (name of the input, axis), sorted.
     """
 
@@ -53,7 +55,7 @@ class Extent:
 
 
 class Unknown:
-    """A dimension that is nothing that could be computed of the inputs' shapes."""
+    """A dimension that is not a product of input axes."""
 
     def __index__(self) -> int:
         raise Refused("it needs a length that is only known when the network runs")
@@ -65,19 +67,19 @@ class Unknown:
 
 
 def sizes_of(open_axes: Iterable[_Axis]) -> dict[_Axis, tuple[int, int]]:
-    """Two lengths for each of the axes, no product of which is another's.
+    """Return two lengths for each axis. No product of lengths equals another one.
 
     Raises:
         ValueError: If there are more than five.
     """
     axes = list(open_axes)
-    if len(axes) > MOST:
-        raise ValueError(f"For 'export', at most {MOST} axes may be None, but got {len(axes)}.")
+    if len(axes) > MAX_OPEN_AXES:
+        raise ValueError(f"For 'export', at most {MAX_OPEN_AXES} axes may be None, but got {len(axes)}.")
     return dict(zip(axes, _PRIMES))
 
 
 def merged(graphs: Sequence[FuncGraph], sizes: Sizes) -> FuncGraph:
-    """One graph of two traces of a network, in which lengths that differ are each an `Extent`.
+    """Merge two traces of a network into one graph. Dimensions that differ become an `Extent`.
 
     Raises:
         Refused: If the traces differ in more than lengths.
@@ -86,15 +88,15 @@ def merged(graphs: Sequence[FuncGraph], sizes: Sizes) -> FuncGraph:
 
 
 class Merge:
-    """Two traces of a network becoming one graph.
+    """Merges two traces of a network into one graph.
 
     Args:
-        sizes (dict): The lengths that the open axes were traced with.
+        sizes (dict): The lengths of the open axes in the two traces.
     """
 
     def __init__(self, sizes: Sizes) -> None:
         self.sizes = sizes
-        self.known: dict[Any, Any] = {}
+        self.merged_nodes: dict[Any, Any] = {}
 
     def graph(self, first: FuncGraph, second: FuncGraph) -> FuncGraph:
         if len(first.nodes) != len(second.nodes) or len(first.parameters) != len(second.parameters):
@@ -102,14 +104,14 @@ class Merge:
         parameters = [self.parameter(a, b) for a, b in zip(first.parameters, second.parameters, strict=True)]
         nodes = [self.node(a, b) for a, b in zip(first.nodes, second.nodes, strict=True)]
         outputs = [(self.source(a, b), slot) for (a, slot), (b, _) in zip(first.outputs, second.outputs, strict=True)]
-        made = FuncGraph(first.name, parameters, nodes, outputs, first.feeds, first.free)
-        made.written, made.weights = first.written, first.weights
-        return made
+        graph = FuncGraph(first.name, parameters, nodes, outputs, first.feeds, first.free)
+        graph.written, graph.weights = first.written, first.weights
+        return graph
 
     def parameter(self, a: ParameterNode, b: ParameterNode) -> ParameterNode:
-        made = ParameterNode(a.name, self.types(a, b), a.is_weight, a.requires_grad)
-        self.known[a] = made
-        return made
+        parameter = ParameterNode(a.name, self.types(a, b), a.is_weight, a.requires_grad)
+        self.merged_nodes[a] = parameter
+        return parameter
 
     def node(self, a: CNode, b: CNode) -> CNode:
         if a.op != b.op or len(a.inputs) != len(b.inputs):
@@ -119,7 +121,7 @@ class Merge:
         kernel: Any = a.kernel
         if a.kernel is not None and hasattr(a.kernel, "eqns"):
             kernel, attrs = [a.kernel, b.kernel], {**attrs, "_sizes": self.sizes}
-        made = CNode(
+        node = CNode(
             a.op,
             inputs,
             a.slots,
@@ -133,20 +135,20 @@ class Merge:
             kernel=kernel,
             layout=a.layout,
         )
-        self.known[a] = made
-        return made
+        self.merged_nodes[a] = node
+        return node
 
     def source(self, a: Any, b: Any) -> Any:
         if not isinstance(a, ValueNode):
-            return self.known[a]
-        if a not in self.known and type(a.value) is int and type(b.value) is int and a.value != b.value:
-            self.known[a] = ValueNode(self.number(a.value, b.value), [TensorType("Int64", (), 8)])
-        if a not in self.known:
-            same = a.value is b.value or np.array_equal(np.asarray(a.value), np.asarray(b.value), equal_nan=False)
-            if not same and not np.array_equal(np.asarray(a.value), np.asarray(b.value)):
+            return self.merged_nodes[a]
+        if a not in self.merged_nodes and type(a.value) is int and type(b.value) is int and a.value != b.value:
+            self.merged_nodes[a] = ValueNode(self.number(a.value, b.value), [TensorType("Int64", (), 8)])
+        if a not in self.merged_nodes:
+            is_equal = a.value is b.value or np.array_equal(np.asarray(a.value), np.asarray(b.value), equal_nan=False)
+            if not is_equal and not np.array_equal(np.asarray(a.value), np.asarray(b.value)):
                 raise Refused("a constant of the network is another one for another length of the axes that are None")
-            self.known[a] = ValueNode(a.value, self.types(a, b))
-        return self.known[a]
+            self.merged_nodes[a] = ValueNode(a.value, self.types(a, b))
+        return self.merged_nodes[a]
 
     def types(self, a: Any, b: Any) -> tuple[TensorType, ...]:
         return tuple(
@@ -155,10 +157,10 @@ class Merge:
         )
 
     def value(self, a: Any, b: Any, key: str) -> Any:
-        """An attribute: what is the same stays, whole numbers that differ are lengths."""
+        """Merge an attribute. Integers that differ are lengths."""
         if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)) and len(a) == len(b):
-            parts = [self.value(x, y, key) for x, y in zip(a, b, strict=True)]
-            return type(a)(*parts) if hasattr(a, "_fields") else tuple(parts)
+            items = [self.value(x, y, key) for x, y in zip(a, b, strict=True)]
+            return type(a)(*items) if hasattr(a, "_fields") else tuple(items)
         if type(a) is int and type(b) is int:
             return self.number(a, b)
         if isinstance(a, (int, float)) and a != b:
@@ -166,7 +168,7 @@ class Merge:
         return a
 
     def number(self, a: int, b: int) -> Any:
-        """A number of both traces; an `Extent` where they differ."""
+        """Merge an integer: return it, or an `Extent` if the traces differ."""
         if a == b:
             return a
         for count in (1, 2, 3):

@@ -1,4 +1,4 @@
-"""The graph that is exported: of a network set to evaluation, with the values of its Parameters."""
+"""Trace a network in evaluation mode into the graph that an exporter writes."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
@@ -12,17 +12,17 @@ from msnb.core.operator import REGISTRY
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.core.tree import flatten
-from msnb.exchange.missing import refusal
+from msnb.exchange.missing import unsupported_error
 from msnb.ir.anf import CNode, FuncGraph, ValueNode
 from msnb.ir.api import name_of, of_program
 from msnb.nn.cell import Cell
 from msnb.nn.graph_cell import prune, targets
 
-SCOPE = "Gradients"  # where the operators stand that a gradient is written with, as in MindSpore
+SCOPE = "Gradients"  # scope of the operators that compute a gradient, as in MindSpore
 
 
 class Values(Mapping[str, Any]):
-    """The values of Parameters by name, as arrays that are fetched from the device when they are asked for."""
+    """Values of Parameters by name. An array is copied from the device when it is accessed."""
 
     def __init__(self, parameters: dict[str, Parameter]) -> None:
         self._parameters = parameters
@@ -39,7 +39,9 @@ class Values(Mapping[str, Any]):
 
 @contextlib.contextmanager
 def evaluating(net: Any) -> Iterator[None]:
-    """A network set to evaluation, and afterwards as it was, each Cell of it for itself. A function stays as it is."""
+    """Set a network to evaluation mode and restore the mode of each of its Cells on exit. A plain function is
+    unchanged.
+    """
     cells = [cell for _, cell in net.cells_and_names()] if isinstance(net, Cell) else []
     training = [cell for cell in cells if cell.training]
     if not training:
@@ -50,98 +52,103 @@ def evaluating(net: Any) -> Iterator[None]:
     try:
         yield
     finally:
-        net.set_train(True)  # this tells programs that flags have changed
+        net.set_train(True)  # notifies compiled programs that flags have changed
         for cell, values in zip(cells, phases, strict=True):
             cell.__dict__.update(values)
 
 
 def traced(net: Cell | Callable[..., Any], *inputs: Any) -> FuncGraph:
-    """The graph of a network at the level of MindSpore's operators, `weights` filled.
+    """Return the graph of a network at the level of MindSpore's operators, with `weights` set.
 
     Args:
         net (Union[Cell, Callable]): The network, or a function; it is traced in evaluation.
-        inputs: What it would be called with.
+        inputs: The arguments of the call to trace.
 
     Returns:
-        FuncGraph, the new values of Parameters that evaluation may write left out.
+        FuncGraph, without the new values of Parameters that an evaluation step may write.
 
     Raises:
         NotImplementedError: If the network draws random numbers.
     """
-    # A Parameter that is given as an input is one: it is not a weight of the network.
-    given = _given(inputs)
+    # A Parameter passed as an input is an ordinary input and not a weight of the network.
+    args = _unwrap_parameters(inputs)
     with evaluating(net):
-        program = program_of(net, *given)
+        program = program_of(net, *args)
         graph = of_program(program, name_of(net))
-    _check_draws(program, graph)
-    _settle(graph, program, given)
-    graph.weights = Values(_by_name(program.params))
+    _check_random(program, graph)
+    _inline_numbers(graph, program, args)
+    graph.weights = Values(_index_by_name(program.params))
     if graph.written:
         del graph.outputs[len(graph.outputs) - graph.written :]
         graph.written = 0
     return graph
 
 
-def stepped(net: Cell | Callable[..., Any], *inputs: Any, rules: Callable[..., Any]) -> FuncGraph:
-    """The same graph with all that it writes: each new value of a Parameter is that of a node which writes it.
+def trace_step(net: Cell | Callable[..., Any], *inputs: Any, rules: Callable[..., Any]) -> FuncGraph:
+    """Return the graph of a network including its updates of Parameters. Each new value is the result of a writing
+    operator.
 
     Args:
         net (Union[Cell, Callable]): The network, such as a train step; it is traced in evaluation.
-        inputs: What it would be called with.
-        rules (Callable): What operators are differentiated by, see `msnb.core.kernel.differentiated`.
+        inputs: The arguments of the call to trace.
+        rules (Callable): Gradient rules of operators, see `msnb.core.kernel.differentiated`.
 
     Returns:
         FuncGraph, `weights` filled.
     """
-    given = _given(inputs)
+    args = _unwrap_parameters(inputs)
     with evaluating(net):
-        program = program_of(net, *given)
+        program = program_of(net, *args)
         graph = of_program(program, name_of(net))
-        _check_draws(program, graph)
+        _check_random(program, graph)
         if any(node.direction == "backward" for node in graph.all_nodes()):
             with differentiated(rules):
-                program = program_of(net, *given, anew=True)
+                program = program_of(net, *args, anew=True)
             graph = of_program(program, name_of(net))
             for node in graph.all_nodes():
-                within, _, last = node.scope.rpartition("/")
-                if last == SCOPE:  # the operators of a rule are no gradients of themselves
-                    node.scope, node.direction = f"{last}/{within}", "update"
-    _settle(graph, program, given)
-    graph.weights = Values(_by_name(program.params))
-    _say_what_is_written(graph)
+                outer_scope, _, last = node.scope.rpartition("/")
+                if last == SCOPE:  # operators that a gradient rule calls are not marked as gradients themselves
+                    node.scope, node.direction = f"{last}/{outer_scope}", "update"
+    _inline_numbers(graph, program, args)
+    graph.weights = Values(_index_by_name(program.params))
+    _forward_written_values(graph)
     first = len(graph.outputs) - graph.written
     values, graph.outputs[first:], graph.written = graph.outputs[first:], [], 0
     parameters = {node.name: node for node in graph.parameters if node.is_weight}
     for parameter, (node, slot) in zip(program.written, values, strict=True):
         target = parameters[parameter.name]
-        places = targets(node) if isinstance(node, CNode) else []
-        if slot < len(places) and node.inputs[places[slot]] is target:
+        written_inputs = targets(node) if isinstance(node, CNode) else []
+        if slot < len(written_inputs) and node.inputs[written_inputs[slot]] is target:
             continue
-        made = CNode("Assign", (target, node), (0, slot), target.types, direction="update")
-        made.scope = getattr(node, "scope", "") or "Default"
-        graph.nodes.append(made)
+        assign = CNode("Assign", (target, node), (0, slot), target.types, direction="update")
+        assign.scope = getattr(node, "scope", "") or "Default"
+        graph.nodes.append(assign)
     prune(graph)
     return graph
 
 
-def _given(inputs):
+def _unwrap_parameters(inputs):
     leaves, rebuild = flatten(tuple(inputs))
     return rebuild([Tensor(x) if isinstance(x, Parameter) else x for x in leaves])
 
 
-def _check_draws(program, graph):
-    """Random numbers are drawn from a stream of msnb's, which no file has."""
+def _check_random(program, graph):
+    """Raise an error if the network draws random numbers. They come from msnb's random stream, which a file cannot
+    contain.
+    """
     drawing = [node for node in graph.all_nodes() if getattr(REGISTRY.get(node.op), "random", False)]
     if program.random and drawing:
-        raise refusal(graph, drawing, "a file", dict.fromkeys(drawing, "it draws random numbers"))
+        raise unsupported_error(graph, drawing, "a file", dict.fromkeys(drawing, "it draws random numbers"))
 
 
-def _settle(graph, program, inputs):
-    """Numbers that the network was called with, which a program is given as it is given Tensors, become constants."""
+def _inline_numbers(graph, program, inputs):
+    """Replace Python numbers among the arguments by constants. A program takes them as inputs, like Tensors."""
     leaves = flatten(inputs)[0]
-    given = program.taken(leaves, leaves)
-    arguments = [p for p in graph.parameters if not p.is_weight][-len(given) :]  # after the number of random draws
-    numbers = {node: ValueNode(x, node.types) for node, x in zip(arguments, given) if not isinstance(x, Tensor)}
+    flat_args = program.taken(leaves, leaves)
+    arguments = [p for p in graph.parameters if not p.is_weight][
+        -len(flat_args) :
+    ]  # the inputs for random draws come first
+    numbers = {node: ValueNode(x, node.types) for node, x in zip(arguments, flat_args) if not isinstance(x, Tensor)}
     if not numbers:
         return
     graph.parameters[:] = [node for node in graph.parameters if node not in numbers]
@@ -150,25 +157,25 @@ def _settle(graph, program, inputs):
         node.inputs = tuple(numbers.get(source, source) for source in node.inputs)
 
 
-def _say_what_is_written(graph):
-    """A Parameter that is written again is the Parameter, and not its new value."""
+def _forward_written_values(graph):
+    """Make an operator that writes a Parameter again refer to the Parameter and not to its previous new value."""
     values = {}
     for node in graph.nodes:
         inputs = list(node.inputs)
-        for slot, place in enumerate(targets(node)):
-            inputs[place] = values.get((node.inputs[place], node.slots[place]), node.inputs[place])
-            values[node, slot] = inputs[place]
+        for slot, index in enumerate(targets(node)):
+            inputs[index] = values.get((node.inputs[index], node.slots[index]), node.inputs[index])
+            values[node, slot] = inputs[index]
         if inputs != list(node.inputs):
             node.slots = tuple(0 if a is not b else slot for a, b, slot in zip(inputs, node.inputs, node.slots))
             node.inputs = tuple(inputs)
 
 
-def _by_name(parameters):
-    found = {}
+def _index_by_name(parameters):
+    by_name = {}
     for p in parameters:
-        if found.setdefault(p.name, p) is not p:
+        if by_name.setdefault(p.name, p) is not p:
             raise ValueError(
                 f"For 'export', two Parameters are named '{p.name}', of which a file could hold one only. Keep their "
                 "Cells in attributes or a CellList, or rename one of them."
             )
-    return found
+    return by_name

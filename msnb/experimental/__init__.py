@@ -1,4 +1,6 @@
-"""Face: what MindSpore 2 keeps under `experimental`: optimizers whose groups of Parameters are dicts that change."""
+"""Face (re-export module): MindSpore 2's `experimental`, optimizers whose groups of Parameters are dicts that can
+change.
+"""
 
 from msnb.experimental import optim
 

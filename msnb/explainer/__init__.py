@@ -1,4 +1,4 @@
-"""Saliency explanations: the paths and names are here, the feature comes in a later version."""
+"""Saliency explanations. The paths and names exist; the feature comes in a later version."""
 
 from msnb._later import fill, submodules
 

@@ -1,4 +1,4 @@
-"""Which devices there are, as JAX sees them."""
+"""Information about the devices of JAX."""
 
 from typing import Any, NamedTuple
 
@@ -16,12 +16,12 @@ __all__ = [
 
 
 class DeviceProperties(NamedTuple):
-    """What is known of a device; of memory, in bytes, 0 where JAX does not count it.
+    """Properties of a device. Memory is in bytes, 0 if JAX does not count it.
 
     Attributes:
         name (str): Its product name.
-        total_memory (int): How much XLA may use.
-        free_memory (int): How much of that is free.
+        total_memory (int): Memory available to XLA.
+        free_memory (int): Free part of that memory.
     """
 
     name: str
@@ -29,7 +29,7 @@ class DeviceProperties(NamedTuple):
     free_memory: int
 
 
-def _device(device_id: int, device_target: str | None) -> Any:
+def _get_device(device_id: int, device_target: str | None) -> Any:
     devices = context.devices(device_target)
     if not isinstance(device_id, int) or isinstance(device_id, bool):
         raise TypeError(f"'device_id' should be an int, but got {device_id!r}.")
@@ -39,8 +39,7 @@ def _device(device_id: int, device_target: str | None) -> Any:
 
 
 def device_count(device_target: str | None = None) -> int:
-    """
-    How many devices of a kind there are.
+    """Return the number of devices of a kind.
 
     Args:
         device_target (str): "CPU", "GPU" or "TPU". Default: None, the kind that computes.
@@ -59,8 +58,7 @@ def device_count(device_target: str | None = None) -> int:
 
 
 def is_available(device_target: str) -> bool:
-    """
-    Whether there is a device of a kind.
+    """Return True if there is a device of a kind.
 
     Args:
         device_target (str): "CPU", "GPU", "TPU" or "Ascend".
@@ -75,8 +73,7 @@ def is_available(device_target: str) -> bool:
 
 
 def is_initialized(device_target: str) -> bool:
-    """
-    Whether a device of a kind is ready: those that are there are.
+    """Return True if a device of a kind is ready. All available devices are.
 
     Args:
         device_target (str): "CPU", "GPU", "TPU" or "Ascend".
@@ -88,12 +85,11 @@ def is_initialized(device_target: str) -> bool:
 
 
 def get_device_name(device_id: int, device_target: str | None = None) -> str:
-    """
-    The product name of a device.
+    """Return the product name of a device.
 
     Args:
-        device_id (int): Which.
-        device_target (str): Of which kind. Default: None, the kind that computes.
+        device_id (int): Index of the device.
+        device_target (str): Kind of the device. Default: None, the kind that computes.
 
     Returns:
         str.
@@ -101,16 +97,15 @@ def get_device_name(device_id: int, device_target: str | None = None) -> str:
     Raises:
         ValueError: If there is no such device.
     """
-    return _device(device_id, device_target).device_kind
+    return _get_device(device_id, device_target).device_kind
 
 
 def get_device_capability(device_id: int, device_target: str | None = None) -> tuple[int, int] | None:
-    """
-    The compute capability of an NVIDIA GPU.
+    """Return the compute capability of an NVIDIA GPU.
 
     Args:
-        device_id (int): Which.
-        device_target (str): Of which kind. Default: None, the kind that computes.
+        device_id (int): Index of the device.
+        device_target (str): Kind of the device. Default: None, the kind that computes.
 
     Returns:
         Union[tuple[int, int], None], None of other devices.
@@ -118,18 +113,17 @@ def get_device_capability(device_id: int, device_target: str | None = None) -> t
     Raises:
         ValueError: If there is no such device.
     """
-    capability = str(getattr(_device(device_id, device_target), "compute_capability", ""))
+    capability = str(getattr(_get_device(device_id, device_target), "compute_capability", ""))
     major, _, minor = capability.partition(".")
     return (int(major), int(minor)) if major.isdigit() and minor.isdigit() else None
 
 
 def get_device_properties(device_id: int, device_target: str | None = None) -> DeviceProperties:
-    """
-    Name and memory of a device.
+    """Return name and memory of a device.
 
     Args:
-        device_id (int): Which.
-        device_target (str): Of which kind. Default: None, the kind that computes.
+        device_id (int): Index of the device.
+        device_target (str): Kind of the device. Default: None, the kind that computes.
 
     Returns:
         DeviceProperties.
@@ -137,18 +131,17 @@ def get_device_properties(device_id: int, device_target: str | None = None) -> D
     Raises:
         ValueError: If there is no such device.
     """
-    device = _device(device_id, device_target)
-    counted = device.memory_stats() or {}
-    limit = counted.get("bytes_limit", 0)
-    return DeviceProperties(device.device_kind, limit, max(limit - counted.get("bytes_in_use", 0), 0))
+    device = _get_device(device_id, device_target)
+    stats = device.memory_stats() or {}
+    limit = stats.get("bytes_limit", 0)
+    return DeviceProperties(device.device_kind, limit, max(limit - stats.get("bytes_in_use", 0), 0))
 
 
 def get_arch_list(device_target: str | None = None) -> list[str] | None:
-    """
-    The compute capabilities of the GPUs that are there, such as "sm_90".
+    """Return the compute capabilities of the available GPUs, such as "sm_90".
 
     Args:
-        device_target (str): Of which kind. Default: None, the kind that computes.
+        device_target (str): Kind of the devices. Default: None, the kind that computes.
 
     Returns:
         Union[list[str], None], None of other devices.
@@ -156,5 +149,5 @@ def get_arch_list(device_target: str | None = None) -> list[str] | None:
     Raises:
         ValueError: If there is no such device.
     """
-    found = {get_device_capability(i, device_target) for i in range(device_count(device_target))} - {None}
-    return [f"sm_{major}{minor}" for major, minor in sorted(found)] or None  # type: ignore[misc]
+    capabilities = {get_device_capability(i, device_target) for i in range(device_count(device_target))} - {None}
+    return [f"sm_{major}{minor}" for major, minor in sorted(capabilities)] or None  # type: ignore[misc]

@@ -1,6 +1,6 @@
-"""MindSpore's rewriting of a Cell's source: its names import and may be derived from; who uses one is told what to do.
+"""MindSpore's rewriting of a Cell's source. The names can be imported and derived from; using them raises an error.
 
-A library imports them for the one of its functions that rewrites, and the others run.
+Libraries that import them for one of their functions still work for all others.
 """
 
 from msnb._later import derivable

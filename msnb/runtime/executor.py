@@ -1,4 +1,4 @@
-"""How MindSpore's runtime starts operators; XLA's has no such settings, and says so once."""
+"""Settings of MindSpore's operator execution. XLA has no such settings; a message says so once."""
 
 from typing import Annotated, Any
 
@@ -9,14 +9,16 @@ __all__ = ["launch_blocking", "dispatch_threads_num", "set_cpu_affinity", "set_k
 
 
 def launch_blocking() -> None:
-    """Wait for each operator: `set_context(pynative_synchronize=True)`. Errors surface where they happen."""
+    """Wait for each operator: `set_context(pynative_synchronize=True)`. Errors are raised at the call that causes
+    them.
+    """
     context.set_context(pynative_synchronize=True)
 
 
 @checked
 def dispatch_threads_num(threads_num: PositiveInt) -> None:
-    """
-    How many threads start operators: `set_context(runtime_num_threads=...)`, which says that XLA decides.
+    """Set the number of threads that start operators: `set_context(runtime_num_threads=...)`. It has no effect: XLA
+    decides.
 
     Args:
         threads_num (int): The number.
@@ -34,11 +36,10 @@ def set_cpu_affinity(
     affinity_cpu_list: dict[str, Any] | None = None,
     module_to_cpu_dict: dict[str, Any] | None = None,
 ) -> None:
-    """
-    On which cores threads run: the operating system decides, or `taskset` before Python starts.
+    """Set the cores of threads. It has no effect: the operating system decides, or `taskset` before Python starts.
 
     Args:
-        enable_affinity (bool): Whether to.
+        enable_affinity (bool): Enable the setting.
         affinity_cpu_list (dict): Cores for each device. Default: None.
         module_to_cpu_dict (dict): Cores for each part of MindSpore. Default: None.
 
@@ -59,8 +60,7 @@ def set_kernel_launch_group(
     thread_num: Annotated[int, OneOf(2, otherwise="XLA runs a program whole")] = 2,
     kernel_group_num: Annotated[int, OneOf(8, otherwise="XLA runs a program whole")] = 8,
 ) -> None:
-    """
-    In how many groups operators are started: in one, as XLA runs a program whole.
+    """Set the number of groups in which operators are started. It has no effect: XLA runs a program as one.
 
     Args:
         thread_num (int): Threads. Default: 2.

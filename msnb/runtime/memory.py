@@ -1,4 +1,4 @@
-"""How much memory of a device is in use, as XLA's allocator counts it; 0 on a CPU, where it does not count."""
+"""Memory in use on a device, as counted by XLA's allocator. It is 0 on a CPU, where XLA does not count."""
 
 from typing import Annotated, Any
 
@@ -30,13 +30,12 @@ def set_memory(
     optimize_level: Annotated[str, OneOf("O0", otherwise=_XLA, among=OneOf("O0", "O1"))] = "O0",
     huge_page_reserve_size: Annotated[str, OneOf("0GB", otherwise=_XLA)] = "0GB",
 ) -> None:
-    """
-    How MindSpore manages memory; XLA's allocator has settings of its own, of which this tells.
+    """Set MindSpore's memory management. Only `max_size` has an effect: XLA's allocator has settings of its own.
 
     Args:
-        init_size (str): Size of the pool at first. Default: "2GB".
-        increase_size (str): By how much it grows. Default: "2GB".
-        max_size (str): The most, `set_context(max_device_memory=...)`. Default: "1024GB".
+        init_size (str): Initial size of the pool. Default: "2GB".
+        increase_size (str): Size by which it grows. Default: "2GB".
+        max_size (str): Maximum size, `set_context(max_device_memory=...)`. Default: "1024GB".
         optimize_level (str): "O0" or "O1". Default: "O0".
         huge_page_reserve_size (str): Size of the huge pages. Default: "0GB".
 
@@ -48,35 +47,33 @@ def set_memory(
 
 
 def memory_stats(device_target: str | None = None) -> dict[str, Any]:
-    """
-    What XLA's allocator counts on a device.
+    """Return the memory statistics of XLA's allocator for a device.
 
     Args:
         device_target (str): "CPU", "GPU" or "TPU". Default: None, the device that computes.
 
     Returns:
-        dict, bytes reserved, allocated and idle, the most of both so far, and under "jax" all that JAX says.
+        dict, bytes reserved, allocated and idle, the peaks of the first two, and under "jax" all statistics of JAX.
 
     Raises:
         ValueError: If there is no such device.
     """
-    counted = context.device(device_target).memory_stats() or {}
-    used = counted.get("bytes_in_use", 0)
-    reserved = counted.get("pool_bytes", counted.get("bytes_reserved", 0)) or used
-    most = counted.get("peak_bytes_in_use", used)
+    stats = context.device(device_target).memory_stats() or {}
+    used = stats.get("bytes_in_use", 0)
+    reserved = stats.get("pool_bytes", stats.get("bytes_reserved", 0)) or used
+    peak = stats.get("peak_bytes_in_use", used)
     return {
         "total_reserved_memory": reserved,
         "total_allocated_memory": used,
         "total_idle_memory": reserved - used,
-        "max_reserved_memory": max(counted.get("peak_pool_bytes", 0), reserved, most),
-        "max_allocated_memory": most,
-        "jax": dict(counted),
+        "max_reserved_memory": max(stats.get("peak_pool_bytes", 0), reserved, peak),
+        "max_allocated_memory": peak,
+        "jax": dict(stats),
     }
 
 
 def memory_reserved(device_target: str | None = None) -> int:
-    """
-    Bytes that the allocator has taken from a device.
+    """Return the bytes that the allocator has taken from a device.
 
     Args:
         device_target (str): See `memory_stats`. Default: None.
@@ -88,8 +85,7 @@ def memory_reserved(device_target: str | None = None) -> int:
 
 
 def max_memory_reserved(device_target: str | None = None) -> int:
-    """
-    The most bytes that the allocator has taken so far.
+    """Return the peak of the bytes that the allocator has taken.
 
     Args:
         device_target (str): See `memory_stats`. Default: None.
@@ -101,8 +97,7 @@ def max_memory_reserved(device_target: str | None = None) -> int:
 
 
 def memory_allocated(device_target: str | None = None) -> int:
-    """
-    Bytes that arrays and programs hold.
+    """Return the bytes in use by arrays and programs.
 
     Args:
         device_target (str): See `memory_stats`. Default: None.
@@ -114,8 +109,7 @@ def memory_allocated(device_target: str | None = None) -> int:
 
 
 def max_memory_allocated(device_target: str | None = None) -> int:
-    """
-    The most bytes that arrays and programs have held so far.
+    """Return the peak of the bytes in use by arrays and programs.
 
     Args:
         device_target (str): See `memory_stats`. Default: None.
@@ -127,8 +121,7 @@ def max_memory_allocated(device_target: str | None = None) -> int:
 
 
 def memory_summary(device_target: str | None = None) -> str:
-    """
-    `memory_stats` as a text, in MiB.
+    """Return `memory_stats` as a text, in MiB.
 
     Args:
         device_target (str): See `memory_stats`. Default: None.
@@ -136,23 +129,22 @@ def memory_summary(device_target: str | None = None) -> str:
     Returns:
         str.
     """
-    counted = memory_stats(device_target)
-    del counted["jax"]
-    return "\n".join(f"{name.replace('_', ' '):<24}{size / 2**20:>12.1f} MiB" for name, size in counted.items())
+    stats = memory_stats(device_target)
+    del stats["jax"]
+    return "\n".join(f"{name.replace('_', ' '):<24}{size / 2**20:>12.1f} MiB" for name, size in stats.items())
 
 
 def empty_cache() -> None:
-    """Give unused memory back: XLA's allocator keeps it for what comes next, which is said once."""
+    """Release unused memory. It has no effect, which is logged once: XLA's allocator keeps memory for later use."""
     log.once("empty_cache() has no effect: XLA's allocator keeps its memory (XLA_PYTHON_CLIENT_ALLOCATOR=platform).")
 
 
-def _keeps_its_peak(name):
+def _log_peak_is_kept(name):
     log.once(f"{name}() has no effect: JAX counts the most memory since Python started.")
 
 
 def reset_peak_memory_stats(device_target: str | None = None) -> None:
-    """
-    Count the most memory anew: JAX cannot, which is said once.
+    """Reset the memory peaks. It has no effect, which is logged once: JAX cannot reset them.
 
     Args:
         device_target (str): See `memory_stats`. Default: None.
@@ -161,7 +153,7 @@ def reset_peak_memory_stats(device_target: str | None = None) -> None:
         ValueError: If there is no such device.
     """
     context.device(device_target)
-    _keeps_its_peak("reset_peak_memory_stats")
+    _log_peak_is_kept("reset_peak_memory_stats")
 
 
 def reset_max_memory_reserved(device_target: str | None = None) -> None:
@@ -172,7 +164,7 @@ def reset_max_memory_reserved(device_target: str | None = None) -> None:
         device_target (str): See `memory_stats`. Default: None.
     """
     context.device(device_target)
-    _keeps_its_peak("reset_max_memory_reserved")
+    _log_peak_is_kept("reset_max_memory_reserved")
 
 
 def reset_max_memory_allocated(device_target: str | None = None) -> None:
@@ -183,4 +175,4 @@ def reset_max_memory_allocated(device_target: str | None = None) -> None:
         device_target (str): See `memory_stats`. Default: None.
     """
     context.device(device_target)
-    _keeps_its_peak("reset_max_memory_allocated")
+    _log_peak_is_kept("reset_max_memory_allocated")

@@ -1,4 +1,4 @@
-"""Streams and events: JAX has one stream for each device, in which all that programs start runs in order."""
+"""Streams and events. JAX has one stream per device, which runs everything in order."""
 
 import time
 from typing import Annotated
@@ -20,12 +20,11 @@ __all__ = [
     "set_cur_stream",
 ]
 
-_ONE = "a device has one stream here, in which everything runs in order"
+_ONE_STREAM = "a device has one stream here, in which everything runs in order"
 
 
 def synchronize() -> None:
-    """
-    Return when all that was started is computed.
+    """Wait until all started computations are complete.
 
     Examples:
         >>> mindspore.runtime.synchronize()
@@ -34,8 +33,7 @@ def synchronize() -> None:
 
 
 class Stream:
-    """
-    The stream of the device that computes; each object stands for the same one.
+    """The stream of the current device. All instances represent the same stream.
 
     Args:
         priority (int): 0; another has no effect. Default: 0.
@@ -45,17 +43,17 @@ class Stream:
     """
 
     @checked
-    def __init__(self, priority: Annotated[int, OneOf(0, otherwise=_ONE)] = 0) -> None:
+    def __init__(self, priority: Annotated[int, OneOf(0, otherwise=_ONE_STREAM)] = 0) -> None:
         self.device_name = context.get_context("device_target")
         self.device_id = context.get_context("device_id")
         self.id: int = 0
 
     def synchronize(self) -> None:
-        """Return when all that was started is computed."""
+        """Wait until all started computations are complete."""
         synchronize()
 
     def query(self) -> bool:
-        """Whether all that was started is computed.
+        """Return True if all started computations are complete.
 
         Returns:
             bool.
@@ -63,10 +61,10 @@ class Stream:
         return all(array.is_deleted() or array.is_ready() for array in live_arrays())
 
     def record_event(self, event: "Event | None" = None) -> "Event":
-        """Note this moment.
+        """Record an event at this point.
 
         Args:
-            event (Event): What notes it. Default: None, a new one.
+            event (Event): The event. Default: None, a new one.
 
         Returns:
             Event.
@@ -76,20 +74,20 @@ class Stream:
         return event
 
     def wait_event(self, event: "Event") -> None:
-        """What comes next runs after what `event` notes, as everything does.
+        """Make later work wait for `event`. It has no effect: everything runs in order.
 
         Args:
-            event (Event): The moment.
+            event (Event): The event.
 
         Raises:
             TypeError: If it is no Event.
         """
         if not isinstance(event, Event):
             raise TypeError(f"'event' should be an Event, but got {describe(event)}.")
-        log.unused("Stream.wait_event", _ONE, event=True)
+        log.unused("Stream.wait_event", _ONE_STREAM, event=True)
 
     def wait_stream(self, stream: "Stream") -> None:
-        """What comes next runs after what is in `stream`, as everything does.
+        """Make later work wait for `stream`. It has no effect: everything runs in order.
 
         Args:
             stream (Stream): The other one.
@@ -97,12 +95,12 @@ class Stream:
         Raises:
             TypeError: If it is no Stream.
         """
-        _known(stream)
-        log.unused("Stream.wait_stream", _ONE, stream=True)
+        _check_stream(stream)
+        log.unused("Stream.wait_stream", _ONE_STREAM, stream=True)
 
     def __eq__(self, other: object) -> bool:
-        same = isinstance(other, Stream)
-        return same and (self.device_name, self.device_id) == (other.device_name, other.device_id)
+        is_stream = isinstance(other, Stream)
+        return is_stream and (self.device_name, self.device_id) == (other.device_name, other.device_id)
 
     def __hash__(self) -> int:
         return hash((self.device_name, self.device_id))
@@ -111,17 +109,16 @@ class Stream:
         return f"Stream(device_name={self.device_name}, device_id:{self.device_id}, stream id:{self.id})"
 
 
-def _known(stream):
+def _check_stream(stream):
     if stream is not None and not isinstance(stream, Stream):
         raise TypeError(f"'stream' should be a Stream, but got {describe(stream)}.")
 
 
 class StreamCtx:
-    """
-    Context manager: what is started within runs in a stream, which is the one that there is.
+    """Context manager that selects a stream. It has no effect: there is one stream.
 
     Args:
-        ctx_stream (Stream): The stream; None for that which there is.
+        ctx_stream (Stream): The stream; None selects none.
 
     Raises:
         TypeError: If it is no Stream.
@@ -129,7 +126,7 @@ class StreamCtx:
 
     @checked
     def __init__(self, ctx_stream: Annotated[Stream | None, Instance(Stream, type(None))]) -> None:
-        log.unused("StreamCtx", _ONE, ctx_stream=ctx_stream is not None)
+        log.unused("StreamCtx", _ONE_STREAM, ctx_stream=ctx_stream is not None)
 
     def __enter__(self) -> "StreamCtx":
         return self
@@ -139,11 +136,10 @@ class StreamCtx:
 
 
 class Event:
-    """
-    A moment in the stream, and how long it was between two of them.
+    """A point in the stream, with the time between two of them.
 
     Args:
-        enable_timing (bool): Whether `elapsed_time` will be asked: noting the moment then waits for what was started.
+        enable_timing (bool): Support `elapsed_time`: recording then waits for all started computations.
             Default: False.
         blocking (bool): Without effect; `synchronize` waits in any case. Default: False.
 
@@ -166,32 +162,32 @@ class Event:
         self._timed, self._moment = enable_timing, None
 
     def record(self, stream: Stream | None = None) -> None:
-        """Note this moment.
+        """Record the current time.
 
         Args:
-            stream (Stream): Of which. Default: None, of that which there is.
+            stream (Stream): The stream. Default: None, the current one.
         """
-        _known(stream)
-        log.unused("Event.record", _ONE, stream=stream is not None and stream != current_stream())
+        _check_stream(stream)
+        log.unused("Event.record", _ONE_STREAM, stream=stream is not None and stream != current_stream())
         if self._timed:
             synchronize()
         self._moment = time.perf_counter()
 
     def wait(self, stream: Stream | None = None) -> None:
-        """What comes next in `stream` runs after this moment, as everything does.
+        """Make later work in `stream` wait for this event. It has no effect: everything runs in order.
 
         Args:
-            stream (Stream): Which. Default: None, that which there is.
+            stream (Stream): The stream. Default: None, the current one.
         """
-        _known(stream)
-        log.unused("Event.wait", _ONE, stream=stream is not None)
+        _check_stream(stream)
+        log.unused("Event.wait", _ONE_STREAM, stream=stream is not None)
 
     def synchronize(self) -> None:
-        """Return when all that was started is computed."""
+        """Wait until all started computations are complete."""
         synchronize()
 
     def query(self) -> bool:
-        """Whether all that was started is computed.
+        """Return True if all started computations are complete.
 
         Returns:
             bool.
@@ -199,8 +195,7 @@ class Event:
         return current_stream().query()
 
     def elapsed_time(self, end_event: "Event") -> float:
-        """
-        Milliseconds from this moment to another.
+        """Return the milliseconds from this event to another.
 
         Args:
             end_event (Event): The other.
@@ -209,7 +204,7 @@ class Event:
             float.
 
         Raises:
-            RuntimeError: If one of them has not been recorded, or was made without `enable_timing`.
+            RuntimeError: If one of them has not been recorded, or was created without `enable_timing`.
         """
         if not (self._timed and end_event._timed) or None in (self._moment, end_event._moment):
             raise RuntimeError("elapsed_time() is between two events that were made with enable_timing and recorded.")
@@ -217,8 +212,7 @@ class Event:
 
 
 def current_stream() -> Stream:
-    """
-    The stream of the device that computes.
+    """Return the stream of the current device.
 
     Returns:
         Stream.
@@ -227,8 +221,7 @@ def current_stream() -> Stream:
 
 
 def default_stream() -> Stream:
-    """
-    The stream of the device that computes.
+    """Return the stream of the current device.
 
     Returns:
         Stream.
@@ -237,8 +230,7 @@ def default_stream() -> Stream:
 
 
 def communication_stream() -> Stream:
-    """
-    The stream of the device that computes, in which collectives run too.
+    """Return the stream of the current device, which also runs collectives.
 
     Returns:
         Stream.
@@ -248,13 +240,12 @@ def communication_stream() -> Stream:
 
 @checked
 def set_cur_stream(stream: Annotated[Stream | None, Instance(Stream, type(None))]) -> None:
-    """
-    Choose a stream; there is one.
+    """Select a stream. It has no effect: there is one stream.
 
     Args:
-        stream (Stream): Which; None chooses none.
+        stream (Stream): The stream; None selects none.
 
     Raises:
         TypeError: If it is no Stream.
     """
-    log.unused("set_cur_stream", _ONE, stream=stream is not None)
+    log.unused("set_cur_stream", _ONE_STREAM, stream=stream is not None)

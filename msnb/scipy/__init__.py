@@ -1,4 +1,4 @@
-"""`mindspore.scipy`: linear algebra after scipy's signatures, over Tensors."""
+"""`mindspore.scipy`: linear algebra with scipy's signatures for Tensors."""
 
 from msnb.scipy import linalg
 

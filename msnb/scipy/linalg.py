@@ -1,9 +1,10 @@
-"""`mindspore.scipy.linalg`: scipy's functions of matrices over Tensors, differentiable and compiled.
+"""`mindspore.scipy.linalg`: scipy's matrix functions for Tensors, differentiable and compiled.
 
-As MindSpore's they take Tensors and no lists, of float32, float64, int32 and int64, which count as float64;
-`solve_triangular` also shorter ones, whose results are of float32, it and `eigh` complex ones. `overwrite_a` and the
-like have no effect: a Tensor is never overwritten. Values are not checked either: what is infinite or no number goes
-into the result.
+Like MindSpore's functions they take Tensors and no lists, of float32, float64, int32 and int64; integers are
+converted to
+float64. `solve_triangular` also takes narrower types, with results of float32; it and `eigh` take complex types.
+`overwrite_a` and similar arguments have no effect: a Tensor is never overwritten. Values are not checked: NaN and
+infinity propagate to the result.
 """
 
 from typing import Any
@@ -40,38 +41,38 @@ __all__ = [
     "solve_triangular",
 ]
 _NOT_OVERWRITTEN = "a Tensor is never overwritten"
-_NUMBERS = (mstype.int32, mstype.int64, mstype.float32, mstype.float64)
-_MORE = {
+_SUPPORTED_TYPES = (mstype.int32, mstype.int64, mstype.float32, mstype.float64)
+_FURTHER_TYPES = {
     "eigh": (mstype.complex64, mstype.complex128),
     "solve_triangular": (mstype.float16, mstype.int8, mstype.int16, mstype.complex64, mstype.complex128),
 }
 _TRANSPOSED = {0: 0, 1: 1, 2: 2, "N": 0, "T": 1, "C": 2}
 
 
-def _number(function, argument, value, *ranks):
-    """A Tensor of numbers that a function takes, integers as float64, of one of `ranks` dimensions."""
+def _check_numeric(function, argument, value, *ranks):
+    """Return a Tensor argument of a supported type with one of `ranks` dimensions. Integers are converted to float."""
     if not isinstance(value, Tensor):
         raise TypeError(f"For '{function}', '{argument}' should be a Tensor, but got {describe(value)}.")
-    x, taken = value, (*_NUMBERS, *_MORE.get(function, ()))
-    if x.dtype not in taken:
-        wanted = ", ".join(map(str, taken))
-        raise TypeError(f"For '{function}', '{argument}' should be a Tensor of {wanted}, but got {describe(x)}.")
+    x, supported = value, (*_SUPPORTED_TYPES, *_FURTHER_TYPES.get(function, ()))
+    if x.dtype not in supported:
+        expected = ", ".join(map(str, supported))
+        raise TypeError(f"For '{function}', '{argument}' should be a Tensor of {expected}, but got {describe(x)}.")
     if x.ndim not in ranks:
-        wanted = " or ".join(map(str, ranks))
-        raise ValueError(f"For '{function}', '{argument}' should have {wanted} dimensions, but got shape {x.shape}.")
+        expected = " or ".join(map(str, ranks))
+        raise ValueError(f"For '{function}', '{argument}' should have {expected} dimensions, but got shape {x.shape}.")
     if x._array.dtype.kind != "i":
         return x
     return x.astype(mstype.float32 if function == "solve_triangular" and x.itemsize < 8 else mstype.float64)
 
 
-def _square(function, argument, value):
-    x = _number(function, argument, value, 2)
+def _check_square(function, argument, value):
+    x = _check_numeric(function, argument, value, 2)
     if x.shape[0] != x.shape[1]:
         raise ValueError(f"For '{function}', '{argument}' should be a square matrix, but got shape {x.shape}.")
     return x
 
 
-def _unused(function, check_finite, **overwritten):
+def _report_unused(function, check_finite, **overwritten):
     for name, value in overwritten.items():
         check(Bool, value, name, function)
     log.unused(function, _NOT_OVERWRITTEN, **overwritten)
@@ -79,7 +80,7 @@ def _unused(function, check_finite, **overwritten):
     log.unused(function, "values are never checked", check_finite=not finite)
 
 
-def _transposition(function, trans):
+def _transpose_code(function, trans):
     if not isinstance(trans, int | str) or isinstance(trans, bool):
         raise TypeError(f"For '{function}', 'trans' should be an int or a str, but got {describe(trans)}.")
     if trans not in _TRANSPOSED:
@@ -88,7 +89,7 @@ def _transposition(function, trans):
 
 
 def block_diag(*arrs: ArrayLike) -> Tensor:
-    """A matrix with others along its diagonal, and zeros elsewhere.
+    """Return a block diagonal matrix.
 
     Args:
         arrs (Union[Tensor, list, tuple, Number]): Matrices; a vector is a row.
@@ -127,8 +128,8 @@ def inv(a: Tensor, overwrite_a: bool = False, check_finite: bool = True) -> Tens
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _unused("inv", check_finite, overwrite_a=overwrite_a)
-    return MatrixInverse.functional(_square("inv", "a", a))
+    _report_unused("inv", check_finite, overwrite_a=overwrite_a)
+    return MatrixInverse.functional(_check_square("inv", "a", a))
 
 
 def det(a: Tensor, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
@@ -149,8 +150,8 @@ def det(a: Tensor, overwrite_a: bool = False, check_finite: bool = True) -> Tens
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _unused("det", check_finite, overwrite_a=overwrite_a)
-    return MatrixDeterminant.functional(_square("det", "a", a))
+    _report_unused("det", check_finite, overwrite_a=overwrite_a)
+    return MatrixDeterminant.functional(_check_square("det", "a", a))
 
 
 def cholesky(a: Tensor, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
@@ -172,19 +173,19 @@ def cholesky(a: Tensor, lower: bool = False, overwrite_a: bool = False, check_fi
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _unused("cholesky", check_finite, overwrite_a=overwrite_a)
-    found = Cholesky.functional(_square("cholesky", "a", a))
-    return found if check(Bool, lower, "lower", "cholesky") else found.T
+    _report_unused("cholesky", check_finite, overwrite_a=overwrite_a)
+    factor = Cholesky.functional(_check_square("cholesky", "a", a))
+    return factor if check(Bool, lower, "lower", "cholesky") else factor.T
 
 
 def cho_factor(
     a: Tensor, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> tuple[Tensor, bool]:
-    """As `cholesky`, with the word which triangle it is, for `cho_solve`.
+    """Compute the factor of `cholesky` and return it with the flag `lower`, for `cho_solve`.
 
     Args:
         a (Tensor): The matrix.
-        lower (bool): Whether the lower factor is meant. Default: False.
+        lower (bool): Compute the lower factor. Default: False.
         overwrite_a (bool): No effect. Default: False.
         check_finite (bool): No effect: nothing is checked. Default: True.
 
@@ -204,10 +205,10 @@ def cho_factor(
 def cho_solve(
     c_and_lower: tuple[Tensor, bool], b: Tensor, overwrite_b: bool = False, check_finite: bool = True
 ) -> Tensor:
-    """What a matrix, of which `cho_factor` gave the factor, has to be multiplied with to give `b`.
+    """Solve A x = b, given the factor of A from `cho_factor`.
 
     Args:
-        c_and_lower (tuple): What `cho_factor` returned.
+        c_and_lower (tuple): The result of `cho_factor`.
         b (Tensor): A vector, or a matrix of columns.
         overwrite_b (bool): No effect. Default: False.
         check_finite (bool): No effect: nothing is checked. Default: True.
@@ -222,9 +223,9 @@ def cho_solve(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _unused("cho_solve", check_finite, overwrite_b=overwrite_b)
+    _report_unused("cho_solve", check_finite, overwrite_b=overwrite_b)
     c, lower = c_and_lower
-    c, b = common_type(_square("cho_solve", "c", c), _number("cho_solve", "b", b, 1, 2))
+    c, b = common_type(_check_square("cho_solve", "c", c), _check_numeric("cho_solve", "b", b, 1, 2))
     half = _SolveTriangular.functional(c, b, 0 if lower else 2, lower)
     return _SolveTriangular.functional(c, half, 2 if lower else 0, lower)
 
@@ -265,10 +266,10 @@ def eigh(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _unused("eigh", check_finite, overwrite_a=overwrite_a, overwrite_b=overwrite_b)
+    _report_unused("eigh", check_finite, overwrite_a=overwrite_a, overwrite_b=overwrite_b)
     log.unused("eigh", "there is one algorithm", turbo=not check(Bool, turbo, "turbo", "eigh"))
     only_values = check(Bool, eigvals_only, "eigvals_only", "eigh")
-    lower, a = check(Bool, lower, "lower", "eigh"), _square("eigh", "a", a)
+    lower, a = check(Bool, lower, "lower", "eigh"), _check_square("eigh", "a", a)
     if b is not None or type != 1:
         raise ValueError("For 'eigh', 'b' should be None and 'type' 1: generalised problems are not supported.")
     if eigvals is not None:
@@ -277,7 +278,7 @@ def eigh(
 
 
 def lu_factor(a: Tensor, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Tensor, Tensor]:
-    """The triangular factors of a matrix in one, and which row each row was exchanged with.
+    """Return the triangular factors of a matrix in one array, and the row with which each row was exchanged.
 
     Args:
         a (Tensor): A square matrix.
@@ -294,8 +295,8 @@ def lu_factor(a: Tensor, overwrite_a: bool = False, check_finite: bool = True) -
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _unused("lu_factor", check_finite, overwrite_a=overwrite_a)
-    return _LuFactor.functional(_square("lu_factor", "a", a))
+    _report_unused("lu_factor", check_finite, overwrite_a=overwrite_a)
+    return _LuFactor.functional(_check_square("lu_factor", "a", a))
 
 
 def lu_solve(
@@ -305,10 +306,10 @@ def lu_solve(
     overwrite_b: bool = False,
     check_finite: bool = True,
 ) -> Tensor:
-    """What a matrix, of which `lu_factor` gave the factors, has to be multiplied with to give `b`.
+    """Solve A x = b, given the factors of A from `lu_factor`.
 
     Args:
-        lu_and_piv (tuple[Tensor]): What `lu_factor` returned.
+        lu_and_piv (tuple[Tensor]): The result of `lu_factor`.
         b (Tensor): A vector, or a matrix of columns.
         trans (Union[int, str]): 1 or "T" transposes the matrix before, 2 or "C" conjugates it, too. Default: 0.
         overwrite_b (bool): No effect. Default: False.
@@ -324,10 +325,10 @@ def lu_solve(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _unused("lu_solve", check_finite, overwrite_b=overwrite_b)
-    found, pivots = lu_and_piv
-    found, b = common_type(_square("lu_solve", "lu", found), _number("lu_solve", "b", b, 1, 2))
-    return _LuSolveBy.functional(found, pivots, b, _transposition("lu_solve", trans))
+    _report_unused("lu_solve", check_finite, overwrite_b=overwrite_b)
+    factors, pivots = lu_and_piv
+    factors, b = common_type(_check_square("lu_solve", "lu", factors), _check_numeric("lu_solve", "b", b, 1, 2))
+    return _LuSolveBy.functional(factors, pivots, b, _transpose_code("lu_solve", trans))
 
 
 def lu(a: Tensor, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Tensor, ...]:
@@ -349,8 +350,8 @@ def lu(a: Tensor, permute_l: bool = False, overwrite_a: bool = False, check_fini
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _unused("lu", check_finite, overwrite_a=overwrite_a)
-    p, lower, upper = _LuFactors.functional(_number("lu", "a", a, 2))
+    _report_unused("lu", check_finite, overwrite_a=overwrite_a)
+    p, lower, upper = _LuFactors.functional(_check_numeric("lu", "a", a, 2))
     return (p @ lower, upper) if check(Bool, permute_l, "permute_l", "lu") else (p.astype(mstype.int32), lower, upper)
 
 
@@ -364,14 +365,14 @@ def solve_triangular(
     debug: None = None,
     check_finite: bool = True,
 ) -> Tensor:
-    """What a triangular matrix has to be multiplied with to give `b`.
+    """Solve a x = b for a triangular matrix `a`.
 
     Args:
         a (Tensor): A square matrix, of which one triangle is read.
         b (Tensor): A vector, or a matrix of columns.
         trans (Union[int, str]): 1 or "T" transposes the matrix before, 2 or "C" conjugates it, too. Default: 0.
-        lower (bool): Whether the lower triangle is meant. Default: False.
-        unit_diagonal (bool): Whether the diagonal counts as ones. Default: False.
+        lower (bool): Read the lower triangle. Default: False.
+        unit_diagonal (bool): Treat the diagonal as ones. Default: False.
         overwrite_b (bool): No effect. Default: False.
         debug (None): No effect. Default: None.
         check_finite (bool): No effect: nothing is checked. Default: True.
@@ -386,21 +387,21 @@ def solve_triangular(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _unused("solve_triangular", check_finite, overwrite_b=overwrite_b)
+    _report_unused("solve_triangular", check_finite, overwrite_b=overwrite_b)
     log.unused("solve_triangular", "there is nothing to tell", debug=debug is not None)
     name = "solve_triangular"
-    a, b = common_type(_square(name, "a", a), _number(name, "b", b, 1, 2))
+    a, b = common_type(_check_square(name, "a", a), _check_numeric(name, "b", b, 1, 2))
     return _SolveTriangular.functional(
         a,
         b,
-        _transposition(name, trans),
+        _transpose_code(name, trans),
         check(Bool, lower, "lower", name),
         check(Bool, unit_diagonal, "unit_diagonal", name),
     )
 
 
 def lstsq(A: Tensor, B: Tensor, rcond: Any = None, driver: Any = None) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The shortest of the solutions x for which A x comes nearest to B.
+    """Return the least-squares solution x of A x = B with the smallest norm.
 
     Args:
         A (Tensor): A matrix.
@@ -423,4 +424,6 @@ def lstsq(A: Tensor, B: Tensor, rcond: Any = None, driver: Any = None) -> tuple[
         raise NotImplementedError("For 'lstsq', 'rcond' should be None: singular values count unless they are 0.")
     if driver is not None:
         raise NotImplementedError("For 'lstsq', 'driver' should be None: there is one algorithm.")
-    return _LeastSquares.functional(*common_type(_number("lstsq", "A", A, 2), _number("lstsq", "B", B, 1, 2)))
+    return _LeastSquares.functional(
+        *common_type(_check_numeric("lstsq", "A", A, 2), _check_numeric("lstsq", "B", B, 1, 2))
+    )

@@ -1,4 +1,4 @@
-"""A face: the types of quantised values, under MindSpore's path of them."""
+"""A face (re-export module): the types of quantised values, under MindSpore's path."""
 
 from msnb.common.quant_dtype import QuantDtype
 

@@ -1,7 +1,8 @@
-"""The network of integers that a trained one leads to.
+"""Conversion of a network after quantisation-aware training to a network of integers.
 
-Every quantised layer becomes a block that multiplies integers of 8 bits. Its weight's range is the layer's own; that of
-its input belongs to the observer before it, which the graph of the network tells.
+Every quantised layer becomes a block that multiplies integers of 8 bits. The range of its weight is the layer's own.
+The
+range of its input is that of the observer before it, which is found in the graph of the network.
 """
 
 import copy
@@ -21,23 +22,23 @@ from msnb.ops import operations as P
 
 __all__ = ["ExportToQuantInferNetwork", "ExportManualQuantNetwork"]
 
-INPUT = "input"  # instead of an observer: the data itself
+INPUT = "input"  # the network's data, in place of an observer
 WITH_NORM = (quant.Conv2dBnFoldQuant, quant.Conv2dBnFoldQuantOneConv)
-_ONCE_IS_ENOUGH = (nn.ReLU, nn.ReLU6)
+_MERGEABLE_ACTIVATIONS = (nn.ReLU, nn.ReLU6)
 CORES = (*WITH_NORM, quant.Conv2dBnWithoutFoldQuant, quant.Conv2dQuant, quant.DenseQuant)
 
 
 class ExportToQuantInferNetwork:
-    """
-    Makes the network that computes with integers of one that was trained to be quantised. What writes it to a file is
-    `export`; here it is a Cell that runs.
+    """Converts a network after quantisation-aware training to one that computes with integers. The result is a Cell
+    that
+    runs; `export` writes it to a file.
 
     Args:
-        network (Cell): The trained network; it stays as it is.
-        mean (Union[int, float]): The integer that 0 is in the data, where no observer watches them.
-        std_dev (Union[int, float]): By how many integers 1 differs from 0 in the data, where no observer watches them.
+        network (Cell): The trained network, which is not modified.
+        mean (Union[int, float]): The integer that represents 0 in the data, if they have no observer.
+        std_dev (Union[int, float]): The number of integer steps from 0 to 1 in the data, if they have no observer.
         inputs (Tensor): Inputs of the network, for their shapes.
-        is_mindir (bool): Whether the network computes with floats, and its operators know the ranges. Default: False.
+        is_mindir (bool): Keep float computation and add the ranges to the operators. Default: False.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -71,7 +72,7 @@ class ExportToQuantInferNetwork:
         self.std_dev = std_dev
         self.is_mindir = is_mindir
         self.quant_info_table: dict[str, str] = {}
-        self._made: dict[nn.Cell, Any] = {}
+        self._converted_cells: dict[nn.Cell, Any] = {}
         self._observers = {
             cell.minq.name: cell
             for _, cell in self.network.cells_and_names()
@@ -80,7 +81,7 @@ class ExportToQuantInferNetwork:
         self.get_inputs_table(inputs)
 
     def get_inputs_table(self, inputs: tuple[Tensor, ...]) -> None:
-        """Find what each quantised layer gets, in the graph of the network.
+        """Find the observer of each quantised layer's input in the graph of the network.
 
         Args:
             inputs (tuple): Inputs of the network.
@@ -88,57 +89,59 @@ class ExportToQuantInferNetwork:
         for node in ir.graph(self.network, *inputs).all_nodes():
             if node.op not in ("Conv2D", "MatMul") or len(node.inputs) < 2:
                 continue
-            weight = _range_of(node.inputs[1])
+            weight = _observer_name(node.inputs[1])
             if weight is not None:
-                self.quant_info_table[weight] = _source(node.inputs[0])
+                self.quant_info_table[weight] = _find_source(node.inputs[0])
 
     def run(self) -> nn.Cell:
-        """The converted network."""
+        """Return the converted network."""
         network = self.network.network if isinstance(self.network, _AddFakeQuantInput) else self.network
-        return self._converted(network)
+        return self._convert_cached(network)
 
-    def _converted(self, cell):
-        """What stands for `cell`, wherever it is used."""
-        if cell not in self._made:
-            self._made[cell] = self._convert(cell)
-        return self._made[cell]
+    def _convert_cached(self, cell):
+        """Return the replacement of `cell`, which is converted once."""
+        if cell not in self._converted_cells:
+            self._converted_cells[cell] = self._convert_cell(cell)
+        return self._converted_cells[cell]
 
-    def _convert(self, cell):
+    def _convert_cell(self, cell):
         if isinstance(cell, CORES):
-            return self._block(cell, cell.activation if isinstance(cell, quant.DenseQuant) else None, None)
+            return self._build_block(cell, cell.activation if isinstance(cell, quant.DenseQuant) else None, None)
         if isinstance(cell, (nn.Conv2dBnAct, nn.DenseBnAct)):
             core = cell.conv if isinstance(cell, nn.Conv2dBnAct) else cell.dense
             if isinstance(core, CORES) and not cell.has_bn:
                 activation = cell.activation if cell.has_act else None
-                return self._block(core, _origin(activation), getattr(activation, "fake_quant_act", None))
+                return self._build_block(
+                    core, _strip_observers(activation), getattr(activation, "fake_quant_act", None)
+                )
         if isinstance(cell, (quant.ActQuant, _AddFakeQuantAfterSubCell)):
-            origin = _origin(cell)
+            origin = _strip_observers(cell)
             if isinstance(origin, nn.Cell):
                 return origin
             if self.is_mindir:
-                _give(origin, _ends(cell.fake_quant_act))
-            return _Operator(origin)
+                _add_attributes(origin, _output_range(cell.fake_quant_act))
+            return _OperatorCell(origin)
         if isinstance(cell, quant.FakeQuantWithMinMaxObserver):
             return nn.Identity()
-        before = None
+        previous = None
         for name, inner in list(cell._cells.items()):
             if inner is None:
                 continue
-            made = self._converted(inner)
-            if isinstance(inner, quant.FakeQuantWithMinMaxObserver) and isinstance(before, quant.QuantMindirBlock):
-                _give(before.core_op, _ends(inner))
-            cell.insert_child_to_cell(name, made)
-            before = made
+            converted = self._convert_cached(inner)
+            if isinstance(inner, quant.FakeQuantWithMinMaxObserver) and isinstance(previous, quant.QuantMindirBlock):
+                _add_attributes(previous.core_op, _output_range(inner))
+            cell.insert_child_to_cell(name, converted)
+            previous = converted
         if isinstance(cell, (nn.SequentialCell, nn.CellList)):
             cell.cell_list = list(cell._cells.values())
         return cell
 
-    def _block(self, core, activation, output):
-        """The block of a layer, with the observer of what comes out if there is one."""
+    def _build_block(self, core, activation, output):
+        """Return the block of a layer. `output` is the observer of its result, or None."""
         observer = core.fake_quant_weight
         scale_w, zero_w, high_w, low_w = quant_utils.scale_zp_max_min_from_fake_quant_cell(observer, np.int8)
-        scale_x, zero_x, high_x, low_x = self._input_of(core)
-        weight, factor, bias = _floats(core)
+        scale_x, zero_x, high_x, low_x = self._input_range(core)
+        weight, factor, bias = _float_parameters(core)
         is_dense = isinstance(core, quant.DenseQuant)
         operator = P.MatMul() if is_dense else core.conv
         if self.is_mindir:
@@ -150,12 +153,12 @@ class ExportToQuantInferNetwork:
             if low_x is None:
                 ranges |= {"mean": self.mean, "std_dev": self.std_dev}
             if output is not None:
-                ranges |= _ends(output)
-            if type(activation) in _ONCE_IS_ENOUGH:  # who reads the file may put it behind the layer, where it is
+                ranges |= _output_range(output)
+            if type(activation) in _MERGEABLE_ACTIVATIONS:  # a reader of the file may merge it into the layer
                 ranges["activation_name"] = type(activation).__name__
             weight = weight * quant_utils.along_channels(factor, weight)
             floats = Tensor(weight.T if is_dense else weight, mstype.float32)
-            return quant.QuantMindirBlock(operator, floats, _tensor(bias, mstype.float32), activation, ranges)
+            return quant.QuantMindirBlock(operator, floats, _optional_tensor(bias, mstype.float32), activation, ranges)
         steps = quant_utils.weight2int(weight, scale_w, zero_w, np.int8, observer.num_bits, observer.narrow_range)
         product = scale_x * scale_w * factor
         if bias is not None:
@@ -165,15 +168,15 @@ class ExportToQuantInferNetwork:
             Tensor(steps.T if is_dense else steps, self.data_type),
             P.Quant(1 / float(scale_x), float(zero_x)),
             P.Dequant(dtype=mstype.float32),
-            # The bits of a float32 in the lower half of a uint64, as the hardware takes them.
+            # The hardware takes the bits of a float32 in the lower half of a uint64.
             Tensor(product.astype(np.float32).view(np.uint32).astype(np.uint64), mstype.uint64),
-            _tensor(bias, mstype.int32),
+            _optional_tensor(bias, mstype.int32),
             None if isinstance(activation, nn.Identity) else activation,
             Tensor(zero_w, mstype.int32),
         )
 
-    def _input_of(self, core):
-        """(scale, zero point, upper end, lower end) of what comes in; there are no ends for the data."""
+    def _input_range(self, core):
+        """Return scale, zero point, upper end and lower end of a layer's input. The data have no ends."""
         name = core.fake_quant_weight.minq.name
         source = self.quant_info_table.get(name)
         if source == INPUT:
@@ -187,8 +190,8 @@ class ExportToQuantInferNetwork:
         return scale[0], zero[0], high, low
 
 
-class _Operator(nn.Cell):
-    """An operator where the trained network has it with an observer behind."""
+class _OperatorCell(nn.Cell):
+    """A Cell that calls an operator which had an observer in the trained network."""
 
     def __init__(self, operator):
         super().__init__()
@@ -199,37 +202,36 @@ class _Operator(nn.Cell):
 
 
 class ExportManualQuantNetwork(ExportToQuantInferNetwork):
-    """
-    ExportToQuantInferNetwork, under the name that r1.1 has for networks that were built of quantised layers by hand.
+    """ExportToQuantInferNetwork under r1.1's name for networks that were built from quantised layers by hand.
 
     Args:
-        network (Cell): As there.
-        mean (Union[int, float]): As there.
-        std_dev (Union[int, float]): As there.
-        inputs (Tensor): As there.
-        is_mindir (bool): As there. Default: False.
+        network (Cell): See `ExportToQuantInferNetwork`.
+        mean (Union[int, float]): Likewise.
+        std_dev (Union[int, float]): Likewise.
+        inputs (Tensor): Likewise.
+        is_mindir (bool): Likewise. Default: False.
     """
 
 
-def _range_of(node):
-    """The name of the lower end of the range that an observer's node rounds to; None of another node."""
+def _observer_name(node):
+    """Return the name of the range's lower end if the node is an observer, else None."""
     if isinstance(node, ir.CNode) and node.op.startswith("FakeQuantPer"):
         return getattr(node.inputs[1], "name", None)
     return None
 
 
-def _source(node):
-    """The name of the lower end of the nearest observer's range that a node's value comes from, or `INPUT`.
+def _find_source(node):
+    """Return the name of the range's lower end of the nearest observer before a node, or `INPUT`, or None.
 
-    What lies between moves numbers about, as pooling and reshaping do. None, if there is neither.
+    Operators in between, such as pooling and reshaping, do not change the range.
     """
-    seen, todo = [], deque([node])
+    visited, todo = [], deque([node])
     while todo:
         node = todo.popleft()
-        if any(node is other for other in seen):
+        if any(node is other for other in visited):
             continue
-        seen.append(node)
-        if (name := _range_of(node)) is not None:
+        visited.append(node)
+        if (name := _observer_name(node)) is not None:
             return name
         if isinstance(node, ir.ParameterNode) and not node.is_weight:
             return INPUT
@@ -237,38 +239,38 @@ def _source(node):
     return None
 
 
-def _ends(observer):
-    """The attributes of an operator that say what comes out of it."""
+def _output_range(observer):
+    """Return the attributes of an operator with the range of its output."""
     return {"output_maxq": observer.maxq.asnumpy(), "output_minq": observer.minq.asnumpy()}
 
 
-def _give(operator, attributes):
+def _add_attributes(operator, attributes):
     for name, value in attributes.items():
         operator.add_prim_attr(name, value)
 
 
-def _origin(activation):
-    """The activation, or the operator, without its observers."""
+def _strip_observers(activation):
+    """Return the activation, or the operator, without its observers."""
     if isinstance(activation, quant.ActQuant):
         return activation.get_origin()
     return activation.subcell if isinstance(activation, _AddFakeQuantAfterSubCell) else activation
 
 
-def _floats(core):
-    """A layer's weight as it was quantised in training, what its channels are multiplied with afterwards, and the bias.
+def _float_parameters(core):
+    """Return a layer's weight as quantised in training, the factor of its channels, and its bias.
 
-    Normalisation is in the weight where it was folded into it, and otherwise in the factor.
+    A folded normalisation is part of the weight, another one is part of the factor.
     """
-    weight, one = core.weight.asnumpy(), np.ones(1)
+    weight, no_factor = core.weight.asnumpy(), np.ones(1)
     if isinstance(core, WITH_NORM):
         weight, bias = quant_utils.fold_batchnorm(weight, core)
-        return weight, one, bias
+        return weight, no_factor, bias
     if isinstance(core, quant.Conv2dBnWithoutFoldQuant):
         factor, bias = quant_utils.normalisation_of(core, core.batchnorm)
-        # A factor of 0 has no bias in its steps; the weight is 0 then.
+        # A bias cannot be expressed in steps of a factor of 0; the weight is set to 0 then.
         return weight * quant_utils.along_channels(factor != 0, weight), np.where(factor == 0, 1, factor), bias
-    return weight, one, core.bias.asnumpy() if core.has_bias else None
+    return weight, no_factor, core.bias.asnumpy() if core.has_bias else None
 
 
-def _tensor(array, dtype):
+def _optional_tensor(array, dtype):
     return None if array is None else Tensor(array, dtype)

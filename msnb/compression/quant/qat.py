@@ -1,6 +1,6 @@
-"""Quantisation-aware training: a network is trained as its integers will behave, but in floats (Jacob et al., 2018).
+"""Quantisation-aware training: training in floats with simulated integer arithmetic (Jacob et al., 2018).
 
-`nn.Conv2dBnAct` and `nn.DenseBnAct` are what is converted: each becomes its quantised form, which keeps its Parameters.
+`nn.Conv2dBnAct` and `nn.DenseBnAct` are converted to their quantised forms, which keep the Parameters.
 """
 
 import re
@@ -17,18 +17,18 @@ from msnb.nn.layer._quant_observer import IntegerType, QuantConfig, flow_observe
 
 __all__ = ["QuantizationAwareTraining", "create_quant_config"]
 
-# One value for weights and for what flows, or one each.
+# One value for weights and activations, or one each.
 Delays = Annotated[int | tuple[int, ...] | list[int], OneOrEach(NonNegInt)]
 Types = Annotated[QuantDtype | tuple[QuantDtype, ...] | list[QuantDtype], OneOrEach(IntegerType)]
 Choices = Annotated[bool | tuple[bool, ...] | list[bool], OneOrEach(Bool)]
 
 QUANTISED_OPERATORS = ("TensorAdd", "Add", "Sub", "Mul", "RealDiv")
-PLAIN = (nn.ReLU, nn.ReLU6, nn.Sigmoid)  # activations behind which to quantise
-BOTH_SIDES = (nn.LeakyReLU, nn.HSigmoid, nn.HSwish)  # and before which, too
+PLAIN = (nn.ReLU, nn.ReLU6, nn.Sigmoid)  # activations followed by an observer
+BOTH_SIDES = (nn.LeakyReLU, nn.HSigmoid, nn.HSwish)  # activations between two observers
 
 
-def _pair(name, value):
-    """(for weights, for what flows)."""
+def _split_setting(name, value):
+    """Return the value for weights and the value for activations."""
     values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     if not 1 <= len(values) <= 2:
         raise ValueError(f"'{name}' should be one value, or one for weights and one for what flows, but got {value!r}.")
@@ -44,17 +44,17 @@ def create_quant_config(
     symmetric: Choices = (False, False),
     narrow_range: Choices = (False, False),
 ) -> QuantConfig:
-    """
-    What makes the observers of quantised layers. Each argument is one value, or one for weights and one for what flows
-    through the network.
+    """Create the configuration of observers of quantised layers. Each argument is one value, or one for weights and
+    one for
+    activations.
 
     Args:
         quant_observer (Union[Observer, list, tuple]): The observer classes. Default: FakeQuantWithMinMaxObserver.
-        quant_delay (Union[int, list, tuple]): How many training steps only watch. Default: (0, 0).
-        quant_dtype (Union[QuantDtype, list, tuple]): The types that are simulated. Default: INT8 for both.
-        per_channel (Union[bool, list, tuple]): Whether each channel has a range of its own. Default: (False, False).
-        symmetric (Union[bool, list, tuple]): Whether 0 is the middle of the range. Default: (False, False).
-        narrow_range (Union[bool, list, tuple]): Whether the smallest integer is left out. Default: (False, False).
+        quant_delay (Union[int, list, tuple]): Training steps that only observe. Default: (0, 0).
+        quant_dtype (Union[QuantDtype, list, tuple]): The simulated types. Default: INT8 for both.
+        per_channel (Union[bool, list, tuple]): Use one range per channel. Default: (False, False).
+        symmetric (Union[bool, list, tuple]): Use ranges with 0 in the middle. Default: (False, False).
+        narrow_range (Union[bool, list, tuple]): Leave out the smallest integer. Default: (False, False).
 
     Returns:
         QuantConfig.
@@ -70,24 +70,24 @@ def create_quant_config(
         (8,)
     """
     settings = {
-        "quant_delay": _pair("quant_delay", quant_delay),
-        "quant_dtype": _pair("quant_dtype", quant_dtype),
-        "per_channel": _pair("per_channel", per_channel),
-        "symmetric": _pair("symmetric", symmetric),
-        "narrow_range": _pair("narrow_range", narrow_range),
+        "quant_delay": _split_setting("quant_delay", quant_delay),
+        "quant_dtype": _split_setting("quant_dtype", quant_dtype),
+        "per_channel": _split_setting("per_channel", per_channel),
+        "symmetric": _split_setting("symmetric", symmetric),
+        "narrow_range": _split_setting("narrow_range", narrow_range),
     }
-    observers = _pair("quant_observer", quant_observer)
+    observers = _split_setting("quant_observer", quant_observer)
     return QuantConfig(
         *(observer.partial_init(**{k: v[i] for k, v in settings.items()}) for i, observer in enumerate(observers))
     )
 
 
 class _AddFakeQuantInput(nn.Cell):
-    """A network of one input, which is quantised on its way in.
+    """A network with one input, which is quantised first.
 
     Args:
         network (Cell): The network, whose Parameters keep their names.
-        quant_delay (int): How many training steps only watch. Default: 0.
+        quant_delay (int): Training steps that only observe. Default: 0.
     """
 
     def __init__(self, network: nn.Cell, quant_delay: int = 0) -> None:
@@ -97,7 +97,7 @@ class _AddFakeQuantInput(nn.Cell):
         self.network: nn.Cell = network
 
     def construct(self, data: Tensor) -> Any:
-        """What the network gives."""
+        """Return the result of the network for the quantised input."""
         return self.network(self.fake_quant_input(data))
 
 
@@ -105,9 +105,9 @@ class _AddFakeQuantAfterSubCell(nn.Cell):
     """A Cell or an operator whose result is quantised.
 
     Args:
-        subcell (Union[Cell, Primitive, function]): What is computed.
-        quant_config (QuantConfig): What makes the observer.
-        quant_dtype (QuantDtype): The type that is simulated.
+        subcell (Union[Cell, Primitive, function]): The Cell or operator.
+        quant_config (QuantConfig): Creates the observer.
+        quant_dtype (QuantDtype): The simulated type.
     """
 
     def __init__(self, subcell: Any, quant_config: QuantConfig, quant_dtype: QuantDtype) -> None:
@@ -116,32 +116,32 @@ class _AddFakeQuantAfterSubCell(nn.Cell):
         self.fake_quant_act: nn.Cell = flow_observer(quant_config, quant_dtype, True, 0.999)
 
     def construct(self, *data: Any) -> Tensor:
-        """The quantised result."""
+        """Return the quantised result."""
         return self.fake_quant_act(self.subcell(*data))
 
 
 class QuantizationAwareTraining(Quantizer):
-    """
-    Makes a network simulate the integers that it will be deployed with: weights and what flows are rounded, gradients
-    go straight through. Each of `quant_delay` to `narrow_range` is one value, or one for weights and one for what
-    flows.
+    """Converts a network to simulate the integers of its deployment: weights and activations are rounded, gradients
+    pass
+    unchanged. Each of `quant_delay` to `narrow_range` is one value, or one for weights and one for
+    activations.
 
     Args:
-        bn_fold (bool): Whether batch normalisation is folded into the convolution before it. Default: True.
+        bn_fold (bool): Fold batch normalisation into the convolution before it. Default: True.
         freeze_bn (int): The step from which on the running statistics are used; for `one_conv_fold=False`. Default:
             10000000.
-        quant_delay (Union[int, list, tuple]): How many training steps only watch. Default: (0, 0).
-        quant_dtype (Union[QuantDtype, list, tuple]): The types that are simulated. Default: INT8 for both.
-        per_channel (Union[bool, list, tuple]): Whether each channel has a range of its own. Default: (False, False).
-        symmetric (Union[bool, list, tuple]): Whether 0 is the middle of the range. Default: (False, False).
-        narrow_range (Union[bool, list, tuple]): Whether the smallest integer is left out. Default: (False, False).
-        optimize_option (Union[OptimizeOption, list, tuple]): The ways; with none, nothing is converted. Default:
+        quant_delay (Union[int, list, tuple]): Training steps that only observe. Default: (0, 0).
+        quant_dtype (Union[QuantDtype, list, tuple]): The simulated types. Default: INT8 for both.
+        per_channel (Union[bool, list, tuple]): Use one range per channel. Default: (False, False).
+        symmetric (Union[bool, list, tuple]): Use ranges with 0 in the middle. Default: (False, False).
+        narrow_range (Union[bool, list, tuple]): Leave out the smallest integer. Default: (False, False).
+        optimize_option (Union[OptimizeOption, list, tuple]): The methods; with none, nothing is converted. Default:
             OptimizeOption.QAT.
-        one_conv_fold (bool): Whether folding does with one convolution. Default: True.
+        one_conv_fold (bool): Fold with one convolution. Default: True.
 
     Raises:
         TypeError: If an argument is of another type.
-        ValueError: If a number is negative, there are more than two values, or channels of what flows are asked for.
+        ValueError: If a number is negative, there are more than two values, or `per_channel` is set for activations.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -168,19 +168,19 @@ class QuantizationAwareTraining(Quantizer):
         one_conv_fold: Bool = True,
     ) -> None:
         super().__init__(optimize_option)
-        if _pair("per_channel", per_channel)[1]:
-            # How many channels flow is known where the weights are, and not at an activation.
+        if _split_setting("per_channel", per_channel)[1]:
+            # The number of channels is known for weights, but not for an activation.
             raise ValueError(
                 "For 'QuantizationAwareTraining', 'per_channel' is for weights alone; write per_channel=(True, False)."
             )
         self.bn_fold = bn_fold
         self.freeze_bn = freeze_bn
         self.one_conv_fold = one_conv_fold
-        self.weight_qdelay, self.act_qdelay = _pair("quant_delay", quant_delay)
-        self.weight_dtype, self.act_dtype = _pair("quant_dtype", quant_dtype)
-        self.weight_channel, self.act_channel = _pair("per_channel", per_channel)
-        self.weight_symmetric, self.act_symmetric = _pair("symmetric", symmetric)
-        self.weight_range, self.act_range = _pair("narrow_range", narrow_range)
+        self.weight_qdelay, self.act_qdelay = _split_setting("quant_delay", quant_delay)
+        self.weight_dtype, self.act_dtype = _split_setting("quant_dtype", quant_dtype)
+        self.weight_channel, self.act_channel = _split_setting("per_channel", per_channel)
+        self.weight_symmetric, self.act_symmetric = _split_setting("symmetric", symmetric)
+        self.weight_range, self.act_range = _split_setting("narrow_range", narrow_range)
         self.quant_config: QuantConfig = create_quant_config(
             quant_delay=quant_delay,
             quant_dtype=quant_dtype,
@@ -190,11 +190,12 @@ class QuantizationAwareTraining(Quantizer):
         )
 
     def quantize(self, network: nn.Cell) -> nn.Cell:
-        """The network, converted in place.
+        """Convert a network in place and return it.
 
-        Each `nn.Conv2dBnAct` and `nn.DenseBnAct` in it is converted; so is each operator TensorAdd, Sub, Mul or
-        RealDiv that one of its Cells has as an attribute. Trained Parameters stay, and those of normalisations that are
-        folded move to the convolution. A network in training stays so.
+        Each `nn.Conv2dBnAct` and `nn.DenseBnAct` is converted, and each operator TensorAdd, Sub, Mul or RealDiv that
+        is an
+        attribute of one of the network's Cells. Trained Parameters are kept; those of folded normalisations
+        move to the convolution. The training mode is kept.
 
         Args:
             network (Cell): The network.
@@ -211,7 +212,7 @@ class QuantizationAwareTraining(Quantizer):
         if OptimizeOption.QAT not in self.optimize_option:
             return network
         network.update_cell_prefix()
-        if not self._convert(network, ""):
+        if not self._convert_cell(network, ""):
             raise ValueError(
                 f"For 'quantize', {type(network).__name__} has nothing to quantise; build it of nn.Conv2dBnAct and "
                 f"nn.DenseBnAct instead of nn.Conv2d, nn.BatchNorm2d and nn.Dense."
@@ -220,41 +221,41 @@ class QuantizationAwareTraining(Quantizer):
         network.set_train(network.training)
         return network
 
-    def _convert(self, cell, path):
-        """How many layers and operators of `cell`, which `path` leads to, were converted."""
+    def _convert_cell(self, cell, path):
+        """Convert the layers and operators of `cell`, whose attribute path is `path`, and return their number."""
         if isinstance(cell, (nn.Conv2dBnAct, nn.DenseBnAct)):
             is_conv = isinstance(cell, nn.Conv2dBnAct)
             if hasattr(cell.conv if is_conv else cell.dense, "fake_quant_weight"):
-                return 0  # it was there by another path, or in an earlier call
+                return 0  # it was converted under another path, or in an earlier call
             convert = self._convert_conv if is_conv else self._convert_dense
             convert(cell)
             self._convert_result(cell)
             if path:
                 cell.update_parameters_name(path + ".")
             return 1
-        below = cell.name_cells().items()
-        count = sum(self._convert(inner, f"{path}.{name}" if path else name) for name, inner in below)
+        children = cell.name_cells().items()
+        count = sum(self._convert_cell(inner, f"{path}.{name}" if path else name) for name, inner in children)
         return count + self._convert_operators(cell, path)
 
     def _convert_operators(self, cell, path):
-        if type(cell).__module__.startswith("msnb.nn."):  # what a layer is made of inside is its own
+        if type(cell).__module__.startswith("msnb.nn."):  # operators inside a layer of msnb are not converted
             return 0
-        found = [
+        operators = [
             (name, value)
             for name, value in vars(cell).items()
             if name[0] != "_" and isinstance(value, Primitive) and value.name in QUANTISED_OPERATORS
         ]
-        taken = set()
-        for name, primitive in found:
+        used_names = set()
+        for name, primitive in operators:
             follower = _AddFakeQuantAfterSubCell(primitive, self.quant_config, self.act_dtype)
-            # MindSpore names the range by the operator; a second one of the kind would have the name of the first.
+            # MindSpore names the range after the operator, so a second operator of the same type would repeat the name.
             word = re.sub(r"(?<=.)([A-Z])", r"_\1", primitive.name).lower()
-            word = name if word in taken else word
-            taken.add(word)
+            word = name if word in used_names else word
+            used_names.add(word)
             follower.update_parameters_name(f"{path}.{word}." if path else f"{word}.")
             delattr(cell, name)
             cell.insert_child_to_cell(name, follower)
-        return len(found)
+        return len(operators)
 
     def _convert_conv(self, cell):
         conv = cell.conv
@@ -266,34 +267,34 @@ class QuantizationAwareTraining(Quantizer):
             "dilation": conv.dilation,
             "group": conv.group,
             "has_bias": conv.has_bias,
-            "weight_init": "zeros",  # it is replaced, and drawing numbers would move the seed
+            "weight_init": "zeros",  # it is replaced, and a random initializer would advance the seed
             "quant_config": self.quant_config,
             "quant_dtype": self.weight_dtype,
         }
         if not cell.has_bn:
-            made = quant.Conv2dQuant(conv.in_channels, conv.out_channels, **settings)
+            quantised = quant.Conv2dQuant(conv.in_channels, conv.out_channels, **settings)
         else:
             norm = cell.batchnorm
-            # A normalisation keeps the share of the new value, the layers take that of the old one.
+            # The momentum of a normalisation is the weight of the old average here, and of the new value in the layers.
             settings |= {"eps": norm.eps, "momentum": 1 - norm.momentum}
             if not self.bn_fold:
-                made = quant.Conv2dBnWithoutFoldQuant(conv.in_channels, conv.out_channels, **settings)
+                quantised = quant.Conv2dBnWithoutFoldQuant(conv.in_channels, conv.out_channels, **settings)
             elif self.one_conv_fold:
-                made = quant.Conv2dBnFoldQuantOneConv(conv.in_channels, conv.out_channels, **settings)
+                quantised = quant.Conv2dBnFoldQuantOneConv(conv.in_channels, conv.out_channels, **settings)
             else:
                 settings["freeze_bn"] = self.freeze_bn
-                made = quant.Conv2dBnFoldQuant(conv.in_channels, conv.out_channels, **settings)
-            holder = made if self.bn_fold else made.batchnorm
+                quantised = quant.Conv2dBnFoldQuant(conv.in_channels, conv.out_channels, **settings)
+            norm_owner = quantised if self.bn_fold else quantised.batchnorm
             for name in ("gamma", "beta", "moving_mean", "moving_variance"):
-                holder.insert_param_to_cell(name, getattr(norm, name))
+                norm_owner.insert_param_to_cell(name, getattr(norm, name))
             cell.batchnorm = None
             cell.has_bn = False
-        _take_over(conv, made)
-        cell.conv = made
+        _move_parameters(conv, quantised)
+        cell.conv = quantised
 
     def _convert_dense(self, cell):
         dense = cell.dense
-        made = quant.DenseQuant(
+        quantised = quant.DenseQuant(
             dense.in_channels,
             dense.out_channels,
             weight_init="zeros",
@@ -301,11 +302,11 @@ class QuantizationAwareTraining(Quantizer):
             quant_config=self.quant_config,
             quant_dtype=self.weight_dtype,
         )
-        _take_over(dense, made)
-        cell.dense = made
+        _move_parameters(dense, quantised)
+        cell.dense = quantised
 
     def _convert_result(self, cell):
-        """What comes out is quantised behind its activation, or as it is."""
+        """Quantise the result after its activation, or the result itself."""
         if cell.has_act:
             cell.activation = self._convert_activation(cell.activation)
         elif cell.after_fake:
@@ -320,12 +321,12 @@ class QuantizationAwareTraining(Quantizer):
             return quant.ActQuant(
                 activation, ema=True, fake_before=True, quant_config=self.quant_config, quant_dtype=self.act_dtype
             )
-        known = ", ".join(kind.__name__ for kind in (*PLAIN, *BOTH_SIDES))
-        raise ValueError(f"For 'quantize', an activation should be one of {known}, but got {activation!r}.")
+        names = ", ".join(kind.__name__ for kind in (*PLAIN, *BOTH_SIDES))
+        raise ValueError(f"For 'quantize', an activation should be one of {names}, but got {activation!r}.")
 
 
-def _take_over(layer, made):
-    """The Parameters of the layer are those of what was made of it."""
-    made.weight = layer.weight
+def _move_parameters(layer, quantised):
+    """Give the Parameters of a layer to its quantised form."""
+    quantised.weight = layer.weight
     if layer.has_bias:
-        made.bias = layer.bias
+        quantised.bias = layer.bias

@@ -1,4 +1,4 @@
-"""Ranges as scales and zero points, weights as integers, and Parameters of a float network for a quantised one."""
+"""Scales and zero points of ranges, integer weights, and loading of float Parameters into a quantised network."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,13 +10,14 @@ from msnb.nn import Cell
 
 __all__ = ["load_nonquant_param_into_quant_net"]
 
-# Last parts of names, by which the Parameters of two networks are matched.
+# Last components of names, by which the Parameters of two networks are matched.
 MATCHED = ("weight", "bias", "gamma", "beta", "moving_mean", "moving_variance", "minq", "maxq")
-OWN = ("quant_step",)  # an observer's own: a float network never has it
+OBSERVER_ONLY = ("quant_step",)  # belongs to an observer; a float network never has it
 
 
 def integer_range(data_type: Any, num_bits: int, narrow_range: bool) -> tuple[int, int]:
-    """The smallest and the largest integer of `num_bits` bits, with a sign for numpy.int8 and without for numpy.uint8.
+    """Return the smallest and the largest integer of `num_bits` bits, signed for numpy.int8 and unsigned for
+    numpy.uint8.
 
     Raises:
         ValueError: If `data_type` is another.
@@ -35,19 +36,19 @@ def cal_quantization_params(
     symmetric: bool = False,
     narrow_range: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Scale and zero point of ranges.
+    """Return scale and zero point of ranges.
 
     Args:
         input_min (numpy.ndarray): The lower ends, (C,) or (1,).
         input_max (numpy.ndarray): The upper ends.
         data_type (numpy type): numpy.int8 or numpy.uint8.
         num_bits (int): The number of bits. Default: 8.
-        symmetric (bool): Whether 0 is the middle of the range. Default: False.
-        narrow_range (bool): Whether the smallest integer is left out. Default: False.
+        symmetric (bool): Use a range with 0 in the middle. Default: False.
+        narrow_range (bool): Leave out the smallest integer. Default: False.
 
     Returns:
-        Tuple of two arrays of the shape of `input_min`: what a step of 1 stands for, and the integer that stands for 0.
-        Where the range has no width, these are 1 and 0.
+        Tuple of two arrays of the shape of `input_min`: the value of one step, and the integer that represents 0.
+        For a range without width these are 1 and 0.
 
     Raises:
         ValueError: If the ends differ in shape or have more than one axis, or `data_type` is another.
@@ -62,10 +63,10 @@ def cal_quantization_params(
     if symmetric:
         high = np.maximum(-low, high)
         low = -high
-    wide, levels = high > low, last - first
-    width = np.where(wide, high - low, 1.0)
+    has_width, levels = high > low, last - first
+    width = np.where(has_width, high - low, 1.0)
     zero = np.floor(np.clip(first - low / width * levels, first, last) + 0.5)
-    return np.where(wide, width / levels, 1.0), np.where(wide, zero, 0.0)
+    return np.where(has_width, width / levels, 1.0), np.where(has_width, zero, 0.0)
 
 
 def weight2int(
@@ -76,18 +77,19 @@ def weight2int(
     num_bits: int = 8,
     narrow_range: bool = False,
 ) -> np.ndarray:
-    """Weights as integers: data / scale + zero_point, rounded as the simulation does, within the range of the type.
+    """Convert weights to integers: data / scale + zero_point, rounded as in the simulation, within the range of the
+    type.
 
     Args:
         data (numpy.ndarray): The weights, with the channels along axis 0; or along axis 1, if their number fits there.
-        scale (numpy.ndarray): What a step stands for, (C,) or (1,).
-        zero_point (numpy.ndarray): The integer that stands for 0.
+        scale (numpy.ndarray): The value of one step, (C,) or (1,).
+        zero_point (numpy.ndarray): The integer that represents 0.
         data_type (numpy type): numpy.int8 or numpy.uint8.
         num_bits (int): The number of bits. Default: 8.
-        narrow_range (bool): Whether the smallest integer is left out. Default: False.
+        narrow_range (bool): Leave out the smallest integer. Default: False.
 
     Returns:
-        numpy.ndarray of the shape of `data`: whole numbers, as floats.
+        numpy.ndarray of the shape of `data`: integers, as floats.
 
     Raises:
         ValueError: If `scale` and `zero_point` differ in shape or fit on no axis, or `data_type` is another.
@@ -98,12 +100,13 @@ def weight2int(
         )
     scale, zero_point = along_channels(scale, data), along_channels(zero_point, data)
     first, last = integer_range(data_type, num_bits, narrow_range)
-    # The ends of a symmetric range are halves, which a division leaves next to them; the simulation rounds them up.
+    # The ends of a symmetric range are halves; after a division they may be slightly less. The simulation rounds them
+    # up.
     return np.clip(np.floor(np.round(data / scale, 6) + zero_point + 0.5), first, last)
 
 
 def along_channels(vector: np.ndarray, data: np.ndarray) -> np.ndarray:
-    """One value a channel, or one for all, as an array that broadcasts against `data`.
+    """Reshape one value per channel, or one for all, to broadcast against `data`.
 
     Raises:
         ValueError: If neither axis 0 nor axis 1 of `data` has as many channels.
@@ -119,7 +122,7 @@ def along_channels(vector: np.ndarray, data: np.ndarray) -> np.ndarray:
 def scale_zp_max_min_from_fake_quant_cell(
     cell: Cell, data_type: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Scale, zero point, upper and lower ends of the range of an observer.
+    """Return scale, zero point, upper and lower ends of the range of an observer.
 
     Args:
         cell (FakeQuantWithMinMaxObserver): The observer.
@@ -131,36 +134,36 @@ def scale_zp_max_min_from_fake_quant_cell(
 
 
 def fold_batchnorm(weight: np.ndarray, cell_quant: Cell) -> tuple[np.ndarray, np.ndarray]:
-    """Weight and bias of the one convolution that a convolution and its normalisation come down to.
+    """Return weight and bias of the convolution that is equal to a convolution and its normalisation.
 
     Args:
         weight (numpy.ndarray): The weight of the convolution.
-        cell_quant (Cell): Conv2dBnFoldQuant or Conv2dBnFoldQuantOneConv, whose statistics and bias are taken.
+        cell_quant (Cell): Conv2dBnFoldQuant or Conv2dBnFoldQuantOneConv, whose statistics and bias are used.
     """
-    return _folded(weight, cell_quant, cell_quant)
+    return _fold_normalisation(weight, cell_quant, cell_quant)
 
 
 def without_fold_batchnorm(weight: np.ndarray, cell_quant: Cell) -> tuple[np.ndarray, np.ndarray]:
-    """`fold_batchnorm` for a Conv2dBnWithoutFoldQuant, whose normalisation is a layer of its own.
+    """Fold the batch normalisation of a Conv2dBnWithoutFoldQuant, which is a layer of its own; see `fold_batchnorm`.
 
     Args:
         weight (numpy.ndarray): The weight of the convolution.
         cell_quant (Cell): The layer.
     """
-    return _folded(weight, cell_quant, cell_quant.batchnorm)
+    return _fold_normalisation(weight, cell_quant, cell_quant.batchnorm)
 
 
-def _folded(weight, layer, norm):
+def _fold_normalisation(weight, layer, norm):
     factor, bias = normalisation_of(layer, norm)
     return weight * along_channels(factor, weight), bias
 
 
 def normalisation_of(layer: Cell, norm: Cell) -> tuple[np.ndarray, np.ndarray]:
-    """What running normalisation multiplies the image of a convolution without bias with, and what it adds to it.
+    """Return the factor and the offset by which a normalisation changes the result of a convolution without bias.
 
     Args:
         layer (Cell): The convolution, whose bias is taken into account.
-        norm (Cell): What has the Parameters of the normalisation.
+        norm (Cell): The owner of the normalisation's Parameters.
     """
     factor = norm.gamma.asnumpy() / np.sqrt(norm.moving_variance.asnumpy() + norm.eps)
     mean = norm.moving_mean.asnumpy()
@@ -174,13 +177,14 @@ def load_nonquant_param_into_quant_net(
 ) -> None:
     """Load the Parameters of a float network into its quantised form.
 
-    They are matched by the last part of their names, in the order in which they come: the first weight is the first
-    weight of the other, whatever cells are around it.
+    They are matched by the last component of their names, in order: the n-th weight of one network is the n-th weight
+    of
+    the other, for any nesting of Cells.
 
     Args:
         quant_model (Cell): The quantised network.
-        params_dict (dict): Parameters of the float network by name, as `load_checkpoint` gives them.
-        quant_new_params (list): Last parts of names that only the quantised network has. Default: None.
+        params_dict (dict): Parameters of the float network by name, as returned by `load_checkpoint`.
+        quant_new_params (list): Last components of names that only the quantised network has. Default: None.
 
     Raises:
         TypeError: If `quant_new_params` is neither None nor a list.
@@ -198,18 +202,20 @@ def load_nonquant_param_into_quant_net(
             f"For 'load_nonquant_param_into_quant_net', 'quant_new_params' should be a list or None, but got "
             f"{quant_new_params!r}."
         )
-    given = {key: iter([item for item in params_dict.items() if _last(item[0]) == key]) for key in MATCHED}
+    remaining = {
+        key: iter([item for item in params_dict.items() if _last_component(item[0]) == key]) for key in MATCHED
+    }
     for name, parameter in quant_model.parameters_and_names():
-        key = _last(name)
-        if key not in given:
-            if key not in (*OWN, *(quant_new_params or ())):
+        key = _last_component(name)
+        if key not in remaining:
+            if key not in (*OBSERVER_ONLY, *(quant_new_params or ())):
                 raise ValueError(
                     f"For 'load_nonquant_param_into_quant_net', the float network has nothing for '{name}'; name "
                     f"'{key}' in 'quant_new_params' if it is new."
                 )
             continue
-        source, value = next(given[key], (None, None))
-        if source is None:  # the ranges of observers, usually: they stay as they are
+        source, value = next(remaining[key], (None, None))
+        if source is None:  # usually the range of an observer, which is unchanged
             continue
         if value.shape != parameter.shape:
             raise ValueError(
@@ -219,5 +225,5 @@ def load_nonquant_param_into_quant_net(
         parameter.set_data(value)
 
 
-def _last(name):
+def _last_component(name):
     return name.rpartition(".")[2]

@@ -1,4 +1,4 @@
-"""What quantises a network, and the ways to do it."""
+"""The base class of quantizers, and the quantisation methods."""
 
 from abc import ABC, abstractmethod
 from enum import Enum
@@ -11,7 +11,7 @@ __all__ = ["OptimizeOption"]
 
 
 class OptimizeOption(Enum):
-    """Ways to quantise a network; there is one, to train it with simulated quantisation."""
+    """Quantisation methods. The only one is training with simulated quantisation."""
 
     QAT = "QAT"
 
@@ -25,17 +25,17 @@ Options = Annotated[
 
 
 class Quantizer(ABC):
-    """What quantises networks.
+    """Base class of quantizers.
 
     Args:
-        optimize_option (Union[OptimizeOption, list, tuple]): The ways. Default: OptimizeOption.QAT.
+        optimize_option (Union[OptimizeOption, list, tuple]): The methods. Default: OptimizeOption.QAT.
     """
 
     @checked
     def __init__(self, optimize_option: Options = OptimizeOption.QAT) -> None:
-        one = isinstance(optimize_option, OptimizeOption)
-        self.optimize_option: list[OptimizeOption] = [optimize_option] if one else list(optimize_option)
+        is_single = isinstance(optimize_option, OptimizeOption)
+        self.optimize_option: list[OptimizeOption] = [optimize_option] if is_single else list(optimize_option)
 
     @abstractmethod
     def quantize(self, network: Cell) -> Cell:
-        """The network, quantised."""
+        """Return the quantised network."""

@@ -1,1 +1,1 @@
-"""MINDIR, MindSpore's own format: `write` makes a file of a network, `read` a graph of a file."""
+"""MINDIR, MindSpore's own format: `write` exports a network to a file, `read` loads a file as a graph."""

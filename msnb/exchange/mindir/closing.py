@@ -1,52 +1,54 @@
-"""Graphs within graphs, once all are there: what nobody uses goes, what comes from outside becomes a parameter."""
+"""Clean-up after reading: values used from enclosing graphs become parameters of a subgraph."""
 
 from msnb.ir.anf import AnfNode, CNode, FuncGraph, ParameterNode, ValueNode
 
 
-def close(graph: FuncGraph) -> None:
-    """Let each sub-graph have a parameter, its first ones, for each value of the graphs around it that it uses."""
+def close_subgraphs(graph: FuncGraph) -> None:
+    """Give each subgraph a parameter for each value of the enclosing graphs that it uses. These parameters come
+    first.
+    """
     for node in graph.nodes:
         for inner in node.graphs:
-            close(inner)
+            close_subgraphs(inner)
         if node.graphs:
-            _take(node)
+            _lift_free_values(node)
 
 
-def _take(node: CNode) -> None:
-    """Make free values of a node's sub-graphs its inputs."""
+def _lift_free_values(node: CNode) -> None:
+    """Make the free values of a node's subgraphs inputs of the node."""
     inputs, slots = list(node.inputs), list(node.slots)
     for graph in node.graphs:
-        own = {*graph.parameters, *graph.nodes}
-        found: dict[tuple[AnfNode, int], ParameterNode] = {}
+        local_nodes = {*graph.parameters, *graph.nodes}
+        free: dict[tuple[AnfNode, int], ParameterNode] = {}
 
-        def taken(source, slot, own=own, found=found):
-            if source in own or isinstance(source, ValueNode):
+        def resolve(source, slot, local_nodes=local_nodes, free=free):
+            if source in local_nodes or isinstance(source, ValueNode):
                 return source, slot
-            if (source, slot) not in found:
-                name = source.name if isinstance(source, ParameterNode) else f"free_{len(found)}"
-                found[source, slot] = ParameterNode(name, (source.types[slot],))
-            return found[source, slot], 0
+            if (source, slot) not in free:
+                name = source.name if isinstance(source, ParameterNode) else f"free_{len(free)}"
+                free[source, slot] = ParameterNode(name, (source.types[slot],))
+            return free[source, slot], 0
 
-        for inside in graph.nodes:
-            uses = [taken(*use) for use in inside.uses]
-            inside.inputs, inside.slots = tuple(u[0] for u in uses), tuple(u[1] for u in uses)
-        graph.outputs[:] = [taken(*output) for output in graph.outputs]
+        for inner_node in graph.nodes:
+            uses = [resolve(*use) for use in inner_node.uses]
+            inner_node.inputs, inner_node.slots = tuple(u[0] for u in uses), tuple(u[1] for u in uses)
+        graph.outputs[:] = [resolve(*output) for output in graph.outputs]
         feeds = []
-        for source, slot in found:
+        for source, slot in free:
             if (source, slot) not in zip(inputs, slots):
                 inputs.append(source)
                 slots.append(slot)
             feeds.append(list(zip(inputs, slots)).index((source, slot)))
-        graph.parameters[:0] = found.values()
-        for parameter in found.values():
+        graph.parameters[:0] = free.values()
+        for parameter in free.values():
             parameter.func_graph = graph
         graph.feeds = (*feeds, *graph.feeds)
-        graph.free = len(found)
+        graph.free = len(free)
     node.inputs, node.slots = tuple(inputs), tuple(slots)
 
 
-def freeze(graph: FuncGraph) -> None:
-    """Parameters that an operator only measures with, such as the mean of BatchNorm, have no gradient."""
+def freeze_statistics(graph: FuncGraph) -> None:
+    """Mark the running statistics of BatchNorm as Parameters without a gradient."""
     for node in graph.all_nodes():
         if node.op == "BatchNorm":
             for source in node.inputs[3:5]:

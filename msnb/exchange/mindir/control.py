@@ -1,258 +1,272 @@
-"""Branches and loops of a MINDIR file: a choice that is called is a Switch, a function that calls itself a While."""
+"""Branches and loops of a MINDIR file: a called choice becomes a Switch, a function that calls itself a While."""
 
 from typing import Any
 
 import numpy as np
 
-from msnb.exchange.mindir.leaving import Leaving, LeftWithin
+from msnb.exchange.mindir.leaving import EarlyExit, EarlyExitReader
 from msnb.exchange.mindir.values import (
-    ORDER,
-    Again,
+    START,
+    BackEdge,
     Choice,
     Closure,
-    Hole,
+    EffectToken,
     NamedTuples,
-    Order,
+    Placeholder,
     Ref,
     is_leaf,
-    own_name,
-    same,
+    is_same,
+    local_name,
     slot_of,
     type_of,
     type_of_either,
 )
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType
 
-_DEEPEST = 100  # of what only orders side effects, behind each other
+_MAX_DEPTH = 100  # nested Depend nodes
 
 
-class ControlFlow(Leaving):
-    """What of a `Reader` follows branches and loops."""
+class ControlFlow(EarlyExitReader):
+    """The part of `Reader` that follows branches and loops."""
 
     path: str
     functions: dict[str, dict[str, Any]]
     primitives: dict[str, dict[str, Any]]
     nodes: list[CNode]
     active: tuple[str, ...]
-    _reach: dict[Any, frozenset[str]]
-    _call: Any
-    _add: Any
-    _bound: Any
-    _follow: Any
-    _value: Any
+    _reachable_cache: dict[Any, frozenset[str]]
+    _call_function: Any
+    _add_node: Any
+    _bind_inputs: Any
+    _follow_node: Any
+    _lookup_value: Any
     _node_of: Any
 
     # ------------------------------------------------------------------ branches
-    def _branch(self, predicate, yes, no):
-        """A choice that is called."""
+    def _call_choice(self, predicate, if_true, if_false):
+        """Call one of two functions, which becomes a Switch."""
         if not isinstance(predicate, Ref):
-            chosen = yes if bool(np.asarray(predicate)) else no
-            return self._call(chosen.function, chosen.values)
-        after = self._next(yes.function) & self._next(no.function)
+            chosen = if_true if bool(np.asarray(predicate)) else if_false
+            return self._call_function(chosen.function, chosen.values)
+        successors = self._common_successors(if_true.function) & self._common_successors(if_false.function)
         active = self.active
-        if after:
-            self.active = (*active, min(after))
-        merged = self._either(
+        if successors:
+            self.active = (*active, min(successors))
+        merged = self._switch_between(
             predicate,
-            lambda: self._call(yes.function, yes.values),
-            lambda: self._call(no.function, no.values),
-            (no.function, yes.function),
+            lambda: self._call_function(if_true.function, if_true.values),
+            lambda: self._call_function(if_false.function, if_false.values),
+            (if_false.function, if_true.function),
         )
         self.active = active
-        if isinstance(merged, Again) and merged.function not in self.active:
-            return self._call(merged.function, merged.values)
+        if isinstance(merged, BackEdge) and merged.function not in self.active:
+            return self._call_function(merged.function, merged.values)
         return merged
 
-    def _one_of(self, index, ways):
-        """One of several functions is called; a number below 0 counts from the last one."""
+    def _call_indexed(self, index, closures):
+        """Call one of several functions. A negative index counts from the last one."""
         if not isinstance(index, Ref):
-            way = ways[int(index)]
-            return self._call(way.function, way.values)
+            closure = closures[int(index)]
+            return self._call_function(closure.function, closure.values)
         kind = index.node.types[index.slot]
-        place = Ref(self._add("FloorMod", [index, len(ways)], (kind,)), 0)
-        return self._first_of(place, ways, 0)
+        wrapped_index = Ref(self._add_node("FloorMod", [index, len(closures)], (kind,)), 0)
+        return self._call_first_of(wrapped_index, closures, 0)
 
-    def _first_of(self, place, ways, number):
-        way, *others = ways
+    def _call_first_of(self, index, closures, number):
+        closure, *others = closures
         if not others:
-            return self._call(way.function, way.values)
-        asked = Ref(self._add("Equal", [place, number], (TensorType("Bool", (), 1),)), 0)
-        return self._either(
-            asked,
-            lambda: self._call(way.function, way.values),
-            lambda: self._first_of(place, others, number + 1),
-            ("others", way.function),
+            return self._call_function(closure.function, closure.values)
+        is_selected = Ref(self._add_node("Equal", [index, number], (TensorType("Bool", (), 1),)), 0)
+        return self._switch_between(
+            is_selected,
+            lambda: self._call_function(closure.function, closure.values),
+            lambda: self._call_first_of(index, others, number + 1),
+            ("others", closure.function),
         )
 
-    def _merged(self, a, b, pairs):
-        """What two branches give as one value; `Hole` stands where they differ, for the pair in `pairs`."""
-        if isinstance(a, Again) or isinstance(b, Again):
-            if not (isinstance(a, Again) and isinstance(b, Again) and a.function == b.function):
-                raise LeftWithin(f"{self.path!r} has a branch that leaves a function in a way that msnb does not read.")
-            return Again(a.function, tuple(self._merged(x, y, pairs) for x, y in zip(a.values, b.values, strict=True)))
-        if isinstance(a, Order) or isinstance(b, Order):
-            return ORDER
+    def _merge_results(self, a, b, pairs):
+        """Merge the results of two branches. Values that differ become a `Placeholder` and are appended to `pairs`."""
+        if isinstance(a, BackEdge) or isinstance(b, BackEdge):
+            if not (isinstance(a, BackEdge) and isinstance(b, BackEdge) and a.function == b.function):
+                raise EarlyExit(f"{self.path!r} has a branch that leaves a function in a way that msnb does not read.")
+            return BackEdge(
+                a.function, tuple(self._merge_results(x, y, pairs) for x, y in zip(a.values, b.values, strict=True))
+            )
+        if isinstance(a, EffectToken) or isinstance(b, EffectToken):
+            return START
         if isinstance(a, (tuple, list)) and not isinstance(a, NamedTuples):
             if not isinstance(b, (tuple, list)) or len(a) != len(b):
                 raise NotImplementedError(f"{self.path!r} has branches whose results are not alike.")
-            return tuple(self._merged(x, y, pairs) for x, y in zip(a, b))
+            return tuple(self._merge_results(x, y, pairs) for x, y in zip(a, b))
         if isinstance(a, (Closure, Choice)) or isinstance(b, (Closure, Choice)):
             if isinstance(a, Closure) and isinstance(b, Closure) and a.function == b.function:
-                return Closure(a.function, self._merged(tuple(a.values), tuple(b.values), pairs))
+                return Closure(a.function, self._merge_results(tuple(a.values), tuple(b.values), pairs))
             raise NotImplementedError(f"{self.path!r} has branches that give functions, which msnb does not read.")
-        if same(a, b):
+        if is_same(a, b):
             return a
         if not (is_leaf(a) and is_leaf(b)):
             raise NotImplementedError(f"{self.path!r} has branches whose results are no Tensors.")
         pairs.append((a, b))
-        return Hole(len(pairs) - 1)
+        return Placeholder(len(pairs) - 1)
 
-    def _next(self, function, seen=frozenset()):
-        """The functions that a function ends with calling, whatever way it takes."""
-        if function in seen or function not in self.functions:
+    def _common_successors(self, function, visited=frozenset()):
+        """Return the functions that every path through `function` ends with calling."""
+        if function in visited or function not in self.functions:
             return frozenset()
-        node = self._last(function)
+        node = self._result_node(function)
         if node is None:
             return frozenset()
         target = node.get("op_type", "").removeprefix("REF::")
         if target in self.functions:
             return frozenset((target,))
-        choice = self._producer(function, target)
+        choice = self._find_producer(function, target)
         if choice is None:
             return frozenset()
-        ways = [self._producer(function, name) for name in choice.get("input", [])[1:3]]
-        ends = [self._next(way["input"][0].removeprefix("REF::"), seen | {function}) for way in ways if way]
+        closures = [self._find_producer(function, name) for name in choice.get("input", [])[1:3]]
+        ends = [
+            self._common_successors(closure["input"][0].removeprefix("REF::"), visited | {function})
+            for closure in closures
+            if closure
+        ]
         return ends[0] & ends[1] if len(ends) == 2 else frozenset()
 
-    def _producer(self, function, name):
+    def _find_producer(self, function, name):
         return next((n for n in self.functions[function].get("node", []) if name in n.get("output", [])), None)
 
-    def _last(self, function):
-        """The node whose result a function gives, what orders side effects left out."""
+    def _result_node(self, function):
+        """Return the node that computes the result of a function, skipping Depend nodes."""
         outputs = self.functions[function].get("output", [])
-        node = self._producer(function, outputs[0].get("name", "")) if len(outputs) == 1 else None
-        for _ in range(_DEEPEST):
+        node = self._find_producer(function, outputs[0].get("name", "")) if len(outputs) == 1 else None
+        for _ in range(_MAX_DEPTH):
             primitive = self.primitives.get((node or {}).get("op_type", "").removeprefix("REF::"), {})
             if node is None or primitive.get("op_type") != "Depend" or not node.get("input"):
                 return node
-            node = self._producer(function, node["input"][0])
+            node = self._find_producer(function, node["input"][0])
         return None
 
     # ------------------------------------------------------------------ loops
-    def _reached(self, name):
-        """Functions that a function leads to; a call of an active one is a round's end, and leads nowhere."""
+    def _reachable_functions(self, name):
+        """Return the functions reachable from a function. A call of an active function ends a round and is not
+        followed.
+        """
         key = (name, self.active)
-        if key not in self._reach:
-            found, todo = set(), [name]
+        if key not in self._reachable_cache:
+            reachable, todo = set(), [name]
             while todo:
                 for node in self.functions[todo.pop()].get("node", []):
-                    for used in (node.get("op_type", ""), *node.get("input", [])):
-                        used = used.removeprefix("REF::")
-                        if used in self.functions and used not in found:
-                            found.add(used)
-                            if used not in self.active:
-                                todo.append(used)
-            self._reach[key] = frozenset(found)
-        return self._reach[key]
+                    for callee in (node.get("op_type", ""), *node.get("input", [])):
+                        callee = callee.removeprefix("REF::")
+                        if callee in self.functions and callee not in reachable:
+                            reachable.add(callee)
+                            if callee not in self.active:
+                                todo.append(callee)
+            self._reachable_cache[key] = frozenset(reachable)
+        return self._reachable_cache[key]
 
-    def _loop(self, name, values, around=None):
-        """A function that calls itself, in a round of the loop `around` or in none."""
-        before = self.nodes, self.active, self.depth
+    def _read_loop(self, name, values, outer_loop=None):
+        """Read a function that calls itself. `outer_loop` is the loop that contains it in a round, or None."""
+        saved = self.nodes, self.active, self.depth
         try:
-            return self._simple_loop(name, values, around)
-        except LeftWithin:
-            self.nodes, self.active, self.depth = before
-            return self._left_within(name, values, around)
+            return self._read_simple_loop(name, values, outer_loop)
+        except EarlyExit:
+            self.nodes, self.active, self.depth = saved
+            return self._read_early_exit_loop(name, values, outer_loop)
 
-    def _changing(self, name, values):
-        """(values, tensors, names, places of those that may change) of what a loop's function takes."""
-        values = list(self._bound(name, values).values())
+    def _loop_state(self, name, values):
+        """Return the values, Tensor types and names of a loop's inputs, and the indices of those that may change."""
+        values = list(self._bind_inputs(name, values).values())
         kinds = [(v.get("tensor") or [None])[0] for v in self.functions[name].get("input", [])]
-        names = [own_name(v.get("name", "")) for v in self.functions[name].get("input", [])]
+        names = [local_name(v.get("name", "")) for v in self.functions[name].get("input", [])]
         changing = [i for i, (v, k) in enumerate(zip(values, kinds, strict=True)) if is_leaf(v) and k is not None]
         return values, kinds, names, changing
 
     @staticmethod
-    def _kind(value, tensor):
-        """The type that a loop's value keeps: as the file says, but for lengths that it leaves open."""
-        told = type_of(tensor)
-        return type_of_either((value,)) if any(size < 0 for size in told.shape) else told
+    def _state_type(value, tensor):
+        """Return the type of a loop variable: the type in the file, or the actual type if the file leaves lengths
+        open.
+        """
+        declared = type_of(tensor)
+        return type_of_either((value,)) if any(size < 0 for size in declared.shape) else declared
 
-    def _simple_loop(self, name, values, around):
-        """A condition, rounds, and what comes after them."""
-        values, kinds, names, changing = self._changing(name, values)
+    def _read_simple_loop(self, name, values, outer_loop):
+        """Read a loop with one condition as a While, and call the function after it."""
+        values, kinds, names, changing = self._loop_state(name, values)
         while True:
-            own, made = self._round(name, values, kinds, names, changing)
-            body_nodes, results = made[1]
-            kept = [i for i in changing if results[i] == Ref(own[1][i], 0)]
-            if not kept:
+            parameter_sets, traces = self._trace_round(name, values, kinds, names, changing)
+            body_nodes, results = traces[1]
+            constant = [i for i in changing if results[i] == Ref(parameter_sets[1][i], 0)]
+            if not constant:
                 break
-            changing = [i for i in changing if i not in kept]  # they are what they were, round for round
+            changing = [i for i in changing if i not in constant]  # they have the same value in each round
         if not changing:
             raise NotImplementedError(f"{self.path!r} has a loop in which nothing changes.")
-        (test_nodes, predicate), (body_nodes, results) = made
+        (test_nodes, predicate), (body_nodes, results) = traces
         graphs = []
         for title, nodes, outputs, parameters in (
-            ("condition", test_nodes, [predicate], own[0]),
-            ("body", body_nodes, [results[i] for i in changing], own[1]),
+            ("condition", test_nodes, [predicate], parameter_sets[0]),
+            ("body", body_nodes, [results[i] for i in changing], parameter_sets[1]),
         ):
             ends = [(self._node_of(v), slot_of(v)) for v in outputs]
             graph = FuncGraph(title, [parameters[i] for i in changing], nodes, ends, tuple(range(len(changing))))
             graphs.append(graph)
-        types = tuple(parameter.types[0] for parameter in (own[1][i] for i in changing))
-        node = self._add("While", [values[i] for i in changing], types, graphs=tuple(graphs))
-        last = list(values)
+        types = tuple(parameter.types[0] for parameter in (parameter_sets[1][i] for i in changing))
+        node = self._add_node("While", [values[i] for i in changing], types, graphs=tuple(graphs))
+        final_values = list(values)
         for slot, i in enumerate(changing):
-            last[i] = Ref(node, slot)
-        choice = self._header(name, last)
-        after = choice.no if self._goes_round(choice.yes.function, name) else choice.yes
-        return self._finished(after.function, after.values, around)
+            final_values[i] = Ref(node, slot)
+        choice = self._loop_choice(name, final_values)
+        exit_closure = choice.no if self._leads_back(choice.yes.function, name) else choice.yes
+        return self._call_after_loop(exit_closure.function, exit_closure.values, outer_loop)
 
-    def _goes_round(self, function, name):
-        return name in self._reached(function) or function == name
+    def _leads_back(self, function, name):
+        return name in self._reachable_functions(function) or function == name
 
-    def _round(self, name, values, kinds, names, changing):
-        """One round, traced: its parameters, then (nodes, predicate) of the test and (nodes, results) of the body."""
+    def _trace_round(self, name, values, kinds, names, changing):
+        """Trace the condition and the body of a loop.
+
+        Returns:
+            The parameters of both, then [(nodes, predicate) of the condition, (nodes, results) of the body].
+        """
         outer, active = self.nodes, self.active
-        every, made = [], []
+        parameter_sets, traces = [], []
         for part in range(2):
-            own = {i: ParameterNode(names[i], (self._kind(values[i], kinds[i]),)) for i in changing}
-            given = [Ref(own[i], 0) if i in own else v for i, v in enumerate(values)]
+            parameters = {i: ParameterNode(names[i], (self._state_type(values[i], kinds[i]),)) for i in changing}
+            inputs = [Ref(parameters[i], 0) if i in parameters else v for i, v in enumerate(values)]
             self.nodes = []
-            choice = self._header(name, given)
-            ways = [self._goes_round(way.function, name) for way in (choice.yes, choice.no)]
-            if ways[0] == ways[1]:
-                raise LeftWithin(f"{self.path!r} has a loop whose condition does not end it.")
+            choice = self._loop_choice(name, inputs)
+            leads_back = [self._leads_back(closure.function, name) for closure in (choice.yes, choice.no)]
+            if leads_back[0] == leads_back[1]:
+                raise EarlyExit(f"{self.path!r} has a loop whose condition does not end it.")
             predicate = choice.predicate
             if part == 0:
-                if ways[1]:
+                if leads_back[1]:
                     kind = predicate.node.types[predicate.slot]
-                    predicate = Ref(self._add("LogicalNot", [predicate], (kind,)), 0)
-                made.append((self.nodes, predicate))
+                    predicate = Ref(self._add_node("LogicalNot", [predicate], (kind,)), 0)
+                traces.append((self.nodes, predicate))
             else:
                 self.active = (*active, name)
-                way = choice.yes if ways[0] else choice.no
-                result = self._call(way.function, way.values)
-                if not isinstance(result, Again) or result.function != name:
-                    raise LeftWithin(f"{self.path!r} has a function that calls itself and is no loop.")
-                results = list(self._bound(name, result.values).values())
-                made.append((self.nodes, results))
-            every.append(own)
+                closure = choice.yes if leads_back[0] else choice.no
+                result = self._call_function(closure.function, closure.values)
+                if not isinstance(result, BackEdge) or result.function != name:
+                    raise EarlyExit(f"{self.path!r} has a function that calls itself and is no loop.")
+                results = list(self._bind_inputs(name, result.values).values())
+                traces.append((self.nodes, results))
+            parameter_sets.append(parameters)
         self.nodes, self.active = outer, active
-        return every, made
+        return parameter_sets, traces
 
-    def _header(self, name, values):
-        """The choice with which a loop's function ends."""
-        env, last = self._bound(name, values), self._last(name)
+    def _loop_choice(self, name, values):
+        """Return the choice at the end of a loop's function."""
+        env, last = self._bind_inputs(name, values), self._result_node(name)
         if last is None:
-            raise LeftWithin(f"{self.path!r} has a function that calls itself and is no loop.")
+            raise EarlyExit(f"{self.path!r} has a function that calls itself and is no loop.")
         for node in self.functions[name].get("node", []):
             if node is last:
                 break
-            self._follow(node, env)
-        called = self._value(last.get("op_type", "").removeprefix("REF::"), env)
+            self._follow_node(node, env)
+        called = self._lookup_value(last.get("op_type", "").removeprefix("REF::"), env)
         if not isinstance(called, Choice) or not isinstance(called.predicate, Ref):
-            raise LeftWithin(f"{self.path!r} has a function that calls itself and is no loop.")
-        extra = tuple(self._value(given, env) for given in last.get("input", []))
+            raise EarlyExit(f"{self.path!r} has a function that calls itself and is no loop.")
+        extra = tuple(self._lookup_value(argument, env) for argument in last.get("input", []))
         yes, no = (Closure(c.function, (*c.values, *extra)) for c in (called.yes, called.no))
         return Choice(called.predicate, yes, no)

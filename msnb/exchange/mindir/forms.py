@@ -1,33 +1,35 @@
-"""Operators whose form in MINDIR differs from what they are here: primitives with attributes, and other spellings."""
+"""MINDIR forms of operators that differ from the declarations in msnb: primitives with attributes, other names or
+inputs.
+"""
 
 import numpy as np
 
-from msnb.exchange.mindir.operators import Unsayable, dtype_numbered, forms, reads
-from msnb.exchange.mindir.spelling import dtype_of, is_length, spelled
+from msnb.exchange.mindir.operators import NotExpressible, dtype_of_id, forms, reads
+from msnb.exchange.mindir.spelling import dtype_of, element_type_name, is_length
 from msnb.ops import operations as P
 from msnb.ops.math.division import _TrueDiv
 from msnb.ops.math.matmul import _MatMulBroadcast
 from msnb.ops.nn.lstm import matrix_places, on_cpu
 
 
-def named(inputs, outputs):
+def io_names(inputs, outputs):
     return {"input_names": list(inputs), "output_names": list(outputs)}
 
 
-def _four(pair):
+def _extend_to_nchw(pair):
     return (1, 1, *pair)
 
 
-def _two(value):
-    """Height and width of one number, two or four."""
+def _height_width(value):
+    """Return height and width of one number, two or four."""
     if isinstance(value, int):
         return (value, value)
     value = tuple(value)
     return value[2:] if len(value) == 4 else value
 
 
-# ---------------------------------------------------------------------- primitives whose attributes are those here
-_ALIKE = (
+# ---------------------------------------------------------------------- primitives with equal attributes
+_EQUAL_PRIMITIVES = (
     "BesselI0e BesselI1e BitwiseAnd BitwiseOr BitwiseXor DepthToSpace DiagPart Digamma DivNoNan Hypot Igamma Inv "
     "Invert InvertPermutation IsNan L2Loss L2Normalize LRN Lgamma MirrorPad Mish Mod Pad PopulationCount "
     "ReverseSequence Rint SeLU SigmoidCrossEntropyWithLogits SoftmaxCrossEntropyWithLogits "
@@ -37,113 +39,113 @@ _ALIKE = (
 ).split()
 
 
-@forms.register(*[getattr(P, name) for name in _ALIKE])
-def _alike(writer, node, given):
+@forms.register(*[getattr(P, name) for name in _EQUAL_PRIMITIVES])
+def _write_equal_primitive(writer, node, args):
     op = getattr(P, node.op).operator
-    attributes = {name: given[name] for name in op.attributes if given[name] is not None}
-    return writer.call(op.name, [given[inp.name] for inp in op.inputs], node, attributes)
+    attributes = {name: args[name] for name in op.attributes if args[name] is not None}
+    return writer.call(op.name, [args[inp.name] for inp in op.inputs], node, attributes)
 
 
 # ---------------------------------------------------------------------- convolution
-def _pads(given, sizes):
-    """Top, bottom, left, right of what a convolution adds."""
-    if given["pad_mode"] == "valid":
+def _pad_list(args, sizes):
+    """Return the padding of a convolution: top, bottom, left, right."""
+    if args["pad_mode"] == "valid":
         return (0, 0, 0, 0)
-    if given["pad_mode"] == "pad":
-        return tuple(given["pad"])
-    found = []
+    if args["pad_mode"] == "pad":
+        return tuple(args["pad"])
+    pads = []
     for size, kernel, stride, dilation in zip(
-        sizes, given["kernel_size"], _two(given["stride"]), _two(given["dilation"]), strict=True
+        sizes, args["kernel_size"], _height_width(args["stride"]), _height_width(args["dilation"]), strict=True
     ):
         if is_length(size):
-            found += [-1, -1]  # as MindSpore has it
+            pads += [-1, -1]  # MindSpore's value for an unknown padding
             continue
         total = max((-(-size // stride) - 1) * stride + dilation * (kernel - 1) + 1 - size, 0)
-        found += [total // 2, total - total // 2]
-    return tuple(found)
+        pads += [total // 2, total - total // 2]
+    return tuple(pads)
 
 
-def geometry(given, sizes):
-    if given["data_format"] != "NCHW":
-        raise Unsayable(f"data_format={given['data_format']!r}")
+def convolution_attributes(args, sizes):
+    if args["data_format"] != "NCHW":
+        raise NotExpressible(f"data_format={args['data_format']!r}")
     return {
-        "kernel_size": _two(given["kernel_size"]),
-        "mode": given["mode"],
-        "out_channel": given["out_channel"],
-        "pad": tuple(given["pad"]),
-        "pad_mode": given["pad_mode"],
+        "kernel_size": _height_width(args["kernel_size"]),
+        "mode": args["mode"],
+        "out_channel": args["out_channel"],
+        "pad": tuple(args["pad"]),
+        "pad_mode": args["pad_mode"],
         "format": "NCHW",
-        "pad_list": _pads(given, sizes),
-        "groups": given["group"],
-        "group": given["group"],
-        "stride": _four(_two(given["stride"])),
-        "dilation": _four(_two(given["dilation"])),
+        "pad_list": _pad_list(args, sizes),
+        "groups": args["group"],
+        "group": args["group"],
+        "stride": _extend_to_nchw(_height_width(args["stride"])),
+        "dilation": _extend_to_nchw(_height_width(args["dilation"])),
     }
 
 
 @forms.register(P.Conv2D)
-def _conv2d(writer, node, given):
+def _write_conv2d(writer, node, args):
     sizes = node.inputs[0].types[node.slots[0]].shape[2:]
-    attributes = {**geometry(given, sizes), **named("xw", ["output"])}
-    return writer.call("Conv2D", [given["x"], given["weight" if "weight" in given else "w"]], node, attributes)
+    attributes = {**convolution_attributes(args, sizes), **io_names("xw", ["output"])}
+    return writer.call("Conv2D", [args["x"], args["weight" if "weight" in args else "w"]], node, attributes)
 
 
 @forms.register(P.Conv2DBackpropInput)
-def _conv2d_transpose(writer, node, given):
+def _write_conv2d_transpose(writer, node, args):
     inputs = [inp.name for inp in P.Conv2DBackpropInput.operator.inputs]
-    attributes = geometry(given, node.types[0].shape[2:])
-    attributes.update(named(["out_backprop", "filter", "input_sizes"], ["output"]))
-    return writer.call("Conv2DBackpropInput", [given[name] for name in inputs], node, attributes)
+    attributes = convolution_attributes(args, node.types[0].shape[2:])
+    attributes.update(io_names(["out_backprop", "filter", "input_sizes"], ["output"]))
+    return writer.call("Conv2DBackpropInput", [args[name] for name in inputs], node, attributes)
 
 
 @reads("Conv2D", "Conv2DBackpropInput", "Conv2DTranspose")
 def _read_convolution(values, attributes, name="Conv2D"):
     transposed = len(values) == 3
     op = (P.Conv2DBackpropInput if transposed else P.Conv2D).operator
-    return op.name, geometry_read(op, values, attributes)
+    return op.name, read_convolution_attributes(op, values, attributes)
 
 
-def geometry_read(op, values, attributes):
+def read_convolution_attributes(op, values, attributes):
     if attributes.get("format", "NCHW") != "NCHW":
-        raise Unsayable(f"format={attributes['format']!r}")
-    given = dict(zip([inp.name for inp in op.inputs], values))
+        raise NotExpressible(f"format={attributes['format']!r}")
+    args = dict(zip([inp.name for inp in op.inputs], values))
     mode = str(attributes.get("pad_mode", "valid")).lower()
     pads = attributes.get("pad", (0, 0, 0, 0))
     pads = (pads,) * 4 if isinstance(pads, int) else tuple(pads)
-    given.update(
+    args.update(
         out_channel=attributes["out_channel"],
-        kernel_size=_two(attributes["kernel_size"]),
+        kernel_size=_height_width(attributes["kernel_size"]),
         mode=attributes.get("mode", 1),
         pad_mode=mode,
         pad=pads,
-        stride=_two(attributes["stride"]),
-        dilation=_two(attributes["dilation"]),
+        stride=_height_width(attributes["stride"]),
+        dilation=_height_width(attributes["dilation"]),
         group=attributes.get("group", 1),
     )
-    return given
+    return args
 
 
 # ---------------------------------------------------------------------- pooling
 @forms.register(P.MaxPool)
-def _max_pool(writer, node, given):
-    if given["data_format"] != "NCHW":
-        raise Unsayable(f"data_format={given['data_format']!r}")
+def _write_max_pool(writer, node, args):
+    if args["data_format"] != "NCHW":
+        raise NotExpressible(f"data_format={args['data_format']!r}")
     attributes = {
-        "kernel_size": _four(_two(given["kernel_size"])),
-        "strides": _four(_two(given["strides"])),
-        "pad_mode": given["pad_mode"].upper(),
+        "kernel_size": _extend_to_nchw(_height_width(args["kernel_size"])),
+        "strides": _extend_to_nchw(_height_width(args["strides"])),
+        "pad_mode": args["pad_mode"].upper(),
         "format": "NCHW",
-        **named("x", ["output"]),
+        **io_names("x", ["output"]),
     }
-    return writer.call("MaxPool", [given["x"]], node, attributes)
+    return writer.call("MaxPool", [args["x"]], node, attributes)
 
 
 @reads("MaxPool")
-def windows_read(values, attributes):
+def read_max_pool(values, attributes):
     return "MaxPool", {
         P.MaxPool.operator.inputs[0].name: values[0],
-        "kernel_size": _two(attributes["kernel_size"]),
-        "strides": _two(attributes["strides"]),
+        "kernel_size": _height_width(attributes["kernel_size"]),
+        "strides": _height_width(attributes["strides"]),
         "pad_mode": str(attributes["pad_mode"]).lower(),
         "data_format": attributes.get("format", "NCHW"),
     }
@@ -151,29 +153,29 @@ def windows_read(values, attributes):
 
 # ---------------------------------------------------------------------- joining
 @forms.register(P.Stack)
-def _stack(writer, node, given):
-    items = next(v for v in given.values() if isinstance(v, list))
-    attributes = {"axis": given["axis"], "num": len(items), "N": len(items), **named("x", "y")}
+def _write_stack(writer, node, args):
+    items = next(v for v in args.values() if isinstance(v, list))
+    attributes = {"axis": args["axis"], "num": len(items), "N": len(items), **io_names("x", "y")}
     return writer.call("Stack", [items], node, attributes)
 
 
 # ---------------------------------------------------------------------- other spellings
 @forms.register(_TrueDiv)
-def _true_division(writer, node, given):
-    x, y = (writer.cast(given[name], node.types[0].dtype) for name in ("x", "y"))
+def _write_true_division(writer, node, args):
+    x, y = (writer.cast(args[name], node.types[0].dtype) for name in ("x", "y"))
     return writer.call("RealDiv", [x, y], node)
 
 
 @forms.register(_MatMulBroadcast)
-def _matmul(writer, node, given):
+def _write_matmul(writer, node, args):
     x, y = node.inputs[0].types[node.slots[0]], node.inputs[1].types[node.slots[1]]
     if len(x.shape) < 2 or len(y.shape) < 2 or (len(x.shape), len(y.shape)) == (2, 2):
         if len(x.shape) != 2 or len(y.shape) != 2:
-            raise Unsayable("a product with a vector")
-        return writer.call("MatMul", [given["x1"], given["x2"], False, False], node)
+            raise NotExpressible("a product with a vector")
+        return writer.call("MatMul", [args["x1"], args["x2"], False, False], node)
     if len(y.shape) > 2 and x.shape[:-2] != y.shape[:-2]:
-        raise Unsayable("a product that broadcasts its batches")
-    return writer.call("BatchMatMul", [given["x1"], given["x2"], False, False], node)
+        raise NotExpressible("a product that broadcasts its batches")
+    return writer.call("BatchMatMul", [args["x1"], args["x2"], False, False], node)
 
 
 @reads("MatMulExt")
@@ -182,32 +184,32 @@ def _read_matmul(values, attributes):
 
 
 @forms.register(P.StopGradient)
-def _stop_gradient(writer, node, given):
-    """Nothing is differentiated there."""
-    (value,) = given.values()
+def _write_stop_gradient(writer, node, args):
+    """Return the input: an inference graph has no gradients to stop."""
+    (value,) = args.values()
     return value
 
 
-def _with_value(name):
-    def form(writer, node, given):
-        """MindSpore counts in int64, this operator in int32."""
+def _arg_with_value_form(name):
+    def form(writer, node, args):
+        """Write the operator and cast its index: MindSpore counts in int64, this operator in int32."""
         kinds = (("Int64", node.types[0].shape), (node.types[1].dtype, node.types[1].shape))
-        place, value = writer.several(name, [given[n] for n in given if n not in ("axis", "keep_dims")] + [
-            given["axis"], given["keep_dims"]], kinds)  # fmt: skip
-        return [writer.cast(place, node.types[0].dtype), value]
+        index, value = writer.emit_multiple(name, [args[n] for n in args if n not in ("axis", "keep_dims")] + [
+            args["axis"], args["keep_dims"]], kinds)  # fmt: skip
+        return [writer.cast(index, node.types[0].dtype), value]
 
     return form
 
 
 for _class in (P.ArgMaxWithValue, P.ArgMinWithValue):
-    forms.register(_class)(_with_value(_class.__name__))
+    forms.register(_class)(_arg_with_value_form(_class.__name__))
 
 
 @forms.register(P.ResizeBilinear)
-def _resize_bilinear(writer, node, given):
-    x = given[P.ResizeBilinear.operator.inputs[0].name]
-    half = given.get("half_pixel_centers", False)
-    return writer.call("ResizeBilinearV2", [x, tuple(given["size"]), given["align_corners"], half], node)
+def _write_resize_bilinear(writer, node, args):
+    x = args[P.ResizeBilinear.operator.inputs[0].name]
+    half = args.get("half_pixel_centers", False)
+    return writer.call("ResizeBilinearV2", [x, tuple(args["size"]), args["align_corners"], half], node)
 
 
 @reads("ResizeBilinearV2")
@@ -215,9 +217,9 @@ def _read_resize_bilinear(values, attributes):
     x, size, align, half = values
     op = P.ResizeBilinear.operator
     if half and "half_pixel_centers" not in op.attributes:
-        raise Unsayable("half_pixel_centers=True")
-    given = {op.inputs[0].name: x, "size": tuple(size), "align_corners": bool(align), "half_pixel_centers": bool(half)}
-    return op.name, {k: v for k, v in given.items() if k in op.attributes or k == op.inputs[0].name}
+        raise NotExpressible("half_pixel_centers=True")
+    args = {op.inputs[0].name: x, "size": tuple(size), "align_corners": bool(align), "half_pixel_centers": bool(half)}
+    return op.name, {k: v for k, v in args.items() if k in op.attributes or k == op.inputs[0].name}
 
 
 @reads("Muls")
@@ -230,92 +232,108 @@ def _read_stop_gradient(values, attributes):
     return "StopGradient", {P.StopGradient.operator.inputs[0].name: values[0]}
 
 
-def _kind(value):
-    """The element type of an input that is read."""
-    return value.node.types[value.slot].dtype if hasattr(value, "node") else spelled(np.asarray(value).dtype)
+def _element_type(value):
+    """Return the element type of an input of a node that is read."""
+    return value.node.types[value.slot].dtype if hasattr(value, "node") else element_type_name(np.asarray(value).dtype)
 
 
-def _reduction(ours):
+def _reduction_reader(name):
     def read(values, attributes):
         x, axis, keep = values[:3]
-        if len(values) > 3 and values[3] is not None and dtype_numbered(values[3]) != dtype_of(_kind(x)):
-            raise Unsayable("a reduction into another element type")
+        if len(values) > 3 and values[3] is not None and dtype_of_id(values[3]) != dtype_of(_element_type(x)):
+            raise NotExpressible("a reduction into another element type")
         axis = () if axis is None else axis
-        names = [i.name for i in getattr(P, ours).operator.inputs]
-        return ours, {**dict(zip(names, (x, axis))), "keep_dims": bool(keep)}
+        names = [i.name for i in getattr(P, name).operator.inputs]
+        return name, {**dict(zip(names, (x, axis))), "keep_dims": bool(keep)}
 
     return read
 
 
 for _theirs, _ours in {"SumExt": "ReduceSum", "MeanExt": "ReduceMean"}.items():
-    reads(_theirs)(_reduction(_ours))
+    reads(_theirs)(_reduction_reader(_ours))
 
 
 # ---------------------------------------------------------------------- LSTM
 @forms.register(P.LSTM)
-def _lstm(writer, node, given):
-    """Layer by layer: MindSpore's kernel takes several only when all of them have one width."""
-    layers, directions = given["num_layers"], 2 if given["bidirectional"] else 1
-    size, kind = given["hidden_size"], node.types[0].dtype
+def _write_lstm(writer, node, args):
+    """Write an LSTM layer by layer: MindSpore's kernel takes several layers only if all have the same input size."""
+    layers, directions = args["num_layers"], 2 if args["bidirectional"] else 1
+    size, kind = args["hidden_size"], node.types[0].dtype
     steps, batch, width = node.types[0].shape
-    x, ends, states = given["x"], [], (directions, batch, size)
-    for layer, weights in enumerate(_packed(writer, node, given)):
+    x, ends, states = args["x"], [], (directions, batch, size)
+    for layer, weights in enumerate(_pack_weights(writer, node, args)):
         attributes = {
-            "input_size": given["input_size"] if layer == 0 else size * directions,
+            "input_size": args["input_size"] if layer == 0 else size * directions,
             "hidden_size": size,
             "num_layers": 1,
-            "has_bias": given["has_bias"],
-            "bidirectional": given["bidirectional"],
+            "has_bias": args["has_bias"],
+            "bidirectional": args["bidirectional"],
             "dropout": 0.0,
             "proj_size": 0,
         }
-        first = [given["h"], given["c"]]
+        first = [args["h"], args["c"]]
         if layers > 1:
-            part = (layer * directions, 0, 0), ((layer + 1) * directions, batch, size), (1, 1, 1), 0, 0, 0, 0, 0
-            first = [writer.made("StridedSlice", [state, *part], kind, states) for state in first]
+            slice_arguments = (
+                (layer * directions, 0, 0),
+                ((layer + 1) * directions, batch, size),
+                (1, 1, 1),
+                0,
+                0,
+                0,
+                0,
+                0,
+            )
+            first = [writer.emit_function("StridedSlice", [state, *slice_arguments], kind, states) for state in first]
         kinds = [(kind, (steps, batch, width)), (kind, states), (kind, states), (kind, (1, 1)), (kind, (1, 1))]
-        x, *last = writer.several("LSTM", [x, *first, weights], kinds, attributes)
+        x, *last = writer.emit_multiple("LSTM", [x, *first, weights], kinds, attributes)
         ends.append(last)
     if layers > 1:
-        whole = (layers * directions, batch, size)
-        last[:2] = [writer.made("Concat", [[end[i] for end in ends], 0], kind, whole) for i in range(2)]
+        full_shape = (layers * directions, batch, size)
+        last[:2] = [writer.emit_function("Concat", [[end[i] for end in ends], 0], kind, full_shape) for i in range(2)]
     return [x, *last]
 
 
-def _packed(writer, node, given):
-    """The weights of each layer as MindSpore has them on CPU: input matrices, hidden ones, the sums of the biases."""
+def _pack_weights(writer, node, args):
+    """Return the weights of each layer in MindSpore's order on CPU: input matrices, hidden matrices, sums of the
+    biases.
+    """
     kind = node.inputs[3].types[node.slots[3]]
-    layers, directions, biases = given["num_layers"], 2 if given["bidirectional"] else 1, given["has_bias"]
-    gates = 4 * given["hidden_size"]
-    widths = [given["input_size"] if i == 0 else given["hidden_size"] * directions for i in range(layers)]
+    layers, directions, biases = args["num_layers"], 2 if args["bidirectional"] else 1, args["has_bias"]
+    gates = 4 * args["hidden_size"]
+    widths = [args["input_size"] if i == 0 else args["hidden_size"] * directions for i in range(layers)]
     sizes = [width for width in widths for _ in range(directions)]
-    hidden, count = gates * given["hidden_size"], len(sizes)
+    hidden, count = gates * args["hidden_size"], len(sizes)
     matrices = sum(gates * n for n in sizes) + hidden * count
-    one = biases and kind.size == matrices + gates * count
-    inputs_first = one or (not biases and on_cpu())
+    has_summed_bias = biases and kind.size == matrices + gates * count
+    inputs_first = has_summed_bias or (not biases and on_cpu())
     if layers == 1 and inputs_first:
-        return [given["w"]]  # they are packed so already
-    flat = given["w"] if len(kind.shape) == 3 else writer.made("Reshape", [given["w"], (-1, 1, 1)], kind.dtype,
+        return [args["w"]]  # they already have this order
+    flat = args["w"] if len(kind.shape) == 3 else writer.emit_function("Reshape", [args["w"], (-1, 1, 1)], kind.dtype,
                                                                (kind.size, 1, 1))  # fmt: skip
 
-    def piece(at, size):
-        part = (at, 0, 0), (at + size, 1, 1), (1, 1, 1)
-        return writer.made("StridedSlice", [flat, *part, 0, 0, 0, 0, 0], kind.dtype, (size, 1, 1))
+    def slice_weights(start, size):
+        slice_arguments = (start, 0, 0), (start + size, 1, 1), (1, 1, 1)
+        return writer.emit_function("StridedSlice", [flat, *slice_arguments, 0, 0, 0, 0, 0], kind.dtype, (size, 1, 1))
 
     def bias(number):
-        if one:
-            return piece(matrices + number * gates, gates)
-        at = matrices + number * 2 * gates
-        return writer.made("Add", [piece(at, gates), piece(at + gates, gates)], kind.dtype, (gates, 1, 1))
+        if has_summed_bias:
+            return slice_weights(matrices + number * gates, gates)
+        start = matrices + number * 2 * gates
+        return writer.emit_function(
+            "Add", [slice_weights(start, gates), slice_weights(start + gates, gates)], kind.dtype, (gates, 1, 1)
+        )
 
-    places = matrix_places(sizes, given["hidden_size"], inputs_first)
-    parts = [[piece(own, gates * n), piece(later, hidden)] for own, later, n in zip(*places, sizes, strict=True)]
-    for number, part in enumerate(parts if biases else ()):
-        part.append(bias(number))
-    made = []
+    offsets = matrix_places(sizes, args["hidden_size"], inputs_first)
+    cell_weights = [
+        [slice_weights(input_offset, gates * n), slice_weights(hidden_offset, hidden)]
+        for input_offset, hidden_offset, n in zip(*offsets, sizes, strict=True)
+    ]
+    for number, weights in enumerate(cell_weights if biases else ()):
+        weights.append(bias(number))
+    packed = []
     for layer in range(layers):
-        own = parts[layer * directions : (layer + 1) * directions]
+        input_offset = cell_weights[layer * directions : (layer + 1) * directions]
         size = directions * (gates * widths[layer] + hidden + (gates if biases else 0))
-        ordered = [part[i] for i in range(len(own[0])) for part in own]
-        made.append(writer.made("Concat", [ordered, 0], kind.dtype, (size, 1, 1)))
-    return made
+        ordered = [weights[i] for i in range(len(input_offset[0])) for weights in input_offset]
+        packed.append(writer.emit_function("Concat", [ordered, 0], kind.dtype, (size, 1, 1)))
+    return packed

@@ -1,8 +1,8 @@
-"""Gradients in MindSpore's own operators: what a train step is traced with that is to be a MINDIR file.
+"""Gradient rules in MindSpore's own operators, used to trace a train step for a MINDIR file.
 
-A graph has gradients as JAX derives them from the kernels, which no other program knows. For a file the operators below
-are differentiated as MindSpore does it: `ReLU` by a `ReluGrad`, `Conv2D` by two convolutions back. Of an operator that
-is not here the gradient stays JAX's, and `export` names it.
+The gradients in a graph are JAX derivatives of the kernels, which no other program can read. For a file the operators
+below are differentiated as MindSpore does: `ReLU` by a `ReluGrad`, `Conv2D` by two backward convolutions. An operator
+without a rule keeps JAX's gradient, and `export` reports it.
 """
 
 import math
@@ -28,7 +28,7 @@ gradients = Facet("a gradient in MindSpore's operators", "Write the loss with ot
 
 
 class Call(NamedTuple):
-    """A call that is differentiated: all that its gradient may be made of.
+    """A call to differentiate, with all values that its gradient may use.
 
     Attributes:
         settings (dict): Attributes and static inputs of the operator, in normal form.
@@ -44,28 +44,28 @@ class Call(NamedTuple):
 
 
 def rules(kernel: Kernel) -> Callable[..., Any] | None:
-    """The gradient of a kernel as `msnb.core.kernel.differentiated` wants it; None where JAX's is taken."""
+    """Return the gradient rule of a kernel for `msnb.core.kernel.differentiated`, or None to use JAX's gradient."""
     meaning = kernel.name.meaning
     op = REGISTRY.get(meaning.operator) or REGISTRY.get(f"_{meaning.operator}")
     rule = None if op is None else gradients.get(op)
-    if rule is None or meaning.attributes.get("is_training"):  # such a norm writes its statistics
+    if rule is None or meaning.attributes.get("is_training"):  # such a norm updates its running statistics
         return None
 
     def back(arrays, out, cotangents):
         with trace.Frame((), (), trace.thread.frame), jax.named_scope(SCOPE):
             inputs = [box(jnp.asarray(array)) for array in arrays]
-            found = rule(Call(meaning.attributes, inputs, _boxed(out), _boxed(cotangents)))
-            found = [*found, *[None] * (len(arrays) - len(found))]
-            return tuple(map(_cotangent, found, arrays))
+            grads = rule(Call(meaning.attributes, inputs, _box_all(out), _box_all(cotangents)))
+            grads = [*grads, *[None] * (len(arrays) - len(grads))]
+            return tuple(map(_to_cotangent, grads, arrays))
 
     return back
 
 
-def _boxed(values):
+def _box_all(values):
     return [box(value) for value in (values if isinstance(values, tuple) else (values,))]
 
 
-def _cotangent(grad, array):
+def _to_cotangent(grad, array):
     kind = jax.typeof(array)
     if not is_inexact(kind.dtype):
         return np.zeros(kind.shape, jax.dtypes.float0)
@@ -75,22 +75,22 @@ def _cotangent(grad, array):
 
 
 # ---------------------------------------------------------------------- element by element
-def _fit(grad, like):
-    """The gradient of what was broadcast: summed to its shape."""
+def _sum_to_shape(grad, like):
+    """Sum the gradient of a broadcast input to the shape of that input."""
     if grad.shape == like.shape:
         return grad
-    more = grad.ndim - like.ndim
-    axes = tuple(i for i, n in enumerate(grad.shape) if i < more or (like.shape[i - more] == 1 and n != 1))
+    extra_dims = grad.ndim - like.ndim
+    axes = tuple(i for i, n in enumerate(grad.shape) if i < extra_dims or (like.shape[i - extra_dims] == 1 and n != 1))
     summed = P.ReduceSum()(grad, axes) if axes else grad
     return summed if summed.shape == like.shape else P.Reshape()(summed, like.shape)
 
 
-def _twice(x):
+def _double(x):
     return P.Add()(x, x)
 
 
-def _unary(derivative):
-    """The rule of an operator with one input, of (cotangent, input, output)."""
+def _unary_rule(derivative):
+    """Return the rule of a unary operator from a function of (cotangent, input, output)."""
     return lambda call: [derivative(call.cotangents[0], call.inputs[0], call.outputs[0])]
 
 
@@ -103,8 +103,8 @@ for _op, _derivative in {
     P.Neg: lambda d, x, y: P.Neg()(d),
     P.Exp: lambda d, x, y: P.Mul()(d, y),
     P.Log: lambda d, x, y: P.RealDiv()(d, x),
-    P.Sqrt: lambda d, x, y: P.RealDiv()(d, _twice(y)),
-    P.Square: lambda d, x, y: P.Mul()(d, _twice(x)),
+    P.Sqrt: lambda d, x, y: P.RealDiv()(d, _double(y)),
+    P.Square: lambda d, x, y: P.Mul()(d, _double(x)),
     P.Sin: lambda d, x, y: P.Mul()(d, P.Cos()(x)),
     P.Cos: lambda d, x, y: P.Neg()(P.Mul()(d, P.Sin()(x))),
     P.Abs: lambda d, x, y: P.Mul()(d, P.Sign()(x)),
@@ -115,90 +115,90 @@ for _op, _derivative in {
     P.Flatten: lambda d, x, y: P.Reshape()(d, x.shape),
     P.ExpandDims: lambda d, x, y: P.Reshape()(d, x.shape),
     P.Squeeze: lambda d, x, y: P.Reshape()(d, x.shape),
-    P.BroadcastTo: lambda d, x, y: _fit(d, x),
+    P.BroadcastTo: lambda d, x, y: _sum_to_shape(d, x),
 }.items():
-    gradients.register(_op)(_unary(_derivative))
+    gradients.register(_op)(_unary_rule(_derivative))
 
 
 @gradients.register(P.Add)
-def _add(call):
+def _grad_add(call):
     (d,) = call.cotangents
-    return [_fit(d, x) for x in call.inputs]
+    return [_sum_to_shape(d, x) for x in call.inputs]
 
 
 @gradients.register(P.Sub)
-def _sub(call):
+def _grad_sub(call):
     (d,), (x, y) = call.cotangents, call.inputs
-    return [_fit(d, x), _fit(P.Neg()(d), y)]
+    return [_sum_to_shape(d, x), _sum_to_shape(P.Neg()(d), y)]
 
 
 @gradients.register(P.Mul)
-def _mul(call):
+def _grad_mul(call):
     (d,), (x, y) = call.cotangents, call.inputs
-    return [_fit(P.Mul()(d, y), x), _fit(P.Mul()(d, x), y)]
+    return [_sum_to_shape(P.Mul()(d, y), x), _sum_to_shape(P.Mul()(d, x), y)]
 
 
 @gradients.register(P.RealDiv, P.Div, _TrueDiv)
-def _div(call):
+def _grad_div(call):
     (d,), (x, y), (out,) = call.cotangents, call.inputs, call.outputs
-    part = P.RealDiv()(d, y)
-    return [_fit(part, x), _fit(P.Neg()(P.Mul()(part, out)), y)]
+    quotient = P.RealDiv()(d, y)
+    return [_sum_to_shape(quotient, x), _sum_to_shape(P.Neg()(P.Mul()(quotient, out)), y)]
 
 
-# ---------------------------------------------------------------------- sums, places
-def _axes(axis, rank):
+# ---------------------------------------------------------------------- reductions, indices
+def _normalize_axes(axis, rank):
     axes = (axis,) if isinstance(axis, int) else tuple(axis or ())
     return tuple(a % rank for a in axes) or tuple(range(rank))
 
 
-def _reduced(call, divided):
+def _grad_reduction(call, is_mean):
     (d,), x = call.cotangents, call.inputs[0]
-    axes = _axes(call.settings.get("axis", ()), x.ndim)
-    wide = tuple(1 if i in axes else n for i, n in enumerate(x.shape))
-    d = d if d.shape == wide else P.Reshape()(d, wide)
-    if divided:
+    axes = _normalize_axes(call.settings.get("axis", ()), x.ndim)
+    kept_dims_shape = tuple(1 if i in axes else n for i, n in enumerate(x.shape))
+    d = d if d.shape == kept_dims_shape else P.Reshape()(d, kept_dims_shape)
+    if is_mean:
         d = P.RealDiv()(d, Tensor(np.array(math.prod(x.shape[a] for a in axes)), d.dtype))
-    return [P.BroadcastTo(x.shape)(d) if wide != x.shape else d]
+    return [P.BroadcastTo(x.shape)(d) if kept_dims_shape != x.shape else d]
 
 
-gradients.register(P.ReduceSum)(lambda call: _reduced(call, False))
-gradients.register(P.ReduceMean)(lambda call: _reduced(call, True))
+gradients.register(P.ReduceSum)(lambda call: _grad_reduction(call, False))
+gradients.register(P.ReduceMean)(lambda call: _grad_reduction(call, True))
 
 
 @gradients.register(P.Transpose)
-def _transpose(call):
+def _grad_transpose(call):
     order = next(v for v in call.settings.values() if isinstance(v, tuple))
     order = [axis % len(order) for axis in order]
     return [P.Transpose()(call.cotangents[0], tuple(order.index(i) for i in range(len(order))))]
 
 
 @gradients.register(P.Concat)
-def _concat(call):
-    (d,), axis, at, found = call.cotangents, call.settings["axis"], 0, []
+def _grad_concat(call):
+    (d,), axis, offset, grads = call.cotangents, call.settings["axis"], 0, []
     axis %= d.ndim
     for x in call.inputs:
-        begin = tuple(at if i == axis else 0 for i in range(d.ndim))
-        found.append(P.Slice()(d, begin, x.shape))
-        at += x.shape[axis]
-    return found
+        begin = tuple(offset if i == axis else 0 for i in range(d.ndim))
+        grads.append(P.Slice()(d, begin, x.shape))
+        offset += x.shape[axis]
+    return grads
 
 
 @gradients.register(P.Gather)
-def _gather(call):
-    """Rows that are looked up more than once add up; those of each of the first `batch_dims` axes among themselves."""
-    (d,), (table, places) = call.cotangents, call.inputs[:2]
+def _grad_gather(call):
+    """Return the gradient of the table: cotangents of equal indices are summed, separately for each batch entry."""
+    (d,), (table, indices) = call.cotangents, call.inputs[:2]
     axis = call.settings.get("axis", 0) % table.ndim
-    batch = call.settings.get("batch_dims", 0) % max(places.ndim, 1)
-    looked_up, n = places.ndim - batch, table.shape[axis]
-    if axis > batch:  # what is looked up comes right behind the batch, and what stood between behind that
-        order = [*range(batch), *range(axis, axis + looked_up), *range(batch, axis), *range(axis + looked_up, d.ndim)]
+    batch = call.settings.get("batch_dims", 0) % max(indices.ndim, 1)
+    index_dims, n = indices.ndim - batch, table.shape[axis]
+    if axis > batch:  # the index dimensions move directly behind the batch
+        order = [*range(batch), *range(axis, axis + index_dims), *range(batch, axis), *range(axis + index_dims, d.ndim)]
         d = P.Transpose()(d, tuple(order))
-    rest, batches = d.shape[places.ndim :], table.shape[:batch]
-    d = P.Reshape()(d, (math.prod(places.shape), *rest))
+    rest, batches = d.shape[indices.ndim :], table.shape[:batch]
+    d = P.Reshape()(d, (math.prod(indices.shape), *rest))
     if batch:
-        first = n * np.arange(math.prod(batches)).reshape(*batches, *[1] * looked_up)
-        places = P.Add()(places, Tensor(first.astype(np.int32), places.dtype))
-    summed = P.UnsortedSegmentSum()(d, P.Reshape()(places, (-1,)), math.prod(batches) * n)
+        first = n * np.arange(math.prod(batches)).reshape(*batches, *[1] * index_dims)
+        indices = P.Add()(indices, Tensor(first.astype(np.int32), indices.dtype))
+    summed = P.UnsortedSegmentSum()(d, P.Reshape()(indices, (-1,)), math.prod(batches) * n)
     if batch:
         summed = P.Reshape()(summed, (*batches, n, *rest))
     back = [*range(batch), *range(batch + 1, axis + 1), batch, *range(axis + 1, table.ndim)]
@@ -206,49 +206,52 @@ def _gather(call):
 
 
 # ---------------------------------------------------------------------- products
-def _product(matmul, d, x, y, turned_x=False, turned_y=False):
-    """Gradients of a product of matrices of which either may be turned."""
-    of_x = matmul(turned_y, True)(y, d) if turned_x else matmul(False, not turned_y)(d, y)
-    of_y = matmul(True, turned_x)(d, x) if turned_y else matmul(not turned_x, False)(x, d)
-    return [of_x, of_y]
+def _grad_product(matmul, d, x, y, transpose_x=False, transpose_y=False):
+    """Return the gradients of a product of matrices, each of which may be transposed."""
+    grad_x = matmul(transpose_y, True)(y, d) if transpose_x else matmul(False, not transpose_y)(d, y)
+    grad_y = matmul(True, transpose_x)(d, x) if transpose_y else matmul(not transpose_x, False)(x, d)
+    return [grad_x, grad_y]
 
 
 @gradients.register(P.MatMul, P.BatchMatMul)
-def _matmul(call):
+def _grad_matmul(call):
     kind = P.MatMul if call.inputs[0].ndim == 2 else P.BatchMatMul
-    turned = call.settings["transpose_a"], call.settings["transpose_b"]
-    return [_fit(g, x) for g, x in zip(_product(kind, *call.cotangents, *call.inputs, *turned), call.inputs)]
+    transposes = call.settings["transpose_a"], call.settings["transpose_b"]
+    return [
+        _sum_to_shape(g, x)
+        for g, x in zip(_grad_product(kind, *call.cotangents, *call.inputs, *transposes), call.inputs)
+    ]
 
 
-def _reshaped(x, shape):
+def _reshape_to(x, shape):
     return x if x.shape == shape else P.Reshape()(x, shape)
 
 
 @gradients.register(_MatMulBroadcast)
-def _matmul_broadcast(call):
-    """A vector is a row or a column; matrices are repeated where the other side has more of them."""
+def _grad_matmul_broadcast(call):
+    """Return the gradients of `matmul`. A vector is a row or a column; batch dimensions are broadcast."""
     (d,), (x, y) = call.cotangents, call.inputs
-    rows = _reshaped(x, (1, x.shape[0]) if x.ndim == 1 else x.shape)
-    columns = _reshaped(y, (y.shape[0], 1) if y.ndim == 1 else y.shape)
+    rows = _reshape_to(x, (1, x.shape[0]) if x.ndim == 1 else x.shape)
+    columns = _reshape_to(y, (y.shape[0], 1) if y.ndim == 1 else y.shape)
     size = rows.shape[-2], columns.shape[-1]
     if columns.ndim == 2:
-        rows = _reshaped(rows, (-1, rows.shape[-1]) if rows.ndim > 2 else rows.shape)
-        found = _product(P.MatMul, _reshaped(d, (rows.shape[0], size[1])), rows, columns)
-        return [_reshaped(g, like.shape) for g, like in zip(found, (x, y))]
-    many = call.outputs[0].shape[: max(rows.ndim, columns.ndim) - 2]
-    wide = [P.BroadcastTo((*many, *m.shape[-2:]))(m) for m in (rows, columns)]
-    found = _product(P.BatchMatMul, _reshaped(d, (*many, *size)), *wide)
-    return [_reshaped(_fit(g, m), like.shape) for g, m, like in zip(found, (rows, columns), (x, y))]
+        rows = _reshape_to(rows, (-1, rows.shape[-1]) if rows.ndim > 2 else rows.shape)
+        grads = _grad_product(P.MatMul, _reshape_to(d, (rows.shape[0], size[1])), rows, columns)
+        return [_reshape_to(g, like.shape) for g, like in zip(grads, (x, y))]
+    batch_shape = call.outputs[0].shape[: max(rows.ndim, columns.ndim) - 2]
+    broadcast = [P.BroadcastTo((*batch_shape, *m.shape[-2:]))(m) for m in (rows, columns)]
+    grads = _grad_product(P.BatchMatMul, _reshape_to(d, (*batch_shape, *size)), *broadcast)
+    return [_reshape_to(_sum_to_shape(g, m), like.shape) for g, m, like in zip(grads, (rows, columns), (x, y))]
 
 
 @gradients.register(P.BiasAdd)
-def _bias_add(call):
+def _grad_bias_add(call):
     (d,) = call.cotangents
     return [d, P.BiasAddGrad(call.settings["data_format"])(d)]
 
 
 @gradients.register(P.Conv2D)
-def _conv2d(call):
+def _grad_conv2d(call):
     (d,), (x, w) = call.cotangents, call.inputs
     return [
         P.Conv2DBackpropInput(**call.settings)(d, w, x.shape),
@@ -257,26 +260,26 @@ def _conv2d(call):
 
 
 @gradients.register(P.Conv2DBackpropInput)
-def _conv2d_transpose(call):
+def _grad_conv2d_transpose(call):
     (d,), (x, w) = call.cotangents, call.inputs
     settings = {key: value for key, value in call.settings.items() if key not in ("input_sizes", "pad_list")}
     return [P.Conv2D(**settings)(d, w), P.Conv2DBackpropFilter(**settings)(x, d, w.shape)]
 
 
-# ---------------------------------------------------------------------- windows, norms, losses
+# ---------------------------------------------------------------------- pooling, norms, losses
 @gradients.register(P.MaxPool)
-def _max_pool(call):
+def _grad_max_pool(call):
     return [P.MaxPoolGrad(**call.settings)(*call.inputs, *call.outputs, *call.cotangents)]
 
 
 @gradients.register(P.AvgPool)
-def _avg_pool(call):
+def _grad_avg_pool(call):
     windows = {key: call.settings[key] for key in ("kernel_size", "strides", "pad_mode")}
     return [P.AvgPoolGradGpu(**windows)(*call.inputs, *call.outputs, *call.cotangents)]
 
 
 @gradients.register(P.LayerNorm)
-def _layer_norm(call):
+def _grad_layer_norm(call):
     x, gamma = call.inputs[:2]
     _, mean, variance = call.outputs
     axes = {key: call.settings[key] for key in ("begin_norm_axis", "begin_params_axis")}
@@ -284,31 +287,31 @@ def _layer_norm(call):
 
 
 @gradients.register(P.Softmax)
-def _softmax(call):
+def _grad_softmax(call):
     (d,), (y,) = call.cotangents, call.outputs
-    inside = P.ReduceSum(True)(P.Mul()(d, y), call.settings["axis"])
-    return [P.Mul()(y, P.Sub()(d, inside))]
+    weighted_sum = P.ReduceSum(True)(P.Mul()(d, y), call.settings["axis"])
+    return [P.Mul()(y, P.Sub()(d, weighted_sum))]
 
 
 @gradients.register(P.LogSoftmax)
-def _log_softmax(call):
+def _grad_log_softmax(call):
     return [P.LogSoftmaxGrad(call.settings["axis"])(call.outputs[0], call.cotangents[0])]
 
 
 @gradients.register(P.SoftmaxCrossEntropyWithLogits)
-def _cross_entropy(call):
+def _grad_cross_entropy(call):
     """The operator's second result is its gradient."""
     return [P.Mul()(call.outputs[1], P.ExpandDims()(call.cotangents[0], -1))]
 
 
 @gradients.register(P.SparseSoftmaxCrossEntropyWithLogits)
-def _sparse_cross_entropy(call):
+def _grad_sparse_cross_entropy(call):
     return [P.Mul()(P.SparseSoftmaxCrossEntropyWithLogits(is_grad=True)(*call.inputs[:2]), call.cotangents[0])]
 
 
 @gradients.register(P.BatchNorm)
-def _batch_norm(call):
-    """In evaluation: the statistics are not those of the batch."""
+def _grad_batch_norm(call):
+    """Return the gradients of BatchNorm in evaluation mode, which uses the running statistics."""
     x, scale, _, mean, variance = call.inputs[:5]
     settings = {key: call.settings[key] for key in ("is_training", "epsilon")}
     return P.BatchNormGrad(**settings)(call.cotangents[0], x, scale, mean, variance)[:3]

@@ -1,4 +1,4 @@
-"""What MindSpore computes of shapes, on plain numbers and tuples of them: it is done while a file is read."""
+"""Constant folding of shape computations on Python numbers and tuples while a file is read."""
 
 import operator
 from collections.abc import Callable
@@ -6,45 +6,45 @@ from typing import Any
 
 import numpy as np
 
-from msnb.exchange.mindir.operators import Unsayable, dtype_numbered
+from msnb.exchange.mindir.operators import NotExpressible, dtype_of_id
 from msnb.exchange.mindir.values import Ref, leaves
 
-_MOST = 1 << 16  # items of a tuple: shapes have fewer
+_MAX_ITEMS = 1 << 16  # length of a tuple; shapes are shorter
 
 
-def _cast(value, kind):
-    return dtype_numbered(kind).type(value).item()
+def _cast_scalar(value, kind):
+    return dtype_of_id(kind).type(value).item()
 
 
-def _tensor(value, kind=None):
-    found = np.asarray(value)
-    return found if kind is None else found.astype(dtype_numbered(kind))
+def _to_array(value, kind=None):
+    array = np.asarray(value)
+    return array if kind is None else array.astype(dtype_of_id(kind))
 
 
-def _slice(sequence, start, stop, step):
+def _slice_sequence(sequence, start, stop, step):
     return tuple(sequence[start:stop:step])
 
 
-def _power(base, exponent):
+def _raise_to_power(base, exponent):
     if abs(exponent) > 64:
-        raise Unsayable(f"a power of {exponent}")
+        raise NotExpressible(f"a power of {exponent}")
     return base**exponent
 
 
-def _repeated(sequence, times):
-    if len(sequence) * max(times, 0) > _MOST:
-        raise Unsayable(f"a tuple of {len(sequence)} items, {times} times")
+def _repeat_sequence(sequence, times):
+    if len(sequence) * max(times, 0) > _MAX_ITEMS:
+        raise NotExpressible(f"a tuple of {len(sequence)} items, {times} times")
     return tuple(sequence) * times
 
 
-_FOLDED: dict[str, Callable[..., Any]] = {
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ScalarAdd": operator.add,
     "ScalarSub": operator.sub,
     "ScalarMul": operator.mul,
     "ScalarDiv": operator.truediv,
     "ScalarFloorDiv": operator.floordiv,
     "ScalarMod": operator.mod,
-    "ScalarPow": _power,
+    "ScalarPow": _raise_to_power,
     "ScalarUsub": operator.neg,
     "ScalarUadd": operator.pos,
     "ScalarMax": max,
@@ -55,22 +55,22 @@ _FOLDED: dict[str, Callable[..., Any]] = {
     "ScalarGt": operator.gt,
     "ScalarGe": operator.ge,
     "ScalarBool": bool,
-    "ScalarCast": _cast,
+    "ScalarCast": _cast_scalar,
     "BoolNot": operator.not_,
     "BoolAnd": lambda a, b: a and b,
     "BoolOr": lambda a, b: a or b,
     "BoolEq": operator.eq,
     "sequence_len": len,
-    "SequenceSlice": _slice,
+    "SequenceSlice": _slice_sequence,
     "SequenceAdd": lambda a, b: (*a, *b),
-    "SequenceMul": _repeated,
+    "SequenceMul": _repeat_sequence,
     "SequenceMax": max,
     "SequenceMin": min,
     "InSequence": lambda item, sequence: item in sequence,
     "RealTupleGetItem": operator.getitem,
-    "ScalarToTensor": _tensor,
-    "TupleToTensor": _tensor,
-    "ListToTensor": _tensor,
+    "ScalarToTensor": _to_array,
+    "TupleToTensor": _to_array,
+    "ListToTensor": _to_array,
     "TensorToScalar": lambda value: value.item(),
     "TensorToTuple": lambda value: tuple(value.tolist()),
 }
@@ -80,33 +80,33 @@ SHAPES = ("Shape", "DynamicShape", "TensorShape")
 
 
 def is_of_shapes(op: str) -> bool:
-    """Whether an operator is one of these, or what gives a shape."""
-    return op in _FOLDED or op in SHAPES
+    """Return True for an operator that computes with shapes or returns one."""
+    return op in _FUNCTIONS or op in SHAPES
 
 
 def is_folded(op: str, values: list[Any]) -> bool:
-    """Whether an operator is computed at once: all that it is given is known."""
-    return op in _FOLDED and not any(isinstance(leaf, Ref) for value in values for leaf in leaves(value))
+    """Return True if an operator can be computed now: all its inputs are constants."""
+    return op in _FUNCTIONS and not any(isinstance(leaf, Ref) for value in values for leaf in leaves(value))
 
 
-def folded(op: str, values: list[Any]) -> Any:
-    """What such an operator gives.
+def fold(op: str, values: list[Any]) -> Any:
+    """Compute such an operator.
 
     Raises:
-        Unsayable: If it gives nothing that a shape has to do with.
+        NotExpressible: If the result cannot be part of a shape.
     """
     try:
-        result = _FOLDED[op](*values)
+        result = _FUNCTIONS[op](*values)
     except ZeroDivisionError:
-        raise Unsayable("a division by 0") from None
+        raise NotExpressible("a division by 0") from None
     if isinstance(result, int) and not -(1 << 63) <= result < 1 << 63:
-        raise Unsayable("a number of more than 64 bits")
-    if isinstance(result, tuple) and len(result) > _MOST:
-        raise Unsayable(f"a tuple of {len(result)} items")
+        raise NotExpressible("a number of more than 64 bits")
+    if isinstance(result, tuple) and len(result) > _MAX_ITEMS:
+        raise NotExpressible(f"a tuple of {len(result)} items")
     return result
 
 
 def shape_of(value: Any) -> tuple[int, ...] | None:
-    """The shape of a value, None where it is not all known."""
+    """Return the shape of a value, or None if a length is unknown."""
     shape = value.node.types[value.slot].shape if isinstance(value, Ref) else np.shape(value)
     return None if any(size < 0 for size in shape) else tuple(shape)

@@ -1,8 +1,7 @@
-"""Inputs with axes of any length (None).
+"""Graphs of networks whose inputs have axes of any length (None), for MINDIR.
 
-A dimension that is the product of such axes is computed where an operator has to be told it. One that is not, such as
-that of what a convolution with a stride gives, is only known to be unknown, which is all that a shape in a MINDIR file
-has to say.
+A dimension that is a product of such axes is computed where an operator needs it. Another one, such as the output size
+of a convolution with a stride, is `Unknown`, which is sufficient for the shapes in a MINDIR file.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,5 +21,5 @@ class _Merge(Merge):
 
 
 def graph_of(net: Callable[..., Any], inputs: Sequence[Any]) -> FuncGraph:
-    """The graph of a network; dimensions that differ are an `Extent` or `Unknown`, see `any_length`."""
+    """Return the graph of a network. Dimensions that differ are an `Extent` or `Unknown`, see `any_length`."""
     return any_length.graph_of(net, inputs, _Merge)

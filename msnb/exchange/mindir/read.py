@@ -1,9 +1,9 @@
-"""From a MINDIR file to a graph: functions are followed as they call each other, and what they do is written down.
+"""Read a MINDIR file as a graph: functions are followed as they call each other, and their nodes are collected.
 
-Reading is a run without numbers. A value is a `Ref` (a result of a node), a constant, a tuple of values, a function
-that waits for arguments (`Closure`), or a choice among two of these. What only orders side effects (Load, UpdateState,
-Depend) disappears on the way. A call puts the nodes of a function where the call stands; of a choice that is called
-comes a Switch, and of a function that calls itself a While.
+Reading is an abstract interpretation. A value is a `Ref` (a result of a node), a constant, a tuple of values, a
+function with some of its arguments (`Closure`), or a choice among closures. Nodes that only order side effects (Load,
+UpdateState, Depend) are dropped. A call inlines the nodes of the function. A called choice becomes a Switch, a function
+that calls itself a While.
 """
 
 import os
@@ -15,29 +15,29 @@ import numpy as np
 
 from msnb.core.operator import REGISTRY
 from msnb.core.tensor import Tensor, box
-from msnb.exchange.mindir import forms as _forms  # noqa: F401 - fills the table
-from msnb.exchange.mindir import gradient_forms as _gradient_forms  # noqa: F401 - and this one
-from msnb.exchange.mindir.closing import close, freeze
+from msnb.exchange.mindir import forms as _forms  # noqa: F401 - fills the rule table
+from msnb.exchange.mindir import gradient_forms as _gradient_forms  # noqa: F401 - fills the rule table
+from msnb.exchange.mindir.closing import close_subgraphs, freeze_statistics
 from msnb.exchange.mindir.control import ControlFlow
-from msnb.exchange.mindir.host import SHAPES, folded, is_folded, is_of_shapes, shape_of
-from msnb.exchange.mindir.operators import Unsayable, call_of
+from msnb.exchange.mindir.host import SHAPES, fold, is_folded, is_of_shapes, shape_of
+from msnb.exchange.mindir.operators import NotExpressible, call_of
 from msnb.exchange.mindir.spelling import dtype_of
 from msnb.exchange.mindir.structure import ITEMS, STRUCTURE
 from msnb.exchange.mindir.values import (
-    ORDER,
-    Again,
+    START,
+    BackEdge,
     Choice,
     Closure,
-    Layers,
-    Order,
+    EffectToken,
+    IndexedChoice,
     Ref,
     class_name,
+    element_type_name,
     is_leaf,
     is_spelling,
     leaves,
-    own_name,
+    local_name,
     slot_of,
-    spelled,
     type_of,
     types_of,
 )
@@ -47,24 +47,24 @@ from msnb.formats.reading import BadFileError
 from msnb.ir.anf import CNode, FuncGraph, OpenGraph, ParameterNode, TensorType, ValueNode
 from msnb.nn.graph_cell import prune
 
-_MOST = 1_000_000  # nodes that are followed; functions that call each other can be more than any memory holds
-_DEEPEST = 100  # functions that are followed within each other
+_MAX_NODES = 1_000_000  # nodes that are followed; functions that call each other can expand beyond any memory
+_MAX_DEPTH = 100  # nested functions
 
 
 class Weights(Mapping[str, Any]):
-    """The values of Parameters by name, read when they are asked for.
+    """Values of Parameters by name, read on access.
 
     Args:
         messages (list[dict]): Tensors of the file.
-        beside (Beside): Where they stand that are not in the file.
+        external (Beside): Reads Tensors that are stored in other files.
     """
 
-    def __init__(self, messages: list[dict[str, Any]], beside: mindir.Beside) -> None:
-        self._messages = {own_name(message.get("name", "")): message for message in messages}
-        self._beside = beside
+    def __init__(self, messages: list[dict[str, Any]], external: mindir.Beside) -> None:
+        self._messages = {local_name(message.get("name", "")): message for message in messages}
+        self._external = external
 
     def __getitem__(self, name: str) -> np.ndarray:
-        return mindir.array(self._messages[name], self._beside)
+        return mindir.array(self._messages[name], self._external)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._messages)
@@ -74,11 +74,11 @@ class Weights(Mapping[str, Any]):
 
 
 def read(path: str, cipher: Cipher | Own | None = None) -> FuncGraph:
-    """The graph in a MINDIR file.
+    """Return the graph in a MINDIR file.
 
     Args:
         path (str): The file.
-        cipher (Cipher): What it was encrypted with. Default: None, it is not.
+        cipher (Cipher): The cipher of an encrypted file. Default: None, it is not encrypted.
 
     Returns:
         FuncGraph, with the values of its Parameters.
@@ -88,32 +88,32 @@ def read(path: str, cipher: Cipher | Own | None = None) -> FuncGraph:
         NotImplementedError: If it is built in a way that msnb does not read.
         OSError: If it cannot be read.
     """
-    return _read(path, True, cipher)
+    return _read_file(path, True, cipher)
 
 
 def look(path: str) -> FuncGraph:
-    """The graph in a file, with operators that msnb does not have as they stand there; see `read`."""
-    return _read(path, False)
+    """Return the graph in a file. Operators that msnb does not have keep their names; see `read`."""
+    return _read_file(path, False)
 
 
-def _read(path, strict, cipher=None):
+def _read_file(path, strict, cipher=None):
     model = mindir.opened(path, cipher)
     if model.get("ir_version") == mindir_first.VERSION:
         model = mindir_first.renewed(model, path)
     weights = model["graph"].get("parameter", [])
-    beside = Weights(weights, mindir.Beside(os.path.dirname(os.path.abspath(path)), cipher))
+    values = Weights(weights, mindir.Beside(os.path.dirname(os.path.abspath(path)), cipher))
 
     def build(shapes):
-        graph = _followed(model, path, True, shapes)
-        graph.weights = beside
+        graph = _build_graph(model, path, True, shapes)
+        graph.weights = values
         return graph
 
-    graph = _followed(model, path, strict)
-    graph.weights = beside
+    graph = _build_graph(model, path, strict)
+    graph.weights = values
     return graph.built_by(build) if isinstance(graph, OpenGraph) else graph
 
 
-def _followed(model, path, strict, shapes=None):
+def _build_graph(model, path, strict, shapes=None):
     try:
         return Reader(model, path, strict, shapes).graph()
     except (BadFileError, NotImplementedError, ShapeError):
@@ -125,14 +125,14 @@ def _followed(model, path, strict, shapes=None):
 
 
 class Reader(ControlFlow):
-    """One file being read.
+    """Reads one file.
 
     Args:
-        model (dict): What `msnb.formats.mindir.opened` gives.
+        model (dict): The result of `msnb.formats.mindir.opened`.
         path (str): The file, for messages.
-        strict (bool): Whether an operator that cannot run is refused, rather than shown as it is. Default: True.
-        shapes (list[tuple]): Shapes of the inputs, of a file that leaves some of their axes open. Default: None: what
-            depends on such axes is shown as it stands in the file.
+        strict (bool): Refuse an operator that cannot run, rather than show it. Default: True.
+        shapes (list[tuple]): Shapes of the inputs, for a file that leaves some of their axes open. Default: None: nodes
+            that depend on such axes are shown as in the file.
     """
 
     def __init__(
@@ -142,110 +142,112 @@ class Reader(ControlFlow):
         self.strict: bool = strict
         self.shapes = shapes
         self.main = model["graph"]
-        taken = [tensor for value in self.main.get("input", []) for tensor in value.get("tensor", [])]
-        self.is_open = shapes is None and any(size < 0 for tensor in taken for size in tensor.get("dims", ()))
+        inputs = [tensor for value in self.main.get("input", []) for tensor in value.get("tensor", [])]
+        self.is_open = shapes is None and any(size < 0 for tensor in inputs for size in tensor.get("dims", ()))
         self.functions = {g.get("name", ""): g for g in [self.main, *model.get("functions", [])]}
         self.primitives = {p.get("name", ""): p for p in model.get("primitives", [])}
-        self.followed: int = 0
+        self.followed_count: int = 0
         self.depth: int = 0
-        self.made: int = 0
-        self.nodes: list[CNode] = []  # of the graph in the making
-        self.top = self.nodes  # of the outermost one
-        self.active: tuple[str, ...] = ()  # functions whose call is an `Again`
-        self.unknown: dict[str, str] = {}  # operators that msnb does not have -> why
+        self.node_count: int = 0
+        self.nodes: list[CNode] = []  # of the graph that is being built
+        self.main_nodes = self.nodes  # of the outermost graph
+        self.active: tuple[str, ...] = ()  # functions whose call is a `BackEdge`
+        self.unsupported: dict[str, str] = {}  # operator that msnb does not have -> reason
         self.globals: dict[str, Any] = {}
-        self._reach: dict[Any, frozenset[str]] = {}
+        self._reachable_cache: dict[Any, frozenset[str]] = {}
         for function in self.functions.values():
             for node in function.get("node", []):
                 if node.get("op_type") == "Constant":
                     for name in node.get("output", []):
-                        self.globals[name] = self._constant(node)
+                        self.globals[name] = self._read_constant(node)
 
     def graph(self) -> FuncGraph:
-        """The whole graph."""
+        """Return the complete graph."""
         main = self.main
-        weights = [self._parameter(message, True) for message in main.get("parameter", [])]
+        weights = [self._read_parameter(message, True) for message in main.get("parameter", [])]
         if main.get("map_parameter"):
             raise NotImplementedError(f"{self.path!r} holds hash tables (MapParameter), which msnb does not have.")
-        inputs = [self._parameter(value, False) for value in main.get("input", [])]
+        inputs = [self._read_parameter(value, False) for value in main.get("input", [])]
         if self.shapes is not None:
-            self._shape(inputs)
+            self._set_input_shapes(inputs)
         env = {message["name"]: Ref(node, 0) for message, node in zip(main.get("parameter", []), weights)}
         self.globals.update(env)
-        result = self._call(main.get("name", ""), [Ref(node, 0) for node in inputs], inputs_are=True)
+        result = self._call_function(main.get("name", ""), [Ref(node, 0) for node in inputs], is_main=True)
         outputs = [(self._node_of(leaf), leaf.slot if isinstance(leaf, Ref) else 0) for leaf in leaves(result)]
-        if self.unknown:
-            told = "; ".join(f"{name} ({why})" for name, why in sorted(self.unknown.items()))
-            raise NotImplementedError(f"{self.path!r} has operators that msnb cannot read: {told}.")
+        if self.unsupported:
+            unsupported = "; ".join(f"{name} ({why})" for name, why in sorted(self.unsupported.items()))
+            raise NotImplementedError(f"{self.path!r} has operators that msnb cannot read: {unsupported}.")
         kind = OpenGraph if self.is_open else FuncGraph
-        made = kind(main.get("name", "main"), [*weights, *inputs], self.nodes, outputs)
-        prune(made)
-        close(made)
-        freeze(made)
-        made.name = class_name(main.get("name", "main"))
-        return made
+        graph = kind(main.get("name", "main"), [*weights, *inputs], self.nodes, outputs)
+        prune(graph)
+        close_subgraphs(graph)
+        freeze_statistics(graph)
+        graph.name = class_name(main.get("name", "main"))
+        return graph
 
-    def _parameter(self, message, weight):
+    def _read_parameter(self, message, weight):
         tensor = message if weight else (message.get("tensor") or [None])[0]
         if tensor is None:
             raise NotImplementedError(f"{self.path!r} takes an input that is no Tensor: {message.get('name')!r}.")
         kind = type_of(tensor)
         trained = weight and kind.dtype.startswith(("Float", "BFloat"))
-        return ParameterNode(own_name(message.get("name", "")), (kind,), weight, trained)
+        return ParameterNode(local_name(message.get("name", "")), (kind,), weight, trained)
 
-    def _shape(self, inputs):
-        """Give the inputs their shapes; ValueError where the file does not take them."""
+    def _set_input_shapes(self, inputs):
+        """Set the shapes of the inputs; raise ShapeError if the file does not accept them."""
         for node, shape in zip(inputs, self.shapes, strict=True):
-            (known,) = node.types
-            fits = len(shape) == len(known.shape) and all(n in (-1, m) for n, m in zip(known.shape, shape))
-            if not fits and known.shape != (-2,):
-                told = ", ".join("any" if n == -1 else str(n) for n in known.shape)
-                raise ShapeError(f"The input '{node.name}' of {self.path!r} has the shape ({told}), but got {shape}.")
-            node.types = (TensorType(known.dtype, shape, known.itemsize),)
+            (declared,) = node.types
+            fits = len(shape) == len(declared.shape) and all(n in (-1, m) for n, m in zip(declared.shape, shape))
+            if not fits and declared.shape != (-2,):
+                declared_text = ", ".join("any" if n == -1 else str(n) for n in declared.shape)
+                raise ShapeError(
+                    f"The input '{node.name}' of {self.path!r} has the shape ({declared_text}), but got {shape}."
+                )
+            node.types = (TensorType(declared.dtype, shape, declared.itemsize),)
 
-    def _constant(self, node):
+    def _read_constant(self, node):
         attributes = node.get("attribute", [])
         kind = attributes[0].get("type", 0) if attributes else mindir.NONE
         if kind in (mindir.UMONAD, mindir.IOMONAD):
-            return ORDER
+            return START
         try:
             return mindir.value_of(attributes[0]) if attributes else None
         except BadFileError as error:
-            return error  # raised by whoever needs it
+            return error  # `_lookup_value` raises it when the constant is used
 
     # ------------------------------------------------------------------ following functions
-    def _call(self, name, values, inputs_are=False):
-        """What a function gives for values."""
+    def _call_function(self, name, values, is_main=False):
+        """Follow the call of a function and return its result."""
         if name in self.active:
-            return Again(name, tuple(values))
+            return BackEdge(name, tuple(values))
         if name not in self.functions:
             raise BadFileError(f"{self.path!r} is damaged: it calls {name!r}, which is not in it.")
-        if not inputs_are and name in self._reached(name):
-            return self._loop(name, values)
+        if not is_main and name in self._reachable_functions(name):
+            return self._read_loop(name, values)
         self.depth += 1
-        if self.depth > _DEEPEST:
-            raise NotImplementedError(f"{self.path!r} has functions that call each other {_DEEPEST} deep.")
-        env = self._bound(name, values)
+        if self.depth > _MAX_DEPTH:
+            raise NotImplementedError(f"{self.path!r} has functions that call each other {_MAX_DEPTH} deep.")
+        env = self._bind_inputs(name, values)
         for node in self.functions[name].get("node", []):
-            self._follow(node, env)
+            self._follow_node(node, env)
         self.depth -= 1
-        return self._output(name, env)
+        return self._function_result(name, env)
 
-    def _bound(self, name, values):
+    def _bind_inputs(self, name, values):
         inputs = [value["name"] for value in self.functions[name].get("input", [])]
         values = list(values)
-        if len(values) < len(inputs):  # what orders side effects may be left out
-            values += [ORDER] * (len(inputs) - len(values))
+        if len(values) < len(inputs):  # inputs that order side effects may be missing
+            values += [START] * (len(inputs) - len(values))
         return dict(zip(inputs, values[: len(inputs)], strict=True))
 
-    def _output(self, name, env):
+    def _function_result(self, name, env):
         outputs = self.functions[name].get("output", [])
         if not outputs:
             raise BadFileError(f"{self.path!r} is damaged: the function {name!r} gives nothing.")
-        found = [self._value(output["name"], env) for output in outputs]
-        return found[0] if len(found) == 1 else tuple(found)
+        results = [self._lookup_value(output["name"], env) for output in outputs]
+        return results[0] if len(results) == 1 else tuple(results)
 
-    def _value(self, name, env):
+    def _lookup_value(self, name, env):
         if name in env:
             value = env[name]
         elif name in self.globals:
@@ -258,110 +260,112 @@ class Reader(ControlFlow):
             raise value
         return value
 
-    def _follow(self, node, env):
-        """Do what one node says."""
-        self.followed += 1
-        if self.followed > _MOST:
-            raise NotImplementedError(f"{self.path!r} has functions that call each other more than {_MOST} times.")
+    def _follow_node(self, node, env):
+        """Follow one node."""
+        self.followed_count += 1
+        if self.followed_count > _MAX_NODES:
+            raise NotImplementedError(f"{self.path!r} has functions that call each other more than {_MAX_NODES} times.")
         op_type = node.get("op_type", "")
         if op_type == "Constant":
             return
         if not node.get("output"):
             raise BadFileError(f"{self.path!r} is damaged: a node {op_type!r} gives nothing.")
-        values = [self._value(name, env) for name in node.get("input", [])]
+        values = [self._lookup_value(name, env) for name in node.get("input", [])]
         target = op_type.removeprefix("REF::")
         if target in self.primitives or op_type == target and target not in self.functions and target not in env:
             primitive = self.primitives.get(target, {"op_type": target, "attribute": node.get("attribute", [])})
-            value = self._operator(primitive, values, node)
+            value = self._read_operator(primitive, values, node)
         elif target in self.functions:
-            value = self._call(target, values)
+            value = self._call_function(target, values)
         else:
-            value = self._enter(self._value(target, env), values)
+            value = self._call_value(self._lookup_value(target, env), values)
         env[node["output"][0]] = value
 
-    def _enter(self, called, values):
-        """Call a value."""
-        if isinstance(called, Closure):
-            return self._call(called.function, [*called.values, *values])
-        if isinstance(called, Choice):
-            yes, no = (Closure(c.function, (*c.values, *values)) for c in (called.yes, called.no))
-            return self._branch(called.predicate, yes, no)
-        if isinstance(called, Layers):
-            return self._one_of(called.index, [Closure(w.function, (*w.values, *values)) for w in called.ways])
+    def _call_value(self, callee, values):
+        """Call a closure or a choice."""
+        if isinstance(callee, Closure):
+            return self._call_function(callee.function, [*callee.values, *values])
+        if isinstance(callee, Choice):
+            yes, no = (Closure(c.function, (*c.values, *values)) for c in (callee.yes, callee.no))
+            return self._call_choice(callee.predicate, yes, no)
+        if isinstance(callee, IndexedChoice):
+            return self._call_indexed(
+                callee.index, [Closure(w.function, (*w.values, *values)) for w in callee.closures]
+            )
         raise BadFileError(f"{self.path!r} is damaged: it calls something that is no function.")
 
     # ------------------------------------------------------------------ operators
-    def _operator(self, primitive, values, node):
+    def _read_operator(self, primitive, values, node):
         op = primitive.get("op_type", "")
         structural = STRUCTURE.get(op)
         if structural is not None and not (self.is_open and op in ITEMS and isinstance(values[0], Ref)):
             return structural(values)
         if op in SHAPES and values and shape_of(values[0]) is not None:
-            found = shape_of(values[0])
-            return found if op == "Shape" else np.array(found)
+            shape = shape_of(values[0])
+            return shape if op == "Shape" else np.array(shape)
         attributes = {
             a.get("name", ""): mindir.value_of(a) for a in primitive.get("attribute", []) if not is_spelling(a)
         }
         abstract = next((a for a in node.get("attribute", []) if a.get("name") == "shape"), None)
         if abstract is None:
             raise BadFileError(f"{self.path!r} is damaged: a node {op!r} does not say what it gives.")
-        values = [v for v in values if not isinstance(v, Order)]
+        values = [v for v in values if not isinstance(v, EffectToken)]
         if is_folded(op, values):
             try:
-                return folded(op, values)
-            except Unsayable as why:
+                return fold(op, values)
+            except NotExpressible as why:
                 raise BadFileError(f"{self.path!r} is damaged: '{op}' gives {why}.") from None
         types = tuple(types_of(abstract))
         if op in REGISTRY and REGISTRY[op].written:
-            return self._writing(op, primitive.get("prim_type", 1) == 2, values, attributes, node)
+            return self._read_parameter_write(op, primitive.get("prim_type", 1) == 2, values, attributes, node)
         try:
-            name, given = call_of(op, primitive.get("prim_type", 1) == 2, values, attributes)
-        except Unsayable as why:
+            name, args = call_of(op, primitive.get("prim_type", 1) == 2, values, attributes)
+        except NotExpressible as why:
             if self.strict and not (self.is_open and is_of_shapes(op)):
-                self.unknown.setdefault(op, str(why))
-            name, given = "", {}
+                self.unsupported.setdefault(op, str(why))
+            name, args = "", {}
         scope = node.get("domain", "").rpartition("/")[0]
-        made = None
+        result = None
         if name:
             try:
-                made = self._made(name, given, types, scope)
-            except Computed:
+                result = self._add_call(name, args, types, scope)
+            except ComputedAttribute:
                 if not self.is_open:
                     raise
-        if made is None:
-            shown = [leaf for leaf in leaves(values) if is_leaf(leaf)]
-            made = self._add(op, shown, types, scope, attributes)
+        if result is None:
+            tensors = [leaf for leaf in leaves(values) if is_leaf(leaf)]
+            result = self._add_node(op, tensors, types, scope, attributes)
         if abstract.get("type") == mindir.TUPLE:
-            return tuple(Ref(made, i) for i in range(len(made.types)))
-        return Ref(made, 0)
+            return tuple(Ref(result, i) for i in range(len(result.types)))
+        return Ref(result, 0)
 
-    def _writing(self, op, function, values, attributes, node):
-        """A node that gives Parameters new values: its results are these."""
-        if self.active or self.nodes is not self.top:
+    def _read_parameter_write(self, op, function, values, attributes, node):
+        """Read a node that writes Parameters and return their new values."""
+        if self.active or self.nodes is not self.main_nodes:
             raise NotImplementedError(
                 f"{self.path!r} writes Parameters in a branch or a loop, which msnb does not read."
             )
         try:
-            name, given = call_of(op, function, values, attributes)
-        except Unsayable as why:
+            name, args = call_of(op, function, values, attributes)
+        except NotExpressible as why:
             raise NotImplementedError(f"{self.path!r} has an operator that msnb cannot read: {op} ({why}).") from None
-        written = [given[REGISTRY[name].inputs[place].name] for place in REGISTRY[name].written]
+        written = [args[REGISTRY[name].inputs[index].name] for index in REGISTRY[name].written]
         if not all(isinstance(value, Ref) and isinstance(value.node, ParameterNode) for value in written):
             raise BadFileError(f"{self.path!r} is damaged: '{op}' writes what is no Parameter.")
         types = tuple(value.node.types[value.slot] for value in written)
-        made = self._made(name, given, types, node.get("domain", "").rpartition("/")[0])
-        results = tuple(Ref(made, slot) for slot in range(len(types)))
+        node_added = self._add_call(name, args, types, node.get("domain", "").rpartition("/")[0])
+        results = tuple(Ref(node_added, slot) for slot in range(len(types)))
         return results if REGISTRY[name].returns_written and len(results) > 1 else results[0]
 
-    def _made(self, name, given, types, scope):
-        """The node of a call."""
+    def _add_call(self, name, args, types, scope):
+        """Add the node of an operator call."""
         op = REGISTRY[name]
-        inputs, layout, attrs = [], [], {k: given[k] for k in op.attributes if k in given}
+        inputs, layout, attrs = [], [], {k: args[k] for k in op.attributes if k in args}
         for inp in op.inputs:
-            value = given.get(inp.name, inp.default)
+            value = args.get(inp.name, inp.default)
             if inp.kind is not None:
                 layout.append(-1)
-                attrs[inp.name] = _static(value, inp.name, name)
+                attrs[inp.name] = _check_static(value, inp.name, name)
             elif inp.many:
                 items = leaves(value)
                 layout.append((len(items),))
@@ -372,40 +376,42 @@ class Reader(ControlFlow):
                 layout.append(1)
                 inputs.append(value)
         for key, value in attrs.items():
-            attrs[key] = _static(value, key, name)
-        attrs = _bound(op, attrs)
-        plain = all(entry == 1 for entry in layout)
+            attrs[key] = _check_static(value, key, name)
+        attrs = _normalize_settings(op, attrs)
+        is_plain = all(entry == 1 for entry in layout)
         if self.shapes is not None and not op.written:
-            types = self._types(op, attrs, None if plain else tuple(layout), inputs)
-        return self._add(name.lstrip("_"), inputs, types, scope, attrs, None if plain else tuple(layout))
+            types = self._infer_types(op, attrs, None if is_plain else tuple(layout), inputs)
+        return self._add_node(name.lstrip("_"), inputs, types, scope, attrs, None if is_plain else tuple(layout))
 
-    def _types(self, op, attrs, layout, inputs):
-        """What a call gives for the shapes at hand."""
-        known = [None if isinstance(value, Ref) else _boxed(value) for value in inputs]
+    def _infer_types(self, op, attrs, layout, inputs):
+        """Return the types of a call's results for the given input shapes."""
+        constants = [None if isinstance(value, Ref) else _box_constant(value) for value in inputs]
 
         def run(*arrays):
-            given = iter(arrays)
-            out = op.again(attrs, layout, [box(next(given)) if value is None else value for value in known])
+            remaining = iter(arrays)
+            out = op.again(attrs, layout, [box(next(remaining)) if value is None else value for value in constants])
             return [o._array for o in (out if isinstance(out, (tuple, list)) else (out,))]
 
         kinds = [value.node.types[value.slot] for value in inputs if isinstance(value, Ref)]
         try:
             outs = jax.eval_shape(run, *[jax.ShapeDtypeStruct(kind.shape, dtype_of(kind.dtype)) for kind in kinds])
         except (ValueError, TypeError) as error:
-            told = ", ".join(map(str, self.shapes))
-            raise ShapeError(f"{self.path!r} does not take inputs of the shapes {told}: {error}") from None
-        return tuple(TensorType(spelled(o.dtype), o.shape, o.dtype.itemsize) for o in outs)
+            shapes_text = ", ".join(map(str, self.shapes))
+            raise ShapeError(f"{self.path!r} does not take inputs of the shapes {shapes_text}: {error}") from None
+        return tuple(TensorType(element_type_name(o.dtype), o.shape, o.dtype.itemsize) for o in outs)
 
-    def _add(self, op, values, types, scope="Default", attrs=None, layout=None, graphs=()):
+    def _add_node(self, op, values, types, scope="Default", attrs=None, layout=None, graphs=()):
         inputs = tuple(self._node_of(value) for value in values)
         slots = tuple(slot_of(value) for value in values)
-        self.made += 1
-        node = CNode(op, inputs, slots, types, attrs=attrs, scope=scope, layout=layout, graphs=graphs, id=self.made)
+        self.node_count += 1
+        node = CNode(
+            op, inputs, slots, types, attrs=attrs, scope=scope, layout=layout, graphs=graphs, id=self.node_count
+        )
         self.nodes.append(node)
         return node
 
     def _node_of(self, value):
-        """The node of a value: a constant becomes one."""
+        """Return the node of a value. A constant becomes a ValueNode."""
         if isinstance(value, Ref):
             return value.node
         if value is None:
@@ -413,35 +419,35 @@ class Reader(ControlFlow):
         if not is_leaf(value):
             raise BadFileError(f"{self.path!r} is damaged: {value!r:.80} stands where a Tensor should.")
         array = np.asarray(value)
-        return ValueNode(value, (TensorType(spelled(array.dtype), array.shape, array.dtype.itemsize),))
+        return ValueNode(value, (TensorType(element_type_name(array.dtype), array.shape, array.dtype.itemsize),))
 
 
-class Computed(NotImplementedError):
-    """An attribute is computed."""
+class ComputedAttribute(NotImplementedError):
+    """An attribute is computed by another node."""
 
 
 class ShapeError(ValueError):
-    """The file is not for inputs of these shapes."""
+    """The file does not accept inputs of these shapes."""
 
 
-def _boxed(value):
-    """A constant as an operator takes it: a number stays one, since it widens nothing."""
+def _box_constant(value):
+    """Return a constant as an operator input. A Python number stays one: it does not take part in type promotion."""
     return Tensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
 
 
-def _bound(op, settings):
-    """Settings as those of a traced call: attributes in normal form, with defaults for what a file leaves out."""
-    own = {key: value for key, value in settings.items() if key in op.attributes}
+def _normalize_settings(op, settings):
+    """Return settings as in a traced call: attributes in normal form, with defaults for missing ones."""
+    attributes = {key: value for key, value in settings.items() if key in op.attributes}
     try:
-        return {**op.bind_attributes((), own), **{k: v for k, v in settings.items() if k not in own}}
-    except (TypeError, ValueError):  # the graph can be looked at; the operator says what is wrong when it runs
+        return {**op.bind_attributes((), attributes), **{k: v for k, v in settings.items() if k not in attributes}}
+    except (TypeError, ValueError):  # the graph can still be shown; the operator reports the error when it runs
         return settings
 
 
-def _static(value, what, op):
-    """An attribute, which must not be computed."""
+def _check_static(value, what, op):
+    """Return an attribute, or raise an error if it is computed."""
     if isinstance(value, np.ndarray):
         return value.tolist()
     if any(isinstance(leaf, Ref) for leaf in leaves(value)):
-        raise Computed(f"'{op}' in the file has a '{what}' that is computed, which msnb does not read.")
+        raise ComputedAttribute(f"'{op}' in the file has a '{what}' that is computed, which msnb does not read.")
     return value

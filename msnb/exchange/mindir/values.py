@@ -1,4 +1,4 @@
-"""What a value is while a MINDIR file is read: a result of a node, a function, a choice; names and types of a file."""
+"""Abstract values while a MINDIR file is read: results of nodes, closures, choices; names and types of a file."""
 
 from typing import Any, NamedTuple
 
@@ -18,39 +18,41 @@ class Ref(NamedTuple):
 
 
 class Closure(NamedTuple):
-    """A function with its first arguments."""
+    """A function with its leading arguments."""
 
     function: str
     values: tuple[Any, ...]
 
 
 class Choice(NamedTuple):
-    """One of two functions."""
+    """A choice between two functions by a predicate."""
 
     predicate: Any
     yes: Closure
     no: Closure
 
 
-class Layers(NamedTuple):
-    """One of several functions."""
+class IndexedChoice(NamedTuple):
+    """A choice among several functions by an index."""
 
     index: Any
-    ways: tuple[Closure, ...]
+    closures: tuple[Closure, ...]
 
 
-class Again(NamedTuple):
-    """The next round of a loop, or what follows both branches: a call that whoever looks for it makes."""
+class BackEdge(NamedTuple):
+    """A call that is not followed: the next round of a loop, or the function after both branches. The caller follows
+    it.
+    """
 
     function: str
     values: tuple[Any, ...]
 
 
-class Order:
-    """What only says in which order something happens: a point in time.
+class EffectToken:
+    """A token that orders side effects, like an effect token of JAX.
 
     Args:
-        written (dict): The Parameters that were given another value before that time -> that value.
+        written (dict): {Parameter: its value after the writes before this token}.
     """
 
     def __init__(self, written: dict[AnfNode, Ref] | None = None) -> None:
@@ -59,45 +61,45 @@ class Order:
     def __repr__(self) -> str:
         return "U"
 
-    def loaded(self, value: Any) -> Any:
-        """What a Parameter is at this time; everything else is what it is."""
+    def load(self, value: Any) -> Any:
+        """Return the value of a Parameter at this token, and any other value unchanged."""
         return self.written.get(value.node, value) if isinstance(value, Ref) else value
 
-    def after(self, values: Any) -> "Order":
-        """The time when `values` are there as well."""
+    def join(self, values: Any) -> "EffectToken":
+        """Return the token after this one and all `values`."""
         written = dict(self.written)
         for leaf in leaves(values):
-            if isinstance(leaf, Order):
+            if isinstance(leaf, EffectToken):
                 written.update(leaf.written)
             elif isinstance(leaf, Ref) and isinstance(leaf.node, CNode):
                 written.update((leaf.node.inputs[i], Ref(leaf.node, slot)) for slot, i in enumerate(targets(leaf.node)))
-        return Order(written)
+        return EffectToken(written)
 
 
-ORDER = Order()
+START = EffectToken()
 
 
-class Hole(NamedTuple):
-    """Where the results of two branches differ."""
+class Placeholder(NamedTuple):
+    """A value that differs between the results of two branches."""
 
-    place: int
-
-
-NamedTuples = (Ref, Closure, Choice, Layers, Again, Hole)
+    position: int
 
 
-def filled(value, refs):
-    """A merged value with the results of the Switch in its holes."""
-    if isinstance(value, Hole):
-        return refs[value.place]
-    if isinstance(value, (Again, Closure)):
-        return type(value)(value.function, filled(tuple(value.values), refs))
+NamedTuples = (Ref, Closure, Choice, IndexedChoice, BackEdge, Placeholder)
+
+
+def fill_placeholders(value, refs):
+    """Replace the placeholders in a merged value by the results of the Switch."""
+    if isinstance(value, Placeholder):
+        return refs[value.position]
+    if isinstance(value, (BackEdge, Closure)):
+        return type(value)(value.function, fill_placeholders(tuple(value.values), refs))
     if isinstance(value, (tuple, list)) and not isinstance(value, NamedTuples):
-        return tuple(filled(item, refs) for item in value)
+        return tuple(fill_placeholders(item, refs) for item in value)
     return value
 
 
-def same(a, b):
+def is_same(a, b):
     if isinstance(a, Ref) or isinstance(b, Ref):
         return isinstance(a, Ref) and isinstance(b, Ref) and a.node is b.node and a.slot == b.slot
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
@@ -110,7 +112,7 @@ def is_leaf(value):
 
 
 def leaves(value):
-    """The Tensors and constants of nested tuples in order."""
+    """Return the Tensors and constants of nested tuples in order."""
     if isinstance(value, (tuple, list)) and not isinstance(value, NamedTuples):
         return [leaf for item in value for leaf in leaves(item)]
     return [value]
@@ -121,16 +123,16 @@ def slot_of(value):
 
 
 # ---------------------------------------------------------------------- names and types
-def own_name(name):
-    """A name without the function that it stands in."""
+def local_name(name):
+    """Return a name without the function that contains it."""
     return name.partition(":")[2] or name
 
 
 def class_name(name):
-    """The name of the class: ``70_1_net_LeNet_construct_14`` is LeNet."""
-    parts = name.split("_")
-    if "construct" in parts:
-        return parts[parts.index("construct") - 1] or name
+    """Return the class in the name of a function: ``70_1_net_LeNet_construct_14`` is LeNet."""
+    words = name.split("_")
+    if "construct" in words:
+        return words[words.index("construct") - 1] or name
     return name
 
 
@@ -138,17 +140,17 @@ def is_spelling(attribute):
     return attribute.get("name") in ("input_names", "output_names", "shape")
 
 
-def spelled(dtype):
+def element_type_name(dtype):
     return str(mstype.pytype_to_dtype(np.dtype(dtype)))
 
 
 def type_of(tensor):
     dtype, shape = mindir.type_of(tensor)
-    return TensorType(spelled(dtype), shape, dtype.itemsize)
+    return TensorType(element_type_name(dtype), shape, dtype.itemsize)
 
 
 def types_of(abstract):
-    """What a node gives, Tensor by Tensor."""
+    """Return the types of a node's results, flattened."""
     kind = abstract.get("type")
     if kind in (mindir.TUPLE, mindir.LIST):
         return [t for item in abstract.get("values", []) for t in types_of(item)]
@@ -162,4 +164,4 @@ def type_of_either(pair):
         if isinstance(value, Ref):
             return value.node.types[value.slot]
     array = np.asarray(pair[0])
-    return TensorType(spelled(array.dtype), array.shape, array.dtype.itemsize)
+    return TensorType(element_type_name(array.dtype), array.shape, array.dtype.itemsize)

@@ -1,59 +1,63 @@
-"""Lengths that are known when a network runs, and not before: nodes that compute them of the inputs' shapes."""
+"""Write nodes that compute lengths known only at run time from the shapes of the inputs."""
 
 from typing import Any
 
-from msnb.exchange.mindir.operators import Unsayable
-from msnb.exchange.mindir.spelling import Name, is_length, numbers
+from msnb.exchange.mindir.operators import NotExpressible
+from msnb.exchange.mindir.spelling import Name, integer_description, is_length
 
 
 class LengthWriter:
-    """What of a `Writer` writes such lengths."""
+    """The part of `Writer` that writes such lengths."""
 
     name: str
-    within: bool
+    is_subfunction: bool
     lengths: dict[Any, Any]
-    _constant: Any
-    _emit: Any
-    _known: Any
-    _primitive: Any
+    _emit_constant: Any
+    _emit_node: Any
+    _name_types: Any
+    _intern_primitive: Any
 
-    def _lengths(self, sizes):
-        """A tuple of numbers, some of which are known when the network runs."""
-        parts = [self._length(size) if is_length(size) else self._constant(int(size)) for size in sizes]
-        made = self._primitive("MakeTuple", {})
-        return self._emit(f"REF::{made}", parts, (), "MakeTuple", numbers(len(parts)))
+    def _emit_lengths(self, sizes):
+        """Write a tuple of integers, some of which are known only at run time."""
+        items = [self._emit_length(size) if is_length(size) else self._emit_constant(int(size)) for size in sizes]
+        primitive = self._intern_primitive("MakeTuple", {})
+        return self._emit_node(f"REF::{primitive}", items, (), "MakeTuple", integer_description(len(items)))
 
-    def _length(self, size):
-        """The number that a dimension has when the network runs: a factor times dimensions of inputs."""
-        if self.within:
-            raise Unsayable("a length that is not known, in a branch or a loop")
+    def _emit_length(self, size):
+        """Write a dimension known only at run time: a factor times dimensions of inputs."""
+        if self.is_subfunction:
+            raise NotExpressible("a length that is not known, in a branch or a loop")
         if not hasattr(size, "axes"):
-            raise Unsayable("a length that is no product of those of the inputs")
+            raise NotExpressible("a length that is no product of those of the inputs")
         if size in self.lengths:
             return self.lengths[size]
-        made = None
+        length = None
         for name, axis in size.axes:
-            each = self._dimension(name, axis)
-            made = each if made is None else self._times(made, each)
+            dimension = self._emit_dimension(name, axis)
+            length = dimension if length is None else self._emit_product(length, dimension)
         if size.factor != 1:
-            made = self._times(made, self._constant(size.factor))
-        self.lengths[size] = made
-        return made
+            length = self._emit_product(length, self._emit_constant(size.factor))
+        self.lengths[size] = length
+        return length
 
-    def _dimension(self, name, axis):
-        """A dimension of an input of the network."""
+    def _emit_dimension(self, name, axis):
+        """Write the lookup of a dimension of a network input."""
         if (name, axis) not in self.lengths:
-            whole = self.lengths.get(name)
-            if whole is None:
-                rank = len(self._known[Name(f"{self.name}:{name}")].shape)
-                shape = self._primitive("Shape", None)
-                whole = self._emit(f"REF::{shape}", [Name(f"{self.name}:{name}")], (), "Shape", numbers(rank))
-                self.lengths[name] = whole
-            item = self._primitive("TupleGetItem", {})
-            given = [whole, self._constant(axis)]
-            self.lengths[name, axis] = self._emit(f"REF::{item}", given, (), "TupleGetItem", numbers(None))
+            shape_value = self.lengths.get(name)
+            if shape_value is None:
+                rank = len(self._name_types[Name(f"{self.name}:{name}")].shape)
+                shape = self._intern_primitive("Shape", None)
+                shape_value = self._emit_node(
+                    f"REF::{shape}", [Name(f"{self.name}:{name}")], (), "Shape", integer_description(rank)
+                )
+                self.lengths[name] = shape_value
+            item = self._intern_primitive("TupleGetItem", {})
+            args = [shape_value, self._emit_constant(axis)]
+            self.lengths[name, axis] = self._emit_node(
+                f"REF::{item}", args, (), "TupleGetItem", integer_description(None)
+            )
         return self.lengths[name, axis]
 
-    def _times(self, a, b):
-        made = self._primitive("ScalarMul", None)
-        return self._emit(f"REF::{made}", [a, b], (), "ScalarMul", numbers(None))
+    def _emit_product(self, a, b):
+        primitive = self._intern_primitive("ScalarMul", None)
+        return self._emit_node(f"REF::{primitive}", [a, b], (), "ScalarMul", integer_description(None))

@@ -1,1 +1,1 @@
-"""ONNX: networks written as ONNX models (`write`), and ONNX models read as graphs of MindSpore's operators (`read`)."""
+"""ONNX: `write` exports networks as ONNX models, `read` loads ONNX models as graphs of MindSpore's operators."""

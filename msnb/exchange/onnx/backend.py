@@ -1,6 +1,6 @@
-"""msnb as an ONNX backend: ``onnx.backend.base.Backend``, by which ONNX tests those that run its models.
+"""msnb as an ONNX backend (``onnx.backend.base.Backend``), so that ONNX's backend tests can run its models.
 
-This is the one module that needs the `onnx` package.
+This is the only module that needs the `onnx` package.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from msnb.exchange.onnx.read.cell import OnnxCell
 from msnb.exchange.onnx.read.reader import NeedsValue
 from msnb.formats import onnx
 
-try:  # only those who test with it have it
+try:  # an optional package
     from onnx import ModelProto, NodeProto, helper
     from onnx.backend.base import Backend, BackendRep, namedtupledict
 except ModuleNotFoundError as error:
@@ -26,7 +26,7 @@ class Prepared(BackendRep):
 
     Args:
         model (dict): The Model message.
-        folder (str): Where weights beside it are; None for nowhere.
+        folder (str): Folder of external weights; None if there is none.
     """
 
     def __init__(self, model: dict[str, Any], folder: str | None = None) -> None:
@@ -35,20 +35,20 @@ class Prepared(BackendRep):
         self.cell: OnnxCell | None = None
 
     def run(self, inputs: Sequence[Any] | Mapping[str, Any], **kwargs: Any) -> tuple[np.ndarray, ...]:
-        """Results for these inputs, as arrays in the model's order."""
+        """Return the results for these inputs as arrays, in the model's order."""
         names = list(input_types(self._model, {}, 1))
-        given = [inputs[name] for name in names] if isinstance(inputs, Mapping) else list(inputs)
-        arrays = dict(zip(names, map(np.asarray, given), strict=False))
+        values = [inputs[name] for name in names] if isinstance(inputs, Mapping) else list(inputs)
+        arrays = dict(zip(names, map(np.asarray, values), strict=False))
         if self.cell is None:
-            self.cell = _cell_for(self._model, self._folder, arrays)
+            self.cell = _build_cell(self._model, self._folder, arrays)
         results = self.cell(*map(Tensor, arrays.values()))
         results = results if isinstance(results, tuple) else (results,)
         outputs = [info["name"] for info in self._model["graph"].get("output", [])]
         return namedtupledict("Outputs", outputs)(*(r.asnumpy() for r in results))
 
 
-def _cell_for(model, folder, arrays):
-    """The Cell of a model, in a graph for these inputs."""
+def _build_cell(model, folder, arrays):
+    """Return the Cell of a model for inputs of these shapes."""
     shapes = {name: value.shape for name, value in arrays.items()}
     try:
         return cell_of(model, folder, shapes)
@@ -66,7 +66,7 @@ class MsnbBackend(Backend):
 
     @classmethod
     def prepare(cls, model: ModelProto, device: str = "CPU", **kwargs: Any) -> Prepared:
-        """A model that is ready to run."""
+        """Return a model that is ready to run."""
         super().prepare(model, device, **kwargs)
         return Prepared(onnx.parse(model.SerializeToString()))
 
@@ -74,20 +74,20 @@ class MsnbBackend(Backend):
     def run_node(
         cls, node: NodeProto, inputs: Sequence[Any], device: str = "CPU", outputs_info: Any = None, **kwargs: Any
     ) -> tuple[np.ndarray, ...]:
-        """Results of one node."""
+        """Return the results of one node."""
         super().run_node(node, inputs, device, outputs_info, **kwargs)
         values = [np.asarray(value) for value in inputs]
-        told = [
+        input_infos = [
             helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
             for name, value in zip(node.input, values, strict=True)
         ]
-        results = [helper.make_empty_tensor_value_info(name) for name in node.output]
-        model = helper.make_model(helper.make_graph([node], "node", told, results))
+        output_infos = [helper.make_empty_tensor_value_info(name) for name in node.output]
+        model = helper.make_model(helper.make_graph([node], "node", input_infos, output_infos))
         return cls.prepare(model, device).run(values)
 
     @classmethod
     def supports_device(cls, device: str) -> bool:
-        """Whether there is such a device."""
+        """Return True for "CPU"."""
         return device == "CPU"
 
 

@@ -1,6 +1,6 @@
-"""Networks as Python: a graph as classes of Cells that somebody could have written.
+"""Export of a graph as Python source: readable classes of Cells.
 
-msnb.to_source(net, x, path="net.py")              # a Cell and what it is called with
+msnb.to_source(net, x, path="net.py")              # a Cell and the arguments of a call
 msnb.to_source(msnb.load_onnx("net.onnx"))         # a network that was read from a file
 """
 
@@ -19,7 +19,7 @@ from msnb.nn.graph_cell import GraphCell
 
 from .blocks import Blocks
 from .classes import Text
-from .words import Unwritten
+from .words import NoPythonForm
 
 __all__ = ["to_source"]
 
@@ -27,19 +27,19 @@ __all__ = ["to_source"]
 def to_source(
     net: "Cell | Callable[..., Any] | FuncGraph", *inputs: Any, path: str | os.PathLike[str] | None = None
 ) -> str:
-    """A network as Python: classes of Cells with `__init__` and `construct`, for reading and for changing.
+    r"""Return a network as Python source: classes of Cells with `__init__` and `construct`, to be read and changed.
 
-    What stands in one scope is a class, and equal ones share it; operators that are a layer of `mindspore.nn` are
+    Each scope becomes a class, and equal scopes share one. Operators that form a layer of `mindspore.nn` are
     written as that layer. The text imports `mindspore` alone. Its Parameters have the names and shapes of those of the
-    network, so that a checkpoint of the network is loaded into it. It computes what the network does in evaluation.
-    Constants of more than 64 elements are Parameters as well, which only the checkpoint beside `path` has.
+    network, so a checkpoint of the network can be loaded into it. It computes the network in evaluation mode.
+    Constants of more than 64 elements become Parameters, whose values are in the checkpoint next to `path`.
 
     Args:
         net (Union[Cell, Callable, FuncGraph]): A Cell or a function; or a graph, or the Cell of a graph, as `load` and
             `msnb.load_onnx` make it.
-        inputs: What a Cell or a function would be called with. For a graph there are none.
-        path (str): A file to write the text to; beside it, under the same name with the ending ``.ckpt``, stand the
-            values of all Parameters, for `load_checkpoint`. Default: None, nothing is written.
+        inputs: The arguments of a call of the Cell or function. A graph takes none.
+        path (str): A file for the text. The values of all Parameters are written next to it, under the same name with
+            the ending ``.ckpt``, for `load_checkpoint`. Default: None, nothing is written.
 
     Returns:
         str, the text.
@@ -55,7 +55,7 @@ def to_source(
 
     Examples:
         >>> text = mindspore.to_source(nn.ReLU(), Tensor([1.0], mindspore.float32))
-        >>> print("\\n".join(text.splitlines()[2:]))
+        >>> print("\n".join(text.splitlines()[2:]))
         from mindspore import nn
         <BLANKLINE>
         <BLANKLINE>
@@ -78,30 +78,30 @@ def to_source(
     blocks = Blocks(graph)
     text = Text(blocks)
     if blocks.missing:
-        raise Unwritten(_told(graph.name, blocks.missing))
+        raise NoPythonForm(_unsupported_message(graph.name, blocks.missing))
     if text.constants and path is None:
         raise ValueError(
             f"For 'to_source', {graph.name} has {len(text.constants)} constants that are too large for a text; give a "
             "'path', and they are written to a checkpoint beside it."
         )
-    whole = "\n".join([*text.lines(), ""])
+    source = "\n".join([*text.lines(), ""])
     if path is not None:
         path = os.fspath(path)
         with writing(path, "w") as file:
-            file.write(whole)
+            file.write(source)
         values = {
             **{name: graph.weights[name] for name in text.names.values() if name in graph.weights},
             **text.constants,
         }
         if values:
             checkpoint.write(f"{os.path.splitext(path)[0]}.ckpt", values)
-    return whole
+    return source
 
 
-def _told(name, missing):
-    """The one error of what has no form, each operator with the place of its first call."""
-    told = []
+def _unsupported_message(name, missing):
+    """Return the message that lists every operator without a Python form, with the location of its first call."""
+    lines = []
     for (op, why), node in missing.items():
         where = ", ".join(part for part in (node.scope, show(node.source)) if part)
-        told.append(f"  {op} in {where}: {why}" if where else f"  {op}: {why}")
-    return f"'{name}' has {len(told)} operator(s) that have no form in Python:\n" + "\n".join(told)
+        lines.append(f"  {op} in {where}: {why}" if where else f"  {op}: {why}")
+    return f"'{name}' has {len(lines)} operator(s) that have no form in Python:\n" + "\n".join(lines)

@@ -1,7 +1,7 @@
-"""From the scopes of a graph to the Cells that are to be written: which operators are one Cell's, what it is given.
+"""Split a graph by scopes into the Cells to write, with the inputs and outputs of each.
 
-A stretch of nodes in one scope is a call of the Cell that stands there. Two stretches that compute the same with the
-same Parameters are two calls of one Cell. A Parameter is held by the innermost Cell that alone uses it.
+A run of nodes in one scope is a call of the Cell of that scope. Two runs that compute the same with the same
+Parameters are two calls of one Cell. A Parameter belongs to the innermost Cell that contains all its uses.
 """
 
 import itertools
@@ -14,13 +14,13 @@ import numpy as np
 from msnb.common.kinds import hashable
 from msnb.ir.anf import AnfNode, CNode, FuncGraph, ParameterNode, ValueNode
 
-Value = tuple[AnfNode, int]  # a node, and which of its results
+Value = tuple[AnfNode, int]  # a node, and the index of its result
 
-_FUNCTION = re.compile(r"\w+\(\)( \d+)?$|while\(.*\)$")  # scopes of functions and loops, which are no Cells
+_FUNCTION = re.compile(r"\w+\(\)( \d+)?$|while\(.*\)$")  # scopes of functions and loops, not of Cells
 
 
 class Op:
-    """A call of an operator, or a branch or loop; `bodies` are the graphs within."""
+    """A call of an operator, or a branch or loop with the graphs `bodies`."""
 
     __slots__ = ("node", "bodies")
 
@@ -30,7 +30,7 @@ class Op:
 
 
 class Body:
-    """What a branch or a round of a loop does."""
+    """The steps of a branch or of a loop's condition or body."""
 
     __slots__ = ("graph", "steps", "outputs")
 
@@ -41,12 +41,12 @@ class Body:
 
 
 class Call:
-    """A call of a Cell: what it is given and what it gives here, in the order of the Cell's own inputs and outputs."""
+    """A call of a Cell: the values passed to its inputs and the values it returns, in the order of the Cell."""
 
-    __slots__ = ("block", "part", "nodes", "inputs", "outputs")
+    __slots__ = ("block", "segment", "nodes", "inputs", "outputs")
 
-    def __init__(self, part: str, nodes: list[CNode]) -> None:
-        self.part: str = part
+    def __init__(self, segment: str, nodes: list[CNode]) -> None:
+        self.segment: str = segment
         self.nodes: list[CNode] = nodes
         self.block: Any = None
         self.inputs: list[Value] = []
@@ -57,16 +57,16 @@ class Block:
     """A Cell to be written.
 
     Attributes:
-        part (str): Its segment of the scope, ``"conv1-Conv2d"`` or ``"conv1"``.
-        path (tuple[str]): Names of the attributes that lead to it in the network that was read.
-        steps (list): What `construct` does: `Op`, `Call` and what `layers` makes of them.
-        inputs (list[Value]), outputs (list[Value]): What it takes and returns.
-        weights (list[ParameterNode]): Parameters of its own.
-        layer (Layer): What it is where it is one of `mindspore.nn`; None otherwise.
+        segment (str): Its segment of the scope, ``"conv1-Conv2d"`` or ``"conv1"``.
+        path (tuple[str]): Attribute names that lead to it in the original network.
+        steps (list): Statements of `construct`: `Op`, `Call` and `LayerCall`.
+        inputs (list[Value]), outputs (list[Value]): Its inputs and results.
+        weights (list[ParameterNode]): Its own Parameters.
+        layer (Layer): The layer of `mindspore.nn` that replaces it, or None.
     """
 
-    def __init__(self, part: str, path: tuple[str, ...]) -> None:
-        self.part: str = part
+    def __init__(self, segment: str, path: tuple[str, ...]) -> None:
+        self.segment: str = segment
         self.path: tuple[str, ...] = path
         self.steps: list[Any] = []
         self.inputs: list[Value] = []
@@ -76,100 +76,104 @@ class Block:
 
     @property
     def attribute(self) -> str:
-        """What the Cell around it calls it: ``"conv1"``, ``"layers.0"``; "" where the scope does not say."""
-        return attribute_of(self.part)
+        """The attribute name in the parent Cell: ``"conv1"``, ``"layers.0"``; "" if the scope has none."""
+        return attribute_of(self.segment)
 
     @property
     def kind(self) -> str:
-        """Its class, "" where the scope does not say."""
-        return self.part.rpartition("-")[2] if "-" in self.part else ""
+        """The class name, "" if the scope has none."""
+        return self.segment.rpartition("-")[2] if "-" in self.segment else ""
 
 
-def attribute_of(part: str) -> str:
-    """The attribute in a segment of a scope."""
-    return part.rpartition("-")[0] if "-" in part else part
+def attribute_of(segment: str) -> str:
+    """Return the attribute name in a segment of a scope."""
+    return segment.rpartition("-")[0] if "-" in segment else segment
 
 
-def parts_of(scope: str) -> list[str]:
-    """The Cells of a scope, outermost first. What says the one before it again, as ``layer1/layer1.0`` does, is cut."""
-    parts, before = [], ""
-    for part in scope.split("/"):
-        if not part or (part == "Default" and not parts) or _FUNCTION.match(part):
+def scope_segments(scope: str) -> list[str]:
+    """Return the Cells of a scope, outermost first. A prefix that repeats the parent is cut: ``layer1/layer1.0``."""
+    segments, previous = [], ""
+    for segment in scope.split("/"):
+        if not segment or (segment == "Default" and not segments) or _FUNCTION.match(segment):
             continue
-        parts.append(part.removeprefix(f"{before}.") if before else part)
-        before = part
-    return parts
+        segments.append(segment.removeprefix(f"{previous}.") if previous else segment)
+        previous = segment
+    return segments
 
 
 class Blocks:
-    """Reads a graph into the Block of the whole network, `root`.
+    """Splits a graph into Blocks; `root` is the Block of the whole network.
 
     Args:
         graph (FuncGraph): The graph.
 
     Attributes:
-        missing (dict): {(operator, why): node} of what has no form in Python, as it is found.
+        missing (dict): {(operator, reason): node} of operators without a Python form, filled while writing.
     """
 
     def __init__(self, graph: FuncGraph) -> None:
         self.graph: FuncGraph = graph
         self.missing: dict[tuple[str, str], CNode] = {}
-        self._alias: dict[Value, Value] = {}  # parameter of a graph within -> what it stands for
+        self._alias: dict[Value, Value] = {}  # parameter of a subgraph -> the value passed to it
         self._users: dict[Value, set[CNode | None]] = {}
-        self._within: dict[CNode, list[CNode]] = {}  # a node and all in the graphs that it has
-        self._twin: dict[CNode, CNode] = {}  # node of a further call of a Cell -> the node of its first call
-        self._parts: dict[CNode, list[str]] = {}
-        self._kept: dict[CNode, list[list[CNode]]] = {}  # the nodes of its graphs
+        self._subtree: dict[CNode, list[CNode]] = {}  # a node and all nodes of its subgraphs
+        self._first_call_node: dict[CNode, CNode] = {}  # node of a repeated call of a Cell -> node of its first call
+        self._segments: dict[CNode, list[str]] = {}
+        self._subgraph_nodes: dict[CNode, list[list[CNode]]] = {}  # nodes of each subgraph
         self.outputs: list[Value] = graph.outputs[: len(graph.outputs) - graph.written]
-        nodes = self._look(graph, self.outputs)
+        nodes = self._record_uses(graph, self.outputs)
         for value in self.outputs:
             self._users.setdefault(self.real(value), set()).add(None)
         self.root: Block = Block(graph.name, ())
-        depth = self._common(nodes)
-        self._fill(self.root, nodes, depth, {p for p in graph.parameters if p.is_weight})
+        depth = self._wrapper_depth(nodes)
+        self._fill_block(self.root, nodes, depth, {p for p in graph.parameters if p.is_weight})
         self.root.inputs = [(p, 0) for p in graph.parameters if not p.is_weight]
         self.root.outputs = [self.real(value) for value in self.outputs]
 
-    # ------------------------------------------------------------------ what stands where
+    # ------------------------------------------------------------------ uses of values
     def real(self, value: Value) -> Value:
-        """A value by the node that makes it, however many graphs around this one that is."""
+        """Resolve a parameter of a subgraph to the value that was passed to it, through any number of graphs."""
         while value in self._alias:
             value = self._alias[value]
         return value
 
     def users(self, value: Value) -> set[CNode | None]:
-        """The nodes that take a value; None stands for the results of the whole, a branch or loop for those of a
-        graph within."""
+        """Return the nodes that use a value. None represents the outputs of the graph; a use inside a subgraph counts
+        for its
+        branch or loop node as well.
+        """
         return self._users.get(value, set())
 
     def uses(self, node: CNode) -> list[Value]:
-        """What a node takes."""
+        """Return the inputs of a node."""
         return [self.real(value) for value in node.uses]
 
-    def _look(self, graph: FuncGraph, outputs: Iterable[Value]) -> list[CNode]:
-        """Note who uses what in a graph; its nodes that something depends on."""
-        wanted, kept = {node for node, _ in outputs}, []
+    def _record_uses(self, graph: FuncGraph, outputs: Iterable[Value]) -> list[CNode]:
+        """Record the users of all values in a graph. Return its nodes that the outputs depend on."""
+        needed, live_nodes = {node for node, _ in outputs}, []
         for node in reversed(graph.nodes):
-            if node in wanted:
-                wanted.update(node.inputs)
-                kept.append(node)
-        kept.reverse()
-        for node in kept:
-            self._parts[node] = parts_of(node.scope)
-            self._within[node] = [node]
-            for value in self._direct(node):
+            if node in needed:
+                needed.update(node.inputs)
+                live_nodes.append(node)
+        live_nodes.reverse()
+        for node in live_nodes:
+            self._segments[node] = scope_segments(node.scope)
+            self._subtree[node] = [node]
+            for value in self._direct_inputs(node):
                 self._users.setdefault(self.real(value), set()).add(node)
-            self._kept[node] = []
+            self._subgraph_nodes[node] = []
             for inner in node.graphs:
-                self._kept[node].append(self._look(inner, inner.outputs))
-                for inside in self._kept[node][-1]:
-                    self._within[node] += self._within[inside]
+                self._subgraph_nodes[node].append(self._record_uses(inner, inner.outputs))
+                for inner_node in self._subgraph_nodes[node][-1]:
+                    self._subtree[node] += self._subtree[inner_node]
                 for value in inner.outputs:
                     self._users.setdefault(self.real(value), set()).add(node)
-        return kept
+        return live_nodes
 
-    def _direct(self, node: CNode) -> list[Value]:
-        """What a node itself takes, rather than the graphs that it has; notes what their parameters stand for."""
+    def _direct_inputs(self, node: CNode) -> list[Value]:
+        """Return the inputs of the node itself, without those of its subgraphs, and record the aliases of subgraph
+        parameters.
+        """
         uses = list(node.uses)
         if node.op == "Switch":
             for graph in node.graphs:
@@ -181,135 +185,146 @@ class Blocks:
             for graph in node.graphs:
                 for parameter, feed in zip(graph.parameters[: graph.free], graph.feeds, strict=False):
                     self._alias[parameter, 0] = uses[feed]
-            for mine, theirs in zip(test.parameters[test.free :], body.parameters[body.free :], strict=True):
-                self._alias[mine, 0] = theirs, 0
+            for test_parameter, body_parameter in zip(
+                test.parameters[test.free :], body.parameters[body.free :], strict=True
+            ):
+                self._alias[test_parameter, 0] = body_parameter, 0
             return [uses[feed] for feed in body.feeds[body.free :]]
         return uses
 
-    def _common(self, nodes: Sequence[CNode]) -> Any:
-        """How many scopes around all nodes are the network itself, as a training Cell calls it."""
+    def _wrapper_depth(self, nodes: Sequence[CNode]) -> Any:
+        """Return the number of scopes that contain all nodes, such as those of a training Cell around the network."""
         names = [p.name for p in self.graph.parameters if p.is_weight]
         for depth in itertools.count():
-            found = {self._parts[node][depth] if len(self._parts[node]) > depth else "" for node in nodes}
-            part = found.pop() if len(found) == 1 else ""
-            if not part or any(name.startswith(f"{attribute_of(part)}.") for name in names):
+            segments = {self._segments[node][depth] if len(self._segments[node]) > depth else "" for node in nodes}
+            segment = segments.pop() if len(segments) == 1 else ""
+            if not segment or any(name.startswith(f"{attribute_of(segment)}.") for name in names):
                 return depth
-            if "-" in part:
-                self.root.part = part
+            if "-" in segment:
+                self.root.segment = segment
 
     # ------------------------------------------------------------------ Cells
-    def _fill(self, block: Block, nodes: list[CNode], depth: int, weights: set[ParameterNode]) -> None:
-        """Give a Block its steps; `weights` are Parameters that only it uses."""
+    def _fill_block(self, block: Block, nodes: list[CNode], depth: int, weights: set[ParameterNode]) -> None:
+        """Set the steps of a Block. `weights` are the Parameters used by this Block only."""
         calls: list[Call] = []
-        block.steps = list(self._steps(nodes, depth, calls))
-        held = set()
-        for mates in self._same(calls):
-            first = mates[0]
-            child = Block(first.part, (*block.path, attribute_of(first.part)))
-            inside = {n for node in first.nodes for n in self._within[node]}
-            own = {w for w in weights if (users := self._users_of(w)) and users <= inside}
-            held |= own
-            self._join(child, mates, own)
-            self._fill(child, first.nodes, depth + 1, own)
-        rest = weights - held
+        block.steps = list(self._iterate_steps(nodes, depth, calls))
+        child_weights = set()
+        for same_cell_calls in self._group_calls(calls):
+            first = same_cell_calls[0]
+            child = Block(first.segment, (*block.path, attribute_of(first.segment)))
+            inner_nodes = {n for node in first.nodes for n in self._subtree[node]}
+            own_weights = {w for w in weights if (users := self._weight_users(w)) and users <= inner_nodes}
+            child_weights |= own_weights
+            self._set_signature(child, same_cell_calls, own_weights)
+            self._fill_block(child, first.nodes, depth + 1, own_weights)
+        rest = weights - child_weights
         block.weights = [p for p in self.graph.parameters if p in rest and self._users.get((p, 0))]
 
-    def _users_of(self, weight):
-        return {self._first(user) for user in self._users.get((weight, 0), ())}
+    def _weight_users(self, weight):
+        return {self._resolve_first(user) for user in self._users.get((weight, 0), ())}
 
-    def _first(self, node):
-        while node in self._twin:
-            node = self._twin[node]
+    def _resolve_first(self, node):
+        while node in self._first_call_node:
+            node = self._first_call_node[node]
         return node
 
-    def _steps(self, nodes: Iterable[CNode], depth: int, calls: list[Call]) -> Iterator[Any]:
-        def part(node):
-            parts = self._parts[node]
-            return parts[depth] if len(parts) > depth else None
+    def _iterate_steps(self, nodes: Iterable[CNode], depth: int, calls: list[Call]) -> Iterator[Any]:
+        def segment_of(node):
+            segments = self._segments[node]
+            return segments[depth] if len(segments) > depth else None
 
-        for name, run in itertools.groupby(nodes, key=part):
+        for name, run in itertools.groupby(nodes, key=segment_of):
             if name is None:
                 for node in run:
                     yield Op(
                         node,
                         [
-                            Body(g, list(self._steps(kept, depth, calls)), [self.real(v) for v in g.outputs])
-                            for g, kept in zip(node.graphs, self._kept[node], strict=True)
+                            Body(
+                                g,
+                                list(self._iterate_steps(body_nodes, depth, calls)),
+                                [self.real(v) for v in g.outputs],
+                            )
+                            for g, body_nodes in zip(node.graphs, self._subgraph_nodes[node], strict=True)
                         ],
                     )
             else:
                 calls.append(Call(name, list(run)))
                 yield calls[-1]
 
-    def _same(self, calls: Iterable[Call]) -> Iterator[list[Call]]:
-        """Calls of one Cell together, in the order of their first ones."""
+    def _group_calls(self, calls: Iterable[Call]) -> Iterator[list[Call]]:
+        """Group the calls of one Cell, in the order of first calls."""
         groups: dict[Any, list[Call]] = {}
         for call in calls:
-            print_, call.inputs, made = self._print(call.nodes)
-            groups.setdefault((call.part, print_), []).append(call)
-            call.outputs = made
-        for mates in groups.values():
-            for call in mates[1:]:
-                for mine, first in zip(call.nodes, mates[0].nodes, strict=True):
-                    self._twin.update(zip(self._within[mine], self._within[first], strict=True))
-            yield mates
+            fingerprint, call.inputs, outputs = self._fingerprint(call.nodes)
+            groups.setdefault((call.segment, fingerprint), []).append(call)
+            call.outputs = outputs
+        for same_cell_calls in groups.values():
+            for call in same_cell_calls[1:]:
+                for node, first_node in zip(call.nodes, same_cell_calls[0].nodes, strict=True):
+                    self._first_call_node.update(zip(self._subtree[node], self._subtree[first_node], strict=True))
+            yield same_cell_calls
 
-    def _print(self, nodes: Sequence[CNode]) -> tuple[Any, list[Value], list[Value]]:
-        """(what nodes compute, the values from outside that they take, all that they make), the Parameters by name."""
-        places: dict[Value, int] = {}
-        outside: list[Value] = []
+    def _fingerprint(self, nodes: Sequence[CNode]) -> tuple[Any, list[Value], list[Value]]:
+        """Return a hashable description of the computation of nodes, their external inputs, and all their results.
 
-        def told(value):
+        Parameters are identified by name.
+        """
+        numbers: dict[Value, int] = {}
+        external: list[Value] = []
+
+        def describe_value(value):
             value = self.real(value)
             node = value[0]
             if isinstance(node, ValueNode):
-                return "constant", type(node.value).__name__, _key(node.value), node.types and node.types[0]
-            if value not in places:
-                places[value] = -1 - len(outside)
-                outside.append(value)
+                return "constant", type(node.value).__name__, _hashable_key(node.value), node.types and node.types[0]
+            if value not in numbers:
+                numbers[value] = -1 - len(external)
+                external.append(value)
             if isinstance(node, ParameterNode) and node.is_weight:
                 return "weight", node.name
-            return places[value]
+            return numbers[value]
 
-        def look(nodes):
+        def describe_nodes(nodes):
             for node in nodes:
-                found = [told(value) for value in self._direct(node)]
+                inputs = [describe_value(value) for value in self._direct_inputs(node)]
                 for slot in range(len(node.types)):
-                    places[node, slot] = len(places)
+                    numbers[node, slot] = len(numbers)
                 inner = []
-                if node.op == "While":  # the condition, which stands first, asks for what the body carries
+                if node.op == "While":  # the condition comes first and uses the state of the body
                     body = node.graphs[1]
                     for parameter in body.parameters[body.free :]:
-                        places.setdefault((parameter, 0), len(places))
-                for graph, kept in zip(node.graphs, self._kept[node], strict=True):
-                    inner.append((tuple(look(kept)), tuple(told(value) for value in graph.outputs)))
-                settings = tuple((name, _key(value)) for name, value in node.attrs.items())
-                yield node.op, settings, node.layout, tuple(found), tuple(inner), node.types
+                        numbers.setdefault((parameter, 0), len(numbers))
+                for graph, body_nodes in zip(node.graphs, self._subgraph_nodes[node], strict=True):
+                    inner.append(
+                        (tuple(describe_nodes(body_nodes)), tuple(describe_value(value) for value in graph.outputs))
+                    )
+                settings = tuple((name, _hashable_key(value)) for name, value in node.attrs.items())
+                yield node.op, settings, node.layout, tuple(inputs), tuple(inner), node.types
 
-        print_ = tuple(look(nodes))
-        return print_, outside, [(node, slot) for node in nodes for slot in range(len(node.types))]
+        fingerprint = tuple(describe_nodes(nodes))
+        return fingerprint, external, [(node, slot) for node in nodes for slot in range(len(node.types))]
 
-    def _join(self, child: Block, mates: list[Call], own: set[ParameterNode]) -> None:
-        """Say which values the calls of a Cell take and give."""
-        kept = [i for i, (node, _) in enumerate(mates[0].inputs) if node not in own]
-        used = set()
-        for call in mates:
-            inside = {n for node in call.nodes for n in self._within[node]}
-            used |= {i for i, value in enumerate(call.outputs) if not self.users(value) <= inside}
-        for call in mates:
+    def _set_signature(self, child: Block, same_cell_calls: list[Call], own_weights: set[ParameterNode]) -> None:
+        """Set the inputs and outputs of a Cell and of its calls."""
+        input_indices = [i for i, (node, _) in enumerate(same_cell_calls[0].inputs) if node not in own_weights]
+        output_indices = set()
+        for call in same_cell_calls:
+            inner_nodes = {n for node in call.nodes for n in self._subtree[node]}
+            output_indices |= {i for i, value in enumerate(call.outputs) if not self.users(value) <= inner_nodes}
+        for call in same_cell_calls:
             call.block = child
-            call.inputs = [call.inputs[i] for i in kept]
-            call.outputs = [call.outputs[i] for i in sorted(used)]
-        child.inputs, child.outputs = mates[0].inputs, mates[0].outputs
+            call.inputs = [call.inputs[i] for i in input_indices]
+            call.outputs = [call.outputs[i] for i in sorted(output_indices)]
+        child.inputs, child.outputs = same_cell_calls[0].inputs, same_cell_calls[0].outputs
 
 
-def _key(value):
-    """Something equal for equal settings alone."""
+def _hashable_key(value):
+    """Return a hashable value that is equal for equal settings only."""
     if isinstance(value, np.generic):
         value = np.asarray(value)
     try:
-        found = hashable(np.asarray(value) if hasattr(value, "__array__") else value)
-        hash(found)
+        key = hashable(np.asarray(value) if hasattr(value, "__array__") else value)
+        hash(key)
     except TypeError:
         return repr(value)
-    return type(value).__name__, found
+    return type(value).__name__, key

@@ -1,4 +1,6 @@
-"""Which operators are a layer of `mindspore.nn`: a product with a Parameter and its bias is a Dense, for instance."""
+"""Find operators that form a layer of `mindspore.nn`: a product with a Parameter and its bias is a Dense, for
+instance.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -18,14 +20,14 @@ Settings = Sequence[tuple[Any, ...]]
 
 
 class Layer(NamedTuple):
-    """A layer that operators are.
+    """A layer that replaces operators.
 
     Attributes:
         kind (str): Its class in `mindspore.nn`.
-        settings (Sequence): [(argument, value)] that it is made with; the ones that go by position come first, and have
-            a "*" before the name. Others may have a third entry, the value that need not be written.
-        weights (dict): {its name for a Parameter: the Parameter}.
-        input (Value), output (Value): What it takes and returns.
+        settings (Sequence): [(argument, value)] of the constructor. Positional ones come first, with a "*" before the
+            name. A third entry is the default, which is not written.
+        weights (dict): {attribute of the layer: Parameter}.
+        input (Value), output (Value): Its input and result.
         nodes (tuple[CNode]): The operators.
     """
 
@@ -37,8 +39,8 @@ class Layer(NamedTuple):
     nodes: tuple[CNode, ...]
 
 
-class Step:
-    """A call of a layer that no scope tells of."""
+class LayerCall:
+    """A call of a layer that has no scope of its own in the graph."""
 
     __slots__ = ("layer",)
 
@@ -47,72 +49,75 @@ class Step:
 
 
 patterns = Facet("a layer", "It is called as an operator.")
-_Pattern = Callable[["Finder", CNode], Layer | None]
+_Pattern = Callable[["LayerMatcher", CNode], Layer | None]
 
 
-class Finder:
-    """Looks for the layers of a Block.
+class LayerMatcher:
+    """Matches operators of a Block against the layer patterns.
 
     Args:
         blocks (Blocks): The graph.
         block (Block): The Cell.
-        alone (bool): Whether the Cell does nothing else: then a layer without Parameters is one, too.
+        is_single (bool): True if the Cell consists of operators with one input and one output. Only then a layer
+            without Parameters is matched.
     """
 
-    def __init__(self, blocks: Blocks, block: Block, alone: bool) -> None:
+    def __init__(self, blocks: Blocks, block: Block, is_single: bool) -> None:
         self.blocks = blocks
-        self.own = {(weight, 0) for weight in block.weights}
-        self.alone: bool = alone
+        self.weight_values = {(weight, 0) for weight in block.weights}
+        self.is_single: bool = is_single
         self.ops = {step.node for step in block.steps if isinstance(step, Op) and not step.bodies}
 
     def weight(self, value: Value, dims: int) -> ParameterNode | None:
-        """The Parameter of this Cell that a value is, where nothing else takes it; of so many dimensions."""
+        """Return the Parameter of this Cell that a value is, if it has `dims` dimensions and a single use."""
         node = value[0]
-        if value not in self.own or len(self.blocks.users(value)) != 1:
+        if value not in self.weight_values or len(self.blocks.users(value)) != 1:
             return None
         kind = node.types[0]
         return node if kind.dtype == "Float32" and len(kind.shape) == dims else None
 
-    def next(self, value: Value, op: str) -> CNode | None:
-        """The operator of this name in this Cell that a value goes to as the first input, and to nothing else."""
+    def sole_consumer(self, value: Value, op: str) -> CNode | None:
+        """Return the operator `op` of this Cell that is the only user of a value and takes it as its first input."""
         users = self.blocks.users(value)
-        node = next(iter(users)) if len(users) == 1 else None
-        if node is None or node not in self.ops or node.op != op or self.blocks.uses(node)[0] != value:
+        user = next(iter(users)) if len(users) == 1 else None
+        if user is None or user not in self.ops or user.op != op or self.blocks.uses(user)[0] != value:
             return None
-        return node
+        return user
 
 
-def find(blocks: Blocks, block: Block) -> None:
-    """Put a `Step` in the place of operators that are a layer, and say of the Block itself which one it is."""
-    alone = all(isinstance(step, Op) for step in block.steps) and len(block.outputs) == len(block.inputs) == 1
-    finder = Finder(blocks, block, alone)
+def find_layers(blocks: Blocks, block: Block) -> None:
+    """Replace operators that form a layer by a `LayerCall`, and set `block.layer` if the Block is one layer."""
+    is_single = all(isinstance(step, Op) for step in block.steps) and len(block.outputs) == len(block.inputs) == 1
+    matcher = LayerMatcher(blocks, block, is_single)
     steps, done = [], set()
     for step in block.steps:
         if isinstance(step, Op):
             if step.node in done:
                 continue
-            made = None if step.bodies or step.node.direction != "forward" else _layer(finder, step.node)
-            if made is not None and (made.weights or len(made.nodes) == len(block.steps)):
-                done.update(made.nodes)
-                step = Step(made)
+            match = None if step.bodies or step.node.direction != "forward" else _match_layer(matcher, step.node)
+            if match is not None and (match.weights or len(match.nodes) == len(block.steps)):
+                done.update(match.nodes)
+                step = LayerCall(match)
         steps.append(step)
     block.steps = steps = [step for step in steps if not isinstance(step, Op) or step.node not in done]
-    taken = {w for step in steps if isinstance(step, Step) for w in step.layer.weights.values()}
-    block.weights = [w for w in block.weights if w not in taken]
-    if len(steps) == 1 and isinstance(steps[0], Step) and block is not blocks.root:
+    layer_weights = {w for step in steps if isinstance(step, LayerCall) for w in step.layer.weights.values()}
+    block.weights = [w for w in block.weights if w not in layer_weights]
+    if len(steps) == 1 and isinstance(steps[0], LayerCall) and block is not blocks.root:
         layer = steps[0].layer
         if block.inputs == [layer.input] and block.outputs == [layer.output]:
             block.layer = layer
 
 
 def is_plain(block: Block) -> bool:
-    """Whether a Block is nothing but one operator, which its caller may call itself."""
+    """Return True if a Block is a single operator, which its caller can call directly."""
     step = block.steps[0] if len(block.steps) == 1 else None
     return isinstance(step, Op) and not step.bodies and not block.weights
 
 
-def chain(block: Block) -> list[Block] | None:
-    """The Cells that a Block calls one after the other, where it does nothing else and they have numbers for names."""
+def sequential_cells(block: Block) -> list[Block] | None:
+    """Return the Cells of a Block that is a SequentialCell: numbered Cells called one after the other. Otherwise
+    None.
+    """
     steps = block.steps
     if len(steps) < 2 or not all(isinstance(s, Call) and s.block.attribute.isdigit() for s in steps):
         return None
@@ -127,60 +132,64 @@ def chain(block: Block) -> list[Block] | None:
     return blocks if block.outputs == [value] else None
 
 
-def _layer(finder, node):
+def _match_layer(matcher, node):
     entry = patterns.named(node.op)
-    return entry(finder, node) if entry is not None else None
+    return entry(matcher, node) if entry is not None else None
 
 
-def _square(value):
-    """A number for two that are equal."""
+def _collapse_equal(value):
+    """Return one number for a tuple of equal numbers."""
     value = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     return value[0] if len(set(value)) == 1 else value
 
 
 # ---------------------------------------------------------------------- with Parameters
-def _biased(finder, node, *others):
-    """(the BiasAdd that follows, or one of the other operators, its Parameter) or (None, None)."""
+def _match_bias(matcher, node, *others):
+    """Return the BiasAdd after `node`, or one of the `others`, and its Parameter; (None, None) if there is none."""
     for op in ("BiasAdd", *others):
-        added = finder.next((node, 0), op)
-        bias = finder.weight(finder.blocks.uses(added)[1], 1) if added is not None else None
+        added = matcher.sole_consumer((node, 0), op)
+        bias = matcher.weight(matcher.blocks.uses(added)[1], 1) if added is not None else None
         if bias is not None and added.shape == node.shape:
             return added, bias
     return None, None
 
 
 @patterns.register(P.Conv2D)
-def _conv2d(finder: Finder, node: CNode) -> Layer | None:
-    return _filtering(finder, node, "Conv2d")
+def _match_conv2d(matcher: LayerMatcher, node: CNode) -> Layer | None:
+    return _match_convolution(matcher, node, "Conv2d")
 
 
 @patterns.register(P.Conv2DBackpropInput)
-def _conv2d_transpose(finder: Finder, node: CNode) -> Layer | None:
-    """Where the layer makes an image of this size, of which a stride leaves several open."""
-    a, (x, *_) = node.attrs, finder.blocks.uses(node)
+def _match_conv2d_transpose(matcher: LayerMatcher, node: CNode) -> Layer | None:
+    """Match a Conv2dTranspose. With a stride several output sizes are possible; the layer computes one of them."""
+    a, (x, *_) = node.attrs, matcher.blocks.uses(node)
     pads = a.get("pad", (0, 0, 0, 0))
     image, kernel, stride = x[0].types[x[1]].shape[2:], a["kernel_size"], a.get("stride", (1, 1))
     axes = zip(image, kernel, stride, a.get("dilation", (1, 1)), pads[::2], pads[1::2], strict=True)
     if node.shape[2:] != tuple(transposed_length(a.get("pad_mode", "valid"), *axis) for axis in axes):
         return None
-    return _filtering(finder, node, "Conv2dTranspose")
+    return _match_convolution(matcher, node, "Conv2dTranspose")
 
 
-def _filtering(finder, node, kind):
-    x, w = finder.blocks.uses(node)[:2]
-    weight = finder.weight(w, 4)
+def _match_convolution(matcher, node, kind):
+    x, w = matcher.blocks.uses(node)[:2]
+    weight = matcher.weight(w, 4)
     a = node.attrs
     if weight is None or a.get("data_format", "NCHW") != "NCHW" or a.get("mode", 1) != 1:
         return None
-    added, bias = _biased(finder, node)
+    added, bias = _match_bias(matcher, node)
     group, mode = a.get("group", 1), a.get("pad_mode", "valid")
-    stride, dilation, padding = _square(a.get("stride", 1)), _square(a.get("dilation", 1)), _square(a.get("pad", 0))
+    stride, dilation, padding = (
+        _collapse_equal(a.get("stride", 1)),
+        _collapse_equal(a.get("dilation", 1)),
+        _collapse_equal(a.get("pad", 0)),
+    )
     channels = weight.shape[1] * group, weight.shape[0]
     ins, outs = channels if kind == "Conv2d" else channels[::-1]
     settings = [
         ("*in_channels", ins),
         ("*out_channels", outs),
-        ("*kernel_size", _square(weight.shape[2:])),
+        ("*kernel_size", _collapse_equal(weight.shape[2:])),
         ("stride", stride, 1),
         ("pad_mode", mode, "same"),
         ("padding", padding if mode == "pad" else 0, 0),
@@ -194,14 +203,14 @@ def _filtering(finder, node, kind):
 
 
 @patterns.register(P.MatMul)
-def _dense(finder: Finder, node: CNode) -> Layer | None:
-    x, w = finder.blocks.uses(node)
-    weight = finder.weight(w, 2)
+def _match_dense(matcher: LayerMatcher, node: CNode) -> Layer | None:
+    x, w = matcher.blocks.uses(node)
+    weight = matcher.weight(w, 2)
     if weight is None or not node.attrs.get("transpose_b") or node.attrs.get("transpose_a"):
         return None
-    added, bias = _biased(finder, node, "Add")
+    added, bias = _match_bias(matcher, node, "Add")
     nodes = (node,) if added is None else (node, added)
-    x, nodes = _flattened(finder, x, nodes)
+    x, nodes = _match_flattened_input(matcher, x, nodes)
     settings = [
         ("*in_channels", weight.shape[1]),
         ("*out_channels", weight.shape[0]),
@@ -211,18 +220,18 @@ def _dense(finder: Finder, node: CNode) -> Layer | None:
     return Layer("Dense", settings, weights, x, (nodes[-1], 0), nodes)
 
 
-def _flattened(finder, x, nodes):
-    """The same for an input of more dimensions, which a Dense flattens before and spreads afterwards."""
-    before, after = x[0], finder.next((nodes[-1], 0), "Reshape")
-    if after is None or before not in finder.ops or before.op != "Reshape" or finder.blocks.users(x) != {nodes[0]}:
+def _match_flattened_input(matcher, x, nodes):
+    """Include the Reshape operators with which a Dense flattens and restores an input of more than two dimensions."""
+    before, after = x[0], matcher.sole_consumer((nodes[-1], 0), "Reshape")
+    if after is None or before not in matcher.ops or before.op != "Reshape" or matcher.blocks.users(x) != {nodes[0]}:
         return x, nodes
-    whole = finder.blocks.uses(before)[0]
-    shape = whole[0].types[whole[1]].shape
+    unflattened = matcher.blocks.uses(before)[0]
+    shape = unflattened[0].types[unflattened[1]].shape
     if len(shape) < 3 or before.shape != (_product(shape[:-1]), shape[-1]):
         return x, nodes
     if after.shape != (*shape[:-1], nodes[-1].shape[-1]):
         return x, nodes
-    return whole, (before, *nodes, after)
+    return unflattened, (before, *nodes, after)
 
 
 def _product(sizes):
@@ -233,13 +242,13 @@ def _product(sizes):
 
 
 @patterns.register(P.BatchNorm)
-def _batch_norm(finder: Finder, node: CNode) -> Layer | None:
-    x, *rest = finder.blocks.uses(node)
-    weights = [finder.weight(value, 1) for value in rest]
+def _match_batch_norm(matcher: LayerMatcher, node: CNode) -> Layer | None:
+    x, *rest = matcher.blocks.uses(node)
+    weights = [matcher.weight(value, 1) for value in rest]
     rank = len(x[0].types[x[1]].shape)
     if None in weights or node.attrs.get("is_training") or node.attrs.get("data_format", "NCHW") != "NCHW":
         return None
-    if rank not in (2, 4) or any(finder.blocks.users((node, slot)) for slot in range(1, len(node.types))):
+    if rank not in (2, 4) or any(matcher.blocks.users((node, slot)) for slot in range(1, len(node.types))):
         return None
     names = ("gamma", "beta", "moving_mean", "moving_variance")
     settings = [("*num_features", weights[0].shape[0]), ("eps", node.attrs.get("epsilon", 1e-5))]
@@ -248,13 +257,13 @@ def _batch_norm(finder: Finder, node: CNode) -> Layer | None:
 
 
 @patterns.register(P.LayerNorm)
-def _layer_norm(finder: Finder, node: CNode) -> Layer | None:
-    x, gamma, beta = finder.blocks.uses(node)
+def _match_layer_norm(matcher: LayerMatcher, node: CNode) -> Layer | None:
+    x, gamma, beta = matcher.blocks.uses(node)
     first = node.attrs.get("begin_norm_axis", 1)
     shape = x[0].types[x[1]].shape
     first, second = first % len(shape), node.attrs.get("begin_params_axis", 1) % len(shape)
-    weights = [finder.weight(value, len(shape) - first) for value in (gamma, beta)]
-    if None in weights or first != second or any(finder.blocks.users((node, slot)) for slot in (1, 2)):
+    weights = [matcher.weight(value, len(shape) - first) for value in (gamma, beta)]
+    if None in weights or first != second or any(matcher.blocks.users((node, slot)) for slot in (1, 2)):
         return None
     settings = [
         ("*normalized_shape", weights[0].shape),
@@ -266,41 +275,41 @@ def _layer_norm(finder: Finder, node: CNode) -> Layer | None:
 
 
 @patterns.register(P.Gather)
-def _embedding(finder: Finder, node: CNode) -> Layer | None:
-    table, ids, *axis = finder.blocks.uses(node)
-    weight = finder.weight(table, 2)
-    told = axis[0][0].value if axis and isinstance(axis[0][0], ValueNode) else node.attrs.get("axis")
-    if weight is None or told != 0 or isinstance(ids[0], ValueNode):
+def _match_embedding(matcher: LayerMatcher, node: CNode) -> Layer | None:
+    table, ids, *axis = matcher.blocks.uses(node)
+    weight = matcher.weight(table, 2)
+    axis_value = axis[0][0].value if axis and isinstance(axis[0][0], ValueNode) else node.attrs.get("axis")
+    if weight is None or axis_value != 0 or isinstance(ids[0], ValueNode):
         return None
     settings = [("*vocab_size", weight.shape[0]), ("*embedding_size", weight.shape[1])]
     return Layer("Embedding", settings, {"embedding_table": weight}, ids, (node, 0), (node,))
 
 
-# ---------------------------------------------------------------------- without
-def _pooling(kind):
-    def pattern(finder, node):
+# ---------------------------------------------------------------------- without Parameters
+def _pooling_pattern(kind):
+    def pattern(matcher, node):
         a = node.attrs
-        if not finder.alone or a.get("data_format", "NCHW") != "NCHW":
+        if not matcher.is_single or a.get("data_format", "NCHW") != "NCHW":
             return None
         mode = str(a.get("pad_mode", "valid")).lower()
         settings = [
-            ("*kernel_size", _square(a["kernel_size"])),
-            ("stride", _square(a["strides"])),
+            ("*kernel_size", _collapse_equal(a["kernel_size"])),
+            ("stride", _collapse_equal(a["strides"])),
             ("pad_mode", mode, "valid"),
         ]
-        return Layer(kind, settings, {}, finder.blocks.uses(node)[0], (node, 0), (node,))
+        return Layer(kind, settings, {}, matcher.blocks.uses(node)[0], (node, 0), (node,))
 
     return pattern
 
 
 @patterns.register(_MaxPool2D)
-def _max_pool_of_edges(finder: Finder, node: CNode) -> Layer | None:
-    """With an edge around the image: as wide at each end, or as "same" has it."""
-    a, (x,) = node.attrs, finder.blocks.uses(node)
-    if not finder.alone or a.get("ceil_mode") or _square(a.get("dilation", 1)) != 1:
+def _match_padded_max_pool(matcher: LayerMatcher, node: CNode) -> Layer | None:
+    """Match a MaxPool2d with padding: equal at all edges, or as computed for "same"."""
+    a, (x,) = node.attrs, matcher.blocks.uses(node)
+    if not matcher.is_single or a.get("ceil_mode") or _collapse_equal(a.get("dilation", 1)) != 1:
         return None
     kernel, strides, pads = tuple(a["kernel_size"]), tuple(a.get("strides") or a["kernel_size"]), tuple(a["pads"])
-    settings = [("*kernel_size", _square(kernel)), ("stride", _square(strides))]
+    settings = [("*kernel_size", _collapse_equal(kernel)), ("stride", _collapse_equal(strides))]
     if len({*pads}) == 1:
         settings += [("pad_mode", "pad"), ("padding", pads[0])]
     elif pads == tuple(
@@ -315,14 +324,14 @@ def _max_pool_of_edges(finder: Finder, node: CNode) -> Layer | None:
     return Layer("MaxPool2d", settings, {}, x, (node, 0), (node,))
 
 
-patterns.register(P.MaxPool)(_pooling("MaxPool2d"))
-patterns.register(P.AvgPool)(_pooling("AvgPool2d"))
+patterns.register(P.MaxPool)(_pooling_pattern("MaxPool2d"))
+patterns.register(P.AvgPool)(_pooling_pattern("AvgPool2d"))
 
 
 @patterns.register(P.Reshape)
-def _flatten(finder: Finder, node: CNode) -> Layer | None:
-    x = finder.blocks.uses(node)[0]
-    if not finder.alone or isinstance(x[0], ValueNode):
+def _match_flatten(matcher: LayerMatcher, node: CNode) -> Layer | None:
+    x = matcher.blocks.uses(node)[0]
+    if not matcher.is_single or isinstance(x[0], ValueNode):
         return None
     shape = x[0].types[x[1]].shape
     if len(shape) < 2 or node.shape != (shape[0], _product(shape[1:])):
@@ -330,17 +339,21 @@ def _flatten(finder: Finder, node: CNode) -> Layer | None:
     return Layer("Flatten", [], {}, x, (node, 0), (node,))
 
 
-def _activation(kind, **names):
-    """A layer that is one operator; `names` are its arguments by the operator's attributes."""
+def _activation_pattern(kind, **names):
+    """Return the pattern of a layer with one operator. `names` maps the operator's attributes to the layer's
+    arguments.
+    """
 
-    def pattern(finder, node):
+    def pattern(matcher, node):
         operator = REGISTRY.get(node.op)
-        usual = {name: default for name, (_, default) in operator.attributes.items()}
-        given = {name: node.attrs[name] for name in usual if name in node.attrs and node.attrs[name] != usual[name]}
-        if not finder.alone or len(finder.blocks.uses(node)) != 1 or set(given) - set(names):
+        defaults = {name: default for name, (_, default) in operator.attributes.items()}
+        settings_in_use = {
+            name: node.attrs[name] for name in defaults if name in node.attrs and node.attrs[name] != defaults[name]
+        }
+        if not matcher.is_single or len(matcher.blocks.uses(node)) != 1 or set(settings_in_use) - set(names):
             return None
-        settings = [(names[name], value) for name, value in given.items()]
-        return Layer(kind, settings, {}, finder.blocks.uses(node)[0], (node, 0), (node,))
+        settings = [(names[name], value) for name, value in settings_in_use.items()]
+        return Layer(kind, settings, {}, matcher.blocks.uses(node)[0], (node, 0), (node,))
 
     return pattern
 
@@ -348,6 +361,6 @@ def _activation(kind, **names):
 for _name in activation.__all__:
     _class = getattr(activation, _name)
     if isinstance(_class, type) and issubclass(_class, PlainOperator) and _class.construct is OneOperator.construct:
-        patterns.register(_class._operator)(_activation(_name))
-patterns.register(P.Softmax)(_activation("Softmax", axis="axis"))
-patterns.register(P.LogSoftmax)(_activation("LogSoftmax", axis="axis"))
+        patterns.register(_class._operator)(_activation_pattern(_name))
+patterns.register(P.Softmax)(_activation_pattern("Softmax", axis="axis"))
+patterns.register(P.LogSoftmax)(_activation_pattern("LogSoftmax", axis="axis"))

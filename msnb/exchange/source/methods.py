@@ -1,4 +1,4 @@
-"""`construct` of a Cell: statements, and the names of values."""
+"""`construct` of a Cell: its statements and the variable names of its values."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,153 +9,158 @@ from msnb.ir.anf import ParameterNode, ValueNode
 
 from .blocks import Block, Blocks, Call, Op, Value
 from .flow import FlowWriter
-from .holding import Holder, identifier
-from .layers import Step
-from .spellings import spelled
-from .words import NAMES, Changed, Expression, Group, Line, Unwritten
+from .holding import InitWriter, identifier
+from .layers import LayerCall
+from .spellings import call_expression
+from .words import NAMES, Expression, Group, IndexedUpdate, Line, NoPythonForm
 
 
-class Method(Holder, FlowWriter):
+class Method(InitWriter, FlowWriter):
     """Writes the methods of one Cell.
 
     Args:
         blocks (Blocks): The graph.
         block (Block): The Cell.
-        constants (Callable): Makes a Parameter of a constant that is too large to be written out.
+        constants (Callable): Returns a Parameter for a constant that is too large for the text.
 
     Attributes:
-        construct (list[Line]): Those of `construct`.
+        construct (list[Line]): The lines of `construct`.
         arguments (list[str]): Names of the inputs.
 
-    What `__init__` says and holds is a `Holder`'s.
+    `InitWriter` documents the attributes of `__init__`.
     """
 
     def __init__(self, blocks: Blocks, block: Block, constants: Callable[[np.ndarray], ParameterNode]) -> None:
         self.blocks = blocks
         self.construct: list[Line] = []
         super().__init__(block, constants)
-        self.arguments = self._arguments()
+        self.arguments = self._argument_names()
         names = dict(zip(block.inputs, self.arguments, strict=True))
-        self._block(block.steps, block.outputs, names, set(), {}, 0)
-        self._returned(names)
+        self._write_steps(block.steps, block.outputs, names, set(), {}, 0)
+        self._write_return(names)
 
     # ------------------------------------------------------------------ values
-    def _arguments(self) -> list[str]:
-        found: list[str] = []
+    def _argument_names(self) -> list[str]:
+        names: list[str] = []
         for number, (node, _) in enumerate(self.block.inputs):
             name = NAMES[number] if number < len(NAMES) else f"x{number}"
             if not self.block.path and isinstance(node, ParameterNode):
                 name = identifier(node.name.lstrip("_"))
-            while name in found or name in _MODULES:
+            while name in names or name in _RESERVED:
                 name += "_"
-            found.append(name)
-        return found
+            names.append(name)
+        return names
 
-    def value(self, value: Value, names: dict[Value, str], beside: Sequence[Value] = ()) -> Expression:
-        """A value as it is written; `beside` are the others that it is computed with."""
+    def value(self, value: Value, names: dict[Value, str], operands: Sequence[Value] = ()) -> Expression:
+        """Return a value as an expression. `operands` are the other inputs of the same operator."""
         value = self.blocks.real(value)
         node = value[0]
         if isinstance(node, ValueNode):
-            return self._constant(node, [self.blocks.real(other) for other in beside])
-        if value in self._of:
-            return self._of[value]
+            return self._constant_expression(node, [self.blocks.real(other) for other in operands])
+        if value in self._expressions:
+            return self._expressions[value]
         if value not in names:
-            raise Unwritten(f"a value of {node!r} is not known here")
+            raise NoPythonForm(f"a value of {node!r} is not known here")
         return [names[value]]
 
     # ------------------------------------------------------------------ construct
-    def _block(
+    def _write_steps(
         self,
         steps: Sequence[Any],
         outputs: Sequence[Value],
         names: dict[Value, str],
-        keep: set[Value],
-        wanted: dict[Value, str],
+        live_out: set[Value],
+        preferred: dict[Value, str],
         depth: int,
     ) -> None:
-        """Write steps; `names` gets what their results are called. What is in `keep` is used after them, and results
-        in `wanted` are called so where that spoils nothing."""
+        """Write steps and record the variable names of their results in `names`.
+
+        Values in `live_out` are used after the steps. Results in `preferred` get that name if it is free.
+        """
         outputs = [self.blocks.real(value) for value in outputs]
         for number, step in enumerate(steps):
-            later = set(outputs) | keep
+            live = set(outputs) | live_out
             for rest in steps[number + 1 :]:
-                later |= self._takes(rest)
+                live |= self._inputs_of(rest)
             if isinstance(step, Op) and step.bodies:
-                write = {"Switch": self._switch, "While": self._while}.get(step.node.op)
+                write = {"Switch": self._write_switch, "While": self._write_while}.get(step.node.op)
                 if write is None:
                     self.blocks.missing.setdefault((step.node.op, "it is a loop of JAX's own"), step.node)
                     for slot in range(len(step.node.types)):
                         names[step.node, slot] = "x"
                     continue
-                write(step, names, later, wanted, depth)
+                write(step, names, live, preferred, depth)
                 continue
-            words, results = self._called(step, names)
-            change = words[0] if isinstance(words[0], Changed) else None
-            targets = self._named(results, step, names, later, wanted, change is not None)
-            if change is not None:
-                self._line(depth, [f"{targets[0]} = ", *change.whole, ".copy()"])
-                self._line(depth, [targets[0], *change.index, " = ", *change.value])
+            words, results = self._call_expression(step, names)
+            update = words[0] if isinstance(words[0], IndexedUpdate) else None
+            targets = self._name_results(results, step, names, live, preferred, update is not None)
+            if update is not None:
+                self._add_line(depth, [f"{targets[0]} = ", *update.tensor, ".copy()"])
+                self._add_line(depth, [targets[0], *update.index, " = ", *update.value])
                 continue
             if any(targets):
                 while targets and not targets[-1]:
                     targets.pop()
-                many_ = len(results) > 1
-                if many_ and len(targets) == 1:
+                has_several = len(results) > 1
+                if has_several and len(targets) == 1:
                     words, text = [*words, "[0]"], targets[0]
                 else:
                     text = ", ".join(name or "_" for name in targets)
-                    if many_ and len(targets) < len(results):
+                    if has_several and len(targets) < len(results):
                         text += ", *_"
-                self._line(depth, [f"{text} = ", *words])
+                self._add_line(depth, [f"{text} = ", *words])
 
-    def _line(self, depth: int, words: Expression) -> None:
+    def _add_line(self, depth: int, words: Expression) -> None:
         self.construct.append(Line(depth, words))
 
-    def _called(self, step: Any, names: dict[Value, str]) -> tuple[Expression, list[Value]]:
-        """(a step as an expression, its results)."""
-        if isinstance(step, Step):
-            return [*self._of[step], Group("(", [self.value(step.layer.input, names)], ")")], [step.layer.output]
+    def _call_expression(self, step: Any, names: dict[Value, str]) -> tuple[Expression, list[Value]]:
+        """Return a step as an expression, and its results."""
+        if isinstance(step, LayerCall):
+            return [*self._expressions[step], Group("(", [self.value(step.layer.input, names)], ")")], [
+                step.layer.output
+            ]
         if isinstance(step, Call):
             inputs = [self.value(value, names) for value in step.inputs]
-            return [*self._of[step.block], Group("(", inputs, ")")], step.outputs
+            return [*self._expressions[step.block], Group("(", inputs, ")")], step.outputs
         node, uses = step.node, self.blocks.uses(step.node)
         try:
-            words = spelled(node, [self.value(v, names, uses) for v in uses])
-        except Unwritten as error:
+            words = call_expression(node, [self.value(v, names, uses) for v in uses])
+        except NoPythonForm as error:
             self.blocks.missing.setdefault((node.op, str(error)), node)
             words = ["None"]
         return words, [(node, slot) for slot in range(len(node.types))]
 
-    def _takes(self, step: Any) -> set[Value]:
-        """All values that a step takes, those that graphs within do included."""
-        if isinstance(step, Step):
+    def _inputs_of(self, step: Any) -> set[Value]:
+        """Return all values that a step uses, including those used in subgraphs."""
+        if isinstance(step, LayerCall):
             return {step.layer.input}
         if isinstance(step, Call):
             return set(step.inputs)
         if not step.bodies:
             return set(self.blocks.uses(step.node))
-        found = set(self.blocks.uses(step.node)[:1]) if step.node.op == "Switch" else set(self._starts(step))
+        inputs = set(self.blocks.uses(step.node)[:1]) if step.node.op == "Switch" else set(self._initial_values(step))
         for body in step.bodies:
-            found.update(body.outputs)
+            inputs.update(body.outputs)
             for inner in body.steps:
-                found |= self._takes(inner)
-        return found
+                inputs |= self._inputs_of(inner)
+        return inputs
 
-    def _named(self, results, step, names, later, wanted, slowly=False) -> list[str]:
-        """Give names to results that something uses; "" stands for the others. Where it takes several statements, that
-        of an input can only be the first one's."""
-        used = {names[value] for value in later if value in names}
-        mine = [names[v] for v in self._ordered(step) if v in names]
-        if slowly:
-            used |= set(mine[1:])
+    def _name_results(self, results, step, names, live, preferred, takes_statements=False) -> list[str]:
+        """Name the results that are used; unused ones get "". A step of several statements can reuse the first input's
+        name only.
+        """
+        used = {names[value] for value in live if value in names}
+        input_names = [names[v] for v in self._ordered_inputs(step) if v in names]
+        if takes_statements:
+            used |= set(input_names[1:])
         targets = []
         for value in results:
-            if not self.blocks.users(value) or value not in later:
+            if not self.blocks.users(value) or value not in live:
                 targets.append("")
                 continue
-            fresh = [wanted[value]] if value in wanted else []
+            preferred_names = [preferred[value]] if value in preferred else []
             pool = (*NAMES, *(f"x{n}" for n in range(1, 1000)))
-            name = next(n for n in (*fresh, *mine, *pool) if n not in used and n not in targets)
+            name = next(n for n in (*preferred_names, *input_names, *pool) if n not in used and n not in targets)
             targets.append(name)
         for value, name in zip(results, targets, strict=True):
             if name:
@@ -164,13 +169,13 @@ class Method(Holder, FlowWriter):
                 names[value] = name
         return targets
 
-    def _ordered(self, step):
-        if isinstance(step, Step):
+    def _ordered_inputs(self, step):
+        if isinstance(step, LayerCall):
             return [step.layer.input]
         return step.inputs if isinstance(step, Call) else self.blocks.uses(step.node)
 
-    def _returned(self, names: dict[Value, str]) -> None:
-        """The last statement: the results, of which a single one need not have a name."""
+    def _write_return(self, names: dict[Value, str]) -> None:
+        """Write the return statement. A single result of the last line is returned directly."""
         last = self.construct[-1] if self.construct else None
         outputs = [self.value(value, names) for value in self.block.outputs]
         if len(outputs) == 1 and last is not None and last.depth == 0:
@@ -182,7 +187,7 @@ class Method(Holder, FlowWriter):
             words = outputs[0]
         else:
             words = [word for i, out in enumerate(outputs) for word in ([", "] if i else []) + out]
-        self._line(0, ["return ", *words])
+        self._add_line(0, ["return ", *words])
 
 
-_MODULES = frozenset(("mindspore", "nn", "ops", "self", "Parameter", "Tensor"))
+_RESERVED = frozenset(("mindspore", "nn", "ops", "self", "Parameter", "Tensor"))

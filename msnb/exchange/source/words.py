@@ -1,4 +1,4 @@
-"""Expressions of the text, and how they are broken into lines."""
+"""Expressions of the source text, and their layout in lines."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,22 +9,22 @@ import numpy as np
 from msnb.common import dtype as mstype
 from msnb.core.errors import describe
 
-WIDTH = 88  # what Ruff and Black keep to unless they are told otherwise
+WIDTH = 88  # the default line length of Ruff and Black
 
-NAMES = ("x", "y", "z", "u", "v", "w", "t", "s", "r", "q", "p")  # of values, in this order
-
-
-class Unwritten(NotImplementedError):
-    """Something has no form in Python."""
+NAMES = ("x", "y", "z", "u", "v", "w", "t", "s", "r", "q", "p")  # variable names of values, in order of preference
 
 
-class Hole(NamedTuple):
-    """A literal, which may be an argument of the class.
+class NoPythonForm(NotImplementedError):
+    """An operator or a constant has no form in Python."""
+
+
+class Placeholder(NamedTuple):
+    """A literal, which may become an argument of the class.
 
     Attributes:
-        name (str): What the argument would be called.
+        name (str): Name of such an argument.
         value (Any): The value.
-        usual (Any): What the setting is where nothing is said; then nothing is. Default: nothing is usual.
+        usual (Any): The default of the setting; an equal value is not written. Default: no default.
     """
 
     name: str
@@ -33,10 +33,10 @@ class Hole(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Something between brackets, which may be broken after them and after each comma.
+    """A bracketed list, which may be broken into lines after the brackets and after each comma.
 
     Attributes:
-        head (str): What stands before and is the opening bracket.
+        head (str): The text up to and including the opening bracket.
         items (Sequence): Expressions.
         tail (str): The closing bracket.
     """
@@ -46,27 +46,27 @@ class Group(NamedTuple):
     tail: str
 
 
-class Changed(NamedTuple):
-    """A copy of a Tensor with a part replaced, which takes two statements.
+class IndexedUpdate(NamedTuple):
+    """A copy of a Tensor with some elements replaced, which takes two statements.
 
     Attributes:
-        whole, index, value (Expression): The Tensor, the part with its brackets, and what stands there from now on.
+        tensor, index, value (Expression): The Tensor, the index with its brackets, and the new value.
     """
 
-    whole: Any
+    tensor: Any
     index: Any
     value: Any
 
 
-Expression = list[Any]  # of str, Hole, Group, and what `classes` puts in: one after the other
+Expression = list[Any]  # a sequence of str, Placeholder, Group and Instance
 
 
 class Line(NamedTuple):
     """A line of a method.
 
     Attributes:
-        depth (int): How far it is indented within the method.
-        words (Expression): What stands there.
+        depth (int): Its indentation level within the method.
+        words (Expression): Its text.
     """
 
     depth: int
@@ -74,18 +74,18 @@ class Line(NamedTuple):
 
 
 def call(head: str, items: Iterable[Expression]) -> Expression:
-    """``head(item, item)``."""
+    """Return the expression ``head(item, item)``."""
     return [Group(f"{head}(", list(items), ")")]
 
 
-def many(items: Iterable[Expression]) -> Expression:
-    """A tuple."""
+def tuple_expression(items: Iterable[Expression]) -> Expression:
+    """Return a tuple as an expression."""
     items = list(items)
     return [Group("(", items, ",)" if len(items) == 1 else ")")]
 
 
 def atoms(words: Iterable[Any]) -> Iterator[Any]:
-    """The words of an expression one after the other, brackets as texts."""
+    """Yield the words of an expression, with brackets and commas as strings."""
     for word in words:
         if isinstance(word, Group):
             yield word.head
@@ -99,23 +99,23 @@ def atoms(words: Iterable[Any]) -> Iterator[Any]:
 
 
 def flat(words: Expression) -> str:
-    """An expression of texts and brackets in one line."""
+    """Return an expression of strings and brackets as one line."""
     return "".join(atoms(words))
 
 
 def lines(words: Expression, indent: int, after: str = "") -> list[str]:
-    """An expression in as many lines as it needs, broken as formatters of Python do."""
+    """Return an expression as lines, broken like code formatters of Python do."""
     margin, text = " " * indent, flat(words) + after
-    places = [i for i, word in enumerate(words) if isinstance(word, Group) and word.items]
-    if indent + len(text) <= WIDTH or not places:
+    groups = [i for i, word in enumerate(words) if isinstance(word, Group) and word.items]
+    if indent + len(text) <= WIDTH or not groups:
         return [margin + text]
-    fitting = [i for i in places if indent + len(flat(words[:i]) + words[i].head) <= WIDTH]
-    place = (fitting or places)[-1]
-    group = words[place]
-    head, tail = flat([*words[:place], group.head]), group.tail + flat(words[place + 1 :]) + after
-    inside = ", ".join(map(flat, group.items))
-    if indent + 4 + len(inside) <= WIDTH and not tail.startswith(","):
-        return [margin + head, f"{margin}    {inside}", margin + tail]
+    fitting = [i for i in groups if indent + len(flat(words[:i]) + words[i].head) <= WIDTH]
+    index = (fitting or groups)[-1]
+    group = words[index]
+    head, tail = flat([*words[:index], group.head]), group.tail + flat(words[index + 1 :]) + after
+    items_text = ", ".join(map(flat, group.items))
+    if indent + 4 + len(items_text) <= WIDTH and not tail.startswith(","):
+        return [margin + head, f"{margin}    {items_text}", margin + tail]
     if len(group.items) == 1 and not tail.startswith(","):
         return [margin + head, *lines(group.items[0], indent + 4), margin + tail]
     body = [line for item in group.items for line in lines(item, indent + 4, ",")]
@@ -123,7 +123,7 @@ def lines(words: Expression, indent: int, after: str = "") -> list[str]:
 
 
 def literal(value: Any) -> str:
-    """A value as Python writes it.
+    """Return a value as a Python literal.
 
     Raises:
         NotImplementedError: If there is no way.
@@ -140,15 +140,15 @@ def literal(value: Any) -> str:
         name = str(value).lower()
         return f"mindspore.{'bool_' if name == 'bool' else name}"
     if isinstance(value, (tuple, list)):
-        inside = ", ".join(map(literal, value))
-        return f"({inside},)" if len(value) == 1 else f"({inside})"
+        items_text = ", ".join(map(literal, value))
+        return f"({items_text},)" if len(value) == 1 else f"({items_text})"
     if isinstance(value, slice):
         return f"slice({literal(value.start)}, {literal(value.stop)}, {literal(value.step)})"
-    raise Unwritten(f"a setting is {describe(value)}")
+    raise NoPythonForm(f"a setting is {describe(value)}")
 
 
 def shortest(value: Any) -> Any:
-    """A number of numpy as the Python number with the fewest digits that is equal to it in its element type."""
+    """Return a number of numpy as the Python number with the fewest digits that is equal to it in its element type."""
     number = np.asarray(value)[()]
     if number.dtype.kind not in "fV":
         return number.item()

@@ -1,4 +1,4 @@
-"""Learning rates that are multiplied by factors of the epoch."""
+"""Learning rate schedulers that multiply the rate by a factor of the epoch."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -6,7 +6,7 @@ from numbers import Real
 from typing import Any
 
 from msnb.core.errors import describe
-from msnb.experimental.optim._scheduler import LRScheduler, as_number, check_kind, one_each
+from msnb.experimental.optim._scheduler import LRScheduler, as_number, check_kind, repeat_for_groups
 from msnb.experimental.optim.optimizer import Optimizer
 
 __all__ = [
@@ -22,11 +22,10 @@ __all__ = [
 
 
 class StepLR(LRScheduler):
-    """
-    The rate times `gamma` every `step_size` epochs.
+    """Multiplies the rate by `gamma` every `step_size` epochs.
 
     Args:
-        optimizer (Optimizer): Whose rates change.
+        optimizer (Optimizer): The optimizer whose rates change.
         step_size (int): Epochs between two changes.
         gamma (float): The factor. Default: 0.1.
         last_epoch (int): See :class:`LRScheduler`. Default: -1.
@@ -47,23 +46,22 @@ class StepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        """The rates of epoch `last_epoch`."""
-        now = self.last_epoch > 0 and self.last_epoch % self.step_size == 0
-        return [rate * self.gamma if now else rate for rate in self._rates]
+        """Return the rates of epoch `last_epoch`."""
+        is_due = self.last_epoch > 0 and self.last_epoch % self.step_size == 0
+        return [rate * self.gamma if is_due else rate for rate in self._rates]
 
     def _get_closed_form_lr(self):
         return [rate * self.gamma ** (self.last_epoch // self.step_size) for rate in self.base_lrs]
 
 
 class LinearLR(LRScheduler):
-    """
-    The rate times a factor that goes from one number to another along a line.
+    """Multiplies the rate by a factor that changes linearly.
 
     Args:
-        optimizer (Optimizer): Whose rates change.
-        start_factor (float): The factor at first, in (0, 1]. Default: 1/3.
-        end_factor (float): The factor in the end, in [0, 1]. Default: 1.0.
-        total_iters (int): Epochs to the end. Default: 5.
+        optimizer (Optimizer): The optimizer whose rates change.
+        start_factor (float): The initial factor, in (0, 1]. Default: 1/3.
+        end_factor (float): The final factor, in [0, 1]. Default: 1.0.
+        total_iters (int): Epochs until the final factor. Default: 5.
         last_epoch (int): See :class:`LRScheduler`. Default: -1.
 
     Raises:
@@ -92,25 +90,24 @@ class LinearLR(LRScheduler):
         self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
         super().__init__(optimizer, last_epoch)
 
-    def _factor(self, epoch):
-        part = min(epoch, self.total_iters) / self.total_iters
-        return self.start_factor + (self.end_factor - self.start_factor) * part
+    def _factor_at(self, epoch):
+        progress = min(epoch, self.total_iters) / self.total_iters
+        return self.start_factor + (self.end_factor - self.start_factor) * progress
 
     def get_lr(self) -> list[Any]:
-        """The rates of epoch `last_epoch`."""
-        before = self._factor(self.last_epoch - 1) if self.last_epoch else 1.0
-        return [rate * (self._factor(self.last_epoch) / before) for rate in self._rates]
+        """Return the rates of epoch `last_epoch`."""
+        previous_factor = self._factor_at(self.last_epoch - 1) if self.last_epoch else 1.0
+        return [rate * (self._factor_at(self.last_epoch) / previous_factor) for rate in self._rates]
 
     def _get_closed_form_lr(self):
-        return [rate * self._factor(self.last_epoch) for rate in self.base_lrs]
+        return [rate * self._factor_at(self.last_epoch) for rate in self.base_lrs]
 
 
 class ExponentialLR(LRScheduler):
-    """
-    The rate times `gamma` in each epoch.
+    """Multiplies the rate by `gamma` in each epoch.
 
     Args:
-        optimizer (Optimizer): Whose rates change.
+        optimizer (Optimizer): The optimizer whose rates change.
         gamma (float): The factor.
         last_epoch (int): See :class:`LRScheduler`. Default: -1.
 
@@ -129,7 +126,7 @@ class ExponentialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        """The rates of epoch `last_epoch`."""
+        """Return the rates of epoch `last_epoch`."""
         return [rate * self.gamma if self.last_epoch else rate for rate in self._rates]
 
     def _get_closed_form_lr(self):
@@ -137,11 +134,10 @@ class ExponentialLR(LRScheduler):
 
 
 class PolynomialLR(LRScheduler):
-    """
-    The rate times a power of the share of epochs that are left.
+    """Multiplies the initial rate by a power of the fraction of remaining epochs.
 
     Args:
-        optimizer (Optimizer): Whose rates change.
+        optimizer (Optimizer): The optimizer whose rates change.
         total_iters (int): Epochs until it is zero. Default: 5.
         power (float): The power, at least 0. Default: 1.0.
         last_epoch (int): See :class:`LRScheduler`. Default: -1.
@@ -164,24 +160,26 @@ class PolynomialLR(LRScheduler):
         self.total_iters, self.power = total_iters, power
         super().__init__(optimizer, last_epoch)
 
-    def _factor(self, epoch):
+    def _factor_at(self, epoch):
         return (1.0 - min(epoch, self.total_iters) / self.total_iters) ** self.power
 
     def get_lr(self) -> list[Any]:
-        """The rates of epoch `last_epoch`."""
-        before = self._factor(self.last_epoch - 1) if self.last_epoch else 1.0
-        return [rate * (self._factor(self.last_epoch) / before) if before else rate for rate in self._rates]
+        """Return the rates of epoch `last_epoch`."""
+        previous_factor = self._factor_at(self.last_epoch - 1) if self.last_epoch else 1.0
+        return [
+            rate * (self._factor_at(self.last_epoch) / previous_factor) if previous_factor else rate
+            for rate in self._rates
+        ]
 
     def _get_closed_form_lr(self):
-        return [rate * self._factor(self.last_epoch) for rate in self.base_lrs]
+        return [rate * self._factor_at(self.last_epoch) for rate in self.base_lrs]
 
 
 class LambdaLR(LRScheduler):
-    """
-    The first rate times what a function says of the epoch.
+    """Multiplies the initial rate by a function of the epoch.
 
     Args:
-        optimizer (Optimizer): Whose rates change.
+        optimizer (Optimizer): The optimizer whose rates change.
         lr_lambda (Union[Callable, list[Callable]]): The function, or one for each group.
         last_epoch (int): See :class:`LRScheduler`. Default: -1.
 
@@ -200,21 +198,20 @@ class LambdaLR(LRScheduler):
         lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
         last_epoch: int = -1,
     ) -> None:
-        self.lr_lambdas = one_each(lr_lambda, optimizer, "lr_lambda")
+        self.lr_lambdas = repeat_for_groups(lr_lambda, optimizer, "lr_lambda")
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        """The rates of epoch `last_epoch`."""
+        """Return the rates of epoch `last_epoch`."""
         pairs = zip(self.base_lrs, self.lr_lambdas, strict=True)
         return [rate * as_number(factor(self.last_epoch)) for rate, factor in pairs]
 
 
 class MultiplicativeLR(LRScheduler):
-    """
-    The present rate times what a function says of the epoch.
+    """Multiplies the current rate by a function of the epoch.
 
     Args:
-        optimizer (Optimizer): Whose rates change.
+        optimizer (Optimizer): The optimizer whose rates change.
         lr_lambda (Union[Callable, list[Callable]]): The function, or one for each group.
         last_epoch (int): See :class:`LRScheduler`. Default: -1.
 
@@ -233,11 +230,11 @@ class MultiplicativeLR(LRScheduler):
         lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
         last_epoch: int = -1,
     ) -> None:
-        self.lr_lambdas = one_each(lr_lambda, optimizer, "lr_lambda")
+        self.lr_lambdas = repeat_for_groups(lr_lambda, optimizer, "lr_lambda")
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        """The rates of epoch `last_epoch`."""
+        """Return the rates of epoch `last_epoch`."""
         if not self.last_epoch:
             return self._rates
         pairs = zip(self._rates, self.lr_lambdas, strict=True)
@@ -245,12 +242,11 @@ class MultiplicativeLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """
-    The rate times `gamma` at given epochs.
+    """Multiplies the rate by `gamma` at given epochs.
 
     Args:
-        optimizer (Optimizer): Whose rates change.
-        milestones (list[int]): The epochs; one that stands twice counts twice.
+        optimizer (Optimizer): The optimizer whose rates change.
+        milestones (list[int]): The epochs. A repeated epoch applies the factor repeatedly.
         gamma (float): The factor. Default: 0.1.
         last_epoch (int): See :class:`LRScheduler`. Default: -1.
 
@@ -273,7 +269,7 @@ class MultiStepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        """The rates of epoch `last_epoch`."""
+        """Return the rates of epoch `last_epoch`."""
         return [rate * self.gamma ** self.milestones[self.last_epoch] for rate in self._rates]
 
     def _get_closed_form_lr(self):
@@ -282,11 +278,10 @@ class MultiStepLR(LRScheduler):
 
 
 class ConstantLR(LRScheduler):
-    """
-    The rate times a factor, until an epoch.
+    """Multiplies the rate by a constant factor until an epoch.
 
     Args:
-        optimizer (Optimizer): Whose rates change.
+        optimizer (Optimizer): The optimizer whose rates change.
         factor (float): The factor, in [0, 1]. Default: 1/3.
         total_iters (int): The epoch. Default: 5.
         last_epoch (int): See :class:`LRScheduler`. Default: -1.
@@ -311,7 +306,7 @@ class ConstantLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        """The rates of epoch `last_epoch`."""
+        """Return the rates of epoch `last_epoch`."""
         if self.last_epoch not in (0, self.total_iters):
             return self._rates
         factor = self.factor if self.last_epoch == 0 else 1.0 / self.factor

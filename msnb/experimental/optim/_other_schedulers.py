@@ -1,27 +1,26 @@
-"""Schedulers one after another, and one that watches a measure."""
+"""A sequence of schedulers, and a scheduler that reduces the rate on a plateau."""
 
 import bisect
 import math
 from typing import Any
 
-from msnb.experimental.optim._scheduler import LRScheduler, OfOptimizer, as_number, one_each
+from msnb.experimental.optim._scheduler import LRScheduler, RateSetter, as_number, repeat_for_groups
 from msnb.experimental.optim.optimizer import Optimizer
 
 __all__ = ["SequentialLR", "ReduceLROnPlateau"]
 
 
-class SequentialLR(OfOptimizer):
-    """
-    Several schedulers, one after another.
+class SequentialLR(RateSetter):
+    """Runs several schedulers one after another.
 
     Args:
-        optimizer (Optimizer): Whose rates change.
+        optimizer (Optimizer): The optimizer whose rates change.
         schedulers (list[LRScheduler]): The schedulers, of this optimizer.
-        milestones (list[int]): The epochs at which the next one begins: one fewer.
-        last_epoch (int): Epochs that have been before. Default: -1.
+        milestones (list[int]): The first epochs of all schedulers but the first.
+        last_epoch (int): Number of previous epochs. Default: -1.
 
     Raises:
-        ValueError: If a scheduler is of another optimizer, or there are more or fewer milestones.
+        ValueError: If a scheduler is of another optimizer, or the number of milestones is wrong.
 
     Examples:
         >>> from mindspore.experimental import optim
@@ -45,33 +44,32 @@ class SequentialLR(OfOptimizer):
             )
         self._schedulers, self.milestones = schedulers, milestones
         self.last_epoch: int = last_epoch + 1
-        self._set([group["initial_lr"] for group in optimizer.param_groups])
+        self._set_rates([group["initial_lr"] for group in optimizer.param_groups])
         for scheduler in schedulers:
             scheduler.last_epoch -= 1
         schedulers[0].step()
 
     def step(self) -> None:
-        """Go on to the next epoch."""
+        """Go to the next epoch."""
         self.last_epoch += 1
         number = bisect.bisect_right(self.milestones, self.last_epoch)
-        begins = number > 0 and self.milestones[number - 1] == self.last_epoch
-        self._schedulers[number].step(*([0] if begins else []))
+        is_first_epoch = number > 0 and self.milestones[number - 1] == self.last_epoch
+        self._schedulers[number].step(*([0] if is_first_epoch else []))
 
 
-class ReduceLROnPlateau(OfOptimizer):
-    """
-    The rate times `factor` when a measure has not got better for some epochs.
+class ReduceLROnPlateau(RateSetter):
+    """Multiplies the rate by `factor` when a metric has not improved for some epochs.
 
     Args:
-        optimizer (Optimizer): Whose rates change.
-        mode (str): "min" or "max", what is better. Default: "min".
+        optimizer (Optimizer): The optimizer whose rates change.
+        mode (str): "min" or "max", the direction of improvement. Default: "min".
         factor (float): The factor, below 1. Default: 0.1.
-        patience (int): Epochs without anything better that are borne. Default: 10.
-        threshold (float): By how much better it has to be. Default: 1e-4.
-        threshold_mode (str): "rel" (as a share of the best) or "abs". Default: "rel".
-        cooldown (int): Epochs after a change in which none are counted. Default: 0.
-        min_lr (Union[float, list[float]]): The least rate, or one for each group. Default: 0.
-        eps (float): Smaller changes are not made. Default: 1e-8.
+        patience (int): Epochs without improvement that are tolerated. Default: 10.
+        threshold (float): Minimum improvement. Default: 1e-4.
+        threshold_mode (str): "rel" (relative to the best) or "abs". Default: "rel".
+        cooldown (int): Epochs after a change that are not counted. Default: 0.
+        min_lr (Union[float, list[float]]): The lowest rate, or one for each group. Default: 0.
+        eps (float): Smaller changes are not applied. Default: 1e-8.
 
     Raises:
         ValueError: If `factor`, `mode` or `threshold_mode` is out of range.
@@ -110,45 +108,43 @@ class ReduceLROnPlateau(OfOptimizer):
                 raise ValueError(f"For 'ReduceLROnPlateau', '{name}' should be one of {choices}, but got {value!r}.")
         self.mode, self.factor, self.patience, self.eps = mode, factor, patience, eps
         self.threshold, self.threshold_mode, self.cooldown = threshold, threshold_mode, cooldown
-        self.min_lrs = one_each(min_lr, optimizer, "min_lr")
+        self.min_lrs = repeat_for_groups(min_lr, optimizer, "min_lr")
         self.best = math.inf if mode == "min" else -math.inf
         self.cooldown_counter = self.wait = self.last_epoch = 0
 
     def step(self, metrics: Any) -> None:
-        """
-        Take the measure of an epoch.
+        """Process the metric of an epoch.
 
         Args:
-            metrics (Union[int, float, Tensor]): The measure.
+            metrics (Union[int, float, Tensor]): The metric.
         """
         current = as_number(metrics)
         self.last_epoch += 1
-        better = self._better(current)
-        self.best, self.wait = (current, 0) if better else (self.best, self.wait + 1)
+        is_better = self._is_better(current)
+        self.best, self.wait = (current, 0) if is_better else (self.best, self.wait + 1)
         if self.in_cooldown():
             self.cooldown_counter -= 1
             self.wait = 0
         if self.wait > self.patience:
-            self._reduce()
+            self._reduce_rates()
             self.cooldown_counter, self.wait = self.cooldown, 0
 
     def in_cooldown(self) -> bool:
-        """
-        Whether epochs are not counted.
+        """Return True during the cooldown after a change.
 
         Returns:
             bool.
         """
         return self.cooldown_counter > 0
 
-    def _better(self, current):
+    def _is_better(self, current):
         sign = -1 if self.mode == "min" else 1
         step = self.threshold * (self.best if self.threshold_mode == "rel" else 1.0)
         if math.isinf(self.best):
             return sign * current > sign * self.best
         return sign * current > sign * (self.best + sign * step)
 
-    def _reduce(self):
+    def _reduce_rates(self):
         rates = self._rates
-        reduced = [max(rate * self.factor, least) for rate, least in zip(rates, self.min_lrs, strict=True)]
-        self._set([new if old > new + self.eps else old for old, new in zip(rates, reduced, strict=True)])
+        reduced = [max(rate * self.factor, min_rate) for rate, min_rate in zip(rates, self.min_lrs, strict=True)]
+        self._set_rates([new if old > new + self.eps else old for old, new in zip(rates, reduced, strict=True)])

@@ -1,7 +1,8 @@
-"""What changes the learning rates of an optimizer of `experimental.optim`: the base, and what all of them share.
+"""Base classes of the learning rate schedulers of `experimental.optim`.
 
-Most compute the next rate from the present one, so that several can act on one optimizer. Rates are float32, as the
-Parameters that hold them; what is computed of them is plain Python.
+Most schedulers compute the next rate from the current one, so that several can act on one optimizer. Rates are stored
+in
+float32 Parameters; the computations use Python floats.
 """
 
 from typing import Any
@@ -15,30 +16,30 @@ __all__ = ["LRScheduler"]
 
 
 def as_number(value: Any) -> float:
-    """A number or a Tensor of one as a float."""
+    """Return a number or a scalar Tensor as a float."""
     return float(value.asnumpy()) if isinstance(value, Tensor) else float(value)
 
 
-def one_each(given: Any, optimizer: Optimizer, name: str) -> list[Any]:
-    """One of `given` for each group."""
+def repeat_for_groups(value: Any, optimizer: Optimizer, name: str) -> list[Any]:
+    """Return a list with one value for each group of Parameters."""
     groups = len(optimizer.param_groups)
-    if not isinstance(given, (list, tuple)):
-        return [given] * groups
-    if len(given) != groups:
-        raise ValueError(f"'{name}' should hold one for each of the {groups} groups, but it holds {len(given)}.")
-    return list(given)
+    if not isinstance(value, (list, tuple)):
+        return [value] * groups
+    if len(value) != groups:
+        raise ValueError(f"'{name}' should hold one for each of the {groups} groups, but it holds {len(value)}.")
+    return list(value)
 
 
-def check_kind(owner: str, kind: type, **given: Any) -> None:
-    """Raise TypeError unless each of `given` is of a kind, and no bool."""
-    for name, value in given.items():
+def check_kind(owner: str, kind: type, **arguments: Any) -> None:
+    """Raise TypeError unless each argument is of a type, and no bool."""
+    for name, value in arguments.items():
         if not isinstance(value, kind) or isinstance(value, bool):
-            what = "an int" if kind is int else "a number"
-            raise TypeError(f"For '{owner}', '{name}' should be {what}, but got {describe(value)}.")
+            expected = "an int" if kind is int else "a number"
+            raise TypeError(f"For '{owner}', '{name}' should be {expected}, but got {describe(value)}.")
 
 
-class OfOptimizer:
-    """What holds the rates of an optimizer."""
+class RateSetter:
+    """Sets the rates of an optimizer."""
 
     def __init__(self, optimizer: Optimizer) -> None:
         if not isinstance(optimizer, Optimizer):
@@ -52,17 +53,16 @@ class OfOptimizer:
 
     @property
     def _rates(self):
-        """The present rates, as floats."""
+        """The current rates, as floats."""
         return [as_number(rate) for rate in self._last_lr]
 
-    def _set(self, rates):
+    def _set_rates(self, rates):
         for rate, group, value in zip(self._last_lr, self.optimizer.param_groups, rates, strict=True):
             rate.set_data(Tensor(as_number(value), mstype.float32))
             group["lr"] = rate
 
     def get_last_lr(self) -> list[Tensor]:
-        """
-        The present learning rates.
+        """Return the current learning rates.
 
         Returns:
             list[Tensor], one for each group.
@@ -70,13 +70,12 @@ class OfOptimizer:
         return [rate.value() for rate in self._last_lr]
 
 
-class LRScheduler(OfOptimizer):
-    """
-    Base of those that count epochs: a subclass writes `get_lr`, which returns a list of rates, one for each group.
+class LRScheduler(RateSetter):
+    """Base class of schedulers that count epochs. A subclass defines `get_lr`, which returns one rate for each group.
 
     Args:
-        optimizer (Optimizer): Whose rates change; its groups get "initial_lr".
-        last_epoch (int): Epochs that have been before; other than -1 the groups have to hold "initial_lr". Default: -1.
+        optimizer (Optimizer): The optimizer whose rates change; its groups get "initial_lr".
+        last_epoch (int): Number of previous epochs. Unless it is -1, the groups need an "initial_lr". Default: -1.
 
     Raises:
         TypeError: If `optimizer` is none of `experimental.optim`, or `last_epoch` no int.
@@ -109,8 +108,7 @@ class LRScheduler(OfOptimizer):
         self.step()
 
     def get_lr(self) -> list[Any]:
-        """
-        The rates of epoch `last_epoch`.
+        """Return the rates of epoch `last_epoch`.
 
         Raises:
             NotImplementedError: In this base class.
@@ -118,12 +116,11 @@ class LRScheduler(OfOptimizer):
         raise NotImplementedError(f"'{type(self).__name__}' should define get_lr().")
 
     def step(self, epoch: int | None = None) -> None:
-        """
-        Go on to the next epoch, or to another.
+        """Go to the next epoch, or to another one.
 
         Args:
-            epoch (int): Which. Default: None, the next.
+            epoch (int): The epoch. Default: None, the next.
         """
-        at_once = getattr(self, "_get_closed_form_lr", self.get_lr)
+        closed_form = getattr(self, "_get_closed_form_lr", self.get_lr)
         self.last_epoch = self.last_epoch + 1 if epoch is None else int(as_number(epoch))
-        self._set(self.get_lr() if epoch is None else at_once())
+        self._set_rates(self.get_lr() if epoch is None else closed_form())

@@ -1,27 +1,26 @@
-"""Learning rates that go down and up: along cosines, and in triangles."""
+"""Cyclic learning rates: cosine annealing, warm restarts and triangular cycles."""
 
 import math
 from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
-from msnb.experimental.optim._scheduler import LRScheduler, as_number, check_kind, one_each
+from msnb.experimental.optim._scheduler import LRScheduler, as_number, check_kind, repeat_for_groups
 from msnb.experimental.optim.optimizer import Optimizer
 
 __all__ = ["CosineAnnealingLR", "CosineAnnealingWarmRestarts", "CyclicLR"]
 
 
 class CosineAnnealingLR(LRScheduler):
-    r"""
-    The rate along a cosine (Loshchilov and Hutter, SGDR, 2016):
+    r"""Cosine annealing (Loshchilov and Hutter, SGDR, 2016):
 
     .. math::
         \eta_t = \eta_{min} + \frac{\eta_0 - \eta_{min}}{2} \left(1 + \cos \frac{\pi t}{T_{max}}\right)
 
     Args:
-        optimizer (Optimizer): Whose rates change.
-        T_max (int): Epochs to the least rate.
-        eta_min (float): The least rate. Default: 0.0.
+        optimizer (Optimizer): The optimizer whose rates change.
+        T_max (int): Epochs to the lowest rate.
+        eta_min (float): The lowest rate. Default: 0.0.
         last_epoch (int): See :class:`LRScheduler`. Default: -1.
 
     Raises:
@@ -39,35 +38,36 @@ class CosineAnnealingLR(LRScheduler):
         self.T_max, self.eta_min = T_max, eta_min
         super().__init__(optimizer, last_epoch)
 
-    def _height(self, epoch):
+    def _cosine_at(self, epoch):
         return (1 + math.cos(math.pi * epoch / self.T_max)) / 2
 
     def get_lr(self) -> list[Any]:
-        """The rates of epoch `last_epoch`."""
+        """Return the rates of epoch `last_epoch`."""
         if self.last_epoch == 0:
             return self._rates
-        if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:  # up again from the least rate, a factor of none
+        if (self.last_epoch - 1 - self.T_max) % (
+            2 * self.T_max
+        ) == 0:  # rises from the lowest rate, where the factor would be 0
             return [
-                rate + (base - self.eta_min) * self._height(self.T_max - 1)
+                rate + (base - self.eta_min) * self._cosine_at(self.T_max - 1)
                 for base, rate in zip(self.base_lrs, self._rates, strict=True)
             ]
-        factor = self._height(self.last_epoch) / self._height(self.last_epoch - 1)
+        factor = self._cosine_at(self.last_epoch) / self._cosine_at(self.last_epoch - 1)
         return [factor * (rate - self.eta_min) + self.eta_min for rate in self._rates]
 
     def _get_closed_form_lr(self):
-        return [self.eta_min + (rate - self.eta_min) * self._height(self.last_epoch) for rate in self.base_lrs]
+        return [self.eta_min + (rate - self.eta_min) * self._cosine_at(self.last_epoch) for rate in self.base_lrs]
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """
-    The rate along a cosine that begins anew (Loshchilov and Hutter, SGDR: Stochastic Gradient Descent with Warm
+    """Cosine annealing with warm restarts (Loshchilov and Hutter, SGDR: Stochastic Gradient Descent with Warm
     Restarts, 2016).
 
     Args:
-        optimizer (Optimizer): Whose rates change.
+        optimizer (Optimizer): The optimizer whose rates change.
         T_0 (int): Epochs to the first restart, positive.
-        T_mult (int): How many times as long each period is as the one before. Default: 1.
-        eta_min (float): The least rate. Default: 0.
+        T_mult (int): Ratio of the lengths of consecutive periods. Default: 1.
+        eta_min (float): The lowest rate. Default: 0.
         last_epoch (int): See :class:`LRScheduler`. Default: -1.
 
     Raises:
@@ -91,19 +91,18 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        """The rates of epoch `last_epoch`, which may be between two."""
-        begun, period = 0.0, float(self.T_0)
-        while self.last_epoch - begun >= period:
-            begun, period = begun + period, period * self.T_mult
-        height = (1 + math.cos(math.pi * (self.last_epoch - begun) / period)) / 2
+        """Return the rates of epoch `last_epoch`, which may be fractional."""
+        period_start, period = 0.0, float(self.T_0)
+        while self.last_epoch - period_start >= period:
+            period_start, period = period_start + period, period * self.T_mult
+        height = (1 + math.cos(math.pi * (self.last_epoch - period_start) / period)) / 2
         return [self.eta_min + (rate - self.eta_min) * height for rate in self.base_lrs]
 
     def step(self, epoch: float | None = None) -> None:
-        """
-        Go on to the next epoch, or to another.
+        """Go to the next epoch, or to another one.
 
         Args:
-            epoch (float): Which; 2.5 is half way from epoch 2 to epoch 3. Default: None, the next.
+            epoch (float): The epoch; 2.5 is half way from epoch 2 to epoch 3. Default: None, the next.
 
         Raises:
             ValueError: If `epoch` is negative.
@@ -111,25 +110,24 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         if epoch is not None and as_number(epoch) < 0:
             raise ValueError(f"'epoch' should be at least 0, but got {epoch}.")
         self.last_epoch = self.last_epoch + 1 if epoch is None else as_number(epoch)
-        self._set(self.get_lr())
+        self._set_rates(self.get_lr())
         self.last_epoch = int(self.last_epoch)
 
 
 class CyclicLR(LRScheduler):
-    """
-    The rate up and down between two (Smith, Cyclical Learning Rates for Training Neural Networks, 2015).
+    """Cycles the rate between two bounds (Smith, Cyclical Learning Rates for Training Neural Networks, 2015).
 
     Args:
-        optimizer (Optimizer): Whose rates change.
-        base_lr (Union[float, list[float]]): The lower one, or one for each group.
-        max_lr (Union[float, list[float]]): The upper one, or one for each group.
-        step_size_up (int): Steps up. Default: 2000.
-        step_size_down (int): Steps down. Default: None, as many.
-        mode (str): "triangular" (always as high), "triangular2" (each cycle half as high) or "exp_range" (times a power
-            of `gamma`). Default: "triangular".
+        optimizer (Optimizer): The optimizer whose rates change.
+        base_lr (Union[float, list[float]]): The lower bound, or one for each group.
+        max_lr (Union[float, list[float]]): The upper bound, or one for each group.
+        step_size_up (int): Rising steps. Default: 2000.
+        step_size_down (int): Falling steps. Default: None, as many.
+        mode (str): Amplitude of the cycles: "triangular" (constant), "triangular2" (halved per cycle) or "exp_range" (a
+            power of `gamma`). Default: "triangular".
         gamma (float): See `mode`. Default: 1.0.
-        scale_fn (Callable): How high, instead of `mode`. Default: None.
-        scale_mode (str): Of what `scale_fn` is: "cycle" (the number of the cycle) or "iterations". Default: "cycle".
+        scale_fn (Callable): The amplitude, instead of `mode`. Default: None.
+        scale_mode (str): The argument of `scale_fn`: "cycle" (its number) or "iterations". Default: "cycle".
         last_epoch (int): See :class:`LRScheduler`. Default: -1.
 
     Raises:
@@ -161,8 +159,8 @@ class CyclicLR(LRScheduler):
         }
         if scale_fn is None and mode not in heights:
             raise ValueError(f"For 'CyclicLR', 'mode' should be one of {', '.join(heights)}, but got {mode!r}.")
-        lowest = one_each(base_lr, optimizer, "base_lr")
-        self.max_lrs = one_each(max_lr, optimizer, "max_lr")
+        lowest = repeat_for_groups(base_lr, optimizer, "base_lr")
+        self.max_lrs = repeat_for_groups(max_lr, optimizer, "max_lr")
         down = step_size_up if step_size_down is None else step_size_down
         self.total_step_size = float(step_size_up + down)
         self.step_up_ratio = step_size_up / self.total_step_size
@@ -171,13 +169,13 @@ class CyclicLR(LRScheduler):
         self.base_lrs = lowest
         super().__init__(optimizer, last_epoch)
         self.base_lrs = lowest
-        self._set(self.get_lr())
+        self._set_rates(self.get_lr())
 
     def get_lr(self) -> list[Any]:
-        """The rates of step `last_epoch`."""
-        cycle, part = divmod(self.last_epoch / self.total_step_size, 1)
-        rising = part <= self.step_up_ratio
-        share = part / self.step_up_ratio if rising else (part - 1) / (self.step_up_ratio - 1)
+        """Return the rates of step `last_epoch`."""
+        cycle, phase = divmod(self.last_epoch / self.total_step_size, 1)
+        is_rising = phase <= self.step_up_ratio
+        share = phase / self.step_up_ratio if is_rising else (phase - 1) / (self.step_up_ratio - 1)
         height = as_number(self.scale_fn(cycle + 1 if self.scale_mode == "cycle" else self.last_epoch))
         pairs = zip(self.base_lrs, self.max_lrs, strict=True)
         return [low + (high - low) * share * height for low, high in pairs]

@@ -1,4 +1,4 @@
-"""Optimizers that divide by the size of past gradients: Adagrad, Adadelta, RMSprop."""
+"""Optimizers that scale by past gradients: Adagrad, Adadelta, RMSprop."""
 
 from typing import Any
 
@@ -10,16 +10,15 @@ __all__ = ["Adadelta", "Adagrad", "RMSprop"]
 
 
 class Adadelta(Optimizer):
-    """
-    Adadelta (Zeiler, ADADELTA: An Adaptive Learning Rate Method, 2012).
+    """Adadelta (Zeiler, ADADELTA: An Adaptive Learning Rate Method, 2012).
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): The Parameters to train, see :class:`Optimizer`.
         lr (Union[int, float, Tensor]): Learning rate, positive. Default: 1.0.
         rho (float): Decay rate of the means, in [0, 1]. Default: 0.9.
         eps (float): Added to both means, positive. Default: 1e-6.
         weight_decay (float): L2 penalty. Default: 0.0.
-        maximize (bool): Whether to climb. Default: False.
+        maximize (bool): Maximize the objective. Default: False.
 
     Inputs:
         - **gradients** (tuple[Tensor]) - one for each Parameter.
@@ -51,26 +50,25 @@ class Adadelta(Optimizer):
         at_least("Adadelta", weight_decay=weight_decay)
         if not 0.0 <= rho <= 1.0:
             raise ValueError(f"For 'Adadelta', 'rho' should be in [0, 1], but got {rho}.")
-        given = {"lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
-        super().__init__(params, given)
+        defaults = {"lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
+        super().__init__(params, defaults)
         self.opt: P.ApplyAdadelta = P.ApplyAdadelta()
 
-    def _step(self, group, shared, param, gradient, square, update):
+    def _update_parameter(self, group, shared, param, gradient, square, update):
         self.opt(param, square, update, group["lr"], group["rho"], group["eps"], gradient)
 
 
 class Adagrad(Optimizer):
-    """
-    Adagrad (Duchi et al., 2011), whose learning rate decays.
+    """Adagrad (Duchi et al., 2011) with a decaying learning rate.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): The Parameters to train, see :class:`Optimizer`.
         lr (Union[int, float, Tensor]): Learning rate, positive. Default: 1e-2.
         lr_decay (float): Step n has the rate ``lr / (1 + n * lr_decay)``, n from 0. Default: 0.0.
         weight_decay (float): L2 penalty. Default: 0.0.
-        initial_accumulator_value (float): What the sum of squares begins with. Default: 0.0.
+        initial_accumulator_value (float): Initial value of the sum of squares. Default: 0.0.
         eps (float): Keeps the denominator from zero, positive. Default: 1e-10.
-        maximize (bool): Whether to climb. Default: False.
+        maximize (bool): Maximize the objective. Default: False.
 
     Inputs:
         - **gradients** (tuple[Tensor]) - one for each Parameter.
@@ -103,30 +101,29 @@ class Adagrad(Optimizer):
         above("Adagrad", lr=lr, eps=eps)
         begin = {"initial_accumulator_value": initial_accumulator_value}
         at_least("Adagrad", lr_decay=lr_decay, weight_decay=weight_decay, **begin)
-        given = {"lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
-        super().__init__(params, {**given, **begin})
+        defaults = {"lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
+        super().__init__(params, {**defaults, **begin})
 
-    def _of_group(self, group):
+    def _group_values(self, group):
         return group["lr"] / (1 + (self.step_t - 1) * group["lr_decay"])
 
-    def _step(self, group, shared, param, gradient, squares):
+    def _update_parameter(self, group, shared, param, gradient, squares):
         F.assign(squares, squares + gradient * gradient)
         F.assign(param, param - shared * gradient / (F.sqrt(squares) + group["eps"]))
 
 
 class RMSprop(Optimizer):
-    """
-    RMSprop (Hinton, lecture 6e of Neural Networks for Machine Learning), with momentum after Graves, 2013.
+    """RMSprop (Hinton, lecture 6e of Neural Networks for Machine Learning), with momentum after Graves, 2013.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): The Parameters to train, see :class:`Optimizer`.
         lr (Union[int, float, Tensor]): Learning rate, positive. Default: 1e-2.
         alpha (float): Decay rate of the means. Default: 0.99.
         eps (float): Keeps the denominator from zero, positive. Default: 1e-8.
         weight_decay (float): L2 penalty. Default: 0.0.
         momentum (float): Momentum. Default: 0.0.
-        centered (bool): Whether the variance takes the place of the mean of squares. Default: False.
-        maximize (bool): Whether to climb. Default: False.
+        centered (bool): Use the variance instead of the mean of squares. Default: False.
+        maximize (bool): Maximize the objective. Default: False.
 
     Inputs:
         - **gradients** (tuple[Tensor]) - one for each Parameter.
@@ -157,10 +154,10 @@ class RMSprop(Optimizer):
     ) -> None:
         above("RMSprop", lr=lr, eps=eps)
         at_least("RMSprop", alpha=alpha, weight_decay=weight_decay, momentum=momentum)
-        given = {"lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered}
-        super().__init__(params, {**given, "weight_decay": weight_decay, "maximize": maximize})
+        defaults = {"lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered}
+        super().__init__(params, {**defaults, "weight_decay": weight_decay, "maximize": maximize})
 
-    def _step(self, group, shared, param, gradient, mean, square, moment):
+    def _update_parameter(self, group, shared, param, gradient, mean, square, moment):
         alpha = group["alpha"]
         F.assign(square, square * alpha + gradient * gradient * (1 - alpha))
         size = square

@@ -1,4 +1,4 @@
-"""Face: what changes the learning rates of an optimizer of `experimental.optim`, called once in each epoch or step."""
+"""Face (re-export module): learning rate schedulers for `experimental.optim`, called once per epoch or step."""
 
 from msnb.experimental.optim._factor_schedulers import (
     ConstantLR,

@@ -1,4 +1,4 @@
-"""Optimizers over running means of gradients and of their squares: Adam and its kin."""
+"""Optimizers with running means of gradients and of their squares: Adam and its variants."""
 
 from typing import Any
 
@@ -9,33 +9,32 @@ __all__ = ["Adam", "AdamW", "Adamax", "NAdam", "RAdam"]
 
 
 def moments(group: dict[str, Any], gradient: Any, mean: Any, square: Any) -> tuple[Any, Any]:
-    """Take `gradient` into both running means; returns them."""
+    """Update both running means with `gradient` and return them."""
     beta1, beta2 = group["betas"]
     F.assign(mean, mean * beta1 + gradient * (1 - beta1))
     F.assign(square, square * beta2 + gradient * gradient * (1 - beta2))
     return mean, square
 
 
-class _WithPowers(Optimizer):
-    """Base of those that correct the means by the powers of `betas`."""
+class _BiasCorrected(Optimizer):
+    """Base class of optimizers with bias correction by the powers of `betas`."""
 
-    def _of_group(self, group):
+    def _group_values(self, group):
         step = F.cast(getattr(self, self._counter), self.lrs[0].dtype)
         return tuple(1 - F.pow(beta, step) for beta in group["betas"])
 
 
-class Adam(_WithPowers):
-    r"""
-    Adam, as `nn.Adam` computes it: :math:`\epsilon` stands outside the correction of the means.
+class Adam(_BiasCorrected):
+    r"""Adam, as computed by `nn.Adam`: :math:`\epsilon` is outside of the bias correction.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): The Parameters to train, see :class:`Optimizer`.
         lr (Union[int, float, Tensor]): Learning rate. Default: 1e-3.
         betas (tuple[float]): Decay rates of the means, in [0, 1). Default: (0.9, 0.999).
         eps (float): Keeps the denominator from zero. Default: 1e-8.
         weight_decay (float): L2 penalty. Default: 0.0.
-        amsgrad (bool): Whether the largest mean of squares so far is used. Default: False.
-        maximize (bool): Whether to climb. Default: False.
+        amsgrad (bool): Use the maximum of the past means of squares. Default: False.
+        maximize (bool): Maximize the objective. Default: False.
 
     Inputs:
         - **gradients** (tuple[Tensor]) - one for each Parameter.
@@ -67,30 +66,31 @@ class Adam(_WithPowers):
     ) -> None:
         at_least("Adam", lr=lr, eps=eps, weight_decay=weight_decay)
         fractions("Adam", betas)
-        given = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad}
-        super().__init__(params, {**given, "maximize": maximize})
+        defaults = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad}
+        super().__init__(params, {**defaults, "maximize": maximize})
 
-    def _step(self, group, shared, param, gradient, mean, square, largest):
-        left1, left2 = shared
+    def _update_parameter(self, group, shared, param, gradient, mean, square, largest):
+        correction1, correction2 = shared
         mean, square = moments(group, gradient, mean, square)
         if group["amsgrad"]:
             F.assign(largest, F.maximum(largest, square))
             square = largest
-        F.assign(param, param - group["lr"] * F.sqrt(left2) / left1 * mean / (F.sqrt(square) + group["eps"]))
+        F.assign(
+            param, param - group["lr"] * F.sqrt(correction2) / correction1 * mean / (F.sqrt(square) + group["eps"])
+        )
 
 
-class AdamW(_WithPowers):
-    r"""
-    Adam with decoupled weight decay (Loshchilov and Hutter, 2017); :math:`\epsilon` stands inside the correction.
+class AdamW(_BiasCorrected):
+    r"""Adam with decoupled weight decay (Loshchilov and Hutter, 2017); :math:`\epsilon` is inside the bias correction.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): The Parameters to train, see :class:`Optimizer`.
         lr (Union[int, float, Tensor]): Learning rate. Default: 1e-3.
         betas (tuple[float]): Decay rates of the means, in [0, 1). Default: (0.9, 0.999).
         eps (float): Keeps the denominator from zero. Default: 1e-8.
         weight_decay (float): Decay of the Parameters. Default: 0.01.
-        amsgrad (bool): Whether the largest mean of squares so far is used. Default: False.
-        maximize (bool): Whether to climb. Default: False.
+        amsgrad (bool): Use the maximum of the past means of squares. Default: False.
+        maximize (bool): Maximize the objective. Default: False.
 
     Inputs:
         - **gradients** (tuple[Tensor]) - one for each Parameter.
@@ -123,30 +123,29 @@ class AdamW(_WithPowers):
     ) -> None:
         at_least("AdamW", lr=lr, eps=eps, weight_decay=weight_decay)
         fractions("AdamW", betas)
-        given = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad}
-        super().__init__(params, {**given, "maximize": maximize})
+        defaults = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad}
+        super().__init__(params, {**defaults, "maximize": maximize})
 
-    def _step(self, group, shared, param, gradient, mean, square, largest):
-        (left1, left2), rate = shared, group["lr"]
+    def _update_parameter(self, group, shared, param, gradient, mean, square, largest):
+        (correction1, correction2), rate = shared, group["lr"]
         mean, square = moments(group, gradient, mean, square)
         if group["amsgrad"]:
             F.assign(largest, F.maximum(largest, square))
             square = largest
-        kept = param * (1 - rate * group["weight_decay"])
-        F.assign(param, kept - rate / left1 * mean / (F.sqrt(square) / F.sqrt(left2) + group["eps"]))
+        decayed = param * (1 - rate * group["weight_decay"])
+        F.assign(param, decayed - rate / correction1 * mean / (F.sqrt(square) / F.sqrt(correction2) + group["eps"]))
 
 
-class Adamax(_WithPowers):
-    """
-    Adam whose denominator is the largest gradient, fading (Kingma and Ba, 2014, section 7.1).
+class Adamax(_BiasCorrected):
+    """Adam with a decaying maximum of gradients as its denominator (Kingma and Ba, 2014, section 7.1).
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): The Parameters to train, see :class:`Optimizer`.
         lr (Union[int, float, Tensor]): Learning rate, positive. Default: 2e-3.
         betas (tuple[float]): Decay rates of mean and maximum, in [0, 1). Default: (0.9, 0.999).
         eps (float): Added to the size of a gradient, positive. Default: 1e-8.
         weight_decay (float): L2 penalty. Default: 0.0.
-        maximize (bool): Whether to climb. Default: False.
+        maximize (bool): Maximize the objective. Default: False.
 
     Inputs:
         - **gradients** (tuple[Tensor]) - one for each Parameter.
@@ -178,27 +177,26 @@ class Adamax(_WithPowers):
         above("Adamax", lr=lr, eps=eps)
         at_least("Adamax", weight_decay=weight_decay)
         fractions("Adamax", betas)
-        given = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
-        super().__init__(params, given)
+        defaults = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
+        super().__init__(params, defaults)
 
-    def _step(self, group, shared, param, gradient, mean, largest):
+    def _update_parameter(self, group, shared, param, gradient, mean, largest):
         beta1, beta2 = group["betas"]
         F.assign(mean, mean * beta1 + gradient * (1 - beta1))
         F.assign(largest, F.maximum(largest * beta2, F.absolute(gradient) + group["eps"]))
         F.assign(param, param - group["lr"] / shared[0] * mean / largest)
 
 
-class NAdam(_WithPowers):
-    """
-    Adam with Nesterov's momentum (Dozat, Incorporating Nesterov Momentum into Adam, 2016).
+class NAdam(_BiasCorrected):
+    """Adam with Nesterov momentum (Dozat, Incorporating Nesterov Momentum into Adam, 2016).
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): The Parameters to train, see :class:`Optimizer`.
         lr (Union[int, float, Tensor]): Learning rate, positive. Default: 2e-3.
         betas (tuple[float]): Decay rates of the means, in [0, 1). Default: (0.9, 0.999).
         eps (float): Keeps the denominator from zero, positive. Default: 1e-8.
         weight_decay (float): L2 penalty. Default: 0.0.
-        momentum_decay (float): How the momentum grows. Default: 4e-3.
+        momentum_decay (float): Growth rate of the momentum. Default: 4e-3.
 
     Inputs:
         - **gradients** (tuple[Tensor]) - one for each Parameter.
@@ -230,28 +228,29 @@ class NAdam(_WithPowers):
         above("NAdam", lr=lr, eps=eps)
         at_least("NAdam", weight_decay=weight_decay, momentum_decay=momentum_decay)
         fractions("NAdam", betas)
-        given = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
-        super().__init__(params, {**given, "momentum_decay": momentum_decay})
+        defaults = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
+        super().__init__(params, {**defaults, "momentum_decay": momentum_decay})
 
-    def _step(self, group, shared, param, gradient, mean, square, product):
+    def _update_parameter(self, group, shared, param, gradient, mean, square, product):
         step = F.cast(self.step_t, self.lrs[0].dtype)
-        here, ahead = (
+        momentum, next_momentum = (
             group["betas"][0] * (1.0 - 0.5 * F.pow(0.96, at * group["momentum_decay"])) for at in (step, step + 1)
         )
-        F.assign(product, product * here)
+        F.assign(product, product * momentum)
         mean, square = moments(group, gradient, mean, square)
         scale = group["lr"] / (F.sqrt(square / shared[1]) + group["eps"])
-        towards = (1.0 - here) / (1.0 - product) * gradient + ahead / (1.0 - product * ahead) * mean
-        F.assign(param, param - scale * towards)
+        direction = (1.0 - momentum) / (1.0 - product) * gradient + next_momentum / (
+            1.0 - product * next_momentum
+        ) * mean
+        F.assign(param, param - scale * direction)
 
 
-class RAdam(_WithPowers):
-    r"""
-    Adam whose steps are rectified while there are few gradients (Liu et al., On the Variance of the Adaptive Learning
+class RAdam(_BiasCorrected):
+    """Adam with a rectified step size during the first steps (Liu et al., On the Variance of the Adaptive Learning
     Rate and Beyond, 2019).
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): The Parameters to train, see :class:`Optimizer`.
         lr (Union[int, float, Tensor]): Learning rate, positive. Default: 1e-3.
         betas (tuple[float]): Decay rates of the means, in [0, 1). Default: (0.9, 0.999).
         eps (float): Keeps the denominator from zero, positive. Default: 1e-8.
@@ -287,14 +286,16 @@ class RAdam(_WithPowers):
         fractions("RAdam", betas)
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
 
-    def _step(self, group, shared, param, gradient, mean, square):
-        left1, left2 = shared
+    def _update_parameter(self, group, shared, param, gradient, mean, square):
+        correction1, correction2 = shared
         mean, square = moments(group, gradient, mean, square)
         step = F.cast(self.step_t, self.lrs[0].dtype)
         longest = 2.0 / (1.0 - group["betas"][1]) - 1.0
-        length = longest - 2.0 * step * (1.0 - left2) / left2  # of the mean that the weights of the squares make
-        enough = F.maximum(length, 5.0)
-        rectified = (enough - 4) * (enough - 2) * longest / ((longest - 4) * (longest - 2) * enough)
-        adapted = F.sqrt(rectified * left2) / (F.sqrt(square) + group["eps"])
+        length = (
+            longest - 2.0 * step * (1.0 - correction2) / correction2
+        )  # effective number of gradients in the mean of squares
+        safe_length = F.maximum(length, 5.0)
+        rectified = (safe_length - 4) * (safe_length - 2) * longest / ((longest - 4) * (longest - 2) * safe_length)
+        adapted = F.sqrt(rectified * correction2) / (F.sqrt(square) + group["eps"])
         scale = F.select(F.broadcast_to(length > 5.0, square.shape), adapted, F.ones_like(square))
-        F.assign(param, param - group["lr"] * mean / left1 * scale)
+        F.assign(param, param - group["lr"] * mean / correction1 * scale)

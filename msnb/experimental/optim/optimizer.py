@@ -1,5 +1,6 @@
-"""`Optimizer` of MindSpore 2's `experimental.optim`: groups of Parameters are dicts that a program may read and change
-while it trains."""
+"""`Optimizer` of MindSpore 2's `experimental.optim`. Groups of Parameters are dicts that a program may change while it
+trains.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -25,19 +26,18 @@ _thread = trace.thread
 
 
 class Optimizer(Cell):
-    """
-    Base of the optimizers of `experimental.optim`; calling one with the gradients of its Parameters updates them.
+    """Base class of the optimizers of `experimental.optim`. A call with the gradients of its Parameters updates them.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train. A dict describes a group: "params", and what is
-            set for these alone, by the names of `defaults`.
-        defaults (dict): What holds for groups that do not say otherwise; "lr" and "weight_decay" among it.
+        params (Union[list[Parameter], list[dict]]): The Parameters to train. A dict describes a group: "params", and
+            settings for this group, by the names of `defaults`.
+        defaults (dict): Settings of groups without their own, including "lr" and "weight_decay".
 
     Inputs:
         - **gradients** (tuple[Tensor]) - one for each Parameter, in their order.
 
     Raises:
-        TypeError: If `params` is nothing that can be gone through, holds something else than Parameters, is a set, or
+        TypeError: If `params` is not iterable, holds something else than Parameters, is a set, or
             a learning rate is no number and no Tensor.
         ValueError: If there are no Parameters, one is in two groups, or a learning rate is a Tensor with axes.
 
@@ -52,14 +52,14 @@ class Optimizer(Cell):
         [0.1..., 0.5]
     """
 
-    _state: dict[str, Any] = {}  # attribute: what its Parameters, one for each that is trained, begin with
-    _scalars: dict[str, float] = {}  # attribute: the same, of Parameters without axes
+    _state: dict[str, Any] = {}  # attribute -> initial value of its Parameters, one for each trained Parameter
+    _scalars: dict[str, float] = {}  # the same for scalar Parameters
     _counter: str | None = None  # the attribute that counts steps
-    _penalised = True  # whether the weight decay is added to the gradients; if not, `_step` sees to it
+    _penalised = True  # weight decay is added to the gradients; if False, `_update_parameter` applies it
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls._compile_always = cls.__module__.startswith("msnb.")  # one update is one program, in PYNATIVE mode too
+        cls._compile_always = cls.__module__.startswith("msnb.")  # an update is one program in PYNATIVE mode, too
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         super().__init__(auto_prefix=False)
@@ -68,8 +68,8 @@ class Optimizer(Cell):
         self.state: defaultdict[Any, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
         self.parameters: ParameterTuple = ParameterTuple(())
-        self.group_start_id: list[int] = []  # which of them is the first of each group
-        self.lrs: list[Parameter] = []  # no state: checkpoints do not hold them, as those of MindSpore
+        self.group_start_id: list[int] = []  # index of the first Parameter of each group
+        self.lrs: list[Parameter] = []  # not part of checkpoints, as in MindSpore
         for attribute in (*self._state, *self._scalars):
             setattr(self, attribute, ParameterTuple(()))
         if self._counter:
@@ -83,11 +83,10 @@ class Optimizer(Cell):
             self.add_param_group(group)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """
-        Train further Parameters.
+        """Add Parameters to train.
 
         Args:
-            param_group (dict): "params", and what is set for them alone.
+            param_group (dict): "params", and settings for them.
 
         Raises:
             TypeError: If it is no dict, or "params" holds something else than Parameters or is a set.
@@ -95,16 +94,18 @@ class Optimizer(Cell):
         """
         if not isinstance(param_group, dict):
             raise TypeError(f"A group of Parameters should be a dict, but got {describe(param_group)}.")
-        given = param_group["params"]
-        if isinstance(given, set):
+        new_params = param_group["params"]
+        if isinstance(new_params, set):
             raise TypeError("'params' should be a list, but got a set, which has no order.")
-        params = [given] if isinstance(given, Parameter) else list(given)
+        params = [new_params] if isinstance(new_params, Parameter) else list(new_params)
         for param in params:
             if not isinstance(param, Parameter):
                 raise TypeError(f"'params' should hold Parameters, but one of them is {describe(param)}.")
-            if any(param is known for known in self.parameters):
+            if any(param is other for other in self.parameters):
                 raise ValueError(f"The Parameter '{param.name}' is in two groups.")
-        rate = _rate(param_group.get("lr", self.defaults.get("lr")), f"learning_rate_group_{len(self.param_groups)}")
+        rate = _rate_parameter(
+            param_group.get("lr", self.defaults.get("lr")), f"learning_rate_group_{len(self.param_groups)}"
+        )
         param_group.update({**self.defaults, **param_group, "params": params, "lr": rate})
         decay = param_group.get("weight_decay", 0.0)
         if not isinstance(decay, Real) or isinstance(decay, bool):
@@ -114,22 +115,24 @@ class Optimizer(Cell):
         self.lrs = [*self.lrs, rate]
         self.group_start_id = [*self.group_start_id, len(self.parameters)]
         self.parameters = ParameterTuple((*self.parameters, *params))
-        self._grow(params, param_group)
+        self._add_state(params, param_group)
 
-    def _grow(self, params, group):
-        """The state of further Parameters."""
-        for attribute, begin in self._state.items():
-            begin = group[begin] if begin in group else begin
-            own = ParameterTuple(params).clone(prefix=attribute, init=begin)
-            setattr(self, attribute, ParameterTuple((*getattr(self, attribute), *own)))
-        for attribute, begin in self._scalars.items():
-            own = (Parameter(Tensor(np.float32(begin)), f"{attribute}_{param.name}") for param in params)
-            setattr(self, attribute, ParameterTuple((*getattr(self, attribute), *own)))
+    def _add_state(self, params, group):
+        """Create the state of new Parameters."""
+        for attribute, initial in self._state.items():
+            initial = group[initial] if initial in group else initial
+            new_state = ParameterTuple(params).clone(prefix=attribute, init=initial)
+            setattr(self, attribute, ParameterTuple((*getattr(self, attribute), *new_state)))
+        for attribute, initial in self._scalars.items():
+            new_state = (Parameter(Tensor(np.float32(initial)), f"{attribute}_{param.name}") for param in params)
+            setattr(self, attribute, ParameterTuple((*getattr(self, attribute), *new_state)))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if _thread.frame is None:
             for group, rate in zip(self.param_groups, self.lrs, strict=True):
-                if isinstance(group["lr"], Real):  # written by the program: no other number compiles anew
+                if isinstance(
+                    group["lr"], Real
+                ):  # set by the program; a Parameter avoids a compilation for each number
                     rate.set_data(Tensor(float(group["lr"]), mstype.float32))
                     group["lr"] = rate
         return super().__call__(*args, **kwargs)
@@ -146,21 +149,21 @@ class Optimizer(Cell):
         columns = [getattr(self, attribute) for attribute in (*self._state, *self._scalars)]
         rows = zip(self.parameters, gradients, *columns, strict=True)
         for group in self.param_groups:
-            shared = self._of_group(group)
+            shared = self._group_values(group)
             for _ in group["params"]:
-                param, gradient, *own = next(rows)
+                param, gradient, *state = next(rows)
                 gradient = dense(gradient) if isinstance(gradient, RowTensor) else gradient
                 gradient = -gradient if group.get("maximize") else gradient
                 if self._penalised and group["weight_decay"]:
                     gradient = decayed(gradient, param, group["weight_decay"])
-                self._step(group, shared, param, gradient, *own)
+                self._update_parameter(group, shared, param, gradient, *state)
         return True
 
-    def _of_group(self, group) -> Any:
-        """What the Parameters of a group share in this step."""
+    def _group_values(self, group) -> Any:
+        """Return values that all Parameters of a group use in this step."""
         return None
 
-    def _step(self, group, shared, param, gradient, *own):
+    def _update_parameter(self, group, shared, param, gradient, *state):
         """Update one Parameter and its state."""
         raise NotImplementedError(f"'{self.cls_name}' should define construct(gradients), which updates Parameters.")
 
@@ -168,20 +171,20 @@ class Optimizer(Cell):
         lines = [f"{type(self).__name__} ("]
         for number, group in enumerate(self.param_groups):
             lines.append(f"Parameter Group {number}")
-            shown = {key: value for key, value in sorted(group.items()) if key != "params"}
-            shown["lr"] = float(shown["lr"])
-            lines += [f"    {key}: {value}" for key, value in shown.items()]
+            settings = {key: value for key, value in sorted(group.items()) if key != "params"}
+            settings["lr"] = float(settings["lr"])
+            lines += [f"    {key}: {value}" for key, value in settings.items()]
         return "\n".join(lines) + "\n)"
 
 
-def _rate(given, name):
-    if isinstance(given, Tensor):
-        if given.ndim:
-            raise ValueError(f"'lr' should be a number or a Tensor without axes, but got one of shape {given.shape}.")
-        return Parameter(Tensor(given, mstype.float32), name)
-    if not isinstance(given, Real) or isinstance(given, bool):
-        raise TypeError(f"'lr' should be a number or a Tensor without axes, but got {describe(given)}.")
-    return Parameter(Tensor(float(given), mstype.float32), name)
+def _rate_parameter(rate, name):
+    if isinstance(rate, Tensor):
+        if rate.ndim:
+            raise ValueError(f"'lr' should be a number or a Tensor without axes, but got one of shape {rate.shape}.")
+        return Parameter(Tensor(rate, mstype.float32), name)
+    if not isinstance(rate, Real) or isinstance(rate, bool):
+        raise TypeError(f"'lr' should be a number or a Tensor without axes, but got {describe(rate)}.")
+    return Parameter(Tensor(float(rate), mstype.float32), name)
 
 
 def at_least(owner: str, low: float = 0.0, **numbers: Any) -> None:

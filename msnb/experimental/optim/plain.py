@@ -12,18 +12,17 @@ __all__ = ["ASGD", "SGD", "Rprop"]
 
 
 class SGD(Optimizer):
-    """
-    Stochastic gradient descent with momentum.
+    """Stochastic gradient descent with momentum.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): The Parameters to train, see :class:`Optimizer`.
         lr (Union[int, float, Tensor]): Learning rate.
         momentum (Union[int, float]): Momentum. Default: 0.
-        dampening (Union[int, float]): What the gradient's part in the momentum is less, but in the first step.
+        dampening (Union[int, float]): Reduction of the gradient's weight in the momentum, except in the first step.
             Default: 0.
         weight_decay (float): L2 penalty. Default: 0.0.
-        nesterov (bool): Whether to use Nesterov's momentum. Default: False.
-        maximize (bool): Whether to climb. Default: False.
+        nesterov (bool): Use Nesterov momentum. Default: False.
+        maximize (bool): Maximize the objective. Default: False.
 
     Inputs:
         - **gradients** (tuple[Tensor]) - one for each Parameter.
@@ -41,7 +40,7 @@ class SGD(Optimizer):
     """
 
     _state = {"accum": "zeros", "stat": "ones"}
-    _penalised = False  # the operator sees to it
+    _penalised = False  # the operator applies it
 
     def __init__(
         self,
@@ -59,29 +58,28 @@ class SGD(Optimizer):
             check(Bool, value, name, "SGD")
         if nesterov and (not momentum or dampening):
             raise ValueError("For 'SGD', 'nesterov' needs a positive 'momentum' and no 'dampening'.")
-        given = {"lr": lr, "momentum": momentum, "dampening": dampening, "nesterov": nesterov}
-        super().__init__(params, {**given, "weight_decay": weight_decay, "maximize": maximize})
+        defaults = {"lr": lr, "momentum": momentum, "dampening": dampening, "nesterov": nesterov}
+        super().__init__(params, {**defaults, "weight_decay": weight_decay, "maximize": maximize})
 
-    def _of_group(self, group):
+    def _group_values(self, group):
         return P.SGD(float(group["dampening"]), group["weight_decay"], group["nesterov"])
 
-    def _step(self, group, shared, param, gradient, accum, stat):
+    def _update_parameter(self, group, shared, param, gradient, accum, stat):
         shared(param, gradient, group["lr"], accum, F.fill(param.dtype, (), float(group["momentum"])), stat)
 
 
 class ASGD(Optimizer):
-    """
-    Averaged stochastic gradient descent (Polyak and Juditsky, Acceleration of Stochastic Approximation by Averaging,
-    1992); the average stands in `ax`.
+    """Averaged stochastic gradient descent (Polyak and Juditsky, Acceleration of Stochastic Approximation by Averaging,
+    1992). The attribute `ax` has the averages.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): The Parameters to train, see :class:`Optimizer`.
         lr (Union[int, float, Tensor]): Learning rate, positive. Default: 1e-2.
         lambd (float): Decay of the Parameters. Default: 1e-4.
         alpha (float): Power of the decay of the learning rate. Default: 0.75.
         t0 (float): The step at which averaging begins. Default: 1e6.
         weight_decay (float): L2 penalty. Default: 0.0.
-        maximize (bool): Whether to climb. Default: False.
+        maximize (bool): Maximize the objective. Default: False.
 
     Inputs:
         - **gradients** (tuple[Tensor]) - one for each Parameter.
@@ -117,25 +115,24 @@ class ASGD(Optimizer):
         for name, value in (("lambd", lambd), ("alpha", alpha), ("t0", t0)):
             if not isinstance(value, float):
                 raise TypeError(f"For 'ASGD', '{name}' should be a float, but got {value!r}.")
-        given = {"lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay}
-        super().__init__(params, {**given, "maximize": maximize})
+        defaults = {"lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay}
+        super().__init__(params, {**defaults, "maximize": maximize})
 
-    def _step(self, group, shared, param, gradient, average, share, rate):
+    def _update_parameter(self, group, shared, param, gradient, average, share, rate):
         step = F.cast(self.step_t, self.lrs[0].dtype)
         averaged(param, gradient, average, share, rate, group["lr"], step, *map(group.get, ("lambd", "alpha", "t0")))
 
 
 class Rprop(Optimizer):
-    """
-    Resilient backpropagation (Riedmiller and Braun, 1993): only the signs of gradients count.
+    """Resilient backpropagation (Riedmiller and Braun, 1993), which uses only the signs of gradients.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): The Parameters to train, see :class:`Optimizer`.
         lr (Union[int, float, Tensor]): First step size, positive. Default: 1e-2.
-        etas (tuple[float]): What a step size is multiplied by where the sign of the gradient has changed, and where it
-            has not. Default: (0.5, 1.2).
+        etas (tuple[float]): Factors of a step size after a change of the gradient's sign, and otherwise.
+            Default: (0.5, 1.2).
         step_sizes (tuple[float]): The least and the largest step size. Default: (1e-6, 50).
-        maximize (bool): Whether to climb. Default: False.
+        maximize (bool): Maximize the objective. Default: False.
 
     Inputs:
         - **gradients** (tuple[Tensor]) - one for each Parameter.
@@ -168,5 +165,7 @@ class Rprop(Optimizer):
             raise ValueError(f"For 'Rprop', 'etas' should be one below 1 and one above, but got {etas}.")
         super().__init__(params, {"lr": lr, "etas": etas, "step_sizes": step_sizes, "maximize": maximize})
 
-    def _step(self, group, shared, param, gradient, before, size):
-        resilient(param, gradient, before, size, group["lr"], self.step_t, group["etas"], group["step_sizes"])
+    def _update_parameter(self, group, shared, param, gradient, previous_gradient, size):
+        resilient(
+            param, gradient, previous_gradient, size, group["lr"], self.step_t, group["etas"], group["step_sizes"]
+        )

@@ -1,4 +1,4 @@
-"""Recorded trainings, read back: what the dashboard draws and the table of runs compares."""
+"""Read recorded trainings: the data of the dashboard and of the table of runs."""
 
 from .collection import Runs
 from .difference import Difference

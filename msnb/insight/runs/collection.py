@@ -1,4 +1,4 @@
-"""The runs of a folder: found, read no further than asked for, marked, deleted."""
+"""The runs in a folder: find, read lazily, annotate, delete."""
 
 import os
 import shutil
@@ -15,22 +15,23 @@ from msnb.insight.runs.run import Run, is_record
 from msnb.insight.runs.table import Table
 
 HEADER = "run.json"
-_DEEP = 5  # folders within folders
-_OTHERS = frozenset(("checkpoints", "node_modules", "__pycache__"))  # no runs in there
+_MAX_DEPTH = 5  # nested folders
+_IGNORED_FOLDERS = frozenset(("checkpoints", "node_modules", "__pycache__"))  # folders without runs
 
 
 class Runs:
-    """All runs below a folder; a study's trials, which stand in a folder of their own, too.
+    """All runs below a folder, including the trials of studies, which are in a subfolder.
 
     Args:
-        folder (Union[str, Path]): The folder. What is no run in it is passed over.
+        folder (Union[str, Path]): The folder. Other contents are ignored.
 
     Attributes:
         folder (Path): The folder.
-        marks (Marks): Stars, notes and what is hidden.
-        changes (int): How often `refresh` has found something: who shows the runs is not alone in asking.
-        lock (RLock): Held while the folder is looked at, by a tuning and by the thread of the view that shows it; hold
-            it where two answers have to be of the same runs.
+        marks (Marks): Stars, notes and hidden runs.
+        changes (int): Number of calls of `refresh` that found a change. Several views may call it.
+        lock (RLock): Held while the folder is read, by a tuning and by the thread of a view. Hold it for several
+        queries
+            of the same state.
 
     Raises:
         FileNotFoundError: If there is no such folder.
@@ -59,65 +60,67 @@ class Runs:
         self.refresh()
 
     def refresh(self) -> bool:
-        """Look for what is new, what has grown and what is gone; True if something was.
+        """Find new, changed and deleted runs; return True if there are any.
 
-        Of a run that has ended its `run.json` alone is read; where nothing happened, the price is a look at each
-        folder.
+        Of a finished run only `run.json` is read. Without changes the cost is one `stat` per folder.
         """
         with self.lock:
-            found = dict(_runs_below(self.folder))
-            changed = self.marks.refresh()
-            for name in self._runs.keys() - found.keys():
-                self._forget(name)
-                changed = True
-            for name, path in found.items():
-                run, stamp = self._runs.get(name), _stamp(path)
+            paths = dict(_find_runs(self.folder))
+            has_changed = self.marks.refresh()
+            for name in self._runs.keys() - paths.keys():
+                self._remove_run(name)
+                has_changed = True
+            for name, path in paths.items():
+                run, stamp = self._runs.get(name), _file_stamp(path)
                 if run is None or stamp != self._stamps[name]:
                     try:
                         run = Run(path) if run is None or stamp else run
-                    except FileNotFoundError:  # it went away in the meantime
+                    except FileNotFoundError:  # deleted in the meantime
                         continue
                     self._runs[name], self._stamps[name] = run, stamp
-                    new = True
+                    is_new = True
                 else:
-                    new = False
+                    is_new = False
                 if (run.state == "running" or not run.meta) and run.refresh():
-                    new = True
-                if new:
+                    is_new = True
+                if is_new:
                     self._facts.pop(name, None)
-                    changed = True
-            if changed:
+                    has_changed = True
+            if has_changed:
                 self._table = None
                 self.changes += 1
-            return changed
+            return has_changed
 
-    def _forget(self, name):
-        for known in (self._runs, self._stamps, self._facts):
-            known.pop(name, None)
+    def _remove_run(self, name):
+        for cache in (self._runs, self._stamps, self._facts):
+            cache.pop(name, None)
         self._table = None
 
     @property
     def runs(self) -> list[Run]:
-        """The runs, in the order in which they began."""
+        """The runs, by start time."""
         return [self._runs[name] for name in self.names]
 
     @property
     def names(self) -> list[str]:
-        """What the runs are called: their place below the folder, in the order in which they began."""
+        """Names of the runs, by start time: their paths relative to the folder."""
         with self.lock:
             return sorted(self._runs, key=lambda name: (self._runs[name].started or 0.0, name))
 
     def table(self) -> Table:
-        """Settings, dataset operations and metrics of all runs."""
+        """Return settings, dataset operations and metrics of all runs."""
         with self.lock:
             if self._table is None:
                 names = self.names
                 for name in names:
                     if name not in self._facts:
                         self._facts[name] = facts(self._runs[name])
-                known = [self._facts[name] for name in names]
+                run_facts = [self._facts[name] for name in names]
                 self._table = Table.of(
-                    names, [f.settings for f in known], [f.operations for f in known], [f.metrics for f in known]
+                    names,
+                    [f.settings for f in run_facts],
+                    [f.operations for f in run_facts],
+                    [f.metrics for f in run_facts],
                 )
             return self._table
 
@@ -131,7 +134,7 @@ class Runs:
         return name in self._runs
 
     def __getitem__(self, name: str) -> Run:
-        """The run of a name.
+        """Return a run by name.
 
         Raises:
             KeyError: If there is none.
@@ -141,20 +144,20 @@ class Runs:
         return self._runs[name]
 
     def importance(self, target: str | None = None, among: Sequence[str] | None = None) -> Importance:
-        """How much each setting matters for a metric; see `msnb.insight.runs.importance`.
+        """Estimate the influence of each setting on a metric; see `msnb.insight.runs.importance`.
 
         Args:
             target (str): The metric. Default: None, the one that most runs have.
-            among (Sequence[str]): Names of the runs to look at. Default: None, all.
+            among (Sequence[str]): Names of the runs to use. Default: None, all.
         """
         return importance(self.table(), target, among)
 
     def difference(self, first: str, second: str) -> Difference:
-        """How two runs differ; see `msnb.insight.runs.difference`.
+        """Compare two runs; see `msnb.insight.runs.difference`.
 
         Args:
-            first (str): The one.
-            second (str): The other.
+            first (str): Name of one run.
+            second (str): Name of the other run.
 
         Raises:
             KeyError: If there is no such run.
@@ -162,7 +165,7 @@ class Runs:
         return Difference(self[first], self[second], (first, second))
 
     def delete(self, *names: str) -> None:
-        """Delete runs, with all their files. It is not asked whether that is meant.
+        """Delete runs with all their files, without confirmation.
 
         Args:
             names (str): The runs.
@@ -183,7 +186,7 @@ class Runs:
                 raise ValueError(f"The run {name!r} is no folder of its own below {self.folder}; remove it by hand.")
         for name in names:
             shutil.rmtree(self.folder / name)
-            self._forget(name)
+            self._remove_run(name)
         self.marks.refresh()
         marked = {
             name: {"star": False, "hidden": False, "note": ""} for name in names if any(self.marks.of(name).values())
@@ -195,28 +198,28 @@ class Runs:
         states: dict[str, int] = {}
         for run in self._runs.values():
             states[run.state] = states.get(run.state, 0) + 1
-        said = ", ".join(f"{many} {state}" for state, many in sorted(states.items()))
-        return f"{len(self)} run{'' if len(self) == 1 else 's'} in {self.folder}{f': {said}' if said else ''}"
+        summary = ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
+        return f"{len(self)} run{'' if len(self) == 1 else 's'} in {self.folder}{f': {summary}' if summary else ''}"
 
 
-def _runs_below(folder: Path) -> Iterator[tuple[str, Path]]:
-    """(name, folder) of each run; a link to a folder is a run too, but nothing below it is looked at."""
+def _find_runs(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Yield name and folder of each run. A symbolic link can be a run, but the folders below it are not searched."""
     todo: list[tuple[str, int]] = [(os.fspath(folder), 0)]
     while todo:
-        here, depth = todo.pop()
+        path, depth = todo.pop()
         is_run, inner = False, []
         try:
-            with os.scandir(here) as entries:
+            with os.scandir(path) as entries:
                 for entry in entries:
                     name = entry.name
                     if is_record(name):
                         is_run = True
-                    elif depth < _DEEP and name[0] != "." and name not in _OTHERS and _is_folder(entry):
-                        inner.append((entry.path, depth + 1 if not entry.is_symlink() else _DEEP))
-        except OSError:  # gone in the meantime, or not ours to read
+                    elif depth < _MAX_DEPTH and name[0] != "." and name not in _IGNORED_FOLDERS and _is_folder(entry):
+                        inner.append((entry.path, depth + 1 if not entry.is_symlink() else _MAX_DEPTH))
+        except OSError:  # deleted in the meantime, or not readable
             continue
         if is_run:
-            yield os.path.relpath(here, folder).replace(os.sep, "/"), Path(here)
+            yield os.path.relpath(path, folder).replace(os.sep, "/"), Path(path)
         todo += inner
 
 
@@ -227,8 +230,8 @@ def _is_folder(entry: Any) -> bool:
         return False
 
 
-def _stamp(path: Path) -> tuple[int, ...]:
-    """What changes when a run's header does, or a file comes; empty for one without a header."""
+def _file_stamp(path: Path) -> tuple[int, ...]:
+    """Return a value that changes with a run's header and with new files; () without a header."""
     try:
         header, folder = (path / HEADER).stat(), path.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""How two runs differ: settings, dataset operations, metrics, code, graph, curves."""
+"""Comparison of two runs: settings, dataset operations, metrics, code, graph, curves."""
 
 import difflib
 import math
@@ -14,12 +14,12 @@ from msnb.insight.runs.table import METRIC, Table
 from msnb.ir.anf import FuncGraph
 from msnb.ir.compare import Comparison, compare
 
-_MACHINE = "system/"  # how the tags begin that say what the machine did
-_AROUND = 3  # lines of code that stay around a change
+_MACHINE_PREFIX = "system/"  # prefix of tags about the machine
+_CONTEXT_LINES = 3  # unchanged lines of code around a change
 
 
 class Change(NamedTuple):
-    """One value that two runs do not share; None where a run has none.
+    """A value that differs between two runs; None if a run has none.
 
     name (str): the setting, operation or metric
     group (str): "setting", "data" or "metric"
@@ -33,17 +33,17 @@ class Change(NamedTuple):
 
 
 class Difference:
-    """Two runs side by side.
+    """The differences between two runs.
 
     Args:
-        first (Run): The one.
-        second (Run): The other.
-        names (tuple[str]): What to call them. Default: None, by their own names.
+        first (Run): One run.
+        second (Run): The other run.
+        names (tuple[str]): Names for them. Default: None, their own names.
 
     Attributes:
-        names (tuple[str]): What they are called.
+        names (tuple[str]): The names used.
         changes (list[Change]): Settings, dataset operations and metrics that differ.
-        same (int): How many settings and dataset operations do not.
+        same (int): Number of equal settings and dataset operations.
 
     Examples:
         >>> import json, pathlib, tempfile
@@ -61,25 +61,28 @@ class Difference:
     def __init__(self, first: Run, second: Run, names: Sequence[str] | None = None) -> None:
         self._runs: tuple[Run, Run] = first, second
         self.names: tuple[str, str] = tuple(names) if names else (first.name, second.name)
-        known = facts(first), facts(second)
+        run_facts = facts(first), facts(second)
         table = Table.of(
-            self.names, [k.settings for k in known], [k.operations for k in known], [k.metrics for k in known]
+            self.names,
+            [k.settings for k in run_facts],
+            [k.operations for k in run_facts],
+            [k.metrics for k in run_facts],
         )
         self.changes: list[Change] = [Change(c.name, c.group, *c.values) for c in table.columns if c.varies]
         self.same: int = sum(1 for c in table.columns if not c.varies and c.group != METRIC)
 
     @cached_property
     def code(self) -> list[str] | None:
-        """Lines of a unified diff of the code that the runs kept; None where one of them kept none."""
+        """Lines of a unified diff of the recorded code; None if one of the runs recorded none."""
         both = [run.meta.get("code") for run in self._runs]
         if not all(both):
             return None
-        first, second = (_lines(code) for code in both)
-        return list(difflib.unified_diff(first, second, *self.names, n=_AROUND, lineterm=""))
+        first, second = (_code_lines(code) for code in both)
+        return list(difflib.unified_diff(first, second, *self.names, n=_CONTEXT_LINES, lineterm=""))
 
     @cached_property
     def graphs(self) -> dict[str, FuncGraph] | None:
-        """{name: graph} of both, as `msnb.notebook.graph.GraphView` compares them; None where one has none."""
+        """{name: graph} of both runs, for `msnb.notebook.graph.GraphView`; None if one has no graph."""
         old, new = (run.graph() for run in self._runs)
         if old is None or new is None:
             return None
@@ -88,12 +91,12 @@ class Difference:
 
     @cached_property
     def graph(self) -> Comparison | None:
-        """Which nodes of the two graphs belong together; None where one has none."""
+        """The matching of nodes between the two graphs; None if one run has no graph."""
         return None if self.graphs is None else compare(*self.graphs.values())
 
     def __repr__(self) -> str:
-        many = len(self.changes)
-        lines = [f"{' and '.join(self.names)}: {many} difference{'' if many == 1 else 's'}, {self.same} the same"]
+        count = len(self.changes)
+        lines = [f"{' and '.join(self.names)}: {count} difference{'' if count == 1 else 's'}, {self.same} the same"]
         for change in self.changes:
             both = ("–" if value is None else value for value in (change.first, change.second))
             lines.append(f"  {change.group} {change.name}: {', '.join(map(str, both))}")
@@ -101,56 +104,57 @@ class Difference:
 
 
 def curves(runs: Sequence[Run], most: int = 300) -> dict[str, list[tuple[np.ndarray, np.ndarray] | None]]:
-    """{tag: [(steps, values) of each run, or None]} of all scalars, those first that most of the runs have, and
-    last what is told of the machine.
+    """Return {tag: [(steps, values) of each run, or None]} of all scalars.
+
+    Tags that most runs have come first, tags about the machine last.
 
     Args:
         runs (Sequence[Run]): The runs.
-        most (int): Points of a curve; a longer one keeps the least and the largest of each part. Default: 300.
+        most (int): Points of a curve. A longer one is reduced to the extremes of each segment. Default: 300.
     """
     tags = dict.fromkeys(tag for run in runs for tag in run.tags["scalar"])
-    made: dict[str, list[tuple[np.ndarray, np.ndarray] | None]] = {}
+    curves_of_tag: dict[str, list[tuple[np.ndarray, np.ndarray] | None]] = {}
     for tag in tags:
         series = [run.scalar(tag) for run in runs]
-        made[tag] = [thinned(s.steps, s.values, most) if len(s.steps) else None for s in series]
+        curves_of_tag[tag] = [thinned(s.steps, s.values, most) if len(s.steps) else None for s in series]
 
-    def place(item):
-        tag, of = item
-        return tag.startswith(_MACHINE), -sum(curve is not None for curve in of)
+    def sort_key(item):
+        tag, curves_of_runs = item
+        return tag.startswith(_MACHINE_PREFIX), -sum(curve is not None for curve in curves_of_runs)
 
-    return dict(sorted(made.items(), key=place))
+    return dict(sorted(curves_of_tag.items(), key=sort_key))
 
 
 def thinned(steps: np.ndarray, values: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """A curve of at most about `most` points that has the same outline."""
+    """Reduce a curve to about `most` points with the same outline."""
     if len(steps) <= most:
         return steps, values
     edges = np.linspace(0, len(steps), most // 2 + 1).astype(int)
-    kept = []
+    indices = []
     for begin, end in zip(edges[:-1], edges[1:], strict=True):
-        part = values[begin:end]
-        finite = np.flatnonzero(np.isfinite(part))
+        segment = values[begin:end]
+        finite = np.flatnonzero(np.isfinite(segment))
         if not len(finite):
-            kept.append(begin)
+            indices.append(begin)
             continue
-        ends = {int(finite[np.argmin(part[finite])]), int(finite[np.argmax(part[finite])])}
-        kept += [begin + at for at in sorted(ends)]
-    return steps[kept], values[kept]
+        ends = {int(finite[np.argmin(segment[finite])]), int(finite[np.argmax(segment[finite])])}
+        indices += [begin + offset for offset in sorted(ends)]
+    return steps[indices], values[indices]
 
 
-def _lines(code: Any) -> list[str]:
-    """Lines of what a run kept: text, a list of cells, or files by name."""
+def _code_lines(code: Any) -> list[str]:
+    """Return the lines of recorded code: a text, a list of cells, or files by name."""
     if isinstance(code, str):
         return code.splitlines()
-    parts = code.items() if isinstance(code, dict) else enumerate(code, 1) if isinstance(code, list) else ()
-    found: list[str] = []
-    for name, text in parts:
-        found += [f"# {name}", *str(text).splitlines()]
-    return found
+    named_texts = code.items() if isinstance(code, dict) else enumerate(code, 1) if isinstance(code, list) else ()
+    lines: list[str] = []
+    for name, text in named_texts:
+        lines += [f"# {name}", *str(text).splitlines()]
+    return lines
 
 
 def plain(curve: tuple[np.ndarray, np.ndarray] | None) -> tuple[list[int], list[float | None]] | None:
-    """A curve as JSON can say it, with None for what is no number."""
+    """Return a curve as JSON values, with None for NaN and infinity."""
     if curve is None:
         return None
     steps, values = curve

@@ -1,4 +1,4 @@
-"""The scalars of runs as text that other programs read."""
+"""Export the scalars of runs as CSV and JSON."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ HEAD = ("run", "tag", "step", "time", "value")
 
 
 def to_csv(runs: Sequence[Run], tags: Sequence[str] | None = None) -> str:
-    """A row for each value: run, tag, step, UNIX seconds, value.
+    """Return a CSV row for each value: run, tag, step, UNIX seconds, value.
 
     Args:
         runs (Sequence[Run]): the runs.
@@ -23,36 +23,36 @@ def to_csv(runs: Sequence[Run], tags: Sequence[str] | None = None) -> str:
     Returns:
         str, with a line of names above.
     """
-    made = io.StringIO()
-    writer = csv.writer(made, lineterminator="\n")
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(HEAD)
     for run in runs:
         for tag in run.tags["scalar"]:
             if tags is None or tag in tags:
                 steps, times, values = run.scalar(tag)
-                exact = map(str, values.astype(np.float32))  # as it was recorded: 0.1, not 0.10000000149011612
+                exact = map(str, values.astype(np.float32))  # the recorded float32 value: 0.1, not 0.10000000149011612
                 writer.writerows(
                     (run.name, tag, step, f"{time:.3f}", value)
                     for step, time, value in zip(steps.tolist(), times.tolist(), exact, strict=True)
                 )
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def to_json(runs: Sequence[Run]) -> str:
-    """{id of the run: {tag: {"steps", "times", "values"}}}; what is no finite number is a text.
+    """Return {id of the run: {tag: {"steps", "times", "values"}}} as JSON. NaN and infinity are strings.
 
     Args:
         runs (Sequence[Run]): the runs.
     """
-    found = {}
+    by_run = {}
     for run in runs:
         series = {tag: run.scalar(tag) for tag in run.tags["scalar"]}
-        found[run.id] = {
+        by_run[run.id] = {
             tag: {
-                "steps": one.steps.tolist(),
-                "times": one.times.tolist(),
-                "values": [value if math.isfinite(value) else str(value) for value in one.values.tolist()],
+                "steps": scalars.steps.tolist(),
+                "times": scalars.times.tolist(),
+                "values": [value if math.isfinite(value) else str(value) for value in scalars.values.tolist()],
             }
-            for tag, one in series.items()
+            for tag, scalars in series.items()
         }
-    return json.dumps(found)
+    return json.dumps(by_run)

@@ -1,4 +1,4 @@
-"""What a table of runs says of one: its settings, dataset operations and metrics, read no further than needed."""
+"""Settings, dataset operations and metrics of one run for the table of runs, read lazily."""
 
 import contextlib
 import json
@@ -14,8 +14,13 @@ from msnb.insight.runs.contents import LINEAGE, LINEAGE_FILE
 from msnb.insight.runs.graphs import dataset_graph
 from msnb.insight.runs.run import Run
 
-_RESULTS = ("loss", "model_size", "model_path")  # what MindSpore's message of a training says besides its settings
-_PLUMBING = ("connector_queue_size", "num_parallel_workers", "op_type", "operations")  # arguments that change no sample
+_TRAINING_RESULTS = ("loss", "model_size", "model_path")  # fields of MindSpore's training message that are no settings
+_EXECUTION_ARGUMENTS = (
+    "connector_queue_size",
+    "num_parallel_workers",
+    "op_type",
+    "operations",
+)  # arguments without an effect on samples
 
 
 class Facts(NamedTuple):
@@ -27,61 +32,68 @@ class Facts(NamedTuple):
 
 
 def facts(run: Run) -> Facts:
-    """Settings, dataset operations and metrics of a run; what it says of itself goes before MindSpore's lineage.
+    """Return settings, dataset operations and metrics of a run. `run.json` takes precedence over MindSpore's lineage.
 
-    Of a run with a `run.json` nothing else is read but the lineage, a file of a few hundred bytes.
+    For a run with a `run.json` only the lineage is read in addition, a file of a few hundred bytes.
     """
-    lineage = _lineage(run.folder)
-    train, judged = lineage.get("train", {}), lineage.get("eval", {})
-    said = {**{k: _plain(v) for k, v in train.items() if k not in _RESULTS}, **lineage.get("custom", {})}
-    settings = {**said, **(run.config if run.meta else {})}
+    lineage = _read_lineage(run.folder)
+    train, evaluation = lineage.get("train", {}), lineage.get("eval", {})
+    lineage_settings = {
+        **{k: _undo_float32(v) for k, v in train.items() if k not in _TRAINING_RESULTS},
+        **lineage.get("custom", {}),
+    }
+    settings = {**lineage_settings, **(run.config if run.meta else {})}
     metrics = {"loss": train["loss"]} if "loss" in train else {}
-    if "valid_dataset_size" in judged:
-        settings.setdefault("valid_dataset_size", judged["valid_dataset_size"])
-    metrics.update(_judged(judged.get("metric", "")))
-    metrics.update(run.meta.get("summary") or {})  # of one that runs, what its files say is newer
+    if "valid_dataset_size" in evaluation:
+        settings.setdefault("valid_dataset_size", evaluation["valid_dataset_size"])
+    metrics.update(_parse_metrics(evaluation.get("metric", "")))
+    metrics.update(run.meta.get("summary") or {})  # for a running training the event files are newer
     metrics.update(run.summary)
-    return Facts(settings, _operations(lineage.get("dataset")), {k: _plain(v) for k, v in metrics.items()})
+    return Facts(settings, _list_operations(lineage.get("dataset")), {k: _undo_float32(v) for k, v in metrics.items()})
 
 
-def _lineage(folder: Path) -> dict[str, Any]:
-    """{"train", "eval", "dataset", "custom"} of the lineage files alone."""
-    found: dict[str, Any] = {}
+def _read_lineage(folder: Path) -> dict[str, Any]:
+    """Return {"train", "eval", "dataset", "custom"} from the lineage files only."""
+    lineage: dict[str, Any] = {}
     try:
         names = sorted(name for name in os.listdir(folder) if name.endswith(LINEAGE_FILE))
-    except OSError:  # gone in the meantime
+    except OSError:  # deleted in the meantime
         return {}
     for name in names:
-        with contextlib.suppress(OSError, BadFileError):  # who opens the run is told
+        with contextlib.suppress(OSError, BadFileError):  # the problem is reported when the run is opened
             for event, _ in lineage_events(folder / name):
                 kind = LINEAGE[event.kind]
-                found[kind] = {**found.get(kind, {}), **event.content} if kind == "custom" else event.content
-    return found
+                lineage[kind] = {**lineage.get(kind, {}), **event.content} if kind == "custom" else event.content
+    return lineage
 
 
-def _judged(text: str) -> dict[str, Any]:
-    """The metrics of an evaluation, which MindSpore writes as JSON."""
+def _parse_metrics(text: str) -> dict[str, Any]:
+    """Parse the metrics of an evaluation, which MindSpore writes as JSON."""
     try:
-        found = json.loads(text) if text else {}
+        metrics = json.loads(text) if text else {}
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return metrics if isinstance(metrics, dict) else {}
 
 
-def _operations(pipeline: dict[str, Any] | None) -> dict[str, Any]:
-    """{operation.argument: value} of a pipeline; a second operation of the same kind is a second name."""
-    found: dict[str, Any] = {}
-    many: dict[str, int] = {}
+def _list_operations(pipeline: dict[str, Any] | None) -> dict[str, Any]:
+    """Return {operation.argument: value} of a pipeline. Repeated operations are numbered."""
+    arguments_by_name: dict[str, Any] = {}
+    counts: dict[str, int] = {}
     for node in dataset_graph(pipeline).nodes if pipeline else ():
-        many[node.op] = many.get(node.op, 0) + 1
-        name = node.op if many[node.op] == 1 else f"{node.op} {many[node.op]}"
-        arguments = {f"{name}.{key}": _plain(value) for key, value in node.attrs.items() if key not in _PLUMBING}
-        found.update(arguments or {name: "yes"})
-    return found
+        counts[node.op] = counts.get(node.op, 0) + 1
+        name = node.op if counts[node.op] == 1 else f"{node.op} {counts[node.op]}"
+        arguments = {
+            f"{name}.{key}": _undo_float32(value)
+            for key, value in node.attrs.items()
+            if key not in _EXECUTION_ARGUMENTS
+        }
+        arguments_by_name.update(arguments or {name: "yes"})
+    return arguments_by_name
 
 
-def _plain(value: Any) -> Any:
-    """A number that went through float32 as it was meant: 0.1, not 0.10000000149011612."""
+def _undo_float32(value: Any) -> Any:
+    """Return the shortest decimal of a number stored as float32: 0.1, not 0.10000000149011612."""
     if isinstance(value, float) and np.isfinite(value) and float(np.float32(value)) == value:
         return float(str(np.float32(value)))
     return value

@@ -1,9 +1,9 @@
-"""A forest of extremely randomised trees (Geurts, Ernst and Wehenkel, Machine Learning 63, 2006), grown all at once.
+"""A forest of extremely randomised trees (Geurts, Ernst and Wehenkel, Machine Learning 63, 2006), grown level by level.
 
-Runs are few and their settings are of every kind: numbers on scales of their own, words, values that some runs lack.
-Numbers count by their rank alone, so that a logarithm changes nothing; words are put in an order that each tree draws
-anew at each level; who has no value goes to a side that each node draws.
-All trees grow level by level, and a level is a few numpy calls over all pairs of a tree and a run that it learns from.
+There are few runs, and their settings are of every kind: numbers of different scales, words, missing values.
+Numbers are compared by rank only, so a logarithm has no effect. Words get a random order per tree and level.
+A missing value goes to a random side of each node.
+All trees grow together; a level is a few numpy calls over all pairs of a tree and one of its training runs.
 """
 
 from collections.abc import Sequence
@@ -13,18 +13,18 @@ import numpy as np
 
 _TREES = 96
 _LEVELS = 14
-_LEAF = 2.0  # runs that a node needs to be split
-_LEARNED = 400  # runs that a tree learns from; with more of them the trees differ, and none gets slower
-_JUDGED = 120  # runs that a tree is judged by
+_MIN_RUNS = 2.0  # runs of a node that is split
+_MAX_TRAINING_RUNS = 400  # training runs of a tree; the cost of a tree does not grow with more runs
+_MAX_TEST_RUNS = 120  # test runs of a tree
 
 
 class _Level(NamedTuple):
-    """One level of all trees, whose nodes are numbered across the trees.
+    """One level of all trees. Nodes are numbered across the trees.
 
-    feature (ndarray): of each node, -1 where it is a leaf
-    bound (ndarray): of each node; what has less goes to the left
-    order (ndarray): (trees, features, words) -> place of a word in the order of this level
-    missing (ndarray): of each node, whether who has no value goes to the right
+    feature (ndarray): of each node, -1 for a leaf
+    bound (ndarray): of each node; smaller values go to the left
+    order (ndarray): (trees, features, words) -> position of a word in the order of this level
+    missing (ndarray): of each node, True if a missing value goes to the right
     left (ndarray): number of its left child on the next level; the right one follows it
     value (ndarray): mean of the target in each node
     """
@@ -38,130 +38,134 @@ class _Level(NamedTuple):
 
 
 class Forest:
-    """A forest that has learned a target.
+    """A fitted forest.
 
     Args:
         features (ndarray): (runs, features) float64; NaN where a run has no value; words as numbers from 0.
-        words (Sequence[int]): How many words each feature has, 0 for numbers.
+        words (Sequence[int]): Number of words of each feature, 0 for numbers.
         target (ndarray): (runs,), finite.
         seed (int): Of all draws. Default: 0.
-        trees (int): How many. Default: 96.
+        trees (int): Number of trees. Default: 96.
 
     Attributes:
-        tree, run (ndarray): Pairs of a tree and a run that it has not seen, by which it can be judged.
+        tree, run (ndarray): Pairs of a tree and one of its test runs.
     """
 
     def __init__(
         self, features: np.ndarray, words: Sequence[int], target: np.ndarray, seed: int = 0, trees: int = _TREES
     ) -> None:
         self._words = np.asarray(words)
-        self._features = _ranked(features, words)
+        self._features = _rank_features(features, words)
         self._trees = trees
         self._random = np.random.default_rng(seed)
         runs = len(target)
-        learned = self._random.integers(0, runs, (trees, min(runs, _LEARNED)))
-        many = np.zeros((trees, runs))  # how often a tree has drawn a run
-        np.add.at(many, (np.arange(trees)[:, None], learned), 1.0)
-        unseen = np.argsort(np.where(many > 0, 2.0, self._random.random(many.shape)), 1)[:, :_JUDGED]
-        tree = np.broadcast_to(np.arange(trees)[:, None], unseen.shape)
-        judges = many[tree, unseen] == 0
-        self.tree, self.run = tree[judges], unseen[judges]
-        self._levels = self._grow(many, np.asarray(target, np.float64))
+        training_runs = self._random.integers(0, runs, (trees, min(runs, _MAX_TRAINING_RUNS)))
+        counts = np.zeros((trees, runs))  # number of times a tree has drawn a run
+        np.add.at(counts, (np.arange(trees)[:, None], training_runs), 1.0)
+        test_runs = np.argsort(np.where(counts > 0, 2.0, self._random.random(counts.shape)), 1)[:, :_MAX_TEST_RUNS]
+        tree = np.broadcast_to(np.arange(trees)[:, None], test_runs.shape)
+        is_test_run = counts[tree, test_runs] == 0
+        self.tree, self.run = tree[is_test_run], test_runs[is_test_run]
+        self._levels = self._grow_levels(counts, np.asarray(target, np.float64))
 
-    def _grow(self, many, target):
-        tree, run = np.nonzero(many)
-        weight, target, node, nodes = many[tree, run], target[run], tree.copy(), self._trees
+    def _grow_levels(self, counts, target):
+        tree, run = np.nonzero(counts)
+        weight, target, node, nodes = counts[tree, run], target[run], tree.copy(), self._trees
         levels = []
-        for left_to_grow in range(_LEVELS, -1, -1):
+        for remaining_levels in range(_LEVELS, -1, -1):
             by_node = np.argsort(node, kind="stable")
             tree, run, weight, target, node = (a[by_node] for a in (tree, run, weight, target, node))
             total, sums = np.bincount(node, weight, nodes), np.bincount(node, weight * target, nodes)
-            order, missing = self._orders(), self._random.random(nodes) < 0.5
+            order, missing = self._draw_word_orders(), self._random.random(nodes) < 0.5
             gain, feature, bound = np.full(nodes, 1e-12), np.full(nodes, -1), np.zeros(nodes)
-            for at in range(self._features.shape[1]) if left_to_grow else ():
-                placed = self._placed(tree, run, at, order)
-                limit = placed[self._one_of_each(node, nodes)]
-                right = weight * np.where(np.isnan(placed), missing[node], placed >= limit[node])
-                of_right, its_sum = np.bincount(node, right, nodes), np.bincount(node, right * target, nodes)
-                made = _gain(total, sums, of_right, its_sum)
-                better = (made > gain) & ~np.isnan(limit) & (total >= _LEAF)
-                gain[better], feature[better], bound[better] = made[better], at, limit[better]
+            for feature_index in range(self._features.shape[1]) if remaining_levels else ():
+                values = self._comparable_values(tree, run, feature_index, order)
+                limit = values[self._draw_pair_per_node(node, nodes)]
+                right = weight * np.where(np.isnan(values), missing[node], values >= limit[node])
+                right_total, right_sum = np.bincount(node, right, nodes), np.bincount(node, right * target, nodes)
+                new_gain = _split_gain(total, sums, right_total, right_sum)
+                is_better = (new_gain > gain) & ~np.isnan(limit) & (total >= _MIN_RUNS)
+                gain[is_better], feature[is_better], bound[is_better] = (
+                    new_gain[is_better],
+                    feature_index,
+                    limit[is_better],
+                )
             splits = feature >= 0
             left = np.where(splits, 2 * (np.cumsum(splits) - 1), -1)
             levels.append(_Level(feature, bound, order, missing, left, sums / np.maximum(total, 1.0)))
-            going = splits[node]
-            if not going.any():
+            is_split = splits[node]
+            if not is_split.any():
                 break
-            tree, run, weight, target, node = (a[going] for a in (tree, run, weight, target, node))
-            node, nodes = self._below(levels[-1], node, tree, run, self._features), 2 * int(splits.sum())
+            tree, run, weight, target, node = (a[is_split] for a in (tree, run, weight, target, node))
+            node, nodes = self._child_nodes(levels[-1], node, tree, run, self._features), 2 * int(splits.sum())
         return levels
 
-    def _one_of_each(self, node, nodes):
-        """The number of a pair in each node, where pairs stand in the order of their nodes."""
-        many = np.bincount(node, minlength=nodes)
-        return np.cumsum(many) - many + (self._random.random(nodes) * many).astype(np.int64)
+    def _draw_pair_per_node(self, node, nodes):
+        """Return the index of a random pair in each node. Pairs are sorted by node."""
+        counts = np.bincount(node, minlength=nodes)
+        return np.cumsum(counts) - counts + (self._random.random(nodes) * counts).astype(np.int64)
 
-    def _orders(self):
-        """(trees, features, words): for each tree and each feature of words a new order of these."""
+    def _draw_word_orders(self):
+        """Return a random order of words, (trees, features, words)."""
         order = np.zeros((self._trees, len(self._words), max(int(self._words.max(initial=0)), 1)))
-        for at, words in enumerate(self._words):
+        for feature, words in enumerate(self._words):
             if words:
-                order[:, at, :words] = self._random.random((self._trees, words)).argsort(1)
+                order[:, feature, :words] = self._random.random((self._trees, words)).argsort(1)
         return order
 
-    def _placed(self, tree, run, at, order):
-        """The values of one feature as they are compared on a level."""
-        values = self._features[run, at]
-        if not self._words[at]:
+    def _comparable_values(self, tree, run, feature, order):
+        """Return the values of a feature as they are compared on a level."""
+        values = self._features[run, feature]
+        if not self._words[feature]:
             return values
-        known = ~np.isnan(values)
-        return np.where(known, order[tree, at, np.where(known, values, 0).astype(np.int64)], np.nan)
+        is_present = ~np.isnan(values)
+        return np.where(is_present, order[tree, feature, np.where(is_present, values, 0).astype(np.int64)], np.nan)
 
-    def _below(self, level, node, tree, run, features):
-        """The nodes on the next level that pairs fall into."""
-        at = level.feature[node]
-        values = features[run, at]
-        known = ~np.isnan(values)
-        words = known & (self._words[at] > 0)
-        if words.any():
-            values[words] = level.order[tree[words], at[words], values[words].astype(np.int64)]
-        return level.left[node] + np.where(known, values >= level.bound[node], level.missing[node])
+    def _child_nodes(self, level, node, tree, run, features):
+        """Return the nodes of pairs on the next level."""
+        feature = level.feature[node]
+        values = features[run, feature]
+        is_present = ~np.isnan(values)
+        is_word = is_present & (self._words[feature] > 0)
+        if is_word.any():
+            values[is_word] = level.order[tree[is_word], feature[is_word], values[is_word].astype(np.int64)]
+        return level.left[node] + np.where(is_present, values >= level.bound[node], level.missing[node])
 
-    def said(self, dealt: int | None = None) -> np.ndarray:
-        """What each tree says of the runs that it has not seen, in the order of `tree` and `run`.
+    def predict(self, permuted: int | None = None) -> np.ndarray:
+        """Return the prediction of each tree for its test runs, in the order of `tree` and `run`.
 
         Args:
-            dealt (int): A feature that is dealt anew to the runs before. Default: None, all are as they are.
+            permuted (int): A feature to permute among the runs. Default: None, no permutation.
         """
         features = self._features
-        if dealt is not None:
+        if permuted is not None:
             features = features.copy()
-            features[:, dealt] = features[self._random.permutation(len(features)), dealt]
-        said = np.zeros(len(self.tree))
-        pairs, node = np.arange(len(said)), self.tree
+            features[:, permuted] = features[self._random.permutation(len(features)), permuted]
+        predictions = np.zeros(len(self.tree))
+        pairs, node = np.arange(len(predictions)), self.tree
         for level in self._levels:
-            going = level.feature[node] >= 0
-            said[pairs[~going]] = level.value[node[~going]]
-            pairs, node = pairs[going], node[going]
+            is_inner = level.feature[node] >= 0
+            predictions[pairs[~is_inner]] = level.value[node[~is_inner]]
+            pairs, node = pairs[is_inner], node[is_inner]
             if len(pairs):
-                node = self._below(level, node, self.tree[pairs], self.run[pairs], features)
-        return said
+                node = self._child_nodes(level, node, self.tree[pairs], self.run[pairs], features)
+        return predictions
 
 
-def _gain(total, sums, of_right, its_sum):
-    """By how much the squares about the mean become less when the right part of each node goes its own way."""
-    of_left = total - of_right
-    both = (of_right > 0) & (of_left > 0)
-    parts = its_sum**2 / np.maximum(of_right, 1.0) + (sums - its_sum) ** 2 / np.maximum(of_left, 1.0)
-    return np.where(both, parts - sums**2 / np.maximum(total, 1.0), 0.0)
+def _split_gain(total, sums, right_total, right_sum):
+    """Return the reduction of the sum of squares when the right part of each node is split off."""
+    left_total = total - right_total
+    is_split = (right_total > 0) & (left_total > 0)
+    split_squares = right_sum**2 / np.maximum(right_total, 1.0) + (sums - right_sum) ** 2 / np.maximum(left_total, 1.0)
+    return np.where(is_split, split_squares - sums**2 / np.maximum(total, 1.0), 0.0)
 
 
-def _ranked(features, words):
-    """Numbers as their rank among the different values, from 0 to 1; words as they are."""
-    made = np.array(features, np.float64)
-    for at, many in enumerate(words):
-        known = ~np.isnan(made[:, at])
-        if not many and known.any():
-            different, place = np.unique(made[known, at], return_inverse=True)
-            made[known, at] = place / max(len(different) - 1, 1)
-    return made
+def _rank_features(features, words):
+    """Replace numbers by their rank among the distinct values, from 0 to 1. Words are unchanged."""
+    ranks = np.array(features, np.float64)
+    for feature, word_count in enumerate(words):
+        is_present = ~np.isnan(ranks[:, feature])
+        if not word_count and is_present.any():
+            distinct, rank = np.unique(ranks[is_present, feature], return_inverse=True)
+            ranks[is_present, feature] = rank / max(len(distinct) - 1, 1)
+    return ranks

@@ -1,32 +1,34 @@
-"""Who shows the runs of a tuning while it goes on. Notebooks stand above, and register themselves."""
+"""Live views of the runs of a tuning. The notebook package registers its view here, because insight cannot import
+it.
+"""
 
 from collections.abc import Callable
 from typing import Any
 
-_by: list[Callable[[Any, str, str], Callable[[], None]]] = []
+_views: list[Callable[[Any, str, str], Callable[[], None]]] = []
 
 
 def by(show: Callable[[Any, str, str], Callable[[], None]]) -> Callable[[], None]:
-    """Register `show(runs, target, goal)`, which returns what is called after each trial.
+    """Register a view `show(runs, target, goal)`. It returns a callback for the end of each trial.
 
     Returns:
-        Callable, undoes it.
+        Callable, unregisters the view.
     """
-    _by.append(show)
+    _views.append(show)
 
-    def undo():
-        if show in _by:
-            _by.remove(show)
+    def unregister():
+        if show in _views:
+            _views.remove(show)
 
-    return undo
+    return unregister
 
 
 def begin(runs: Any, target: str, goal: str) -> Callable[[], None]:
-    """Show runs where somebody does; what is returned is to be called after each trial."""
-    afterwards = [show(runs, target, goal) for show in _by[-1:]]
+    """Show runs in the registered view and return a callback for the end of each trial."""
+    callbacks = [show(runs, target, goal) for show in _views[-1:]]
 
-    def after():
-        for act in afterwards:
-            act()
+    def on_trial_end():
+        for callback in callbacks:
+            callback()
 
-    return after
+    return on_trial_end

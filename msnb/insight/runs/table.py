@@ -1,4 +1,4 @@
-"""Many runs as one table: a row for each run, a column for each setting, dataset operation and metric."""
+"""A table of many runs: a row for each run, a column for each setting, dataset operation and metric."""
 
 import json
 import math
@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 SETTING, OPERATION, METRIC = "setting", "data", "metric"
-_LONG = 200  # characters of one value; a path or a list of layers may be of any length
-_CROWDED = 0.25  # of the way from the least to the largest value: where half of the values may be
-_DEEP = 4  # levels of settings within settings that get names of their own
-# metrics of which more is better; of all others less is
-_MORE = (
+_MAX_TEXT = 200  # characters of one value; a path or a list of layers may be of any length
+_CROWDED_FRACTION = 0.25  # fraction of the range that contains the lower half of the values on a logarithmic axis
+_MAX_DEPTH = 4  # levels of nested settings with names of their own
+# metrics that are maximized; all others are minimized
+_HIGHER_IS_BETTER = (
     "acc",
     "auc",
     "f1",
@@ -35,10 +35,10 @@ class Column(NamedTuple):
     """One column of a table of runs.
 
     Attributes:
-        name (str): As it was recorded; settings within settings are joined by dots, `optimizer.lr`.
+        name (str): The recorded name; nested settings are joined by dots, `optimizer.lr`.
         group (str): "setting", "data" or "metric".
         values (list): One per run, None where a run has none; floats and ints where `number` is true, else text.
-        number (bool): Whether all values are numbers.
+        number (bool): True if all values are numbers.
     """
 
     name: str
@@ -48,43 +48,44 @@ class Column(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What tells it from a column of another group that has the same name."""
+        """A key that is unique across groups."""
         return f"{self.group}:{self.name}"
 
     @property
     def words(self) -> list[Any]:
-        """The different values, numbers in their order, texts in that of the alphabet."""
+        """The different values, sorted."""
         return sorted({value for value in self.values if value is not None})
 
     @property
     def varies(self) -> bool:
-        """Whether two runs differ in it; that one run lacks it is a difference."""
+        """True if two runs differ in it. A missing value is a difference."""
         return len(set(map(str, self.values))) > 1
 
     @property
     def logarithmic(self) -> bool:
-        """Whether an axis is better told in powers: the values are positive, spread over two decades, and crowd at the
-        lower end."""
+        """True if a logarithmic axis is suitable: the values are positive, cover two decades, and most are near the
+        lower end.
+        """
         if not self.number:
             return False
         finite = sorted(value for value in self.values if value is not None and math.isfinite(value))
         if not finite or finite[0] <= 0 or finite[-1] < 100 * finite[0]:
             return False
-        return finite[len(finite) // 2] < finite[0] + _CROWDED * (finite[-1] - finite[0])
+        return finite[len(finite) // 2] < finite[0] + _CROWDED_FRACTION * (finite[-1] - finite[0])
 
     def array(self) -> np.ndarray:
-        """The values as float64, NaN where there is none; texts as their number in `words`."""
+        """Return the values as float64, NaN where there is none. Texts are represented by their index in `words`."""
         if self.number:
             return np.array([math.nan if value is None else float(value) for value in self.values])
-        at = {word: i for i, word in enumerate(self.words)}
-        return np.array([math.nan if value is None else float(at[value]) for value in self.values])
+        index_of = {word: i for i, word in enumerate(self.words)}
+        return np.array([math.nan if value is None else float(index_of[value]) for value in self.values])
 
 
 class Table:
-    """Runs as rows.
+    """A table of runs.
 
     Args:
-        names (Sequence[str]): What each run is called, in its collection.
+        names (Sequence[str]): Name of each run in its collection.
         columns (Sequence[Column]): All of one length.
 
     Raises:
@@ -109,11 +110,11 @@ class Table:
         operations: Sequence[Mapping[str, Any]],
         metrics: Sequence[Mapping[str, Any]],
     ) -> "Table":
-        """The table of what is known of each run.
+        """Build a table from dicts.
 
         Args:
             names (Sequence[str]): The runs.
-            settings (Sequence[Mapping]): Hyper-parameters of each; what holds others is taken apart.
+            settings (Sequence[Mapping]): Hyper-parameters of each; nested ones are flattened.
             operations (Sequence[Mapping]): Dataset operations of each.
             metrics (Sequence[Mapping]): The last value of each metric.
 
@@ -122,9 +123,9 @@ class Table:
         """
         columns = []
         for group, rows in ((SETTING, settings), (OPERATION, operations), (METRIC, metrics)):
-            flat = [_flat(row) for row in rows]
+            flat = [_flatten(row) for row in rows]
             for name in dict.fromkeys(name for row in flat for name in row):
-                columns.append(_column(name, group, [row.get(name) for row in flat]))
+                columns.append(_build_column(name, group, [row.get(name) for row in flat]))
         return cls(names, columns)
 
     def __len__(self) -> int:
@@ -134,93 +135,96 @@ class Table:
         return any(name in (column.name, column.key) for column in self.columns)
 
     def __getitem__(self, name: str) -> Column:
-        found = [column for column in self.columns if name in (column.key, column.name)]
-        if not found:
+        matches = [column for column in self.columns if name in (column.key, column.name)]
+        if not matches:
             raise KeyError(
                 f"the runs have no {name!r}; they have {', '.join(c.name for c in self.columns) or 'nothing'}"
             )
-        return found[0]
+        return matches[0]
 
     def of_group(self, *groups: str) -> list[Column]:
-        """The columns of some groups."""
+        """Return the columns of some groups."""
         return [column for column in self.columns if column.group in groups]
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for each run, as ``pandas.DataFrame`` takes them."""
+        """Return a dict for each run, as accepted by ``pandas.DataFrame``."""
         return [
-            {"run": name, **{column.name: column.values[at] for column in self.columns}}
-            for at, name in enumerate(self.names)
+            {"run": name, **{column.name: column.values[index] for column in self.columns}}
+            for index, name in enumerate(self.names)
         ]
 
     def target(self) -> str | None:
-        """The metric that the runs are most likely to be compared by: one that most of them have, told of the
-        validation rather than of the training, and better the larger it is."""
+        """Return the metric for comparing the runs: present in most runs, of the validation, and higher is better."""
         metrics = [column for column in self.of_group(METRIC) if column.number]
 
-        def merit(column):
+        def sort_key(column):
             name = column.name.lower()
-            there = sum(value is not None for value in column.values)
+            count = sum(value is not None for value in column.values)
             return (
-                there,
+                count,
                 column.varies,
                 any(w in name for w in ("val", "eval", "test")),
                 more_is_better(name),
                 -len(name),
             )
 
-        return max(metrics, key=merit).name if metrics else None
+        return max(metrics, key=sort_key).name if metrics else None
 
     def best(self, target: str, goal: str | None = None) -> str | None:
-        """The run with the best value of a metric; None where no run has a number there.
+        """Return the run with the best value of a metric; None if no run has a number there.
 
         Args:
             target (str): The metric.
-            goal (str): "minimize" or "maximize". Default: None, as the metric's name says.
+            goal (str): "minimize" or "maximize". Default: None, derived from the metric's name.
         """
         values = self[target].array()
         if not np.isfinite(values).any():
             return None
-        up = more_is_better(target) if goal is None else goal == "maximize"
-        values = np.where(np.isfinite(values), values, -math.inf if up else math.inf)
-        return self.names[int(np.argmax(values) if up else np.argmin(values))]
+        is_maximized = more_is_better(target) if goal is None else goal == "maximize"
+        values = np.where(np.isfinite(values), values, -math.inf if is_maximized else math.inf)
+        return self.names[int(np.argmax(values) if is_maximized else np.argmin(values))]
 
 
 def more_is_better(metric: str) -> bool:
-    """Whether a metric of this name, as far as one can tell, is better the larger it is."""
+    """Return True if the name of a metric indicates that higher is better."""
     words = metric.lower().replace("-", "_").replace("/", "_").replace(".", "_").split("_")
-    return any(word.startswith(_MORE) for word in words) and not any("loss" in word or "err" in word for word in words)
+    return any(word.startswith(_HIGHER_IS_BETTER) for word in words) and not any(
+        "loss" in word or "err" in word for word in words
+    )
 
 
-def _flat(values, before="", depth=0):
-    """Settings within settings as one level, with dots between the names."""
-    found = {}
+def _flatten(values, prefix="", depth=0):
+    """Flatten nested settings, with dots between the names."""
+    flat = {}
     for name, value in values.items():
-        name = f"{before}{name}"
-        if isinstance(value, Mapping) and value and depth < _DEEP:
-            found.update(_flat(value, f"{name}.", depth + 1))
+        name = f"{prefix}{name}"
+        if isinstance(value, Mapping) and value and depth < _MAX_DEPTH:
+            flat.update(_flatten(value, f"{name}.", depth + 1))
         else:
-            found[name] = value
-    return found
+            flat[name] = value
+    return flat
 
 
-def _column(name, group, values):
+def _build_column(name, group, values):
     if all(value is None or _is_number(value) for value in values):
-        return Column(name, group, [_plain(value) for value in values], any(value is not None for value in values))
-    return Column(name, group, [None if value is None else _text(value) for value in values], False)
+        return Column(
+            name, group, [_to_python_number(value) for value in values], any(value is not None for value in values)
+        )
+    return Column(name, group, [None if value is None else _format_value(value) for value in values], False)
 
 
 def _is_number(value):
     return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
 
 
-def _plain(value):
+def _to_python_number(value):
     if value is None or isinstance(value, (int, float)):
         return value
     return int(value) if isinstance(value, numbers.Integral) else float(value)
 
 
-def _text(value):
-    """A value in words; what JSON can say is said as JSON says it, so that equal settings look equal."""
+def _format_value(value):
+    """Format a value as text; as JSON where possible, so that equal settings look equal."""
     if isinstance(value, str):
         text = value
     elif _is_number(value):
@@ -230,4 +234,4 @@ def _text(value):
             text = json.dumps(value, ensure_ascii=False)
         except (TypeError, ValueError):
             text = str(value)
-    return text if len(text) <= _LONG else f"{text[: _LONG - 1]}…"
+    return text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1]}…"

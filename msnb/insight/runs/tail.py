@@ -1,4 +1,4 @@
-"""The records that were appended to an event file since one looked last; its writer may be at work."""
+"""Incremental reader of the records appended to an event file, which may still be written."""
 
 import struct
 from collections.abc import Iterator
@@ -7,18 +7,18 @@ from typing import NamedTuple
 
 from msnb.formats.crc32c import matches
 
-_HEAD, _FOOT = 12, 4  # length and its checksum before a record, the record's own behind it
-_PIECE = 1 << 24  # bytes that are looked at together; a record that is longer is still read whole
-_TOGETHER = 2048  # records whose checksums are computed together
+_HEAD, _FOOT = 12, 4  # length and its checksum before a record, checksum of the record after it
+_CHUNK_SIZE = 1 << 24  # bytes per read; a longer record is read completely
+_CHECKSUM_BATCH = 2048  # records whose checksums are computed together
 
 
 class Records(NamedTuple):
-    """Whole records in a row.
+    """Consecutive complete records.
 
     Attributes:
-        data (bytes): what they stand in.
+        data (bytes): their buffer.
         spans (list[tuple]): (start, end) of each in `data`.
-        offset (int): where `data` begins in the file.
+        offset (int): offset of `data` in the file.
     """
 
     data: bytes
@@ -27,18 +27,19 @@ class Records(NamedTuple):
 
 
 class Tail:
-    """Reads an event file from where it stopped the last time.
+    """Reads an event file from the position after the last read.
 
-    A record that is not whole yet is left for the next time. One whose checksum is wrong is left out; behind a length
-    whose checksum is wrong nothing can be found any more, and the file ends there. `problem` says so.
+    An incomplete record is left for the next read. A record with a wrong checksum is omitted. After a length with a
+    wrong
+    checksum no record can be found, and reading ends there. `problem` describes both.
 
     Args:
         path (Path): the file.
 
     Attributes:
-        problem (str): what was wrong in the file, None if nothing was.
-        restarted (bool): whether the file became shorter than what was read of it, so that it is another one now.
-        done (bool): whether all was read that was there when one looked last.
+        problem (str): the damage found in the file, or None.
+        restarted (bool): True if the file became shorter, so that it is another one now.
+        done (bool): True if all data present at the last read was read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -46,74 +47,83 @@ class Tail:
         self.problem: str | None = None
         self.restarted: bool = False
         self.done: bool = True
-        self._at = 0
-        self._seen = -1  # size when one looked last
+        self._position = 0
+        self._size_read = -1  # size at the last read
 
     def news(self) -> Iterator[Records]:
-        """What was appended, piece by piece; nothing where the file is as it was.
+        """Yield the appended records in chunks.
 
         Raises:
             OSError: If the file cannot be read.
         """
         size = self.path.stat().st_size
-        if size == self._seen or self._at < 0:
+        if size == self._size_read or self._position < 0:
             return
-        if size < self._at:
+        if size < self._position:
             self.restarted = True
             return
         self.done = False
         with open(self.path, "rb") as file:
-            while self._at >= 0:
-                file.seek(self._at)
-                data = file.read(_PIECE)
-                needed = _HEAD + _FOOT + _length(data) if len(data) >= _HEAD else 0
-                if needed > len(data) and self._at + needed <= size and matches(data, [(0, 8)], [_word(data, 8)])[0]:
+            while self._position >= 0:
+                file.seek(self._position)
+                data = file.read(_CHUNK_SIZE)
+                needed = _HEAD + _FOOT + _read_uint64(data) if len(data) >= _HEAD else 0
+                if (
+                    needed > len(data)
+                    and self._position + needed <= size
+                    and matches(data, [(0, 8)], [_read_uint32(data, 8)])[0]
+                ):
                     data += file.read(needed - len(data))
-                made = self._records(data)
-                if made is None:
+                records = self._split_records(data)
+                if records is None:
                     break
-                yield made
-        self._seen, self.done = size, True  # a caller that stops half way asks again
+                yield records
+        self._size_read, self.done = size, True  # a caller that stops early calls again
 
-    def _records(self, data):
-        spans, offset, at = [], self._at, 0
-        while at + _HEAD <= len(data):
-            end = at + _HEAD + _length(data, at)
+    def _split_records(self, data):
+        spans, offset, position = [], self._position, 0
+        while position + _HEAD <= len(data):
+            end = position + _HEAD + _read_uint64(data, position)
             if end + _FOOT > len(data):
                 break
-            spans.append((at + _HEAD, end))
-            at = end + _FOOT
-        if at + _HEAD <= len(data) and not matches(data, [(at, at + 8)], [_word(data, at + 8)])[0]:
-            spans.append((at + _HEAD, at + _HEAD))  # not "not yet": its length is nonsense
-        good = self._checked(data, spans, offset)
-        if self._at < 0:
+            spans.append((position + _HEAD, end))
+            position = end + _FOOT
+        if (
+            position + _HEAD <= len(data)
+            and not matches(data, [(position, position + 8)], [_read_uint32(data, position + 8)])[0]
+        ):
+            spans.append((position + _HEAD, position + _HEAD))  # its length is invalid, so it is not merely incomplete
+        good = self._verify_checksums(data, spans, offset)
+        if self._position < 0:
             return Records(data, good, offset) if good else None
-        self._at += at
+        self._position += position
         return Records(data, good, offset) if spans else None
 
-    def _checked(self, data, spans, offset):
-        """Those whose checksums are right, up to the first whose length is not."""
+    def _verify_checksums(self, data, spans, offset):
+        """Return the records with correct checksums, up to the first with an invalid length."""
         good = []
-        for first in range(0, len(spans), _TOGETHER):
-            some = spans[first : first + _TOGETHER]
-            heads = matches(data, [(start - 12, start - 4) for start, _ in some], [_word(data, s - 4) for s, _ in some])
-            whole = heads.index(False) if False in heads else len(some)
-            bodies = matches(data, some[:whole], [_word(data, end) for _, end in some[:whole]])
-            good += [span for span, right in zip(some, bodies, strict=False) if right]
-            if whole < len(some):
-                place = offset + some[whole][0] - _HEAD
-                self.problem = f"{self.path.name}: the record at byte {place} is broken; what follows it is lost"
-                self._at = -1
+        for first in range(0, len(spans), _CHECKSUM_BATCH):
+            batch = spans[first : first + _CHECKSUM_BATCH]
+            heads = matches(
+                data, [(start - 12, start - 4) for start, _ in batch], [_read_uint32(data, s - 4) for s, _ in batch]
+            )
+            valid_count = heads.index(False) if False in heads else len(batch)
+            bodies = matches(data, batch[:valid_count], [_read_uint32(data, end) for _, end in batch[:valid_count]])
+            good += [span for span, is_correct in zip(batch, bodies, strict=False) if is_correct]
+            if valid_count < len(batch):
+                position = offset + batch[valid_count][0] - _HEAD
+                self.problem = f"{self.path.name}: the record at byte {position} is broken; what follows it is lost"
+                self._position = -1
                 break
             if not all(bodies):
-                place = offset + some[bodies.index(False)][0] - _HEAD
-                self.problem = f"{self.path.name}: {bodies.count(False)} records from byte {place} on are broken"
+                position = offset + batch[bodies.index(False)][0] - _HEAD
+                self.problem = f"{self.path.name}: {bodies.count(False)} records from byte {position} on are broken"
         return good
 
 
-def _length(data, at=0):
-    return struct.unpack_from("<Q", data, at)[0]
+def _read_uint64(data, offset=0):
+    return struct.unpack_from("<Q", data, offset)[0]
 
 
-def _word(data, at):
-    return struct.unpack_from("<I", data, at)[0]
+def _read_uint32(data, offset):
+    return struct.unpack_from("<I", data, offset)[0]

@@ -1,4 +1,4 @@
-"""What a view needs of many values: least and largest of each pixel column, steps for all of them, common bins."""
+"""Downsampling for views: extremes of each pixel column, common steps, common histogram bins."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -7,18 +7,18 @@ import numpy as np
 
 from msnb.insight.runs.values import Histogram, Series
 
-_FAR = 1e300
+_MAX_EDGE = 1e300
 
 
 class Columns(NamedTuple):
-    """A series in at most so many columns; one that is short has a column for each value.
+    """A series in a limited number of columns. A short one has a column for each value.
 
     Attributes:
         steps (numpy.ndarray): float64, of the first value in each column.
         times (numpy.ndarray): float64, UNIX seconds, likewise.
         low, high, mean (numpy.ndarray): float32 of the finite values, NaN where there are none.
-        counts (numpy.ndarray): uint32, how many values a column stands for.
-        bad (numpy.ndarray): uint32, how many of them are NaN or infinite.
+        counts (numpy.ndarray): uint32, number of values in a column.
+        bad (numpy.ndarray): uint32, number of those that are NaN or infinite.
     """
 
     steps: np.ndarray
@@ -31,11 +31,11 @@ class Columns(NamedTuple):
 
 
 def thinned(series: Series, columns: int) -> Columns:
-    """A series in at most `columns` columns of about equally many values.
+    """Downsample a series to at most `columns` columns of about equally many values.
 
     Args:
-        series (Series): what was recorded.
-        columns (int): how many at most.
+        series (Series): the recorded series.
+        columns (int): maximum number of columns.
 
     Returns:
         Columns.
@@ -64,43 +64,45 @@ def thinned(series: Series, columns: int) -> Columns:
 
 
 def between(series: Series, first: float, last: float) -> Series:
-    """The part of a series from step `first` to step `last`, with one value more on either side."""
-    inside = np.flatnonzero((series.steps >= first) & (series.steps <= last))
-    if not len(inside):
+    """Return a series from step `first` to step `last`, with one more value on either side."""
+    indices = np.flatnonzero((series.steps >= first) & (series.steps <= last))
+    if not len(indices):
         return Series(*(part[:0] for part in series))
-    part = slice(max(0, int(inside[0]) - 1), int(inside[-1]) + 2)
+    part = slice(max(0, int(indices[0]) - 1), int(indices[-1]) + 2)
     return Series(*(array[part] for array in series))
 
 
 def evenly(things: Sequence[Any], most: int) -> list[Any]:
-    """At most `most` of them, the first and the last with those that stand evenly between."""
+    """Return at most `most` items, evenly spaced, including the first and the last."""
     if len(things) <= most:
         return list(things)
     return [things[round(i * (len(things) - 1) / (most - 1))] for i in range(most)] if most > 1 else [things[-1]]
 
 
 def in_common_bins(histograms: list[Histogram], bins: int) -> tuple[np.ndarray, np.ndarray]:
-    """Histograms over the same edges; what falls into parts of a bin is shared out evenly.
+    """Rebin histograms to common edges. Counts of a divided bin are distributed evenly.
 
     Args:
         histograms (list[Histogram]): of one tag.
-        bins (int): how many.
+        bins (int): number of bins.
 
     Returns:
         (edges, float64[bins + 1]; counts, float32[histograms, bins]).
     """
-    known = [one.edges[np.abs(one.edges) < _FAR] for one in histograms]  # their differences are finite, too
-    low = min((float(edges[0]) for edges in known if len(edges)), default=0.0)
-    high = max((float(edges[-1]) for edges in known if len(edges)), default=1.0)
+    finite_edges = [
+        histogram.edges[np.abs(histogram.edges) < _MAX_EDGE] for histogram in histograms
+    ]  # their differences are finite, too
+    low = min((float(edges[0]) for edges in finite_edges if len(edges)), default=0.0)
+    high = max((float(edges[-1]) for edges in finite_edges if len(edges)), default=1.0)
     if not high > low:
         low, high = low - (abs(low) or 1.0) * 0.5, low + (abs(low) or 1.0) * 0.5
     edges = np.linspace(low, high, bins + 1)
-    made = np.zeros((len(histograms), bins), np.float32)
-    for row, one in zip(made, histograms, strict=True):
-        if len(one.counts) and (np.abs(one.edges) < _FAR).all():
-            own = np.maximum.accumulate(one.edges)
-            if own[-1] > own[0]:
-                row[:] = np.diff(np.interp(edges, own, np.concatenate([[0], np.cumsum(one.counts)])))
-            else:  # all values are the same
-                row[min(int((own[0] - low) / (high - low) * bins), bins - 1)] = one.counts.sum()
-    return edges, made
+    counts = np.zeros((len(histograms), bins), np.float32)
+    for row, histogram in zip(counts, histograms, strict=True):
+        if len(histogram.counts) and (np.abs(histogram.edges) < _MAX_EDGE).all():
+            old_edges = np.maximum.accumulate(histogram.edges)
+            if old_edges[-1] > old_edges[0]:
+                row[:] = np.diff(np.interp(edges, old_edges, np.concatenate([[0], np.cumsum(histogram.counts)])))
+            else:  # all values are equal
+                row[min(int((old_edges[0] - low) / (high - low) * bins), bins - 1)] = histogram.counts.sum()
+    return edges, counts

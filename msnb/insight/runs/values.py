@@ -1,4 +1,4 @@
-"""The values of a run: series of scalars, images, histograms, tensors. What is large is read when it is asked for."""
+"""Values of a run: series of scalars, images, histograms, tensors. Large ones are read on access."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +25,7 @@ class Series(NamedTuple):
 
 @dataclass(frozen=True)
 class Stored:
-    """A message somewhere in a file."""
+    """The location of a message in a file."""
 
     step: int
     time: float
@@ -34,7 +34,7 @@ class Stored:
     length: int
 
     def bytes(self) -> bytes:
-        """The message.
+        """Return the message.
 
         Raises:
             OSError: If the file cannot be read.
@@ -46,7 +46,7 @@ class Stored:
 
 @dataclass(frozen=True)
 class Image:
-    """A picture as it was recorded: `png` are the bytes of a file, PNG as MindSpore writes it."""
+    """A recorded image. `png` are the bytes of a file, PNG if MindSpore wrote it."""
 
     step: int
     time: float
@@ -57,12 +57,12 @@ class Image:
 
 @dataclass(frozen=True)
 class Histogram:
-    """How often a tensor's values fell between edges.
+    """Counts of a tensor's values between edges.
 
     Attributes:
         edges (numpy.ndarray): float64[bins + 1].
         counts (numpy.ndarray): int64[bins].
-        nan, above, below (int): how many were NaN, infinite, and minus infinite.
+        nan, above, below (int): number of NaN, infinite, and minus infinite values.
         least, most, mean (float): of the finite values.
         size (int): of all values.
     """
@@ -82,7 +82,7 @@ class Histogram:
 
 @dataclass(frozen=True)
 class TensorValue:
-    """A tensor as it was recorded."""
+    """A recorded tensor."""
 
     step: int
     time: float
@@ -95,8 +95,8 @@ def image(place: Stored) -> Image:
     Raises:
         BadFileError: If there is none.
     """
-    made = _content(place, "image")
-    return Image(place.step, place.time, made.png, made.width, made.height)
+    content = _read_content(place, "image")
+    return Image(place.step, place.time, content.png, content.width, content.height)
 
 
 def histogram(place: Stored) -> Histogram:
@@ -105,11 +105,13 @@ def histogram(place: Stored) -> Histogram:
     Raises:
         BadFileError: If there is none.
     """
-    made = _content(place, "histogram")
-    finite = int(made.counts.sum())
-    bad = made.nan_count, made.pos_inf_count, made.neg_inf_count
-    mean = made.sum / finite if finite else float("nan")
-    return Histogram(place.step, place.time, made.edges, made.counts, *bad, made.min, made.max, mean, made.count)
+    content = _read_content(place, "histogram")
+    finite = int(content.counts.sum())
+    bad = content.nan_count, content.pos_inf_count, content.neg_inf_count
+    mean = content.sum / finite if finite else float("nan")
+    return Histogram(
+        place.step, place.time, content.edges, content.counts, *bad, content.min, content.max, mean, content.count
+    )
 
 
 def tensor(place: Stored) -> TensorValue:
@@ -118,8 +120,8 @@ def tensor(place: Stored) -> TensorValue:
     Raises:
         BadFileError: If there is none, or one of an element type or a size that is not what its bytes hold.
     """
-    return TensorValue(place.step, place.time, _content(place, "tensor"))
+    return TensorValue(place.step, place.time, _read_content(place, "tensor"))
 
 
-def _content(place, kind):
+def _read_content(place, kind):
     return summary_events.Value("", kind, place.bytes(), place.path.name).content

@@ -1,3 +1,3 @@
-"""What MindSpore's rewriting shares; see `msnb.rewrite`."""
+"""Shared parts of MindSpore's rewriting; see `msnb.rewrite`."""
 
 from msnb.rewrite.common import namespace as namespace

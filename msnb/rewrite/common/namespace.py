@@ -1,3 +1,3 @@
-"""Which classes MindSpore's rewriting leaves as they are."""
+"""Classes that MindSpore's rewriting does not change."""
 
-_subtree_black_list: list[type] = []  # programs add classes of theirs; as nothing is rewritten, all are left
+_subtree_black_list: list[type] = []  # programs append their classes; it has no effect, because nothing is rewritten

@@ -1,4 +1,4 @@
-"""ONNX models as graphs of MindSpore's operators."""
+"""Import of ONNX models as graphs of MindSpore's operators."""
 
 import os
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from msnb.formats import onnx
 from msnb.ir.anf import FuncGraph, ParameterNode, TensorType
 from msnb.nn.graph_cell import prune
 
-from . import (  # noqa: F401 - their handlers register
+from . import (  # noqa: F401 - importing them registers their handlers
     activations,
     attention,
     chosen,
@@ -29,26 +29,32 @@ from . import (  # noqa: F401 - their handlers register
     spectra,
     state,
 )
-from . import shapes as _shapes  # noqa: F401 - so do these
+from . import shapes as _shapes  # noqa: F401 - likewise
 from .cell import OnnxCell
 from .reader import Reader, Stop
 from .shared import Shared
-from .values import HANDLERS, NeedsValue, Ref, Unread, type_of
+from .values import HANDLERS, NeedsValue, Ref, UnsupportedOperator, type_of
 
-__all__ = ["HANDLERS", "NeedsValue", "OnnxCell", "Unread", "cell_of", "graph_of", "load_onnx", "look"]
+__all__ = ["HANDLERS", "NeedsValue", "OnnxCell", "UnsupportedOperator", "cell_of", "graph_of", "load_onnx", "look"]
 
-_LENGTHS = (1, 2, 8, 32, 224)  # for axes that a model leaves open: the first with which all windows fit
-_OLDEST = 7
+_TRIAL_LENGTHS = (
+    1,
+    2,
+    8,
+    32,
+    224,
+)  # lengths tried for open axes; the first is used that is large enough for all windows
+_MIN_OPSET = 7
 
 
 def load_onnx(path: str | os.PathLike[str], shapes: Mapping[str, Any] | None = None) -> OnnxCell:
-    """A Cell that runs the network of an ONNX model; it shows itself, is differentiated and trained as any other.
+    """Load an ONNX model as a Cell, which can be shown, differentiated and trained like any other.
 
-    Its Parameters are the initializers of floating point, by their names. Axes that the model leaves open have the
-    length that an input has: for each there is a graph of its own.
+    Its Parameters are the floating-point initializers, by their names. Axes that the model leaves open get the
+    length of the input: each set of shapes has its own graph.
 
     Args:
-        path (str): The file. Weights that are kept beside it have to be below its folder.
+        path (str): The file. External weights have to be below its folder.
         shapes (dict): Shapes of inputs by name, for a model that leaves axes open; `graph` is then the graph for these.
             Default: None, open axes are as short as the network allows.
 
@@ -67,34 +73,34 @@ def load_onnx(path: str | os.PathLike[str], shapes: Mapping[str, Any] | None = N
 
 
 def look(path: str | os.PathLike[str]) -> FuncGraph:
-    """The graph of an ONNX model, to be looked at; see `load_onnx`."""
-    return _first(onnx.load(path), os.path.dirname(os.path.abspath(path)), None)
+    """Return the graph of an ONNX model for inspection; see `load_onnx`."""
+    return _build_first_graph(onnx.load(path), os.path.dirname(os.path.abspath(path)), None)
 
 
 def cell_of(model: dict[str, Any], folder: Any = None, shapes: Mapping[str, Any] | None = None) -> OnnxCell:
-    """The Cell of a Model message; see `load_onnx`."""
+    """Return the Cell of a Model message; see `load_onnx`."""
 
     def build(kinds, samples):
         return graph_of(model, folder, kinds, samples)
 
-    return OnnxCell(_first(model, folder, shapes), build, input_types(model, {}, 1))
+    return OnnxCell(_build_first_graph(model, folder, shapes), build, input_types(model, {}, 1))
 
 
-def _first(model, folder, shapes):
-    """The graph for the shapes that are given, or the shortest with which it can be read."""
+def _build_first_graph(model, folder, shapes):
+    """Return the graph for the given shapes, or for the shortest open axes with which the model can be read."""
     shapes = dict(shapes or {})
-    known = input_types(model, shapes, 1)
+    input_names = input_types(model, shapes, 1)
     for name in shapes:
-        if name not in known:
-            raise ValueError(f"The model has no input '{name}'; it takes {', '.join(known) or 'none'}.")
+        if name not in input_names:
+            raise ValueError(f"The model has no input '{name}'; it takes {', '.join(input_names) or 'none'}.")
     error = None
-    for length in _LENGTHS:
+    for length in _TRIAL_LENGTHS:
         kinds = input_types(model, shapes, length)
         try:
             return graph_of(model, folder, kinds)
         except (NotImplementedError, NeedsValue) as raised:
             if isinstance(raised, NeedsValue):
-                raise Unread(
+                raise UnsupportedOperator(
                     f"The input '{raised.name}' of the model decides on shapes; make it an initializer of the model."
                 ) from None
             raise
@@ -110,23 +116,23 @@ def _is_open(model, shapes):
 
 
 def input_types(model: dict[str, Any], shapes: Mapping[str, Any], length: int) -> dict[str, TensorType]:
-    """{name: type} of the inputs of a Model message, open axes with this length."""
+    """Return {name: type} of the inputs of a Model message. Open axes get this length."""
     graph = model["graph"]
     weights = {tensor.get("name", "") for tensor in graph.get("initializer", [])}
-    found = {}
+    types = {}
     for info in graph.get("input", []):
         name = info.get("name", "")
         if name in weights:
             continue
         kind = info.get("type", {}).get("tensor_type")
         if kind is None or kind.get("elem_type") not in onnx.DTYPES:
-            raise Unread(f"The input '{name}' of the model is no Tensor of numbers.")
+            raise UnsupportedOperator(f"The input '{name}' of the model is no Tensor of numbers.")
         dims = kind.get("shape", {}).get("dim", [])
         shape = tuple(
             shapes.get(name) or (d.get("dim_value", length) if not d.get("dim_param") else length for d in dims)
         )
-        found[name] = type_of(shape, onnx.DTYPES[kind["elem_type"]])
-    return found
+        types[name] = type_of(shape, onnx.DTYPES[kind["elem_type"]])
+    return types
 
 
 def graph_of(
@@ -135,18 +141,18 @@ def graph_of(
     kinds: Mapping[str, TensorType],
     samples: Mapping[str, np.ndarray] | None = None,
 ) -> FuncGraph:
-    """The graph of a Model message for inputs of these types.
+    """Return the graph of a Model message for inputs of these types.
 
     Args:
         model (dict): The message.
-        folder (str): Where weights that are kept beside it are found; None for nowhere.
+        folder (str): Folder of external weights; None if there is none.
         kinds (dict): {name: TensorType} of its inputs.
-        samples (dict): Values of inputs that may decide on shapes. Default: None.
+        samples (dict): Values of inputs that shapes may depend on. Default: None.
 
     Raises:
         NotImplementedError: If it has operators that msnb does not read; all of them are named.
-        NeedsValue: If an input that is not in `samples` decides on a shape.
-        ValueError: If the model does not fit together.
+        NeedsValue: If a shape depends on an input that is not in `samples`.
+        ValueError: If the model is inconsistent.
     """
     shared = Shared(model, folder, samples)
     message = model["graph"]
@@ -187,14 +193,14 @@ def graph_of(
 
 
 def _check_operators(model, shared):
-    """Name all that has no handler before anything is read."""
-    if shared.version < _OLDEST:
-        raise Unread(
-            f"The model has the operators of ONNX {shared.version}, msnb reads those from {_OLDEST} on; "
+    """Raise an error that names all operators without a handler, before any node is read."""
+    if shared.version < _MIN_OPSET:
+        raise UnsupportedOperator(
+            f"The model has the operators of ONNX {shared.version}, msnb reads those from {_MIN_OPSET} on; "
             "onnx.version_converter makes newer ones of them."
         )
 
-    def look(nodes):
+    def check_nodes(nodes):
         for node in nodes:
             op, domain = node.get("op_type", ""), node.get("domain", "")
             key = op if domain in ("", "ai.onnx") else f"{domain}.{op}"
@@ -204,19 +210,19 @@ def _check_operators(model, shared):
                 shared.statistics.update(node.get("input", [])[3:5])
             for attribute in node.get("attribute", []):
                 if "g" in attribute:
-                    look(attribute["g"].get("node", []))
+                    check_nodes(attribute["g"].get("node", []))
 
     shared.statistics = set()
-    look(model["graph"].get("node", []))
+    check_nodes(model["graph"].get("node", []))
     for function in shared.functions.values():
-        look(function.get("node", []))
+        check_nodes(function.get("node", []))
     _raise_missing(model["graph"], shared.missing)
 
 
 def _raise_missing(graph, missing):
     if missing:
-        told = [f"{op} ({where}): {why}" if where else f"{op}: {why}" for (op, why), where in missing.items()]
-        raise Unread(
-            f"The ONNX model '{graph.get('name', '')}' cannot be read because of {len(told)} operator(s):\n  "
-            + "\n  ".join(told)
+        lines = [f"{op} ({location}): {why}" if location else f"{op}: {why}" for (op, why), location in missing.items()]
+        raise UnsupportedOperator(
+            f"The ONNX model '{graph.get('name', '')}' cannot be read because of {len(lines)} operator(s):\n  "
+            + "\n  ".join(lines)
         )

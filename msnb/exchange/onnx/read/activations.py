@@ -1,4 +1,4 @@
-"""Readers of activations."""
+"""Handlers of activation functions."""
 
 import math
 
@@ -7,12 +7,12 @@ from .values import Node, Ref, handles
 
 
 @handles("LeakyRelu")
-def _leaky(r, node):
+def _read_leaky(r, node):
     return r("LeakyReLUExt", node.inputs[0], alpha=float(node.attr("alpha", 0.01)))
 
 
 @handles("Elu")
-def _elu(r, node):
+def _read_elu(r, node):
     x, alpha = node.inputs[0], float(node.attr("alpha", 1.0))
     if alpha == 1.0:
         return r("Elu", x)
@@ -21,12 +21,12 @@ def _elu(r, node):
 
 
 @handles("Celu")
-def _celu(r, node):
+def _read_celu(r, node):
     return r("CeLU", node.inputs[0], alpha=float(node.attr("alpha", 1.0)))
 
 
 @handles("Selu")
-def _selu(r, node):
+def _read_selu(r, node):
     x = node.inputs[0]
     alpha, gamma = node.attr("alpha", 1.6732632423543772), node.attr("gamma", 1.0507009873554805)
     if abs(alpha - 1.6732632423543772) < 1e-6 and abs(gamma - 1.0507009873554805) < 1e-6:
@@ -36,7 +36,7 @@ def _selu(r, node):
 
 
 @handles("HardSigmoid")
-def _hard_sigmoid(r, node):
+def _read_hard_sigmoid(r, node):
     x = node.inputs[0]
     alpha, beta = node.attr("alpha", 0.2), node.attr("beta", 0.5)
     if abs(alpha - 1 / 6) < 1e-6 and beta == 0.5:
@@ -46,62 +46,62 @@ def _hard_sigmoid(r, node):
 
 
 @handles("ThresholdedRelu")
-def _thresholded(r, node):
+def _read_thresholded(r, node):
     x = node.inputs[0]
     return r("Where", r("Greater", x, r.like(node.attr("alpha", 1.0), x)), x, r.like(0, x))
 
 
 @handles("PRelu")
-def _prelu(r, node):
+def _read_prelu(r, node):
     x, slope = node.inputs
     return r("Where", r("Less", x, r.like(0, x)), r("Mul", x, slope), x)
 
 
 @handles("Gelu")
-def _gelu(r, node):
+def _read_gelu(r, node):
     return r("GeluExt", node.inputs[0], node.attr("approximate", "none"))
 
 
 @handles("Swish")
-def _swish(r, node):
+def _read_swish(r, node):
     x, alpha = node.inputs[0], node.attr("alpha", 1.0)
     return r("SiLU", x) if alpha == 1.0 else r("Mul", x, r("Sigmoid", r("Mul", x, r.like(alpha, x))))
 
 
 @handles("SwiGLU")
-def _swiglu(r, node):
+def _read_swiglu(r, node):
     gate, x = node.inputs
-    return r("Mul", _swish(r, node._replace(inputs=[gate])), x)
+    return r("Mul", _read_swish(r, node._replace(inputs=[gate])), x)
 
 
 @handles("Shrink")
-def _shrink(r, node):
+def _read_shrink(r, node):
     x, bias, edge = node.inputs[0], node.attr("bias", 0.0), node.attr("lambd", 0.5)
     high = r("Where", r("Greater", x, r.like(edge, x)), r("Sub", x, r.like(bias, x)), r.like(0, x))
     return r("Where", r("Less", x, r.like(-edge, x)), r("Add", x, r.like(bias, x)), high)
 
 
-def _softmax_like(name, ours):
+def _register_softmax(name, op):
     @handles(name)
     def read(r: Reader, node: Node) -> Ref:
         x = node.inputs[0]
         if node.version >= 13:
-            return _by_axis(r, ours, x, node.attr("axis", -1))
-        axis = node.attr("axis", 1) % max(x.rank, 1)  # all axes from here on, as one
+            return _call_along_axis(r, op, x, node.attr("axis", -1))
+        axis = node.attr("axis", 1) % max(x.rank, 1)  # before opset 13 all axes from this one on are flattened
         if axis == x.rank - 1:
-            return _by_axis(r, ours, x, -1)
+            return _call_along_axis(r, op, x, -1)
         flat = r.reshape(x, (math.prod(x.shape[:axis]), math.prod(x.shape[axis:])))
-        return r.reshape(_by_axis(r, ours, flat, -1), x.shape)
+        return r.reshape(_call_along_axis(r, op, flat, -1), x.shape)
 
 
-def _by_axis(r, ours, x, axis):
-    if ours != "Hardmax":
-        return r(ours, x, axis=axis)
+def _call_along_axis(r, op, x, axis):
+    if op != "Hardmax":
+        return r(op, x, axis=axis)
     axis %= x.rank
     best = r("Argmax", x, axis=axis)
     return r("OneHot", best, x.shape[axis], r.like(1, x), r.like(0, x), axis=axis)
 
 
-_softmax_like("Softmax", "Softmax")
-_softmax_like("LogSoftmax", "LogSoftmax")
-_softmax_like("Hardmax", "Hardmax")
+_register_softmax("Softmax", "Softmax")
+_register_softmax("LogSoftmax", "LogSoftmax")
+_register_softmax("Hardmax", "Hardmax")

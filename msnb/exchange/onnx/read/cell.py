@@ -1,4 +1,4 @@
-"""`OnnxCell`: a GraphCell of an ONNX model, with a graph for each shape that it is given."""
+"""`OnnxCell`: a GraphCell of an ONNX model, with a graph for each set of input shapes."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -16,18 +16,18 @@ Build = Callable[[Mapping[str, TensorType], Mapping[str, np.ndarray]], FuncGraph
 
 
 class OnnxCell(GraphCell):
-    """A Cell that runs an ONNX model; `msnb.load_onnx` makes it.
+    """A Cell that runs an ONNX model; `msnb.load_onnx` returns it.
 
     Args:
         graph (FuncGraph): The graph for the shapes it was loaded with.
-        build (Callable): Makes the graph for inputs of other types, and with values of inputs that decide on shapes.
+        build (Callable): Builds the graph for inputs of other types, and for values of inputs that shapes depend on.
         kinds (dict): {name: TensorType} of the model's inputs.
 
     Inputs:
-        What the model takes, in its order.
+        The inputs of the model, in its order.
 
     Outputs:
-        What it returns: a Tensor, or a tuple of them.
+        The outputs of the model: a Tensor, or a tuple of them.
 
     Raises:
         ValueError: If the inputs are not of a type and number of dimensions that the model takes.
@@ -40,47 +40,47 @@ class OnnxCell(GraphCell):
         super().__init__(graph)
         self._build = build
         self._kinds = dict(kinds)
-        self._graphs = {self._key(graph): graph}
-        self._decides = set()
+        self._graphs = {self._graph_key(graph): graph}
+        self._shape_inputs = set()
 
     def construct(self, *inputs: Any) -> Any:
-        self._choose(inputs)
+        self._select_graph(inputs)
         return super().construct(*inputs)
 
-    def _choose(self, inputs):
-        """Make `graph` the graph for these inputs."""
+    def _select_graph(self, inputs):
+        """Set `graph` to the graph for these inputs."""
         names = list(self._kinds)
         if len(inputs) != len(names):
-            return  # GraphCell says so
-        given = {name: type_of(x.shape, x._array.dtype) for name, x in zip(names, inputs, strict=True)}
-        for name, kind in given.items():
-            known = self._kinds[name]
-            if kind.dtype != known.dtype or len(kind.shape) != len(known.shape):
+            return  # GraphCell raises the error
+        kinds = {name: type_of(x.shape, x._array.dtype) for name, x in zip(names, inputs, strict=True)}
+        for name, kind in kinds.items():
+            declared = self._kinds[name]
+            if kind.dtype != declared.dtype or len(kind.shape) != len(declared.shape):
                 raise ValueError(
-                    f"The input '{name}' of the model should be a Tensor of {known.dtype} with {len(known.shape)} "
-                    f"dimensions, but got {kind}."
+                    f"The input '{name}' of the model should be a Tensor of {declared.dtype} with "
+                    f"{len(declared.shape)} dimensions, but got {kind}."
                 )
         samples = {}
         while True:
-            values = tuple((name, samples[name].tobytes()) for name in sorted(self._decides & samples.keys()))
-            key = (tuple(given.values()), values)
+            values = tuple((name, samples[name].tobytes()) for name in sorted(self._shape_inputs & samples.keys()))
+            key = (tuple(kinds.values()), values)
             try:
-                if self._decides <= samples.keys():
+                if self._shape_inputs <= samples.keys():
                     if key not in self._graphs:
-                        self._graphs[key] = self._build(given, samples)
+                        self._graphs[key] = self._build(kinds, samples)
                     self.graph = self._graphs[key]
                     return
             except NeedsValue as error:
-                self._decides.add(error.name)
+                self._shape_inputs.add(error.name)
             for name, x in zip(names, inputs, strict=True):
-                if name in self._decides:
-                    samples[name] = _value(name, x)
+                if name in self._shape_inputs:
+                    samples[name] = _concrete_value(name, x)
 
-    def _key(self, graph):
+    def _graph_key(self, graph):
         return tuple(node.types[0] for node in graph.parameters if not node.is_weight), ()
 
 
-def _value(name, x):
+def _concrete_value(name, x):
     if is_tracer(x._array):
         raise ValueError(
             f"The input '{name}' of the model decides on shapes, which a compiled program has to know; run the network "

@@ -1,4 +1,4 @@
-"""Readers of convolutions."""
+"""Handlers of convolutions."""
 
 import math
 from collections.abc import Sequence
@@ -6,39 +6,39 @@ from collections.abc import Sequence
 import numpy as np
 
 from .reader import Reader
-from .shapes import part
-from .values import Node, Ref, Unread, handles
+from .shapes import slice_axis
+from .values import Node, Ref, UnsupportedOperator, handles
 
 
 def padding_of(node: Node, image: Sequence[int], kernel: Sequence[int], strides, dilations) -> list[tuple[int, int]]:
-    """Padding before and after each axis, as `pads` or `auto_pad` say."""
+    """Return the padding before and after each axis, from `pads` or `auto_pad`."""
     mode, dims = node.attr("auto_pad", "NOTSET"), len(kernel)
     if mode in ("SAME_UPPER", "SAME_LOWER"):
-        found = []
+        pairs = []
         for n, k, s, d in zip(image, kernel, strides, dilations, strict=True):
             total = max((-(-n // s) - 1) * s + d * (k - 1) + 1 - n, 0)
-            less, more = total // 2, total - total // 2
-            found.append((less, more) if mode == "SAME_UPPER" else (more, less))
-        return found
+            smaller, larger = total // 2, total - total // 2
+            pairs.append((smaller, larger) if mode == "SAME_UPPER" else (larger, smaller))
+        return pairs
     pads = [0] * (2 * dims) if mode == "VALID" else node.attr("pads") or [0] * (2 * dims)
     return list(zip(pads[:dims], pads[dims:], strict=True))
 
 
 def flat(pads: Sequence[tuple[int, int]]) -> tuple[int, ...]:
-    """Padding as one tuple, before and after each axis."""
+    """Return padding as one tuple, before and after each axis."""
     return tuple(n for pair in pads for n in pair)
 
 
 @handles("Conv")
-def _conv(r, node):
+def _read_conv(r, node):
     x, w = node.inputs[:2]
-    made = convolution(r, node, x, w)
+    result = convolution(r, node, x, w)
     bias = node.input(2)
-    return made if bias is None else r("BiasAdd", made, bias)
+    return result if bias is None else r("BiasAdd", result, bias)
 
 
 def convolution(r: Reader, node: Node, x: Ref, w: Ref) -> Ref:
-    """A convolution of 1 to 3 dimensions."""
+    """Add a convolution of 1 to 3 dimensions."""
     dims = x.rank - 2
     kernel = w.shape[2:]
     strides, dilations = node.attr("strides") or [1] * dims, node.attr("dilations") or [1] * dims
@@ -56,7 +56,7 @@ def convolution(r: Reader, node: Node, x: Ref, w: Ref) -> Ref:
             groups=group,
         )
     if dims not in (2, 3):
-        raise Unread(f"msnb has no convolution of {dims} dimensions")
+        raise UnsupportedOperator(f"msnb has no convolution of {dims} dimensions")
     mode = "pad" if any(map(any, pads)) else "valid"
     return r(
         "Conv2D" if dims == 2 else "Conv3D",
@@ -73,37 +73,39 @@ def convolution(r: Reader, node: Node, x: Ref, w: Ref) -> Ref:
 
 
 @handles("ConvTranspose")
-def _conv_transpose(r, node):
-    """The padding that a node says or means, and the first of two ways to compute it."""
+def _read_conv_transpose(r, node):
+    """Compute the explicit padding, then add a transposed convolution in one of two forms."""
     x, w, bias = node.inputs[0], node.inputs[1], node.input(2)
     dims, group = x.rank - 2, node.attr("group", 1)
     kernel = w.shape[2:]
     strides, dilations = node.attr("strides") or [1] * dims, node.attr("dilations") or [1] * dims
     extra = node.attr("output_padding") or [0] * dims
-    image, wanted = x.shape[2:], node.attr("output_shape")
+    image, output_shape = x.shape[2:], node.attr("output_shape")
     mode = node.attr("auto_pad", "NOTSET")
-    if wanted is None and mode in ("SAME_UPPER", "SAME_LOWER"):
-        wanted = [n * s for n, s in zip(image, strides, strict=True)]
-    if wanted is not None:
+    if output_shape is None and mode in ("SAME_UPPER", "SAME_LOWER"):
+        output_shape = [n * s for n, s in zip(image, strides, strict=True)]
+    if output_shape is not None:
         pads = []
         for i in range(dims):
-            total = (image[i] - 1) * strides[i] + extra[i] + (kernel[i] - 1) * dilations[i] + 1 - wanted[i]
+            total = (image[i] - 1) * strides[i] + extra[i] + (kernel[i] - 1) * dilations[i] + 1 - output_shape[i]
             if total < 0:
                 extra[i], total = extra[i] - total, 0
-            less, more = total // 2, total - total // 2
-            pads.append((less, more) if mode == "SAME_UPPER" else (more, less))
+            smaller, larger = total // 2, total - total // 2
+            pads.append((smaller, larger) if mode == "SAME_UPPER" else (larger, smaller))
     else:
         pads = padding_of(node, image, kernel, strides, dilations)
     if dims > 3:
-        raise Unread(f"msnb has no convolution of {dims} dimensions")
-    made = _as_gradient(r, x, w, pads, strides, dilations, extra, group) if dims == 2 else None
-    if made is None:
-        made = _as_convolution(r, node, x, w, pads, strides, dilations, extra, group)
-    return made if bias is None else r("BiasAdd", made, bias)
+        raise UnsupportedOperator(f"msnb has no convolution of {dims} dimensions")
+    result = _as_gradient(r, x, w, pads, strides, dilations, extra, group) if dims == 2 else None
+    if result is None:
+        result = _as_convolution(r, node, x, w, pads, strides, dilations, extra, group)
+    return result if bias is None else r("BiasAdd", result, bias)
 
 
 def _as_gradient(r, x, w, pads, strides, dilations, extra, group):
-    """MindSpore's own transposed convolution, which is the gradient of one; None where no convolution has it."""
+    """Add MindSpore's transposed convolution, the input gradient of a convolution. None if no convolution has this
+    gradient.
+    """
     if min(map(min, pads)) < 0 or any(not 0 <= n < s for n, s in zip(extra, strides, strict=True)):
         return None
     sizes = []
@@ -129,66 +131,66 @@ def _as_gradient(r, x, w, pads, strides, dilations, extra, group):
 
 
 def _as_convolution(r, node, x, w, pads, strides, dilations, extra, group):
-    """A convolution of the image spread with zeros, with filters that are turned round."""
+    """Add a convolution of the image interleaved with zeros, with reversed filters."""
     dims, kernel = x.rank - 2, w.shape[2:]
     for i in range(dims):
         if strides[i] > 1:
-            x = _spread(r, x, 2 + i, strides[i])
+            x = _interleave_zeros(r, x, 2 + i, strides[i])
     n, o = w.shape[0] // group, w.shape[1]
     grouped = r.reshape(w, (group, n, o, *kernel))
-    turned = r.reshape(r.transpose(grouped, (0, 2, 1, *range(3, 3 + dims))), (group * o, n, *kernel))
-    turned = r("ReverseV2", turned, axis=tuple(range(2, 2 + dims)))
-    around = []
+    filters = r.reshape(r.transpose(grouped, (0, 2, 1, *range(3, 3 + dims))), (group * o, n, *kernel))
+    filters = r("ReverseV2", filters, axis=tuple(range(2, 2 + dims)))
+    pads_of_axes = []
     for i in range(dims):
         reach = (kernel[i] - 1) * dilations[i]
-        around.append((reach - pads[i][0], reach - pads[i][1] + extra[i]))
-    for i, (low, high) in enumerate(around):
+        pads_of_axes.append((reach - pads[i][0], reach - pads[i][1] + extra[i]))
+    for i, (low, high) in enumerate(pads_of_axes):
         if low < 0 or high < 0:
-            x = part(r, x, 2 + i, max(-low, 0), x.shape[2 + i] - max(-high, 0))
-            around[i] = (max(low, 0), max(high, 0))
-    plain = {
-        "pads": [p for p, _ in around] + [q for _, q in around],
+            x = slice_axis(r, x, 2 + i, max(-low, 0), x.shape[2 + i] - max(-high, 0))
+            pads_of_axes[i] = (max(low, 0), max(high, 0))
+    attributes = {
+        "pads": [p for p, _ in pads_of_axes] + [q for _, q in pads_of_axes],
         "dilations": list(dilations),
         "group": group,
     }
-    return convolution(r, node._replace(attrs=plain), x, turned)
+    return convolution(r, node._replace(attrs=attributes), x, filters)
 
 
-def _spread(r, x, axis, step):
-    """`x` with step - 1 zeros between its elements along an axis."""
+def _interleave_zeros(r, x, axis, step):
+    """Insert step - 1 zeros between the elements of `x` along an axis."""
     n = x.shape[axis]
-    lined = r.reshape(x, (*x.shape[: axis + 1], 1, *x.shape[axis + 1 :]))
-    pads = [(0, 0)] * lined.rank
+    expanded = r.reshape(x, (*x.shape[: axis + 1], 1, *x.shape[axis + 1 :]))
+    pads = [(0, 0)] * expanded.rank
     pads[axis + 1] = (0, step - 1)
-    wide = r("Pad", lined, paddings=tuple(pads))
-    whole = r.reshape(wide, (*x.shape[:axis], n * step, *x.shape[axis + 1 :]))
-    return part(r, whole, axis, 0, n * step - step + 1)
+    padded = r("Pad", expanded, paddings=tuple(pads))
+    flattened = r.reshape(padded, (*x.shape[:axis], n * step, *x.shape[axis + 1 :]))
+    return slice_axis(r, flattened, axis, 0, n * step - step + 1)
 
 
 @handles("Col2Im")
-def _col2im(r, node):
-    """An image of the sum of its windows, which stand in columns."""
+def _read_col2im(r, node):
+    """Sum the windows in columns to an image."""
     x, image, kernel = node.inputs[0], r.ints(node.inputs[1]), r.ints(node.inputs[2])
     dims, taps = len(image), math.prod(r.ints(node.inputs[2]))
     strides, dilations = node.attr("strides") or [1] * dims, node.attr("dilations") or [1] * dims
     pads = node.attr("pads") or [0] * (2 * dims)
-    wide = [n + pads[i] + pads[dims + i] for i, n in enumerate(image)]
-    lines = []
-    for n, k, s, d in zip(wide, kernel, strides, dilations, strict=True):
+    padded_size = [n + pads[i] + pads[dims + i] for i, n in enumerate(image)]
+    positions = []
+    for n, k, s, d in zip(padded_size, kernel, strides, dilations, strict=True):
         count = (n - d * (k - 1) - 1) // s + 1
-        r.room(k, count)
-        lines.append(np.arange(k)[:, None] * d + np.arange(count)[None, :] * s)
-    r.room(x.shape[2], taps)
-    place = np.zeros((1,) * (2 * dims), np.int64)
-    for i, line in enumerate(lines):
-        lined = [1] * (2 * dims)
-        lined[i], lined[dims + i] = line.shape
-        place = place * wide[i] + line.reshape(lined)
+        r.reserve_constant(k, count)
+        positions.append(np.arange(k)[:, None] * d + np.arange(count)[None, :] * s)
+    r.reserve_constant(x.shape[2], taps)
+    index = np.zeros((1,) * (2 * dims), np.int64)
+    for i, axis_positions in enumerate(positions):
+        aligned_shape = [1] * (2 * dims)
+        aligned_shape[i], aligned_shape[dims + i] = axis_positions.shape
+        index = index * padded_size[i] + axis_positions.reshape(aligned_shape)
     n, channels = x.shape[0], x.shape[1] // taps
-    place = r.const(place.reshape(-1, 1))
+    index = r.const(index.reshape(-1, 1))
     values = r.transpose(r.reshape(x, (n * channels, taps * x.shape[2])), (1, 0))
-    made = r("TensorScatterAdd", r.filled((math.prod(wide), n * channels), 0, x.dtype), place, values)
-    made = r.reshape(r.transpose(made, (1, 0)), (n, channels, *wide))
+    result = r("TensorScatterAdd", r.filled((math.prod(padded_size), n * channels), 0, x.dtype), index, values)
+    result = r.reshape(r.transpose(result, (1, 0)), (n, channels, *padded_size))
     for i in range(dims):
-        made = part(r, made, 2 + i, pads[i], pads[i] + image[i])
-    return made
+        result = slice_axis(r, result, 2 + i, pads[i], pads[i] + image[i])
+    return result

@@ -1,24 +1,24 @@
-"""Readers of what works element by element: functions, comparisons, casts and constants."""
+"""Handlers of elementwise operators: functions, comparisons, casts and constants."""
 
 import numpy as np
 
 from msnb.formats import onnx
 
 from .reader import Reader
-from .values import Node, Ref, Unread, handles
+from .values import Node, Ref, UnsupportedOperator, handles
 
 
-def _each(**table):
-    """Readers of operators with one input and an operator of msnb that does the same."""
-    for name, ours in table.items():
+def _register_unary(**table):
+    """Register unary operators that msnb has under another name."""
+    for name, op in table.items():
 
-        def read(r: Reader, node: Node, ours: str = ours) -> Ref:
-            return r(ours, node.inputs[0])
+        def read(r: Reader, node: Node, op: str = op) -> Ref:
+            return r(op, node.inputs[0])
 
         handles(name)(read)
 
 
-_each(
+_register_unary(
     Abs="Abs",
     Neg="Neg",
     Sign="Sign",
@@ -56,46 +56,46 @@ _each(
 
 
 @handles("Identity")
-def _identity(r, node):
+def _read_identity(r, node):
     return node.inputs[0]
 
 
 @handles("Dropout")
-def _dropout(r, node):
-    """What it is in evaluation."""
+def _read_dropout(r, node):
+    """Return the input, as in evaluation, and a mask of ones."""
     x = node.inputs[0]
     training = node.input(2)
     if training is not None and np.any(r.static(training)):
-        raise Unread("it draws at random, in training")
+        raise UnsupportedOperator("it draws at random, in training")
     return x, r.filled(x.shape, True, bool)
 
 
 @handles("IsInf")
-def _is_inf(r, node):
+def _read_is_inf(r, node):
     x = node.inputs[0]
     up, down = node.attr("detect_positive", 1), node.attr("detect_negative", 1)
-    found = r("IsInf", x)
+    is_infinite = r("IsInf", x)
     if up and down:
-        return found
+        return is_infinite
     if not up and not down:
         return r.filled(x.shape, False, bool)
-    return r("LogicalAnd", found, r("Greater" if up else "Less", x, r.like(0, x)))
+    return r("LogicalAnd", is_infinite, r("Greater" if up else "Less", x, r.like(0, x)))
 
 
-# ---------------------------------------------------------------------- two values and more
-def _pairs(**table):
-    for name, ours in table.items():
+# ---------------------------------------------------------------------- binary and variadic operators
+def _register_binary(**table):
+    for name, op in table.items():
 
-        def read(r: Reader, node: Node, ours: str = ours) -> Ref:
-            found = node.inputs[0]
+        def read(r: Reader, node: Node, op: str = op) -> Ref:
+            result = node.inputs[0]
             for other in node.inputs[1:]:
-                found = r(ours, found, other)
-            return found
+                result = r(op, result, other)
+            return result
 
         handles(name)(read)
 
 
-_pairs(
+_register_binary(
     Add="Add",
     Sub="Sub",
     Mul="Mul",
@@ -117,15 +117,15 @@ _pairs(
 
 
 @handles("Mean")
-def _mean(r, node):
-    found = node.inputs[0]
+def _read_mean(r, node):
+    total = node.inputs[0]
     for other in node.inputs[1:]:
-        found = r("Add", found, other)
-    return r("RealDiv", found, r.like(len(node.inputs), found))
+        total = r("Add", total, other)
+    return r("RealDiv", total, r.like(len(node.inputs), total))
 
 
 @handles("Div")
-def _div(r, node):
+def _read_div(r, node):
     x, y = node.inputs
     if x.is_float:
         return r("RealDiv", x, y)
@@ -133,13 +133,13 @@ def _div(r, node):
 
 
 @handles("Mod")
-def _mod(r, node):
+def _read_mod(r, node):
     x, y = node.inputs
     return r.cast(r("TruncateMod" if node.attr("fmod", 0) else "FloorMod", x, y), x.dtype)
 
 
 @handles("Pow")
-def _pow(r, node):
+def _read_pow(r, node):
     x, y = node.inputs
     if y.is_float and not x.is_float:
         return r.cast(r("Pow", r.cast(x, y.dtype), y), x.dtype)
@@ -147,7 +147,7 @@ def _pow(r, node):
 
 
 @handles("BitShift")
-def _bit_shift(r, node):
+def _read_bit_shift(r, node):
     x, y = node.inputs
     bits = 8 * x.dtype.itemsize
     steps = r("Where", r("Less", y, r.like(0, y)), r.like(bits, y), r("Minimum", y, r.like(bits, y)))
@@ -155,8 +155,8 @@ def _bit_shift(r, node):
         steps = r("Minimum", y, r.like(bits, y))
     power = r("Pow", r.const(2.0, np.float64), r.cast(steps, np.float64))
     if node.attr("direction") == "LEFT":
-        gone = r("GreaterEqual", steps, r.like(bits, y))
-        factor = r.cast(r("Where", gone, r.like(0.0, power), power), x.dtype)
+        is_shifted_out = r("GreaterEqual", steps, r.like(bits, y))
+        factor = r.cast(r("Where", is_shifted_out, r.like(0.0, power), power), x.dtype)
         return r("Mul", x, factor)
     if bits == 64:
         return r.cast(r("FloorDiv", x, r.cast(power, x.dtype)), x.dtype)
@@ -164,12 +164,12 @@ def _bit_shift(r, node):
 
 
 @handles("Where")
-def _where(r, node):
+def _read_where(r, node):
     return r("Where", *node.inputs)
 
 
 @handles("Clip")
-def _clip(r, node):
+def _read_clip(r, node):
     x = node.inputs[0]
     low, high = node.input(1), node.input(2)
     if node.version < 11:
@@ -182,23 +182,23 @@ def _clip(r, node):
 
 # ---------------------------------------------------------------------- casts and constants
 @handles("Cast")
-def _cast(r, node):
+def _read_cast(r, node):
     return _cast_to(r, node.inputs[0], node.attr("to"))
 
 
 @handles("CastLike")
-def _cast_like(r, node):
+def _read_cast_like(r, node):
     return r.cast(node.inputs[0], node.inputs[1].dtype)
 
 
 def _cast_to(r, x, number):
     if number not in onnx.DTYPES:
-        raise Unread(f"it casts to the element type {number}, which msnb does not have")
+        raise UnsupportedOperator(f"it casts to the element type {number}, which msnb does not have")
     return r.cast(x, onnx.DTYPES[number])
 
 
 @handles("Constant")
-def _constant(r, node):
+def _read_constant(r, node):
     for name, dtype in (("value_float", np.float32), ("value_int", np.int64)):
         if name in node.attrs:
             return r.const(node.attrs[name], dtype)
@@ -206,5 +206,5 @@ def _constant(r, node):
         if name in node.attrs:
             return r.const(np.array(node.attrs[name], dtype))
     if "value" not in node.attrs:
-        raise Unread("it is a constant of text, or a sparse one")
+        raise UnsupportedOperator("it is a constant of text, or a sparse one")
     return r.const(onnx.array(node.attrs["value"], r.model.folder))

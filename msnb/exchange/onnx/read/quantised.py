@@ -1,4 +1,4 @@
-"""Readers of quantisation."""
+"""Handlers of quantisation."""
 
 import numpy as np
 
@@ -7,56 +7,56 @@ from msnb.formats import onnx
 from .convolutions import convolution
 from .products import matmul
 from .reader import Reader
-from .shapes import part
-from .values import Ref, Unread, handles
+from .shapes import slice_axis
+from .values import Ref, UnsupportedOperator, handles
 
 
-def _lined(r: Reader, v: Ref, x: Ref, axis: int, block: int = 0) -> Ref:
-    """One value for all, one for each place of an axis, or one for each block of places."""
+def _broadcast_parameter(r: Reader, v: Ref, x: Ref, axis: int, block: int = 0) -> Ref:
+    """Broadcast a quantisation parameter: one for all, one per index of an axis, or one per block of indices."""
     if v.rank == 0 or v.shape == (1,) and x.rank == 0:
         return r.reshape(v, ())
     axis %= x.rank
     if v.rank == 1 and not (block and x.rank == 1):
         return r.reshape(v, [v.shape[0] if i == axis else 1 for i in range(x.rank)])
     block = block or -(-x.shape[axis] // v.shape[axis])
-    r.room(v.shape[axis], block)
-    whole = r("Gather", v, r.const(np.repeat(np.arange(v.shape[axis]), block)), axis)
-    return part(r, whole, axis, 0, x.shape[axis])
+    r.reserve_constant(v.shape[axis], block)
+    repeated = r("Gather", v, r.const(np.repeat(np.arange(v.shape[axis]), block)), axis)
+    return slice_axis(r, repeated, axis, 0, x.shape[axis])
 
 
-def _to(r: Reader, x: Ref, dtype: np.dtype) -> Ref:
-    """Numbers rounded to the nearest ones that a type of whole numbers has."""
+def _saturating_cast(r: Reader, x: Ref, dtype: np.dtype) -> Ref:
+    """Cast to an integer type with saturation."""
     if dtype.kind not in "iu":
-        raise Unread(f"it quantises to {dtype.name}")
+        raise UnsupportedOperator(f"it quantises to {dtype.name}")
     edges = np.iinfo(dtype)
-    wide = r("Minimum", r("Maximum", x, r.like(edges.min, x)), r.like(edges.max, x))
-    return r.cast(r.cast(wide, np.int32), dtype)
+    clipped = r("Minimum", r("Maximum", x, r.like(edges.min, x)), r.like(edges.max, x))
+    return r.cast(r.cast(clipped, np.int32), dtype)
 
 
 @handles("DequantizeLinear")
-def _dequantize(r, node):
+def _read_dequantize(r, node):
     x, scale, zero = node.inputs[0], node.inputs[1], node.input(2)
     axis, block = node.attr("axis", 1), node.attr("block_size", 0)
     wide = r.cast(x, np.int32)
     if zero is not None:
-        wide = r("Sub", wide, r.cast(_lined(r, zero, x, axis, block), np.int32))
-    made = r("Mul", r.cast(wide, scale.dtype), _lined(r, scale, x, axis, block))
-    return r.cast(made, onnx.DTYPES.get(node.attr("output_dtype", 0), made.dtype))
+        wide = r("Sub", wide, r.cast(_broadcast_parameter(r, zero, x, axis, block), np.int32))
+    product = r("Mul", r.cast(wide, scale.dtype), _broadcast_parameter(r, scale, x, axis, block))
+    return r.cast(product, onnx.DTYPES.get(node.attr("output_dtype", 0), product.dtype))
 
 
 @handles("QuantizeLinear")
-def _quantize(r, node):
+def _read_quantize(r, node):
     x, scale, zero = node.inputs[0], node.inputs[1], node.input(2)
     axis, block = node.attr("axis", 1), node.attr("block_size", 0)
     dtype = onnx.DTYPES.get(node.attr("output_dtype", 0) or 2, np.dtype(np.uint8)) if zero is None else zero.dtype
-    wide = r("Rint", r("RealDiv", x, r.cast(_lined(r, scale, x, axis, block), x.dtype)))
+    wide = r("Rint", r("RealDiv", x, r.cast(_broadcast_parameter(r, scale, x, axis, block), x.dtype)))
     if zero is not None:
-        wide = r("Add", wide, r.cast(_lined(r, zero, x, axis, block), wide.dtype))
-    return _to(r, wide, dtype)
+        wide = r("Add", wide, r.cast(_broadcast_parameter(r, zero, x, axis, block), wide.dtype))
+    return _saturating_cast(r, wide, dtype)
 
 
 @handles("DynamicQuantizeLinear")
-def _dynamic_quantize(r, node):
+def _read_dynamic_quantize(r, node):
     x = node.inputs[0]
     zero = r.like(0, x)
     low = r("Minimum", r("ReduceMin", x), zero)
@@ -69,8 +69,8 @@ def _dynamic_quantize(r, node):
 
 
 # ---------------------------------------------------------------------- products of quantised values
-def _centred(r: Reader, x: Ref, zero: Ref | None, axis: int) -> Ref:
-    """What whole numbers stand for but for their scale: the one that stands for 0 is subtracted."""
+def _subtract_zero_point(r: Reader, x: Ref, zero: Ref | None, axis: int) -> Ref:
+    """Subtract the zero point from quantised values, in int32."""
     x = r.cast(x, np.int32)
     if zero is None:
         return x
@@ -81,39 +81,43 @@ def _centred(r: Reader, x: Ref, zero: Ref | None, axis: int) -> Ref:
 
 
 @handles("MatMulInteger")
-def _matmul_integer(r, node):
+def _read_matmul_integer(r, node):
     x, y = node.inputs[:2]
-    return matmul(r, _centred(r, x, node.input(2), -2), _centred(r, y, node.input(3), -1))
+    return matmul(r, _subtract_zero_point(r, x, node.input(2), -2), _subtract_zero_point(r, y, node.input(3), -1))
 
 
 @handles("QLinearMatMul")
-def _qlinear_matmul(r, node):
+def _read_qlinear_matmul(r, node):
     x, x_scale, x_zero, y, y_scale, y_zero, scale, zero = node.inputs
-    made = matmul(r, _centred(r, x, x_zero, -2), _centred(r, y, y_zero, -1))
-    return _rescaled(r, made, r("RealDiv", r("Mul", x_scale, y_scale), scale), zero)
+    product = matmul(r, _subtract_zero_point(r, x, x_zero, -2), _subtract_zero_point(r, y, y_zero, -1))
+    return _requantize(r, product, r("RealDiv", r("Mul", x_scale, y_scale), scale), zero)
 
 
-def _rescaled(r, x, factor, zero):
-    """Sums of products in another scale, and around the number that stands for 0."""
+def _requantize(r, x, factor, zero):
+    """Rescale sums of products and add the zero point."""
     wide = r("Rint", r("Mul", r.cast(x, np.float32), r.cast(factor, np.float32)))
-    return _to(r, r("Add", wide, r.cast(zero, np.float32)), zero.dtype)
+    return _saturating_cast(r, r("Add", wide, r.cast(zero, np.float32)), zero.dtype)
 
 
 @handles("ConvInteger")
-def _conv_integer(r, node):
-    x, w = (_centred(r, v, node.input(2 + i), axis) for i, (v, axis) in enumerate(zip(node.inputs[:2], (1, 0))))
-    made = convolution(r, node, r.cast(x, np.float32), r.cast(w, np.float32))
-    return r.cast(r("Rint", made), np.int32)
+def _read_conv_integer(r, node):
+    x, w = (
+        _subtract_zero_point(r, v, node.input(2 + i), axis) for i, (v, axis) in enumerate(zip(node.inputs[:2], (1, 0)))
+    )
+    product = convolution(r, node, r.cast(x, np.float32), r.cast(w, np.float32))
+    return r.cast(r("Rint", product), np.int32)
 
 
 @handles("QLinearConv")
-def _qlinear_conv(r, node):
+def _read_qlinear_conv(r, node):
     x, x_scale, x_zero, w, w_scale, w_zero, scale, zero = node.inputs[:8]
-    x, w = (r.cast(v, np.float32) for v in (_centred(r, x, x_zero, 1), _centred(r, w, w_zero, 0)))
-    made = r("Rint", convolution(r, node, x, w))
+    x, w = (
+        r.cast(v, np.float32) for v in (_subtract_zero_point(r, x, x_zero, 1), _subtract_zero_point(r, w, w_zero, 0))
+    )
+    product = r("Rint", convolution(r, node, x, w))
     if node.input(8) is not None:
-        made = r("BiasAdd", made, r.cast(node.input(8), np.float32))
+        product = r("BiasAdd", product, r.cast(node.input(8), np.float32))
     factor = r("RealDiv", r("Mul", x_scale, w_scale), scale)
     if factor.rank == 1 and factor.shape[0] > 1:
-        factor = r.reshape(factor, (factor.shape[0], *[1] * (made.rank - 2)))
-    return _rescaled(r, made, factor if factor.rank != 1 else r.reshape(factor, ()), zero)
+        factor = r.reshape(factor, (factor.shape[0], *[1] * (product.rank - 2)))
+    return _requantize(r, product, factor if factor.rank != 1 else r.reshape(factor, ()), zero)

@@ -1,4 +1,4 @@
-"""From the messages of a model to a graph of MindSpore's operators: names, shapes, constants, and graphs within."""
+"""Build a graph of MindSpore's operators from the messages of a model."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -15,22 +15,22 @@ from msnb.formats import onnx
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
 
 from .shared import Shared
-from .values import HANDLERS, Attributes, NeedsValue, Node, Ref, Unfit, Unread, type_of
+from .values import HANDLERS, Attributes, InconsistentModel, NeedsValue, Node, Ref, UnsupportedOperator, type_of
 
-_FOLDED = 1 << 16  # elements of a constant that is computed when the model is read
-_SMALL = 64  # elements of inputs of which the results are small, too, but for
+_MAX_FOLDED = 1 << 16  # elements of a constant that is computed when the model is read
+_MAX_SMALL = 64  # elements of inputs whose results are small as well, except for these operators:
 _WIDENING = frozenset(("BroadcastTo", "OneHot", "Pad", "Tile"))
-# Attributes that say again what the inputs do, or what inference or the types that msnb has do not ask.
+# Attributes that repeat properties of the inputs, or have no effect in inference or for msnb's types.
 _IMPLIED = frozenset(("kernel_shape", "hidden_size", "ratio", "saturate", "seed", "sorted", "training_mode"))
 
 
 class Reader:
-    """Makes the nodes of one graph.
+    """Builds the nodes of one graph.
 
     Attributes:
-        model (Model): What all graphs of a model share.
+        model (Shared): State shared by all graphs of the model.
         nodes (list[CNode]): The nodes so far.
-        scope (str): Where the node that is read stands.
+        scope (str): Scope of the current node.
     """
 
     def __init__(self, model: "Shared", parent: "Reader | None" = None) -> None:
@@ -44,10 +44,10 @@ class Reader:
 
     # ------------------------------------------------------------------ values
     def find(self, name: str) -> Ref:
-        """What a name stands for, here or in a graph around this one."""
-        found = self.names.get(name)
-        if found is not None:
-            return found
+        """Return the value of a name, from this graph or an enclosing one."""
+        value = self.names.get(name)
+        if value is not None:
+            return value
         if self.parent is None:
             raise ValueError(f"The ONNX model uses the value '{name}', which nothing makes.")
         outer = self.parent.find(name)
@@ -56,48 +56,51 @@ class Reader:
         return self.capture(outer, name)
 
     def capture(self, outer: Ref, name: str = "free") -> Ref:
-        """A value of a graph around this one as a parameter of this one."""
-        for known, made in self.captured:
-            if known == outer:
-                return Ref(made)
-        made = ParameterNode(name, (outer.node.types[outer.slot],))
-        self.captured.append((outer, made))
-        found = self.names[name] = Ref(made)
-        return found
+        """Return a value of an enclosing graph as a parameter of this graph."""
+        for captured_value, parameter in self.captured:
+            if captured_value == outer:
+                return Ref(parameter)
+        parameter = ParameterNode(name, (outer.node.types[outer.slot],))
+        self.captured.append((outer, parameter))
+        ref = self.names[name] = Ref(parameter)
+        return ref
 
     def const(self, value: Any, dtype: Any = None) -> Ref:
-        """A constant."""
+        """Return a constant."""
         value = np.asarray(value, dtype)
         return Ref(ValueNode(value, (type_of(value.shape, value.dtype),)))
 
     def filled(self, shape: Iterable[int], value: Any, dtype: Any) -> Ref:
-        """An array of one number; a large one is made when the network runs."""
+        """Return an array of one number. A large one is computed at run time."""
         shape = tuple(int(n) for n in shape)
-        if math.prod(shape) <= _FOLDED:
+        if math.prod(shape) <= _MAX_FOLDED:
             return self.const(np.full(shape, value, dtype))
         return self("BroadcastTo", self.const(value, dtype), shape=shape)
 
-    def room(self, *lengths: int) -> None:
-        """Take note of a constant of so many elements that is about to be made.
+    def reserve_constant(self, *lengths: int) -> None:
+        """Count the elements of a new constant towards the limit of the model.
 
         Raises:
-            Unread: If the constants of the model get too large: a file of a few bytes can ask for any number.
+            UnsupportedOperator: If the constants of the model exceed the limit. A file of a few bytes can ask for any
+            size.
         """
-        self.model.make(math.prod(max(n, 1) for n in lengths))  # one that is none spares none of the others
+        self.model.reserve_elements(
+            math.prod(max(n, 1) for n in lengths)
+        )  # a length of 0 does not cancel the other lengths
 
     def like(self, number: float, x: Ref) -> Ref:
-        """A number in the element type of a value."""
+        """Return a number as a constant of the element type of a value."""
         return self.const(number, x.dtype)
 
     def static(self, x: Ref | None) -> np.ndarray:
-        """The value of what decides on shapes.
+        """Return the array of a value that a shape depends on.
 
         Raises:
             NeedsValue: If it is an input of the model.
-            Unread: If it is computed of one.
+            UnsupportedOperator: If it is computed from an input.
         """
         if x is None:
-            raise Unread("an input is missing")
+            raise UnsupportedOperator("an input is missing")
         if x.value is not None:
             return x.value
         node = x.node
@@ -110,26 +113,26 @@ class Reader:
             if self.parent is None:
                 raise NeedsValue(node.name)
         if isinstance(node, CNode):
-            return self._computed(x)
-        raise Unread("its shape depends on values that are only known when it runs")
+            return self._run_node(x)
+        raise UnsupportedOperator("its shape depends on values that are only known when it runs")
 
-    def _computed(self, x):
-        """A value that was computed of what `static` knows: the node is run."""
+    def _run_node(self, x):
+        """Run the node of a value whose inputs are static."""
         node = x.node
         inputs = [self.static(Ref(source, slot)) for source, slot in node.uses]
         op = REGISTRY.get(node.op) or REGISTRY.get(f"_{node.op}")
         if op is None:
-            raise Unread("its shape depends on values that are only known when it runs")
+            raise UnsupportedOperator("its shape depends on values that are only known when it runs")
         out = op.again(node.attrs, node.layout, [Tensor(v) for v in inputs])
         return (out if isinstance(out, tuple) else (out,))[x.slot].asnumpy()
 
     def ints(self, x: Ref | None) -> tuple[int, ...]:
-        """The whole numbers of what decides on shapes."""
+        """Return the integers of a static value."""
         return tuple(int(n) for n in np.atleast_1d(self.static(x)))
 
     # ------------------------------------------------------------------ calls
     def __call__(self, name: str, *args: Any, **attributes: Any) -> Any:
-        """Call an operator of msnb: its inputs in order, its attributes by name. Of constants the value is computed.
+        """Call an operator of msnb with inputs by position and attributes by name. A call of constants is folded.
 
         Returns:
             Ref, or a tuple of them.
@@ -137,8 +140,8 @@ class Reader:
         op = REGISTRY.get(name) or REGISTRY[f"_{name}"]
         settings = dict(op.bind_attributes((), attributes))
         layout, tensors = [], []
-        for place, declared in enumerate(op.inputs):
-            arg = args[place] if place < len(args) else declared.default
+        for index, declared in enumerate(op.inputs):
+            arg = args[index] if index < len(args) else declared.default
             if arg is _ABSENT:
                 raise TypeError(f"For '{name}', the input '{declared.name}' is missing.")
             if declared.kind is not None:
@@ -154,13 +157,13 @@ class Reader:
                 tensors.append(arg if isinstance(arg, Ref) else self.const(arg))
         layout = None if all(entry == 1 for entry in layout) else tuple(layout)
         types = None
-        if all(t.value is not None for t in tensors) and sum(t.value.size for t in tensors) < _FOLDED:
-            if sum(t.value.size for t in tensors) > _SMALL or op.name in _WIDENING:
-                many, types = _abstract(op, settings, layout, tensors)
-            if types is None or all(math.prod(kind.shape) <= _FOLDED for kind in types):
-                return self._folded(op, settings, layout, tensors)
+        if all(t.value is not None for t in tensors) and sum(t.value.size for t in tensors) < _MAX_FOLDED:
+            if sum(t.value.size for t in tensors) > _MAX_SMALL or op.name in _WIDENING:
+                has_many, types = _infer_types(op, settings, layout, tensors)
+            if types is None or all(math.prod(kind.shape) <= _MAX_FOLDED for kind in types):
+                return self._fold_call(op, settings, layout, tensors)
         if types is None:
-            many, types = _abstract(op, settings, layout, tensors)
+            has_many, types = _infer_types(op, settings, layout, tensors)
         node = CNode(
             op.name.removeprefix("_"),
             tuple(t.node for t in tensors),
@@ -171,18 +174,18 @@ class Reader:
             layout=layout,
         )
         self.nodes.append(node)
-        made = tuple(Ref(node, slot) for slot in range(len(types)))
-        return made if many else made[0]
+        results = tuple(Ref(node, slot) for slot in range(len(types)))
+        return results if has_many else results[0]
 
-    def _folded(self, op, settings, layout, tensors):
-        """The value of a call of constants."""
+    def _fold_call(self, op, settings, layout, tensors):
+        """Compute a call of constants."""
         out = op.again(settings, layout, [Tensor(t.value) for t in tensors])
         if isinstance(out, (tuple, list)):
             return tuple(self.const(v.asnumpy()) for v in out)
         return self.const(out.asnumpy())
 
     def control(self, op: str, inputs: Sequence[Ref], types: Sequence[TensorType], graphs: Sequence[FuncGraph]) -> Any:
-        """Add a branch or a loop; its results."""
+        """Add a branch or a loop and return its results."""
         node = CNode(
             op,
             tuple(x.node for x in inputs),
@@ -194,21 +197,21 @@ class Reader:
         self.nodes.append(node)
         return tuple(Ref(node, slot) for slot in range(len(types)))
 
-    # ------------------------------------------------------------------ what many handlers need
+    # ------------------------------------------------------------------ common operations
     def cast(self, x: Ref, dtype: Any) -> Ref:
-        """The value in another element type."""
+        """Cast a value to another element type."""
         dtype = np.dtype(dtype)
         if x.dtype == dtype:
             return x
-        return self("Cast", x, _mindspore(dtype))
+        return self("Cast", x, _mindspore_type(dtype))
 
     def reshape(self, x: Ref, shape: Iterable[int]) -> Ref:
-        """The value in another shape."""
+        """Reshape a value."""
         shape = tuple(int(n) for n in shape)
         return x if shape == x.shape else self("Reshape", x, shape)
 
     def transpose(self, x: Ref, perm: Iterable[int]) -> Ref:
-        """The value with its axes in another order."""
+        """Permute the axes of a value."""
         perm = tuple(int(p) for p in perm)
         return x if perm == tuple(range(len(perm))) else self("Transpose", x, perm)
 
@@ -225,25 +228,25 @@ class Reader:
                 if function is not None:
                     results = self.call_function(function, message)
                 elif handler is None:
-                    raise Unread("msnb has no operator for it")
+                    raise UnsupportedOperator("msnb has no operator for it")
                 else:
                     inputs = [self.find(name) if name else None for name in message.get("input", [])]
                     attrs = Attributes(onnx.attributes(message))
                     node = Node(op, inputs, attrs, message.get("output", []), self.version)
                     results = handler(self, node)
-                    for name in attrs.unasked():
+                    for name in attrs.unread_names():
                         if name not in _IMPLIED:
                             log.once(
                                 f"load_onnx: msnb does not know the attribute '{name}' of {key}, and leaves it out."
                             )
-            except Unread as error:
+            except UnsupportedOperator as error:
                 self.model.missing.setdefault((key, str(error)), message.get("name") or self.scope)
                 results = ()
-            except (NeedsValue, Stop, Unfit, MemoryError):
+            except (NeedsValue, Stop, InconsistentModel, MemoryError):
                 raise
-            except Exception as error:  # what an operator says of types and shapes that are not its own
+            except Exception as error:  # an operator's own error about types and shapes
                 name = message.get("name") or (message.get("output") or [""])[0]
-                raise Unfit(f"The node '{name}' ({key}) of the model cannot be read: {error}") from error
+                raise InconsistentModel(f"The node '{name}' ({key}) of the model cannot be read: {error}") from error
             finally:
                 self.scope = scope
             results = (results,) if isinstance(results, Ref) else tuple(results or ())
@@ -252,39 +255,39 @@ class Reader:
                     continue
                 if number < len(results) and results[number] is not None:
                     self.names[name] = results[number]
-                elif self.model.missing:  # goes on, to find what else is missing
+                elif self.model.missing:  # an earlier node is missing; all missing ones are collected
                     raise Stop
                 else:
                     self.model.missing.setdefault((key, f"msnb does not compute its result {number}"), name)
                     raise Stop
 
     def _scope_of(self, message):
-        """A scope of a node's name: ``/layer1/conv/Conv`` stands in ``Default/layer1/conv``."""
-        parts = [part for part in message.get("name", "").split("/")[:-1] if part]
-        return "/".join(["Default", *parts]) if parts else "Default"
+        """Return the scope of a node's name: ``/layer1/conv/Conv`` is in ``Default/layer1/conv``."""
+        segments = [segment for segment in message.get("name", "").split("/")[:-1] if segment]
+        return "/".join(["Default", *segments]) if segments else "Default"
 
     def call_function(self, function: dict[str, Any], message: dict[str, Any]) -> list[Ref | None]:
-        """The results of a function of the model's own: its nodes are read in its place."""
-        self.model.enter(function)
+        """Inline a function of the model and return its results."""
+        self.model.enter_function(function)
         inner = dict(zip(function.get("input", []), message.get("input", []), strict=False))
-        around, version = self.names, self.version
+        outer_names, version = self.names, self.version
         values = {name: self.find(outer) for name, outer in inner.items() if outer}
         for opset in function.get("opset_import", []):
             if opset.get("domain", "") in ("", "ai.onnx"):
                 self.version = opset.get("version", version)
         defaults = {m.get("name"): m for m in function.get("attribute_proto", [])}
-        own = {m.get("name"): m for m in message.get("attribute", [])}
+        attributes = {m.get("name"): m for m in message.get("attribute", [])}
         self.names = values
         try:
-            self.run([_with_attributes(node, {**defaults, **own}) for node in function.get("node", [])])
+            self.run([_bind_attributes(node, {**defaults, **attributes}) for node in function.get("node", [])])
             results = [self.names.get(name) for name in function.get("output", [])]
         finally:
-            self.names, self.version = around, version
-            self.model.leave()
+            self.names, self.version = outer_names, version
+            self.model.leave_function()
         return results
 
     def inner(self, message: dict[str, Any], inputs: Sequence[tuple[Any, TensorType]]) -> tuple["Reader", list[Ref]]:
-        """Read a graph within, whose inputs are values that only it knows; what made it, and its outputs.
+        """Read a subgraph with parameters of its own. Return its reader and its outputs.
 
         Args:
             message (dict): The Graph message.
@@ -294,31 +297,31 @@ class Reader:
         reader.version = self.version
         reader.scope = self.scope
         reader.parameters = []
-        for info, (known, kind) in zip(message.get("input", []), inputs, strict=False):
-            if known is not None and known.value is not None:
-                reader.names[info.get("name", "")] = known
+        for info, (ref, kind) in zip(message.get("input", []), inputs, strict=False):
+            if ref is not None and ref.value is not None:
+                reader.names[info.get("name", "")] = ref
                 continue
             node = ParameterNode(info.get("name", ""), (kind,))
             reader.parameters.append(node)
             reader.names[info.get("name", "")] = Ref(node)
         reader.initializers(message)
         reader.run(message.get("node", []))
-        return reader, [reader.find(value.get("name", "")) for value in message.get("output", [])]
+        return reader, [reader.find(output.get("name", "")) for output in message.get("output", [])]
 
     def inline(self, message: dict[str, Any], inputs: Sequence[Ref]) -> list[Ref]:
-        """Read a graph within in place of the node that has it."""
+        """Read a subgraph in place of its node."""
         self.model.begin_round()
-        around = dict(self.names)
+        outer_names = dict(self.names)
         for info, value in zip(message.get("input", []), inputs, strict=False):
             self.names[info.get("name", "")] = value
         self.initializers(message)
         self.run(message.get("node", []))
         results = [self.find(value.get("name", "")) for value in message.get("output", [])]
-        self.names = around
+        self.names = outer_names
         return results
 
     def initializers(self, message: dict[str, Any]) -> None:
-        """The constants of a graph within."""
+        """Add the constants of a subgraph."""
         for tensor in message.get("initializer", []):
             self.names[tensor.get("name", "")] = self.const(onnx.array(tensor, self.model.folder))
 
@@ -326,27 +329,27 @@ class Reader:
 
 
 class Stop(Exception):
-    """Nothing that follows can be read."""
+    """No further node can be read."""
 
 
-def _with_attributes(node, given):
-    """A node of a function with the attributes that refer to those of the function."""
-    made = []
+def _bind_attributes(node, values):
+    """Replace attribute references in a node of a function by the attributes of the call."""
+    bound = []
     for message in node.get("attribute", []):
-        wanted = message.get("ref_attr_name")
-        if not wanted:
-            made.append(message)
-        elif wanted in given:
-            made.append({**given[wanted], "name": message.get("name", "")})
-    return {**node, "attribute": made}
+        reference = message.get("ref_attr_name")
+        if not reference:
+            bound.append(message)
+        elif reference in values:
+            bound.append({**values[reference], "name": message.get("name", "")})
+    return {**node, "attribute": bound}
 
 
-def _mindspore(dtype):
+def _mindspore_type(dtype):
     return mstype.pytype_to_dtype(dtype) if dtype.name == "bool" else getattr(mstype, dtype.name)
 
 
-def _abstract(op, settings, layout, tensors):
-    """(whether there are many results, their types) of a call, without running it."""
+def _infer_types(op, settings, layout, tensors):
+    """Return (True if there are many results, their types) of a call without running it."""
     shape = []
 
     def run(*arrays):

@@ -1,4 +1,4 @@
-"""Readers of reductions and running sums."""
+"""Handlers of reductions and cumulative operators."""
 
 import math
 from typing import Any
@@ -9,19 +9,19 @@ from .reader import Reader
 from .values import Node, Ref, handles
 
 
-def axes_of(r: Reader, node: Node, since: int, rank: int, place: int = 1) -> tuple[int, ...] | None:
-    """The axes of an operator that has them as an attribute before a version, as an input since; None for no reduction.
+def axes_of(r: Reader, node: Node, since: int, rank: int, index: int = 1) -> tuple[int, ...] | None:
+    """Return the axes of a reduction, all if there are none; None for no reduction.
 
-    All of them where none are given.
+    They are an attribute before opset `since`, and an input from then on.
     """
-    found = node.attr("axes") if node.version < since else node.input(place)
-    axes = r.ints(found) if isinstance(found, Ref) else tuple(found or ())
+    source = node.attr("axes") if node.version < since else node.input(index)
+    axes = r.ints(source) if isinstance(source, Ref) else tuple(source or ())
     if not axes:
         return None if node.attr("noop_with_empty_axes", 0) else tuple(range(rank))
     return tuple(sorted({a % rank for a in axes}))
 
 
-def _reduction(name, since, before, ours, after):
+def _register_reduction(name, since, before, op, after):
     @handles(name)
     def read(r: Reader, node: Node) -> Ref:
         x, keep = node.inputs[0], bool(node.attr("keepdims", 1))
@@ -29,83 +29,83 @@ def _reduction(name, since, before, ours, after):
         x = before(r, x)
         if axes is not None and axes:
             kind = x.dtype
-            if ours == "ReduceMean" and not x.is_float:
+            if op == "ReduceMean" and not x.is_float:
                 x = r("ReduceSum", x, axes, keep_dims=keep)
                 count = math.prod(node.inputs[0].shape[a] for a in axes)
                 x = r.cast(r("FloorDiv", x, r.like(count, x)), kind)
-            elif ours == "LogSumExp":
+            elif op == "LogSumExp":
                 x = r("LogSumExp", x, axes, keepdim=keep)
             elif kind.name == "bool":
-                x = r("ReduceAny" if ours == "ReduceMax" else "ReduceAll", x, axes, keep_dims=keep)
-            elif 0 in x.shape and ours in ("ReduceMax", "ReduceMin"):
-                x = _of_nothing(r, x, axes, keep, ours)
+                x = r("ReduceAny" if op == "ReduceMax" else "ReduceAll", x, axes, keep_dims=keep)
+            elif 0 in x.shape and op in ("ReduceMax", "ReduceMin"):
+                x = _reduce_empty(r, x, axes, keep, op)
             else:
-                x = r.cast(r(ours, x, axes, keep_dims=keep), kind)
+                x = r.cast(r(op, x, axes, keep_dims=keep), kind)
         return after(r, x)
 
 
-def _of_nothing(r, x, axes, keep, ours):
+def _reduce_empty(r, x, axes, keep, op):
     shape = [n for i, n in enumerate(x.shape) if i not in axes]
     if keep:
         shape = [1 if i in axes else n for i, n in enumerate(x.shape)]
     if "float" in x.dtype.name:
-        edge: Any = -np.inf if ours == "ReduceMax" else np.inf
+        edge: Any = -np.inf if op == "ReduceMax" else np.inf
     else:
-        edge = np.iinfo(x.dtype).min if ours == "ReduceMax" else np.iinfo(x.dtype).max
+        edge = np.iinfo(x.dtype).min if op == "ReduceMax" else np.iinfo(x.dtype).max
     return r.filled(shape, edge, x.dtype)
 
 
-def _same(r, x):
+def _pass_through(r, x):
     return x
 
 
-def _square(r, x):
+def _add_square(r, x):
     return r("Square", x) if x.is_float else r("Mul", x, x)
 
 
 for _name, _since, _before, _ours, _after in (
-    ("ReduceSum", 13, _same, "ReduceSum", _same),
-    ("ReduceMean", 18, _same, "ReduceMean", _same),
-    ("ReduceMax", 18, _same, "ReduceMax", _same),
-    ("ReduceMin", 18, _same, "ReduceMin", _same),
-    ("ReduceProd", 18, _same, "ReduceProd", _same),
-    ("ReduceL1", 18, lambda r, x: r("Abs", x), "ReduceSum", _same),
-    ("ReduceL2", 18, _square, "ReduceSum", lambda r, x: r("Sqrt", x)),
-    ("ReduceLogSum", 18, _same, "ReduceSum", lambda r, x: r("Log", x)),
-    ("ReduceLogSumExp", 18, _same, "LogSumExp", _same),
-    ("ReduceSumSquare", 18, _square, "ReduceSum", _same),
+    ("ReduceSum", 13, _pass_through, "ReduceSum", _pass_through),
+    ("ReduceMean", 18, _pass_through, "ReduceMean", _pass_through),
+    ("ReduceMax", 18, _pass_through, "ReduceMax", _pass_through),
+    ("ReduceMin", 18, _pass_through, "ReduceMin", _pass_through),
+    ("ReduceProd", 18, _pass_through, "ReduceProd", _pass_through),
+    ("ReduceL1", 18, lambda r, x: r("Abs", x), "ReduceSum", _pass_through),
+    ("ReduceL2", 18, _add_square, "ReduceSum", lambda r, x: r("Sqrt", x)),
+    ("ReduceLogSum", 18, _pass_through, "ReduceSum", lambda r, x: r("Log", x)),
+    ("ReduceLogSumExp", 18, _pass_through, "LogSumExp", _pass_through),
+    ("ReduceSumSquare", 18, _add_square, "ReduceSum", _pass_through),
 ):
-    _reduction(_name, _since, _before, _ours, _after)
+    _register_reduction(_name, _since, _before, _ours, _after)
 
 
-def _arg(name, ours):
+def _register_arg_extreme(name, op):
     @handles(name)
     def read(r: Reader, node: Node) -> Ref:
         x, axis = node.inputs[0], node.attr("axis", 0) % node.inputs[0].rank
-        last = node.attr("select_last_index", 0)
-        x = r("ReverseV2", x, axis=(axis,)) if last else x
+        selects_last = node.attr("select_last_index", 0)
+        x = r("ReverseV2", x, axis=(axis,)) if selects_last else x
         x = r.cast(x, np.int32) if x.dtype == bool else x
-        found = r.cast(r(ours, x, axis=axis), np.int64)
-        if last:
-            found = r("Sub", r.const(np.int64(x.shape[axis] - 1)), found)
-        return r("ExpandDims", found, axis) if node.attr("keepdims", 1) else found
+        index = r.cast(r(op, x, axis=axis), np.int64)
+        if selects_last:
+            index = r("Sub", r.const(np.int64(x.shape[axis] - 1)), index)
+        return r("ExpandDims", index, axis) if node.attr("keepdims", 1) else index
 
 
-_arg("ArgMax", "Argmax")
-_arg("ArgMin", "Argmin")
+_register_arg_extreme("ArgMax", "Argmax")
+_register_arg_extreme("ArgMin", "Argmin")
 
 
 @handles("CumSum")
-def _cumsum(r, node):
+def _read_cumsum(r, node):
     x = node.inputs[0]
     axis = int(r.ints(node.inputs[1])[0]) % x.rank
-    made = r("CumSum", x, axis, exclusive=bool(node.attr("exclusive", 0)), reverse=bool(node.attr("reverse", 0)))
-    return r.cast(made, x.dtype)
+    sums = r("CumSum", x, axis, exclusive=bool(node.attr("exclusive", 0)), reverse=bool(node.attr("reverse", 0)))
+    return r.cast(sums, x.dtype)
 
 
 @handles("CumProd")
-def _cumprod(r, node):
+def _read_cumprod(r, node):
     x = node.inputs[0]
     axis = int(r.ints(node.inputs[1])[0]) % x.rank
-    made = r("CumProd", x, axis, exclusive=bool(node.attr("exclusive", 0)), reverse=bool(node.attr("reverse", 0)))
-    return r.cast(made, x.dtype)
+    products = r("CumProd", x, axis, exclusive=bool(node.attr("exclusive", 0)), reverse=bool(node.attr("reverse", 0)))
+    return r.cast(products, x.dtype)

@@ -1,4 +1,4 @@
-"""Readers of what takes images at places: grids of them, and what makes such grids."""
+"""Handlers of grid sampling and of affine grids."""
 
 import itertools
 import math
@@ -6,13 +6,13 @@ import math
 import numpy as np
 
 from .reader import Reader
-from .values import Ref, Unread, handles
+from .values import Ref, UnsupportedOperator, handles
 
-_CUBIC = -0.75  # how far cubic weights overshoot
+_CUBIC = -0.75  # coefficient `a` of cubic convolution
 
 
 @handles("GridSample")
-def _grid_sample(r, node):
+def _read_grid_sample(r, node):
     x, grid = node.inputs
     mode, padding = node.attr("mode", "linear"), node.attr("padding_mode", "zeros")
     mode = {"bilinear": "linear", "bicubic": "cubic"}.get(mode, mode)
@@ -21,95 +21,101 @@ def _grid_sample(r, node):
         mode = "bilinear" if mode == "linear" else mode
         return r("GridSampler2D", x, grid, interpolation_mode=mode, padding_mode=padding, align_corners=align)
     if mode not in ("nearest", "linear", "cubic") or padding not in ("zeros", "border", "reflection"):
-        raise Unread(f"it samples by {mode!r} and {padding!r}")
-    return _sampled(r, x, grid, mode, padding, align)
+        raise UnsupportedOperator(f"it samples by {mode!r} and {padding!r}")
+    return _sample_grid(r, x, grid, mode, padding, align)
 
 
-def _sampled(r: Reader, x: Ref, grid: Ref, mode: str, padding: str, align: bool) -> Ref:
-    """The sum of the pixels around each place, by their weights, in any number of dimensions."""
-    image, places = x.shape[2:], grid.shape[1:-1]
-    count = math.prod(places)
+def _sample_grid(r: Reader, x: Ref, grid: Ref, mode: str, padding: str, align: bool) -> Ref:
+    """Return the weighted sum of the pixels around each position, in any number of dimensions."""
+    image, grid_shape = x.shape[2:], grid.shape[1:-1]
+    count = math.prod(grid_shape)
     flat = r.reshape(x, (*x.shape[:2], math.prod(image)))
     taps = []
     for axis, n in enumerate(image):
-        at = r("Slice", grid, (0,) * (grid.rank - 1) + (len(image) - 1 - axis,), (*grid.shape[:-1], 1))
-        at = r.reshape(at, (grid.shape[0], 1, count))
-        at = r("Mul", r("Add", at, r.like(1, at)), r.like((n - 1 if align else n) / 2, at))
-        at = at if align else r("Sub", at, r.like(0.5, at))
-        taps.append(_taps(r, at, n, mode, padding, align))
+        coordinate = r("Slice", grid, (0,) * (grid.rank - 1) + (len(image) - 1 - axis,), (*grid.shape[:-1], 1))
+        coordinate = r.reshape(coordinate, (grid.shape[0], 1, count))
+        coordinate = r(
+            "Mul", r("Add", coordinate, r.like(1, coordinate)), r.like((n - 1 if align else n) / 2, coordinate)
+        )
+        coordinate = coordinate if align else r("Sub", coordinate, r.like(0.5, coordinate))
+        taps.append(_axis_taps(r, coordinate, n, mode, padding, align))
     total = None
-    for chosen in itertools.product(*taps):
-        index, share = None, None
-        for (at, weight), n in zip(chosen, image, strict=True):
-            inside = r("LogicalAnd", r("GreaterEqual", at, r.like(0, at)), r("LessEqual", at, r.like(n - 1, at)))
-            weight = r.cast(inside, x.dtype) if weight is None else r("Mul", weight, r.cast(inside, x.dtype))
-            share = weight if share is None else r("Mul", share, weight)
-            line = r.cast(_clipped(r, at, 0, n - 1), np.int64)
-            index = line if index is None else r("Add", r("Mul", index, r.like(n, index)), line)
+    for corner in itertools.product(*taps):
+        index, corner_weight = None, None
+        for (coordinate, weight), n in zip(corner, image, strict=True):
+            is_inside = r(
+                "LogicalAnd",
+                r("GreaterEqual", coordinate, r.like(0, coordinate)),
+                r("LessEqual", coordinate, r.like(n - 1, coordinate)),
+            )
+            weight = r.cast(is_inside, x.dtype) if weight is None else r("Mul", weight, r.cast(is_inside, x.dtype))
+            corner_weight = weight if corner_weight is None else r("Mul", corner_weight, weight)
+            axis_index = r.cast(_clip_values(r, coordinate, 0, n - 1), np.int64)
+            index = axis_index if index is None else r("Add", r("Mul", index, r.like(n, index)), axis_index)
         index = r("BroadcastTo", index, shape=(*x.shape[:2], count))
-        value = r("Mul", r("GatherD", flat, 2, index), share)
+        value = r("Mul", r("GatherD", flat, 2, index), corner_weight)
         total = value if total is None else r("Add", total, value)
-    return r.reshape(total, (*x.shape[:2], *places))
+    return r.reshape(total, (*x.shape[:2], *grid_shape))
 
 
-def _taps(r, at, n, mode, padding, align):
-    """[(whole place along an axis, its weight)]; None for a weight of 1."""
+def _axis_taps(r, coordinate, n, mode, padding, align):
+    """Return [(integer position along an axis, its weight)]. None is a weight of 1."""
     if mode != "cubic":
-        at = _within(r, at, n, padding, align)
+        coordinate = _apply_padding(r, coordinate, n, padding, align)
     if mode == "nearest":
-        return [(r("Rint", at), None)]
-    first = r("Floor", at)
-    t = r("Sub", at, first)
+        return [(r("Rint", coordinate), None)]
+    first = r("Floor", coordinate)
+    t = r("Sub", coordinate, first)
     if mode == "linear":
         return [(first, r("Sub", r.like(1, t), t)), (r("Add", first, r.like(1, first)), t)]
-    found = []
+    taps = []
     for offset in (-1, 0, 1, 2):
-        place = _within(r, r("Add", first, r.like(offset, first)), n, padding, align)
-        found.append((place, _cubic(r, r("Abs", r("Sub", t, r.like(offset, t))), abs(offset - 0.5) < 1)))
-    return found
+        position = _apply_padding(r, r("Add", first, r.like(offset, first)), n, padding, align)
+        taps.append((position, _cubic_weight(r, r("Abs", r("Sub", t, r.like(offset, t))), abs(offset - 0.5) < 1)))
+    return taps
 
 
-def _cubic(r, d, near):
-    """The weight of a pixel at a distance, of the two near ones or the two beyond them."""
+def _cubic_weight(r, d, near):
+    """Return the cubic weight at a distance, below 1 if `near`, else between 1 and 2."""
     a = _CUBIC
     factors = (a + 2, -(a + 3), 0, 1) if near else (a, -5 * a, 8 * a, -4 * a)
-    made = r.like(factors[0], d)
+    polynomial = r.like(factors[0], d)
     for factor in factors[1:]:
-        made = r("Add", r("Mul", made, d), r.like(factor, d))
-    return made
+        polynomial = r("Add", r("Mul", polynomial, d), r.like(factor, d))
+    return polynomial
 
 
-def _within(r, at, n, padding, align):
-    """Places beyond the image moved to its edge, or reflected at it."""
+def _apply_padding(r, coordinate, n, padding, align):
+    """Move positions outside the image to its border, or reflect them."""
     if padding == "zeros":
-        return at
+        return coordinate
     if padding == "reflection":
         low, high = (0, n - 1) if align else (-0.5, n - 0.5)
         if high == low:
-            return r("ZerosLike", at)
-        span = r.like(high - low, at)
-        away = r("Abs", r("Sub", at, r.like(low, at)))
+            return r("ZerosLike", coordinate)
+        span = r.like(high - low, coordinate)
+        away = r("Abs", r("Sub", coordinate, r.like(low, coordinate)))
         turns = r("Floor", r("RealDiv", away, span))
         rest = r("Sub", away, r("Mul", turns, span))
         even = r("Equal", r("FloorMod", turns, r.like(2, turns)), r.like(0, turns))
-        at = r("Where", even, r("Add", rest, r.like(low, at)), r("Sub", r.like(high, at), rest))
-    return _clipped(r, at, 0, n - 1)
+        coordinate = r("Where", even, r("Add", rest, r.like(low, coordinate)), r("Sub", r.like(high, coordinate), rest))
+    return _clip_values(r, coordinate, 0, n - 1)
 
 
-def _clipped(r, x, low, high):
+def _clip_values(r, x, low, high):
     return r("Minimum", r("Maximum", x, r.like(low, x)), r.like(high, x))
 
 
 @handles("AffineGrid")
-def _affine_grid(r, node):
+def _read_affine_grid(r, node):
     theta, size = node.inputs[0], r.ints(node.inputs[1])
     align, image = bool(node.attr("align_corners", 0)), size[2:]
     lines = []
-    r.room(len(image) + 1, *image)
+    r.reserve_constant(len(image) + 1, *image)
     for n in image:
         line = np.linspace(-1, 1, n) if align else (np.arange(n) * 2 + 1) / n - 1
         lines.append(line if n > 1 or not align else np.zeros(1))
     mesh = np.meshgrid(*lines, indexing="ij")
     points = np.stack([m.reshape(-1) for m in mesh[::-1]] + [np.ones(math.prod(image))], -1)
-    made = r("MatMulBroadcast", r.const(points.astype(theta.dtype)), r.transpose(theta, (0, 2, 1)))
-    return r.reshape(made, (size[0], *image, len(image)))
+    grid = r("MatMulBroadcast", r.const(points.astype(theta.dtype)), r.transpose(theta, (0, 2, 1)))
+    return r.reshape(grid, (size[0], *image, len(image)))

@@ -1,4 +1,4 @@
-"""What all graphs of a model share: its initializers and functions, and how much has been made of them."""
+"""State shared by all graphs of a model: its initializers and functions, and limits of expansion."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -7,15 +7,15 @@ import numpy as np
 
 from msnb.formats import onnx
 
-from .values import Unread
+from .values import UnsupportedOperator
 
-_MADE = 1 << 26  # elements of all constants that are made and stand in no file
-_ROUNDS = 4096  # rounds of loops that are written out
-_DEEPEST, _CALLS = 64, 100_000  # calls of functions within another, and of all
+_MAX_ELEMENTS = 1 << 26  # elements of all computed constants
+_MAX_ROUNDS = 4096  # rounds of all unrolled loops
+_MAX_DEPTH, _MAX_CALLS = 64, 100_000  # nested function calls, and all function calls
 
 
 class Weights(Mapping[str, np.ndarray]):
-    """The initializers of a model by name; each is read when it is asked for."""
+    """The initializers of a model by name, read on access."""
 
     def __init__(self, tensors: Iterable[dict[str, Any]], folder: Any) -> None:
         self._tensors: dict[str, dict[str, Any]] = {tensor.get("name", ""): tensor for tensor in tensors}
@@ -31,19 +31,19 @@ class Weights(Mapping[str, np.ndarray]):
         return len(self._tensors)
 
     def message(self, name: str) -> dict[str, Any]:
-        """The Tensor message."""
+        """Return the Tensor message."""
         return self._tensors[name]
 
 
 class Shared:
-    """What all graphs of a model share.
+    """State shared by all graphs of a model.
 
     Attributes:
         weights (Weights): Its initializers.
         functions (dict): Functions of its own, by domain and name.
-        samples (dict): Arrays for inputs that decide on shapes.
-        used (set): Those of them that were asked for.
-        missing (dict): (operator, why) -> name of the first node that cannot be read.
+        samples (dict): Arrays for inputs that shapes depend on.
+        used (set): Names of the samples that were read.
+        missing (dict): (operator, reason) -> name of the first node that cannot be read.
     """
 
     def __init__(self, message: dict[str, Any], folder: Any, samples: Mapping[str, np.ndarray] | None = None) -> None:
@@ -57,42 +57,42 @@ class Shared:
         self.used: set[str] = set()
         self.missing: dict[tuple[str, str], str] = {}
         self.version: int = 1
-        self._made = self._rounds = self._calls = self._depth = 0
+        self._element_count = self._round_count = self._call_count = self._depth = 0
         for opset in message.get("opset_import", []):
             if opset.get("domain", "") in ("", "ai.onnx"):
                 self.version = opset.get("version", 1)
 
-    def make(self, count: int) -> None:
-        """Take note of a constant of so many elements that is about to be made.
+    def reserve_elements(self, count: int) -> None:
+        """Count the elements of a new constant.
 
         Raises:
-            Unread: If the constants get too large: a file of a few bytes can ask for any number.
+            UnsupportedOperator: If all constants exceed the limit. A file of a few bytes can ask for any size.
         """
-        self._made += count
-        if self._made > _MADE:
-            raise Unread(f"it makes a constant of {count} elements, which is no initializer of the model")
+        self._element_count += count
+        if self._element_count > _MAX_ELEMENTS:
+            raise UnsupportedOperator(f"it makes a constant of {count} elements, which is no initializer of the model")
 
     def begin_round(self) -> None:
-        """Take note of a graph within that is read in place of its node.
+        """Count a subgraph that is inlined.
 
         Raises:
-            Unread: If there are too many: loops within loops.
+            UnsupportedOperator: If there are too many, for example by nested loops.
         """
-        self._rounds += 1
-        if self._rounds > _ROUNDS:
-            raise Unread(f"more than {_ROUNDS} rounds of loops would be written out")
+        self._round_count += 1
+        if self._round_count > _MAX_ROUNDS:
+            raise UnsupportedOperator(f"more than {_MAX_ROUNDS} rounds of loops would be written out")
 
-    def enter(self, function: dict[str, Any]) -> None:
-        """Take note of a call of one of the model's functions, which `leave` ends.
+    def enter_function(self, function: dict[str, Any]) -> None:
+        """Count a call of one of the model's functions, until `leave_function`.
 
         Raises:
-            Unread: If functions call each other without an end.
+            UnsupportedOperator: If the recursion is too deep or there are too many calls.
         """
-        self._calls += 1
+        self._call_count += 1
         self._depth += 1
-        if self._depth > _DEEPEST or self._calls > _CALLS:
-            raise Unread(f"the model's function '{function.get('name', '')}' is called without an end")
+        if self._depth > _MAX_DEPTH or self._call_count > _MAX_CALLS:
+            raise UnsupportedOperator(f"the model's function '{function.get('name', '')}' is called without an end")
 
-    def leave(self) -> None:
-        """The call is over."""
+    def leave_function(self) -> None:
+        """End the call of a function."""
         self._depth -= 1

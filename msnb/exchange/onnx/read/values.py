@@ -1,4 +1,4 @@
-"""What handlers read and make: values of a graph, attributes, nodes, and the initializers of a model."""
+"""Inputs of handlers: values of a graph, attributes and nodes."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -10,19 +10,19 @@ from msnb.ir.anf import AnfNode, TensorType, ValueNode
 from msnb.ir.read import dtype_name
 
 Handler = Callable[..., Any]
-HANDLERS: dict[str, Handler] = {}  # "Conv", or "com.microsoft.Gelu" -> what makes our nodes of such a node
+HANDLERS: dict[str, Handler] = {}  # "Conv", or "com.microsoft.Gelu" -> the function that reads such a node
 
 
-class Unread(NotImplementedError):
-    """msnb has nothing for an operator of a model, or not with these attributes."""
+class UnsupportedOperator(NotImplementedError):
+    """msnb does not support an operator of a model, or not with these attributes."""
 
 
-class Unfit(ValueError):
-    """Nodes of a model that do not fit together."""
+class InconsistentModel(ValueError):
+    """The types or shapes of a model's nodes do not fit together."""
 
 
 class NeedsValue(Exception):
-    """An input of the model decides on shapes: the graph is another one for other values.
+    """A shape depends on an input of the model, so each of its values has a graph of its own.
 
     Attributes:
         name (str): The input.
@@ -38,7 +38,7 @@ class Ref(NamedTuple):
 
     Attributes:
         node (AnfNode): The node.
-        slot (int): Which of its results.
+        slot (int): Index of the result.
     """
 
     node: AnfNode
@@ -46,22 +46,22 @@ class Ref(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Its dimensions."""
+        """The dimensions."""
         return self.node.types[self.slot].shape
 
     @property
     def rank(self) -> int:
-        """How many it has."""
+        """The number of dimensions."""
         return len(self.shape)
 
     @property
     def dtype(self) -> np.dtype:
-        """Its element type."""
+        """The element type."""
         return numpy_type(self.node.types[self.slot].dtype)
 
     @property
     def is_float(self) -> bool:
-        """Whether that is one of floating point."""
+        """True for a floating-point type."""
         return "float" in self.dtype.name
 
     @property
@@ -71,32 +71,32 @@ class Ref(NamedTuple):
 
 
 class Attributes(dict[str, Any]):
-    """Attributes of a node by name, which remember those that somebody has asked for."""
+    """Attributes of a node by name, which record the names that are read."""
 
-    def __init__(self, given: Mapping[str, Any]) -> None:
-        super().__init__(given)
-        self._asked: set[str] = set()
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        super().__init__(values)
+        self._read_names: set[str] = set()
 
     def __getitem__(self, name: str) -> Any:
-        self._asked.add(name)
+        self._read_names.add(name)
         return super().__getitem__(name)
 
     def __contains__(self, name: object) -> bool:
-        self._asked.add(str(name))
+        self._read_names.add(str(name))
         return super().__contains__(name)
 
     def __iter__(self) -> Iterator[str]:
-        self._asked.update(super().keys())
+        self._read_names.update(super().keys())
         return super().__iter__()
 
     def get(self, name: str, default: Any = None) -> Any:
-        """An attribute, `default` where there is none."""
-        self._asked.add(name)
+        """Return an attribute, or `default`."""
+        self._read_names.add(name)
         return super().get(name, default)
 
-    def unasked(self) -> list[str]:
-        """Names of those that nobody has asked for."""
-        return [name for name in super().keys() if name not in self._asked]
+    def unread_names(self) -> list[str]:
+        """Return the names of attributes that were never read."""
+        return [name for name in super().keys() if name not in self._read_names]
 
 
 class Node(NamedTuple):
@@ -104,10 +104,10 @@ class Node(NamedTuple):
 
     Attributes:
         op (str): Its operator.
-        inputs (list): What it takes, None for what is left out.
+        inputs (list): Its inputs, None for an omitted one.
         attrs (Attributes): Its attributes, see `formats.onnx.attributes`.
-        outputs (list[str]): Names of its results, "" for one that nobody wants.
-        version (int): Of the set of operators.
+        outputs (list[str]): Names of its results, "" for an unused one.
+        version (int): Version of the operator set.
     """
 
     op: str
@@ -117,32 +117,32 @@ class Node(NamedTuple):
     version: int
 
     def attr(self, name: str, default: Any = None) -> Any:
-        """An attribute."""
+        """Return an attribute, or `default`."""
         return self.attrs.get(name, default)
 
-    def input(self, place: int) -> Ref | None:
-        """What it takes at a place, None where that is left out."""
-        return self.inputs[place] if place < len(self.inputs) else None
+    def input(self, index: int) -> Ref | None:
+        """Return an input, or None if it is omitted."""
+        return self.inputs[index] if index < len(self.inputs) else None
 
 
 def handles(*names: str) -> Callable[[Handler], Handler]:
-    """Decorator: what makes our nodes of ONNX's of these names, called as ``handler(r, node)``."""
+    """Register a function ``handler(r, node)`` for ONNX operators of these names."""
 
-    def enter(handler):
+    def register(handler):
         for name in names:
             HANDLERS[name] = handler
         return handler
 
-    return enter
+    return register
 
 
 def numpy_type(name: str) -> np.dtype:
-    """The numpy dtype that MindSpore spells so."""
+    """Return the numpy dtype of MindSpore's name."""
     name = name.lower()
     return np.dtype(ml_dtypes.bfloat16) if name == "bfloat16" else np.dtype(name)
 
 
 def type_of(shape: Iterable[int], dtype: Any) -> TensorType:
-    """The TensorType of an array."""
+    """Return the TensorType of an array."""
     dtype = np.dtype(dtype)
     return TensorType(dtype_name(dtype), tuple(int(n) for n in shape), dtype.itemsize)

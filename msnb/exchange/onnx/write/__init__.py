@@ -1,4 +1,4 @@
-"""Networks as ONNX models: every operator by its lowering, and what has none by what its kernel computes."""
+"""Export of networks as ONNX models: each operator by its lowering, or by the JAX primitives of its kernel."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from msnb.formats import onnx
 from msnb.formats.encryption import Cipher, Own
 from msnb.ir.anf import FuncGraph
 
-from . import (  # noqa: F401 - they register what they have
+from . import (  # noqa: F401 - importing them registers their lowerings
     activations,
     arithmetic,
     bits,
@@ -28,9 +28,9 @@ from . import (  # noqa: F401 - they register what they have
 )
 from .builder import IR_VERSION, OPSET, Builder, Extent, File, Refused, Value, lowerings, primitives, type_of
 from .graphs import Missing, write_nodes
-from .tidy import named, read_of, tidied
+from .tidy import names_read, optimize_nodes, rename_nodes
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.nn.cell import Cell
 
 __all__ = ["OPSET", "Builder", "Refused", "lowerings", "model_of", "primitives", "write"]
@@ -45,11 +45,11 @@ def write(
     """Write a network as an ONNX model.
 
     Args:
-        net (Union[Cell, Callable]): The network; what is written is how it computes in evaluation.
-        inputs (Sequence): What it is called with. An axis of a Tensor that is None, as of
+        net (Union[Cell, Callable]): The network, which is written in evaluation mode.
+        inputs (Sequence): Its inputs. An axis of a Tensor that is None, as of
             ``Tensor(shape=[None, 3], dtype=mindspore.float32)``, is of any length.
-        path (str): The file. Weights of more than 2 GB stand beside it.
-        cipher (Own): What it is encrypted with. Default: None.
+        path (str): The file. Weights of more than 2 GB are written to a separate file next to it.
+        cipher (Own): The cipher of an encrypted file. Default: None.
 
     Raises:
         NotImplementedError: If operators of the network have no form in ONNX; all of them are named.
@@ -58,12 +58,12 @@ def write(
 
 
 def graph_of(net: Any, inputs: Sequence[Any]) -> FuncGraph:
-    """The graph of a network in evaluation; of lengths that are None the types have an `Extent`."""
+    """Return the graph of a network in evaluation. Its types have an `Extent` where a length is None."""
     return any_length.graph_of(net, inputs) if any_length.open_axes(inputs) else traced(net, *inputs)
 
 
 def model_of(graph: FuncGraph) -> dict[str, Any]:
-    """The Model message of a graph.
+    """Return the Model message of a graph.
 
     Raises:
         NotImplementedError: If operators have no form in ONNX; all of them are named.
@@ -72,7 +72,7 @@ def model_of(graph: FuncGraph) -> dict[str, Any]:
     b = Builder(file)
     env, inputs, weights = {}, [], []
     for node in graph.parameters:
-        name = file.name(node.name if node.is_weight else node.name.replace(".", "_"))  # as MindSpore calls x.0
+        name = file.name(node.name if node.is_weight else node.name.replace(".", "_"))  # MindSpore calls it x.0
         value = file.values[name] = Value(name, *type_of(node.types[0]))
         env[node] = (value,)
         if node.is_weight:
@@ -85,15 +85,15 @@ def model_of(graph: FuncGraph) -> dict[str, Any]:
     missing.raise_any(graph)
     outputs = []
     for number, value in enumerate(results[:count]):
-        kind = type_of(graph.outputs[number][0].types[graph.outputs[number][1]]) if value.known is None else None
+        kind = type_of(graph.outputs[number][0].types[graph.outputs[number][1]]) if value.constant is None else None
         name = file.name("output" if count == 1 else f"output_{number}")
         b.nodes.append({"input": [value.name], "output": [name], "name": name, "op_type": "Identity", "attribute": []})
         outputs.append(Value(name, *(kind or (value.dtype, value.shape))))
-    nodes = tidied(b.nodes, {v.name for v in outputs}, file.values)
-    named(nodes, {v.name for v in outputs}, file.calls)
-    needed = read_of(nodes)
+    nodes = optimize_nodes(b.nodes, {v.name for v in outputs}, file.values)
+    rename_nodes(nodes, {v.name for v in outputs}, file.calls)
+    needed = names_read(nodes)
     constants = {name: value for name, value in file.constants.items() if name in needed}
-    fixed = [  # nodes, so that what is an initializer is a Parameter
+    constant_nodes = [  # Constant nodes, because a reader makes a Parameter of an initializer
         {"input": [], "output": [name], "name": name, "op_type": "Constant", "attribute": [onnx.attribute("value", v)]}
         for name, v in constants.items()
     ]
@@ -106,16 +106,16 @@ def model_of(graph: FuncGraph) -> dict[str, Any]:
         "producer_name": "msnb",
         "producer_version": __version__,
         "graph": {
-            "node": fixed + nodes,
+            "node": constant_nodes + nodes,
             "name": graph.name,
             "initializer": initializers,
-            "input": [_told(value) for value in inputs],
-            "output": [_told(value) for value in outputs],
+            "input": [_value_info(value) for value in inputs],
+            "output": [_value_info(value) for value in outputs],
         },
         "opset_import": [{"domain": "", "version": OPSET}],
     }
 
 
-def _told(value):
+def _value_info(value):
     shape = [str(n) if isinstance(n, Extent) else n for n in value.shape]
     return onnx.value_info(value.name, value.dtype, shape)

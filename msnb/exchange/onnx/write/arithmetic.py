@@ -1,4 +1,4 @@
-"""Lowerings of what works element by element, of reductions and of products of matrices."""
+"""Lowerings of elementwise operators, reductions and matrix products."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,14 +17,14 @@ Axis = int | Sequence[int]
 
 
 def axes_of(axis: Any, rank: int) -> list[int]:
-    """The axes of a reduction, counted from 0: all of them for ()."""
+    """Return the non-negative axes of a reduction; () means all."""
     if axis is None or axis == ():
         return list(range(rank))
     return sorted({int(a) % rank for a in ([axis] if isinstance(axis, int) else axis)})
 
 
-# ---------------------------------------------------------------------- one value
-def _unary(operator, op):
+# ---------------------------------------------------------------------- unary operators
+def _register_unary(operator, op):
     @lowerings.register(operator)
     def lower(b: Builder, x: Value) -> Any:
         if not x.is_float and op not in ("Neg", "Abs", "Sign"):
@@ -56,11 +56,11 @@ for _operator, _op in {
     ops.Reciprocal: "Reciprocal",
     ops.Inv: "Reciprocal",
 }.items():
-    _unary(_operator, _op)
+    _register_unary(_operator, _op)
 
 
 @lowerings.register(ops.Square)
-def _square(b, x):
+def _lower_square(b, x):
     return arithmetic(b, "Mul", (x, x))
 
 
@@ -80,7 +80,7 @@ def _is_inf(b, x):
 
 
 @lowerings.register(ops.Identity)
-def _identity(b, x):
+def _lower_identity(b, x):
     return x
 
 
@@ -90,14 +90,14 @@ def _stop_gradient(b, x):
 
 
 @lowerings.register(ops.Cast)
-def _cast(b, x, type):
+def _lower_cast(b, x, type):
     if b.dtype == "bool" or x.dtype == "bool" or x.is_float == ("float" in b.dtype):
         return cast_as_xla(b, x, b.dtype)
     return cast_as_xla(b, x, b.dtype) if "float" in b.dtype else NotImplemented
 
 
-# ---------------------------------------------------------------------- two values
-def _binary(operator, op):
+# ---------------------------------------------------------------------- binary operators
+def _register_binary(operator, op):
     @lowerings.register(operator)
     def lower(b: Builder, x: Value, y: Value) -> Any:
         return NotImplemented if b.dtype in ("bool", "complex64", "complex128") else arithmetic(b, op, (x, y))
@@ -110,21 +110,21 @@ for _operator, _op in {
     ops.Maximum: "Max",
     ops.Minimum: "Min",
 }.items():
-    _binary(_operator, _op)
+    _register_binary(_operator, _op)
 
 
-def _division(operator):
+def _register_division(operator):
     @lowerings.register(operator)
     def lower(b: Builder, x: Value, y: Value) -> Any:
         return arithmetic(b, "Div", (x, y)) if "float" in b.dtype else NotImplemented
 
 
 for _operator in (ops.RealDiv, ops.Div, _TrueDiv):
-    _division(_operator)
+    _register_division(_operator)
 
 
 @lowerings.register(ops.Pow)
-def _pow(b, x, y):
+def _lower_pow(b, x, y):
     if "float" not in b.dtype:
         return NotImplemented
     return arithmetic(b, "Pow", (x, y))
@@ -135,7 +135,7 @@ def _add_n(b, inputs):
     return arithmetic(b, "Add", inputs) if b.dtype != "bool" else NotImplemented
 
 
-def _comparison(operator, op):
+def _register_comparison(operator, op):
     @lowerings.register(operator)
     def lower(b: Builder, x: Value, y: Value) -> Value:
         return compare(b, op, x, y)
@@ -149,21 +149,21 @@ for _operator, _op in {
     ops.Greater: "Greater",
     ops.GreaterEqual: "GreaterOrEqual",
 }.items():
-    _comparison(_operator, _op)
+    _register_comparison(_operator, _op)
 
 
-def _logic(operator, op):
+def _register_logical(operator, op):
     @lowerings.register(operator)
     def lower(b: Builder, x: Value, y: Value) -> Value:
         return b.op(op, b.cast(x, "bool"), b.cast(y, "bool"))
 
 
 for _operator, _op in {ops.LogicalAnd: "And", ops.LogicalOr: "Or"}.items():
-    _logic(_operator, _op)
+    _register_logical(_operator, _op)
 
 
 @lowerings.register(ops.Select, _Where)
-def _select(b, condition, x, y):
+def _lower_select(b, condition, x, y):
     kind = b.computing(b.dtype)
     return b.op("Where", b.cast(condition, "bool"), b.cast(x, kind), b.cast(y, kind), dtype=kind)
 
@@ -175,7 +175,7 @@ def _masked_fill(b, x, mask, value):
 
 
 # ---------------------------------------------------------------------- reductions
-def _reduction(operator, op):
+def _register_reduction(operator, op):
     @lowerings.register(operator)
     def lower(b: Builder, x: Value, axis: Axis, keep_dims: bool, skip_mode: bool = False) -> Any:
         if skip_mode or x.dtype == "bool" or (op == "ReduceMean" and not x.is_float):
@@ -190,10 +190,10 @@ for _operator, _op in {
     ops.ReduceMin: "ReduceMin",
     ops.ReduceProd: "ReduceProd",
 }.items():
-    _reduction(_operator, _op)
+    _register_reduction(_operator, _op)
 
 
-def _arg(operator, op):
+def _register_arg_extreme(operator, op):
     @lowerings.register(operator)
     def lower(b: Builder, x: Value, axis: int, output_type: Any) -> Any:
         if x.dtype == "bool" or axis is None:
@@ -201,11 +201,11 @@ def _arg(operator, op):
         return b.op(op, b.cast(x, b.computing(x.dtype)), dtype="int64", axis=axis, keepdims=0)
 
 
-_arg(ops.Argmax, "ArgMax")
-_arg(ops.Argmin, "ArgMin")
+_register_arg_extreme(ops.Argmax, "ArgMax")
+_register_arg_extreme(ops.Argmin, "ArgMin")
 
 
-def _arg_with_value(operator, arg, extreme):
+def _register_arg_with_value(operator, arg, extreme):
     @lowerings.register(operator)
     def lower(b: Builder, x: Value, axis: int, keep_dims: bool) -> Any:
         if x.dtype == "bool" or axis is None or not x.rank:
@@ -215,31 +215,31 @@ def _arg_with_value(operator, arg, extreme):
         return index, reduced(b, extreme, wide, axes_of(axis, x.rank), keep_dims)
 
 
-_arg_with_value(ops.ArgMaxWithValue, "ArgMax", "ReduceMax")
-_arg_with_value(ops.ArgMinWithValue, "ArgMin", "ReduceMin")
+_register_arg_with_value(ops.ArgMaxWithValue, "ArgMax", "ReduceMax")
+_register_arg_with_value(ops.ArgMinWithValue, "ArgMin", "ReduceMin")
 
 
 @lowerings.register(ops.CumSum)
-def _cumsum(b, x, axis, exclusive, reverse):
+def _lower_cumsum(b, x, axis, exclusive, reverse):
     if x.dtype == "bool":
         return NotImplemented
     wide = b.cast(x, b.computing(x.dtype))
     return b.op("CumSum", wide, b.const(np.int64(axis)), exclusive=int(exclusive), reverse=int(reverse))
 
 
-# ---------------------------------------------------------------------- products of matrices
+# ---------------------------------------------------------------------- matrix products
 @lowerings.register(ops.MatMul, ops.BatchMatMul)
-def _matmul(b, x, y, transpose_a, transpose_b):
+def _lower_matmul(b, x, y, transpose_a, transpose_b):
     if "int" in b.dtype and b.dtype not in ("int32", "int64"):
         return NotImplemented
     kind = b.computing(b.dtype)
     x, y = (b.cast(value, kind) for value in (x, y))
-    turned = (b.transpose(x, _swapped(x.rank)) if transpose_a else x, y)
+    operands = (b.transpose(x, _transposed_axes(x.rank)) if transpose_a else x, y)
     if transpose_b:
         if y.rank == x.rank == 2 and "float" in kind:
             return b.op("Gemm", x, y, transA=int(transpose_a), transB=1)
-        turned = (turned[0], b.transpose(y, _swapped(y.rank)))
-    return b.op("MatMul", *turned)
+        operands = (operands[0], b.transpose(y, _transposed_axes(y.rank)))
+    return b.op("MatMul", *operands)
 
 
 @lowerings.register(_MatMulBroadcast)
@@ -249,21 +249,21 @@ def _matmul_broadcast(b, x, y):
     return b.op("MatMul", b.cast(x, b.computing(b.dtype)), b.cast(y, b.computing(b.dtype)))
 
 
-def _swapped(rank):
+def _transposed_axes(rank):
     return [*range(rank - 2), rank - 1, rank - 2]
 
 
 @lowerings.register(ops.Dense)
-def _dense(b, x, weight, bias):
+def _lower_dense(b, x, weight, bias):
     if "float" not in b.dtype or weight.rank != 2 or not x.rank:
         return NotImplemented
-    made = b.op("MatMul", x, b.transpose(weight, [1, 0]))
-    return made if bias is None else b.op("Add", made, bias)
+    product = b.op("MatMul", x, b.transpose(weight, [1, 0]))
+    return product if bias is None else b.op("Add", product, bias)
 
 
 @lowerings.register(ops.MatrixDeterminant)
-def _determinant(b, input):
-    if b.dtype == "float64":  # runtimes have it in float32 alone
+def _lower_determinant(b, input):
+    if b.dtype == "float64":  # runtimes implement float32 only
         return NotImplemented
     return b.op("Det", b.cast(input, "float32"))
 

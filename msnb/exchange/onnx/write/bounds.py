@@ -1,29 +1,31 @@
-"""Lowerings of places in ordered rows: as many as stand before them."""
+"""Lowerings of searches in sorted sequences: the index of a value is the number of elements before it."""
 
 from msnb.ops import operations as ops
 
 from .builder import Builder, Value, lowerings
 
 
-def _counted(b: Builder, ordered: Value, values: Value, behind: bool) -> Value:
-    """For each value, by how many of its row it is preceded; of those that are equal by none, or by all."""
+def _count_preceding(b: Builder, ordered: Value, values: Value, is_right: bool) -> Value:
+    """Count the elements of a value's sequence that are less than it, or less or equal if `is_right`."""
     ordered, values = (b.cast(v, b.computing(v.dtype)) for v in (ordered, values))
-    lines = b.unsqueeze(ordered, [ordered.rank - 1]) if ordered.rank > 1 else ordered  # each value meets its row
-    before = b.op("LessOrEqual" if behind else "Less", lines, b.unsqueeze(values, [values.rank]), dtype="bool")
+    expanded = (
+        b.unsqueeze(ordered, [ordered.rank - 1]) if ordered.rank > 1 else ordered
+    )  # each value is compared with its own sequence
+    is_before = b.op("LessOrEqual" if is_right else "Less", expanded, b.unsqueeze(values, [values.rank]), dtype="bool")
     kind = b.dtype if b.dtype in ("int32", "int64") else "int64"
-    return b.op("ReduceSum", b.cast(before, kind), b.ints([-1]), keepdims=0)
+    return b.op("ReduceSum", b.cast(is_before, kind), b.ints([-1]), keepdims=0)
 
 
 @lowerings.register(ops.LowerBound)
 def _lower_bound(b, sorted_x, values, *, out_type):
-    return _counted(b, sorted_x, values, behind=False)
+    return _count_preceding(b, sorted_x, values, is_right=False)
 
 
 @lowerings.register(ops.UpperBound)
 def _upper_bound(b, sorted_x, values, *, out_type):
-    return _counted(b, sorted_x, values, behind=True)
+    return _count_preceding(b, sorted_x, values, is_right=True)
 
 
 @lowerings.register(ops.SearchSorted)
 def _search_sorted(b, sorted_sequence, values, *, right, dtype=None):
-    return _counted(b, *b.common(sorted_sequence, values), behind=right)
+    return _count_preceding(b, *b.common(sorted_sequence, values), is_right=right)

@@ -1,4 +1,6 @@
-"""From a graph to nodes: calls by their lowerings, control flow by ONNX's own, and others by what their kernels do."""
+"""Write the nodes of a graph: operators by their lowerings, control flow by ONNX's own operators, others by their
+kernels.
+"""
 
 import enum
 from typing import Any
@@ -7,7 +9,7 @@ import numpy as np
 
 from msnb.core._jax_private import scan_counts
 from msnb.core.operator import OF_USERS, REGISTRY, Operator
-from msnb.exchange.missing import refusal
+from msnb.exchange.missing import unsupported_error
 from msnb.exchange.symbolic import merged
 from msnb.formats import onnx
 from msnb.ir import read
@@ -19,73 +21,75 @@ Env = dict[AnfNode, tuple[Value, ...]]
 
 
 class Missing:
-    """What could not be written, collected to be told at once."""
+    """Collects the operators that cannot be written, for one error."""
 
     def __init__(self) -> None:
-        self.found: dict[CNode, list[str]] = {}
+        self.reasons: dict[CNode, list[str]] = {}
 
     def add(self, node: CNode, why: str) -> None:
-        """Note a call."""
-        known = self.found.setdefault(node, [])
-        if why not in known:
-            known.append(why)
+        """Record a call and the reason."""
+        reasons = self.reasons.setdefault(node, [])
+        if why not in reasons:
+            reasons.append(why)
 
     def raise_any(self, graph: FuncGraph) -> None:
-        """Raise what was collected of a graph, if anything was."""
-        if self.found:
-            raise refusal(graph, self.found, "ONNX", {node: "; ".join(why) for node, why in self.found.items()})
+        """Raise an error if calls were recorded."""
+        if self.reasons:
+            raise unsupported_error(
+                graph, self.reasons, "ONNX", {node: "; ".join(why) for node, why in self.reasons.items()}
+            )
 
 
 def write_nodes(b: Builder, graph: FuncGraph, env: Env, missing: Missing, outer: CNode | None = None) -> list[Value]:
-    """Write the nodes of a graph whose parameters are in `env`, which gets their results; the graph's outputs."""
-    for node in needed(graph):
+    """Write the nodes of a graph and return its outputs. `env` has the parameters and gets the results."""
+    for node in live_nodes(graph):
         inputs = [value_of(b, source, slot, env) for source, slot in node.uses]
-        place, types = b.place, b.types
+        prefix, types = b.prefix, b.types
         if outer is None:
-            b.place = b.file.name(place_of(node))
+            b.prefix = b.file.name(name_prefix(node))
         b.types = tuple(type_of(kind) for kind in node.types)
         try:
-            if b.types and all(0 in shape for _, shape in b.types):  # there is nothing to compute
+            if b.types and all(0 in shape for _, shape in b.types):  # empty results
                 results = [b.const(np.zeros([int(n) for n in shape]), dtype) for dtype, shape in b.types]
             else:
-                results = _written(b, node, inputs, env, missing, outer)
+                results = _write_call(b, node, inputs, env, missing, outer)
         except Refused as error:
             missing.add(outer or node, str(error) if outer is None else f"{node.op}: {error}")
             results = None
         if results is None:
             results = tuple(Value("", dtype, shape) for dtype, shape in b.types)
-        env[node] = tuple(_fitted(b, value, *kind) for value, kind in zip(results, b.types, strict=False))
-        b.place, b.types = place, types
+        env[node] = tuple(_fit_to_type(b, value, *kind) for value, kind in zip(results, b.types, strict=False))
+        b.prefix, b.types = prefix, types
     return [value_of(b, source, slot, env) for source, slot in graph.outputs]
 
 
-def place_of(node: CNode) -> str:
-    """What names of a call begin with: ``/layer1/conv/Conv2D``."""
-    parts = [part.partition("-")[0] for part in node.scope.split("/") if part and part != "Default"]
-    return "/".join(["", *parts, node.op])
+def name_prefix(node: CNode) -> str:
+    """Return the prefix of names in a call: ``/layer1/conv/Conv2D``."""
+    attributes = [segment.partition("-")[0] for segment in node.scope.split("/") if segment and segment != "Default"]
+    return "/".join(["", *attributes, node.op])
 
 
 def value_of(b: Builder, node: AnfNode, slot: int, env: Env) -> Value:
-    """What a node's result is called."""
+    """Return the value of a node's result."""
     if not isinstance(node, ValueNode):
         return env[node][slot]
-    found = env.get(node)
-    if found is None:
+    values = env.get(node)
+    if values is None:
         value = node.value
         dtype = type_of(node.types[0])[0] if node.types else np.asarray(value).dtype.name
         if value is None:
             raise Refused("the value of a constant is not known")
         if isinstance(value, Extent):
             return b.squeeze(b.length(value), [0])
-        made = b.const(np.asarray(value), dtype)
+        constant = b.const(np.asarray(value), dtype)
         if isinstance(value, (bool, int, float)):
-            made.known = value
-        found = env[node] = (made,)
-    return found[0]
+            constant.constant = value
+        values = env[node] = (constant,)
+    return values[0]
 
 
-def _fitted(b, value, dtype, shape):
-    """A result in the type that the graph says it has."""
+def _fit_to_type(b, value, dtype, shape):
+    """Cast a result to the type in the graph and complete its shape."""
     if value is None:
         return Value("", dtype, shape)
     if value.dtype != dtype and value.name:
@@ -95,70 +99,70 @@ def _fitted(b, value, dtype, shape):
     return value
 
 
-def _written(b, node, inputs, env, missing, outer):
-    """Results of a call, None where it was noted as missing."""
+def _write_call(b, node, inputs, env, missing, outer):
+    """Write a call and return its results, or None if it was recorded as missing."""
     entry = lowerings.named(node.op) or lowerings.named(f"_{node.op}")
     if entry is not None and node.direction == "forward":
         args, settings = arguments(node, inputs)
-        made = entry(b, *args, **settings)
-        if made is not NotImplemented:
-            return made if isinstance(made, (tuple, list)) else (made,)
+        results = entry(b, *args, **settings)
+        if results is not NotImplemented:
+            return results if isinstance(results, (tuple, list)) else (results,)
     entry = _CONTROL.get(node.op)
     if entry is not None:
         return entry(b, node, inputs, env, missing, outer)
     entry = primitives.get(node.op)
     if entry is not None:
-        made = entry(b, *inputs, **node.attrs)
-        return made if isinstance(made, (tuple, list)) else (made,)
-    opened = opened_of(node)
-    if opened is None:
+        results = entry(b, *inputs, **node.attrs)
+        return results if isinstance(results, (tuple, list)) else (results,)
+    kernel_graph = kernel_graph_of(node)
+    if kernel_graph is None:
         missing.add(
             outer or node,
             "" if outer is None else f"its kernel uses {node.op}",
         )
         return None
-    within = dict(zip(opened.parameters, ((value,) for value in inputs), strict=True))
-    return write_nodes(b, opened, within, missing, outer or node)
+    kernel_env = dict(zip(kernel_graph.parameters, ((value,) for value in inputs), strict=True))
+    return write_nodes(b, kernel_graph, kernel_env, missing, outer or node)
 
 
 def arguments(node: CNode, inputs: list[Value]) -> tuple[list[Any], dict[str, Any]]:
-    """What a lowering is called with: the Tensors as the operator declares them, and its attributes by name."""
+    """Return the arguments of a lowering: the Tensors as declared by the operator, and its attributes by name."""
     op = REGISTRY.get(node.op) or REGISTRY.get(f"_{node.op}") or OF_USERS[node.op]
-    if not isinstance(op, Operator):  # a class that a user has derived
+    if not isinstance(op, Operator):  # a class derived by a user
         return list(inputs), dict(node.attrs)
-    given, args = iter(inputs), []
+    remaining, args = iter(inputs), []
     settings = {key: node.attrs[key] for key in op.attributes if key in node.attrs}
     settings = {**{k: default for k, (_, default) in op.attributes.items() if k not in settings}, **settings}
     for declared, entry in zip(op.inputs, node.layout or (1,) * len(op.inputs), strict=True):
         if entry == -1:
             settings[declared.name] = node.attrs.get(declared.name, declared.default)
         elif isinstance(entry, tuple):
-            args.append([next(given) for _ in range(entry[0])])
+            args.append([next(remaining) for _ in range(entry[0])])
         else:
-            args.append(next(given) if entry else None)
+            args.append(next(remaining) if entry else None)
     return args, settings
 
 
-def opened_of(node: CNode) -> FuncGraph | None:
-    """What an operator's kernel does, as a graph of JAX's primitives; None where there is no kernel."""
+def kernel_graph_of(node: CNode) -> FuncGraph | None:
+    """Return the kernel of an operator as a graph of JAX primitives, or None if there is no kernel."""
     if isinstance(node.kernel, list):  # several traces of one network, see `symbolic`
-        graphs = [_read(kernel) for kernel in node.kernel]
+        graphs = [_read_kernel(kernel) for kernel in node.kernel]
         return merged(graphs, node.attrs["_sizes"])
-    return _read(node.kernel) if hasattr(node.kernel, "eqns") else None
+    return _read_kernel(node.kernel) if hasattr(node.kernel, "eqns") else None
 
 
-def _read(kernel):
-    def keep(node, equation, path):
+def _read_kernel(kernel):
+    def add_parameters(node, equation, path):
         if node is not None:
-            node.attrs.update({key: _plain(value) for key, value in equation.params.items() if value is not None})
+            node.attrs.update({key: _to_python(value) for key, value in equation.params.items() if value is not None})
             if node.op == "Scan":
                 node.attrs["num_carry"] = scan_counts(equation)[1]
 
-    return read(kernel, "kernel", visit=keep)
+    return read(kernel, "kernel", visit=add_parameters)
 
 
-def _plain(value):
-    """A parameter of a primitive as Python's own numbers, texts and tuples, where it is made of these."""
+def _to_python(value):
+    """Convert a parameter of a primitive to Python numbers, strings and tuples where possible."""
     if isinstance(value, (bool, int, float, str, np.ndarray)):
         return value
     if isinstance(value, np.integer):
@@ -166,93 +170,95 @@ def _plain(value):
     if isinstance(value, enum.Enum):
         return value.name
     if isinstance(value, (tuple, list)):
-        parts = [_plain(v) for v in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        items = [_to_python(v) for v in value]
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
     return value
 
 
-def needed(graph: FuncGraph) -> list[CNode]:
-    """The nodes that the outputs depend on: what only checks is not written."""
-    wanted, kept = {node for node, _ in graph.outputs}, []
+def live_nodes(graph: FuncGraph) -> list[CNode]:
+    """Return the nodes that the outputs depend on. Checks are not written."""
+    live, nodes = {node for node, _ in graph.outputs}, []
     for node in reversed(graph.nodes):
-        if node in wanted:
-            wanted.update(node.inputs)
-            kept.append(node)
-    return kept[::-1]
+        if node in live:
+            live.update(node.inputs)
+            nodes.append(node)
+    return nodes[::-1]
 
 
 # ---------------------------------------------------------------------- control flow
 def graph_message(b: Builder, name: str, inputs: list[Value], outputs: list[Value]) -> dict[str, Any]:
-    """The Graph message of what was written; results that are not made within are handed through."""
-    made = {out for node in b.nodes for out in node["output"]}
-    names, seen = [], set()
+    """Return the Graph message of the nodes of a builder. An Identity passes outputs from other graphs through."""
+    local_names = {out for node in b.nodes for out in node["output"]}
+    names, used = [], set()
     for value in outputs:
-        if value.name not in made or value.name in seen:
+        if value.name not in local_names or value.name in used:
             value = b.op("Identity", value, shape=value.shape)
-        seen.add(value.name)
+        used.add(value.name)
         names.append(value)
     return {
         "node": b.nodes,
         "name": name,
-        "input": [onnx.value_info(v.name, v.dtype, _told(v.shape)) for v in inputs],
-        "output": [onnx.value_info(v.name, v.dtype, _told(v.shape)) for v in names],
+        "input": [onnx.value_info(v.name, v.dtype, _shape_message(v.shape)) for v in inputs],
+        "output": [onnx.value_info(v.name, v.dtype, _shape_message(v.shape)) for v in names],
     }
 
 
-def _told(shape):
+def _shape_message(shape):
     return None if shape is None else [str(n) if not isinstance(n, (int, np.integer)) else n for n in shape]
 
 
-def _switch(b, node, inputs, env, missing, outer):
-    """If, one in another where there are more than two branches: a Bool chooses the second one, a number counts."""
+def _write_switch(b, node, inputs, env, missing, outer):
+    """Write a Switch as If, nested for more than two branches. The index is a Bool for two, else a number."""
     types = b.types
 
-    def choice(b, graphs, index):
+    def write_choice(b, graphs, index):
         if len(graphs) == 1:
-            given = {p: (inputs[i],) for p, i in zip(graphs[0].parameters, graphs[0].feeds, strict=True)}
-            return write_nodes(b, graphs[0], {**env, **given}, missing, outer)
+            branch_env = {p: (inputs[i],) for p, i in zip(graphs[0].parameters, graphs[0].feeds, strict=True)}
+            return write_nodes(b, graphs[0], {**env, **branch_env}, missing, outer)
         if index.dtype == "bool":
-            test, parts = index, (graphs[1:], graphs[:1])
+            test, graph_lists = index, (graphs[1:], graphs[:1])
         else:
             test = b.op("LessOrEqual", index, b.like(0, index), dtype="bool", shape=())
-            parts = (graphs[:1], graphs[1:])
+            graph_lists = (graphs[:1], graphs[1:])
         messages = []
-        for title, part in zip(("then", "else"), parts, strict=True):
+        for title, graph_list in zip(("then", "else"), graph_lists, strict=True):
             inner = b.inner()
-            rest = inner.op("Sub", index, inner.like(1, index), shape=()) if len(part) > 1 else None
-            results = choice(inner, part, rest)
-            results = [_fitted(inner, value, *kind) for value, kind in zip(results, types, strict=True)]
+            rest = inner.op("Sub", index, inner.like(1, index), shape=()) if len(graph_list) > 1 else None
+            results = write_choice(inner, graph_list, rest)
+            results = [_fit_to_type(inner, value, *kind) for value, kind in zip(results, types, strict=True)]
             messages.append(graph_message(inner, title, [], results))
         kinds, shapes = zip(*types, strict=True)
         attrs = {"then_branch": messages[0], "else_branch": messages[1]}
         return b.ops("If", test, count=len(types), dtypes=list(kinds), shapes=list(shapes), **attrs)
 
-    return choice(b, list(node.graphs), inputs[0])
+    return write_choice(b, list(node.graphs), inputs[0])
 
 
-def _while(b, node, inputs, env, missing, outer):
-    """Loop: its condition is asked before the first round, and after each."""
+def _write_while(b, node, inputs, env, missing, outer):
+    """Write a While as Loop. The condition is written twice: before the first round and at the end of each."""
     test, body = node.graphs
     state = [inputs[i] for i in body.feeds[body.free :]]
     free = {graph: [inputs[i] for i in graph.feeds[: graph.free]] for graph in (test, body)}
-    first = write_nodes(
+    first_condition = write_nodes(
         b, test, {**env, **{p: (v,) for p, v in zip(test.parameters, free[test] + state)}}, missing, outer
     )
     inner = b.inner()
-    carried = [inner.given(p.name, *type_of(p.types[0])) for p in body.parameters[body.free :]]
-    count, going = inner.given("round", "int64", ()), inner.given("going", "bool", ())
-    within = {**env, **{p: (v,) for p, v in zip(body.parameters, free[body] + carried)}}
-    after = write_nodes(inner, body, within, missing, outer)
-    after = [_fitted(inner, value, old.dtype, old.shape) for value, old in zip(after, carried, strict=True)]
-    again = write_nodes(
-        inner, test, {**env, **{p: (v,) for p, v in zip(test.parameters, free[test] + after)}}, missing, outer
+    carried = [inner.graph_input(p.name, *type_of(p.types[0])) for p in body.parameters[body.free :]]
+    count, condition = inner.graph_input("round", "int64", ()), inner.graph_input("going", "bool", ())
+    body_env = {**env, **{p: (v,) for p, v in zip(body.parameters, free[body] + carried)}}
+    new_state = write_nodes(inner, body, body_env, missing, outer)
+    new_state = [
+        _fit_to_type(inner, value, old.dtype, old.shape) for value, old in zip(new_state, carried, strict=True)
+    ]
+    next_condition = write_nodes(
+        inner, test, {**env, **{p: (v,) for p, v in zip(test.parameters, free[test] + new_state)}}, missing, outer
     )
-    message = graph_message(inner, "body", [count, going, *carried], [*again, *after])
-    state = [_fitted(b, value, old.dtype, old.shape) for value, old in zip(state, carried, strict=True)]
+    message = graph_message(inner, "body", [count, condition, *carried], [*next_condition, *new_state])
+    state = [_fit_to_type(b, value, old.dtype, old.shape) for value, old in zip(state, carried, strict=True)]
     return b.ops(
         "Loop",
         None,
-        *first,
+        *first_condition,
         *state,
         count=len(carried),
         dtypes=[v.dtype for v in carried],
@@ -261,55 +267,55 @@ def _while(b, node, inputs, env, missing, outer):
     )
 
 
-def _scan(b, node, inputs, env, missing, outer):
-    """Scan: values that are carried, then what is read and written one slice a round."""
+def _write_scan(b, node, inputs, env, missing, outer):
+    """Write a Scan: carried values first, then values read and written by slices."""
     (body,) = node.graphs
     count, free = node.attrs.get("num_carry", 0), body.free
-    given = [inputs[i] for i in body.feeds]
-    scanned = len(given) - free - count
-    if scanned == 0:
-        return _counted(b, node, given, env, missing, outer)
+    values = [inputs[i] for i in body.feeds]
+    scan_count = len(values) - free - count
+    if scan_count == 0:
+        return _write_counted_loop(b, node, values, env, missing, outer)
     inner = b.inner()
-    names = [inner.given(p.name, *type_of(p.types[0])) for p in body.parameters[free:]]
-    within = {**env, **{p: (v,) for p, v in zip(body.parameters, given[:free] + names)}}
-    after = write_nodes(inner, body, within, missing, outer)
+    names = [inner.graph_input(p.name, *type_of(p.types[0])) for p in body.parameters[free:]]
+    body_env = {**env, **{p: (v,) for p, v in zip(body.parameters, values[:free] + names)}}
+    results = write_nodes(inner, body, body_env, missing, outer)
     kinds = [(v.dtype, v.shape) for v in names[:count]]
-    after = [_fitted(inner, v, *kinds[i]) if i < count else v for i, v in enumerate(after)]
-    message = graph_message(inner, "body", names, after)
+    results = [_fit_to_type(inner, v, *kinds[i]) if i < count else v for i, v in enumerate(results)]
+    message = graph_message(inner, "body", names, results)
     backwards = [1 if node.attrs.get("reverse") else 0]
     dtypes, shapes = zip(*b.types, strict=True)
     return b.ops(
         "Scan",
-        *[_fitted(b, v, n.dtype, None) for v, n in zip(given[free:], names, strict=True)],
+        *[_fit_to_type(b, v, n.dtype, None) for v, n in zip(values[free:], names, strict=True)],
         count=len(b.types),
         dtypes=list(dtypes),
         shapes=list(shapes),
         body=message,
-        num_scan_inputs=scanned,
-        scan_input_directions=backwards * scanned,
+        num_scan_inputs=scan_count,
+        scan_input_directions=backwards * scan_count,
         scan_output_directions=backwards * (len(b.types) - count) or None,
     )
 
 
-def _counted(b, node, given, env, missing, outer):
-    """Loop of a number of rounds, for a scan that reads nothing."""
+def _write_counted_loop(b, node, values, env, missing, outer):
+    """Write a scan without sequences as a Loop with a number of rounds."""
     (body,) = node.graphs
     count, free = node.attrs.get("num_carry", 0), body.free
     if node.attrs.get("reverse") and len(b.types) > count:
         raise Refused("it runs backwards over nothing")
     inner = b.inner()
-    names = [inner.given(p.name, *type_of(p.types[0])) for p in body.parameters[free:]]
-    rounds, going = inner.given("round", "int64", ()), inner.given("going", "bool", ())
-    within = {**env, **{p: (v,) for p, v in zip(body.parameters, given[:free] + names)}}
-    after = write_nodes(inner, body, within, missing, outer)
-    after = [_fitted(inner, v, n.dtype, n.shape) for v, n in zip(after, names)] + after[count:]
-    message = graph_message(inner, "body", [rounds, going, *names], [going, *after])
+    names = [inner.graph_input(p.name, *type_of(p.types[0])) for p in body.parameters[free:]]
+    rounds, condition = inner.graph_input("round", "int64", ()), inner.graph_input("going", "bool", ())
+    body_env = {**env, **{p: (v,) for p, v in zip(body.parameters, values[:free] + names)}}
+    results = write_nodes(inner, body, body_env, missing, outer)
+    results = [_fit_to_type(inner, v, n.dtype, n.shape) for v, n in zip(results, names)] + results[count:]
+    message = graph_message(inner, "body", [rounds, condition, *names], [condition, *results])
     dtypes, shapes = zip(*b.types, strict=True)
     length = b.const(np.array(node.attrs.get("length", 0), np.int64))
-    given = [_fitted(b, v, n.dtype, None) for v, n in zip(given[free:], names, strict=True)]
+    values = [_fit_to_type(b, v, n.dtype, None) for v, n in zip(values[free:], names, strict=True)]
     return b.ops(
-        "Loop", length, None, *given, count=len(b.types), dtypes=list(dtypes), shapes=list(shapes), body=message
+        "Loop", length, None, *values, count=len(b.types), dtypes=list(dtypes), shapes=list(shapes), body=message
     )
 
 
-_CONTROL = {"Switch": _switch, "While": _while, "Scan": _scan}
+_CONTROL = {"Switch": _write_switch, "While": _write_while, "Scan": _write_scan}

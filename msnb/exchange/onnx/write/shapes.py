@@ -1,4 +1,4 @@
-"""Lowerings of what changes shapes and makes arrays."""
+"""Lowerings of operators that change shapes or create arrays."""
 
 from typing import Any
 
@@ -10,33 +10,33 @@ from .builder import Builder, Extent, Value, lowerings
 
 
 @lowerings.register(ops.Reshape, ops.TransShape)
-def _reshape(b, x, *, shape):
+def _lower_reshape(b, x, *, shape):
     return b.reshape(x, b.shape)
 
 
 @lowerings.register(ops.Flatten)
-def _flatten(b, x):
+def _lower_flatten(b, x):
     return b.op("Flatten", x, axis=1) if x.rank > 1 else b.reshape(x, b.shape)
 
 
 @lowerings.register(ops.FlattenExt)
-def _flatten_ext(b, x, *, start_dim, end_dim):
+def _lower_flatten_ext(b, x, *, start_dim, end_dim):
     return b.reshape(x, b.shape)
 
 
 @lowerings.register(ops.Transpose)
-def _transpose(b, x, *, perm):
+def _lower_transpose(b, x, *, perm):
     return b.transpose(x, [int(p) % max(x.rank, 1) for p in perm])
 
 
 @lowerings.register(ops.ExpandDims)
-def _expand_dims(b, x, *, axis):
+def _lower_expand_dims(b, x, *, axis):
     axes = axis if isinstance(axis, (tuple, list)) else [axis]
     return b.unsqueeze(x, sorted(int(a) % len(b.shape) for a in axes))
 
 
 @lowerings.register(ops.Squeeze)
-def _squeeze(b, x, *, axis):
+def _lower_squeeze(b, x, *, axis):
     axes = [axis] if isinstance(axis, int) else list(axis)
     if not axes:
         axes = [i for i, n in enumerate(x.shape) if not isinstance(n, Extent) and n == 1]
@@ -44,29 +44,29 @@ def _squeeze(b, x, *, axis):
 
 
 @lowerings.register(ops.Concat)
-def _concat(b, inputs, *, axis):
+def _lower_concat(b, inputs, *, axis):
     kind = b.dtype
     return b.op("Concat", *[b.cast(x, kind) for x in inputs], axis=axis)
 
 
 @lowerings.register(ops.Stack)
-def _stack(b, inputs, *, axis):
-    at = axis % len(b.shape)
-    return b.op("Concat", *[b.unsqueeze(b.cast(x, b.dtype), [at]) for x in inputs], axis=at)
+def _lower_stack(b, inputs, *, axis):
+    position = axis % len(b.shape)
+    return b.op("Concat", *[b.unsqueeze(b.cast(x, b.dtype), [position]) for x in inputs], axis=position)
 
 
 @lowerings.register(ops.Unstack)
-def _unstack(b, x, *, axis, num=None):
-    return [b.squeeze(part, [axis % x.rank]) for part in _parts(b, x, axis, [1] * len(b.types))]
+def _lower_unstack(b, x, *, axis, num=None):
+    return [b.squeeze(piece, [axis % x.rank]) for piece in _write_split(b, x, axis, [1] * len(b.types))]
 
 
 @lowerings.register(ops.Split)
-def _split(b, x, *, axis, output_num):
+def _lower_split(b, x, *, axis, output_num):
     count = len(b.types)
-    return _parts(b, x, axis, [kind[1][axis] for kind in b.types]) if count > 1 else x
+    return _write_split(b, x, axis, [kind[1][axis] for kind in b.types]) if count > 1 else x
 
 
-def _parts(b, x, axis, sizes):
+def _write_split(b, x, axis, sizes):
     count = len(sizes)
     axis %= x.rank
     shapes = [(*x.shape[:axis], n, *x.shape[axis + 1 :]) for n in sizes]
@@ -74,12 +74,12 @@ def _parts(b, x, axis, sizes):
 
 
 @lowerings.register(ops.BroadcastTo)
-def _broadcast_to(b, x, *, shape):
+def _lower_broadcast_to(b, x, *, shape):
     return b.expand(x, b.shape)
 
 
 @lowerings.register(ops.Tile)
-def _tile(b, x, *, multiples):
+def _lower_tile(b, x, *, multiples):
     extra = len(multiples) - x.rank
     if extra < 0:
         multiples = (*[1] * -extra, *multiples)
@@ -87,14 +87,14 @@ def _tile(b, x, *, multiples):
 
 
 @lowerings.register(ops.Pad)
-def _pad(b, x, *, paddings):
+def _lower_pad(b, x, *, paddings):
     if any(n < 0 for pair in paddings for n in pair):
         return NotImplemented
     return b.op("Pad", x, b.ints([p for p, _ in paddings] + [q for _, q in paddings]))
 
 
 @lowerings.register(ops.MirrorPad)
-def _mirror_pad(b, x, *, paddings, mode):
+def _lower_mirror_pad(b, x, *, paddings, mode):
     paddings = [tuple(map(int, pair)) for pair in np.asarray(paddings)]
     if mode != "REFLECT" or any(max(p) >= n for p, n in zip(paddings, x.shape, strict=True)):
         return NotImplemented
@@ -102,48 +102,52 @@ def _mirror_pad(b, x, *, paddings, mode):
 
 
 @lowerings.register(ops.Fill, ops.Zeros, ops.Ones)
-def _filled(b, *values, shape, **_):
+def _lower_fill(b, *values, shape, **_):
     value = values[0] if values else None
     if value is None:
         return NotImplemented
     return b.expand(b.cast(value, b.dtype), b.shape)
 
 
-def _alike(operator, number):
+def _register_fill_like(operator, number):
     @lowerings.register(operator)
     def lower(b: Builder, x: Value) -> Any:
         return b.expand(b.const(number, b.dtype), b.shape)
 
 
-_alike(ops.ZerosLike, 0)
-_alike(ops.OnesLike, 1)
+_register_fill_like(ops.ZerosLike, 0)
+_register_fill_like(ops.OnesLike, 1)
 
 
 @lowerings.register(ops.OneHot)
-def _one_hot(b, indices, on_value, off_value, *, depth, axis):
+def _lower_one_hot(b, indices, on_value, off_value, *, depth, axis):
     values = [b.reshape(b.cast(v, b.dtype), (1,)) for v in (off_value, on_value)]
-    inside = b.cast(indices, "int64")
-    made = b.op("OneHot", inside, b.const(np.int64(depth)), b.op("Concat", *values, axis=0), dtype=b.dtype, axis=axis)
-    # ONNX counts negative numbers from the end, in MindSpore they are none of the classes
-    at = axis % (indices.rank + 1)
-    inside.shape = indices.shape
-    none = b.unsqueeze(b.op("Less", inside, b.const(np.int64(0)), dtype="bool", shape=indices.shape), [at])
-    return b.op("Where", none, b.cast(off_value, b.dtype), made, dtype=b.dtype)
+    classes = b.cast(indices, "int64")
+    encoded = b.op(
+        "OneHot", classes, b.const(np.int64(depth)), b.op("Concat", *values, axis=0), dtype=b.dtype, axis=axis
+    )
+    # ONNX counts negative indices from the end; in MindSpore they belong to no class
+    new_axis = axis % (indices.rank + 1)
+    classes.shape = indices.shape
+    is_negative = b.unsqueeze(
+        b.op("Less", classes, b.const(np.int64(0)), dtype="bool", shape=indices.shape), [new_axis]
+    )
+    return b.op("Where", is_negative, b.cast(off_value, b.dtype), encoded, dtype=b.dtype)
 
 
 @lowerings.register(ops.DepthToSpace)
-def _depth_to_space(b, x, *, block_size):
+def _lower_depth_to_space(b, x, *, block_size):
     return b.op("DepthToSpace", x, blocksize=block_size) if x.is_float else NotImplemented
 
 
 @lowerings.register(ops.PixelShuffle)
-def _pixel_shuffle(b, x, *, upscale_factor):
+def _lower_pixel_shuffle(b, x, *, upscale_factor):
     if x.rank != 4 or not x.is_float:
         return NotImplemented
     return b.op("DepthToSpace", x, blocksize=upscale_factor, mode="CRD")
 
 
-def _triangle(operator, upper):
+def _register_triangle(operator, upper):
     @lowerings.register(operator)
     def lower(b: Builder, x: Value, *, diagonal: int) -> Any:
         if not x.is_float and x.dtype not in ("int32", "int64"):
@@ -152,5 +156,5 @@ def _triangle(operator, upper):
         return b.op("Trilu", wide, b.const(np.int64(diagonal)), upper=upper)
 
 
-_triangle(ops.Tril, 0)
-_triangle(ops.Triu, 1)
+_register_triangle(ops.Tril, 0)
+_register_triangle(ops.Triu, 1)

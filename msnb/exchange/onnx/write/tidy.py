@@ -1,4 +1,4 @@
-"""What is done to the nodes of a graph when all are written: unused ones go, biases go into layers, names get short."""
+"""Clean-up of the nodes of a model: remove unused ones, fold biases into layers, shorten names."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -10,177 +10,183 @@ Message = dict[str, Any]
 Values = Mapping[str, Value]
 
 
-def tidied(nodes: list[Message], outputs: set[str], values: Values) -> list[Message]:
-    """The nodes of a graph that its outputs depend on, as few as ONNX has for them.
+def optimize_nodes(nodes: list[Message], outputs: set[str], values: Values) -> list[Message]:
+    """Return the nodes that the outputs depend on, with Identity nodes and biases folded.
 
     Args:
         nodes (list[dict]): Node messages in order.
-        outputs (set[str]): Names that have to be there.
-        values (dict): Types of what is named in them.
+        outputs (set[str]): Names of the outputs.
+        values (dict): Types of the named values.
     """
-    nodes = _renamed(_used(nodes, outputs), outputs)
-    return _biased(nodes, outputs, values)
+    nodes = _fold_identities(_remove_unused(nodes, outputs), outputs)
+    return _fold_biases(nodes, outputs, values)
 
 
-def read_of(nodes: list[Message]) -> set[str]:
-    """Names that nodes read, those within included."""
-    found: set[str] = set()
+def names_read(nodes: list[Message]) -> set[str]:
+    """Return the names that nodes read, including nodes of subgraphs."""
+    names: set[str] = set()
     for node in nodes:
-        found.update(node["input"])
-        for graph in _graphs(node):
-            found |= read_of(graph["node"]) | _outputs(graph)
-    return found
+        names.update(node["input"])
+        for graph in _subgraphs_of(node):
+            names |= names_read(graph["node"]) | _output_names(graph)
+    return names
 
 
-def _graphs(node):
+def _subgraphs_of(node):
     return [a["g"] for a in node["attribute"] if "g" in a]
 
 
-def _outputs(graph):
+def _output_names(graph):
     return {value["name"] for value in graph["output"]}
 
 
-def _used(nodes, wanted):
-    """The nodes that something depends on."""
-    kept = []
+def _remove_unused(nodes, needed):
+    """Remove nodes without a used result."""
+    live_nodes = []
     for node in reversed(nodes):
-        if wanted.isdisjoint(node["output"]):
+        if needed.isdisjoint(node["output"]):
             continue
-        for graph in _graphs(node):
-            graph["node"] = _used(graph["node"], _outputs(graph))
-        wanted = wanted | read_of([node])
-        kept.append(node)
-    return kept[::-1]
+        for graph in _subgraphs_of(node):
+            graph["node"] = _remove_unused(graph["node"], _output_names(graph))
+        needed = needed | names_read([node])
+        live_nodes.append(node)
+    return live_nodes[::-1]
 
 
-def _readers(nodes, outputs):
-    """How many read each name."""
-    found = Counter(outputs)
+def _count_readers(nodes, outputs):
+    """Count the readers of each name."""
+    counts = Counter(outputs)
     for node in nodes:
-        found.update(node["input"])
-        for graph in _graphs(node):
-            found.update(read_of(graph["node"]) | _outputs(graph))
-    return found
+        counts.update(node["input"])
+        for graph in _subgraphs_of(node):
+            counts.update(names_read(graph["node"]) | _output_names(graph))
+    return counts
 
 
-def _renamed(nodes, outputs):
-    """The nodes with what only renames a result left out: it has the output's name at once."""
+def _fold_identities(nodes, outputs):
+    """Remove Identity nodes that only rename a result, which gets the name of the output."""
     by_result = {name: node for node in nodes for name in node["output"]}
-    readers = _readers(nodes, ())
-    kept = []
+    readers = _count_readers(nodes, ())
+    nodes_left = []
     for node in nodes:
-        kept.append(node)
+        nodes_left.append(node)
         if node["op_type"] != "Identity" or node["output"][0] not in outputs:
             continue
         source = node["input"][0]
-        made = by_result.get(source)
-        if made is None or readers[source] != 1:
+        producer = by_result.get(source)
+        if producer is None or readers[source] != 1:
             continue
-        made["output"] = [node["output"][0] if name == source else name for name in made["output"]]
-        kept.pop()
-    return kept
+        producer["output"] = [node["output"][0] if name == source else name for name in producer["output"]]
+        nodes_left.pop()
+    return nodes_left
 
 
 # ---------------------------------------------------------------------- biases
-def _biased(nodes, outputs, values):
-    """The nodes, with a bias as an input of the convolution or the product of matrices that it is added to.
+def _fold_biases(nodes, outputs, values):
+    """Make a bias an input of the convolution or matrix product that it is added to.
 
-    That node moves to where the sum stood, since the bias may be made after it.
+    The merged node takes the position of the sum, because the bias may be computed after the product.
     """
-    readers = _readers(nodes, outputs)
+    readers = _count_readers(nodes, outputs)
     by_result = {name: node for node in nodes for name in node["output"]}
-    gone, kept = set(), []
+    merged_names, nodes_left = set(), []
     for node in nodes:
-        for graph in _graphs(node):
-            graph["node"] = _biased(graph["node"], _outputs(graph), values)
-        kept.append(node)
+        for graph in _subgraphs_of(node):
+            graph["node"] = _fold_biases(graph["node"], _output_names(graph), values)
+        nodes_left.append(node)
         if node["op_type"] != "Add":
             continue
         for x, bias in (node["input"], node["input"][::-1]):
-            made = by_result.get(x)
-            if made is None or readers[x] != 1 or len(made["input"]) != 2:
+            product = by_result.get(x)
+            if product is None or readers[x] != 1 or len(product["input"]) != 2:
                 continue
-            vector = _bias_of(made, bias, by_result, values)
+            vector = _match_bias(product, bias, by_result, values)
             if vector is not None:
-                whole = _with_bias(made, vector, node["output"])
-                by_result[node["output"][0]] = whole
-                gone.add(made["name"])
-                kept[-1] = whole
+                merged = _merge_bias(product, vector, node["output"])
+                by_result[node["output"][0]] = merged
+                merged_names.add(product["name"])
+                nodes_left[-1] = merged
                 break
-    if not gone:
+    if not merged_names:
         return nodes
-    kept = [node for node in kept if node["name"] not in gone or len(node["input"]) == 3]
-    return _used(kept, set(outputs))  # reshaped biases are not asked for any more
+    nodes_left = [node for node in nodes_left if node["name"] not in merged_names or len(node["input"]) == 3]
+    return _remove_unused(nodes_left, set(outputs))  # removes the Reshape nodes of biases
 
 
-def _with_bias(made, vector, output):
-    op = "Gemm" if made["op_type"] == "MatMul" else made["op_type"]
-    return {**made, "op_type": op, "input": [*made["input"], vector], "output": output}
+def _merge_bias(product, vector, output):
+    op = "Gemm" if product["op_type"] == "MatMul" else product["op_type"]
+    return {**product, "op_type": op, "input": [*product["input"], vector], "output": output}
 
 
-def _bias_of(made, name, by_result, values):
-    """The name of the vector that is added, where a node takes one: a number for each channel or column."""
-    shapes = [_shape(values, n) for n in (*made["input"], name)]
+def _match_bias(product, name, by_result, values):
+    """Return the name of the added vector if the node accepts it as a bias per channel or column, else None."""
+    shapes = [_known_shape(values, n) for n in (*product["input"], name)]
     if None in shapes or "float" not in values[name].dtype:
         return None
     x, w, bias = shapes
-    if made["op_type"] in ("MatMul", "Gemm"):
-        turned = any(a["name"] == "transB" and a.get("i") for a in made["attribute"])
-        return name if len(x) == len(w) == 2 and bias == (w[0 if turned else 1],) else None
-    if made["op_type"] == "Conv":
+    if product["op_type"] in ("MatMul", "Gemm"):
+        is_transposed = any(a["name"] == "transB" and a.get("i") for a in product["attribute"])
+        return name if len(x) == len(w) == 2 and bias == (w[0 if is_transposed else 1],) else None
+    if product["op_type"] == "Conv":
         channels = w[0]
-    elif made["op_type"] == "ConvTranspose":
-        channels = w[1] * next((a.get("i", 1) for a in made["attribute"] if a["name"] == "group"), 1)
+    elif product["op_type"] == "ConvTranspose":
+        channels = w[1] * next((a.get("i", 1) for a in product["attribute"] if a["name"] == "group"), 1)
     else:
         return None
-    lined = (channels, *[1] * (len(w) - 2))
+    channel_shape = (channels, *[1] * (len(w) - 2))
     source = by_result.get(name)
-    if bias not in (lined, (1, *lined)) or source is None or source["op_type"] != "Reshape":
+    if bias not in (channel_shape, (1, *channel_shape)) or source is None or source["op_type"] != "Reshape":
         return None
-    return source["input"][0] if _shape(values, source["input"][0]) == (channels,) else None
+    return source["input"][0] if _known_shape(values, source["input"][0]) == (channels,) else None
 
 
-def _shape(values, name):
-    """Dimensions of a value; None where they are not known."""
+def _known_shape(values, name):
+    """Return the dimensions of a value, or None if they are unknown."""
     value = values.get(name)
     return None if value is None else value.shape
 
 
 # ---------------------------------------------------------------------- names
-def named(nodes: list[Message], kept: set[str], calls: Mapping[str, str]) -> None:
-    """Call a node that is the only one of an operator's call as the call, and results as their nodes. A branch or
-    a loop is a node of its call, and what is within it stands in the scope of that.
+def rename_nodes(nodes: list[Message], fixed_names: set[str], calls: Mapping[str, str]) -> None:
+    """Name a node after its operator call if it is the only one, and results after their nodes.
+
+    A branch or a loop is a node of its call; nodes of its subgraphs are in the scope of that call.
 
     Args:
         nodes (list[dict]): Node messages; they get their names.
-        kept (set[str]): Results that have a name already.
+        fixed_names (set[str]): Results whose names do not change.
         calls (dict): {name of a node: name of the call}.
     """
-    own = [(node, calls.get(node["name"])) for node in _every(nodes)]
-    within = {id(inner) for node, call in own for inner in _within(node) if calls.get(inner["name"]) == call}
-    counts = Counter(call for node, call in own if id(node) not in within)
+    nodes_and_calls = [(node, calls.get(node["name"])) for node in _walk_nodes(nodes)]
+    inner_ids = {
+        id(inner)
+        for node, call in nodes_and_calls
+        for inner in _walk_subgraphs(node)
+        if calls.get(inner["name"]) == call
+    }
+    counts = Counter(call for node, call in nodes_and_calls if id(node) not in inner_ids)
     new = {}
-    for node, call in own:
-        node["name"] = call if call and counts[call] == 1 and id(node) not in within else node["name"]
+    for node, call in nodes_and_calls:
+        node["name"] = call if call and counts[call] == 1 and id(node) not in inner_ids else node["name"]
         for number, name in enumerate(node["output"]):
-            if name and name not in kept:
+            if name and name not in fixed_names:
                 new[name] = f"{node['name']}.{number}" if number else node["name"]
-    for node, _ in own:
+    for node, _ in nodes_and_calls:
         node["input"] = [new.get(name, name) for name in node["input"]]
         node["output"] = [new.get(name, name) for name in node["output"]]
-        for graph in _graphs(node):
+        for graph in _subgraphs_of(node):
             for value in graph["output"]:
                 value["name"] = new.get(value["name"], value["name"])
 
 
-def _every(nodes):
-    """The nodes, and those of graphs within."""
+def _walk_nodes(nodes):
+    """Yield the nodes and those of all their subgraphs."""
     for node in nodes:
         yield node
-        yield from _within(node)
+        yield from _walk_subgraphs(node)
 
 
-def _within(node):
-    """The nodes of graphs that a node has, and of those within."""
-    for graph in _graphs(node):
-        yield from _every(graph["node"])
+def _walk_subgraphs(node):
+    """Yield the nodes of all subgraphs of a node."""
+    for graph in _subgraphs_of(node):
+        yield from _walk_nodes(graph["node"])

@@ -1,4 +1,4 @@
-"""JAX's primitives in ONNX: what an operator without a lowering of its own is written as.
+"""Lowerings of JAX primitives to ONNX, used for the kernels of operators without a lowering.
 
 Each function takes the inputs and the parameters of one equation. Names and meanings are those of `jax.lax`.
 """
@@ -6,6 +6,6 @@ Each function takes the inputs and the parameters of one equation. Names and mea
 from . import shapes  # noqa: F401 - registers
 from .elements import arithmetic, cast_as_xla, compare
 from .reductions import reduced
-from .shapes import start_of
+from .shapes import clamped_starts
 
-__all__ = ["arithmetic", "cast_as_xla", "compare", "reduced", "start_of"]
+__all__ = ["arithmetic", "cast_as_xla", "clamped_starts", "compare", "reduced"]

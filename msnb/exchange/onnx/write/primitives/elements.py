@@ -1,4 +1,4 @@
-"""Primitives that work element by element: functions, comparisons, logic and casts."""
+"""Elementwise primitives: functions, comparisons, logic and casts."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,7 @@ import numpy as np
 from ..builder import Builder, Value, primitives
 
 
-def _unary(name, op, real=False):
+def _register_unary(name, op, real=False):
     @primitives.register(name)
     def lower(b: Builder, x: Value, **_: Any) -> Value:
         kind = b.computing(x.dtype)
@@ -39,61 +39,61 @@ for _name, _op in {
     "abs": "Abs",
     "sign": "Sign",
 }.items():
-    _unary(_name, _op)
+    _register_unary(_name, _op)
 
 
 @primitives.register(
     "copy", "copy_p", "stop_gradient", "reduce_precision", "optimization_barrier", "sharding_constraint"
 )
-def _same(b, *values, **_):
+def _pass_through(b, *values, **_):
     return values
 
 
 @primitives.register("square")
-def _square(b, x, **_):
+def _lower_square(b, x, **_):
     return b.op("Mul", x, x)
 
 
 @primitives.register("integer_pow")
-def _integer_pow(b, x, y, **_):
+def _lower_integer_pow(b, x, y, **_):
     return b.op("Pow", x, b.like(y, x))
 
 
 @primitives.register("pow")
-def _pow(b, x, y, **_):
+def _lower_pow(b, x, y, **_):
     return b.op("Pow", x, b.cast(y, x.dtype))
 
 
 @primitives.register("rsqrt")
-def _rsqrt(b, x, **_):
+def _lower_rsqrt(b, x, **_):
     return b.op("Reciprocal", b.op("Sqrt", x))
 
 
 @primitives.register("cbrt")
-def _cbrt(b, x, **_):
+def _lower_cbrt(b, x, **_):
     return b.op("Mul", b.op("Sign", x), b.op("Pow", b.op("Abs", x), b.like(1 / 3, x)))
 
 
 @primitives.register("exp2")
-def _exp2(b, x, **_):
+def _lower_exp2(b, x, **_):
     return b.op("Exp", b.op("Mul", x, b.like(float(np.log(2)), x)))
 
 
 @primitives.register("log2")
-def _log2(b, x, **_):
+def _lower_log2(b, x, **_):
     return b.op("Div", b.op("Log", x), b.like(float(np.log(2)), x))
 
 
 @primitives.register("one_minus_square")
-def _one_minus_square(b, x, **_):
+def _lower_one_minus_square(b, x, **_):
     """1 - x * x without the loss of digits near 1 and -1."""
     one = b.like(1, x)
     return b.op("Mul", b.op("Add", one, x), b.op("Sub", one, x))
 
 
 @primitives.register("polynomial")
-def _polynomial(b, x, *coefficients, **_):
-    """The coefficient of the highest power comes last (Horner's scheme)."""
+def _lower_polynomial(b, x, *coefficients, **_):
+    """Evaluate a polynomial by Horner's scheme. The coefficient of the highest power is the last one."""
     total = coefficients[-1]
     for coefficient in reversed(coefficients[:-1]):
         total = b.op("Add", b.op("Mul", total, x), coefficient)
@@ -101,8 +101,9 @@ def _polynomial(b, x, *coefficients, **_):
 
 
 @primitives.register("log1p")
-def _log1p(b, x, **_):
-    """log(1 + x) loses the digits of a small x; x * log(u) / (u - 1) with u = 1 + x, which rounds alike, does not."""
+def _lower_log1p(b, x, **_):
+    """Compute log(1 + x) as x * log(u) / (u - 1) with u = 1 + x."""
+    # log(1 + x) loses the digits of a small x. The ratio does not: both terms round alike.
     one = b.like(1, x)
     u = b.op("Add", one, x)
     less = b.op("Sub", u, one)
@@ -114,20 +115,20 @@ def _log1p(b, x, **_):
 
 
 @primitives.register("expm1")
-def _expm1(b, x, **_):
-    """exp(x) - 1 without the loss of digits near 0: tanh(x / 2) * (exp(x) + 1)."""
+def _lower_expm1(b, x, **_):
+    """Compute exp(x) - 1; near 0 as tanh(x / 2) * (exp(x) + 1), which keeps the digits."""
     small = b.op("Less", b.op("Abs", x), b.like(1, x), dtype="bool")
     near = b.op("Mul", b.op("Tanh", b.op("Mul", x, b.like(0.5, x))), b.op("Add", b.op("Exp", x), b.like(1, x)))
     return b.op("Where", small, near, b.op("Sub", b.op("Exp", x), b.like(1, x)), dtype=x.dtype)
 
 
 @primitives.register("erfc")
-def _erfc(b, x, **_):
+def _lower_erfc(b, x, **_):
     return b.op("Sub", b.like(1, x), b.op("Erf", x))
 
 
 @primitives.register("round")
-def _round(b, x, rounding_method=1, **_):
+def _lower_round(b, x, rounding_method=1, **_):
     if int(rounding_method) == 1:  # to even
         return b.op("Round", x)
     up = b.op("Floor", b.op("Add", b.op("Abs", x), b.like(0.5, x)))
@@ -135,44 +136,44 @@ def _round(b, x, rounding_method=1, **_):
 
 
 @primitives.register("is_finite")
-def _is_finite(b, x, **_):
+def _lower_is_finite(b, x, **_):
     x = b.cast(x, "float32") if x.dtype in ("float16", "bfloat16") else x
     bad = b.op("Or", b.op("IsNaN", x, dtype="bool"), b.op("IsInf", x, dtype="bool"), dtype="bool")
     return b.op("Not", bad)
 
 
-def _binary(name, op):
+def _register_binary(name, op):
     @primitives.register(name)
     def lower(b: Builder, *values: Value, **_: Any) -> Value:
         return arithmetic(b, op, values)
 
 
 def arithmetic(b: Builder, op: str, values: Sequence[Value]) -> Value:
-    """An operation on values of the type of the result."""
+    """Apply a binary operation to values, in the type of the result."""
     kind = b.computing(b.dtype)
-    made = b.cast(values[0], kind)
+    result = b.cast(values[0], kind)
     for value in values[1:]:
-        made = b.op(op, made, b.cast(value, kind))
-    return made
+        result = b.op(op, result, b.cast(value, kind))
+    return result
 
 
 for _name, _op in {"add": "Add", "sub": "Sub", "mul": "Mul", "AddN": "Add"}.items():
-    _binary(_name, _op)
+    _register_binary(_name, _op)
 
 
 @primitives.register("div")
-def _div(b, x, y, **_):
+def _lower_div(b, x, y, **_):
     return arithmetic(b, "Div", (x, y))
 
 
 @primitives.register("rem")
-def _rem(b, x, y, **_):
-    """The rest has the sign of the dividend, as C's fmod."""
+def _lower_rem(b, x, y, **_):
+    """Compute the remainder with the sign of the dividend, like C's fmod."""
     kind = b.computing(x.dtype)
     return b.op("Mod", b.cast(x, kind), b.cast(y, kind), fmod=1)
 
 
-def _extreme(name, op, logic):
+def _register_extreme(name, op, logic):
     @primitives.register(name)
     def lower(b: Builder, x: Value, y: Value, **_: Any) -> Value:
         if x.dtype == "bool":
@@ -180,40 +181,40 @@ def _extreme(name, op, logic):
         return arithmetic(b, op, (x, y))
 
 
-_extreme("max", "Max", "Or")
-_extreme("min", "Min", "And")
+_register_extreme("max", "Max", "Or")
+_register_extreme("min", "Min", "And")
 
 
 @primitives.register("clamp")
-def _clamp(b, low, x, high, **_):
+def _lower_clamp(b, low, x, high, **_):
     return arithmetic(b, "Min", (b.op("Max", b.cast(x, b.computing(x.dtype)), b.cast(low, b.computing(x.dtype))), high))
 
 
 @primitives.register("atan2")
-def _atan2(b, y, x, **_):
-    """The angle of a point, by quadrant."""
+def _lower_atan2(b, y, x, **_):
+    """Compute the angle of a point, by quadrant."""
     zero, pi = b.like(0, x), b.like(float(np.pi), x)
-    flat = b.op("Equal", x, zero, dtype="bool")
-    base = b.op("Atan", b.op("Div", y, b.op("Where", flat, b.like(1, x), x, dtype=x.dtype)))
+    is_vertical = b.op("Equal", x, zero, dtype="bool")
+    base = b.op("Atan", b.op("Div", y, b.op("Where", is_vertical, b.like(1, x), x, dtype=x.dtype)))
     below = b.op("Less", y, zero, dtype="bool")
     turned = b.op("Where", below, b.op("Sub", base, pi), b.op("Add", base, pi), dtype=x.dtype)
     left = b.op("Where", b.op("Less", x, zero, dtype="bool"), turned, base, dtype=x.dtype)
-    upright = b.op("Mul", b.op("Sign", y), b.like(float(np.pi / 2), x))
-    return b.op("Where", flat, upright, left, dtype=x.dtype)
+    vertical = b.op("Mul", b.op("Sign", y), b.like(float(np.pi / 2), x))
+    return b.op("Where", is_vertical, vertical, left, dtype=x.dtype)
 
 
 # ---------------------------------------------------------------------- comparisons and logic
 def compare(b: Builder, op: str, x: Value, y: Value) -> Value:
-    """A comparison of two values of one type; `NotEqual` is none of ONNX's."""
+    """Compare two values in their common type. `NotEqual` is written as Not(Equal): ONNX has no such operator."""
     x, y = b.common(x, y)
     if x.dtype == "bool" and op not in ("Equal", "NotEqual"):
         x, y = b.cast(x, "int32"), b.cast(y, "int32")
     kind = b.computing(x.dtype)
-    made = b.op("Equal" if op == "NotEqual" else op, b.cast(x, kind), b.cast(y, kind), dtype="bool")
-    return b.op("Not", made) if op == "NotEqual" else made
+    result = b.op("Equal" if op == "NotEqual" else op, b.cast(x, kind), b.cast(y, kind), dtype="bool")
+    return b.op("Not", result) if op == "NotEqual" else result
 
 
-def _comparison(name, op):
+def _register_comparison(name, op):
     @primitives.register(name)
     def lower(b: Builder, x: Value, y: Value, **_: Any) -> Value:
         return compare(b, op, x, y)
@@ -227,30 +228,30 @@ for _name, _op in {
     "gt": "Greater",
     "ge": "GreaterOrEqual",
 }.items():
-    _comparison(_name, _op)
+    _register_comparison(_name, _op)
 
 
-def _logic(name, op, bits):
+def _register_logical(name, op, bits):
     @primitives.register(name)
     def lower(b: Builder, *values: Value, **_: Any) -> Value:
         return b.op(op if values[0].dtype == "bool" else bits, *values)
 
 
-_logic("and", "And", "BitwiseAnd")
-_logic("or", "Or", "BitwiseOr")
-_logic("xor", "Xor", "BitwiseXor")
-_logic("not", "Not", "BitwiseNot")
+_register_logical("and", "And", "BitwiseAnd")
+_register_logical("or", "Or", "BitwiseOr")
+_register_logical("xor", "Xor", "BitwiseXor")
+_register_logical("not", "Not", "BitwiseNot")
 
 
 @primitives.register("shift_left")
-def _shift_left(b, x, y, **_):
+def _lower_shift_left(b, x, y, **_):
     power = b.cast(b.op("Pow", b.const(2.0, "float64"), b.cast(y, "float64")), b.computing(x.dtype))
     return b.op("Mul", b.cast(x, b.computing(x.dtype)), power)
 
 
 @primitives.register("shift_right_logical", "shift_right_arithmetic")
-def _shift_right(b, x, y, **_):
-    """Floor of x / 2 ** y, for numbers that are not negative; a logical shift of others has no form."""
+def _lower_shift_right(b, x, y, **_):
+    """Compute floor(x / 2 ** y). A logical shift of negative numbers has no form."""
     if x.dtype == "bool":
         return NotImplemented
     power = b.cast(b.op("Pow", b.const(2.0, "float64"), b.cast(y, "float64")), "float64")
@@ -258,25 +259,25 @@ def _shift_right(b, x, y, **_):
 
 
 @primitives.register("select_n")
-def _select_n(b, which, *cases, **_):
+def _lower_select_n(b, which, *cases, **_):
     if which.dtype != "bool" and len(cases) > 2:
-        made = cases[-1]
+        result = cases[-1]
         for number in range(len(cases) - 2, -1, -1):
-            chosen = b.op("LessOrEqual", which, b.like(number, which), dtype="bool")
-            made = b.op("Where", chosen, cases[number], made, dtype=made.dtype)
-        return made
+            is_selected = b.op("LessOrEqual", which, b.like(number, which), dtype="bool")
+            result = b.op("Where", is_selected, cases[number], result, dtype=result.dtype)
+        return result
     kind = b.computing(cases[0].dtype) if cases[0].dtype != "uint8" else "uint8"
     first, second = (b.cast(c, kind) for c in cases)
     return b.op("Where", b.cast(which, "bool"), second, first, dtype=kind)
 
 
 @primitives.register("convert_element_type")
-def _convert(b, x, **_):
+def _lower_convert(b, x, **_):
     return cast_as_xla(b, x, b.dtype)
 
 
 def cast_as_xla(b: Builder, x: Value, dtype: str) -> Value:
-    """A cast; to whole numbers by way of int64, since what does not fit wraps."""
+    """Cast a value. A float is cast to a narrow integer type through int64, so that it wraps as in XLA."""
     if x.is_float and dtype.startswith(("int", "uint")) and dtype not in ("int32", "int64"):
         x = b.op("Cast", x, dtype="int64", shape=x.shape, to=7)
     return b.cast(x, dtype)

@@ -1,4 +1,4 @@
-"""Primitives that sum: reductions, running sums, products of matrices and convolutions."""
+"""Primitives that reduce: reductions, cumulative operations, matrix products and convolutions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from ..builder import Builder, Refused, Value, primitives
-from .shapes import pad, spread
+from .shapes import interleave, pad
 
 
 def reduced(b: Builder, op: str, x: Value, axes: Sequence[int], keep: bool = False) -> Value:
-    """A reduction over these axes; over none it is the value itself."""
+    """Reduce a value over axes. Without axes it is returned unchanged."""
     if not axes:
         return x
     kind = b.computing(x.dtype)
@@ -19,50 +19,50 @@ def reduced(b: Builder, op: str, x: Value, axes: Sequence[int], keep: bool = Fal
     return b.op(op, b.cast(x, kind), b.ints(axes), keepdims=int(keep))
 
 
-def _reduction(name, op):
+def _register_reduction(name, op):
     @primitives.register(name)
     def lower(b: Builder, x: Value, axes: Sequence[int], **_: Any) -> Value:
         if x.dtype == "bool":
-            made = reduced(b, {"ReduceSum": "ReduceMax"}.get(op, op), b.cast(x, "int32"), axes)
-            return b.cast(made, "bool")
+            result = reduced(b, {"ReduceSum": "ReduceMax"}.get(op, op), b.cast(x, "int32"), axes)
+            return b.cast(result, "bool")
         return reduced(b, op, x, axes)
 
 
-_reduction("reduce_sum", "ReduceSum")
-_reduction("reduce_max", "ReduceMax")
-_reduction("reduce_min", "ReduceMin")
-_reduction("reduce_prod", "ReduceProd")
+_register_reduction("reduce_sum", "ReduceSum")
+_register_reduction("reduce_max", "ReduceMax")
+_register_reduction("reduce_min", "ReduceMin")
+_register_reduction("reduce_prod", "ReduceProd")
 
 
-def _reduce_logic(name, op):
+def _register_logical_reduction(name, op):
     @primitives.register(name)
     def lower(b: Builder, x: Value, axes: Sequence[int], **_: Any) -> Value:
         return b.cast(reduced(b, op, b.cast(x, "int32"), axes), "bool")
 
 
-_reduce_logic("reduce_and", "ReduceMin")
-_reduce_logic("reduce_or", "ReduceMax")
+_register_logical_reduction("reduce_and", "ReduceMin")
+_register_logical_reduction("reduce_or", "ReduceMax")
 
 
-def _arg(name, op):
+def _register_arg_extreme(name, op):
     @primitives.register(name)
     def lower(b: Builder, x: Value, axes: Sequence[int], **_: Any) -> Value:
         kind = "int32" if x.dtype == "bool" else b.computing(x.dtype)
         return b.op(op, b.cast(x, kind), dtype="int64", axis=axes[0], keepdims=0)
 
 
-_arg("argmax", "ArgMax")
-_arg("argmin", "ArgMin")
+_register_arg_extreme("argmax", "ArgMax")
+_register_arg_extreme("argmin", "ArgMin")
 
 
 @primitives.register("cumsum")
-def _cumsum(b, x, axis, reverse=False, **_):
+def _lower_cumsum(b, x, axis, reverse=False, **_):
     kind = b.computing(x.dtype)
     return b.op("CumSum", b.cast(x, kind), b.const(np.int64(axis)), reverse=int(reverse))
 
 
-def _running(name, op):
-    """A running product or extreme: every prefix is reduced, of a square with what is to come masked."""
+def _register_cumulative(name, op):
+    """Register a cumulative product or extreme: a reduction of a square in which later elements are masked."""
 
     @primitives.register(name)
     def lower(b: Builder, x: Value, axis: int, reverse: bool = False, **_: Any) -> Value:
@@ -74,28 +74,28 @@ def _running(name, op):
             fill = edges(kind).min if op == "ReduceMax" else edges(kind).max
         mask = np.tri(count, dtype=bool)
         mask = (mask.T if reverse else mask).reshape((1,) * axis + (count, count) + (1,) * (rank - axis - 1))
-        wide = b.unsqueeze(b.cast(x, kind), [axis])
-        square = b.op("Where", b.const(mask), wide, b.const(np.asarray(fill, kind)), dtype=kind)
+        expanded = b.unsqueeze(b.cast(x, kind), [axis])
+        square = b.op("Where", b.const(mask), expanded, b.const(np.asarray(fill, kind)), dtype=kind)
         return reduced(b, op, square, [axis + 1])
 
 
-_running("cumprod", "ReduceProd")
-_running("cummax", "ReduceMax")
-_running("cummin", "ReduceMin")
+_register_cumulative("cumprod", "ReduceProd")
+_register_cumulative("cummax", "ReduceMax")
+_register_cumulative("cummin", "ReduceMin")
 
 
 # ---------------------------------------------------------------------- products
 @primitives.register("dot_general")
-def _dot_general(b, x, y, dimension_numbers, **_):
-    """Einsum over letters, unless it is a product of matrices as ONNX has it."""
+def _lower_dot_general(b, x, y, dimension_numbers, **_):
+    """Write a MatMul where the axes permit it, else an Einsum."""
     (left, right), (batch_left, batch_right) = dimension_numbers
     kind = b.computing(b.dtype)
     x, y = b.cast(x, kind), b.cast(y, kind)
     n, m = len(x.shape), len(y.shape)
     batches = len(batch_left)
     if tuple(batch_left) == tuple(range(batches)) == tuple(batch_right) and len(left) == 1:
-        plain = n == m == batches + 2
-        if plain:
+        is_matmul = n == m == batches + 2
+        if is_matmul:
             if left[0] == n - 2:
                 x = b.transpose(x, [*range(batches), n - 1, n - 2])
             if right[0] == m - 1:
@@ -108,17 +108,19 @@ def _dot_general(b, x, y, dimension_numbers, **_):
     second = [next(letters) for _ in range(m)]
     for i, j in (*zip(left, right, strict=True), *zip(batch_left, batch_right, strict=True)):
         second[j] = first[i]
-    kept = [first[i] for i in batch_left]
-    kept += [first[i] for i in range(n) if i not in left and i not in batch_left]
-    kept += [second[i] for i in range(m) if i not in right and i not in batch_right]
+    output_letters = [first[i] for i in batch_left]
+    output_letters += [first[i] for i in range(n) if i not in left and i not in batch_left]
+    output_letters += [second[i] for i in range(m) if i not in right and i not in batch_right]
     if kind in ("int8", "uint8", "int16"):
         raise Refused(f"ONNX has no products of {kind}")
-    return b.op("Einsum", x, y, equation=f"{''.join(first)},{''.join(second)}->{''.join(kept)}")
+    return b.op("Einsum", x, y, equation=f"{''.join(first)},{''.join(second)}->{''.join(output_letters)}")
 
 
 @primitives.register("conv_general_dilated")
-def _conv(b, x, w, window_strides, padding, lhs_dilation, rhs_dilation, dimension_numbers, feature_group_count, **more):
-    """Conv, after its axes are in ONNX's order; a dilated input is spread with zeros."""
+def _lower_conv(
+    b, x, w, window_strides, padding, lhs_dilation, rhs_dilation, dimension_numbers, feature_group_count, **more
+):
+    """Write a Conv after transposition to ONNX's axis order. A dilated input is interleaved with zeros."""
     if more.get("batch_group_count", 1) != 1:
         raise Refused("ONNX has no convolution in groups of the batch")
     data, kernel, out = dimension_numbers
@@ -126,11 +128,11 @@ def _conv(b, x, w, window_strides, padding, lhs_dilation, rhs_dilation, dimensio
     zero = b.like(0, x)
     for axis, gap in enumerate(lhs_dilation):
         if gap > 1:
-            x = spread(b, x, zero, axis + 2, gap - 1)
+            x = interleave(b, x, zero, axis + 2, gap - 1)
     if any(n < 0 for pair in padding for n in pair):
         x = pad(b, x, zero, ((0, 0, 0), (0, 0, 0), *((min(p, 0), min(q, 0), 0) for p, q in padding)))
         padding = [(max(p, 0), max(q, 0)) for p, q in padding]
-    made = b.op(
+    result = b.op(
         "Conv",
         x,
         w,
@@ -139,4 +141,4 @@ def _conv(b, x, w, window_strides, padding, lhs_dilation, rhs_dilation, dimensio
         dilations=list(rhs_dilation),
         group=feature_group_count,
     )
-    return b.transpose(made, [int(i) for i in np.argsort(out)])
+    return b.transpose(result, [int(i) for i in np.argsort(out)])
