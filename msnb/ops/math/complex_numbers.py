@@ -1,6 +1,7 @@
 """Complex numbers and their parts."""
 
 import jax.numpy as jnp
+from jax import lax
 
 from msnb.common.kinds import Ints
 from msnb.core.cases import F, Flags, I, Values, case, refused
@@ -112,7 +113,7 @@ def _from_parts(op, **parts):
         jnp.broadcast_shapes(real.shape, imag.shape)
     except ValueError:
         raise ValueError(f"For '{op}', the shapes should broadcast, but got {real.shape} and {imag.shape}.") from None
-    return real + 1j * imag
+    return lax.complex(*jnp.broadcast_arrays(real, imag))  # a product with 1j makes NaN of an infinite part
 
 
 _PARTS = frozenset(t for t in FLOAT if t.itemsize in (4, 8))

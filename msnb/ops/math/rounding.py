@@ -288,7 +288,18 @@ def _sign_into(self: Tensor) -> Tensor:
 )
 def NextAfter(x, y):
     """The next number of the element type from the first operand towards the second."""
-    return jnp.nextafter(jax.lax.stop_gradient(x), jax.lax.stop_gradient(y))
+    return _next_after(x, y)
+
+
+@jax.custom_jvp
+def _next_after(x, y):
+    return jnp.nextafter(x, y)
+
+
+@_next_after.defjvp
+def _move_with_the_first(operands, tangents):
+    result = jnp.nextafter(*operands)
+    return result, jnp.broadcast_to(tangents[0], result.shape)
 
 
 @spelling(Sign, function="sgn", method="sgn")

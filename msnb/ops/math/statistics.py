@@ -202,6 +202,10 @@ def _middle(op, input, axis, keepdims, ignore_nan):
     else:
         middle = (input.shape[axis] - 1) // 2
         place = jax.lax.slice_in_dim(order, middle, middle + 1, axis=axis)
+        if jnp.issubdtype(input.dtype, jnp.floating):
+            unknown = jnp.isnan(input)  # one NaN makes the median NaN: the place is that of the first
+            first = jnp.argmax(unknown, axis, keepdims=True).astype(place.dtype)
+            place = jnp.where(jnp.any(unknown, axis, keepdims=True), first, place)
     value = jnp.take_along_axis(input, place, axis)
     place = place.astype(jnp.int64)
     return (value, place) if keepdims else (jnp.squeeze(value, axis), jnp.squeeze(place, axis))
