@@ -1,14 +1,15 @@
 """Sequences, images and volumes in another size."""
 
 import jax.numpy as jnp
-from jax import lax
 
 from msnb.common.kinds import Bool, OneOf, Optional, Shape, Value, check
 from msnb.core.cases import F, case, refused
 from msnb.core.declare import also_called, operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
+from msnb.ops._half import widened
 from msnb.ops._shapes import shapes
+from msnb.ops.nn._neighbours import weigh_neighbours
 from msnb.ops.nn.adaptive_pool import AdaptiveAvgPool1D, AdaptiveAvgPool2D, AdaptiveAvgPool3D
 from msnb.ops.nn.resize import lerp_matrix, nearest_index
 
@@ -39,8 +40,8 @@ def _Resize(x, *, size: Shape, linear: Bool, align_corners: Bool, steps: Optiona
     for axis, (new, step) in enumerate(zip(size, steps or (None,) * len(size), strict=True), start=2):
         old = x.shape[axis]
         if linear:
-            matrix = jnp.asarray(lerp_matrix(old, new, align_corners, not align_corners, step), x.dtype)
-            x = jnp.moveaxis(jnp.tensordot(x, matrix, ((axis,), (1,)), precision=lax.Precision.HIGHEST), -1, axis)
+            matrix = lerp_matrix(old, new, align_corners, not align_corners, step)
+            x = weigh_neighbours(widened(x), axis, matrix).astype(x.dtype)
         elif new % old == 0 and step is None:
             x = jnp.repeat(x, new // old, axis=axis)
         else:
