@@ -6,6 +6,7 @@ from jax import lax
 from msnb.common.kinds import Ints
 from msnb.core.cases import F, Flags, I, Values, case, refused
 from msnb.core.declare import operator, spelling, standing_for
+from msnb.core.generations import differs
 from msnb.core.tensor import Tensor
 from msnb.ops._check import ANY, COMPLEX, FLOAT, axis_in, dtype_in, same_dtype, tensor_argument
 from msnb.ops._kinks import magnitude
@@ -75,8 +76,26 @@ def ComplexAbs(x):
     return magnitude(x)
 
 
-spelling(Real, method="real")(property(lambda self: Real.functional(self), doc="The real part of each element."))
-spelling(Imag, method="imag")(property(lambda self: Imag.functional(self), doc="The imaginary part of each element."))
+spelling(Real, method="real", generation=1)(
+    property(lambda self: Real.functional(self), doc="The real part of each element.")
+)
+spelling(Imag, method="imag", generation=1)(
+    property(lambda self: Imag.functional(self), doc="The imaginary part of each element.")
+)
+
+
+@differs("it is a method and no property")
+@spelling(Real, method="real", generation=2)
+def _real_of(self: Tensor) -> Tensor:
+    """The real part of each element."""
+    return Real.functional(self)
+
+
+@differs("it is a method and no property")
+@spelling(Imag, method="imag", generation=2)
+def _imag_of(self: Tensor) -> Tensor:
+    """The imaginary part of each element."""
+    return Imag.functional(self)
 
 
 @operator

@@ -208,6 +208,12 @@ def round_(input: Tensor, *, decimals: int = 0) -> Tensor:
     return Round.functional(input * scale) / scale
 
 
+@spelling(Round, method="__round__")
+def _round_of(self: Tensor) -> Tensor:
+    """The whole number nearest to each element, in the element type of the Tensor: Python's `round`."""
+    return Round.functional(self)
+
+
 @spelling(Round, numpy=("around", "round"))
 def around(a: ArrayLike, decimals: Int = 0) -> Tensor:
     """Numbers rounded to a number of decimals; halves go to the even one.

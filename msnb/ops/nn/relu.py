@@ -123,7 +123,7 @@ def ReLUV2(input_x):
     if input_x.ndim != 4:
         raise ValueError(f"For 'ReLUV2', 'input_x' should have 4 dimensions, but got shape {input_x.shape}.")
     positive = input_x > 0
-    return jnp.where(positive, input_x, jnp.zeros_like(input_x)), positive.astype(jnp.uint8)
+    return jnp.where(input_x <= 0, jnp.zeros_like(input_x), input_x), positive.astype(jnp.uint8)  # NaN stays NaN
 
 
 @operator
@@ -215,7 +215,7 @@ def Threshold(input, *, thr: Float, value: Float):
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.tensor_only("Threshold", "input", input)
-    return jnp.where(input > thr, input, jnp.full_like(input, value))
+    return jnp.where(input <= thr, jnp.full_like(input, value), input)  # NaN stays NaN
 
 
 @operator(functional="hardtanh", generation=2)
