@@ -13,8 +13,8 @@ def widened(x):
 
 
 def rounded(x, *inputs):
-    """`x` in the element type of `inputs`, where those that are Tensors have one; else as it is."""
-    dtypes = {i.dtype for i in inputs if isinstance(i, Tensor)}
+    """`x` in the floating element type of `inputs`, where those that are Tensors have one; else as it is."""
+    dtypes = {i.dtype for i in inputs if isinstance(i, Tensor) and i.is_floating_point()}
     return _cast(x, dtypes.pop()) if len(dtypes) == 1 and x.dtype not in dtypes else x
 
 
