@@ -90,7 +90,7 @@ class _GradFunction:
         return compile.call(*this._graph_call(args, kwargs, with_root=True))
 
     def _by_position(self, args, kwargs):
-        """The arguments with those by keyword in their positions: they are inputs, and have gradients like the others."""
+        """The arguments with those by keyword in their positions: these are inputs, and have gradients, too."""
         sens = args[-1:] if self.flags[2] and "sens" not in kwargs else ()
         inputs = args[: len(args) - len(sens)]
         names = [name for name in self.argument_names[len(inputs) :] if name != "sens"]
