@@ -52,6 +52,36 @@ def test_pools_that_tell_places_take_whole_numbers():
     assert pooled.asnumpy().item() == 7 and places.asnumpy().item() == 7
 
 
+WHOLE = np.array([-2, 2, 4], np.int32)
+COMPLEX = np.array([1 + 1j, 2], np.complex64)
+RESULTS = {  # call -> the element type and the values, as MindSpore 2.7.1 and numpy have them
+    "leaky_relu": (lambda: ops.leaky_relu(Tensor(WHOLE)), "int32", [0, 2, 4]),
+    "hardswish": (lambda: ops.hardswish(Tensor(WHOLE)), "int32", [0, 1, 4]),
+    "hardsigmoid": (lambda: ops.hardsigmoid(Tensor(WHOLE)), "int32", [0, 0, 1]),
+    "tanhshrink": (lambda: ops.tanhshrink(Tensor(WHOLE)), "float32", WHOLE - np.tanh(WHOLE)),
+    "l1_loss": (lambda: ops.l1_loss(Tensor(WHOLE), Tensor(WHOLE + 3), "none"), "int32", [3, 3, 3]),
+    "mean of l1_loss": (lambda: ops.l1_loss(Tensor(WHOLE), Tensor(WHOLE + 3)), "int32", 3),
+    "vector_norm": (lambda: ops.vector_norm(Tensor(WHOLE)), "float32", np.sqrt(24)),
+    "matrix_norm": (lambda: ops.matrix_norm(Tensor(np.diag(WHOLE))), "float32", np.sqrt(24)),
+    "MatMul": (
+        lambda: P.MatMul()(Tensor(np.array([[1], [2]], np.uint8)), Tensor(np.array([[3]], np.uint8))),
+        "uint8",
+        [[3], [6]],
+    ),
+    "log1p": (lambda: ops.log1p(Tensor(COMPLEX)), "complex64", np.log1p(COMPLEX)),
+    "xlogy": (lambda: ops.xlogy(Tensor(COMPLEX), Tensor(COMPLEX)), "complex64", COMPLEX * np.log(COMPLEX)),
+    "logsigmoid": (lambda: ops.logsigmoid(Tensor(COMPLEX)), "complex64", -np.log(1 + np.exp(-COMPLEX))),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_has_the_element_type_of_mindspore(name):
+    call, dtype, values = RESULTS[name]
+    result = call().asnumpy()
+    assert result.dtype == dtype
+    np.testing.assert_allclose(result, values, rtol=1e-5)
+
+
 @pytest.mark.parametrize(
     "function, at, slope",
     [

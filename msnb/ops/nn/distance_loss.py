@@ -79,7 +79,7 @@ def L1LossExt(input, target, reduction: Reduction = "mean"):
         ``CPU`` ``GPU`` ``TPU``
     """
     x, y = _pair("L1LossExt", input, target)
-    return reduce(magnitude(x - y), reduction)
+    return reduce(magnitude(x - y), reduction).astype(x.real.dtype if jnp.iscomplexobj(x) else x.dtype)
 
 
 @operator
