@@ -61,6 +61,7 @@ RESULTS = {  # call -> the element type and the values, as MindSpore 2.7.1 and n
     "tanhshrink": (lambda: ops.tanhshrink(Tensor(WHOLE)), "float32", WHOLE - np.tanh(WHOLE)),
     "l1_loss": (lambda: ops.l1_loss(Tensor(WHOLE), Tensor(WHOLE + 3), "none"), "int32", [3, 3, 3]),
     "mean of l1_loss": (lambda: ops.l1_loss(Tensor(WHOLE), Tensor(WHOLE + 3)), "int32", 3),
+    "norm": (lambda: ops.norm(Tensor(WHOLE)), "float32", np.sqrt(24)),
     "vector_norm": (lambda: ops.vector_norm(Tensor(WHOLE)), "float32", np.sqrt(24)),
     "matrix_norm": (lambda: ops.matrix_norm(Tensor(np.diag(WHOLE))), "float32", np.sqrt(24)),
     "MatMul": (

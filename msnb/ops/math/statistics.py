@@ -162,7 +162,7 @@ def Norm(A, ord: NormOrder = None, dim: Optional(Axis) = None, keepdim: Bool = F
     """Norm of vectors or matrices.
 
     Args:
-        A (Tensor): Floating point.
+        A (Tensor): Numbers; of whole ones the norm is float32.
         ord (Union[None, int, float, "fro", "nuc"]): Which norm; None is the 2-norm of all elements. Default: None.
         dim (Union[None, int, tuple[int]]): Axes of the vectors (one) or matrices (two). Default: None.
         keepdim (bool): Whether the axes stay, with length 1. Default: False.
@@ -178,7 +178,8 @@ def Norm(A, ord: NormOrder = None, dim: Optional(Axis) = None, keepdim: Bool = F
         >>> print(ops.norm(Tensor([3., 4.], mindspore.float32)))
         5.0
     """
-    dtype_in("norm", "A", A, FLOAT | COMPLEX)
+    dtype_in("norm", "A", A, NUMBER)
+    A = floating(A)
     dim = None if dim is None or dim == () else dim
     if not A.ndim and dim in (0, -1):  # a number is a vector of one
         A, keepdim = A[None], False
