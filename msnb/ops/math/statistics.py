@@ -10,7 +10,7 @@ from msnb.core.cases import F, Values, case
 from msnb.core.declare import also_called, operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
-from msnb.ops._check import COMPLEX, FLOAT, NUMBER, axes_in, axis_in, dtype_in, some, tensor_argument
+from msnb.ops._check import FLOAT, NUMBER, axes_in, axis_in, dtype_in, some, tensor_argument
 from msnb.ops._half import in_float32
 from msnb.ops._kinks import magnitude
 from msnb.ops._numpy import ArrayLike, as_tensor
