@@ -55,6 +55,7 @@ from msnb.common.checks.relations import (
 from msnb.common.checks.validator import Validator
 from msnb.common.checks.values import (
     _check_3d_int_or_tuple,
+    _expand_tuple,
     args_type_check,
     check_bool,
     check_const_input,

@@ -7,6 +7,7 @@ from msnb._checkparam import (
     Rel,
     Validator,
     _check_3d_int_or_tuple,
+    _expand_tuple,
     args_type_check,
     check_input_data,
     check_output_data,
@@ -129,6 +130,13 @@ def test_data_of_a_network_is_looked_through():
     check_output_data(array)
     with pytest.raises(RuntimeError):
         check_output_data(None)
+
+
+def test_a_number_is_expanded_to_a_tuple():
+    assert _expand_tuple(2)(3) == (3, 3) and _expand_tuple(3)((1, 2, 3)) == (1, 2, 3)
+    for wrong in (1.5, True, (1,), (1, 2.0)):
+        with pytest.raises(TypeError):
+            _expand_tuple(2)(wrong)
 
 
 def test_the_decorator_checks_keyword_arguments_too():

@@ -59,9 +59,11 @@ class Check:
         error (type): The class of the error, as MindSpore has it. Default: RuntimeError.
         always (bool): Whether it is done in GRAPH mode without being asked for. Default: False.
         what (str): What the values are, for the message. Default: "indices".
+        sentence (str): What the error says that the input should be, with {value} for the value to blame. Default:
+            None, within which bounds the values lie.
     """
 
-    __slots__ = ("name", "ranges", "error", "always", "what")
+    __slots__ = ("name", "ranges", "error", "always", "what", "sentence")
 
     def __init__(
         self,
@@ -70,12 +72,14 @@ class Check:
         error: type[Exception] = RuntimeError,
         always: bool = False,
         what: str = "indices",
+        sentence: str | None = None,
     ) -> None:
         self.name: str = name
         self.ranges: Callable[..., Any] = ranges
         self.error: type[Exception] = error
         self.always: bool = always
         self.what: str = what
+        self.sentence: str | None = sentence
 
 
 def index(
@@ -162,6 +166,8 @@ class Finding:
     def error(self, value: int | tuple[int, ...]) -> Exception:
         """The exception for `value`, an int or a tuple of int."""
         name, high, low = self.check.name, self.high, self.low
+        if self.check.sentence is not None:
+            return self.check.error(f"For '{self.op}', '{name}' should {self.check.sentence.format(value=value)}")
         if isinstance(high, tuple):
             span = f"positions in the shape {high}, each from 0 on"
         elif self.check.what == "labels":

@@ -82,10 +82,21 @@ class _GradFunction:
         self.positions = None if operation.get_all else ((0,) if not operation.get_by_list else ())
 
     def __call__(self, *args, **kwargs):
+        if kwargs and self.flags[0]:
+            args, kwargs = self._by_position(args, kwargs)
         this = self._of_those(args) if self.of_tensors else self
         if _thread.frame is not None or _state.mode != context.GRAPH_MODE:
             return this._run(*args, **kwargs)
         return compile.call(*this._graph_call(args, kwargs, with_root=True))
+
+    def _by_position(self, args, kwargs):
+        """The arguments with those by keyword in their positions: these are inputs, and have gradients, too."""
+        sens = args[-1:] if self.flags[2] and "sens" not in kwargs else ()
+        inputs = args[: len(args) - len(sens)]
+        names = [name for name in self.argument_names[len(inputs) :] if name != "sens"]
+        following = list(itertools.takewhile(kwargs.__contains__, names))
+        rest = {name: value for name, value in kwargs.items() if name not in following}
+        return (*inputs, *[kwargs[name] for name in following], *sens), rest
 
     def _of_those(self, args):
         """Of several inputs, the gradients of those that are or hold Tensors."""

@@ -12,9 +12,14 @@ def widened(x):
     return _cast(x, mstype.float32) if x.dtype in (mstype.float16, mstype.bfloat16) else x
 
 
+def as_fractions(x):
+    """`widened`, where whole numbers become float32, too: their quotients and roots are none."""
+    return widened(x) if x.is_floating_point() else _cast(x, mstype.float32)
+
+
 def rounded(x, *inputs):
-    """`x` in the element type of `inputs`, where those that are Tensors have one; else as it is."""
-    dtypes = {i.dtype for i in inputs if isinstance(i, Tensor)}
+    """`x` in the floating element type of `inputs`, where those that are Tensors have one; else as it is."""
+    dtypes = {i.dtype for i in inputs if isinstance(i, Tensor) and i.is_floating_point()}
     return _cast(x, dtypes.pop()) if len(dtypes) == 1 and x.dtype not in dtypes else x
 
 

@@ -86,7 +86,7 @@ def check_reduce_shape(ori_shape, shape, axis, prim_name):
         )
 
 
-def _expander(n):
+def _expand_tuple(n):
     def expand(value):
         if isinstance(value, int) and not isinstance(value, bool):
             return (value,) * n
@@ -102,7 +102,7 @@ def _expander(n):
     return expand
 
 
-once, twice, triple = _expander(1), _expander(2), _expander(3)
+once, twice, triple = _expand_tuple(1), _expand_tuple(2), _expand_tuple(3)
 
 
 def _check_3d_int_or_tuple(arg_name, arg_value, prim_name, allow_five=False, ret_five=False, greater_zero=True):

@@ -79,8 +79,9 @@ class Lowering(ast.NodeTransformer):
 
     def reject(self, node: ast.AST) -> None:
         """Refuse what a graph cannot hold."""
+        written = {n.id for n in _own_nodes(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
         for inner in _own_nodes(node):
-            if isinstance(inner, ast.Global):
+            if isinstance(inner, ast.Global) and not written.isdisjoint(inner.names):
                 raise SyntaxRefused(
                     inner,
                     "a graph cannot assign to a global name; return the value instead, or keep it in a Parameter",
@@ -335,6 +336,17 @@ class Lowering(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node.ctx, ast.Load) and not isinstance(node.slice, (ast.Slice, ast.Tuple, ast.Constant)):
             return at(node, self.rt("get_item", node.value, node.slice, self.place(node)))
+        return node
+
+    def visit_Global(self, node: ast.Global) -> Any:
+        return at(node, ast.Pass())  # its names are only read, see `reject`; the blocks become functions of their own
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        of = node.value
+        is_super = isinstance(of, ast.Call) and isinstance(of.func, ast.Name) and of.func.id == "super"
+        self.generic_visit(node)
+        if is_super and self.self_name and isinstance(node.ctx, ast.Load):
+            return at(node, self.rt("attribute_of_super", node.value, load(self.self_name), ast.Constant(node.attr)))
         return node
 
     def visit_Call(self, node: ast.Call) -> Any:

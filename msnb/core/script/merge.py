@@ -285,8 +285,8 @@ def _entry(predicate, name, place, yes, no, i, j, u, v, outs):
                 place,
                 _type_words(a),
                 _type_words(b),
-                "Both branches have to give the same dtype and shape; use ops.cast, ops.reshape or "
-                "ops.broadcast_to in one of them.",
+                "Both branches have to give the same dtype and shape, for which XLA compiles; use ops.cast, "
+                "ops.reshape or ops.broadcast_to in one of them.",
             )
         )
     outs.append(

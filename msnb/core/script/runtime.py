@@ -93,6 +93,16 @@ def contains(item: Any, container: Any) -> Any:
     return item in container
 
 
+def attribute_of_super(above: Any, instance: Any, name: str) -> Any:
+    """Return ``super().name``; what the constructor of a base class has set belongs to the instance."""
+    try:
+        return getattr(above, name)
+    except AttributeError:
+        if not hasattr(instance, name):
+            raise
+        return getattr(instance, name)
+
+
 def get_item(container: Any, index: Any, place: tuple[Any, ...]) -> Any:
     """``container[index]``: a tuple, list or CellList can be indexed by a traced Tensor."""
     if not dynamic(index) or isinstance(container, Tensor):

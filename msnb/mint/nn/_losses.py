@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from msnb.core.tensor import Tensor
 from msnb.ops import functional as F
-from msnb.ops.nn.binary_cross_entropy import _BinaryCrossEntropyOfShares
+from msnb.ops.nn.binary_cross_entropy import BinaryCrossEntropy
 
 Reduction = Literal["none", "mean", "sum"]
 
@@ -65,7 +65,7 @@ def binary_cross_entropy(
     Returns:
         Tensor, a scalar unless `reduction` is "none".
     """
-    return _BinaryCrossEntropyOfShares.functional(input, target, weight, reduction)
+    return BinaryCrossEntropy.functional(input, target, weight, reduction)
 
 
 def binary_cross_entropy_with_logits(

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from msnb.common.kinds import Between, Int, Kind, StrictFloat, checked
 from msnb.core.tensor import Tensor
-from msnb.nn._half import rounded, widened
+from msnb.nn._half import as_fractions, rounded, widened
 from msnb.nn._inputs import check_alike, check_least_dims
 from msnb.nn._kinds import OptionalTensor, Reduction
 from msnb.nn._numbers import PositiveFloat
@@ -61,7 +61,7 @@ class CosineEmbeddingLoss(LossBase):
         pairs = (x1.shape[0], *x1.shape[2:])
         if tuple(y.shape) != pairs:
             raise ValueError(f"For '{self.cls_name}', 'y' should be of shape {pairs}, but got {tuple(y.shape)}.")
-        a, b = widened(x1), widened(x2)
+        a, b = as_fractions(x1), as_fractions(x2)
         lengths = F.sqrt(self.reduce_sum(F.square(a), 1) * self.reduce_sum(F.square(b), 1))
         cosine = self.reduce_sum(a * b, 1) / lengths
         other = F.select(F.equal(y, -1), F.maximum(cosine - self.margin, 0.0), F.zeros_like(cosine))

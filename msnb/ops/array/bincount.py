@@ -1,7 +1,6 @@
 """How often each of the numbers from 0 occurs in a vector."""
 
 import jax.numpy as jnp
-import numpy as np
 
 from msnb.common.kinds import NonNegInt, check
 from msnb.core._jax_private import is_tracer
@@ -12,26 +11,6 @@ from msnb.core.tensor import Tensor
 from msnb.ops._check import INT, dtype_in, rank, same_shape
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
 from msnb.ops.array.nonzero import known
-
-
-@spelling(function="bincount", method="bincount")
-def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
-    """How often each of the numbers from 0 occurs in a vector. Never in a compiled graph: the length depends on values.
-
-    Args:
-        input (Tensor): Integers, not negative, a vector.
-        weights (Tensor): What each element counts. Default: None, 1.
-        minlength (int): The result has at least this length. Default: 0.
-
-    Returns:
-        Tensor of float32, as MindSpore counts.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    values = known("bincount", input)
-    counts = np.bincount(values, None if weights is None else known("bincount", weights), minlength)
-    return Tensor(counts.astype(np.float32))
 
 
 @operator
@@ -58,6 +37,33 @@ def _BinCount(x, weights=None, *, length: NonNegInt):
         same_shape("bincount", x=x, weights=weights)
     counted = jnp.ones(x.shape, jnp.float32) if weights is None else weights.astype(jnp.float32)
     return jnp.zeros(length, jnp.float32).at[jnp.maximum(x, 0)].add(counted, mode="drop")
+
+
+@spelling(_BinCount, function="bincount", method="bincount")
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+    """How often each of the numbers from 0 occurs in a vector. Never in a compiled graph: the length depends on values.
+
+    Args:
+        input (Tensor): Integers, not negative, a vector.
+        weights (Tensor): What each element counts, of the shape of `input`. Default: None, 1.
+        minlength (int): The result has at least this length. Default: 0.
+
+    Returns:
+        Tensor of float32, as MindSpore counts.
+
+    Raises:
+        TypeError: If `input` is not made of integers.
+        ValueError: If an element is negative, `input` is no vector, or the shapes differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    values = known("bincount", input)
+    dtype_in("bincount", "input", values, INT)
+    if values.size and values.min() < 0:
+        raise ValueError(f"For 'bincount', 'input' should not be negative, but got {values.min()}.")
+    length = max(minlength, int(values.max()) + 1 if values.size else 0)
+    return _BinCount(length)(input, weights)
 
 
 @spelling(_BinCount, numpy="bincount")

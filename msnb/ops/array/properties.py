@@ -6,6 +6,7 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Int, check
+from msnb.core._jax_private import is_tracer
 from msnb.core.cases import F, case, refused
 from msnb.core.declare import spelling
 from msnb.core.errors import describe
@@ -356,13 +357,13 @@ def is_complex(input: Tensor) -> bool:
 
 @spelling()
 def is_nonzero(input: Tensor) -> bool:
-    """Whether the one element of a Tensor is not 0; in a compiled graph its value is not known.
+    """Whether the one element of a Tensor is not 0.
 
     Args:
         input (Tensor): A Tensor with one element.
 
     Returns:
-        bool.
+        bool; in a compiled graph a Tensor of bool, whose value is known when it runs.
 
     Raises:
         TypeError: If `input` is not a Tensor.
@@ -373,7 +374,8 @@ def is_nonzero(input: Tensor) -> bool:
     """
     if tensor_argument("is_nonzero", "input", input).size != 1:
         raise ValueError(f"For 'is_nonzero', 'input' should have one element, but got shape {input.shape}.")
-    return bool(input.reshape(()))
+    answer = input.reshape(()) != 0
+    return answer if is_tracer(answer._array) else bool(answer)
 
 
 @spelling(method="is_signed")

@@ -16,7 +16,7 @@ from msnb.ops.math._elementwise import of_one, of_two
     shown="[-26  -5]",
     functional="invert",
     called=(),
-    methods=("invert", "__invert__"),
+    methods=("invert",),
     generation=2,
     allowed=INT | BOOL,
     given="Integers",

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.common.kinds import Bool, Float, check
+from msnb.core._jax_private import is_tracer
 from msnb.core.beside import beside
 from msnb.core.cases import F, I, case
 from msnb.core.declare import operator, spelling
@@ -290,12 +291,13 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
         equal_nan (bool): Whether two nan are equal. Default: False.
 
     Returns:
-        bool.
+        bool; in a compiled graph a Tensor of bool, whose value is known when it runs.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return bool(ReduceAll.functional(IsClose.functional(input, other, rtol, atol, equal_nan)))
+    answer = ReduceAll.functional(IsClose.functional(input, other, rtol, atol, equal_nan))
+    return answer if is_tracer(answer._array) else bool(answer)
 
 
 @spelling(Equal, ReduceAny, method="__contains__", generation=1)

@@ -1,10 +1,12 @@
 """Complex numbers and their parts."""
 
 import jax.numpy as jnp
+from jax import lax
 
 from msnb.common.kinds import Ints
 from msnb.core.cases import F, Flags, I, Values, case, refused
 from msnb.core.declare import operator, spelling, standing_for
+from msnb.core.generations import differs
 from msnb.core.tensor import Tensor
 from msnb.ops._check import ANY, COMPLEX, FLOAT, axis_in, dtype_in, same_dtype, tensor_argument
 from msnb.ops._kinks import magnitude
@@ -74,8 +76,26 @@ def ComplexAbs(x):
     return magnitude(x)
 
 
-spelling(Real, method="real")(property(lambda self: Real.functional(self), doc="The real part of each element."))
-spelling(Imag, method="imag")(property(lambda self: Imag.functional(self), doc="The imaginary part of each element."))
+spelling(Real, method="real", generation=1)(
+    property(lambda self: Real.functional(self), doc="The real part of each element.")
+)
+spelling(Imag, method="imag", generation=1)(
+    property(lambda self: Imag.functional(self), doc="The imaginary part of each element.")
+)
+
+
+@differs("it is a method and no property")
+@spelling(Real, method="real", generation=2)
+def _real_of(self: Tensor) -> Tensor:
+    """The real part of each element."""
+    return Real.functional(self)
+
+
+@differs("it is a method and no property")
+@spelling(Imag, method="imag", generation=2)
+def _imag_of(self: Tensor) -> Tensor:
+    """The imaginary part of each element."""
+    return Imag.functional(self)
 
 
 @operator
@@ -112,7 +132,7 @@ def _from_parts(op, **parts):
         jnp.broadcast_shapes(real.shape, imag.shape)
     except ValueError:
         raise ValueError(f"For '{op}', the shapes should broadcast, but got {real.shape} and {imag.shape}.") from None
-    return real + 1j * imag
+    return lax.complex(*jnp.broadcast_arrays(real, imag))  # a product with 1j makes NaN of an infinite part
 
 
 _PARTS = frozenset(t for t in FLOAT if t.itemsize in (4, 8))

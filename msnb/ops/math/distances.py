@@ -22,9 +22,10 @@ def _norm(difference, p):
         return jnp.sum(size, -1)
     if math.isinf(p):
         return jnp.max(size, -1, initial=0)
-    total = jnp.sum(jnp.where(size > 0, size, 1) ** p * (size > 0), -1)
-    apart = total > 0
-    return jnp.where(apart, jnp.where(apart, total, 1) ** (1 / p), 0)
+    equal = size == 0  # and not `size > 0`, which would leave NaN out
+    total = jnp.sum(jnp.where(equal, 0, jnp.where(equal, 1, size) ** p), -1)
+    none = total == 0
+    return jnp.where(none, 0, jnp.where(none, 1, total) ** (1 / p))
 
 
 @operator(functional="cdist", called=("x1", "x2"), generation=2)
@@ -128,7 +129,8 @@ def _CosineSimilarity(x1, x2, *, dim: Int = 1, eps: Float = 1e-08):
 
     def unit(v):
         squares = jnp.sum(v * v, dim, keepdims=True)
-        length = jnp.where(squares > 0, jnp.sqrt(jnp.where(squares > 0, squares, 1)), 0)
+        none = squares == 0
+        length = jnp.where(none, 0, jnp.sqrt(jnp.where(none, 1, squares)))
         return v / jnp.maximum(length, eps)
 
     return jnp.sum(unit(x) * unit(y), dim)

@@ -12,7 +12,7 @@ from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
 from msnb.core.tensor import Tensor
 from msnb.core.ufunc import number, real
-from msnb.ops._check import BOOL, FLOAT, NUMBER, tensor_argument
+from msnb.ops._check import BOOL, COMPLEX, FLOAT, NUMBER, tensor_argument
 from msnb.ops._half import in_float32
 from msnb.ops._in_place import take_over
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensors, in_type
@@ -35,8 +35,11 @@ def _power(x, y):
 
 @in_float32
 def _xlogy(x, y):
-    zero = x == 0
+    zero = (x == 0) & (y == y)  # 0 times the logarithm of NaN is NaN
     return jnp.where(zero, 0, x * jnp.log(jnp.where(zero, 1, y)))
+
+
+_LOGS = FLOAT | COMPLEX
 
 
 def _truncated(function, x):
@@ -77,6 +80,7 @@ def Log(x):
 @of_one(
     x="[0., 1.]",
     shown="[0.        0.6931472]",
+    allowed=_LOGS,
     functional="log1p",
     methods=("log1p",),
     generation=2,
@@ -153,18 +157,10 @@ def Square(x):
     return jnp.square(x)
 
 
-@of_one(
-    x="[1., 2., 4.]",
-    shown="[1.   0.5  0.25]",
-    functional="reciprocal",
-    methods=("reciprocal",),
-    generation=2,
-    allowed=NUMBER,
-    numpy=number("reciprocal"),
-)
+@of_real(x="[1., 2., 4.]", shown="[1.   0.5  0.25]", functional="reciprocal", methods=("reciprocal",), generation=2)
 def Reciprocal(x):
     """1 divided by each element."""
-    return _truncated(jnp.reciprocal, x)
+    return jnp.reciprocal(x)
 
 
 @operator(aliases=("InvGrad",))
@@ -176,7 +172,14 @@ def ReciprocalGrad(y, dout):
 
 
 @of_one(
-    x="[0.25, 4.]", shown="[4.   0.25]", functional="inv", called=(), methods=("inv",), generation=2, allowed=NUMBER
+    x="[0.25, 4.]",
+    shown="[4.   0.25]",
+    functional="inv",
+    called=(),
+    methods=("inv",),
+    generation=2,
+    allowed=NUMBER,
+    numpy=number("reciprocal"),
 )
 def Inv(x):
     """1 divided by each element."""
@@ -227,7 +230,7 @@ def float_power(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> Tensor:
 
 
 @of_two(
-    x="[2., 0.]", y="[1., 0.]", shown="[0. 0.]", functional="xlogy", methods=("xlogy",), generation=2, allowed=FLOAT
+    x="[2., 0.]", y="[1., 0.]", shown="[0. 0.]", functional="xlogy", methods=("xlogy",), generation=2, allowed=_LOGS
 )
 def Xlogy(x, y):
     """x * log(y), and 0 where x is 0 even if y is 0 too."""

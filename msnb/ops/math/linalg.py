@@ -2,15 +2,18 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Bool, DType, Int
+from msnb.core import checks
 from msnb.core.cases import F, Values, case
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
+from msnb.core.kernel import Kernel
 from msnb.core.tensor import Tensor
 from msnb.ops._check import COMPLEX, FLOAT, NUMBER, axis_in, dtype_in, rank
-from msnb.ops._half import in_float32
+from msnb.ops._half import in_float32, widened
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, as_tensors, common_type, in_type
 from msnb.ops._shapes import shapes
 from msnb.ops.array.cast import Cast
@@ -51,7 +54,26 @@ def MatrixInverse(x, *, adjoint: Bool = False):
     return found.conj().swapaxes(-1, -2) if adjoint else found
 
 
-@operator(functional="cholesky", called=("input_x",), methods=("cholesky",))
+def _indefinite(given):
+    """How many of the matrices have no factor; the range says that none should."""
+    x = given["x"]
+    if np.dtype(x.dtype) not in FLOAT or x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+        return ()
+    return [checks.Range(_count_indefinite.call(x), 1)]
+
+
+def _indefinite_matrices(x):
+    factors = jax.lax.linalg.cholesky(jax.lax.stop_gradient(widened(x)))
+    return jnp.sum(jnp.any(jnp.isnan(factors), (-2, -1)), dtype=jnp.int32)
+
+
+_count_indefinite = Kernel("CheckDefinite", _indefinite_matrices)
+_DEFINITE = checks.Check(
+    "x", _indefinite, always=True, sentence="be symmetric positive definite matrices, but {value} of them are not."
+)
+
+
+@operator(functional="cholesky", called=("input_x",), methods=("cholesky",), checks=[_DEFINITE])
 @in_float32
 def Cholesky(x, *, upper: Bool = False):
     """Triangular factor of positive definite matrices.
@@ -68,6 +90,7 @@ def Cholesky(x, *, upper: Bool = False):
     Raises:
         TypeError: If `x` is not floating point.
         ValueError: If the last two dimensions differ.
+        RuntimeError: If a matrix is not positive definite; in a graph it is raised when the values are known.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

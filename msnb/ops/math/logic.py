@@ -67,6 +67,12 @@ def _bool(value):
     return bool(value) if isinstance(value, (int, float)) else value
 
 
+@spelling(LogicalNot, Cast, method="__invert__")
+def _is_zero(self: Tensor) -> Tensor:
+    """True where an element is False; of numbers, where it is 0."""
+    return LogicalNot.functional(_bool(self))
+
+
 @differs(_NUMBERS)
 @spelling(LogicalAnd, Cast, function="logical_and", method="logical_and")
 def logical_and(input: Tensor, other: Tensor) -> Tensor:

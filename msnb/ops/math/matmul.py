@@ -12,11 +12,11 @@ from msnb.core.declare import also_called, operator, spelling
 from msnb.core.generations import instead_of
 from msnb.core.primitive import Primitive
 from msnb.core.tensor import Tensor
-from msnb.ops._check import COMPLEX, FLOAT, SIGNED, dtype_in, same_dtype, tensor_argument, tensor_only
+from msnb.ops._check import NUMBER, dtype_in, same_dtype, tensor_argument, tensor_only
 from msnb.ops._in_place import take_over
 from msnb.ops._numpy import ArrayLike, as_tensors, common_type, in_type
 
-_FACTORS = FLOAT | SIGNED | COMPLEX
+_FACTORS = NUMBER
 
 
 def _product(op, x1, x2, transpose_a, transpose_b):

@@ -1,8 +1,10 @@
 """The larger and the smaller of two Tensors, element by element; both at once bring a Tensor between two bounds."""
 
+import math
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
 from msnb.common.kinds import OneOf
 from msnb.core.cases import F16, F, I, case
@@ -10,11 +12,12 @@ from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
 from msnb.core.tensor import Tensor
 from msnb.core.ufunc import of_array
-from msnb.ops._check import BOOL, NUMBER
+from msnb.ops._check import BOOL, NUMBER, tensor_argument
 from msnb.ops._in_place import take_over
 from msnb.ops._kinks import larger, smaller
 from msnb.ops._numpy import ArrayLike, array_type, as_tensor, in_type
 from msnb.ops._shapes import shapes
+from msnb.ops.array.cast import Cast
 from msnb.ops.math._elementwise import of_two
 
 BOTH_GRADIENTS = "both gradients are returned; XLA leaves out the one that nobody uses"
@@ -100,7 +103,7 @@ def clamp(input: Tensor, min: Tensor | float | None = None, max: Tensor | float 
         max (Union[Tensor, Number]): Upper bound. Default: None, there is none.
 
     Returns:
-        Tensor.
+        Tensor of the element type of `input`, which the bounds take, too.
 
     Raises:
         ValueError: If there is no bound at all.
@@ -114,9 +117,21 @@ def clamp(input: Tensor, min: Tensor | float | None = None, max: Tensor | float 
     """
     if min is None and max is None:
         raise ValueError("For 'clamp', at least one of 'min' and 'max' should be given.")
+    input = tensor_argument("clamp", "input", input)
     if min is not None:
-        input = Maximum.functional(input, min)
-    return input if max is None else Minimum.functional(input, max)
+        input = Maximum.functional(input, _as_bound(input, min))
+    return input if max is None else Minimum.functional(input, _as_bound(input, max))
+
+
+def _as_bound(input, bound):
+    """`bound` in the element type of `input`, where a fraction is cut off and what is too large is the largest."""
+    if isinstance(bound, Tensor):
+        return bound if bound.dtype == input.dtype else Cast.functional(bound, input.dtype)
+    kind = np.dtype(input._array.dtype)
+    if kind.kind not in "iu" or not isinstance(bound, (int, float)) or not math.isfinite(bound):
+        return bound
+    limits = np.iinfo(kind)
+    return min(max(int(bound), int(limits.min)), int(limits.max))
 
 
 @spelling(Maximum, Minimum, function="clamp_", method="clamp_")

@@ -37,8 +37,8 @@ def length(x, order, axes, keepdims=False):
 
 
 def _of_type(op, argument, x, dtype):
-    dtype_in(op, argument, x, FLOAT | COMPLEX)
-    return x if dtype is None else x.astype(np_dtype(dtype))
+    dtype_in(op, argument, x, NUMBER)
+    return floating(x) if dtype is None else x.astype(np_dtype(dtype))
 
 
 @operator(functional="vector_norm", generation=2)

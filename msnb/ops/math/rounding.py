@@ -208,6 +208,12 @@ def round_(input: Tensor, *, decimals: int = 0) -> Tensor:
     return Round.functional(input * scale) / scale
 
 
+@spelling(Round, method="__round__")
+def _round_of(self: Tensor) -> Tensor:
+    """The whole number nearest to each element, in the element type of the Tensor: Python's `round`."""
+    return Round.functional(self)
+
+
 @spelling(Round, numpy=("around", "round"))
 def around(a: ArrayLike, decimals: Int = 0) -> Tensor:
     """Numbers rounded to a number of decimals; halves go to the even one.
@@ -288,7 +294,18 @@ def _sign_into(self: Tensor) -> Tensor:
 )
 def NextAfter(x, y):
     """The next number of the element type from the first operand towards the second."""
-    return jnp.nextafter(jax.lax.stop_gradient(x), jax.lax.stop_gradient(y))
+    return _next_after(x, y)
+
+
+@jax.custom_jvp
+def _next_after(x, y):
+    return jnp.nextafter(x, y)
+
+
+@_next_after.defjvp
+def _move_with_the_first(operands, tangents):
+    result = jnp.nextafter(*operands)
+    return result, jnp.broadcast_to(tangents[0], result.shape)
 
 
 @spelling(Sign, function="sgn", method="sgn")

@@ -131,10 +131,15 @@ def _accumulated(op, accumulate, x, axis, dtype):
     return accumulate(x if dtype is None else Cast.functional(x, dtype), axis)
 
 
+_WHOLE = {mstype.bool_: mstype.int32, mstype.int8: mstype.int32, mstype.int16: mstype.int32}
+_ADDED_AS = {**_WHOLE, mstype.uint8: mstype.int32}  # the element types whose sums need a wider one
+
+
 @spelling(CumSum, method="cumsum", generation=1)
 def _cumsum_of(self: Tensor, axis: int | None = None, dtype: DType | None = None, *, dim: int | None = None) -> Tensor:
-    """As `ops.cumsum`, of the flattened Tensor if no axis is given."""
+    """As `ops.cumsum`, of the flattened Tensor if no axis is given; bool and small integers are added as int32."""
     axis = axis if dim is None else dim
+    dtype = _ADDED_AS.get(self.dtype) if dtype is None else dtype
     return cumsum(self.reshape(-1), 0, dtype) if axis is None else cumsum(self, axis, dtype)
 
 
@@ -143,9 +148,6 @@ def _cumprod_of(self: Tensor, axis: int | None = None, dtype: DType | None = Non
     """As `ops.cumprod`, of the flattened Tensor if no axis is given."""
     axis = axis if dim is None else dim
     return cumprod(self.reshape(-1), 0, dtype) if axis is None else cumprod(self, axis, dtype)
-
-
-_WHOLE = {mstype.bool_: mstype.int32, mstype.int8: mstype.int32, mstype.int16: mstype.int32}
 
 
 def _along(function, run, a, axis, dtype, wide):
@@ -175,7 +177,7 @@ def _cumsum_of_numpy(a: ArrayLike, axis: int | None = None, dtype: Any = None) -
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _along("cumsum", CumSum.functional, a, axis, dtype, {**_WHOLE, mstype.uint8: mstype.int32})
+    return _along("cumsum", CumSum.functional, a, axis, dtype, _ADDED_AS)
 
 
 @spelling(CumProd, numpy="cumprod")

@@ -10,7 +10,7 @@ from msnb.core.cases import F, Values, case
 from msnb.core.declare import also_called, operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
-from msnb.ops._check import COMPLEX, FLOAT, NUMBER, axes_in, axis_in, dtype_in, some, tensor_argument
+from msnb.ops._check import FLOAT, NUMBER, axes_in, axis_in, dtype_in, some, tensor_argument
 from msnb.ops._half import in_float32
 from msnb.ops._kinks import magnitude
 from msnb.ops._numpy import ArrayLike, as_tensor
@@ -162,7 +162,7 @@ def Norm(A, ord: NormOrder = None, dim: Optional(Axis) = None, keepdim: Bool = F
     """Norm of vectors or matrices.
 
     Args:
-        A (Tensor): Floating point.
+        A (Tensor): Numbers; of whole ones the norm is float32.
         ord (Union[None, int, float, "fro", "nuc"]): Which norm; None is the 2-norm of all elements. Default: None.
         dim (Union[None, int, tuple[int]]): Axes of the vectors (one) or matrices (two). Default: None.
         keepdim (bool): Whether the axes stay, with length 1. Default: False.
@@ -178,7 +178,8 @@ def Norm(A, ord: NormOrder = None, dim: Optional(Axis) = None, keepdim: Bool = F
         >>> print(ops.norm(Tensor([3., 4.], mindspore.float32)))
         5.0
     """
-    dtype_in("norm", "A", A, FLOAT | COMPLEX)
+    dtype_in("norm", "A", A, NUMBER)
+    A = floating(A)
     dim = None if dim is None or dim == () else dim
     if not A.ndim and dim in (0, -1):  # a number is a vector of one
         A, keepdim = A[None], False
@@ -202,6 +203,10 @@ def _middle(op, input, axis, keepdims, ignore_nan):
     else:
         middle = (input.shape[axis] - 1) // 2
         place = jax.lax.slice_in_dim(order, middle, middle + 1, axis=axis)
+        if jnp.issubdtype(input.dtype, jnp.floating):
+            unknown = jnp.isnan(input)  # one NaN makes the median NaN: the place is that of the first
+            first = jnp.argmax(unknown, axis, keepdims=True).astype(place.dtype)
+            place = jnp.where(jnp.any(unknown, axis, keepdims=True), first, place)
     value = jnp.take_along_axis(input, place, axis)
     place = place.astype(jnp.int64)
     return (value, place) if keepdims else (jnp.squeeze(value, axis), jnp.squeeze(place, axis))

@@ -17,11 +17,15 @@ def max_pool(x, kernel, strides, padding, dilation=None):
 
     The chain serves every dilated window: JAX has no gradient of one.
     """
-    # a numpy scalar: for an array JAX would not see that this is a maximum, and could not differentiate it
-    low = x.dtype.type(-np.inf if jnp.issubdtype(x.dtype, jnp.floating) else jnp.iinfo(x.dtype).min)
+    low = _lowest(x.dtype)
     if prod(kernel) <= _CHAINED_TAPS or (dilation and set(dilation) != {1}):
         return _chain(x, kernel, strides, padding, low, dilation)
     return lax.reduce_window(x, low, lax.max, (1, 1, *kernel), (1, 1, *strides), ((0, 0), (0, 0), *padding))
+
+
+def _lowest(dtype):
+    """The number below all others, a numpy scalar: of an array JAX would not see that a maximum begins with it."""
+    return dtype.type(-np.inf if jnp.issubdtype(dtype, jnp.floating) else jnp.iinfo(dtype).min)
 
 
 def _chain(x, kernel, strides, padding, low, dilation):
@@ -60,14 +64,14 @@ def max_with_position(x, kernel, strides, padding, dilation=None):
     numbers = jnp.arange(x.shape[1] * prod(plane), dtype=jnp.int32).reshape(1, x.shape[1], *plane)
     best = where = None
     for value, number in zip(
-        window_taps(x, kernel, strides, padding, -jnp.inf, dilation),
+        window_taps(x, kernel, strides, padding, _lowest(x.dtype), dilation),
         window_taps(numbers, kernel, strides, padding, 0, dilation),
         strict=True,
     ):
         if best is None:
             best, where = value, jnp.broadcast_to(number, value.shape)
         else:
-            larger = value > best
+            larger = (value > best) | ((value != value) & (best == best))  # the first NaN is the largest
             best, where = jnp.where(larger, value, best), jnp.where(larger, number, where)
     return best, where
 

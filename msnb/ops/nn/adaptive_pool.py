@@ -15,6 +15,8 @@ from msnb.core.generations import instead_of
 from msnb.core.primitive import Primitive
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
+from msnb.ops._half import widened
+from msnb.ops.nn._neighbours import weigh_neighbours
 
 
 def _output_size(dims):
@@ -51,8 +53,7 @@ def _adaptive(op, x, size, mean):
         elif mean:
             where = np.arange(old)
             inside = (where >= starts[:, None]) & (where < ends[:, None])
-            matrix = jnp.asarray(inside / inside.sum(1, keepdims=True), x.dtype)
-            x = jnp.moveaxis(jnp.tensordot(x, matrix, ((axis,), (1,)), precision=lax.Precision.HIGHEST), -1, axis)
+            x = weigh_neighbours(widened(x), axis, inside / inside.sum(1, keepdims=True)).astype(x.dtype)
         else:
             x = jnp.stack(
                 [jnp.max(lax.slice_in_dim(x, a, b, axis=axis), axis) for a, b in zip(starts, ends, strict=True)], axis

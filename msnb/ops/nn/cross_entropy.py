@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from msnb.common.kinds import Bool, ConstantAt, Float, Int
@@ -67,7 +68,7 @@ def SoftmaxCrossEntropyWithLogits(logits, labels):
     return _cross_entropy(logits, labels), jax.nn.softmax(logits) - labels
 
 
-@operator(checks=[checks.label("labels", classes_of("logits"))])
+@operator(checks=[checks.label("labels", lambda given: (np.shape(given["logits"]) or (1,))[-1])])
 @shapes("logits: ... _")
 @in_float32
 def SparseSoftmaxCrossEntropyWithLogits(logits, labels, *, is_grad: Bool = False):
@@ -77,11 +78,11 @@ def SparseSoftmaxCrossEntropyWithLogits(logits, labels, *, is_grad: Bool = False
         is_grad (bool): True returns the gradient instead of the loss. Default: False.
 
     Inputs:
-        - **logits** (Tensor) - (N, C), float.
-        - **labels** (Tensor) - (N,), int32 or int64.
+        - **logits** (Tensor) - (N, ..., C), float.
+        - **labels** (Tensor) - (N, ...), int32 or int64.
 
     Outputs:
-        Tensor, the mean loss, a scalar; with `is_grad` the gradient with respect to `logits`, (N, C).
+        Tensor, the mean loss, a scalar; with `is_grad` the gradient with respect to `logits`, of their shape.
 
     Raises:
         TypeError: If a type is wrong.
@@ -94,14 +95,14 @@ def SparseSoftmaxCrossEntropyWithLogits(logits, labels, *, is_grad: Bool = False
     op = "SparseSoftmaxCrossEntropyWithLogits"
     _check.dtype_in(op, "logits", logits, _check.FLOAT)
     class_numbers(op, labels, logits.shape[-1])
-    if logits.ndim != 2 or tuple(labels.shape) != tuple(logits.shape[:1]):
+    if logits.ndim < 2 or tuple(labels.shape) != tuple(logits.shape[:-1]):
         raise ValueError(
-            f"For '{op}', 'logits' should have shape (N, C) and 'labels' (N,), but got {logits.shape} and "
+            f"For '{op}', 'logits' should have shape (N, ..., C) and 'labels' (N, ...), but got {logits.shape} and "
             f"{labels.shape}."
         )
     if is_grad:
-        chosen = jax.nn.one_hot(labels, logits.shape[1], dtype=logits.dtype)
-        return (jax.nn.softmax(logits) - chosen) / logits.shape[0]
+        chosen = jax.nn.one_hot(labels, logits.shape[-1], dtype=logits.dtype)
+        return (jax.nn.softmax(logits) - chosen) / labels.size
     return -jnp.mean(score_of(jax.nn.log_softmax(logits), labels))
 
 

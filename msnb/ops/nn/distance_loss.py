@@ -15,6 +15,7 @@ from msnb.ops import _check
 from msnb.ops._half import in_float32
 from msnb.ops._kinks import magnitude
 from msnb.ops._shapes import shapes
+from msnb.ops.math._elementwise import floating
 from msnb.ops.nn._kinds import AboveZero, Reduction
 from msnb.ops.nn._pullback import pull
 from msnb.ops.nn.loss import reduce
@@ -78,7 +79,7 @@ def L1LossExt(input, target, reduction: Reduction = "mean"):
         ``CPU`` ``GPU`` ``TPU``
     """
     x, y = _pair("L1LossExt", input, target)
-    return reduce(magnitude(x - y), reduction)
+    return reduce(magnitude(x - y), reduction).astype(x.real.dtype if jnp.iscomplexobj(x) else x.dtype)
 
 
 @operator
@@ -183,7 +184,7 @@ def _GaussianNLLLoss(x, target, var, *, full: Bool = False, eps: Float = 1e-6, r
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    var = jnp.maximum(var, eps)
+    x, target, var = floating(x), floating(target), jnp.maximum(floating(var), eps)
     values = 0.5 * (jnp.log(var) + jnp.square(x - target) / var)
     return reduce(values + 0.9189385332046727 if full else values, reduction)
 

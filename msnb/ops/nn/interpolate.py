@@ -1,16 +1,18 @@
 """Sequences, images and volumes in another size."""
 
 import jax.numpy as jnp
-from jax import lax
 
 from msnb.common.kinds import Bool, OneOf, Optional, Shape, Value, check
 from msnb.core.cases import F, case, refused
 from msnb.core.declare import also_called, operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
+from msnb.ops._half import widened
 from msnb.ops._shapes import shapes
+from msnb.ops.array.reshape import Reshape
+from msnb.ops.nn._neighbours import weigh_neighbours
 from msnb.ops.nn.adaptive_pool import AdaptiveAvgPool1D, AdaptiveAvgPool2D, AdaptiveAvgPool3D
-from msnb.ops.nn.resize import lerp_matrix, nearest_index
+from msnb.ops.nn.resize import ResizeBicubic, ResizeNearestNeighborV2, lerp_matrix, nearest_index
 
 
 @operator
@@ -39,8 +41,8 @@ def _Resize(x, *, size: Shape, linear: Bool, align_corners: Bool, steps: Optiona
     for axis, (new, step) in enumerate(zip(size, steps or (None,) * len(size), strict=True), start=2):
         old = x.shape[axis]
         if linear:
-            matrix = jnp.asarray(lerp_matrix(old, new, align_corners, not align_corners, step), x.dtype)
-            x = jnp.moveaxis(jnp.tensordot(x, matrix, ((axis,), (1,)), precision=lax.Precision.HIGHEST), -1, axis)
+            matrix = lerp_matrix(old, new, align_corners, not align_corners, step)
+            x = weigh_neighbours(widened(x), axis, matrix).astype(x.dtype)
         elif new % old == 0 and step is None:
             x = jnp.repeat(x, new // old, axis=axis)
         else:
@@ -67,8 +69,8 @@ def _size_and_steps(op, x, size, scale_factor, recompute_scale_factor):
 
 
 _AREA = {3: AdaptiveAvgPool1D, 4: AdaptiveAvgPool2D, 5: AdaptiveAvgPool3D}  # by the number of dimensions
-_RANKS = {"linear": 3, "bilinear": 4, "trilinear": 5}
-_Mode = OneOf("nearest", "linear", "bilinear", "trilinear", "area")
+_RANKS = {"linear": 3, "bilinear": 4, "trilinear": 5, "bicubic": 4}
+_Mode = OneOf("nearest", "linear", "bilinear", "trilinear", "area", "bicubic", "nearest-exact")
 
 
 def _as_in_1_8(args, kwargs):
@@ -111,9 +113,10 @@ def interpolate(
         input (Tensor): (N, C, L), (N, C, H, W) or (N, C, D, H, W).
         size (Union[int, tuple[int]]): New lengths. Default: None.
         scale_factor (Union[float, tuple[float]]): New lengths as multiples. Default: None.
-        mode (str): "nearest", "linear", "bilinear", "trilinear" or "area". Default: "nearest".
-        align_corners (bool): Whether the centres of the corner pixels stay where they are; only for the linear modes.
-            Default: None, False.
+        mode (str): "nearest", "linear", "bilinear", "trilinear", "bicubic", "area" or "nearest-exact", which takes the
+            pixel whose centre is nearest. Default: "nearest".
+        align_corners (bool): Whether the centres of the corner pixels stay where they are; only for the linear modes
+            and "bicubic". Default: None, False.
         recompute_scale_factor (bool): Whether pixels lie old length / new length apart rather than 1 / `scale_factor`;
             these differ where a new length was rounded down. Always so in mode "nearest". Not together with `size`.
             Default: None, False.
@@ -139,11 +142,28 @@ def interpolate(
         raise ValueError(f"For 'interpolate', mode '{mode}' needs {_RANKS[mode]} dimensions, but got {input.shape}.")
     if mode == "area":
         return _AREA[input.ndim].functional(input, size)
-    if mode == "nearest" and align_corners is not None:
-        raise ValueError("For 'interpolate', 'align_corners' is for the linear modes.")
+    if mode in ("nearest", "nearest-exact") and align_corners is not None:
+        raise ValueError("For 'interpolate', 'align_corners' is for the linear modes and 'bicubic'.")
+    if mode in ("bicubic", "nearest-exact"):
+        if steps is not None:
+            raise ValueError(
+                f"For 'interpolate', mode '{mode}' goes by the new lengths; 'scale_factor' should make whole ones of "
+                f"{tuple(input.shape[2:])}, or give recompute_scale_factor=True."
+            )
+        return _resize_by_lengths(input, tuple(size), mode, bool(align_corners))
     if mode == "nearest":
         steps = None  # MindSpore's kernels of this mode go by the lengths, whatever `recompute_scale_factor` says
     return _Resize.functional(input, size, mode != "nearest", bool(align_corners), steps)
+
+
+def _resize_by_lengths(input, size, mode, align_corners):
+    if mode == "bicubic":
+        return ResizeBicubic.functional(input, size, align_corners, not align_corners)
+    if input.ndim == 5:
+        raise ValueError(f"For 'interpolate', mode '{mode}' needs 3 or 4 dimensions, but got {input.shape}.")
+    images = input if input.ndim == 4 else Reshape()(input, (*input.shape, 1))
+    nearest = ResizeNearestNeighborV2.functional(images, (*size, 1)[:2], False, True)
+    return Reshape()(nearest, (*input.shape[:2], *size))
 
 
 CASES = [
@@ -152,5 +172,11 @@ CASES = [
     case(interpolate, F(2, 4, 6, 7), size=(9, 5), mode="bilinear"),
     case(interpolate, F(2, 4, 6, 7), size=(9, 5), mode="bilinear", align_corners=True),
     case(interpolate, F(2, 3, 7), size=5, mode="linear"),
+    case(interpolate, F(1, 2, 4, 5), size=(7, 3), mode="bicubic"),
+    case(interpolate, F(1, 2, 4, 5), size=(7, 8), mode="bicubic", align_corners=True),
+    case(interpolate, F(1, 2, 4, 5), size=(7, 3), mode="nearest-exact"),
+    case(interpolate, F(1, 2, 4), size=7, mode="nearest-exact"),
     refused(ValueError, interpolate, F(2, 3, 4, 4)),
+    refused(ValueError, interpolate, F(2, 3, 4), size=5, mode="bicubic"),
+    refused(ValueError, interpolate, F(2, 3, 4, 4, 4), size=5, mode="nearest-exact"),
 ]

@@ -11,6 +11,7 @@ from msnb.ops import _check
 from msnb.ops._half import in_float32
 from msnb.ops._kinks import larger, magnitude, smaller
 from msnb.ops._shapes import shapes
+from msnb.ops.math._elementwise import floating
 from msnb.ops.nn._kinds import Reduction
 from msnb.ops.nn.loss import classes_of, reduce
 from msnb.ops.nn.softplus import log_one_plus_exp
@@ -107,6 +108,7 @@ def _CosineEmbeddingLoss(input1, input2, target, *, margin: Float = 0.0, reducti
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
+    input1, input2 = floating(input1), floating(input2)
     eps = jnp.finfo(input1.dtype).eps
     square = lambda v: jnp.sum(v * v, 1) + eps
     cos = jnp.sum(input1 * input2, 1) / jnp.sqrt(square(input1) * square(input2))

@@ -246,7 +246,7 @@ def MaxPoolWithArgmaxV2(
 
 
 def _pool2d(op, x, kernel, strides, padding, dilation, ceil_mode, pool):
-    _check.dtype_in(op, "x", x, _check.FLOAT)
+    _check.dtype_in(op, "x", x, _check.FLOAT | _check.INT)
     strides = strides or kernel
 
     def of_batch(x):
@@ -370,7 +370,7 @@ def MaxPool3DWithArgmax(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _check.dtype_in("MaxPool3DWithArgmax", "x", x, _check.FLOAT)
+    _check.dtype_in("MaxPool3DWithArgmax", "x", x, _check.FLOAT | _check.INT)
     padding = tuple(pad for pad in pads for _ in range(2))
 
     def of_batch(x):

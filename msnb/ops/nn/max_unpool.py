@@ -22,6 +22,8 @@ def _sides(x, dims, ksize, strides, pads, output_shape):
         return tuple(output_shape)[-dims:]
     sizes = _of(ksize, dims)
     steps = sizes if strides in (0, None, ()) else _of(strides, dims)
+    if min(*sizes, *steps) < 1:
+        raise ValueError(f"For 'MaxUnpool{dims}D', windows and strides should be positive, but got {sizes}, {steps}.")
     sides = zip(x.shape[-dims:], sizes, steps, _of(pads, dims), strict=True)
     return tuple((n - 1) * step - 2 * pad + size for n, size, step, pad in sides)
 

@@ -13,6 +13,7 @@ from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._shapes import shapes
+from msnb.ops.math._elementwise import is_integer
 from msnb.ops.nn._pullback import pull
 
 _REAL = _check.INT | _check.FLOAT
@@ -123,7 +124,7 @@ def ReLUV2(input_x):
     if input_x.ndim != 4:
         raise ValueError(f"For 'ReLUV2', 'input_x' should have 4 dimensions, but got shape {input_x.shape}.")
     positive = input_x > 0
-    return jnp.where(positive, input_x, jnp.zeros_like(input_x)), positive.astype(jnp.uint8)
+    return jnp.where(input_x <= 0, jnp.zeros_like(input_x), input_x), positive.astype(jnp.uint8)  # NaN stays NaN
 
 
 @operator
@@ -185,7 +186,7 @@ def LeakyReLUExt(input, *, alpha: Float = 0.2):
         alpha (float): slope of the negative part. Default: 0.2.
 
     Inputs:
-        - **input** (Tensor) - any shape, float.
+        - **input** (Tensor) - any shape, real numbers.
 
     Outputs:
         Tensor, shape and type of `input`.
@@ -193,7 +194,9 @@ def LeakyReLUExt(input, *, alpha: Float = 0.2):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _check.dtype_in("LeakyReLUExt", "input", input, _check.FLOAT)
+    _check.dtype_in("LeakyReLUExt", "input", input, _check.FLOAT | _check.INT)
+    if is_integer(input):  # the fraction is cut off
+        return jnp.where(input > 0, input, (alpha * input.astype(jnp.float32)).astype(input.dtype))
     return jnp.where(input > 0, input, jnp.asarray(alpha, input.dtype) * input)
 
 
@@ -215,7 +218,7 @@ def Threshold(input, *, thr: Float, value: Float):
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.tensor_only("Threshold", "input", input)
-    return jnp.where(input > thr, input, jnp.full_like(input, value))
+    return jnp.where(input <= thr, jnp.full_like(input, value), input)  # NaN stays NaN
 
 
 @operator(functional="hardtanh", generation=2)

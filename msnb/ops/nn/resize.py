@@ -1,4 +1,4 @@
-"""Resizing images (N, C, H, W), with weights as constant matrices: both passes are matrix products or gathers."""
+"""Resizing images (N, C, H, W), each axis as sums of neighbours with constant weights."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -8,7 +8,8 @@ from msnb.core.cases import F, Values, case, refused
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._shapes import shapes
-from msnb.ops.nn._pullback import transposed
+from msnb.ops.nn._neighbours import weigh_neighbours
+from msnb.ops.nn._pullback import pull
 
 
 def _accept_size(value):
@@ -51,8 +52,7 @@ def bilinear(x, size, align_corners, half_pixel_centers=False):
     x = x.astype(jnp.promote_types(x.dtype, jnp.float32))
     for axis, new in ((-2, size[0]), (-1, size[1])):
         if x.shape[axis] != new or half_pixel_centers:
-            matrix = jnp.asarray(lerp_matrix(x.shape[axis], new, align_corners, half_pixel_centers), x.dtype)
-            x = jnp.einsum("ij,ncjw->nciw" if axis == -2 else "ij,nchj->nchi", matrix, x, precision="highest")
+            x = weigh_neighbours(x, x.ndim + axis, lerp_matrix(x.shape[axis], new, align_corners, half_pixel_centers))
     return x
 
 
@@ -117,8 +117,8 @@ def ResizeBilinearV2(image, size: Size, *, align_corners: Bool = False, half_pix
 @shapes("dout: n c _ _, x: n c h>0 w>0")
 def ResizeBilinearGrad(dout, x, *, align_corners: Bool = False):
     """Gradient of ResizeBilinear from the cotangent and its input."""
-    dx = transposed(lambda v: bilinear(v, dout.shape[2:], align_corners), x.shape, dout.astype(jnp.float32))
-    return dx.astype(x.dtype)
+    resized = lambda v: bilinear(v, dout.shape[2:], align_corners)
+    return pull(resized, jnp.zeros(x.shape, jnp.float32))(dout.astype(jnp.float32))[0].astype(x.dtype)
 
 
 def nearest_index(old, new, step=None):
@@ -140,8 +140,7 @@ def _along_axes(x, matrices):
     """Each of the last axes of `x` through its matrix (new, old), in float32 at least."""
     wide = x.astype(jnp.promote_types(x.dtype, jnp.float32))
     for axis, matrix in enumerate(matrices, start=x.ndim - len(matrices)):
-        wide = jnp.tensordot(wide, jnp.asarray(matrix, wide.dtype), ((axis,), (1,)), precision="highest")
-        wide = jnp.moveaxis(wide, -1, axis)
+        wide = weigh_neighbours(wide, axis, matrix)
     return wide
 
 

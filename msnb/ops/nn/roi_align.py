@@ -100,7 +100,8 @@ def _samples(start, size, cells, samples, length):
     where = jnp.clip(where, 0, length - 1)
     low = jnp.floor(where)
     first = low.astype(jnp.int32)
-    return first, jnp.minimum(first + 1, length - 1), where - low, inside
+    second = jnp.where(where > low, jnp.minimum(first + 1, length - 1), first)  # 0 times a neighbour may be NaN
+    return first, second, where - low, inside
 
 
 def _shares(start, size, cells, length):

@@ -46,9 +46,8 @@ def SoftShrink(input_x, *, lambd: Float = 0.5):
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("SoftShrink", "input_x", input_x, _check.FLOAT)
-    return jnp.where(
-        input_x > lambd, input_x - lambd, jnp.where(input_x < -lambd, input_x + lambd, jnp.zeros_like(input_x))
-    )
+    beyond = jnp.where(input_x > 0, input_x - lambd, input_x + lambd)
+    return jnp.where((input_x >= -lambd) & (input_x <= lambd), jnp.zeros_like(input_x), beyond)  # NaN stays NaN
 
 
 @spelling(SoftShrink, function="soft_shrink", method="soft_shrink")

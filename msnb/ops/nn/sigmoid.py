@@ -62,7 +62,9 @@ def LogSigmoid(x):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _check.dtype_in("LogSigmoid", "x", x, _check.FLOAT)
+    _check.dtype_in("LogSigmoid", "x", x, _check.FLOAT | _check.COMPLEX)
+    if jnp.issubdtype(x.dtype, jnp.complexfloating):
+        return -jnp.log(1 + jnp.exp(-x))
     return -log_one_plus_exp(-x)
 
 
@@ -153,11 +155,11 @@ def HSwish(input_x):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _check.dtype_in("HSwish", "input_x", input_x, _check.FLOAT)
+    _check.dtype_in("HSwish", "input_x", input_x, _REAL)
     # Both ends belong to the parabola, with its slopes of -0.5 and 1.5, as MindSpore has it.
     inside = jnp.where((input_x < -3) | (input_x > 3), jnp.zeros_like(input_x), input_x)
     flat = jnp.where(input_x < -3, jnp.zeros_like(input_x), input_x)
-    return jnp.where((input_x < -3) | (input_x > 3), flat, inside * (inside + 3) / 6)
+    return jnp.where((input_x < -3) | (input_x > 3), flat, (inside * (inside + 3) / 6).astype(input_x.dtype))
 
 
 @operator

@@ -10,6 +10,7 @@ from msnb.ops import _check
 from msnb.ops._half import in_float32
 from msnb.ops._in_place import take_over
 from msnb.ops._shapes import shapes
+from msnb.ops.math._elementwise import floating
 
 
 @operator(functional="tanh", called=(("input", "x"),), methods=("tanh",), generation=2, numpy=angle("tanh"))
@@ -79,19 +80,19 @@ def _TanhShrink(input):
     """Each element minus its hyperbolic tangent.
 
     Args:
-        input (Tensor): Floating point, of any shape.
+        input (Tensor): Numbers, of any shape.
 
     Returns:
-        Tensor of the shape and element type of `input`.
+        Tensor of the shape and element type of `input`; of float32 for integers.
 
     Raises:
-        TypeError: If `input` is not floating point.
+        TypeError: If `input` is not made of numbers.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _check.dtype_in("tanhshrink", "input", input, _check.FLOAT)
-    return input - jnp.tanh(input)
+    _check.dtype_in("tanhshrink", "input", input, _check.NUMBER)
+    return floating(input) - jnp.tanh(floating(input))
 
 
 CASES = [

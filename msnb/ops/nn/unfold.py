@@ -3,10 +3,10 @@
 import math
 
 import jax
+import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import IntOrTuple, Shape
-from msnb.core import tf32
 from msnb.core.cases import F, Values, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
@@ -34,16 +34,25 @@ def Im2ColExt(input, kernel_size: Shape, dilation: Shape = (1,), padding: Shape 
     """
     _check.rank("Im2ColExt", "input", input, 4)
     two = lambda v: tuple(v) * 2 if len(v) == 1 else tuple(v)
-    kernel = two(kernel_size)
-    patches = lax.conv_general_dilated_patches(
-        input,
-        kernel,
-        two(stride),
-        [(p, p) for p in two(padding)],
-        rhs_dilation=two(dilation),
-        precision=tf32.EXACT,
-    )
-    return patches.reshape(*patches.shape[:2], math.prod(patches.shape[2:]))
+    taps = _slide_windows(input, two(kernel_size), two(dilation), two(padding), two(stride))
+    images, channels, *window = taps.shape[:4]
+    return taps.reshape(images, channels * math.prod(window), math.prod(taps.shape[4:]))
+
+
+def _slide_windows(images, kernel, dilation, padding, stride):
+    """The pixels that the windows meet, (N, C, *kernel, *windows): one axis is cut after the other.
+
+    Pixels are copied and never multiplied: a product with 0 would carry NaN and infinity into other windows.
+    """
+    pixels = lax.pad(images, images.dtype.type(0), [(0, 0, 0), (0, 0, 0), *((p, p, 0) for p in padding)])
+    for axis, at, taps, apart, step in zip((2, 4), (2, 3), kernel, dilation, stride, strict=True):
+        count = (pixels.shape[axis] - apart * (taps - 1) - 1) // step + 1
+        if count < 1:
+            raise ValueError(f"A window of {kernel} should fit into the padded images, but got shape {images.shape}.")
+        reach = step * (count - 1) + 1
+        starts = range(0, apart * taps, apart)
+        pixels = jnp.stack([lax.slice_in_dim(pixels, i, i + reach, step, axis) for i in starts], at)
+    return pixels
 
 
 def _pair(op, name, value):
@@ -100,10 +109,8 @@ def Col2Im(
     )
 
     def windows(images):
-        patches = lax.conv_general_dilated_patches(
-            images, kernel, stride, [(p, p) for p in padding], rhs_dilation=dilation, precision=tf32.EXACT
-        )
-        return patches.reshape(*images.shape[:2], kernel[0] * kernel[1], math.prod(patches.shape[2:]))
+        taps = _slide_windows(images, kernel, dilation, padding, stride)
+        return taps.reshape(*images.shape[:2], kernel[0] * kernel[1], math.prod(taps.shape[4:]))
 
     images = jax.ShapeDtypeStruct((*x.shape[:2], *size), x.dtype)
     wanted = jax.eval_shape(windows, images).shape

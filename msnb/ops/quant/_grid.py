@@ -108,6 +108,8 @@ def one_value(op, **ends):
 
 def columns(op, x, axis, **vectors):
     """`vectors`, one value a channel, as arrays that broadcast against `x`; raises for another number of them."""
+    if x.ndim == 1:
+        axis = 0  # as in r1.1, whatever `channel_axis` says
     if not 0 <= axis < x.ndim:
         raise ValueError(f"For '{op}', 'channel_axis' should be an axis of 'x' {x.shape}, but got {axis}.")
     for name, v in vectors.items():

@@ -207,6 +207,5 @@ CASES = [
     refused(ValueError, FakeQuantPerLayer, F(4, 3), *_RANGES),
     refused(ValueError, FakeQuantPerLayer, F(4, 3), *_RANGE, quant_delay=2),
     refused(ValueError, FakeQuantPerChannel, F(4, 2), *_RANGES),
-    refused(ValueError, FakeQuantPerChannel, F(3), *_RANGES),
     refused(TypeError, FakeQuantPerChannel, Values([[1, 2, 3]]), *_RANGES),
 ]

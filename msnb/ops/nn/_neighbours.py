@@ -1,0 +1,45 @@
+"""Weighted sums of neighbours along an axis, of which interpolation and uneven pooling are made."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+
+def weigh_neighbours(x, axis, weights):
+    """Return the sums of `x` along `axis` with the rows of `weights`, a numpy matrix (new length, old length).
+
+    Only elements of weight other than 0 are read, so that NaN and infinity reach no other sum. The gradient is the
+    product with the matrix: the transpose of reading would be a scatter, which is ten times slower on a CPU.
+    """
+    weights = weights.astype(x.dtype)
+    weighed = jax.custom_jvp(lambda x: _read_neighbours(x, axis, weights))
+    weighed.defjvp(lambda at, change: (_read_neighbours(*at, axis, weights), _multiply(*change, axis, weights)))
+    return weighed(x)
+
+
+def _multiply(x, axis, weights):
+    return jnp.moveaxis(jnp.tensordot(x, weights, ((axis,), (1,)), precision=lax.Precision.HIGHEST), -1, axis)
+
+
+def _read_neighbours(x, axis, weights):
+    counts = np.maximum(np.count_nonzero(weights, 1), 1)
+    column = lambda values: values.reshape(-1, *(1,) * (x.ndim - 1 - axis))
+    if counts.max() > len(weights):  # few long sums: a slice for each is less than a selection for each neighbour
+        sums = []
+        for row in weights:
+            read = np.flatnonzero(row)
+            first, end = (read[0], read[-1] + 1) if read.size else (0, 0)
+            sums.append(jnp.sum(lax.slice_in_dim(x, first, end, axis=axis) * column(row[first:end]), axis))
+        return jnp.stack(sums, axis)
+    order = np.argsort(weights == 0, 1, kind="stable")
+    total = None
+    for turn in range(counts.max()):
+        # A row that has no further neighbour reads its first one again, with weight 0.
+        read = np.where(turn < counts, order[:, turn], order[:, 0])
+        share = np.where(turn < counts, np.take_along_axis(weights, read[:, None], 1)[:, 0], weights.dtype.type(0))
+        part = jnp.take(x, read, axis) * column(share)
+        if turn:
+            part = jnp.where(column(share) == 0, 0, part)
+        total = part if total is None else total + part
+    return total
