@@ -106,7 +106,9 @@ def _written_signature(function):
     function = inspect.unwrap(function, stop=lambda f: f is not function and hasattr(f, "__signature__"))
     if getattr(function, "__signature__", None) is None or not isinstance(function, types.FunctionType):
         return inspect.signature(function)
-    written = types.FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__)
+    written = types.FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
     written.__kwdefaults__, written.__annotations__ = function.__kwdefaults__, function.__annotations__
     return inspect.signature(written)
 
