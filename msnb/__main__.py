@@ -171,10 +171,8 @@ def run_html(options: Namespace) -> int:
     except OSError as error:
         return _fail(f"{page} cannot be written: {error.strerror}.")
     print(f"Wrote {page}.")
-    if not is_trusted:
-        print(
-            "Jupyter does not trust this notebook: only msnb's own views run in the page; --trust keeps all as it is."
-        )
+    if not is_trusted and notebook_page.has_scripts(notebook):
+        print("It came from elsewhere, and its scripts were left out; --trust keeps them.")
     return 0
 
 

@@ -15,17 +15,20 @@ from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree
 
-import bleach
-from bleach.css_sanitizer import ALLOWED_CSS_PROPERTIES, CSSSanitizer
-from bleach.html5lib_shim import Filter
-from jinja2 import pass_context
-from nbconvert import HTMLExporter
-from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
-from nbformat import NotebookNode
-from nbformat.sign import NotebookNotary
-
 from msnb.notebook import dataset_html, html, still, table_css
 from msnb.notebook.pipeline import drawing
+
+try:
+    import bleach
+    from bleach.css_sanitizer import ALLOWED_CSS_PROPERTIES, CSSSanitizer
+    from bleach.html5lib_shim import Filter
+    from jinja2 import pass_context
+    from nbconvert import HTMLExporter
+    from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+    from nbformat import NotebookNode
+    from nbformat.sign import NotebookNotary
+except ImportError as missing:
+    raise ImportError(f'A page of a notebook needs {missing.name}: pip install "msnb[lab]"') from missing
 
 _NO_ADDRESSES = dict.fromkeys(
     (
@@ -49,7 +52,7 @@ _TEXT_TAGS = frozenset(
 )
 _SVG_TAGS = frozenset(
     """
-    svg g path rect circle ellipse line polyline polygon text tspan title desc defs marker clippath lineargradient
+    svg g path rect circle ellipse line polyline polygon text tspan desc defs marker clippath lineargradient
     radialgradient stop clipPath linearGradient radialGradient
     """.split()
 )
@@ -93,7 +96,7 @@ class _WithoutScripts(Filter):
     def __iter__(self) -> Iterator[dict[str, Any]]:
         depth = 0
         for token in super().__iter__():
-            if token.get("name") in _DROPPED_TAGS and "svg" not in (token.get("namespace") or ""):
+            if token.get("name") in _DROPPED_TAGS:
                 depth += {"StartTag": 1, "EndTag": -1}.get(token["type"], 0)
             elif not depth:
                 yield token
@@ -268,6 +271,23 @@ def _plain_notebook(notebook):
         metadata=NotebookNode(language_info=NotebookNode(name="python", pygments_lexer=lexer)),
         cells=[cell for cell in map(_plain_cell, notebook.cells) if cell is not None],
     )
+
+
+_RUNS = re.compile(r"<(?:script|iframe|object|embed)\b|\bon\w+\s*=|javascript:", re.IGNORECASE)
+
+
+def has_scripts(notebook: NotebookNode) -> bool:
+    """Return whether outputs or Markdown of a notebook hold what runs in a browser and is no view of msnb."""
+    views = still.Rebuilding()
+    for cell in notebook.cells:
+        outputs = [output.get("data", {}) for output in cell.get("outputs", ())]
+        texts = [str(data.get(name, "")) for data in outputs for name in ("text/html", "text/markdown")]
+        texts += [str(cell.get("source", ""))] if cell.get("cell_type") != "code" else []
+        if any("javascript" in name for data in outputs for name in data):
+            return True
+        if any(_RUNS.search(text) and views.rebuild(text) is None for text in texts):
+            return True
+    return views.pictures > 0
 
 
 def is_signed(notebook: NotebookNode) -> bool:
