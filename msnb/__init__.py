@@ -454,7 +454,7 @@ _SUBMODULES = frozenset(
 )
 
 
-# of msnb itself: `from mindspore import *` does not bring them
+# msnb's own: `dir(msnb)` shows them, `from mindspore import *` does not bring them
 _VIEWS = {
     "view": "msnb.notebook.graph",
     "diff": "msnb.notebook.graph",
@@ -484,8 +484,12 @@ def __getattr__(name: str) -> Any:
     return _asked(__name__, name)
 
 
+# what this module itself is written with
+_HELPERS = frozenset(("Any", "TYPE_CHECKING"))
+
+
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER, *_SUBMODULES})
+    return sorted({*globals(), *_LATER, *_VIEWS, *_SUBMODULES} - _HELPERS)
 
 
 def load_ipython_extension(ipython: Any) -> None:
@@ -502,4 +506,4 @@ def _notebook():
     return _later("notebook")
 
 
-__all__ = ["__version__", *(n for n in globals() if not n.startswith("_")), *_LATER]
+__all__ = ["__version__", *(n for n in globals() if not n.startswith("_") and n not in _HELPERS), *_LATER]

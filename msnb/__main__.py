@@ -1,6 +1,5 @@
 """``python -m msnb``: the demo, JupyterLab on the quick start, scripts as they are, pages of them and of notebooks."""
 
-import copy
 import importlib.util
 import os
 import platform
@@ -48,6 +47,8 @@ def run_demo(options: Namespace) -> int:
     from nbclient.exceptions import CellExecutionError
     from nbformat.sign import NotebookNotary
 
+    from msnb.notebook import notebook_page  # spares nbconvert to the other commands
+
     source = quick_start()
     notebook = nbformat.read(source, as_version=4)
     out = Path(options.out)
@@ -64,7 +65,7 @@ def run_demo(options: Namespace) -> int:
     with writing(executed, "w", encoding="utf-8") as file:
         nbformat.write(notebook, file)
     NotebookNotary().sign(notebook)  # the user has just run it: JupyterLab may show its graphs at once
-    page = _to_html(notebook)
+    page = notebook_page.to_html(notebook, is_trusted=True)
     with writing(html, "w", encoding="utf-8") as file:
         file.write(page)
     accuracy = _accuracy(notebook)
@@ -146,27 +147,6 @@ def _accuracy(notebook):
     return None
 
 
-def _to_html(notebook):
-    """The notebook as one HTML file that loads nothing from anywhere: of a widget it has the static picture."""
-    from nbconvert import HTMLExporter
-
-    notebook = copy.deepcopy(notebook)
-    notebook.metadata.pop("widgets", None)
-    for output in (output for cell in notebook.cells for output in cell.get("outputs", ())):
-        if len(output.get("data", ())) > 1:
-            output.data.pop("application/vnd.jupyter.widget-view+json", None)
-
-    urls = (
-        "require_js_url",
-        "mathjax_url",
-        "jquery_url",
-        "jupyter_widgets_base_url",
-        "widget_renderer_url",
-        "mermaid_js_url",
-    )
-    return HTMLExporter(**dict.fromkeys(urls, "")).from_notebook_node(notebook)[0]
-
-
 def run_html(options: Namespace) -> int:
     """Write a notebook as it is stored, its views included, as one HTML file."""
     missing = [name for name in ("nbconvert", "nbformat") if not importlib.util.find_spec(name)]
@@ -182,12 +162,17 @@ def run_html(options: Namespace) -> int:
         notebook = nbformat.read(source, as_version=4)
     except (ValueError, AttributeError, KeyError):  # no JSON, or JSON of something else
         return _fail(f"{options.notebook} is not a notebook.")
+    from msnb.notebook import notebook_page  # spares nbconvert to the other commands
+
+    is_trusted = options.trust or notebook_page.is_signed(notebook)
     try:
         with writing(page, "w", encoding="utf-8") as file:
-            file.write(_to_html(notebook))
+            file.write(notebook_page.to_html(notebook, is_trusted))
     except OSError as error:
         return _fail(f"{page} cannot be written: {error.strerror}.")
     print(f"Wrote {page}.")
+    if not is_trusted and notebook_page.has_scripts(notebook):
+        print("It came from elsewhere, and its scripts were left out; --trust keeps them.")
     return 0
 
 

@@ -150,9 +150,11 @@ def _parser():
     html = commands.add_parser(
         "html",
         help="write a notebook as it is stored as one HTML file",
-        description="Write a notebook as it is stored as one HTML file that needs no network. Nothing of it is run, "
-        "and formulas stay as they were typed: what would set them comes from a server.",
+        description="Write a notebook as it is stored as one HTML file that needs no network, its formulas as "
+        "MathML. No cell is run. Of a notebook that Jupyter does not trust, scripts in outputs and Markdown are left "
+        "out; msnb's own views stay alive.",
     )
+    html.add_argument("--trust", action="store_true", help="keep what a notebook that came from elsewhere would run")
     html.add_argument("notebook", metavar="NOTEBOOK", help="a file that ends in .ipynb")
     html.add_argument("-o", "--output", metavar="PAGE", help="where to (default: beside the notebook)")
 

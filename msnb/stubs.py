@@ -12,15 +12,13 @@ import importlib
 import inspect
 import pkgutil
 import re
-import types
-import typing
 from pathlib import Path
 from typing import Any
 
 import msnb
 from msnb._atomic import writing
 from msnb.common.dtype import Type
-from msnb.common.kinds import Kind
+from msnb.common.kinds import type_text
 from msnb.core.array_like import ArrayLike
 from msnb.core.declare import SPELLINGS
 from msnb.core.operator import FUNCTIONAL, REGISTRY
@@ -45,39 +43,9 @@ _MENTIONED = (
     "from msnb.common.hook_handle import HookHandle\n"
     "from msnb.core.generator import Generator\n"
 )
-# What a container holds, where its Kind does not say.
-_OF_ANYTHING = {tuple: "tuple[Any, ...]", list: "list[Any]", dict: "dict[Any, Any]", set: "set[Any]"}
 
 
 # ---------------------------------------------------------------------- types as text
-def type_text(annotation: Any) -> str:
-    """The Python type that an annotation or a Kind stands for, as it is written."""
-    if annotation is inspect.Parameter.empty:
-        return "Any"
-    if annotation is None or annotation is types.NoneType:
-        return "None"
-    if isinstance(annotation, Kind):
-        return type_text(annotation.python)
-    if typing.get_origin(annotation) is typing.Annotated:
-        return type_text(annotation.__origin__)
-    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        return " | ".join(dict.fromkeys(type_text(a) for a in typing.get_args(annotation)))
-    if typing.get_origin(annotation) is typing.Literal:
-        return f"Literal[{', '.join(map(repr, typing.get_args(annotation)))}]"
-    if isinstance(annotation, list):  # the arguments of a Callable
-        return f"[{', '.join(map(type_text, annotation))}]"
-    if typing.get_origin(annotation) is not None:
-        inner = ", ".join("..." if a is Ellipsis else type_text(a) for a in typing.get_args(annotation))
-        return f"{typing.get_origin(annotation).__name__}[{inner}]"
-    if isinstance(annotation, str):
-        return annotation
-    if annotation is typing.Any or annotation is object:
-        return "Any"
-    if isinstance(annotation, type) and annotation in _OF_ANYTHING:
-        return _OF_ANYTHING[annotation]
-    return getattr(annotation, "__name__", "Any")
-
-
 def _default(value):
     return repr(value) if isinstance(value, (int, float, str, bool, type(None))) and value == value else "..."
 

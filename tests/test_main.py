@@ -256,11 +256,13 @@ def test_the_progress_bar_names_the_section_of_a_cell():
 def test_a_notebook_is_executed_and_its_html_loads_nothing(tmp_path):
     nbformat = pytest.importorskip("nbformat.v4")
     pytest.importorskip("ipykernel")
+    from msnb.notebook.notebook_page import to_html
+
     code = "import sys\nprint('made of', 6 * 7, sys.executable)"
     notebook = nbformat.new_notebook(cells=[nbformat.new_markdown_cell("# Title"), nbformat.new_code_cell(code)])
     command._execute(notebook, tmp_path, timeout=300)
     assert f"made of 42 {command.sys.executable}" in notebook.cells[1].outputs[0].text
-    html = command._to_html(notebook)
+    html = to_html(notebook)
     assert "made of" in html
     assert not re.findall(r"""<(?:script|link|img|iframe)[^>]+(?:src|href)=["']?(?:https?:)?//""", html)
     assert not re.findall(r"""(?:import|from)\s+["']https?://""", html)

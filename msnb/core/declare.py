@@ -18,7 +18,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from msnb.common.kinds import hashable
+from msnb.common.kinds import hashable, readable, readable_parameter
 from msnb.core.beside import beside
 from msnb.core.dispatch import call_of
 from msnb.core.operator import FUNCTIONAL, REGISTRY
@@ -107,7 +107,7 @@ def spelling(
         first = next(names[0] for names in kinds.values() if names)
         if inspect.isfunction(target) and (target.__name__[0] == "_" or target.__name__[-1] == "_"):
             target.__name__ = target.__qualname__ = first
-        return target
+        return readable(target)
 
     return declare
 
@@ -255,6 +255,7 @@ def class_of(
     name = fn.__name__
     op = declared(fn, name.lstrip("_"), writes, returns, random, checks=checks, rows=rows)
     op.refuses, op.real = refuses, real
+    readable(fn)
     members = {
         "operator": op,
         "kernel": staticmethod(fn),
@@ -276,7 +277,7 @@ def standing_for(fn: Callable[..., Any], kernel: Callable[..., Any], doc: str) -
     attributes stay those of `kernel`."""
     signature = inspect.signature(kernel)
     kernel = functools.wraps(fn)(kernel)
-    kernel.__signature__ = signature
+    kernel.__signature__ = signature.replace(parameters=[readable_parameter(p) for p in signature.parameters.values()])
     kernel.__doc__ = doc
     return kernel
 

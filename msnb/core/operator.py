@@ -14,7 +14,7 @@ import jax
 import numpy as np
 
 from msnb.common.arguments import unknown
-from msnb.common.kinds import Tensors, hashable, kind_of
+from msnb.common.kinds import Tensors, hashable, kind_of, readable_parameter
 from msnb.core import float_status, random, recomputing, tape, trace, unfinished, whole
 from msnb.core._jax_private import copied, is_tracer
 from msnb.core.errors import describe, explain_kernel_error
@@ -97,7 +97,7 @@ class Operator:
         self.collective: bool = False  # whether its kernels speak of other devices
         self.refuses: Any = None  # of the attributes: raises where one forbids another
         self.defaults: tuple[Any, ...] = self._trailing_defaults()
-        self.signature = inspect.Signature([p.replace(annotation=p.empty) for p in parameters])
+        self.signature = inspect.Signature([readable_parameter(p) for p in parameters])
         self.plain: bool = (
             not self.written
             and not random_key

@@ -6,7 +6,7 @@ import numpy as np
 
 from msnb import log
 from msnb.common import dtype as mstype
-from msnb.common.kinds import DType, Shape, check
+from msnb.common.kinds import DType, Shape, check, readable
 from msnb.core.generator import Generator
 from msnb.core.tensor import Tensor
 from msnb.ops import functional as F
@@ -33,6 +33,7 @@ __all__ = [
 ]
 
 
+@readable
 def zeros(size: int | tuple[int, ...] | list[int], *, dtype: DType | None = None) -> Tensor:
     """Zeros.
 
@@ -46,6 +47,7 @@ def zeros(size: int | tuple[int, ...] | list[int], *, dtype: DType | None = None
     return F.zeros(check(Shape, size, "size", "zeros"), dtype or mstype.float32)
 
 
+@readable
 def ones(size: int | tuple[int, ...] | list[int], *, dtype: DType | None = None) -> Tensor:
     """Ones.
 
@@ -67,6 +69,7 @@ def _one_device(name, device):
     log.unused(name, "every Tensor is on the device of the context", device=device is not None)
 
 
+@readable
 def empty(*size: Any, dtype: DType | None = None, device: str | None = None) -> Tensor:
     """A Tensor of which only shape and element type matter; here it holds zeros.
 
@@ -82,6 +85,7 @@ def empty(*size: Any, dtype: DType | None = None, device: str | None = None) -> 
     return zeros(_size(size), dtype=dtype)
 
 
+@readable
 def empty_like(input: Tensor, *, dtype: DType | None = None, device: str | None = None) -> Tensor:
     """A Tensor of the shape of another; here it holds zeros.
 
@@ -97,6 +101,7 @@ def empty_like(input: Tensor, *, dtype: DType | None = None, device: str | None 
     return F.zeros_like(input, dtype=dtype)
 
 
+@readable
 def linspace(start: float, end: float, steps: int, *, dtype: DType | None = None) -> Tensor:
     """Numbers at equal distances, both ends among them.
 
@@ -114,6 +119,7 @@ def linspace(start: float, end: float, steps: int, *, dtype: DType | None = None
     return line if dtype is None else Cast.functional(line, dtype)
 
 
+@readable
 def rand(*size: Any, generator: Generator | None = None, dtype: DType | None = None) -> Tensor:
     """Random numbers, uniform in [0, 1).
 
@@ -130,6 +136,7 @@ def rand(*size: Any, generator: Generator | None = None, dtype: DType | None = N
         return F.rand(*_size(size), dtype=dtype)
 
 
+@readable
 def rand_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
     """Random numbers, uniform in [0, 1), in the shape of a Tensor.
 
@@ -143,6 +150,7 @@ def rand_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
     return F.rand_like(input, dtype=dtype)
 
 
+@readable
 def randn(*size: Any, generator: Generator | None = None, dtype: DType | None = None) -> Tensor:
     """Random numbers of the standard normal distribution.
 
@@ -159,6 +167,7 @@ def randn(*size: Any, generator: Generator | None = None, dtype: DType | None = 
         return F.randn(*_size(size), dtype=dtype)
 
 
+@readable
 def randn_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
     """Random numbers of the standard normal distribution, in the shape of a Tensor.
 
@@ -179,6 +188,7 @@ def _ends(name, args, rest):
     return (0, *args) if len(args) == rest + 1 else args
 
 
+@readable
 def randint(*args: Any, generator: Generator | None = None, dtype: DType | None = None) -> Tensor:
     """Random whole numbers: `randint(high, size)`, or `randint(low, high, size)`.
 
@@ -196,6 +206,7 @@ def randint(*args: Any, generator: Generator | None = None, dtype: DType | None 
         return F.randint(low, high, size, dtype=dtype or mstype.int64)
 
 
+@readable
 def randint_like(input: Tensor, *args: Any, dtype: DType | None = None) -> Tensor:
     """Random whole numbers in the shape of a Tensor: `randint_like(input, high)`, `randint_like(input, low, high)`.
 
@@ -211,6 +222,7 @@ def randint_like(input: Tensor, *args: Any, dtype: DType | None = None) -> Tenso
     return F.randint(low, high, input.shape, dtype=dtype or input.dtype)
 
 
+@readable
 def randperm(n: int, *, generator: Generator | None = None, dtype: DType = mstype.int64) -> Tensor:
     """The numbers 0 to n - 1 in a random order.
 

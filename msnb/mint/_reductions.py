@@ -3,7 +3,7 @@
 from typing import Any
 
 from msnb.common import dtype as mstype
-from msnb.common.kinds import Axis, Bool, DType
+from msnb.common.kinds import Axis, Bool, DType, readable
 from msnb.core.tensor import Tensor
 from msnb.mint._rows import in_int64
 from msnb.ops import functional as F
@@ -36,6 +36,7 @@ def _typed(x, dtype):
     return x if dtype is None else Cast.functional(x, dtype)
 
 
+@readable
 def sum(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType | None = None) -> Tensor:
     """Sum over dimensions; whole numbers and bool are added as int64.
 
@@ -51,6 +52,7 @@ def sum(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType 
     return F.sum(input, dim, keepdim, dtype=dtype)
 
 
+@readable
 def mean(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType | None = None) -> Tensor:
     """Mean over dimensions.
 
@@ -66,6 +68,7 @@ def mean(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType
     return F.mean(_typed(input, dtype), dim, keepdim)
 
 
+@readable
 def prod(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType | None = None) -> Tensor:
     """Product over dimensions; whole numbers and bool are multiplied as int64.
 
@@ -81,6 +84,7 @@ def prod(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType
     return F.prod(input, dim, keepdim, dtype)
 
 
+@readable
 def count_nonzero(input: Tensor, dim: Axis = None) -> Tensor:
     """How many elements are not 0.
 
@@ -107,6 +111,7 @@ def _extreme(name, with_place, of_two, of_all, input, dim, keepdim, other):
     return value, in_int64(place)
 
 
+@readable
 def max(
     input: Tensor, dim: int | Tensor | None = None, keepdim: Bool = False, *, other: Tensor | None = None
 ) -> Tensor | tuple[Tensor, Tensor]:
@@ -124,6 +129,7 @@ def max(
     return _extreme("max", P.ArgMaxWithValue, Maximum, F.amax, input, dim, keepdim, other)
 
 
+@readable
 def min(
     input: Tensor, dim: int | Tensor | None = None, keepdim: Bool = False, *, other: Tensor | None = None
 ) -> Tensor | tuple[Tensor, Tensor]:
@@ -201,6 +207,7 @@ def cummin(input: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     return values, in_int64(places)
 
 
+@readable
 def cumsum(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
     """The sum so far along a dimension; whole numbers and bool are added as int64.
 
@@ -216,6 +223,7 @@ def cumsum(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
     return F.cumsum(_typed(input, mstype.int64 if whole and dtype is None else dtype), dim)
 
 
+@readable
 def std(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim: Bool = False) -> Tensor:
     """The standard deviation.
 
@@ -231,6 +239,7 @@ def std(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim: Bool
     return F.std(input, () if dim is None else dim, correction, keepdim)
 
 
+@readable
 def var(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim: Bool = False) -> Tensor:
     """The variance.
 
@@ -246,6 +255,7 @@ def var(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim: Bool
     return F.var(input, () if dim is None else dim, correction, keepdim)
 
 
+@readable
 def std_mean(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim: Bool = False) -> tuple[Tensor, Tensor]:
     """The standard deviation and the mean, see `std`.
 
@@ -261,6 +271,7 @@ def std_mean(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim:
     return std(input, dim, correction=correction, keepdim=keepdim), F.mean(input, dim, keepdim)
 
 
+@readable
 def var_mean(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim: Bool = False) -> tuple[Tensor, Tensor]:
     """The variance and the mean, see `var`.
 
@@ -276,6 +287,7 @@ def var_mean(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim:
     return var(input, dim, correction=correction, keepdim=keepdim), F.mean(input, dim, keepdim)
 
 
+@readable
 def norm(
     input: Tensor, p: Any = "fro", dim: Axis = None, keepdim: Bool = False, *, dtype: DType | None = None
 ) -> Tensor:

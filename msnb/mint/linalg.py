@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from msnb.common.kinds import Axis, Bool, DType
+from msnb.common.kinds import Axis, Bool, DType, readable
 from msnb.core.tensor import Tensor
 from msnb.mint._rows import renamed
 from msnb.ops import functional as F
@@ -30,6 +30,7 @@ def qr(A: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     return F.qr(A, mode)
 
 
+@readable
 def norm(A: Tensor, ord: Any = None, dim: Axis = None, keepdim: Bool = False, *, dtype: DType | None = None) -> Tensor:
     """The norm of vectors, or of matrices.
 

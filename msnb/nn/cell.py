@@ -115,6 +115,11 @@ class Cell(Running, Hooked, Stateful, Tree, Told):
         self.__dict__["_id"] = next(_ids)
 
     # ------------------------------------------------------------------ looking inside
+    def __dir__(self) -> list[str]:
+        own = (name for table in ("_cells", "_params", "_buffers") for name in self.__dict__.get(table, ()))
+        names = {*super().__dir__(), *own}
+        return sorted(filter(str.isidentifier, names))  # the "0" of a SequentialCell is no attribute that can be typed
+
     def get_func_graph_proto(self) -> str | None:
         """The functional IR of the last compiled program as text, None when nothing has been compiled."""
         programs = [e.program for entries in (self._programs.table.values() if self._programs else ()) for e in entries]

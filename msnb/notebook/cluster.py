@@ -50,7 +50,10 @@ class ClusterMagics(Magics):
         elif options.what == "stop":
             if options.number is not None:
                 raise UsageError("%ms_cluster stop ends all processes, and takes no number.")
-            self.stop()
+            if self._cluster is not None:
+                print(f"Stopped {_processes(self._cluster.n)}.")
+                self.stop()
+                return
         self._say()
 
     def _start(self, number, api):
@@ -64,7 +67,14 @@ class ClusterMagics(Magics):
             raise UsageError("%ms_cluster needs ipyparallel: pip install 'msnb[cluster]'.") from None
         self._cluster = ipyparallel.Cluster(n=number, log_level=logging.ERROR, engine_timeout=_WAIT)
         try:
-            self._client = self._cluster.start_and_connect_sync(activate=True)
+            self._cluster.start_cluster_sync(n=number)
+            self._client = self._cluster.connect_client_sync()
+            self._client.wait_for_engines(
+                number, timeout=_WAIT, interactive=False
+            )  # no bar that stays at "0%" for ever
+            view = self._client[:]
+            view.block = True
+            view.activate()
             coordinator = f"localhost:{free_port()}"
             said = [variables_of(rank, number, range(number), coordinator) for rank in range(number)]
             told = [
@@ -89,7 +99,7 @@ class ClusterMagics(Magics):
             print("There are no processes; %ms_cluster start 2 starts two.")
             return
         number = self._cluster.n
-        many = "1 process is" if number == 1 else f"{number} processes are"
+        many = f"{_processes(number)} {'is' if number == 1 else 'are'}"
         print(self._lost() or f"{many} one program: %%px runs a cell in each.")
 
     def _lost(self):
@@ -106,6 +116,10 @@ class ClusterMagics(Magics):
         """Say so below a cell that failed where processes have ended: what failed may be anything then."""
         if self._cluster is not None and not result.success and (lost := self._lost()):
             print(lost, file=sys.stderr)
+
+
+def _processes(number):
+    return f"{number} process{'' if number == 1 else 'es'}"
 
 
 def _begin(variables, api):

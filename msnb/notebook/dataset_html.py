@@ -15,7 +15,7 @@ _LETTERS = 72  # of a text
 _SIDE = 72  # pixels of a picture
 _ENCODED = {b"\xff\xd8\xff": "JPEG", b"\x89PNG": "PNG", b"BM": "BMP", b"GIF8": "GIF"}
 # What is said of a data set may be long, and pictures stand beside texts.
-_STYLE = (
+STYLE: str = (
     "<style>.msnb .steps{max-width:96ch;overflow-wrap:anywhere;margin:2px 0}"
     ".msnb .rows td,.msnb .rows th{text-align:left!important;vertical-align:middle;padding:2px 9px!important}"
     ".msnb .rows th b{font-weight:600}.msnb .rows th span{display:block}"
@@ -36,7 +36,7 @@ def _html(found):
     steps = f'<div class="mono steps">{escape(found.steps)}</div>' if found.steps else ""
     note = f'<div class="dim steps">{escape(_note(found))}</div>' if _note(found) else ""
     label = ", ".join(filter(None, (found.kind, found.count())))
-    return framed(_STYLE + head + steps + _table(found) + note, label)
+    return framed(STYLE + head + steps + _table(found) + note, label)
 
 
 def _note(found):

@@ -88,6 +88,22 @@ def show_late(shell: Any, error: BaseException) -> None:
         del error._render_traceback_
 
 
+def failed_processes(error: BaseException) -> str | None:
+    """Return in which processes a cell below `%%px` failed, None of any other error.
+
+    ipyparallel has shown what each process raised when it raises this error, which says "1 errors".
+    """
+    if type(error).__module__.partition(".")[0] != "ipyparallel" or not hasattr(error, "original_error"):
+        return None
+    ranks = sorted(
+        {info.get("engine_id") for *_, info in error.original_error.elist if isinstance(info, dict)} - {None}
+    )
+    if not ranks:
+        return "The cell failed; the error stands above."
+    which = f"rank {ranks[0]}" if len(ranks) == 1 else f"ranks {', '.join(map(str, ranks))}"
+    return f"The cell failed in {which}; what {'it' if len(ranks) == 1 else 'each'} raised stands above."
+
+
 def install(shell: Any) -> Any:
     """Make a shell show short errors; returns what undoes it."""
     show = shell.showtraceback
@@ -101,6 +117,8 @@ def install(shell: Any) -> Any:
             running_compiled_code=running_compiled_code,
         )
         _, error, tb = exc_tuple or sys.exc_info()
+        if sentence := error is not None and failed_processes(error):
+            error._render_traceback_ = lambda: [sentence]
         if error is None or exception_only or hasattr(error, "_render_traceback_"):
             return show(exc_tuple, **options)
         if isinstance(error, SyntaxError):

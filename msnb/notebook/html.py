@@ -3,11 +3,11 @@
 from html import escape
 from typing import Any
 
-__all__ = ["alone", "escape", "framed", "number", "count", "size"]
+__all__ = ["STYLE", "alone", "escape", "framed", "number", "count", "size"]
 
 # currentColor at some opacity instead of greys: right on every background. The two hues are told apart by colour-blind
 # eyes as well (Okabe and Ito, 2008).
-_STYLE = """<style>
+STYLE: str = """<style>
 .msnb{font:13px/1.45 var(--jp-ui-font-family,system-ui,sans-serif);color:inherit;max-width:100%;overflow-x:auto}
 .msnb .mono,.msnb table{font-family:var(--jp-code-font-family,ui-monospace,Menlo,Consolas,monospace);font-size:12px}
 .msnb .head{display:flex;flex-wrap:wrap;gap:2px 12px;align-items:baseline;margin:2px 0 4px}
@@ -33,7 +33,7 @@ _STYLE = """<style>
 
 def framed(body: str, label: str) -> str:
     """`body` with the style that it needs; `label` is what a screen reader says of the whole."""
-    return f'{_STYLE}<div class="msnb" role="group" aria-label="{escape(label, quote=True)}">{body}</div>'
+    return f'{STYLE}<div class="msnb" role="group" aria-label="{escape(label, quote=True)}">{body}</div>'
 
 
 def alone(body: str, title: str) -> str:

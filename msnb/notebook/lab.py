@@ -9,7 +9,9 @@ import re
 from typing import Any
 
 from IPython import get_ipython
+from IPython.display import HTML, display
 
+import msnb
 from msnb import context
 from msnb._version import __version__
 from msnb.core import compile
@@ -18,6 +20,7 @@ from msnb.core.errors import dtype_name
 from msnb.nn.cell import Cell
 from msnb.notebook import cell_names
 from msnb.notebook.graph import live
+from msnb.notebook.help_page import read_tutorial
 from msnb.notebook.net_html import numbers_of
 
 _MODES = ("GRAPH", "PYNATIVE")
@@ -174,4 +177,15 @@ def _file_of(cell):
     return next((file for file, name in known if name == cell and cell_names.label(file)), None)
 
 
-_ANSWERS = {"state": state, "change": change, "typed": typed, "pointed": pointed}
+def show_file(path: str) -> None:
+    """Display what `msnb.view` shows of a model or a checkpoint, in the form that needs no widget: a tab has none.
+
+    Args:
+        path (str): The file.
+    """
+    shown = msnb.view(path)
+    bundle = getattr(shown, "_repr_mimebundle_", None)
+    display(HTML(bundle()[0]["text/html"] if bundle else shown._repr_html_()))
+
+
+_ANSWERS = {"state": state, "change": change, "typed": typed, "pointed": pointed, "tutorial": read_tutorial}

@@ -10,7 +10,7 @@ from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_
 from IPython.core.magic_arguments import argument, magic_arguments
 
 from msnb import alias, context
-from msnb.notebook import cell_scope, cluster, errors, rewrite
+from msnb.notebook import cell_scope, cluster, errors, magic_help, rewrite
 from msnb.notebook.dashboard import magics as dashboard_magics
 from msnb.notebook.gradients import magics as gradient_magics
 from msnb.notebook.graph import calls
@@ -200,6 +200,7 @@ def install(shell: Any) -> Any:
     undo_dashboard = dashboard_magics.install(shell)
     undo_plans = install_plans(shell)
     undo_cluster = cluster.install(shell)
+    undo_help = magic_help.install(shell)
 
     def undo():
         undo_profile()
@@ -209,6 +210,7 @@ def install(shell: Any) -> Any:
         undo_dashboard()
         undo_plans()
         undo_cluster()
+        undo_help()
         for kind, names in registered.magics.items():
             table = shell.magics_manager.magics[kind]
             for name in names:

@@ -7,6 +7,7 @@ import hashlib
 import html
 import json
 import pathlib
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,58 @@ class Page:
             'requestAnimationFrame(()=>requestAnimationFrame(()=>parent.postMessage("msnb:drawn","*")));'
             "</script></body></html>"
         )
+
+
+# what a page calls, in which nothing but the exports of its module and its own parts have a name
+_DRAW = r"made\.(?:still|mount)\(view,(?:parts\.\w+,?|\{(?:\w+:bytes\(parts\.\w+\),?)*\})*\)"
+_WRITTEN = re.compile(
+    r"<title>(?P<title>[^<]*)</title><style>(?P<style>[^<]*)</style>.*?<script type=\"module\">const parts="
+    rf"(?P<parts>\{{[^<]*?\}});const bytes=.*?const drawn=await (?P<draw>{_DRAW});",
+    re.DOTALL,
+)
+_SHARED = re.compile(r"@msnb:(\w+-\w+)-[0-9a-f]{8}")
+_CODE = ("code", "module", "sheet")  # parts that run or that style
+_GROWS = "html,body{margin:0;background:transparent}"  # of a page that is as high as what it shows
+
+
+@functools.cache
+def _own_files():
+    """{name without its version: path} of the files that pages of msnb share."""
+    folder = pathlib.Path(__file__).parent
+    paths = [*folder.glob("*/widget.js"), *folder.glob("*/style.css")]
+    return {f"{path.parent.name}-{path.stem}": path for path in paths}
+
+
+def _read_part(text):
+    """The file of this installation that a part of a page names, in whatever version, or the bytes that it carries."""
+    shared = _SHARED.fullmatch(text)
+    return _own_files()[shared[1]] if shared else base64.b64decode(text, validate=True)
+
+
+def rebuild(loose: str) -> Page | None:
+    """Return the page that `Page.loose` has given, with the code of this installation and the data of that page.
+
+    Args:
+        loose (str): Text that claims to be such a page. It may come from anywhere.
+
+    Returns:
+        Page. Of `loose` it has a title, bytes, and the name of a function of the view; all that runs is this
+        installation's. None where `loose` does not say these as msnb does.
+    """
+    written = _WRITTEN.search(loose)
+    if written is None:
+        return None
+    try:
+        parts = {name: _read_part(text) for name, text in json.loads(written["parts"]).items()}
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+    if any(not isinstance(parts.get(name, b""), pathlib.Path) and parts.get(name) for name in _CODE):
+        return None
+    module, sheet = parts.pop("code", None), parts.pop("sheet", None)
+    if not isinstance(module, pathlib.Path):
+        return None
+    style = FILLS if "#view" in written["style"] else _GROWS
+    return Page(html.unescape(written["title"]), module, parts, written["draw"], style, sheet or None)
 
 
 def _name(path):

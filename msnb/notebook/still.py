@@ -12,7 +12,7 @@ import pathlib
 import re
 
 from msnb.notebook import front_end
-from msnb.notebook.page import text_of
+from msnb.notebook.page import rebuild, text_of
 
 _WAKE = pathlib.Path(__file__).with_name("wake.js")
 # The rules ask for an attribute that sanitisers take away: what they leave is an ordinary picture. The height is kept
@@ -30,6 +30,11 @@ _STYLE = (
     "@media print{.msnb-view>p,.msnb-view>iframe{display:none}"
     ".msnb-view>img{color-scheme:light;max-height:88vh;break-inside:avoid}}"
 )
+_OPENING = re.compile(
+    '<div class="msnb-view" style="--msnb-height:(\\d{1,5})px" data-needs="[^"]*" data-page="([^"]*)">'
+)
+_PURPOSE = re.compile(r"allow scripts\), to ([^<&]*)\.</p>")
+_BASE64 = re.compile("[A-Za-z0-9+/=]*")
 _PICTURE = re.compile('<img src="data:image/svg[+]xml;base64,([^"]*)" alt="([^"]*)"')
 
 
@@ -47,20 +52,66 @@ def standing(page, picture, title, height, purpose, carries):
     Returns:
         str, HTML.
     """
+    source = base64.b64encode(picture.encode()).decode()
+    return _laid_over(page, source, title, height, purpose, carries)
+
+
+def _laid_over(page, source, title, height, purpose, carries):
+    """The same of a picture in base64."""
     shared = page.shared()
     brought = "".join(
         f'<i hidden data-msnb-name="{name}" data-msnb-code="{base64.b64encode(shared[name]).decode()}"></i>'
         for name in shared
         if name in carries
     )
-    source = base64.b64encode(picture.encode()).decode()
     return (
         f'<div class="msnb-view" style="--msnb-height:{height}px" data-needs="{" ".join(shared)}" '
         f'data-page="{html.escape(page.loose())}"><style>{_STYLE}</style>'
         f"<p>A still picture. Run this cell, or trust the notebook (on a web page: allow scripts), to {purpose}.</p>"
         f'{brought}<img src="data:image/svg+xml;base64,{source}" alt="{html.escape(title)}" style="max-width:100%" '
-        f'onload="{html.escape(text_of(_WAKE).strip())}"></div>'
+        f'onload="{html.escape(wake_script())}"></div>'
     )
+
+
+class Rebuilding:
+    """The views of a notebook that came from elsewhere, written anew for one page.
+
+    Nothing that such a notebook says is code: the picture is an image, the page is what `page.rebuild` gives, and the
+    script that wakes it is this installation's. A view that is not as msnb writes it stays a picture.
+
+    Attributes:
+        documents (list[str]): The pages of the views, as the browser gets them.
+        pictures (int): How many views stay pictures.
+    """
+
+    def __init__(self):
+        self._carried = set()
+        self.documents: list[str] = []
+        self.pictures = 0
+
+    def rebuild(self, text):
+        """Return the view that some HTML claims to be, written anew; None where it does not claim to be one."""
+        opening, picture = _OPENING.match(text), _PICTURE.search(text)
+        if opening is None or picture is None or not _BASE64.fullmatch(picture[1]):
+            return None
+        title, purpose = html.unescape(picture[2]), _PURPOSE.search(text)
+        view = rebuild(html.unescape(opening[2]))
+        if view is None:
+            self.pictures += 1
+            return (
+                f'<div class="msnb-view"><img src="data:image/svg+xml;base64,{picture[1]}" '
+                f'alt="{html.escape(title)}" style="max-width:100%"></div>'
+            )
+        self.documents.append(view.html())
+        carries = {*view.shared()} - self._carried
+        self._carried |= carries
+        said = purpose[1] if purpose else "explore it"
+        return _laid_over(view, picture[1], title, int(opening[1]), said, carries)
+
+
+def wake_script():
+    """The script that lays a page over its picture, as it stands in the attribute `onload`."""
+    return text_of(_WAKE).strip()
 
 
 def picture_in(text):

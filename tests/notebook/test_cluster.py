@@ -31,7 +31,8 @@ def test_two_processes_run_the_cells_below_px_as_one_program(notebook):
     assert notebook.shown == "There are no processes; %ms_cluster start 2 starts two.\n"
     try:
         notebook.ok("%ms_cluster start 2")
-        assert notebook.shown.endswith("2 processes are one program: %%px runs a cell in each.\n")
+        assert notebook.shown == "2 processes are one program: %%px runs a cell in each.\n"
+        assert not notebook.rich  # a notebook keeps no bar of progress
         with pytest.raises(UsageError, match="There are processes already"):
             notebook.shell.run_line_magic("ms_cluster", "start 2")
         notebook.ok(
@@ -51,6 +52,9 @@ def test_two_processes_run_the_cells_below_px_as_one_program(notebook):
         )
         said = notebook.shown
         assert "0 2 [3.]" in said and "1 2 [3.]" in said and "Gloo" not in said, said
+        notebook.run("%%px\nif get_rank() == 1: raise ValueError('no such rank')")
+        assert "ValueError: no such rank" in notebook.shown
+        assert notebook.shown.endswith("The cell failed in rank 1; what it raised stands above.\n")
         notebook.run("%%px\nimport os, signal\nif get_rank() == 1: os.kill(os.getpid(), signal.SIGKILL)")
         lost = "Of 2 processes, that of rank 1 has ended, and the others would wait in vain: %ms_cluster stop, then "
         assert f"{lost}%ms_cluster start 2." in notebook.shown
@@ -60,4 +64,6 @@ def test_two_processes_run_the_cells_below_px_as_one_program(notebook):
         assert notebook.shown == f"{lost}%ms_cluster start 2.\n"
     finally:
         notebook.ok("%ms_cluster stop")
+    assert notebook.shown == "Stopped 2 processes.\n"
+    notebook.ok("%ms_cluster stop")
     assert notebook.shown == "There are no processes; %ms_cluster start 2 starts two.\n"

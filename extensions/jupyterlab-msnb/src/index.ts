@@ -4,9 +4,14 @@ import { ILabShell, ILayoutRestorer, JupyterFrontEnd, JupyterFrontEndPlugin } fr
 import { ICommandPalette, InputDialog, MainAreaWidget, Notification } from "@jupyterlab/apputils";
 import { EditorExtensionRegistry, IEditorExtensionRegistry } from "@jupyterlab/codemirror";
 import { ICompletionProviderManager } from "@jupyterlab/completer";
+import { ILauncher } from "@jupyterlab/launcher";
+import { IMainMenu } from "@jupyterlab/mainmenu";
 import { INotebookTracker, NotebookActions, NotebookPanel } from "@jupyterlab/notebook";
 import { OutputArea, OutputAreaModel, SimplifiedOutputArea } from "@jupyterlab/outputarea";
+import { IRenderMimeRegistry } from "@jupyterlab/rendermime";
 import { IStatusBar } from "@jupyterlab/statusbar";
+import { showFiles } from "./files";
+import { addHelp } from "./help";
 import { IPlace, kernelOf } from "./kernel";
 import { Live } from "./live";
 import { Model } from "./model";
@@ -22,7 +27,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
   id: "jupyterlab-msnb:plugin",
   description: "Live graphs, networks, compiled programs and memory of msnb.",
   autoStart: true,
-  requires: [INotebookTracker],
+  requires: [INotebookTracker, IRenderMimeRegistry],
   optional: [
     ICommandPalette,
     ILabShell,
@@ -30,16 +35,21 @@ const plugin: JupyterFrontEndPlugin<void> = {
     IStatusBar,
     ICompletionProviderManager,
     IEditorExtensionRegistry,
+    IMainMenu,
+    ILauncher,
   ],
   activate: (
     app: JupyterFrontEnd,
     tracker: INotebookTracker,
+    rendermime: IRenderMimeRegistry,
     palette: ICommandPalette | null,
     labShell: ILabShell | null,
     restorer: ILayoutRestorer | null,
     statusBar: IStatusBar | null,
     completers: ICompletionProviderManager | null,
     editors: IEditorExtensionRegistry | null,
+    menu: IMainMenu | null,
+    launcher: ILauncher | null,
   ) => {
     const { commands } = app;
     const model = new Model(tracker);
@@ -54,6 +64,9 @@ const plugin: JupyterFrontEndPlugin<void> = {
     const live = new Live(tracker, () => model.state !== null, say);
 
     showReopened(tracker);
+    showFiles(app, rendermime);
+    addHelp(app, rendermime, menu, launcher);
+    palette?.addItem({ command: "msnb:help", category: CATEGORY });
 
     // --- what the commands do
     const show = (place: IPlace) => reveal(tracker, { ...place, asked: true });

@@ -42,6 +42,7 @@ from .plain import (
     Tensors,
     Value,
 )
+from .readable import ReadableParameter, readable, readable_parameter, type_text
 
 __all__ = [
     "Axis",
@@ -64,6 +65,7 @@ __all__ = [
     "Optional",
     "PositiveFloat",
     "PositiveInt",
+    "ReadableParameter",
     "Shape",
     "Static",
     "Str",
@@ -78,5 +80,8 @@ __all__ = [
     "is_constant",
     "kind_of",
     "python_type",
+    "readable",
+    "readable_parameter",
     "refusal",
+    "type_text",
 ]

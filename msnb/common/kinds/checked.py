@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from msnb.common.arguments import misfit
 from msnb.common.kinds.kind import kind_of
+from msnb.common.kinds.readable import readable
 
 _Function = TypeVar("_Function")
 
@@ -41,4 +42,4 @@ def checked(function: _Function) -> _Function:
                 raise
         raise TypeError(sentence)
 
-    return call
+    return readable(call)

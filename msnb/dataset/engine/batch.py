@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from msnb import log
-from msnb.common.kinds import Worded, check, checked
+from msnb.common.kinds import Worded, check, checked, readable
 from msnb.core import generations
 from msnb.dataset.core.kinds import Columns, Flag, PadInfo, PositiveInt32, Workers, as_list
 from msnb.dataset.core.tensor_op import as_array, as_str
@@ -150,6 +150,7 @@ def batch(
 
 
 @fluent
+@readable
 def padded_batch(
     self: Dataset,
     batch_size: BatchSize,

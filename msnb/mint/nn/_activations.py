@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from msnb.common import dtype as mstype
-from msnb.common.kinds import DType
+from msnb.common.kinds import DType, readable
 from msnb.core.tensor import Tensor
 from msnb.ops import functional as F
 from msnb.ops._in_place import take_over
@@ -169,6 +169,7 @@ def _usual_dim(input):
     return 0 if input.ndim in (0, 1, 3) else 1
 
 
+@readable
 def softmax(input: Tensor, dim: int | None = None, dtype: DType | None = None) -> Tensor:
     """Exponentials, divided by their sum.
 
@@ -183,6 +184,7 @@ def softmax(input: Tensor, dim: int | None = None, dtype: DType | None = None) -
     return F.softmax(input, _usual_dim(input) if dim is None else dim, dtype=dtype)
 
 
+@readable
 def log_softmax(input: Tensor, dim: int | None = None, *, dtype: DType | None = None) -> Tensor:
     """The logarithm of the softmax.
 

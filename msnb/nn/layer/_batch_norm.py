@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from msnb.common import dtype as mstype
 from msnb.common.arguments import answered
 from msnb.common.initializer import initializer
-from msnb.common.kinds import Between, Bool, DType, Int, Kind, PositiveInt, checked
+from msnb.common.kinds import Between, Bool, DType, Int, Kind, PositiveInt, checked, readable
 from msnb.core import generations
 from msnb.core.parameter import Parameter
 from msnb.core.spreading import Groups, size
@@ -237,6 +237,7 @@ class BatchNorm3d(Cell):
     """
 
     @answered
+    @readable
     def __init__(
         self,
         num_features: PositiveInt,
@@ -415,6 +416,7 @@ class SyncBatchNorm(_OfAll):
     _ranks = (2, 4)
 
     @answered
+    @readable
     def __init__(
         self,
         num_features: PositiveInt,

@@ -1,7 +1,7 @@
 """Convolutions whose weight is quantised on its way in."""
 
 from msnb.common.arguments import answered
-from msnb.common.kinds import Bool, PositiveInt
+from msnb.common.kinds import Bool, PositiveInt, readable
 from msnb.common.quant_dtype import QuantDtype
 from msnb.core.tensor import Tensor
 from msnb.nn._kinds import Epsilon, Initial, Share, TwoSizes
@@ -77,6 +77,7 @@ class Conv2dQuant(QuantConvolution):
     """
 
     @answered
+    @readable
     def __init__(
         self,
         in_channels: PositiveInt,
@@ -155,6 +156,7 @@ class Conv2dBnWithoutFoldQuant(QuantConvolution):
     """
 
     @answered
+    @readable
     def __init__(
         self,
         in_channels: PositiveInt,

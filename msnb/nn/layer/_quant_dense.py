@@ -1,7 +1,7 @@
 """Dense with a quantised weight."""
 
 from msnb.common.arguments import answered
-from msnb.common.kinds import Bool, PositiveInt
+from msnb.common.kinds import Bool, PositiveInt, readable
 from msnb.common.quant_dtype import QuantDtype
 from msnb.core.tensor import Tensor
 from msnb.nn._inputs import check_least_dims
@@ -46,6 +46,7 @@ class DenseQuant(Dense):
     """
 
     @answered
+    @readable
     def __init__(
         self,
         in_channels: PositiveInt,

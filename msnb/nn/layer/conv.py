@@ -4,7 +4,7 @@ from typing import Any
 
 from msnb.common import dtype as mstype
 from msnb.common.arguments import answered
-from msnb.common.kinds import Bool, DType, PositiveInt
+from msnb.common.kinds import Bool, DType, PositiveInt, readable
 from msnb.core.generations import differs
 from msnb.core.tensor import Tensor
 from msnb.nn._kinds import FIRST_WEIGHTS, Initial, TwoOffsets, TwoSizes
@@ -193,6 +193,7 @@ class Conv2dTranspose(_Transposed):
     """
 
     @answered
+    @readable
     def __init__(
         self,
         in_channels: PositiveInt,

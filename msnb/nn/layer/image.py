@@ -7,7 +7,7 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.arguments import answered
-from msnb.common.kinds import Between, Float, Kind, PositiveInt, StrictFloat, accept_value, checked
+from msnb.common.kinds import Between, Float, Kind, PositiveInt, StrictFloat, accept_value, checked, readable
 from msnb.core.tensor import Tensor
 from msnb.nn._inputs import FLOATS, check_alike, check_dims, check_dtypes
 from msnb.nn._kinds import AboveZero, KnownFloat
@@ -165,6 +165,7 @@ class SSIM(_Similarity):
     """
 
     @answered
+    @readable
     def __init__(
         self,
         max_val: PositiveNumber = 1.0,

@@ -7,7 +7,7 @@ import numpy as np
 
 from msnb import log
 from msnb.common.arguments import answered
-from msnb.common.kinds import Bool, Kind, check, checked
+from msnb.common.kinds import Bool, Kind, check, checked, readable
 from msnb.nn.metrics.metric import Metric
 
 
@@ -119,6 +119,7 @@ class ShareOfTruePositives(EvaluationBase):
     """
 
     @answered
+    @readable
     def __init__(self, eval_type: EvalType = "classification") -> None:
         super().__init__(eval_type)
         self.clear()

@@ -3,6 +3,7 @@
 from typing import Any
 
 from msnb.common.arguments import answered
+from msnb.common.kinds import readable
 from msnb.nn.metrics._evaluation import EvalType, EvaluationBase
 from msnb.nn.metrics._mean import Mean
 
@@ -29,6 +30,7 @@ class Accuracy(Mean, EvaluationBase):
     """
 
     @answered
+    @readable
     def __init__(self, eval_type: EvalType = "classification") -> None:
         EvaluationBase.__init__(self, eval_type)
         self.clear()

@@ -64,6 +64,8 @@ def view_of(line: str, space: Any) -> Any:
     args, kwargs = run(call, __msnb_inspect=caught)
     if not args or not _is_cell(args[0]):
         raise UsageError(f"%ms_grad begins with a Cell: {_HELP}")
+    if len(args) < 3 and "data" not in kwargs:
+        raise UsageError(f"%ms_grad {line.strip()}: a step needs a batch, and there is none: {_HELP}")
     return gradients.inspect_gradients(*args, **kwargs)
 
 

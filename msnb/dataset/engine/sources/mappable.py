@@ -3,7 +3,7 @@
 import copy
 from typing import TYPE_CHECKING, Annotated, Any
 
-from msnb.common.kinds import Worded, checked
+from msnb.common.kinds import Worded, checked, readable
 from msnb.dataset.core.config import fresh_seed
 from msnb.dataset.core.kinds import Flag, NumSamples, Whole, Workers, of_type
 from msnb.dataset.core.shares import share
@@ -36,6 +36,7 @@ class MappableDataset(SourceDataset):
     exclusive = True  # whether a sampler excludes shuffling and shares
     of_records = False  # whether samplers draw as MindRecord does
 
+    @readable
     def __init__(
         self,
         num_samples: NumSamples | None = None,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
-from msnb.common.kinds import Worded
+from msnb.common.kinds import Worded, readable
 from msnb.dataset.core.config import fresh_seed, settings
 from msnb.dataset.core.kinds import NumSamples, Whole, Workers, of_type
 from msnb.dataset.core.shares import share
@@ -155,6 +155,7 @@ class StreamDataset(SourceDataset):
 
     columns: tuple[str, ...] = ()
 
+    @readable
     def __init__(
         self,
         dataset_files: Files,

@@ -1,0 +1,112 @@
+"""The page "msnb: tutorials, magics, keys" of JupyterLab: where to begin, what to type, what to press."""
+
+import json
+from html import escape
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from IPython import get_ipython
+from IPython.display import HTML, display
+
+import msnb
+from msnb.notebook.html import framed
+from msnb.notebook.magic_help import MagicTable, list_magics
+
+_PACKAGE = Path(msnb.__file__).parent
+_FOLDERS = (_PACKAGE.parent / "notebooks", _PACKAGE / "_data")
+# in the panes of a graph; `?` shows them there
+_KEYS = (
+    ("Enter", "select a box; open or close a scope"),
+    ("arrow keys", "go to the next box; with Shift, move the graph"),
+    ("+ and −", "zoom"),
+    ("0", "show all of the graph"),
+    ("/", "search"),
+    ("Escape", "forget the search, then the selection"),
+    ("?", "show all keys"),
+)
+_STYLE = (
+    "<style>.msnb .help-page{max-width:960px;padding:8px 16px}.msnb .help-page h2{font-size:17px;margin:18px 0 6px}"
+    ".msnb .help-page :is(th,td){text-align:left!important;vertical-align:top;white-space:normal}"
+    ".msnb .help-page th{opacity:1;white-space:nowrap}.msnb .help-page a{cursor:pointer;text-decoration:underline}"
+    ".msnb .help-page td{font-family:var(--jp-ui-font-family,system-ui,sans-serif)}</style>"
+)
+
+
+def tutorial_paths() -> dict[str, Path]:
+    """Return the tutorials that this installation has: {name of the file: its path}."""
+    paths: dict[str, Path] = {}
+    for folder in _FOLDERS:
+        for path in sorted(folder.glob("[0-9][0-9]_*.ipynb")):
+            paths.setdefault(path.name, path)
+    return paths
+
+
+def read_tutorial(name: str) -> dict[str, Any]:
+    """Return a tutorial as JSON.
+
+    Args:
+        name (str): Name of its file, one of `tutorial_paths`.
+
+    Raises:
+        FileNotFoundError: If there is none of that name.
+    """
+    paths = tutorial_paths()
+    if name not in paths:
+        raise FileNotFoundError(f"There is no tutorial {name!r}; there are {', '.join(paths)}.")
+    return json.loads(paths[name].read_text(encoding="utf-8"))
+
+
+def _title(path):
+    """The first heading of a notebook."""
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        for line in "".join(cell["source"]).splitlines() if cell["cell_type"] == "markdown" else ():
+            if line.startswith("# "):
+                return line[2:].strip()
+    return path.stem
+
+
+def own_functions() -> dict[str, str]:
+    """Return the functions that msnb has beyond MindSpore: {name: what it does, in a sentence}."""
+    modules = {
+        **msnb._VIEWS,
+        **{name: msnb._LATER[name] for name in ("inspect_gradients", "GradientMonitor", "to_source")},
+    }
+    functions = {}
+    for name, module in modules.items():
+        doc = getattr(import_module(module), name).__doc__ or ""
+        functions[name] = " ".join(doc.strip().partition("\n\n")[0].split())
+    return functions
+
+
+def _rows(pairs):
+    return "".join(f"<tr><th scope=row>{left}</th><td>{escape(right)}</td></tr>" for left, right in pairs)
+
+
+def page() -> str:
+    """Return the page as HTML."""
+    links = []
+    for name, path in tutorial_paths().items():
+        arguments = escape(json.dumps({"name": name}), quote=True)
+        link = (
+            f'<a role="button" tabindex="0" data-commandlinker-command="msnb:open-tutorial" '
+            f'data-commandlinker-args="{arguments}">{escape(name.removesuffix(".ipynb"))}</a>'
+        )
+        links.append((link, _title(path)))
+    functions = [(f"<code>msnb.{escape(name)}</code>", text) for name, text in own_functions().items()]
+    magics = MagicTable(list_magics(get_ipython()), "")._repr_html_()
+    keys = [(f"<kbd>{escape(key)}</kbd>", text) for key, text in _KEYS]
+    return framed(
+        f'{_STYLE}<div class="help-page"><h1>msnb {escape(msnb.__version__)}</h1>'
+        "<p>Begin a notebook with <code>%load_ext msnb</code>, and a cell of a MindSpore program with "
+        "<code>%%mindspore</code>.</p>"
+        f"<h2>Tutorials</h2><p>A click opens a copy of your own.</p><table>{_rows(links)}</table>"
+        f"<h2>Functions</h2><table>{_rows(functions)}</table><h2>Magics</h2>{magics}"
+        f"<h2>Keys in a graph</h2><table>{_rows(keys)}</table></div>",
+        "msnb: tutorials, magics, keys",
+    )
+
+
+def show() -> None:
+    """Display the page."""
+    display(HTML(page()))
