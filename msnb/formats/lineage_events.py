@@ -103,7 +103,7 @@ _EVAL = {
     "valid_dataset_path": ("valid_dataset", "valid_dataset_path"),
     "valid_dataset_size": ("valid_dataset", "valid_dataset_size"),
 }
-_INT32 = range(-(1 << 31), 1 << 31)
+_INT32_LOW, _INT32_HIGH = -(1 << 31), (1 << 31) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,9 +203,14 @@ def _custom_message(content):
     return {"user_info": [{_map_of(value): [{"key": name, "value": value}]} for name, value in content.items()]}
 
 
+def _fits_int32(value):
+    # Not `value in range(...)`: Python walks a range element by element for an IntEnum, such as Inter.LINEAR.
+    return _INT32_LOW <= value <= _INT32_HIGH
+
+
 def _map_of(value):
     if isinstance(value, int):
-        return "map_int32" if value in _INT32 else "map_double"
+        return "map_int32" if _fits_int32(value) else "map_double"
     return "map_double" if isinstance(value, float) else "map_str"
 
 
@@ -220,7 +225,7 @@ def _settings_message(content):
     for name, value in content.items():
         if isinstance(value, bool):
             place = "mapBool"
-        elif isinstance(value, int) and value in _INT32:
+        elif isinstance(value, int) and _fits_int32(value):
             place = "mapInt"
         elif isinstance(value, (int, float)):
             place, value = "mapDouble", float(value)
