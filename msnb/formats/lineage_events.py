@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from msnb.formats import protobuf
 from msnb.formats.event_records import records
 from msnb.formats.reading import BadFileError
@@ -200,7 +202,12 @@ def _custom(message):
 
 
 def _custom_message(content):
-    return {"user_info": [{_map_of(value): [{"key": name, "value": value}]} for name, value in content.items()]}
+    values = {name: _of_python(value) for name, value in content.items()}
+    return {"user_info": [{_map_of(value): [{"key": name, "value": value}]} for name, value in values.items()]}
+
+
+def _of_python(value):
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _fits_int32(value):
@@ -223,6 +230,7 @@ def _settings(message):
 def _settings_message(content):
     out: dict[str, list[Any]] = {}
     for name, value in content.items():
+        value = _of_python(value)
         if isinstance(value, bool):
             place = "mapBool"
         elif isinstance(value, int) and _fits_int32(value):

@@ -8,7 +8,18 @@ import numpy as np
 from msnb import log
 from msnb.common.kinds import Worded, check, checked
 from msnb.dataset.core.datatypes import numpy_type
-from msnb.dataset.core.kinds import Columns, Flag, NoEnd, NumSamples, PositiveInt32, Whole, Workers, as_list, list_of, of_type
+from msnb.dataset.core.kinds import (
+    Columns,
+    Flag,
+    NoEnd,
+    NumSamples,
+    PositiveInt32,
+    Whole,
+    Workers,
+    as_list,
+    list_of,
+    of_type,
+)
 from msnb.dataset.core.shares import say_undivided
 from msnb.dataset.core.tensor_op import as_array
 from msnb.dataset.engine import nodes, samplers
