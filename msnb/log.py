@@ -1,6 +1,7 @@
 """Logging as MindSpore's users know it: ``from mindspore import log as logger; logger.warning("...")``.
 
 The environment decides: ``GLOG_v`` from 0 to 4 is DEBUG, INFO, WARNING (when unset), ERROR, CRITICAL;
+What msnb itself says is short on the screen, ``WARNING msnb: ...``; with any variable GLOG_* it has MindSpore's form.
 ``GLOG_logtostderr=0`` with ``GLOG_log_dir`` writes ``mindspore.log`` in that folder instead of the screen,
 ``logger_backupCount`` rotating files of ``logger_maxBytes``.
 """
@@ -49,10 +50,19 @@ class _Formatter(logging.Formatter):
 
     def format(self, record):
         own = getattr(record, "to_user", False) or record.pathname.startswith(PACKAGE)
-        if _own_form is not None and own and self.on_screen:
-            return _own_form(record)
+        if own and self.on_screen:
+            if _own_form is not None:
+                return _own_form(record)
+            if not any(name.startswith("GLOG_") for name in os.environ):  # nobody looks for MindSpore's log lines
+                return _short(record)
         record.shortpath = record.pathname.removeprefix(_PACKAGE_PARENT)
         return super().format(record)
+
+
+def _short(record):
+    """``WARNING msnb: message``, and the line of the user's that it is about."""
+    line = f" [{record.pathname}:{record.lineno}]" if getattr(record, "to_user", False) else ""
+    return f"{record.levelname} msnb: {record.getMessage()}{line}"
 
 
 class _StderrHandler(logging.StreamHandler):

@@ -96,7 +96,7 @@ class CompiledFiles:
             if not self._may_use():
                 return None
             content = path.read_bytes()
-            if _checksum(content[_DIGEST:]) != content[:_DIGEST]:
+            if _checksum(name, content[_DIGEST:]) != content[:_DIGEST]:
                 path.unlink(missing_ok=True)
                 return None
             with contextlib.suppress(OSError):
@@ -110,7 +110,7 @@ class CompiledFiles:
             if not self._may_use(make=True):
                 return
             with writing(self.folder / name, permissions=0o600, durable=False) as file:
-                file.write(_checksum(value) + value)
+                file.write(_checksum(name, value) + value)
         except OSError:
             return
         if self._written is None or self._written > _LOOK:
@@ -182,8 +182,9 @@ def _ours(path):
     return len(name) == 48 and not set(name) - set("0123456789abcdef")
 
 
-def _checksum(content):
-    return hashlib.blake2b(content, digest_size=_DIGEST).digest()
+def _checksum(name, content):
+    # The name is that of the key, so that a file under the name of another program is not run for it.
+    return hashlib.blake2b(content, digest_size=_DIGEST, key=name.encode()).digest()
 
 
 def _own(folder):

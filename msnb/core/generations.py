@@ -30,7 +30,10 @@ from msnb.core.tensor import attach
 _Declared = TypeVar("_Declared")
 VERSIONS = {1: "1.1.1", 2: "2.7.1"}  # generation -> the version of MindSpore whose interface it is
 SHARED = {  # what follows the last choice of the process, besides methods of Tensors -> what MindSpore 2 does
-    "Dataset.map": "it wants no `column_order` where there are more or fewer results than columns",
+    "Dataset.map": "it wants no `column_order` where there are more or fewer results than columns, and a PIL image "
+    "that is left at the end becomes an array",
+    "vision.Resize to one size": "it rounds the longer edge down, and r1.1 to the nearest whole number",
+    "Dataset.output_types": "it gives numpy.dtype objects, that of texts is dtype('<U')",
     "text transforms, called by hand": "they give str, as columns of text and what functions of `map` are given are",
     "LossMonitor": "it prints all digits of the loss",
     "repr of a Cell": "`Dense(...)` instead of `Dense<...>`",

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from msnb.formats import protobuf
 from msnb.formats.event_records import records
 from msnb.formats.reading import BadFileError
@@ -103,7 +105,7 @@ _EVAL = {
     "valid_dataset_path": ("valid_dataset", "valid_dataset_path"),
     "valid_dataset_size": ("valid_dataset", "valid_dataset_size"),
 }
-_INT32 = range(-(1 << 31), 1 << 31)
+_INT32_LOW, _INT32_HIGH = -(1 << 31), (1 << 31) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,12 +202,22 @@ def _custom(message):
 
 
 def _custom_message(content):
-    return {"user_info": [{_map_of(value): [{"key": name, "value": value}]} for name, value in content.items()]}
+    values = {name: _of_python(value) for name, value in content.items()}
+    return {"user_info": [{_map_of(value): [{"key": name, "value": value}]} for name, value in values.items()]}
+
+
+def _of_python(value):
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _fits_int32(value):
+    # Not `value in range(...)`: Python walks a range element by element for an IntEnum, such as Inter.LINEAR.
+    return _INT32_LOW <= value <= _INT32_HIGH
 
 
 def _map_of(value):
     if isinstance(value, int):
-        return "map_int32" if value in _INT32 else "map_double"
+        return "map_int32" if _fits_int32(value) else "map_double"
     return "map_double" if isinstance(value, float) else "map_str"
 
 
@@ -218,9 +230,10 @@ def _settings(message):
 def _settings_message(content):
     out: dict[str, list[Any]] = {}
     for name, value in content.items():
+        value = _of_python(value)
         if isinstance(value, bool):
             place = "mapBool"
-        elif isinstance(value, int) and value in _INT32:
+        elif isinstance(value, int) and _fits_int32(value):
             place = "mapInt"
         elif isinstance(value, (int, float)):
             place, value = "mapDouble", float(value)

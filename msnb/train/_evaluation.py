@@ -2,6 +2,8 @@
 
 import functools
 
+import numpy as np
+
 from msnb.train.callback import Callback
 
 
@@ -19,18 +21,44 @@ class Evaluation(Callback):
     def __init__(self, when, model, dataset, callbacks, sink_mode):
         super().__init__()
         self._due = when.__contains__ if isinstance(when, list) else lambda epoch: when > 0 and epoch % when == 0
-        callbacks = [callback for callback in callbacks if _watches_evaluation(callback)]
+        self._loss = _MeanLoss(model)
+        callbacks = [*(callback for callback in callbacks if _watches_evaluation(callback)), self._loss]
         self._evaluate = functools.partial(model.eval, dataset, callbacks, sink_mode)
         self._go_on = functools.partial(model._prepare, is_train=True)
         self._model = model
 
     def epoch_end(self, run_context):
         moment = run_context.original_args()
-        moment.pop("eval_results", None)
+        for name in ("eval_results", "metrics"):
+            moment.pop(name, None)
         if self._due(moment.cur_epoch_num):
-            moment.eval_results = self._evaluate()
-            self._model._progress.validated(moment.eval_results)
+            moment.metrics = self._evaluate()
+            moment.eval_results = {**moment.metrics, **self._loss.result()}
+            self._model._progress.validated(moment.metrics)
             self._go_on(moment.train_network)
+
+
+class _MeanLoss(Callback):
+    """The mean loss of an evaluation, which `EarlyStopping` and `ReduceLROnPlateau` watch as "eval_loss"."""
+
+    def __init__(self, model):
+        super().__init__()
+        self._model = model
+        self._losses = []
+
+    def on_eval_begin(self, run_context):
+        self._losses = []
+
+    def on_eval_step_end(self, run_context):
+        places, outputs = self._model._eval_indexes, run_context.original_args().net_outputs
+        # Without places the outputs go to the metrics as they are; what is no tuple of three is refused there.
+        if places is not None and isinstance(outputs, tuple) and len(outputs) >= 3:
+            self._losses.append(outputs[places[0]])
+
+    def result(self):
+        """Return {"eval_loss": mean}, or {} where the evaluation network does not tell its loss."""
+        losses, self._losses = self._losses, []
+        return {"eval_loss": float(np.mean([np.mean(loss.asnumpy()) for loss in losses]))} if losses else {}
 
 
 def _watches_evaluation(callback):

@@ -109,6 +109,15 @@ class _OutputTo32(nn.Cell):
         super().__init__(auto_prefix=False)
         self._backbone = network
 
+    def __getattr__(self, name):
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            backbone = self.__dict__.get("_cells", {}).get("_backbone")
+            if backbone is None or name.startswith("__"):
+                raise
+            return getattr(backbone, name)  # `net.dense.weight` is there after level O1, too
+
     def construct(self, *inputs):
         return cast_tensor(self._backbone(*inputs), _FLOAT32)
 
@@ -218,8 +227,11 @@ def _add_loss_network(network, loss_fn, cast_model_type):
     return (_WithLossCell if cast_model_type == mstype.float16 else nn.WithLossCell)(network, loss_fn)
 
 
-def _recommended():
-    """Level that MindSpore recommends for the device."""
+def _level_of_auto():
+    """The level that "auto" stands for: r1.1 goes by the device, MindSpore 2 by what is computed."""
+    if making() == 2:
+        _say_what_auto_does("build_train_network")
+        return "O1"
     target = context.get_context("device_target")
     if target not in ("GPU", "Ascend"):
         raise ValueError(
@@ -227,6 +239,13 @@ def _recommended():
             f"target is '{target}': choose 'O0' (float32), which is the fastest there, 'O2' or 'O3'."
         )
     return "O2" if target == "GPU" else "O3"
+
+
+def _say_what_auto_does(function):
+    log.once(
+        f"{function}: level 'auto' computes convolutions and dense layers in 16 bits; operators that construct calls "
+        "itself stay in float32."
+    )
 
 
 def auto_mixed_precision(network: "Cell", amp_level: str = "O0", dtype: mstype.Type = mstype.float16) -> "Cell":
@@ -240,6 +259,7 @@ def auto_mixed_precision(network: "Cell", amp_level: str = "O0", dtype: mstype.T
             - O1: convolutions and dense layers in `dtype`. Operators that `construct` calls itself stay in float32.
             - O2: `dtype`, BatchNorm and LayerNorm in float32.
             - O3: `dtype`.
+            - auto: as O1, which is said once; MindSpore chooses for operators, too.
         dtype (mindspore.dtype): mindspore.float16 or mindspore.bfloat16. Default: mindspore.float16.
 
     Returns:
@@ -247,7 +267,7 @@ def auto_mixed_precision(network: "Cell", amp_level: str = "O0", dtype: mstype.T
 
     Raises:
         TypeError: If `network` is no Cell.
-        ValueError: If `amp_level` or `dtype` is another one; "auto", which chooses operator by operator, is none here.
+        ValueError: If `amp_level` or `dtype` is another one.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -256,11 +276,13 @@ def auto_mixed_precision(network: "Cell", amp_level: str = "O0", dtype: mstype.T
         >>> net = amp.auto_mixed_precision(Net(), "O2")
     """
     Validator.check_value_type("network", network, nn.Cell)
-    Validator.check_string(amp_level, ("O0", "O1", "O2", "O3"), "amp_level", "auto_mixed_precision")
+    Validator.check_string(amp_level, _LEVELS, "amp_level", "auto_mixed_precision")
     _check_16(dtype, "auto_mixed_precision")
     if amp_level == "O0":
         return network
-    if amp_level == "O1":
+    if amp_level == "auto":
+        _say_what_auto_does("auto_mixed_precision")
+    if amp_level in ("O1", "auto"):
         return _in_16(network, _WHITE_CELLS, dtype)
     network.to_float(dtype)
     if amp_level == "O2":
@@ -370,7 +392,7 @@ def build_train_network(
             - O1: convolutions and dense layers in float16.
             - O2: the network in float16, BatchNorm and `loss_fn` in float32, with a dynamic loss scale.
             - O3: the network in float16, `loss_fn` in float32.
-            - auto: O2 on GPU, O3 on Ascend.
+            - auto: in r1.1 O2 on GPU and O3 on Ascend; in MindSpore 2 as O1, which is said once.
 
         boost_level (str): "O0"; what "O1" and "O2" do in MindSpore has no effect here. Default: "O0".
         cast_model_type (mindspore.dtype): mindspore.float16 or mindspore.float32, instead of the level's.
@@ -382,7 +404,7 @@ def build_train_network(
         whether the step overflowed, and the loss scale.
 
     Raises:
-        ValueError: If `level` or an option is unknown, or "auto" meets a device it says nothing about.
+        ValueError: If `level` or an option is unknown, or r1.1's "auto" meets a device it says nothing about.
         TypeError: If an argument is of another type.
 
     Supported Platforms:
@@ -393,7 +415,9 @@ def build_train_network(
     Validator.check("level", level, "", list(_LEVELS), Rel.IN)
     check_boost("build_train_network", boost_level)
     _check_kwargs(kwargs)
-    options = {**_config_level["O0" if level == "O1" else _recommended() if level == "auto" else level], **kwargs}
+    if level == "auto":
+        level = _level_of_auto()
+    options = {**_config_level["O0" if level == "O1" else level], **kwargs}
     if level == "O1":
         network = auto_mixed_precision(network, "O1")
 

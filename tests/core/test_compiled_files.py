@@ -175,3 +175,41 @@ def test_the_context_says_where_and_whether(tmp_path, monkeypatch):
     assert compiled_files.in_use().root == (tmp_path / "given").resolve()
     context.set_context(enable_compile_cache=False)
     assert compiled_files.in_use() is None and jax.config.jax_compilation_cache_dir is None
+
+
+def test_two_files_that_were_swapped_are_not_run_for_one_another(kept):
+    """A file is bound to its key: under the name of another program it is compiled again."""
+
+    class Doubled(nn.Cell):
+        def construct(self, x):
+            return x * 2.0
+
+    class Squared(nn.Cell):
+        def construct(self, x):
+            return x * x
+
+    right = [run(Doubled()), run(Squared())]
+    files = [path for *_, path in kept.files()]
+    executables = sorted((path for path in files if path.suffix != ".note"), key=lambda path: path.stat().st_size)
+    contents = [path.read_bytes() for path in executables]
+    for path, content in zip(executables, contents[1:] + contents[:1], strict=True):
+        path.write_bytes(content)
+    jax.clear_caches()
+    missed = kept.misses
+    for net, expected in zip((Doubled(), Squared()), right, strict=True):
+        np.testing.assert_array_equal(run(net), expected)
+    assert kept.misses > missed
+
+
+@pytest.mark.parametrize("suffix", ["", ".note"])
+def test_a_file_under_the_name_of_another_is_thrown_away(tmp_path, suffix):
+    files = CompiledFiles(tmp_path)
+    keep, ask = (files.put, files.get) if not suffix else (files.take_note, files.note)
+    keep("one", b"first" if not suffix else "first")
+    ((_, _, first),) = files.files()
+    keep("other", b"second" if not suffix else "second")
+    (second,) = (path for *_, path in files.files() if path != first)
+    one, other = first.read_bytes(), second.read_bytes()
+    first.write_bytes(other)
+    second.write_bytes(one)
+    assert ask("one") is None and ask("other") is None and files.files() == []

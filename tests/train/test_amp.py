@@ -121,7 +121,6 @@ def test_what_is_chosen_computes_in_sixteen_bits_and_the_network_gives_float32(m
     ("refused", "error"),
     [
         (lambda net: amp.auto_mixed_precision(net, "O2", ms.float32), ValueError),
-        (lambda net: amp.auto_mixed_precision(net, "auto"), ValueError),
         (lambda net: amp.custom_mixed_precision(net), ValueError),
         (lambda net: amp.custom_mixed_precision(net, white_list=[], black_list=[]), ValueError),
         (lambda net: amp.custom_mixed_precision(net, white_list=[int]), TypeError),

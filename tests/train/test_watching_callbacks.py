@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import msnb as ms
-from msnb import nn
+from msnb import mindspore2, nn
 from msnb.train import callback
 from msnb.train.callback import RunContext, _InternalCallbackParam
 
@@ -110,3 +110,47 @@ def test_a_signal_ends_training_after_its_step_and_the_next_one_goes_on(make_mod
     look = ms.LambdaCallback(on_train_begin=lambda context: begun.append(again._network.fc1.weight.asnumpy()))
     again.train(1, batches(), callbacks=[ms.OnRequestExit(save_mindir=False, directory=str(tmp_path)), look])
     np.testing.assert_array_equal(begun[0], model._network.fc1.weight.asnumpy())
+
+
+class Rates(callback.Callback):
+    """Keeps what each epoch measures, and the learning rate after it."""
+
+    def __init__(self):
+        super().__init__()
+        self.measured, self.rates = [], []
+
+    def on_train_epoch_end(self, run_context):
+        moment = run_context.original_args()
+        self.measured.append(moment.get("eval_results"))
+        self.rates.append(float(moment.optimizer.learning_rate.asnumpy()))
+
+
+def fitted(watcher, metrics, sink=False, generation=ms, frequency=1):
+    """What `Rates` has seen of a training whose loss grows from epoch to epoch."""
+    x = np.linspace(-1, 1, 8, dtype=np.float32).reshape(8, 1)
+    rows = ms.dataset.NumpySlicesDataset({"x": x, "y": 3 * x + 1}, shuffle=False).batch(4)
+    network = generation.nn.Dense(1, 1, weight_init="zeros", bias_init="zeros")
+    optimizer = generation.nn.SGD(network.trainable_params(), 5.0)
+    model = generation.Model(network, generation.nn.MSELoss(), optimizer, metrics=metrics)
+    rates = Rates()
+    callbacks = [rates, *([watcher] if watcher is not None else ())]
+    model.fit(6, rows, rows, frequency, callbacks, dataset_sink_mode=sink, display=False)
+    return rates
+
+
+@pytest.mark.parametrize("sink", [False, True])
+@pytest.mark.parametrize("metrics", [{"mae"}, {"loss"}, {"mae", "loss"}, {"error": nn.MAE()}])
+@pytest.mark.parametrize("generation", [ms, mindspore2], ids=["1", "2"])
+def test_the_default_measure_acts_whatever_the_metrics(metrics, sink, generation):
+    # MindSpore 2.7.1 stops at the end of the third epoch, and halves the rate after the second.
+    assert len(fitted(callback.EarlyStopping(patience=2), metrics, sink, generation).rates) == 3
+    rates = fitted(callback.ReduceLROnPlateau(patience=1, factor=0.5), metrics, sink, generation).rates
+    assert rates[:3] == [5.0, 5.0, 2.5]
+
+
+def test_the_loss_of_an_evaluation_is_the_mean_over_its_batches(capsys):
+    seen = fitted(callback.LossMonitor(), {"loss"}, frequency=2).measured
+    assert [measured is None for measured in seen] == [True, False] * 3
+    for measured in seen[1::2]:
+        assert measured["eval_loss"] == pytest.approx(measured["loss"], rel=1e-6)
+    assert "eval_loss" not in capsys.readouterr().out  # LossMonitor prints the metrics that were asked for

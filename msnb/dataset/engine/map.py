@@ -10,7 +10,7 @@ from msnb.dataset.callback.ds_callback import DSCallback
 from msnb.dataset.callback.watching import Watcher
 from msnb.dataset.core.config import ErrorSamplesMode, settings
 from msnb.dataset.core.kinds import ColumnList, Columns, Flag, Workers, as_list, list_of, of_type
-from msnb.dataset.core.tensor_op import TensorOp
+from msnb.dataset.core.tensor_op import Described, TensorOp
 from msnb.dataset.engine import nodes
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.dataset import Dataset, fluent
@@ -25,6 +25,11 @@ def _callbacks(callbacks, name):
 
 
 Callbacks = Annotated[DSCallback | list[DSCallback], Worded("a DSCallback or a list of them", _callbacks)]
+
+
+def makes_pil(op: Any) -> bool:
+    """Whether a transform gives PIL images, whatever it is given."""
+    return getattr(op, "to_pil", False) is True or getattr(type(op), "makes_pil", False)
 
 
 class MapDataset(Dataset):
@@ -96,9 +101,15 @@ class MapDataset(Dataset):
 
     def _steps(self, inputs, names, results, workers):
         """One step per transform; neighbouring Python functions share one, in which PIL images may travel."""
-        groups = []
+        groups, is_pil = [], False
         for op in self.operations:
-            if isinstance(op, TensorOp):
+            # In MindSpore 2 what takes both goes through Pillow behind a transform that makes PIL images of arrays.
+            is_pil = generations.shared == 2 and (
+                makes_pil(op)
+                or is_pil
+                and (hasattr(op, "_pil") or isinstance(op, Described) and not isinstance(op, TensorOp))
+            )
+            if isinstance(op, TensorOp) and not is_pil:
                 groups.append(op)
             elif groups and isinstance(groups[-1], list):
                 groups[-1].append(op)

@@ -201,7 +201,8 @@ class UserStep(Step):
     """A chain of the user's own functions (or Python transforms), called row by row in order.
 
     Attributes:
-        followed: whether a transform of the library comes next, for which a PIL image becomes an array.
+        followed: whether a transform of the library comes next, for which a PIL image becomes an array. In MindSpore 2
+            it becomes one at the end, too.
     """
 
     followed = False
@@ -247,7 +248,7 @@ class UserStep(Step):
     def _array(self, value):
         if isinstance(value, np.ndarray):
             return value
-        if type(value).__module__.startswith("PIL") and not self.followed:
+        if type(value).__module__.startswith("PIL") and not self.followed and not self.texts:
             raise TypeError(
                 f"args should be NumPy ndarray. Got {type(value)} from {self.label}. Append ToTensor() to transforms."
             )

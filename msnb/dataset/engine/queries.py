@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from msnb.common.kinds import checked
 from msnb.core import generations
 from msnb.dataset.core.kinds import Flag
@@ -57,9 +59,10 @@ class Queries:
         finally:
             plan.close()
         self.saved_output_shapes = [list(a.shape) for a in row]
-        self.saved_output_types = [a.dtype if a.dtype.kind not in "SU" else a.dtype.type for a in row]
         if generations.shared == 1:
-            self.saved_output_types = [getattr(t, "type", t) for t in self.saved_output_types]
+            self.saved_output_types = [a.dtype.type for a in row]
+        else:  # texts, which pipelines carry as bytes, are given out as str
+            self.saved_output_types = [np.dtype("U") if a.dtype.kind in "SU" else a.dtype for a in row]
 
     @checked
     def output_shapes(self, estimate: Flag = False) -> list[list[int | None]]:

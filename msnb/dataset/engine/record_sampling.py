@@ -63,8 +63,8 @@ class RecordRandom(Random):
 class RecordDistributed(Distributed):
     def begin(self, sampler: Any, class_ids: Any) -> None:
         super().begin(sampler, class_ids)
-        # without a seed, all shares have to agree on an order nonetheless
-        self.seed = (sampler.seed or 0 if settings.seed == UNSEEDED else settings.seed) + 1
+        if settings.seed == UNSEEDED:
+            self.seed = 1
 
     def _shuffle(self):
         self.order = Minstd(self.seed + self.epoch).shuffle(list(range(self.rows)))

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from msnb.dataset.core.config import fresh_seed
+from msnb.dataset.core.config import fresh_seed, settings
 from msnb.dataset.core.streams import Mt32
 
 
@@ -88,7 +88,8 @@ class Random(Running):
 class Distributed(Running):
     def begin(self, sampler: Any, class_ids: Any) -> None:
         self.count: Any = self.limit(self.rows)
-        self.seed = fresh_seed() if sampler.seed is None else sampler.seed + 1
+        # All shares have to agree on an order, so that without a seed the default one is taken.
+        self.seed: int = settings.seed + 1
         self.order: list[int] = list(range(self.rows))
         shards, shard = sampler.num_shards, sampler.shard_id
         offset = sampler.offset

@@ -27,7 +27,7 @@ class OneHot(TensorOp):
 
     Args:
         num_classes (int): Length of a row, greater than every label.
-        smoothing_rate (float, optional): Share of the 1 spread over all places; the result is then float32. Default:
+        smoothing_rate (float, optional): Share of the 1 spread over all places; the result is then float64. Default:
             0.0.
 
     Raises:
@@ -60,7 +60,7 @@ class OneHot(TensorOp):
         coded = np.zeros((labels.size, self.num_classes), labels.dtype)
         coded[np.arange(labels.size), labels.reshape(-1)] = 1
         if self.smoothing_rate:
-            coded = ((1 - self.smoothing_rate) * coded + self.smoothing_rate / self.num_classes).astype(np.float32)
+            coded = ((1 - self.smoothing_rate) * coded + self.smoothing_rate / self.num_classes).astype(np.float64)
         return coded
 
     def _row(self, label):
@@ -286,6 +286,8 @@ class PadEnd(TensorOp):
         self.pad_shape, self.pad_value = pad_shape, pad_value
 
     def _row(self, array):
+        if not array.ndim or not self.pad_shape:
+            return array  # there is no end to fill up
         if array.ndim != len(self.pad_shape):
             raise RuntimeError(
                 f"PadEnd: invalid pad shape: pad_shape has {len(self.pad_shape)} dimension(s), but the column has "

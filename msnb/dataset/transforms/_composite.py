@@ -34,14 +34,26 @@ def open_all(operations):
 
 def run_one(op, state, values):
     """One transform or function on the columns of a row, as a tuple."""
-    made = op._run(state, *values) if isinstance(op, TensorOp) else op(*values)
+    if not isinstance(op, TensorOp):
+        made = op(*values)
+    elif len(values) == 1 and _is_pil(values[0]) and hasattr(op, "_pil"):
+        made = op._pil(values[0])
+    elif getattr(op, "to_pil", False) is True:
+        made = op(*values)
+    else:
+        made = op._run(state, *(np.asarray(v) if _is_pil(v) else v for v in values))
     if not isinstance(made, tuple):
         made = (made,)
-    return tuple(v if isinstance(v, np.ndarray) or type(v).__module__.startswith("PIL") else as_array(v) for v in made)
+    return tuple(v if isinstance(v, np.ndarray) or _is_pil(v) else as_array(v) for v in made)
+
+
+def _is_pil(value):
+    return type(value).__module__.startswith("PIL")
 
 
 def unwrapped(values):
-    """A lone column without its tuple."""
+    """The columns as arrays, a lone one without its tuple."""
+    values = tuple(np.asarray(v) if _is_pil(v) else v for v in values)
     return values[0] if len(values) == 1 else values
 
 

@@ -95,6 +95,7 @@ class HWC2CHW(PyOp):
 class ToPIL(PyOp):
     """A numpy image as a PIL image."""
 
+    makes_pil = True
     _function = util.to_pil
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from msnb.core import generations
 from msnb.dataset.core.optional import cv2, pil
 from msnb.dataset.vision import _headers
 from msnb.dataset.vision.utils import Border, Inter
@@ -76,13 +77,16 @@ def decode(data: np.ndarray) -> np.ndarray:
 
 
 def scaled_size(shape: Sequence[int], size: Any) -> tuple[int, int]:
-    """(height, width) after a resize to `size`; width 0 keeps the ratio, and the longer edge is rounded half up."""
+    """(height, width) after a resize to `size`; width 0 keeps the ratio.
+
+    The longer edge is rounded half up by r1.1, and down by MindSpore 2.
+    """
     height, width = size
     if width:
         return height, width
     h, w = shape[:2]
     ratio = np.float32(max(h, w)) / np.float32(min(h, w))  # single precision, so that halves fall as in MindSpore 1.1
-    longer = int(np.floor(np.float32(ratio * np.float32(height)) + 0.5))
+    longer = int(np.floor(np.float32(ratio * np.float32(height)) + (0.5 if generations.shared == 1 else 0)))
     return (height, longer) if h < w else (longer, height)
 
 
@@ -286,7 +290,11 @@ def _saturate(values, dtype):
 
 
 def blend(first: np.ndarray, second: np.ndarray, alpha: float) -> np.ndarray:
-    """``second * (1 - alpha) + first * alpha``, rounded and saturated as OpenCV's addWeighted does."""
+    """``first * alpha + second * (1 - alpha)``, rounded and saturated as OpenCV's addWeighted does.
+
+    The order of the two and single precision decide where a sum falls that lies halfway between two numbers.
+    """
+    alpha = float(np.float32(alpha))
     return cv2().addWeighted(np.ascontiguousarray(first), alpha, np.ascontiguousarray(second), 1.0 - alpha, 0.0)
 
 
@@ -319,7 +327,8 @@ def contrast(array: np.ndarray, alpha: float) -> np.ndarray:
 def saturation(array: np.ndarray, alpha: float) -> np.ndarray:
     """Between the gray image (0) and the image (1)."""
     image(array, "AdjustSaturation", (3,))
-    return blend(array, gray_rgb(array), alpha)
+    alpha = float(np.float32(alpha))  # the order is another one than that of `blend`
+    return cv2().addWeighted(gray_rgb(array), 1.0 - alpha, np.ascontiguousarray(array), alpha, 0.0)
 
 
 def hue(array: np.ndarray, delta: float) -> np.ndarray:

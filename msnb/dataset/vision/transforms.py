@@ -151,9 +151,8 @@ class ToTensor(TensorOp):
                 f"of {image.dtype}."
             )
         image = image if image.ndim == 3 else image[..., None]
-        return np.ascontiguousarray(image.transpose(2, 0, 1).astype(np.float32) / np.float32(255)).astype(
-            self.output_type
-        )
+        scaled = image.transpose(2, 0, 1).astype(np.float32) * np.float32(1 / 255)
+        return np.ascontiguousarray(scaled).astype(self.output_type)
 
     def _pil(self, image):
         return self._row(np.asarray(image))

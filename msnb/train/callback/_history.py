@@ -43,6 +43,6 @@ class History(Callback):
         """
         moment = run_context.original_args()
         self.epoch["epoch"].append(moment.get("cur_epoch_num", 1))
-        measured = moment.get("eval_results") or moment.get("metrics") or {}
+        measured = moment.get("metrics") or {}
         for name, value in {"net_output": _handle_loss(moment.get("net_outputs")), **measured}.items():
             self.history.setdefault(name, []).append(value)

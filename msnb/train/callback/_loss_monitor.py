@@ -67,4 +67,4 @@ class LossMonitor(Callback):
         """
         values = run_context.original_args()
         if self._per_print_times and values.get("eval_results"):
-            print(f"Eval result: epoch {values.cur_epoch_num}, metrics: {values.eval_results}", flush=True)
+            print(f"Eval result: epoch {values.cur_epoch_num}, metrics: {values.metrics}", flush=True)

@@ -8,14 +8,27 @@ import numpy as np
 from msnb import log
 from msnb.common.kinds import Worded, check, checked
 from msnb.dataset.core.datatypes import numpy_type
-from msnb.dataset.core.kinds import Columns, NoEnd, NumSamples, PositiveInt32, Whole, Workers, as_list, list_of, of_type
+from msnb.dataset.core.kinds import (
+    Columns,
+    Flag,
+    NoEnd,
+    NumSamples,
+    PositiveInt32,
+    Whole,
+    Workers,
+    as_list,
+    list_of,
+    of_type,
+)
 from msnb.dataset.core.shares import say_undivided
 from msnb.dataset.core.tensor_op import as_array
 from msnb.dataset.engine import nodes, samplers
+from msnb.dataset.engine.dataset import Dataset
 from msnb.dataset.engine.schema import Schema
 from msnb.dataset.engine.sources.mappable import MappableDataset, Shuffled
 from msnb.dataset.engine.sources.python_rows import Batches, RowMaker, Sequence, SequenceSource, Stream
 from msnb.dataset.engine.sources.samples import ArraySamples
+from msnb.dataset.engine.splitting import Shares
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.dataset.engine.samplers import RandomSampler, SequentialSampler
@@ -186,6 +199,21 @@ class GeneratorDataset(MappableDataset):
         self.collate_fn = collate_fn
         if hasattr(source, "__len__") and not indexed:
             self.dataset_size: int = len(source) if num_samples is None else min(len(source), num_samples)
+
+    def get_col_names(self) -> list[str]:
+        """Names of the columns."""
+        return list(self.column_names)
+
+    def split(self, sizes: Shares, randomize: Flag = True) -> tuple[Dataset, ...]:
+        """Split the data set into parts that do not overlap; see :meth:`Dataset.split`."""
+        if self._indexed:
+            return super().split(sizes, randomize)
+        if self._used_up_by_reading():
+            raise RuntimeError(
+                "dataset_size is unknown, unable to split: the source is an iterator, which can be read only once. "
+                "Give GeneratorDataset the function that makes it."
+            )
+        return Dataset.split(self, sizes, randomize)  # no sampler chooses among rows that come in their own order
 
     def _used_up_by_reading(self):
         return not hasattr(self.source, "__len__") and hasattr(self.source, "__next__")
