@@ -14,13 +14,14 @@ from msnb.ops.nn.lstm import _LSTMOfLengths
 _GATES = 4
 
 
-def _packed(layers):
+def _packed(layers, dtype):
     """Weights of layers and directions, each a list of two matrices and perhaps two biases, as P.LSTM takes them.
 
-    Where there are no biases zeros stand for them: how P.LSTM packs a network without depends on the device.
+    Where there are no biases zeros of `dtype` stand for them: how P.LSTM packs a network without depends on the device.
+    It is the type of the input: `to_float` casts Parameters on their way into an operator, so they do not tell it.
     """
     matrices = [P.Reshape()(matrix, (-1,)) for weights in layers for matrix in weights[:2]]
-    none = [P.Zeros()((2 * weights[0].shape[0],), weights[0].dtype) for weights in layers if len(weights) == 2]
+    none = [P.Zeros()((2 * weights[0].shape[0],), dtype) for weights in layers if len(weights) == 2]
     biases = none or [bias for weights in layers for bias in weights[2:]]
     return P.Concat()((*matrices, *biases))
 
@@ -94,7 +95,7 @@ class LSTM(_OverTime):
         if hx is None:
             nothing = P.Zeros()((self.num_layers * self._ways, x.shape[1], self.hidden_size), x.dtype)
             hx = (nothing, nothing)
-        weights = _packed([[getattr(self, name) for name in names] for names in self._names])
+        weights = _packed([[getattr(self, name) for name in names] for names in self._names], x.dtype)
         if seq_length is None:
             results, h, c, _, _ = self._all(x, *hx, weights)
         else:
@@ -147,7 +148,7 @@ class LSTMCell(_OneStep):
         for state in hx:
             check_dims(self.cls_name, state, 2, name="'hx'")
         own = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
-        weights = _packed([[weight for weight in own if weight is not None]])
+        weights = _packed([[weight for weight in own if weight is not None]], x.dtype)
         x, h, c = (self._expand(array, 0) for array in (x, *hx))
         _, h, c, _, _ = self._step(x, h, c, weights)
         return self._squeeze(h), self._squeeze(c)
