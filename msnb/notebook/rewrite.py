@@ -8,8 +8,6 @@ import ast
 import re
 from typing import Any
 
-from msnb.alias import api
-
 MAGIC = "%%mindspore"
 _API = re.compile(r"--api[= ]\s*([12])\b")
 
@@ -50,10 +48,10 @@ def begins(tree: ast.Module) -> bool:
     return False
 
 
-def generation(tree: ast.Module) -> int:
-    """Whose names the imports of a cell that :func:`begins` so are: what its `--api` asks for, or the session's."""
+def asked(tree: ast.Module) -> int | None:
+    """The generation that the `--api` of a cell that :func:`begins` so asks for; None where there is none."""
     found = _API.search(tree.body[0].value.args[1].value)
-    return int(found[1]) if found else api()
+    return int(found[1]) if found else None
 
 
 class Imports(ast.NodeTransformer):
