@@ -377,9 +377,7 @@ def _BatchToSpaceND(x, *, block_shape: AnyBlockShape, crops: AnyBorders):
     lengths = [length * size for length, size in zip(behind, block, strict=True)]
     for length, crop in zip(lengths, crops, strict=True):
         if sum(crop) >= length:
-            raise ValueError(
-                f"For 'BatchToSpaceND', 'crops' {crops} should leave something of the shape {x.shape}."
-            )
+            raise ValueError(f"For 'BatchToSpaceND', 'crops' {crops} should leave something of the shape {x.shape}.")
     split = x.reshape(*block, *rest, *behind)
     pairs = [axis for i in range(count) for axis in (count + len(rest) + i, i)]
     joined = split.transpose([*range(count, count + len(rest)), *pairs]).reshape(*rest, *lengths)
