@@ -34,7 +34,7 @@ def python(*arguments, **variables):
     ended = subprocess.run(
         [sys.executable, *map(str, arguments)], capture_output=True, text=True, env=environment, timeout=240
     )
-    assert ended.returncode == 0, ended.stderr
+    assert ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stdout.strip(), [line for line in ended.stderr.splitlines() if line.startswith("msnb: ")]
 
 
