@@ -10,8 +10,8 @@ has, but answers to its own name and to the version of MindSpore whose interface
     msnb.alias.install(api=2)
 
 makes it MindSpore 2's: then `mindspore.x` is `msnb.mindspore2.x`, which is other where r1.1 and MindSpore 2 disagree.
-A module keeps what it was imported under. Where neither `api` nor the environment variable MSNB_API says it, the program
-does, see `settle`.
+A module keeps what it was imported under. Where neither `api` nor the environment variable MSNB_API says it, the
+program does, see `settle`.
 """
 
 import importlib.metadata

@@ -54,8 +54,8 @@ class Judgement(NamedTuple):
     def contradicting(self, program: str, chosen: int, way: str) -> str:
         """One sentence on a program that shows another generation than the session has `chosen`; see `explained`."""
         return (
-            f"{program} is written for {_NAMES[self.generation or 1]} ({self._shown()}), but names mean what they mean in "
-            f"{_NAMES[chosen]}, for which the first program of this session is written. {way.format(self.generation)} "
+            f"{program} is written for {_NAMES[self.generation or 1]} ({self._shown()}), but names mean what they mean "
+            f"in {_NAMES[chosen]}, for which the first program of this session is written. {way.format(self.generation)} "
             "changes that."
         )
 

@@ -9,7 +9,6 @@ from msnb.check.resolving import ABSENT, resolve
 from msnb.check.uses import Use
 from msnb.core.generations import DIFFERENCES, difference, meant_in_second
 
-
 # Modules that r1.1 has not, so that each name in them shows MindSpore 2.
 _LATER_MODULES = tuple(
     f"mindspore.{name}" for name in ("amp", "boost", "experimental", "hal", "mint", "rewrite", "runtime", "scipy")

@@ -34,10 +34,10 @@ VERSIONS = {1: "1.1.1", 2: "2.7.1"}  # generation -> the version of MindSpore wh
 SHARED = {  # what follows the last choice of the process, besides methods of Tensors -> what MindSpore 2 does
     "Dataset.map": "it wants no `column_order` where there are more or fewer results than columns",
     "text transforms, called by hand": "they give str, as columns of text and what functions of `map` are given are",
-    "Parameter.set_data": "a Tensor of another shape is taken, and converted to the Parameter's element type whatever its "
-    "own is; a float is refused for a Parameter of whole numbers",
-    "SequentialCell": "where a Cell is taken out, those behind it move up, and their Parameters are called after their new "
-    "positions",
+    "Parameter.set_data": "a Tensor of another shape is taken, and converted to the Parameter's element type whatever "
+    "its own is; a float is refused for a Parameter of whole numbers",
+    "SequentialCell": "where a Cell is taken out, those behind it move up, and their Parameters are called after their "
+    "new positions",
     "LossMonitor": "it prints all digits of the loss",
     "repr of a Cell": "`Dense(...)` instead of `Dense<...>`",
     "Cell, called in GRAPH mode": "it takes what `construct` takes by keyword alone",
