@@ -1,5 +1,5 @@
-"""Both generations of a name: no part of msnb itself depends on what they disagree about, and a class has both where its
-function has both. Values are those of MindSpore 2.7.1 (golden/make_layer_meanings.py, golden/operators)."""
+"""Both generations of a name: no part of msnb itself depends on what they disagree about, and a class has both where
+its function has both. Values are those of MindSpore 2.7.1 (golden/make_layer_meanings.py, golden/operators)."""
 
 import ast
 import contextlib

@@ -55,8 +55,8 @@ class Judgement(NamedTuple):
         """One sentence on a program that shows another generation than the session has `chosen`; see `explained`."""
         return (
             f"{program} is written for {_NAMES[self.generation or 1]} ({self._shown()}), but names mean what they mean "
-            f"in {_NAMES[chosen]}, for which the first program of this session is written. {way.format(self.generation)} "
-            "changes that."
+            f"in {_NAMES[chosen]}, for which the first program of this session is written. "
+            f"{way.format(self.generation)} changes that."
         )
 
     def _shown(self):

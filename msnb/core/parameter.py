@@ -316,9 +316,8 @@ class Parameter(Tensor):
         array = to_array(data)
         if Parameter.takes_any_shape_and_type:
             if isinstance(data, float) and np.dtype(current.dtype).kind in "biu":
-                raise TypeError(
-                    f"Parameter '{self._name}' is {mstype.from_numpy_dtype(np.dtype(current.dtype))}, but 'data' is the float {data}."
-                )
+                own = mstype.from_numpy_dtype(np.dtype(current.dtype))
+                raise TypeError(f"Parameter '{self._name}' is {own}, but 'data' is the float {data}.")
         elif not slice_shape and array.shape != current.shape:
             raise ValueError(
                 f"For 'set_data' of Parameter '{self._name}', the shape should be "

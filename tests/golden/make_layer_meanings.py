@@ -2,10 +2,10 @@
 
     ORACLE/bin/python tests/golden/make_layer_meanings.py          writes tests/golden/layer_meanings.json
 
-ORACLE is a virtual environment with mindspore 2. The cases are those of make_layers.py and `FURTHER`. Of each layer, made
-with the defaults of its class, the statistics of the first values of its Parameters are stored. Then its Parameters get
-values of both signs, and for each of `FORMS` the type, the shape, the sum and the first values of its results are stored,
-in "train" those of its Parameters afterwards, too.
+ORACLE is a virtual environment with mindspore 2. The cases are those of make_layers.py and `FURTHER`. Of each layer,
+made with the defaults of its class, the statistics of the first values of its Parameters are stored. Then its
+Parameters get values of both signs, and for each of `FORMS` the type, the shape, the sum and the first values of its
+results are stored, in "train" those of its Parameters afterwards, too.
 """
 
 import ast
