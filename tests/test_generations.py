@@ -43,12 +43,13 @@ def in_second():
 
 
 # ---------------------------------------------------------------------- msnb's own text
-# Calls that mean r1.1's on purpose, or that mean the same in both: (file, name of what is called).
+# What is called where r1.1's is meant on purpose, or where both mean the same.
 _SAME_FOR_BOTH = {
     "BatchMatMul",  # of three dimensions and more
     "Range",  # of Python numbers
     "load_param_into_net",  # whose result is not used
     "build_train_network",  # which asks `making()`, and Model has said
+    *("Squeeze", "Select", "LogicalAnd"),  # which take more in MindSpore 2, and give the same of what r1.1 takes
     "AdaptiveMaxPool2D",  # which the one of MindSpore 2 is made of
 }
 
