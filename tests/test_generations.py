@@ -289,3 +289,26 @@ def test_prelu_of_r1_1_cuts_its_shares_and_that_of_mindspore_2_does_not():
     for namespace, result, share in ((ms, 0.0, 0.0), (ms2, 1.0, -0.5)):
         net = namespace.nn.PReLU(1, -0.5).set_train()
         assert net(x).asnumpy().item() == result and net.w.asnumpy().item() == share
+
+
+@pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE], ids=["GRAPH", "PYNATIVE"])
+def test_lstm_of_mindspore_2_drops_between_its_layers_in_training_alone(in_second, mode):
+    ms.set_context(mode=mode)
+    x, sizes = Tensor(np.ones((4, 2, 3), np.float32)), {"num_layers": 3, "bidirectional": True}
+    dropping, plain = ms2.nn.LSTM(3, 4, dropout=0.5, **sizes), ms2.nn.LSTM(3, 4, **sizes)
+    for own, other in zip(dropping.get_parameters(), plain.get_parameters(), strict=True):
+        other.set_data(own)
+    for own, other in zip(flat(dropping(x)), flat(plain(x)), strict=True):
+        np.testing.assert_allclose(own.asnumpy(), other.asnumpy(), 1e-5, 1e-6)
+    dropping.set_train()
+    assert (dropping(x)[0].asnumpy() != dropping(x)[0].asnumpy()).any()
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
+def flat(results):
+    return [r for result in results for r in flat(result)] if isinstance(results, tuple) else [results]
+
+
+@pytest.mark.parametrize("cls", ["RNN", "GRU", "LSTM"])
+def test_recurrent_layers_of_mindspore_2_show_their_dropout(in_second, cls):
+    assert repr(getattr(ms2.nn, cls)(2, 3)) == f"{cls}(\n  (dropout_op): Dropout(p=0.0)\n)"
