@@ -233,7 +233,11 @@ def test_lars_trains_around_an_optimizer(namespace, clips):
 
 # ---------------------------------------------------------------------- layers
 # Layers whose values differ from MindSpore 2.7.1's, with the reason; (name, form) where it is one form alone.
-OTHERWISE = {}
+OTHERWISE = {
+    ("constant_pad1d", "O2"): "2.7.1 pads where it cuts at this level, and at no other",
+    ("constant_pad1d", "O3"): "likewise",
+    ("constant_pad3d", "O3"): "likewise",
+}
 
 
 def stored_cases(generation):
@@ -246,11 +250,13 @@ def class_of(name):
     return getattr(nn, LAYERS[name][0].removeprefix("nn.").partition("(")[0])
 
 
-def compare(found, stored):
+def compare(found, stored, form):
     assert len(found) == len(stored)
     for (dtype, shape, total, some), (own_dtype, own_shape, own_total, own_some) in zip(stored, found, strict=True):
-        assert (own_dtype, own_shape) == (dtype, shape)
-        near, small = (2e-2, 5e-3) if dtype == "Float16" else (1e-3, 1e-4)
+        # MindSpore casts what operators take and not what Cells take, so that views and written functions stay in float32.
+        assert own_dtype == dtype or form == "float16" and {own_dtype, dtype} == {"Float16", "Float32"}
+        assert own_shape == shape
+        near, small = (1e-3, 1e-4) if form == "train" else (2e-2, 5e-3)
         np.testing.assert_allclose(own_some, some, near, small)
         np.testing.assert_allclose(own_total, total, near, small * max(1, np.prod(shape)) ** 0.5)
 
@@ -259,7 +265,7 @@ def compare(found, stored):
 def test_a_layer_is_mindspore_2_s(in_second, case):
     (expression, inputs), form = LAYERS[case[0]], case[1]
     if form != "first":
-        compare(MEANINGS["ran"](ms2, expression, inputs, form), STORED[case[0]][form])
+        compare(MEANINGS["ran"](ms2, expression, inputs, form), STORED[case[0]][form], form)
         return
     found = MEANINGS["first_values"](ms2, expression)
     assert list(found) == list(STORED[case[0]]["first"])
@@ -281,7 +287,7 @@ def has_one_meaning(name):
 @pytest.mark.parametrize("case", [c for c in stored_cases(1) if has_one_meaning(c.values[0][0])], ids="-".join)
 def test_a_layer_of_one_meaning_is_the_same_in_r1_1(case):
     expression, inputs = LAYERS[case[0]]
-    compare(MEANINGS["ran"](ms, expression, inputs, case[1]), STORED[case[0]][case[1]])
+    compare(MEANINGS["ran"](ms, expression, inputs, case[1]), STORED[case[0]][case[1]], case[1])
 
 
 def test_prelu_of_r1_1_cuts_its_shares_and_that_of_mindspore_2_does_not():
