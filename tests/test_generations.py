@@ -253,7 +253,7 @@ def class_of(name):
 def compare(found, stored, form):
     assert len(found) == len(stored)
     for (dtype, shape, total, some), (own_dtype, own_shape, own_total, own_some) in zip(stored, found, strict=True):
-        # MindSpore casts what operators take and not what Cells take, so that views and written functions stay in float32.
+        # MindSpore casts what operators take and not what Cells take: views and written functions stay in float32.
         assert own_dtype == dtype or form == "float16" and {own_dtype, dtype} == {"Float16", "Float32"}
         assert own_shape == shape
         near, small = (1e-3, 1e-4) if form == "train" else (2e-2, 5e-3)

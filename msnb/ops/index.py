@@ -21,8 +21,8 @@ from msnb.core.errors import describe
 from msnb.core.generations import differs
 from msnb.core.operator import operand
 from msnb.core.parts import part_of, whole_of
-from msnb.core.recent import Recent
 from msnb.core.precision import cast_tensor, is_constant
+from msnb.core.recent import Recent
 from msnb.core.tensor import Tensor
 from msnb.ops._check import wide
 from msnb.ops._index_plan import ALL, ARRAY, NEW, NUMBER, entry_of, plan_of
