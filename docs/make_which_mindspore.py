@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT))
 
 import msnb as ms  # noqa: E402
 import msnb.nn as nn  # noqa: E402
+import msnb.numpy  # noqa: E402
 import msnb.ops as ops  # noqa: E402
 import msnb.train  # noqa: E402, F401  what it declares
 from msnb.core.declare import SPELLINGS  # noqa: E402
@@ -20,7 +21,7 @@ from msnb.core.generations import AT, DIFFERENCES, REPLACED, SHARED  # noqa: E40
 
 PAGE = ROOT / "docs" / "which_mindspore.md"
 BEGIN, END = "<!-- differences -->\n", "<!-- end -->"
-_HOMES = {"nn.": nn, "ops.": ops, "": ms}
+_HOMES = {"nn.": nn, "ops.": ops, "numpy.": msnb.numpy, "": ms}
 _SHARED = "every program shares it"
 
 

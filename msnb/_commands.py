@@ -74,7 +74,7 @@ def _take_api(command):
         type=int,
         choices=(1, 2),
         help="1: names mean what they mean in MindSpore r1.1; 2: what they mean in MindSpore 2, where the two disagree "
-        "(default: the environment variable MSNB_API, or 1)",
+        "(default: the environment variable MSNB_API, or what the script shows)",
     )
 
 

@@ -9,6 +9,7 @@ import time
 from argparse import Namespace
 from pathlib import Path
 
+from msnb._scripts import generation_of
 from msnb.communication._gloo import is_gloo_line
 from msnb.communication._processes import free_port, variables_of
 
@@ -23,7 +24,8 @@ def launch(options: Namespace) -> int:
         return 2
     number = options.of or options.processes
     coordinator = options.coordinator or f"localhost:{free_port()}"
-    command = [sys.executable, "-m", "msnb", "run", *(["--api", str(options.api)] if options.api else [])]
+    api = generation_of(options)  # said once, and not by each process
+    command = [sys.executable, "-m", "msnb", "run", *(["--api", str(api)] if api else [])]
     command += [options.script, *options.arguments]
     ranks = range(options.first, options.first + options.processes)
     variables = {rank: {**os.environ, **variables_of(rank, number, ranks, coordinator)} for rank in ranks}

@@ -15,6 +15,7 @@ from msnb.core.identity import IdentityMap
 
 _GRAPH_FORMS = (".html", ".svg", ".dot", ".ir", ".txt")
 _PROFILE_FORMS = (".html", ".svg", ".md", ".txt", ".json")
+_WAY = "--api {0} or MSNB_API={0}"  # to ask for a generation
 _LISTED = 6  # other programs that are named
 
 
@@ -22,7 +23,22 @@ def run(options: Namespace) -> int:
     """Run a script in which ``import mindspore`` means msnb; returns the exit status."""
     if not Path(options.script).is_file():
         return _fail(f"There is no script {options.script!r}.")
+    options.api = generation_of(options)
     return _run(options.script, options.arguments, options.api)
+
+
+def generation_of(options: Namespace) -> int | None:
+    """The generation of MindSpore that a script is to run under: what `--api` says, else None where the environment
+    variable MSNB_API says it, else what the script shows, which one line on stderr tells.
+    """
+    if options.api is not None or alias.is_asked():
+        return options.api
+    from msnb.check import choosing  # spares who asks for a generation
+
+    judgement = choosing.judge_script(options.script)
+    if judgement.is_of_mindspore:
+        print(f"msnb: {judgement.explained(Path(options.script).name, _WAY)}", file=sys.stderr, flush=True)
+    return judgement.generation or 1
 
 
 def graph(options: Namespace) -> int:
@@ -30,6 +46,7 @@ def graph(options: Namespace) -> int:
     page = _page(options, "graph", _GRAPH_FORMS)
     if page is None:
         return 1
+    options.api = generation_of(options)
     with _Ran() as ran:
         status = _finished(options)
     if status:
@@ -56,6 +73,7 @@ def profile(options: Namespace) -> int:
     page = _page(options, "profile", _PROFILE_FORMS)
     if page is None:
         return 1
+    options.api = generation_of(options)
     from msnb.insight.profile import Profile, Recorder, machine, text  # spares the other commands the profiler
     from msnb.notebook.profile import view  # spares: see above
 

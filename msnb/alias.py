@@ -10,7 +10,8 @@ has, but answers to its own name and to the version of MindSpore whose interface
     msnb.alias.install(api=2)
 
 makes it MindSpore 2's: then `mindspore.x` is `msnb.mindspore2.x`, which is other where r1.1 and MindSpore 2 disagree.
-A module keeps what it was imported under.
+A module keeps what it was imported under. Where neither `api` nor the environment variable MSNB_API says it, the
+program does, see `settle`.
 """
 
 import importlib.metadata
@@ -19,13 +20,17 @@ import os
 import sys
 import types
 from importlib.machinery import ModuleSpec, PathFinder
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import msnb
 from msnb import _terminal, log
 from msnb.common.missing import missing as missing
 from msnb.core import generations
 from msnb.mindspore2 import face, module_of
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.check.choosing import Judgement
 
 __all__ = ["install", "uninstall", "installed", "api", "hidden", "mindspore", "mindspore2"]
 
@@ -144,6 +149,24 @@ _finder, _explainer = _Finder(), _Explainer()
 for _top in _TOPS.values():
     _top.__spec__ = ModuleSpec(_THERE, _finder, origin=msnb.__file__, is_package=True)
     _top.__loader__ = _finder
+_WAY = "msnb.alias.install(api={0}) or MSNB_API={0}"  # to ask for a generation
+
+
+class _Session:
+    """What this process has settled about generations.
+
+    Attributes:
+        generation (Union[int, None]): The one that the first program showed, or that was asked for.
+        is_asked (bool): Whether `install(api=...)` asked for it.
+        is_contradicted (bool): Whether a later program that shows another one has been told of.
+    """
+
+    def __init__(self):
+        self.generation: int | None = None
+        self.is_asked = self.is_contradicted = False
+
+
+_session = _Session()
 _set_aside = {}  # modules of a real MindSpore that had been imported before
 
 
@@ -157,7 +180,9 @@ def install(warn: bool = True, api: int | None = None) -> None:
         warn (bool): Whether to log once that an installed MindSpore is hidden until :func:`uninstall`. Default: True.
         api (Union[int, None]): 1, names mean what they mean in MindSpore r1.1; 2, what they mean in MindSpore 2, where
             the two disagree. Modules keep what they were imported under, while the methods of Tensors, which all
-            modules share, follow the last choice. Default: None, what the environment variable MSNB_API says, or 1.
+            modules share, follow the last choice. Default: None, what the environment variable MSNB_API says, else what
+            an earlier call or program has settled, else what the script that runs shows (one line on stderr says so),
+            else 1.
 
     Raises:
         ValueError: If `api` is something else.
@@ -169,6 +194,10 @@ def install(warn: bool = True, api: int | None = None) -> None:
         >>> mindspore.__version__
         '1.1.1'
     """
+    if api is not None:
+        _session.generation, _session.is_asked = chosen(api), True
+    elif not is_settled():
+        _settle_script()
     generation = chosen(api)
     if not installed():
         real = hidden() if warn else None
@@ -187,16 +216,72 @@ def install(warn: bool = True, api: int | None = None) -> None:
 
 
 def chosen(api: Any = None) -> int:
-    """The generation that `api` asks for, or where it is None the environment variable MSNB_API; else 1, r1.1's.
+    """The generation that `api` asks for, or where it is None the environment variable MSNB_API; else the one that this
+    process has settled, or 1, r1.1's.
 
     Raises:
         ValueError: If there is no such generation.
     """
-    wish = os.environ.get("MSNB_API", "").strip() or 1 if api is None else api
+    wish = os.environ.get("MSNB_API", "").strip() or _session.generation or 1 if api is None else api
     if isinstance(wish, bool) or str(wish) not in ("1", "2"):
         name = "MSNB_API" if api is None else "api"
         raise ValueError(f"'{name}' should be 1 (MindSpore r1.1) or 2 (MindSpore 2), but got {wish!r}.")
     return int(wish)
+
+
+def is_asked() -> bool:
+    """Whether a generation was asked for, by `install(api=...)` or by the environment variable MSNB_API."""
+    return _session.is_asked or bool(os.environ.get("MSNB_API", "").strip())
+
+
+def is_settled() -> bool:
+    """Whether the generation of this process is asked for, or a program has shown it."""
+    return is_asked() or _session.generation is not None
+
+
+def settle(judgement: "Judgement", program: str, way: str = _WAY) -> str:
+    """Let the first program of this process that shows a generation choose it, unless one is asked for.
+
+    Args:
+        judgement (Judgement): What the program shows.
+        program (str): What it is called, such as "train.py".
+        way (str): How a generation is asked for, with `{0}` in the place of its number.
+
+    Returns:
+        str, the sentence that is to be said about it; "" where there is none.
+    """
+    shown = judgement.generation
+    if is_asked() or shown is None:
+        return ""
+    if _session.generation is None:
+        _session.generation = shown
+        if installed():
+            install(warn=False)
+        elif shown != generations.shared:
+            generations.share(shown)
+        return judgement.explained(program, way)
+    if shown == _session.generation or _session.is_contradicted:
+        return ""
+    _session.is_contradicted = True
+    return judgement.contradicting(program, _session.generation, way)
+
+
+def _settle_script():
+    """Judge the script that this process runs, where there is one, and say what follows."""
+    path = getattr(sys.modules.get("__main__"), "__file__", None)
+    if path is None or not path.endswith(".py") or not os.path.isfile(path):
+        return
+    from msnb.check import choosing  # spares who asks for a generation
+
+    script = Path(path).resolve()
+    if choosing.is_installed(script) or script.is_relative_to(Path(msnb.__file__).resolve().parent):
+        return
+    judgement = choosing.judge_script(script)
+    said = settle(judgement, script.name)
+    if not said and judgement.is_of_mindspore:
+        said = judgement.explained(script.name, _WAY)
+    if said:
+        print(f"msnb: {said}", file=sys.stderr)
 
 
 def uninstall() -> None:
@@ -209,13 +294,14 @@ def uninstall() -> None:
     sys.modules.update(_set_aside)
     _set_aside.clear()
     _finder.generation = 1
+    _session.__init__()
     generations.share(1)
     explain(False)
     _terminal.uninstall()
 
 
 def api() -> int:
-    """The generation of what `import mindspore` gives: that of :func:`install`, else what MSNB_API says, or 1."""
+    """The generation of what `import mindspore` gives: that of :func:`install`, else what `chosen` says."""
     return _finder.generation if installed() else chosen()
 
 

@@ -9,6 +9,11 @@ from msnb.check.resolving import ABSENT, resolve
 from msnb.check.uses import Use
 from msnb.core.generations import DIFFERENCES, difference, meant_in_second
 
+# Modules that r1.1 has not, so that each name in them shows MindSpore 2.
+_LATER_MODULES = tuple(
+    f"mindspore.{name}" for name in ("amp", "boost", "experimental", "hal", "mint", "rewrite", "runtime", "scipy")
+)
+
 
 @cache
 def _table():
@@ -46,9 +51,13 @@ def evidence(uses: list[Use]) -> dict[int, list[Use]]:
         plain = use.name.replace("()", "")
         for shown in (plain, *(f"{plain}({keyword}=)" for keyword in use.keywords)):
             for generation, names in _names().items():
-                if shown in names:
+                if shown in names or generation == 2 and shown == plain and _is_in_later_module(plain):
                     found[generation].append(use._replace(name=shown))
     return found
+
+
+def _is_in_later_module(name):
+    return name in _LATER_MODULES or name.startswith(tuple(f"{module}." for module in _LATER_MODULES))
 
 
 def different(uses: list[Use]) -> dict[str, list[Use]]:

@@ -50,13 +50,13 @@ def pieces(path: str | os.PathLike[str]) -> Iterator[Piece]:
             inner = file.relative_to(path).parts
             hidden = any(part.startswith(".") or part in _LEFT_OUT for part in inner)
             if file.suffix in (".py", ".ipynb") and file.is_file() and not hidden:
-                yield _piece(file, str(file.relative_to(path)))
+                yield read_piece(file, str(file.relative_to(path)))
         return
     if not path.is_file():
         raise FileNotFoundError(f"There is no file or folder {str(path)!r}.")
     if path.suffix not in (".py", ".ipynb"):
         raise ValueError(f"A Python file, a notebook or a folder can be checked, but got {str(path)!r}.")
-    yield _piece(path, path.name)
+    yield read_piece(path, path.name)
 
 
 def of_cells(sources: list[str], name: str, numbers: list[int] | None = None) -> Piece:
@@ -69,7 +69,8 @@ def of_cells(sources: list[str], name: str, numbers: list[int] | None = None) ->
     return _parsed(name, "\n".join(lines), cells)
 
 
-def _piece(file, name):
+def read_piece(file: Path, name: str) -> Piece:
+    """The piece that a Python file or a notebook is; `name` is how it is shown."""
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -87,7 +88,7 @@ def _piece(file, name):
 def _parsed(name, text, cells):
     try:
         return Piece(name, ast.parse(text), "", cells)
-    except (SyntaxError, ValueError, RecursionError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None)
         broken = Piece(name, None, "", cells)
         return broken._replace(error=f"{broken.place(line)}: {error.msg}" if line else str(error))

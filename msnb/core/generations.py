@@ -25,6 +25,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from msnb.core import trace
 from msnb.core.declare import SPELLINGS
+from msnb.core.parameter import Parameter
+from msnb.core.primitive import Primitive
 from msnb.core.tensor import attach
 
 _Declared = TypeVar("_Declared")
@@ -35,6 +37,10 @@ SHARED = {  # what follows the last choice of the process, besides methods of Te
     "vision.Resize to one size": "it rounds the longer edge down, and r1.1 to the nearest whole number",
     "Dataset.output_types": "it gives numpy.dtype objects, that of texts is dtype('<U')",
     "text transforms, called by hand": "they give str, as columns of text and what functions of `map` are given are",
+    "Parameter.set_data": "a Tensor of another shape is taken, and converted to the Parameter's element type whatever "
+    "its own is; a float is refused for a Parameter of whole numbers",
+    "SequentialCell": "where a Cell is taken out, those behind it move up, and their Parameters are called after their "
+    "new positions",
     "LossMonitor": "it prints all digits of the loss",
     "repr of a Cell": "`Dense(...)` instead of `Dense<...>`",
     "Cell, called in GRAPH mode": "it takes what `construct` takes by keyword alone",
@@ -90,6 +96,45 @@ def instead_of(first: Any, says: str, *modules: str, given: str = "") -> Callabl
         return target
 
     return declare
+
+
+def called_as(first: Any, function: Callable[..., Any], says: str, attributes: Any = None) -> type:
+    """Declare that in MindSpore 2 the class `first` computes what a function of MindSpore 2 does.
+
+    r1.1's class often refuses what the function takes. Where only the function is given its second meaning, a program
+    for MindSpore 2 that writes the class still meets r1.1's; `tests/test_generations.py` looks for such classes.
+
+    Args:
+        first (type): The class of an operator, as r1.1 means it.
+        function (Callable): Takes the inputs of the operator by position, and its attributes by keyword.
+        says (str): See `Difference`.
+        attributes (type): The class of an operator that checks the attributes. Default: None, `first`.
+
+    Returns:
+        type, the class that MindSpore 2 means.
+    """
+
+    checking = first if attributes is None else attributes
+
+    class Second(Primitive):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(first.__name__)
+            self._keywords = checking(*args, **kwargs)._attributes
+            for name, value in self._keywords.items():
+                self.add_prim_attr(name, value)
+
+        def __call__(self, *inputs: Any) -> Any:
+            return function(*inputs, **self._keywords)
+
+    Second.__name__ = Second.__qualname__ = first.__name__
+    Second.__doc__, Second.__module__ = first.__doc__, first.__module__
+    Second.__signature__ = inspect.signature(checking)  # type: ignore[attr-defined]
+    Second.__reduce__ = lambda self: (_rebuilt, (first, self._keywords))  # type: ignore[assignment]
+    return instead_of(first, says)(Second)
+
+
+def _rebuilt(first, attributes):
+    return second(first)(**attributes)
 
 
 def differs(
@@ -246,6 +291,11 @@ def noted(cls: type) -> Difference | None:
     return next((found for found in above if found.below), None)
 
 
+def current(cls: Any) -> Any:
+    """The class or function that `cls` means to what is being made, see `making`."""
+    return meant_in_second(cls.__name__, cls) if making() == 2 else cls
+
+
 def _difference(cls):
     found = noted(cls)
     assert found is not None
@@ -313,4 +363,5 @@ def share(generation: int) -> None:
         if kind == "method" and of == 2 and (kind, name, 1) in SPELLINGS:
             attach(name, SPELLINGS[kind, name, generation].target)
     shared = generation
+    Parameter.takes_any_shape_and_type = generation == 2
     trace.epoch.bump()  # programs compiled from the other meaning are not these

@@ -286,6 +286,8 @@ class Parameter(Tensor):
     __repr__ = __str__
 
     # ------------------------------------------------------------------ change and copy
+    takes_any_shape_and_type = False  # `set_data` of MindSpore 2; `core.generations.share` sets it
+
     def set_data(self, data: "Tensor | MetaTensor | np.ndarray | float", slice_shape: bool = False) -> Self:
         """Replace the value.
 
@@ -300,6 +302,8 @@ class Parameter(Tensor):
         Raises:
             TypeError: If `data` is no Tensor or number, or its dtype would have to be narrowed.
             ValueError: If the shape differs and `slice_shape` is False.
+
+        In MindSpore 2 the dtype may be narrowed and the shape may differ, see `generations.SHARED`.
         """
         if isinstance(data, MetaTensor):
             data = data.to_tensor()
@@ -310,13 +314,17 @@ class Parameter(Tensor):
             )
         current = self._kind
         array = to_array(data)
-        if not slice_shape and array.shape != current.shape:
+        if Parameter.takes_any_shape_and_type:
+            if isinstance(data, float) and np.dtype(current.dtype).kind in "biu":
+                own = mstype.from_numpy_dtype(np.dtype(current.dtype))
+                raise TypeError(f"Parameter '{self._name}' is {own}, but 'data' is the float {data}.")
+        elif not slice_shape and array.shape != current.shape:
             raise ValueError(
                 f"For 'set_data' of Parameter '{self._name}', the shape should be "
                 f"{tuple(current.shape)}, but got {tuple(array.shape)}."
             )
         if array.dtype != current.dtype:
-            if isinstance(data, Tensor):
+            if isinstance(data, Tensor) and not Parameter.takes_any_shape_and_type:
                 check_not_narrowed(current.dtype, array.dtype, self._name)
             array = array.astype(current.dtype)
         if _thread.frame is None:

@@ -1,5 +1,6 @@
 """Arithmetic of mint that `mindspore.ops` has otherwise: with a factor, of bits, and comparisons of whole Tensors."""
 
+from msnb.core._jax_private import is_tracer
 from msnb.core.array_like import common_type
 from msnb.core.tensor import Tensor
 from msnb.mint._rows import floating
@@ -182,7 +183,7 @@ def equal(input: Tensor, other: Tensor) -> Tensor | bool:
 
 
 def _flag(answer):
-    return answer
+    return answer if is_tracer(answer._array) else bool(answer)
 
 
 def item(input: Tensor) -> float | int | bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from msnb.common import dtype as mstype
+from msnb.core.generations import meant_in_second
 from msnb.core.tensor import Tensor
 from msnb.ops import functional as F
 from msnb.ops.array.cast import Cast
@@ -13,7 +14,12 @@ from msnb.ops.array.cast import Cast
 
 def same(names: str) -> dict[str, Any]:
     """{name: the function of `mindspore.ops`} for each of `names`, a text."""
-    return {name: getattr(F, name) for name in names.split()}
+    return {name: of_second(name) for name in names.split()}
+
+
+def of_second(name: str) -> Any:
+    """The function of `mindspore.ops` as MindSpore 2 means it, to which mint belongs whoever asks."""
+    return meant_in_second(name, getattr(F, name))
 
 
 def renamed(name: str, parameters: str, fn: Any = None) -> Callable[..., Any]:
@@ -28,7 +34,7 @@ def renamed(name: str, parameters: str, fn: Any = None) -> Callable[..., Any]:
     Returns:
         Callable.
     """
-    fn = getattr(F, name) if fn is None else fn
+    fn = of_second(name) if fn is None else fn
     ahead, _, behind = parameters.partition("*")
     own = {new: old or new for new, _, old in (word.partition(":") for word in [*ahead.split(), *behind.split()])}
     known = inspect.signature(fn).parameters
@@ -69,7 +75,7 @@ def of_floats(name: str) -> Callable[[Tensor], Tensor]:
     Returns:
         Callable.
     """
-    fn = getattr(F, name)
+    fn = of_second(name)
 
     def function(input: Tensor) -> Tensor:
         return fn(floating(input))

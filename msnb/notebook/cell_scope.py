@@ -7,18 +7,21 @@ Then the computations that the cell has started are waited for too, so that an e
 import ast
 import contextlib
 import linecache
+import os
 import sys
 from typing import Any
 
 from IPython import get_ipython
 
 from msnb import alias, context
+from msnb.check import choosing
 from msnb.core import generations
 from msnb.notebook import cell_names, cell_views, errors, rewrite
 from msnb.notebook.clock import Clock
 from msnb.notebook.graph import anew, calls
 from msnb.notebook.waiting import wait
 
+_WAY = "%mindspore on --api {0}, or %%mindspore --api {0} for one cell,"  # to ask for a generation
 _scopes = []  # innermost last; %%capture runs a cell within a cell
 
 
@@ -131,8 +134,17 @@ def transform(tree: ast.Module) -> ast.Module:
 def _generation(tree):
     """Whose names the imports of a cell are: what its first line asks for, else that of the cell that it runs in."""
     if rewrite.begins(tree):
-        return rewrite.generation(tree)
+        return rewrite.asked(tree) or _settled(tree)
     return next(scope.api for scope in reversed(_scopes) if scope.options is not None)
+
+
+def _settled(tree):
+    """The generation of the session, which the first cell that shows one chooses; a line below the cell says so."""
+    if not alias.is_asked():
+        said = alias.settle(choosing.judge_cell(tree, os.getcwd()), "This cell", _WAY)
+        if said:
+            print(f"msnb: {said}", file=sys.stderr)
+    return alias.api()
 
 
 class _Transformer(ast.NodeTransformer):

@@ -50,10 +50,15 @@ def begins(tree: ast.Module) -> bool:
     return False
 
 
+def asked(tree: ast.Module) -> int | None:
+    """The generation that the `--api` of a cell that :func:`begins` so asks for; None where there is none."""
+    found = _API.search(tree.body[0].value.args[1].value)
+    return int(found[1]) if found else None
+
+
 def generation(tree: ast.Module) -> int:
     """Whose names the imports of a cell that :func:`begins` so are: what its `--api` asks for, or the session's."""
-    found = _API.search(tree.body[0].value.args[1].value)
-    return int(found[1]) if found else api()
+    return asked(tree) or api()
 
 
 class Imports(ast.NodeTransformer):

@@ -21,6 +21,7 @@ from msnb.core.errors import describe
 from msnb.core.generations import differs
 from msnb.core.operator import operand
 from msnb.core.parts import part_of, whole_of
+from msnb.core.precision import cast_tensor, is_constant
 from msnb.core.recent import Recent
 from msnb.core.tensor import Tensor
 from msnb.ops._check import wide
@@ -251,6 +252,8 @@ def getitem(x, index):
     """
     if _thread.frame is not None and (part := _of_constant(x._array, index)) is not None:
         return part
+    if _thread.compute_dtype is not None and is_constant(x):
+        x = cast_tensor(x, _thread.compute_dtype)
     if type(index) is int and x._array.ndim:
         length = x._array.shape[0]
         if not -length <= index < length:

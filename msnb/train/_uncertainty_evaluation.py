@@ -208,14 +208,14 @@ class AleatoricUncertaintyModel(Cell):
         self.task: str = task
         self.pred_layer: Cell = Identity()
         if task == "classification":
-            self.var_layer: Cell = Dense(num_classes, num_classes)
+            self.var_layer: Cell = Dense(num_classes, num_classes, "normal", "zeros")
         else:
             dense = [(name, cell) for name, cell in ale_model.name_cells().items() if isinstance(cell, Dense)]
             if not dense:
                 raise ValueError("The aleatoric uncertainty of a regression needs a network that holds a Dense layer.")
             name, last = dense[-1]
             self.pred_layer = last
-            self.var_layer = Dense(last.in_channels, last.out_channels)
+            self.var_layer = Dense(last.in_channels, last.out_channels, "normal", "zeros")
             setattr(ale_model, name, Identity())
         self.ale_model = ale_model
 

@@ -1,5 +1,7 @@
 """Names of Parameters in lists of Cells: under MindSpore 2 what joins later is called like what is there already."""
 
+from collections import OrderedDict
+
 import pytest
 
 from msnb import nn
@@ -58,3 +60,27 @@ def test_a_list_without_auto_prefix_names_what_it_is_made_with_but_not_what_join
             self.late.append(nn.Dense(2, 2, has_bias=False))
 
     assert names(Net()) == ["early.0.weight", "early.1.weight", "weight"]
+
+
+def test_a_cell_that_is_taken_out_of_a_sequence_lets_the_others_move_up(generation):
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.body = nn.SequentialCell([nn.Dense(2, 2, has_bias=False) for _ in range(4)])
+
+    net = Net()
+    del net.body[0]
+    moved = {1: [1, 2, 3], 2: [0, 1, 2]}[generation]
+    assert names(net) == [f"body.{i}.weight" for i in moved] and list(net.body._cells) == [*map(str, moved)]
+    del net.body[0:2]
+    left = moved[2 if generation == 1 else 0]
+    assert names(net) == [f"body.{left}.weight"] and len(net.body) == 1
+
+
+def test_names_that_the_program_gave_stay_when_a_cell_is_taken_out(generation):
+    cells = nn.SequentialCell(OrderedDict(one=nn.Dense(2, 2, has_bias=False), two=nn.Dense(2, 2, has_bias=False)))
+    del cells[0]
+    assert names(cells) == ["two.weight"] and list(cells._cells) == ["two"]
+    part = nn.SequentialCell([nn.Dense(2, 2, has_bias=False) for _ in range(3)])[1:]
+    del part[0]
+    assert names(part) == ["2.weight"] and list(part._cells) == ["2"]

@@ -124,3 +124,38 @@ def test_gradients_pass_the_cast(mode):
     (of_x,), (of_weight,) = gradient(Tensor(5.0))
     assert (float(of_x), float(of_weight)) == (6.0, 15.0)
     assert of_weight.dtype == ms.float32
+
+
+class Reading(nn.Cell):
+    """A Cell that does one thing with its Parameter."""
+
+    def __init__(self, read):
+        super().__init__()
+        self.weight = Parameter(Tensor(np.ones((4, 4)), ms.float32), name="weight")
+        self.read = read
+
+    def construct(self, x):
+        return self.read(self.weight)
+
+
+READINGS = {
+    "a row": lambda w: w[0],
+    "rows": lambda w: w[1:3],
+    "rows of a list": lambda w: w[[0, 2]],
+    "a place": lambda w: w[0, 1:],
+    "rows of a Tensor": lambda w: w[Tensor([0, 1])],
+    "a new axis": lambda w: w[None],
+    "turned": lambda w: w.transpose(1, 0),
+    "reshaped": lambda w: w.reshape((2, 8)),
+    "split": lambda w: ops.split(w, 2)[0],
+}
+
+
+@pytest.mark.parametrize("mode", [0, 1])
+@pytest.mark.parametrize("reading", READINGS)
+def test_what_is_read_of_a_parameter_has_the_precision_of_the_cell(reading, mode):
+    context.set_context(mode=mode)
+    x = Tensor(np.ones(1), ms.float32)
+    assert Reading(READINGS[reading])(x).dtype == ms.float32
+    assert Reading(READINGS[reading]).to_float(ms.float16)(x).dtype == ms.float16
+    context.set_context(mode=1)

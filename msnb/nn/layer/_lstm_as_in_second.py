@@ -14,13 +14,14 @@ from msnb.ops.nn.lstm import _LSTMOfLengths
 _GATES = 4
 
 
-def _packed(layers):
+def _packed(layers, dtype):
     """Weights of layers and directions, each a list of two matrices and perhaps two biases, as P.LSTM takes them.
 
-    Where there are no biases zeros stand for them: how P.LSTM packs a network without depends on the device.
+    Where there are no biases zeros of `dtype` stand for them: how P.LSTM packs a network without depends on the device.
+    It is the type of the input: `to_float` casts Parameters on their way into an operator, so they do not tell it.
     """
     matrices = [P.Reshape()(matrix, (-1,)) for weights in layers for matrix in weights[:2]]
-    none = [P.Zeros()((2 * weights[0].shape[0],), weights[0].dtype) for weights in layers if len(weights) == 2]
+    none = [P.Zeros()((2 * weights[0].shape[0],), dtype) for weights in layers if len(weights) == 2]
     biases = none or [bias for weights in layers for bias in weights[2:]]
     return P.Concat()((*matrices, *biases))
 
@@ -81,8 +82,11 @@ class LSTM(_OverTime):
         super().__init__()
         ways = ("", "_reverse")[: 1 + bidirectional]
         self._make(_GATES, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, ways, dtype)
-        settings = input_size, hidden_size, num_layers, True, bidirectional, dropout
-        self._all, self._all_of_lengths = P.LSTM(*settings), _LSTMOfLengths(*settings)
+        # P.LSTM drops in evaluation, too: where there is something to drop it is between calls of single layers.
+        together = 1 if dropout else num_layers
+        taken = [input_size, *[hidden_size * self._ways] * (num_layers - 1)][::together]
+        settings = [(features, hidden_size, together, True, bidirectional, 0.0) for features in taken]
+        self._calls = [(P.LSTM(*some), _LSTMOfLengths(*some)) for some in settings]
 
     def construct(
         self, x: Tensor, hx: tuple[Tensor, Tensor] | None = None, seq_length: Tensor | None = None
@@ -94,12 +98,20 @@ class LSTM(_OverTime):
         if hx is None:
             nothing = P.Zeros()((self.num_layers * self._ways, x.shape[1], self.hidden_size), x.dtype)
             hx = (nothing, nothing)
-        weights = _packed([[getattr(self, name) for name in names] for names in self._names])
-        if seq_length is None:
-            results, h, c, _, _ = self._all(x, *hx, weights)
-        else:
-            results, h, c, _, _ = self._all_of_lengths(x, *hx, weights, seq_length)
-        return (self._transpose(results, (1, 0, 2)) if self.batch_first else results), (h, c)
+        count, last = len(self._names) // len(self._calls), []
+        for number, (all_times, times_of_lengths) in enumerate(self._calls):
+            rows = slice(number * count, (number + 1) * count)
+            weights = _packed([[getattr(self, name) for name in names] for names in self._names[rows]], x.dtype)
+            states = hx if len(self._calls) == 1 else tuple(state[rows] for state in hx)
+            if number > 0:
+                x = self.dropout_op(x)
+            if seq_length is None:
+                x, h, c, _, _ = all_times(x, *states, weights)
+            else:
+                x, h, c, _, _ = times_of_lengths(x, *states, weights, seq_length)
+            last.append((h, c))
+        h, c = last[0] if len(last) == 1 else (P.Concat(0)(each) for each in zip(*last, strict=True))
+        return (self._transpose(x, (1, 0, 2)) if self.batch_first else x), (h, c)
 
 
 @instead_of(lstm.LSTMCell, "it is one step with weights of its own, `LSTMCell(input_size, hidden_size)(x, (h, c))`")
@@ -147,7 +159,7 @@ class LSTMCell(_OneStep):
         for state in hx:
             check_dims(self.cls_name, state, 2, name="'hx'")
         own = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
-        weights = _packed([[weight for weight in own if weight is not None]])
+        weights = _packed([[weight for weight in own if weight is not None]], x.dtype)
         x, h, c = (self._expand(array, 0) for array in (x, *hx))
         _, h, c, _, _ = self._step(x, h, c, weights)
         return self._squeeze(h), self._squeeze(c)

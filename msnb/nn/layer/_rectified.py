@@ -6,6 +6,7 @@ import numpy as np
 
 from msnb.common.initializer import initializer
 from msnb.common.kinds import Kind, PositiveInt, accept_value, checked
+from msnb.core.generations import differs, making
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.nn._kinds import KnownFloat, KnownNumber
@@ -103,6 +104,7 @@ def _slopes(value):
 Slopes = Annotated[float | list[float] | Tensor, Kind("a float, a list or a Tensor", _slopes, whole=True)]
 
 
+@differs("the learned shares may be negative, and training leaves them as they are")
 class PReLU(Cell):
     """
     LeakyReLU with a learned share, one for all channels or one for each (He et al., 2015); it does not get negative.
@@ -133,9 +135,12 @@ class PReLU(Cell):
         super().__init__()
         self.w: Parameter = Parameter(initializer(w, [channel]), "a")
         self.prelu: P.PReLU = P.PReLU()
+        self._is_cut: bool = making() == 1
 
     def construct(self, x: Tensor) -> Tensor:
-        """The rectified numbers; in training, negative shares become 0 for good."""
+        """The rectified numbers; in training, negative shares of r1.1 become 0 for good."""
+        if not self._is_cut:
+            return self.prelu(x, self.w)
         share = F.relu(self.w)
         if self.training:
             F.assign(self.w, share)

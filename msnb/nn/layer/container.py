@@ -145,7 +145,8 @@ class SequentialCell(_Ordered):
         cells = args[0] if len(args) == 1 and not isinstance(args[0], Cell) else args
         if not isinstance(cells, (list, tuple, dict)):
             raise TypeError(f"Cells come as a list or an OrderedDict, but got {type(cells).__name__}.")
-        named = cells.items() if isinstance(cells, dict) else enumerate(cells)
+        self._is_named = isinstance(cells, dict)  # by the program, or a part of another: nothing moves up then
+        named = cells.items() if self._is_named else enumerate(cells)
         self._hold([(name, _cell(cell, name)) for name, cell in named])
 
     def __getitem__(self, index: int | slice) -> Cell:
@@ -161,7 +162,13 @@ class SequentialCell(_Ordered):
         self._hold(named)
 
     def __delitem__(self, index: int | slice) -> None:
-        self._hold(self._rest(index))
+        rest = self._rest(index)
+        if generations.shared == 1 or self._is_named:
+            self._hold(rest)
+            return
+        where = _named_place(dict(rest))
+        self._hold(enumerate(cell for _, cell in rest))
+        _moved(self._cells, *where)
 
     def append(self, cell: Cell) -> "SequentialCell":
         """

@@ -87,7 +87,7 @@ class BiDense(Cell):
             )
         first = widened(input1).reshape((-1, self.in1_channels))
         second = widened(input2).reshape((-1, self.in2_channels))
-        by_first = F.matmul(first, widened(self.weight).transpose(1, 2, 0).reshape((self.in1_channels, -1)))
+        by_first = F.matmul(first, widened(self.weight.transpose(1, 2, 0)).reshape((self.in1_channels, -1)))
         products = by_first.reshape((-1, self.in2_channels, self.out_channels)) * F.expand_dims(second, -1)
         out = F.reduce_sum(products, 1)
         out = out + self.bias if self.has_bias else out

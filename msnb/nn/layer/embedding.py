@@ -277,9 +277,10 @@ class MultiFieldEmbeddingLookup(EmbeddingLookup):
 
     def construct(self, input_indices: Tensor, input_values: Tensor, field_ids: Tensor) -> Tensor:
         """The vectors of the fields."""
+        floats = (mstype.float32,) if self._compute is None else (mstype.float32, mstype.float16, mstype.bfloat16)
         for name, x, dtypes in (
             ("input_indices", input_indices, INTS),
-            ("input_values", input_values, (mstype.float32,)),
+            ("input_values", input_values, floats),
             ("field_ids", field_ids, (mstype.int32,)),
         ):
             check_dims(self.cls_name, x, 2, name=f"'{name}'")

@@ -100,7 +100,7 @@ class _Similarity(Cell):
 
     def _window(self):
         weight = _gaussian_window(self.filter_size, self.filter_sigma)
-        window = Conv2d(1, 1, self.filter_size, pad_mode="valid", weight_init=weight)
+        window = Conv2d(1, 1, self.filter_size, pad_mode="valid", weight_init=weight, bias_init="zeros")
         window.weight.requires_grad = False
         return window
 

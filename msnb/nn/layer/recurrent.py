@@ -34,7 +34,6 @@ class _OverTime(Cell):
     def _build(self, cell, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional, dtype):
         ways = ("", "_reverse")[: 1 + bidirectional]
         self._runs = [_Recurrent(cell=cell, reverse=bool(way)) for way in ways]
-        self._drop = Dropout(p=float(dropout)) if dropout else None
         self._make(GATES[cell], input_size, hidden_size, num_layers, has_bias, batch_first, dropout, ways, dtype)
 
     def _make(self, gates, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, ways, dtype):
@@ -44,6 +43,7 @@ class _OverTime(Cell):
         self.bidirectional: bool = len(ways) == 2
         self.has_bias: bool = has_bias
         self.dropout: float = dropout
+        self.dropout_op: Dropout = Dropout(p=float(dropout))
         self._ways = len(ways)
         self._transpose, self._concat, self._stack = P.Transpose(), P.Concat(2), P.Stack()
         rows = gates * hidden_size
@@ -72,8 +72,8 @@ class _OverTime(Cell):
             hx = P.Zeros()((self.num_layers * self._ways, x.shape[1], self.hidden_size), x.dtype)
         last = []
         for layer in range(self.num_layers):
-            if layer > 0 and self._drop is not None:
-                x = self._drop(x)
+            if layer > 0 and self.dropout:
+                x = self.dropout_op(x)
             found = []
             for way in range(self._ways):
                 spot = layer * self._ways + way

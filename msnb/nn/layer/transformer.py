@@ -112,7 +112,7 @@ class MultiheadAttention(Cell):
         if add_bias_kv:
             self.bias_k: Parameter = weight("bias_k", 1, 1, embed_dim, init=XavierNormal())
             self.bias_v: Parameter = weight("bias_v", 1, 1, embed_dim, init=XavierNormal())
-        self.out_proj: Dense = Dense(embed_dim, embed_dim, has_bias=has_bias)
+        self.out_proj: Dense = Dense(embed_dim, embed_dim, None, None, has_bias)
         self.out_proj.weight.set_dtype(dtype)
         if has_bias:
             self.out_proj.bias.set_dtype(dtype)

@@ -5,6 +5,7 @@ from typing import Annotated
 from msnb.common import dtype as mstype
 from msnb.common.arguments import answered
 from msnb.common.kinds import Between, Float, checked
+from msnb.core.generations import current, differs
 from msnb.core.tensor import Tensor
 from msnb.nn._half import rounded, widened
 from msnb.nn._kinds import AboveZero, Reduction
@@ -164,6 +165,7 @@ class RMSELoss(LossBase):
         return rounded(F.sqrt(F.mse_loss(widened(logits), widened(label))), logits, label)
 
 
+@differs("prediction and target may be of two float types; the loss has the wider one")
 class SmoothL1Loss(LossBase):
     r"""
     The distance of each element with a round bottom (Girshick, 2015): for :math:`d = |x - y|`,
@@ -197,7 +199,7 @@ class SmoothL1Loss(LossBase):
     def __init__(self, beta: AboveZero = 1.0, reduction: Reduction = "none") -> None:
         super().__init__(reduction)
         self.beta = beta
-        self.smooth_l1_loss: P.SmoothL1Loss = P.SmoothL1Loss(beta)
+        self.smooth_l1_loss: P.SmoothL1Loss = current(P.SmoothL1Loss)(beta)
 
     def construct(self, base: Tensor, target: Tensor) -> Tensor:
         """The losses."""

@@ -86,6 +86,8 @@ class LARS(Optimizer):
         self.use_clip: bool = use_clip
         for name in _ADOPTED + _ADOPTED_FOR_CLIPPING * use_clip:
             setattr(self, name, getattr(optimizer, name))
+        if self.global_step is not None:
+            self.global_step = optimizer.global_step  # which counts the steps of both
         self.learning_rate: Parameter = Parameter(Tensor(0.0, mstype.float32), name="fake_lr")
         self.origin_learning_rate: Parameter | LearningRateSchedule | ParameterTuple | CellList = (
             optimizer.learning_rate if use_clip else self.learning_rate

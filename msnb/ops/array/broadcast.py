@@ -8,6 +8,7 @@ from msnb.common.kinds import Bool, Ints, OneOf, Shape, Tensors, check
 from msnb.core.cases import F, Values, case, refused
 from msnb.core.declare import also_called, operator, spelling
 from msnb.core.errors import describe
+from msnb.core.generations import called_as, differs
 from msnb.core.tensor import Tensor
 from msnb.ops._check import rank, same_dtype, tensor_argument, tensor_only
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
@@ -125,7 +126,7 @@ def _expand_of(self: Tensor, *size: Any) -> Tensor:
     return BroadcastTo.functional(self, tuple(size[0] if isinstance(size[0], (tuple, list, Tensor)) else size))
 
 
-@operator(functional="tile", called=(("input", "input_x"), ("dims", "repeats", "reps")))
+@operator(functional="tile", generation=1, called=(("input", "input_x"), ("dims", "repeats", "reps")))
 def Tile(x, multiples: Ints):
     """A Tensor repeated along its dimensions.
 
@@ -160,12 +161,48 @@ def Tile(x, multiples: Ints):
     return jnp.tile(x, multiples)
 
 
+_SHORT_TILE = "fewer multiples than dimensions are those of the last ones"
+
+
+@differs(_SHORT_TILE)
+@spelling(Tile, function="tile")
+@also_called(input_x="input", x="input", repeats="dims", reps="dims", multiples="dims")
+def _tile_in_second(input: Tensor, dims: Ints) -> Tensor:
+    """A Tensor repeated along its dimensions.
+
+    Args:
+        input (Tensor): Of any shape and type.
+        dims (tuple[int]): How often each dimension is repeated. Fewer entries than `input` has dimensions are those of
+            the last ones, more add dimensions in front.
+
+    Returns:
+        Tensor of the element type of `input`.
+
+    Raises:
+        TypeError: If `dims` is not made of int.
+        ValueError: If an entry is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.tile(Tensor([[1, 2]], mindspore.int32), (2, 2)))
+        [[1 2 1 2]
+         [1 2 1 2]]
+    """
+    dims = check(Ints, dims, "dims", "tile")
+    return Tile.functional(input, (1,) * (tensor_argument("tile", "input", input).ndim - len(dims)) + dims)
+
+
+called_as(Tile, _tile_in_second, _SHORT_TILE)
+
+
 @spelling(Tile, method="tile")
 @also_called(reps="dims", repeats="dims")
 def _tile_of(self: Tensor, *several: Any, dims: Any = None) -> Tensor:
     """The Tensor repeated along its dimensions, as a tuple or several ints say."""
     first = several[0] if several else dims
-    return Tile.functional(self, first if len(several) < 2 and not isinstance(first, int) else several or (dims,))
+    return _tile_in_second(self, first if len(several) < 2 and not isinstance(first, int) else several or (dims,))
 
 
 @spelling(Tile, numpy="tile")

@@ -7,6 +7,7 @@ from msnb.common.kinds import OneOf, Tensors
 from msnb.core.cases import F, Flags, Values, case, refused
 from msnb.core.declare import also_called, operator, spelling
 from msnb.core.dtype import promote
+from msnb.core.generations import called_as
 from msnb.core.tensor import Tensor
 from msnb.ops._check import ANY, INT, axis_in, dtype_in, same_dtype
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, common_type
@@ -19,12 +20,12 @@ def Select(condition, x, y):
     """Elements of `x` where a condition holds, of `y` elsewhere.
 
     Inputs:
-        - **condition** (Tensor) - Of bool.
+        - **condition** (Tensor) - Of bool. One without dimensions chooses between the whole of `x` and of `y`.
         - **x** (Union[Tensor, Number]) - Of the shape of `condition`, or a number.
         - **y** (Union[Tensor, Number]) - Of the shape of `condition` and the element type of `x`, or a number.
 
     Outputs:
-        Tensor of the shape of `condition` and the element type of `x`.
+        Tensor of the shape of `condition`, or of `x` where that has no dimensions, and the element type of `x`.
 
     Raises:
         TypeError: If `condition` is not bool or the element types differ.
@@ -51,35 +52,54 @@ def Select(condition, x, y):
     else:
         dtype_in("Select", "x", x, ANY)
         same_dtype("Select", x=x, y=y)
+    shape = condition.shape or x.shape or y.shape
     for argument, value in (("x", x), ("y", y)):
-        if value.ndim and value.shape != condition.shape or not value.ndim and condition.ndim and value.size != 1:
+        if value.ndim and value.shape != shape:
             raise ValueError(
                 f"For 'Select', '{argument}' should have the shape of 'condition', {condition.shape}, "
                 f"but got {value.shape}."
+                if condition.ndim
+                else f"For 'Select', 'x' and 'y' should have one shape, but got {x.shape} and {y.shape}."
             )
     return jnp.where(condition, x, y)
 
 
-@spelling(Select)
+@operator
+def _BroadcastSelect(condition, x, y):
+    """Elements of `x` where a condition holds, of `y` elsewhere; their shapes broadcast."""
+    try:
+        shape = jnp.broadcast_shapes(condition.shape, x.shape, y.shape)
+    except ValueError:
+        raise ValueError(
+            f"For 'Select', the shapes do not broadcast: {condition.shape}, {x.shape} and {y.shape}."
+        ) from None
+    spread = [value if value.weak_type else jnp.broadcast_to(value, shape) for value in (x, y)]
+    return Select.kernel(jnp.broadcast_to(condition, shape), *spread)
+
+
+@spelling(_BroadcastSelect)
 def select(condition: Tensor, input: Tensor, other: Tensor | float) -> Tensor:
-    """Elements of `input` where a condition holds, of `other` elsewhere.
+    """Elements of `input` where a condition holds, of `other` elsewhere; their shapes broadcast.
 
     Args:
         condition (Tensor): Of bool.
-        input (Union[Tensor, Number]): Of the shape of `condition`, or a number.
-        other (Union[Tensor, Number]): Of the shape of `condition` and the type of `input`, or a number.
+        input (Union[Tensor, Number]): Elements.
+        other (Union[Tensor, Number]): Elements of the type of `input`, or a number.
 
     Returns:
-        Tensor.
+        Tensor of the broadcast shape.
 
     Raises:
         TypeError: If `condition` is not bool or the element types differ.
-        ValueError: If the shapes differ.
+        ValueError: If the shapes do not broadcast.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return Select.functional(condition, input, other)
+    return _BroadcastSelect.functional(condition, input, other)
+
+
+called_as(Select, select, "the shapes of its inputs broadcast")
 
 
 @operator
@@ -301,6 +321,10 @@ def _choose_of(self: Tensor, choices: ArrayLike, mode: str = "clip") -> Tensor:
 
 CASES = [
     case(Select, Flags(2, 3), F(2, 3), F(2, 3)),
+    case(Select, Flags(), F(2, 3), F(2, 3)),
+    refused(ValueError, Select, Flags(), F(2, 3), F(2, 1)),
+    refused(ValueError, Select, Flags(2), F(2, 3), F(2, 3)),
+    case(_BroadcastSelect, Flags(2, 1), F(2, 3), F(2, 3)),
     case(_Where, Flags(2, 3), F(2, 3), F(3)),
     case(_SelectFirst, (Flags(2, 3), Flags(3)), (F(2, 3), F(3)), F()).without("mindspore", NUMPYS),
     case(_Choose, Values([[0, 3, 1]]), (F(2, 3), F(3)), mode="wrap").without("mindspore", NUMPYS),

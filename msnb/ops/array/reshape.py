@@ -9,7 +9,7 @@ import numpy as np
 from msnb.common.kinds import Axis, Int, IntOrTuple, PositiveInt, Shape, check
 from msnb.core.cases import F, case, refused
 from msnb.core.declare import also_called, operator, spelling
-from msnb.core.generations import differs
+from msnb.core.generations import called_as, differs, instead_of
 from msnb.core.tensor import Tensor
 from msnb.ops._check import (
     axes_in,
@@ -147,7 +147,10 @@ def Squeeze(x, *, axis: Axis = ()):
     return jnp.squeeze(x, axes)
 
 
-@differs("an axis whose length is not 1 stays as it is")
+_LONG_AXES_STAY = "an axis whose length is not 1 stays as it is"
+
+
+@differs(_LONG_AXES_STAY)
 @spelling(Squeeze, function="squeeze", method="squeeze")
 def _squeeze_of_second(input: Tensor, axis: Axis = ()) -> Tensor:
     """A Tensor without its dimensions of length 1, or without those among some axes.
@@ -175,6 +178,9 @@ def _squeeze_of_second(input: Tensor, axis: Axis = ()) -> Tensor:
         a for a in axes_in("squeeze", axis, tensor_argument("squeeze", "input", input).ndim) if input.shape[a] == 1
     )
     return Squeeze.functional(input, axis=axes) if axes else input
+
+
+called_as(Squeeze, _squeeze_of_second, _LONG_AXES_STAY)
 
 
 @operator(functional="padding")
@@ -379,6 +385,28 @@ def _numpy_squeeze(a: ArrayLike, axis: int | tuple[int, ...] | list[int] | None 
     """
     a = as_tensor(a, "squeeze", "a")
     return a if axis is not None and axis in ((), []) else Squeeze.functional(a, axis)
+
+
+@instead_of(_numpy_squeeze, _LONG_AXES_STAY)
+def _numpy_squeeze_in_second(a: ArrayLike, axis: int | tuple[int, ...] | list[int] | None = None) -> Tensor:
+    """A Tensor without its dimensions of length 1.
+
+    Args:
+        a (Union[Tensor, list, tuple, Number]): Any Tensor.
+        axis (Union[int, tuple[int], list[int]]): Dimensions to look at. Default: None, all of them.
+
+    Returns:
+        Tensor without those of length 1 among them.
+
+    Raises:
+        TypeError: If `axis` is not made of int.
+        ValueError: If a named dimension is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    a = as_tensor(a, "squeeze", "a")
+    return a if axis is not None and axis in ((), []) else _squeeze_of_second(a, axis)
 
 
 @spelling(Reshape)

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from msnb.common.kinds import Kind
 from msnb.core.cases import F, case
 from msnb.core.declare import operator
+from msnb.core.generations import called_as
 from msnb.ops._check import NUMBER, dtype_in, rank, tensor_only
 
 
@@ -38,8 +39,24 @@ def _borders(value):
     return tuple(tuple(_at_least(0)(v) for v in pair) for pair in value)
 
 
+def _any_block_shape(value):
+    if isinstance(value, bool) or not isinstance(value, (int, tuple, list)):
+        raise TypeError
+    return _at_least(1)(value) if isinstance(value, int) else tuple(_at_least(1)(v) for v in value)
+
+
+def _any_borders(value):
+    if not isinstance(value, (tuple, list)):
+        raise TypeError
+    if not value or any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in value):
+        raise ValueError
+    return tuple(tuple(_at_least(0)(v) for v in pair) for pair in value)
+
+
 BlockSize = Kind("an int of at least 2", _at_least(2))
 BlockShape = Kind("a positive int or two of them", _block_shape)
+AnyBlockShape = Kind("a positive int or some of them", _any_block_shape)
+AnyBorders = Kind("pairs of non-negative ints, one for each entry of 'block_shape'", _any_borders)
 Borders = Kind("two pairs of non-negative ints, ((top, bottom), (left, right))", _borders)
 
 
@@ -197,7 +214,7 @@ def BatchToSpace(x, *, block_size: BlockSize, crops: Borders):
     return _from_batch("BatchToSpace", x, (block_size, block_size), crops)
 
 
-@operator(functional="space_to_batch_nd", called=("input_x", "block_size"))
+@operator
 def SpaceToBatchND(x, *, block_shape: BlockShape, paddings: Borders):
     """Blocks of pixels moved into the batch, after padding with zeros.
 
@@ -226,7 +243,7 @@ def SpaceToBatchND(x, *, block_shape: BlockShape, paddings: Borders):
     return _to_batch("SpaceToBatchND", x, block_shape, paddings)
 
 
-@operator(functional="batch_to_space_nd", called=("input_x",))
+@operator
 def BatchToSpaceND(x, *, block_shape: BlockShape, crops: Borders):
     """The batch moved into blocks of pixels, then cropped: the inverse of SpaceToBatchND.
 
@@ -278,12 +295,112 @@ def BatchToSpaceNDV2(input_x, block_shape: BlockShape, crops: Borders):
     return _from_batch("BatchToSpaceNDV2", input_x, block_shape, crops)
 
 
+def _blocks(op, x, block, borders):
+    """The lengths of a block along the last axes of `x`, one for each pair of `borders`."""
+    dtype_in(op, "x", x, NUMBER)
+    block = (block,) * len(borders) if isinstance(block, int) else block
+    if len(block) != len(borders) or len(block) >= x.ndim:
+        raise ValueError(
+            f"For '{op}', 'block_shape' and the pairs should be as many, and fewer than the dimensions of 'x', but got "
+            f"{block}, {borders} and shape {x.shape}."
+        )
+    return block
+
+
+@operator(functional="space_to_batch_nd", called=("input_x", "block_size"), generation=2)
+def _SpaceToBatchND(x, *, block_shape: AnyBlockShape, paddings: AnyBorders):
+    """Blocks of the last dimensions moved into the batch, after padding with zeros.
+
+    Args:
+        block_shape (Union[int, tuple, list]): Lengths of a block along the last dimensions.
+        paddings (Union[tuple, list]): For each of them (zeros before, zeros behind).
+
+    Inputs:
+        - **x** (Tensor) - Of shape (N, ...), of more dimensions than `block_shape` has entries.
+
+    Outputs:
+        Tensor of shape (N * prod(block_shape), ...): each of the last dimensions is padded and divided by its block.
+
+    Raises:
+        TypeError: If an argument is not made of int.
+        ValueError: If a padded dimension is not a multiple of its block.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[[[1, 2], [3, 4]]]], mindspore.float32)
+        >>> print(ops.space_to_batch_nd(x, [2, 2], [[0, 0], [0, 0]]).shape)
+        (4, 1, 1, 1)
+    """
+    block, count = _blocks("SpaceToBatchND", x, block_shape, paddings), len(paddings)
+    x = jnp.pad(x, ((0, 0),) * (x.ndim - count) + paddings)
+    ahead, behind = x.shape[:-count], x.shape[-count:]
+    _divisible("SpaceToBatchND", behind, block, "the padded dimensions")
+    sizes = [length // size for length, size in zip(behind, block, strict=True)]
+    split = x.reshape(*ahead, *(n for pair in zip(sizes, block, strict=True) for n in pair))
+    inner = [len(ahead) + 2 * i + 1 for i in range(count)]
+    order = [*inner, *range(len(ahead)), *(axis - 1 for axis in inner)]
+    return split.transpose(order).reshape(ahead[0] * math.prod(block), *ahead[1:], *sizes)
+
+
+@operator(functional="batch_to_space_nd", called=("input_x",), generation=2)
+def _BatchToSpaceND(x, *, block_shape: AnyBlockShape, crops: AnyBorders):
+    """The batch moved into blocks of the last dimensions, which are then cropped.
+
+    Args:
+        block_shape (Union[int, tuple, list]): Lengths of a block along the last dimensions.
+        crops (Union[tuple, list]): For each of them (entries to cut off before, entries to cut off behind).
+
+    Inputs:
+        - **x** (Tensor) - Of shape (N, ...), N a multiple of prod(block_shape).
+
+    Outputs:
+        Tensor of shape (N / prod(block_shape), ...): each of the last dimensions times its block, less what is cut off.
+
+    Raises:
+        TypeError: If an argument is not made of int.
+        ValueError: If the batch is not a multiple of the block, or nothing is left.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor(np.array([[[[1]]], [[[2]]], [[[3]]], [[[4]]]]), mindspore.float32)
+        >>> print(ops.batch_to_space_nd(x, [2, 2], [[0, 0], [0, 0]]))
+        [[[[1. 2.]
+           [3. 4.]]]]
+    """
+    block, count = _blocks("BatchToSpaceND", x, block_shape, crops), len(crops)
+    _divisible("BatchToSpaceND", x.shape[:1], (math.prod(block),), "the batch")
+    rest, behind = (x.shape[0] // math.prod(block), *x.shape[1:-count]), x.shape[-count:]
+    lengths = [length * size for length, size in zip(behind, block, strict=True)]
+    for length, crop in zip(lengths, crops, strict=True):
+        if sum(crop) >= length:
+            raise ValueError(f"For 'BatchToSpaceND', 'crops' {crops} should leave something of the shape {x.shape}.")
+    split = x.reshape(*block, *rest, *behind)
+    pairs = [axis for i in range(count) for axis in (count + len(rest) + i, i)]
+    joined = split.transpose([*range(count, count + len(rest)), *pairs]).reshape(*rest, *lengths)
+    cut = [slice(first, length - last) for length, (first, last) in zip(lengths, crops, strict=True)]
+    return joined[(..., *cut)]
+
+
+_ANY_BLOCK = "blocks of any number of the last dimensions are taken, of Tensors with any number of dimensions"
+called_as(SpaceToBatchND, _SpaceToBatchND.functional, _ANY_BLOCK, _SpaceToBatchND)
+called_as(BatchToSpaceND, _BatchToSpaceND.functional, _ANY_BLOCK, _BatchToSpaceND)
+
+
 CASES = [
     case(BatchToSpaceNDV2, F(4, 1, 2, 2), (2, 2), ((1, 0), (0, 1))).without("mindspore", "the CPU has no kernel"),
     case(SpaceToDepth, F(1, 2, 2, 4), block_size=2),
     case(DepthToSpace, F(1, 8, 1, 2), block_size=2),
     case(SpaceToBatch, F(1, 1, 2, 2), block_size=2, paddings=((0, 0), (0, 0))),
     case(BatchToSpace, F(4, 1, 1, 1), block_size=2, crops=((0, 0), (0, 0))),
+    case(_SpaceToBatchND, F(2, 4, 2, 3), block_shape=(2, 3), paddings=((1, 1), (0, 3))),
+    case(_SpaceToBatchND, F(1, 2, 2, 2, 4), block_shape=(2, 2), paddings=((0, 0), (0, 0))),
+    case(_SpaceToBatchND, F(2, 2, 4), block_shape=(2,), paddings=((0, 0),)),
+    case(_BatchToSpaceND, F(4, 1, 2, 2), block_shape=(2, 2), crops=((1, 0), (0, 1))),
+    case(_BatchToSpaceND, F(4, 2, 1, 2, 2), block_shape=(2, 2), crops=((1, 0), (0, 1))),
     case(SpaceToBatchND, F(1, 1, 2, 3), block_shape=(2, 2), paddings=((1, 1), (0, 1))),
     case(BatchToSpaceND, F(4, 1, 2, 2), block_shape=(2, 2), crops=((1, 0), (0, 1))),
 ]

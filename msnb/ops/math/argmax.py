@@ -8,6 +8,7 @@ from msnb.common.kinds import Bool, Int
 from msnb.core.cases import F, case, refused
 from msnb.core.declare import also_called, operator, spelling
 from msnb.core.dtype import np_dtype
+from msnb.core.generations import called_as
 from msnb.core.tensor import Tensor
 from msnb.ops._check import ANY, axis_in, dtype_in, some, tensor_argument
 from msnb.ops._numpy import ArrayLike, as_tensor
@@ -288,11 +289,26 @@ def _argmin_with_value_of(self: Tensor, axis: int | None = 0, keep_dims: bool = 
 
 
 def _value_first(operator, tensor, axis, keep_dims):
-    if axis is None:
+    if axis is None or tensor.ndim == 0 and axis in (0, -1):
         _, value = operator(0, False)(Reshape.functional(tensor, (-1,)))
         return value, Cast.functional(ZerosLike.functional(value), mstype.int64)
     index, value = operator(axis, keep_dims)(tensor)
     return value, Cast.functional(index, mstype.int64)
+
+
+def _index_first(operator):
+    """The function that the class `operator` is in MindSpore 2."""
+    name = operator.__name__
+
+    def function(x: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
+        value, index = _value_first(operator, tensor_argument(name, "x", x), axis, keep_dims)
+        return index, value
+
+    return function
+
+
+for _operator in (ArgMaxWithValue, ArgMinWithValue):
+    called_as(_operator, _index_first(_operator), "the indices are int64, and a Tensor may have no dimension")
 
 
 CASES = [

@@ -102,6 +102,8 @@ def _with_index(op, reduction, arg, x, axis, keepdims):
     """(elements, indices) of an extremum."""
     if axis is None:
         return reduction.functional(tensor_argument(op, "input", x)), Tensor(0)
+    if tensor_argument(op, "input", x).ndim == 0 and axis in (0, -1):
+        return x, Tensor(0)
     index = arg.functional(tensor_argument(op, "input", x), axis, mstype.int64)
     place = ExpandDims.functional(index, axis)
     value = GatherD.functional(x, axis, place)

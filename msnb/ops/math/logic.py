@@ -6,7 +6,7 @@ from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Bool
 from msnb.core.cases import F, Flags, I, case, refused
 from msnb.core.declare import also_called, operator, spelling
-from msnb.core.generations import differs
+from msnb.core.generations import called_as, differs
 from msnb.core.tensor import Tensor
 from msnb.core.ufunc import truth
 from msnb.ops._check import BOOL, axes_in, dtype_in, tensor_argument
@@ -172,6 +172,21 @@ def logical_not(input: Tensor) -> Tensor:
         [False  True]
     """
     return LogicalNot.functional(_truth("logical_not", input))
+
+
+def _of_tensors(connective):
+    """A connective of two Tensors as the class of MindSpore 2 takes them."""
+    op = connective.__name__
+
+    def function(x: Tensor, y: Tensor) -> Tensor:
+        return connective.functional(_bool(tensor_argument(op, "x", x)), _bool(tensor_argument(op, "y", y)))
+
+    return function
+
+
+for _connective in (LogicalAnd, LogicalOr, LogicalXor):
+    called_as(_connective, _of_tensors(_connective), _NUMBERS)
+called_as(LogicalNot, logical_not, _NUMBERS)
 
 
 @operator

@@ -61,7 +61,19 @@ def _offsets(dims):
     return Kind(f"a non-negative int or a tuple of {dims} non-negative ints", accept)
 
 
+def _given_sides(dims):
+    of = _sides(dims)
+
+    def accept(value):
+        if value is not None and not isinstance(value, (tuple, list)):
+            raise TypeError
+        return None if value is None else accept_value(of, value)
+
+    return Kind(f"None or a tuple of {2 * dims} non-negative ints", accept)
+
+
 Window2 = _window(2)
+GivenSides2 = _given_sides(2)
 Window3 = _window(3)
 Sides2 = _sides(2)
 Sides3 = _sides(3)

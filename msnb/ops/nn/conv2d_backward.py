@@ -10,7 +10,7 @@ from msnb.ops import _check
 from msnb.ops._shapes import shapes
 from msnb.ops.nn import conv_primitive
 from msnb.ops.nn._conv import compare_pad_list, compare_weight, pad_needs_its_mode, pads
-from msnb.ops.nn._kinds import Layout, Offsets2, PadMode, Pads2, Sides2, Window2
+from msnb.ops.nn._kinds import GivenSides2, Layout, Offsets2, PadMode, Pads2, Sides2, Window2
 from msnb.ops.nn.conv_lowering import Geometry
 
 
@@ -24,7 +24,7 @@ def Conv2DBackpropInput(
     kernel_size: Window2,
     pad_mode: PadMode = "valid",
     pad: Sides2 = (0, 0, 0, 0),
-    pad_list: OneOf(None) = None,
+    pad_list: GivenSides2 = None,
     mode: OneOf(1) = 1,
     stride: Window2 = (1, 1),
     dilation: Window2 = (1, 1),
@@ -38,7 +38,8 @@ def Conv2DBackpropInput(
         kernel_size (Union[int, tuple[int]]): height and width of a filter.
         pad_mode (str): "valid", "same" or "pad". Default: "valid".
         pad (Union[int, tuple[int]]): padding of the forward convolution for "pad". Default: 0.
-        pad_list (None): only None: it follows from `pad_mode` and `pad`. Default: None.
+        pad_list (tuple[int]): padding of the forward convolution, (top, bottom, left, right), whatever `pad_mode` and
+            `pad` say. Default: None, it follows from these.
         mode (int): only 1. Default: 1.
         stride (Union[int, tuple[int]]): stride of the forward convolution. Default: 1.
         dilation (Union[int, tuple[int]]): spacing of the taps. Default: 1.
@@ -62,6 +63,8 @@ def Conv2DBackpropInput(
         out_backprop, w = jnp.moveaxis(out_backprop, -1, 1), jnp.moveaxis(w, -1, 1)
         input_sizes = (input_sizes[0], input_sizes[3], input_sizes[1], input_sizes[2])
     compare_weight(op, w, out_channel, kernel_size)
+    if pad_list is not None:
+        pad_mode, pad = "pad", pad_list
     geometry = _backward_geometry(op, out_backprop, w, input_sizes, pad_mode, pad, stride, dilation, group)
     dx = conv_primitive.conv_input_grad(out_backprop, w, input_sizes, geometry)
     return jnp.moveaxis(dx, 1, -1) if last else dx
@@ -201,6 +204,16 @@ CASES = [
         kernel_size=3,
         pad_mode="same",
         stride=2,
+    ),
+    case(
+        Conv2DBackpropInput,
+        F(1, 1, 4, 4),
+        F(1, 1, 3, 3),
+        (1, 1, 4, 4),
+        out_channel=1,
+        kernel_size=3,
+        pad_mode="pad",
+        pad_list=(1, 1, 1, 1),
     ),
     case(Conv2DBackpropFilter, F(1, 4, 3, 3), F(1, 2, 5, 5), (4, 2, 3, 3), out_channel=4, kernel_size=3),
     case(ConvTranspose2D, F(1, 2, 3, 3), F(2, 3, 2, 2), F(3), stride=2),

@@ -6,15 +6,18 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb import log
+from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, Float, PositiveFloat, StrictFloat, check
 from msnb.core.cases import F, U, case, refused
 from msnb.core.declare import operator, spelling
-from msnb.core.dtype import promote
+from msnb.core.dtype import np_dtype, promote
+from msnb.core.generations import called_as
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._half import in_float32
 from msnb.ops._kinks import magnitude
 from msnb.ops._shapes import shapes
+from msnb.ops.array.cast import Cast
 from msnb.ops.math._elementwise import floating
 from msnb.ops.nn._kinds import AboveZero, Reduction
 from msnb.ops.nn._pullback import pull
@@ -116,7 +119,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, beta: float = 1.0, reduction: 
 
     Args:
         input (Tensor): Any shape, float.
-        target (Tensor): Shape and type of `input`.
+        target (Tensor): Shape of `input`, float; of two types the wider one counts.
         beta (number): Where the parabola ends. Default: 1.0.
         reduction (str): "none", "mean" or "sum". Default: "none".
 
@@ -127,7 +130,19 @@ def smooth_l1_loss(input: Tensor, target: Tensor, beta: float = 1.0, reduction: 
         ``CPU`` ``GPU`` ``TPU``
     """
     beta = beta if type(beta) is float else check(Float, beta, "beta", "smooth_l1_loss")
+    for name, tensor in (("input", input), ("target", target)):
+        _check.tensor_argument("SmoothL1Loss", name, tensor)
+    if input.dtype != target.dtype and _is_float(input) and _is_float(target):
+        wider = max(input.dtype, target.dtype, key=lambda dtype: np_dtype(dtype).itemsize)
+        input, target = Cast.functional(input, wider), Cast.functional(target, wider)
     return SmoothL1Loss.functional(input, target, beta, reduction)
+
+
+def _is_float(tensor):
+    return tensor.dtype in (mstype.float16, mstype.float32, mstype.float64)
+
+
+called_as(SmoothL1Loss, smooth_l1_loss, "the inputs may be of two float types; the loss has the wider one")
 
 
 @operator

@@ -36,9 +36,9 @@ class Latent(Cell):
         self.decoder = decoder
         self.hidden_size: int = hidden_size
         self.latent_size: int = latent_size
-        self.dense1: Dense = Dense(hidden_size, latent_size)
-        self.dense2: Dense = Dense(hidden_size, latent_size)
-        self.dense3: Dense = Dense(latent_size + given, hidden_size)
+        self.dense1: Dense = Dense(hidden_size, latent_size, "normal", "zeros")
+        self.dense2: Dense = Dense(hidden_size, latent_size, "normal", "zeros")
+        self.dense3: Dense = Dense(latent_size + given, hidden_size, "normal", "zeros")
 
     def _encode(self, *inputs):
         """Mean and logarithm of the variance."""
