@@ -6,6 +6,7 @@ import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import jax
 import numpy as np
 
 from msnb.core.facets import Facet
@@ -78,8 +79,8 @@ dtype_name = functools.lru_cache(maxsize=64)(str)  # of a numpy dtype, which tak
 
 @functools.lru_cache(maxsize=64)
 def is_real(dtype):
-    """Whether statistics of values of this dtype make sense."""
-    return np.issubdtype(dtype, np.floating) or dtype_name(dtype).startswith(("bfloat", "float8"))
+    """Whether statistics of values of this dtype make sense. JAX is asked: numpy does not know random keys."""
+    return jax.dtypes.issubdtype(dtype, np.floating)
 
 
 def forward_order(graph: "FuncGraph", results: int) -> Any:

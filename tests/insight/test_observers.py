@@ -1,0 +1,150 @@
+"""Every observer over every kind of training: it shows something, raises nothing and changes nothing."""
+
+import functools
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import observed_networks
+import pytest
+from observed_networks import NETWORKS
+from sweeps import split
+
+import msnb as ms
+from msnb import context, log, nn
+from msnb.core import events, further_outputs
+from msnb.formats import summary_events
+from msnb.insight.gradients import GradientMonitor
+from msnb.insight.profile import Profile, Recorder
+from msnb.ir.graphviz import to_dot
+from msnb.ir.printer import to_text
+from msnb.ir.stages import Stages
+from msnb.notebook.gradients import GradientView
+from msnb.notebook.gradients.payload import tensor_of
+from msnb.notebook.graph.view import GraphView
+from msnb.notebook.profile.view import ProfileView
+from msnb.train.summary import SummaryRecord
+
+SEED = 7
+
+
+def draw_gradients(recording):
+    """The view of a recording, in every form."""
+    view = GradientView(recording)
+    assert view.payload and view.svg() and repr(view)
+    assert (recording.graph is None) == (not view.graph_payload)
+    assert not any(finding.kind in ("failed", "nonfinite") for finding in view.findings), view.findings
+    return view
+
+
+def observe_gradients(training, level):
+    """Record the gradients; each of three steps has a row for each Parameter."""
+    with GradientMonitor(level) as monitor:
+        results = training.run()
+    recording = monitor.recording
+    draw_gradients(recording)
+    names = {row.name for row in recording.rows("parameter")}
+    assert names == {parameter.name for parameter in training.parameters}
+    assert len(recording.steps) >= 3
+    assert np.isfinite(recording.table("norm")).all()
+    if level == "all":
+        assert recording.rows("output") and recording.rows("gradient")
+        assert np.isfinite(recording.table("norm", "output")).any()
+    return results
+
+
+def observe_values(training):
+    """Record every tensor, and ask for each as the page does."""
+    with GradientMonitor("all", tensors="*") as monitor:
+        results = training.run()
+    recording = monitor.recording
+    draw_gradients(recording)
+    assert recording.tensors
+    for kind, name in [*recording.tensors, *recording.latest]:
+        assert tensor_of(recording, kind, name)["data"]
+    return results
+
+
+def observe_time(training):
+    """Take a profile; its parts are those of a step and no part is longer than it."""
+    recorder = Recorder().start()
+    try:
+        results = training.run()
+    finally:
+        recording = recorder.stop()
+    profile = Profile(recording)
+    assert profile.rows and profile.steps
+    assert all(0 <= row.seconds <= profile.step_seconds * 1.001 for row in profile.rows)
+    view = ProfileView(profile)
+    assert view.payload and view.svg() and repr(view) and view.markdown()
+    assert profile.mode == "PYNATIVE" or view.graph is not None
+    return results
+
+
+def observe_summaries(training):
+    """Record what summary operators see, and histograms of the gradients."""
+    folder = tempfile.mkdtemp()
+    with SummaryRecord(folder) as record:
+        results = []
+        inner = training.step
+        if inner is None:
+            results = training.run()
+            record.record(1)
+        else:
+            training.step = lambda *inputs: (inner(*inputs), record.record(1))[0]
+            results = training.run()
+    read = [event for path in Path(folder).glob("*_MS") for event, _ in summary_events.events(path)]
+    tags = {value.tag for event in read for value in event.values}
+    if isinstance(getattr(inner, "network", None), observed_networks.Summarised):
+        assert tags, "nothing was recorded"
+    return results
+
+
+def observe_graphs(training):
+    """Read every stage of each program that ran, and draw it."""
+    programs = []
+    with events.listen(compiled=programs.append, name="test"):
+        results = training.run()
+    assert programs or context.get_context("mode") == context.PYNATIVE_MODE
+    for program in programs:
+        stages = Stages(program, program.name)
+        for stage in stages.offered:
+            graph = stages[stage]
+            assert to_text(graph) and to_dot(graph)
+            view = GraphView(graph)
+            assert view.payload and view.svg()
+    return results
+
+
+OBSERVERS = {
+    "gradients at every operator": functools.partial(observe_gradients, level="all"),
+    "gradients of Parameters": functools.partial(observe_gradients, level="parameters"),
+    "values": observe_values,
+    "time": observe_time,
+    "summaries": observe_summaries,
+    "graphs": observe_graphs,
+}
+MODES = {"graph": context.GRAPH_MODE, "pynative": context.PYNATIVE_MODE}
+
+
+@functools.cache
+def unobserved(network, mode):
+    """The results of a training that nobody looks at."""
+    ms.set_context(mode=MODES[mode])
+    ms.set_seed(SEED)
+    return NETWORKS[network]().run()
+
+
+CASES = [(network, observer, mode) for mode in MODES for network in NETWORKS for observer in OBSERVERS]
+
+
+@pytest.mark.parametrize("network, observer, mode", CASES, ids=str)
+def test_what_is_observed_is_shown_and_gives_the_results_that_it_gives_alone(network, observer, mode):
+    expected = unobserved(network, mode)
+    ms.set_context(mode=MODES[mode])
+    ms.set_seed(SEED)
+    results = OBSERVERS[observer](NETWORKS[network]())
+    assert len(results) == len(expected)
+    for one, other in zip(results, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+    assert not further_outputs.observers
