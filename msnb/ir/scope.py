@@ -28,6 +28,7 @@ TRANSFORMS = frozenset(
         "custom_vjp_call",
     )
 )
+RECOMPUTED = "rematted_computation"
 _OPENING = re.compile(rf"({'|'.join(sorted(TRANSFORMS))})\(")
 
 
@@ -52,7 +53,9 @@ def _stack(text, at, depth):
             at += 1  # the closing parenthesis
         else:
             name, at = _name(text, at, depth)
-            if name:
+            if name == RECOMPUTED:  # what `jax.checkpoint` computes again stands behind this word
+                transforms.append(name)
+            elif name:
                 segments.append(name)
         if at < len(text) and text[at] == "/":
             at += 1
@@ -83,6 +86,11 @@ def _closes(text, at):
         if depth == 0:
             return True
     return False
+
+
+def is_recomputed(transforms: Any) -> bool:
+    """Whether the transformations say that a node computes a forward value once more, for the backward pass."""
+    return RECOMPUTED in transforms
 
 
 def is_backward(transforms: Any) -> bool:

@@ -135,7 +135,7 @@ def cotangents(graph: "FuncGraph") -> Any:
     """
     lists = {}
     for node in graph.nodes:
-        if node.kernel is not None and node.direction in ("forward", "backward"):
+        if node.kernel is not None and node.direction in ("forward", "backward") and not node.is_recomputed:
             lists.setdefault((node.scope, node.op), ([], []))[node.direction == "backward"].append(node)
     found = {}
     for forwards, backwards in lists.values():
@@ -171,6 +171,7 @@ def _cotangent_of(forward, backward):
             and source.types
             and source.types[slot].shape == shape
             and source.direction != "forward"
+            and not source.is_recomputed
         ):
             return source, slot
     return None

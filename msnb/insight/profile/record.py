@@ -69,6 +69,7 @@ class Recorder:
         self._outermost = None
         self._folder = None
         self._last = None
+        self._program = None  # the last that ran
         self._clean = 0
         self._traced_since = 0
         self._watch = None
@@ -136,6 +137,7 @@ class Recorder:
     # ------------------------------------------------------------------ what is told
     def _entered(self, call):
         if self._outermost is None:
+            self._wait()  # JAX returns before the work is done: a step ends when the device has ended it
             self._before_call()
             self._outermost = call, _clock()
 
@@ -146,9 +148,12 @@ class Recorder:
             self.recording.calls.append((call.net, start, _clock()))
             if call.error is None:
                 self._last = call.out
+            else:
+                self._program = None
 
     def _ran(self, program, arrays, outs, start, sent):
         self.recording.programs[program] = list(arrays)
+        self._program = program
 
     def _waited(self, iterator, start, end):
         self.recording.waits.append((start, end))
@@ -225,9 +230,9 @@ class Recorder:
             self.end_trace()
 
     def _wait(self):
-        """Until what the last call started is done."""
-        if self._last is not None:
-            jax.block_until_ready(arrays_of(self._last))
+        """Until what the last call started is done: its results, and the Parameters that it writes."""
+        written = self._program.written if self._program is not None else ()
+        jax.block_until_ready(arrays_of([self._last, written]))
 
 
 class _Step:
