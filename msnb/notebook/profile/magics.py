@@ -8,6 +8,7 @@ from IPython.core.magic_arguments import argument, magic_arguments
 from IPython.display import display
 
 from msnb.insight.profile import Profile, Recorder, machine, profile
+from msnb.notebook import cell_names
 from msnb.notebook.options import parse
 from msnb.notebook.profile.view import view
 
@@ -73,7 +74,7 @@ class ProfileMagics(Magics):
     def _statement(self, text, options):
         shell = self.shell
         code = shell.transform_cell(text)
-        name = shell.compile.cache(code, shell.execution_count, raw_code=text)
+        name = shell.compile.cache(code, cell_names.running_number(), raw_code=text)
         try:
             run = compile(code.strip(), name, "eval")
         except SyntaxError:
