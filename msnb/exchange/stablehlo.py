@@ -101,7 +101,7 @@ def _function(program: "Program", numbers: dict[int, float]) -> Any:
     """The results of a program as a function of its arguments, with the Parameters, and the arguments that are the
     numbers at these places, as constants."""
     # arrays of numpy, of which JAX makes constants: an array of its own would be copied by a program for each shape
-    weights = [np.asarray(p._array) for p in program.params]
+    weights = [p.asnumpy() for p in program.params]
     names = [name.replace(".", "_") for kind, name, *_ in program.inputs if kind == "arg"]
     count = len(names)
     names = [name for place, name in enumerate(names) if place not in numbers]
