@@ -28,6 +28,7 @@ TRANSFORMS = frozenset(
         "custom_vjp_call",
     )
 )
+ROOT = "Default"  # the scope of a whole program
 RECOMPUTED = "rematted_computation"
 _OPENING = re.compile(rf"({'|'.join(sorted(TRANSFORMS))})\(")
 
@@ -38,6 +39,10 @@ def parse(stack):
     segments, transforms, end = _stack(stack, 0, 0)
     if end < len(stack):  # a stray ")" that no transformation opened: part of a name after all
         segments.append(stack[end:].strip("/"))
+    # a block that is computed again has its whole stack once more behind that of the gradient
+    again = segments.index(ROOT, 1) if segments[:1] == [ROOT] and ROOT in segments[1:] else 0
+    if again and segments[:again] == segments[again : 2 * again]:
+        del segments[:again]
     return tuple(segments), tuple(transforms)
 
 

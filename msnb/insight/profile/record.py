@@ -56,14 +56,16 @@ class Recorder:
         steps (int): after how many steps without compiling the kernel trace ends; times of steps go on being taken.
             Default: 30.
         kernels (bool): whether kernels are traced. Default: True.
+        repeated (bool): whether they are traced from the second call of the same network on. Default: False.
     """
 
     _active = None
 
-    def __init__(self, steps: int = _TRACED_STEPS, kernels: bool = True) -> None:
+    def __init__(self, steps: int = _TRACED_STEPS, kernels: bool = True, repeated: bool = False) -> None:
         self.recording: Recording | None = None
         self._steps = steps
         self._kernels = kernels
+        self._repeated = repeated
         self._owner = None
         self._listener = None
         self._outermost = None
@@ -138,7 +140,7 @@ class Recorder:
     def _entered(self, call):
         if self._outermost is None:
             self._wait()  # JAX returns before the work is done: a step ends when the device has ended it
-            self._before_call()
+            self._before_call(call.net)
             self._outermost = call, _clock()
 
     def _left(self, call):
@@ -183,6 +185,11 @@ class Recorder:
         self._anchor = _anchor()
         self._traced_since = _clock()
 
+    def trace_no_repeats(self) -> None:
+        """End the trace that a second call of a network has begun, and begin none for further ones."""
+        self._repeated = False
+        self.end_trace()
+
     def end_trace(self) -> None:
         """End the trace of kernels and read it."""
         if self._folder is None:
@@ -216,10 +223,13 @@ class Recorder:
             self._watch = Watch()
             self._watch.open()
 
-    def _before_call(self):
-        """Between two steps: end a trace that has seen enough."""
+    def _before_call(self, net):
+        """Between two steps: begin a trace that is wanted from here on, end one that has seen enough."""
         if not self.recording.calls:
             self._follow_mode()
+        if self._repeated and any(earlier is net for earlier, _, _ in self.recording.calls):
+            self._repeated = False
+            self.trace()
         if self._folder is None:
             return
         compiling = self.recording.compiling
