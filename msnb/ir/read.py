@@ -63,6 +63,9 @@ _NOISE = frozenset(
     )
 )
 
+# a random key as the whole numbers in it, and back: nobody wrote that, and it computes nothing
+_SAME_KEY = frozenset(("random_wrap", "random_unwrap"))
+
 _LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
@@ -155,7 +158,7 @@ class _Reader:
                 )
             )
             if entry[0] == "random":
-                parameters[-1].name = "random_number"
+                parameters[-1].name = "random key"
         env = dict(zip(jaxpr.invars, ((node, 0) for node in parameters), strict=False))
         self.bind_constants(jaxpr, consts, env)
         nodes = []
@@ -206,6 +209,9 @@ class _Reader:
                 env[eqn.outvars[0]] = self.look_up(eqn.invars[0], env)
                 if self.visit is not None:
                     self.visit(None, eqn, self.path)
+                continue
+            if eqn.primitive.name in _SAME_KEY and not self.expand:
+                env[eqn.outvars[0]] = self.look_up(eqn.invars[0], env)
                 continue
             segments, transforms = parse(str(eqn.source_info.name_stack))
             # what a gradient computes again has the whole scope of the block once more

@@ -107,7 +107,7 @@ class MindSporeMagics(Magics):
         """A whole body as text: a notebook that was exported as a script, or code that calls the magic."""
         shell = self.shell
         source = shell.transform_cell(text)
-        name = shell.compile.cache(source, cell_names.running_number(), raw_code=text)
+        name = shell.compile.cache(source, cell_names.running_place()[0], raw_code=text)
         with cell_scope.scope():
             self._begin(options)
             tree = shell.transform_ast(shell.compile.ast_parse(source, name))

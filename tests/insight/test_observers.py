@@ -1,6 +1,7 @@
 """Every observer over every kind of training: it shows something, raises nothing and changes nothing."""
 
 import functools
+import os
 import tempfile
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from observed_networks import NETWORKS
 from sweeps import split
 
 import msnb as ms
-from msnb import context, log, nn
+from msnb import context
 from msnb.core import events, further_outputs
 from msnb.formats import summary_events
 from msnb.insight.gradients import GradientMonitor
@@ -137,9 +138,11 @@ def unobserved(network, mode):
 
 
 CASES = [(network, observer, mode) for mode in MODES for network in NETWORKS for observer in OBSERVERS]
+OFTEN = {case for kind in (0, 1) for case in split(CASES, lambda case, kind=kind: case[kind])[0]}
+GRID = [pytest.param(*case, marks=[] if case in OFTEN else pytest.mark.slow, id=" - ".join(case)) for case in CASES]
 
 
-@pytest.mark.parametrize("network, observer, mode", CASES, ids=str)
+@pytest.mark.parametrize("network, observer, mode", GRID)
 def test_what_is_observed_is_shown_and_gives_the_results_that_it_gives_alone(network, observer, mode):
     expected = unobserved(network, mode)
     ms.set_context(mode=MODES[mode])
@@ -149,6 +152,42 @@ def test_what_is_observed_is_shown_and_gives_the_results_that_it_gives_alone(net
     for one, other in zip(results, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
     assert not further_outputs.observers
+
+
+ON_EIGHT_DEVICES = """
+import numpy as np
+import msnb as ms
+from observed_networks import pipeline_stages
+from test_observers import OBSERVERS
+
+def run(observe):
+    ms.set_context(mode=ms.GRAPH_MODE)
+    ms.set_seed(7)
+    return observe(pipeline_stages())
+
+alone = run(lambda training: training.run())
+for name in {names}:
+    for one, other in zip(run(OBSERVERS[name]), alone, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6, err_msg=name)
+    print(name)
+"""
+
+
+@pytest.mark.parametrize(
+    "observers",
+    [
+        pytest.param(["gradients of Parameters"], id="gradients"),
+        pytest.param([name for name in OBSERVERS if name != "gradients of Parameters"], id="all", marks=pytest.mark.slow),
+    ],
+)
+def test_a_pipeline_of_stages_is_observed_as_any_other_training(observers, fresh, tmp_path):
+    """Eight devices need a process of their own."""
+    flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=8"
+    here = Path(__file__).parent
+    program = ON_EIGHT_DEVICES.replace("{names}", repr(observers))
+    done = fresh.run(program, tmp_path, path=(here, here.parent), environment={"XLA_FLAGS": flags})
+    assert done.status == 0, done.err
+    assert done.out.splitlines() == observers
 
 
 def test_a_monitor_that_fails_says_so_in_red_in_every_form(monkeypatch):
