@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
-import numpy as np
 
 from msnb._atomic import writing
 from msnb.core._jax_compiling import opened_module

@@ -177,7 +177,9 @@ for name in {names}:
     "observers",
     [
         pytest.param(["gradients of Parameters"], id="gradients"),
-        pytest.param([name for name in OBSERVERS if name != "gradients of Parameters"], id="all", marks=pytest.mark.slow),
+        pytest.param(
+            [name for name in OBSERVERS if name != "gradients of Parameters"], id="all", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_a_pipeline_of_stages_is_observed_as_any_other_training(observers, fresh, tmp_path):

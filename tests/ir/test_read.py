@@ -1,9 +1,10 @@
 import ir_programs as programs
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
-from msnb import ir
+from msnb import Tensor, context, ir, nn
 from msnb.ir.anf import CNode, ParameterNode, ValueNode
 
 

@@ -9,6 +9,7 @@ plain objects and modules of the user's). Each call of a compiled program asks `
 import contextlib
 import dis
 import functools
+import inspect
 import operator
 import threading
 import types
@@ -285,23 +286,13 @@ def _hook_that_reads(value, cells):
     for cell in cells:
         for hooks in (getattr(cell, "_hooks", None) or {}).values():
             for function, _ in hooks.values():
-                code = getattr(function, "__code__", None)
-                if code is None:
+                if not inspect.isfunction(function):
                     continue
-                outer = [c.cell_contents for c in function.__closure__ or () if _is_filled(c)]
-                named = [function.__globals__.get(name) for name in code.co_names]
-                if any(one is value for one in (*outer, *named)):
+                known = inspect.getclosurevars(function)
+                if any(one is value for one in (*known.nonlocals.values(), *known.globals.values())):
                     layer = f"'{cell._attr_name}' ({type(cell).__name__})" if cell._attr_name else type(cell).__name__
                     return f"the hook '{function.__name__}' of {layer}"
     return ""
-
-
-def _is_filled(cell):
-    try:
-        cell.cell_contents
-    except ValueError:
-        return False
-    return True
 
 
 def _leaked(value):

@@ -30,8 +30,8 @@ class Finding:
     """One thing worth knowing.
 
     Attributes:
-        kind (str): "failed" (to record), "nonfinite", "vanishing", "exploding", "dead", "saturated", "missing", "flat", "constant" or
-            "update".
+        kind (str): "failed" (to record), "nonfinite", "vanishing", "exploding", "dead", "saturated", "missing", "flat",
+            "constant" or "update".
         severity (str): "error" or "warning".
         text (str): a sentence or two.
         names (tuple[str]): rows that it is about.

@@ -20,8 +20,8 @@ _BUDGET = 4.0  # seconds for the steps of one phase
 def profile(net: Callable[..., Any], *inputs: Any, steps: int = 10, warm_up: int = 2, exact: bool = False) -> Profile:
     """Run a Cell or a function several times and measure each step.
 
-    A function that takes several steps itself, such as a call of `Model.train`, is run once: its steps are measured, and
-    the Parameters are as one run leaves them.
+    A function that takes several steps itself, such as a call of `Model.train`, is run once: its steps are measured,
+    and the Parameters are as one run leaves them.
 
     Args:
         net (Callable): a Cell, a compiled function, or any function that calls some.
@@ -84,8 +84,10 @@ def profile(net: Callable[..., Any], *inputs: Any, steps: int = 10, warm_up: int
     made = Profile(recording, name)
     if several:
         count = len(made.steps) + len(made.first)
-        made.notes.append(f"It takes {count} steps itself, so it ran once: a step is one of them. Its Parameters are as "
-                          "one run leaves them.")
+        made.notes.append(
+            f"It takes {count} steps itself, so it ran once: a step is one of them. Its Parameters are as "
+            "one run leaves them."
+        )
     elif any(_writes(program) for program in recording.programs):
         made.notes.append(f"It ran {repeats} times, and its Parameters have moved as many steps.")
     if exact:

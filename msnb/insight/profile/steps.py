@@ -15,7 +15,7 @@ def find(recording: "Recording", compiling: list[Span]) -> tuple[list[Span], lis
     """(steps in which nothing was compiled, steps in which something was, what a reader should know about them).
 
     Where nobody said what a step is, it goes from one call of the network that took longest to the next. A call begins
-    when the device is done with the one before (`Recorder` waits for it), so that a step holds its own work and no other.
+    when the device is done with the one before, for which `Recorder` waits, so that a step holds its own work alone.
     """
     notes = []
     steps = list(recording.steps)
