@@ -20,7 +20,7 @@ from msnb.insight.profile import Profile, Recorder
 from msnb.ir.graphviz import to_dot
 from msnb.ir.printer import to_text
 from msnb.ir.stages import Stages
-from msnb.notebook.gradients import GradientView
+from msnb.notebook.gradients import GradientView, inspect_gradients
 from msnb.notebook.gradients.payload import tensor_of
 from msnb.notebook.graph.view import GraphView
 from msnb.notebook.profile.view import ProfileView
@@ -233,3 +233,16 @@ def test_what_is_computed_again_is_no_gradient_and_stands_in_the_scope_of_its_ce
     assert all(node.name == node.op and node.scope.count("blocks") == 1 for node in again)
     gradients = {row.name for row in monitor.recording.rows("gradient")}
     assert {"net.blocks.0.2/Tanh", "net.blocks.2.0/MatMul"} <= gradients
+
+
+def test_looking_at_a_step_leaves_the_random_numbers_of_the_training_alone():
+    ms.set_context(mode=context.GRAPH_MODE)
+    results = []
+    for looks in (False, True):
+        ms.set_seed(SEED)
+        training = NETWORKS["Dropout"]()
+        if looks:
+            inspect_gradients(training.step, None, training.inputs)
+        results.append(training.run())
+    for one, other in zip(*results, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6)

@@ -57,6 +57,7 @@ def test_quietly_the_profile_is_the_value(notebook):
 
 def test_what_a_line_calls_stands_in_the_cell_of_that_line(notebook):
     notebook.ok(SETUP)
+    notebook.ok("context.set_context(mode=context.PYNATIVE_MODE)")
     number = notebook.shell.execution_count
     notebook.ok("# the line is the second\nmade = %ms_profile -n 2 -q net(x) * 2")
     lines = {source.show(row.source) for row in notebook["made"].rows if row.op == "Mul"}
