@@ -369,7 +369,7 @@ def test_a_step_ends_when_the_device_has_computed_it_though_the_loss_is_read_in_
     found = Profile(recorder.stop())
     assert not unfinished
     assert found.rows and sum(row.seconds for row in found.rows) <= found.step_seconds * 1.001
-    assert "MatMul" in found.rows[0].name
+    assert "MatMul" in {row.op for row in found.rows}
 
 
 def test_kernels_between_two_steps_are_no_share_of_a_step():
