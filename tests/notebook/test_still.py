@@ -295,7 +295,7 @@ def test_the_sentence_says_what_there_is_to_see():
 
 
 def test_names_of_a_still_profile_end_before_the_next_column_begins():
-    """Long operators and Cells of every kind of letter, measured with a face that is as wide as sans-serif faces are."""
+    """Of every kind of letter, measured with a face that is as wide as sans-serif faces are."""
     from msnb.notebook.profile import picture
 
     for column, (start, room) in picture._COLUMNS.items():
