@@ -75,9 +75,10 @@ class Listener:
         name (str): What the log calls it.
         closed (bool): Whether it is told nothing any more.
         problem (Union[Exception, None]): The exception that ended it.
+        complaint (str): The sentence about it in the log, "" where nothing has failed.
     """
 
-    __slots__ = ("name", "functions", "owner", "vital", "closed", "problem")
+    __slots__ = ("name", "functions", "owner", "vital", "closed", "problem", "complaint")
 
     def __init__(self, functions: dict[str, Callable[..., Any]], name: str, here: bool, vital: bool) -> None:
         self.name: str = name
@@ -86,6 +87,7 @@ class Listener:
         self.vital: bool = vital
         self.closed: bool = False
         self.problem: Any = None
+        self.complaint: str = ""
 
     def close(self) -> None:
         """Listen no more. Closing twice, and in any order, is fine."""
@@ -115,7 +117,8 @@ class Listener:
     def _fail(self, event, problem):
         """What looks on must not break what runs: it is let go, and the log says why."""
         self.close()
-        log.warning("%s", complaint(self.name, f"it was told '{event}'", problem))
+        self.complaint = complaint(self.name, f"it was told '{event}'", problem)
+        log.warning("%s", self.complaint)
         self.problem = problem.with_traceback(None)
 
     def __enter__(self) -> Self:

@@ -8,7 +8,8 @@ the one compiled call. Such a tool, an observer, has two methods:
 * ``receive(program, run)`` is called after each run with a `Run`, whose arrays may still be computing.
 
 An exception in either is logged, and the observer dropped; the program's results and Parameters are what they would
-be without it.
+be without it. An observer that has a third method, ``dropped(why)``, is told so, to show it: `why` is the sentence of
+the log.
 
 An observed program leaves the arrays that it reads alive: whoever keeps `Run.inputs` can run it again. Programs hold
 observers weakly, so that what one has recorded goes when its owner lets go of it. A program that is run under a
@@ -74,4 +75,7 @@ def hand(observer: Any, program: Any, run: Any) -> None:
 
 def _drop(observer, when, problem):
     remove(observer)
-    log.warning("%s", events.complaint(type(observer).__name__, f"it was {when}", problem))
+    why = events.complaint(type(observer).__name__, f"it was {when}", problem)
+    log.warning("%s", why)
+    if hasattr(observer, "dropped"):
+        observer.dropped(why)

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
-import numpy as np
 
 from msnb._atomic import writing
 from msnb.core._jax_compiling import opened_module
@@ -103,7 +102,7 @@ def _bind_weights(program: "Program", numbers: dict[int, float]) -> Any:
     """
     # Weights are arrays of numpy, which JAX embeds as constants.
     # A jax.Array would be copied by a program for each shape.
-    weights = [np.asarray(p._array) for p in program.params]
+    weights = [p.asnumpy() for p in program.params]
     names = [name.replace(".", "_") for kind, name, *_ in program.inputs if kind == "arg"]
     count = len(names)
     names = [name for index, name in enumerate(names) if index not in numbers]

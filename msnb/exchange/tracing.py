@@ -28,7 +28,7 @@ class Values(Mapping[str, Any]):
         self._parameters = parameters
 
     def __getitem__(self, name: str) -> np.ndarray:
-        return np.asarray(self._parameters[name]._array)
+        return self._parameters[name].asnumpy()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._parameters)

@@ -188,8 +188,14 @@ class CNode(AnfNode):
 
     @property
     def name(self) -> str:
-        """Operator name as shown: a backward node of Conv2D is ``gradConv2D``."""
-        return f"grad{self.op}" if self.direction == "backward" and self.kernel is not None else self.op
+        """Operator name as shown: a backward node of Conv2D is ``gradConv2D``, but not one that is computed again."""
+        turned = self.direction == "backward" and self.kernel is not None and not self.is_recomputed
+        return f"grad{self.op}" if turned else self.op
+
+    @property
+    def is_recomputed(self) -> bool:
+        """Whether it computes a value of the forward pass once more, as `Cell.recompute` asks for."""
+        return "recomputed" in self.attrs
 
     @property
     def fullname(self) -> str:

@@ -28,18 +28,24 @@ def to_dot(graph: "FuncGraph") -> str:
 
 def _collect(graph, prefix, names, scopes, edges, lines, feeding=None):
     for index, node in enumerate(graph.parameters):
-        if feeding is not None:
+        if feeding is not None and index < len(feeding):
             names[node] = feeding[index]
             continue
-        names[node] = f"p{index}"
+        # XLA does not tell what feeds a computation that it calls: its parameters are drawn where they stand
+        name = f"p{index}" if feeding is None else f"p{len(names)}_{index}"
+        names[node] = name
         label = f"{node.name}\\n{node.types[0].short() if node.types else ''}"
         shade = "#efe6f7" if node.is_weight else "#eeeeee"
-        lines.append(f"  p{index} [shape=ellipse, fillcolor={_quote(shade)}, label={_quote(label)}];")
+        text = f"{name} [shape=ellipse, fillcolor={_quote(shade)}, label={_quote(label)}];"
+        if feeding is None:
+            lines.append(f"  {text}")
+        else:
+            _place(scopes, _path(prefix), text)
     for node in graph.nodes:
         names[node] = f"n{node.id}"
         label = f"{node.name}\\n{node.types[0].short() if node.types else ''}"
         tip = ", ".join(f"{key}: {show_value(value)}" for key, value in node.attrs.items())
-        path = tuple(part for part in f"{prefix}{node.scope}".split("/") if part)
+        path = _path(f"{prefix}{node.scope}")
         text = f"n{node.id} [fillcolor={_quote(_FILL[node.direction])}, label={_quote(label)}, tooltip={_quote(tip)}];"
         _place(scopes, path, text)
         for source in node.inputs:
@@ -56,6 +62,10 @@ def _collect(graph, prefix, names, scopes, edges, lines, feeding=None):
             if isinstance(node, (CNode, ParameterNode)):
                 lines.append(f'  out{index} [shape=ellipse, fillcolor="#eeeeee", label="output {index}"];')
                 edges.append(f"  {names[node]} -> out{index};")
+
+
+def _path(scope):
+    return tuple(part for part in scope.split("/") if part)
 
 
 def _place(scopes, path, text):

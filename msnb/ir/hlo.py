@@ -5,6 +5,7 @@ one CNode; ``attrs["fused"]`` names the operations inside, and `origins` says wh
 came from.
 """
 
+import itertools
 import re
 from typing import Any
 
@@ -265,7 +266,8 @@ class _Builder:
         self.count = 0
         self.lines = {}
 
-    def graph(self, computation, name, top=True):
+    def graph(self, computation, name, top=True, given=()):
+        """The graph of a computation; `given` are the values of the one parameter that a loop or a branch has."""
         parameters, nodes, env, outputs = [], [], {}, []
         by_name = {}
         for item in self.module.computations[computation]:
@@ -273,9 +275,17 @@ class _Builder:
             if item.opcode == "parameter":
                 number = int(item.literal)
                 title = re.search(r'op_name="([^"]*)"', item.rest)
-                node = ParameterNode(title.group(1) if title else f"p{number}", item.types[:1])
-                parameters.append((number, node))
-                env[item.name] = [(node, 0)] * max(1, len(item.types))
+                if top or len(given) != len(item.types):
+                    node = ParameterNode(title.group(1) if title else f"p{number}", item.types[:1])
+                    parameters.append((number, node))
+                    env[item.name] = [(node, 0)] * max(1, len(item.types))
+                else:  # what a loop carries keeps the name that it has outside
+                    own = [
+                        ParameterNode(outer.name if isinstance(outer, ParameterNode) else f"p{number}.{at}", (kind,))
+                        for at, ((outer, _), kind) in enumerate(zip(given, item.types, strict=True))
+                    ]
+                    parameters += [(number, node) for node in own]
+                    env[item.name] = [(node, 0) for node in own]
             elif item.opcode == "constant":
                 env[item.name] = [(ValueNode(_literal(item.literal), item.types), 0)]
             elif item.opcode == "tuple":
@@ -306,7 +316,12 @@ class _Builder:
         flow = [env[operand][0] for operand in item.operands if env.get(operand)]
         graphs = ()
         if item.opcode in ("while", "conditional"):
-            graphs = tuple(self.graph(called, called, top=False) for called in item.called)
+            first = item.opcode == "conditional"  # the operand before those of the branches chooses
+            operands = item.operands[1:] if first else item.operands * len(item.called)
+            graphs = tuple(
+                self.graph(called, called, top=False, given=env.get(operand, ()))
+                for called, operand in itertools.zip_longest(item.called, operands[: len(item.called)])
+            )
         attrs = {}
         words = [inner.opcode for inner in inside if inner.opcode not in _UNSAID]
         if item.opcode == "fusion":

@@ -16,7 +16,7 @@ from msnb.core._jax_private import Literal, scan_counts, user_frame
 
 from . import cost
 from .anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
-from .scope import is_backward, parse
+from .scope import is_backward, is_recomputed, parse
 
 _TITLES = {"bool": "Bool", "bfloat16": "BFloat16", "float0": "Zero"}
 _CALLS = {
@@ -62,6 +62,9 @@ _NOISE = frozenset(
         "effects",
     )
 )
+
+# A random key as the integers in it, and back. The user wrote neither, and neither computes anything.
+_SAME_KEY = frozenset(("random_wrap", "random_unwrap"))
 
 
 def is_library(file: str) -> bool:
@@ -153,7 +156,7 @@ class _Reader:
                 )
             )
             if entry[0] == "random":
-                parameters[-1].name = "random_number"
+                parameters[-1].name = "random key"
         env = dict(zip(jaxpr.invars, ((node, 0) for node in parameters), strict=False))
         self.bind_constants(jaxpr, consts, env)
         nodes = []
@@ -205,9 +208,14 @@ class _Reader:
                 if self.visit is not None:
                     self.visit(None, eqn, self.path)
                 continue
+            if eqn.primitive.name in _SAME_KEY and not self.expand:
+                env[eqn.outvars[0]] = self.look_up(eqn.invars[0], env)
+                continue
             segments, transforms = parse(str(eqn.source_info.name_stack))
-            scope = outer + segments
+            # what a gradient computes again has the whole scope of the block once more
+            scope = segments if outer and segments[: len(outer)] == outer else outer + segments
             turned = backward or is_backward(transforms)
+            again = is_recomputed(transforms)
             kind = eqn.primitive.name
             inner = eqn.params.get(_CALLS.get(kind))
             operator = self.operator(eqn.params.get("name")) if inner is not None and kind in ("jit", "pjit") else None
@@ -216,7 +224,7 @@ class _Reader:
             elif inner is not None and operator is None:
                 self.inline(eqn, inner, env, nodes, scope, turned)
             elif not all(type(var).__name__ == "DropVar" for var in eqn.outvars) or eqn.effects or not eqn.outvars:
-                self.call(eqn, operator, env, nodes, scope, turned)
+                self.call(eqn, operator, env, nodes, scope, turned, again)
 
     def inline(self, eqn, inner, env, nodes, scope, backward):
         jaxpr = cost.open_jaxpr(inner)
@@ -237,7 +245,7 @@ class _Reader:
         for var, result in zip(eqn.outvars, jaxpr.outvars, strict=False):
             env[var] = self.look_up(result, within)
 
-    def call(self, eqn, operator, env, nodes, scope, backward):
+    def call(self, eqn, operator, env, nodes, scope, backward, again):
         kind = eqn.primitive.name
         found = [self.look_up(var, env) for var in eqn.invars]
         if operator is not None:
@@ -246,6 +254,8 @@ class _Reader:
                 scope = scope[:-1]
         else:
             op, attrs = _NAMES.get(kind, kind), _attributes(eqn)
+        if again:
+            attrs = {**attrs, "recomputed": True}
         number, self.count = self.count, self.count + 1
         graphs = ()
         if operator is None and kind in _BRANCHES:

@@ -37,7 +37,7 @@ def _write(program):
     try:
         save(program, folder)
     except Exception as problem:  # whatever it is, the network itself is fine
-        log.warning(f"The graphs of {program.name} were not written to '{folder}': {problem}")
+        log.warning(f"The graphs of {program.name} were not written to '{folder}': {type(problem).__name__}: {problem}")
 
 
 def save(program: "Program", folder: str) -> list[str]:

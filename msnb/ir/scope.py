@@ -28,6 +28,8 @@ TRANSFORMS = frozenset(
         "custom_vjp_call",
     )
 )
+ROOT = "Default"  # the scope of a whole program
+RECOMPUTED = "rematted_computation"
 _OPENING = re.compile(rf"({'|'.join(sorted(TRANSFORMS))})\(")
 
 
@@ -37,6 +39,10 @@ def parse(stack):
     segments, transforms, end = _stack(stack, 0, 0)
     if end < len(stack):  # a stray ")" that no transformation opened: part of a name after all
         segments.append(stack[end:].strip("/"))
+    # a block that is computed again has its whole stack once more behind that of the gradient
+    again = segments.index(ROOT, 1) if segments[:1] == [ROOT] and ROOT in segments[1:] else 0
+    if again and segments[:again] == segments[again : 2 * again]:
+        del segments[:again]
     return tuple(segments), tuple(transforms)
 
 
@@ -52,7 +58,9 @@ def _stack(text, at, depth):
             at += 1  # the closing parenthesis
         else:
             name, at = _name(text, at, depth)
-            if name:
+            if name == RECOMPUTED:  # what `jax.checkpoint` computes again stands behind this word
+                transforms.append(name)
+            elif name:
                 segments.append(name)
         if at < len(text) and text[at] == "/":
             at += 1
@@ -83,6 +91,11 @@ def _closes(text, at):
         if depth == 0:
             return True
     return False
+
+
+def is_recomputed(transforms: Any) -> bool:
+    """Whether the transformations say that a node computes a forward value once more, for the backward pass."""
+    return RECOMPUTED in transforms
 
 
 def is_backward(transforms: Any) -> bool:

@@ -124,7 +124,7 @@ def _name_parameters(compiled, program):
     arguments = [entry[1] for entry in program.inputs if entry[0] != "param"]
     lists = {"written": program.written, "read": program.read}
     shapes = [np.shape(a) for a in program.example_arguments()[2:]]
-    for node in compiled.parameters:
+    for node in _parameters(compiled):
         found = re.fullmatch(r"(\w+)\[(\d+)\]", node.name)
         if found is None:
             continue
@@ -139,6 +139,14 @@ def _name_parameters(compiled, program):
             continue
         if node.types and node.types[0].shape != tuple(whole):
             node.whole = tuple(whole)
+
+
+def _parameters(graph):
+    """The parameters of a graph, and of its loops and branches."""
+    yield from graph.parameters
+    for node in graph.nodes:
+        for inner in node.graphs:
+            yield from _parameters(inner)
 
 
 def _take_calls(compiled, traced, devices):

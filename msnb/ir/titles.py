@@ -48,7 +48,9 @@ def step(scope: Scope, paths: list[str]) -> str:
 
 def title(scope: Scope, paths: list[str]) -> str:
     """What stands on a box: its path without that of the Cell around it, which stands on that one's box."""
-    return step(scope, paths).removeprefix(".") or scope.name
+    found = step(scope, paths).removeprefix(".")
+    # a loop or a branch is called by its operator; the number behind it tells boxes apart, and says nothing to a reader
+    return found or (scope.name.partition("-op")[0] if scope.kind == CONTROL else scope.name)
 
 
 def operator_title(scope: Scope, paths: list[str]) -> str:

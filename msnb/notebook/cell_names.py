@@ -20,6 +20,18 @@ def ids() -> Any:
     return {f"In [{counts[file]}]": cell for file, cell in _ids.items() if counts.get(file)}
 
 
+def running_place() -> tuple[int, int]:
+    """(number, line) of the cell that runs, which a statement of a magic belongs to. The shell's own counter may stand
+    at the next cell already: IPython counts before the cell runs or after it, by its release."""
+    counts, frame = _counts(), sys._getframe(1)
+    while frame is not None:
+        number = counts.get(frame.f_code.co_filename)
+        if number:
+            return number, frame.f_lineno
+        frame = frame.f_back
+    return shell().execution_count, 1
+
+
 def shell() -> Any:
     """The notebook's shell, None in a program without one."""
     # a program that never loaded IPython is no notebook, and need not load it now

@@ -10,7 +10,7 @@ from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_
 from IPython.core.magic_arguments import argument, magic_arguments
 
 from msnb import alias, context
-from msnb.notebook import cell_scope, cluster, errors, magic_help, rewrite
+from msnb.notebook import cell_names, cell_scope, cluster, errors, magic_help, rewrite
 from msnb.notebook.dashboard import magics as dashboard_magics
 from msnb.notebook.gradients import magics as gradient_magics
 from msnb.notebook.graph import calls
@@ -107,7 +107,7 @@ class MindSporeMagics(Magics):
         """A whole body as text: a notebook that was exported as a script, or code that calls the magic."""
         shell = self.shell
         source = shell.transform_cell(text)
-        name = shell.compile.cache(source, shell.execution_count, raw_code=text)
+        name = shell.compile.cache(source, cell_names.running_place()[0], raw_code=text)
         with cell_scope.scope():
             self._begin(options)
             tree = shell.transform_ast(shell.compile.ast_parse(source, name))

@@ -19,7 +19,7 @@ def tensor_html(tensor: Any) -> str | None:
     """HTML for a Tensor or Parameter; None while it is traced, when there are no values."""
     if is_traced(tensor):
         return None
-    values = np.asarray(tensor._array)
+    values = tensor.asnumpy()  # a copy: a step on another thread takes over the array of a Parameter
     head = _head(tensor, values)
     body = _body(values)
     label = f"{type(tensor).__name__} {values.shape} {tensor.dtype}"

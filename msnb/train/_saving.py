@@ -220,7 +220,8 @@ def _exec_save(ckpt_file_name, values, crc_check=False, after=None, cipher=None,
     folder = os.path.dirname(ckpt_file_name)
     if folder:
         os.makedirs(folder, exist_ok=True)
-    arrays = {k: np.asarray(v._array) if isinstance(v, Tensor) else v for k, v in values.items()}
+    # copies of Parameters: a step on another thread takes over their arrays
+    arrays = {k: np.asarray(v) if isinstance(v, Tensor) else v for k, v in values.items()}
     if form == "safetensors":
         safetensors.write(ckpt_file_name, arrays, crc_check, permissions=stat.S_IRUSR, further=texts)
     else:

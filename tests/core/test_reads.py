@@ -206,6 +206,29 @@ def test_an_attribute_set_under_a_condition_on_a_tensor_is_refused():
         Branches()(X)
 
 
+ACTIVATIONS = {}
+
+
+@pytest.mark.parametrize("place", ("global", "closure"))
+def test_a_hook_that_keeps_an_output_of_a_graph_is_named_with_its_layer_and_the_mode_that_has_values(place):
+    kept = ACTIVATIONS if place == "global" else {}
+
+    def keep(cell, inputs, output):
+        kept["first"] = output
+
+    def keep_in_global(cell, inputs, output):
+        ACTIVATIONS["first"] = output
+
+    net = nn.SequentialCell([nn.ReLU(), nn.Tanh()])
+    handle = net[1].register_forward_hook(keep if place == "closure" else keep_in_global)
+    said = r"the hook 'keep\w*' of '1' \(Tanh\).*PYNATIVE mode.*%%mindspore -m pynative.*handle\.remove\(\)"
+    with pytest.raises(TypeError, match=said):
+        net(X)
+    assert not kept
+    handle.remove()
+    net(X)
+
+
 def test_a_tensor_of_the_graph_kept_in_a_list_is_refused_and_taken_out():
     class Keeps(Counts):
         def construct(self, x):

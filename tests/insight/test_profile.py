@@ -1,14 +1,17 @@
 """Where the time of a network goes: kernels joined to operators, parts of a step, advice, memory, timeline, replay."""
 
 import json
+import re
 import time
 
 import jax
 import numpy as np
 import pytest
 
+import msnb as ms
 from msnb import Tensor, context, nn, ops
 from msnb import dataset as ds
+from msnb.core import events
 from msnb.core.kernel import Kernel
 from msnb.core.program import Program
 from msnb.insight.profile import Profile, Recorder, attribute, ends, machine, profile, shares, xplane
@@ -339,6 +342,75 @@ def test_steps_that_compile_are_no_steps_of_the_profile():
     assert 0 < found.compile_seconds <= found.first[0]
 
 
+class Products(nn.Cell):
+    """What a device computes for much longer than it takes to call it."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.CellList([nn.Dense(256, 256) for _ in range(6)])
+
+    def construct(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x.sum()
+
+
+def test_a_step_ends_when_the_device_has_computed_it_though_the_loss_is_read_in_every_20th_only():
+    context.set_context(mode=context.GRAPH_MODE)
+    net, x = Products(), Tensor(np.ones((256, 256), np.float32))
+    step = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params(), 1e-9)).set_train()
+    unfinished, losses = [], []
+    recorder = Recorder().start()
+    with events.listen(entered=lambda call: unfinished.extend(x for x in losses[-1:] if not x._array.is_ready())):
+        for number in range(41):
+            losses.append(step(x))
+            if number % 20 == 0:
+                losses[-1].asnumpy()
+    found = Profile(recorder.stop())
+    assert not unfinished
+    assert found.rows and sum(row.seconds for row in found.rows) <= found.step_seconds * 1.001
+    assert "MatMul" in {row.op for row in found.rows}
+
+
+def test_kernels_between_two_steps_are_no_share_of_a_step():
+    """Whatever the steps are taken to be, what ran outside of them does not count."""
+    context.set_context(mode=context.GRAPH_MODE)
+    net, x = Products(), Tensor(np.ones((256, 256), np.float32))
+    recorder = Recorder().start()
+    for _ in range(6):
+        net(x)
+    recording = recorder.stop()
+    recording.steps = [(start, start + (end - start) // 50) for _, start, end in recording.calls[1:]]
+    found = Profile(recording)
+    assert sum(row.seconds for row in found.rows) <= found.step_seconds * 1.001
+
+
+MODES = (context.GRAPH_MODE, context.PYNATIVE_MODE)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_call_that_takes_steps_itself_is_run_once(mode):
+    context.set_context(mode=mode)
+    rows = np.random.default_rng(0).standard_normal((40, 6)).astype(np.float32), np.arange(40, dtype=np.int32) % 3
+    data = ds.NumpySlicesDataset(rows, ["data", "label"], shuffle=False).batch(8)
+    weights = []
+    for profiled in (False, True):
+        net = nn.Dense(6, 3, weight_init="ones")
+        loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+        model = ms.Model(net, loss, nn.Momentum(net.trainable_params(), 0.1, 0.9))
+        run = lambda model=model: model.train(2, data, dataset_sink_mode=False)  # noqa: E731
+        found = profile(run) if profiled else run()
+        weights.append(net.weight.asnumpy())
+    np.testing.assert_array_equal(*weights)
+    assert len(found.steps) + len(found.first) == 10
+    assert found.rows and any("ran once" in note for note in found.notes)
+
+
+def test_a_training_step_that_is_repeated_says_how_far_its_parameters_have_moved(made):
+    (said,) = [note for note in made.notes if "have moved" in note]
+    assert re.fullmatch(r"It ran \d+ times, and its Parameters have moved as many steps\.", said)
+
+
 def test_the_longest_operator_is_named_with_its_share_line_and_a_remedy():
     class Slow(nn.Cell):
         def construct(self, x):
@@ -442,6 +514,15 @@ def test_replay_runs_every_operator_in_one_group_and_leaves_the_parameters_alone
     assert len(idents) == len(set(idents)) and {"Conv2D", "MatMul"} <= {found.graph.nodes[i].op for i in idents}
     assert sum(row.seconds for row in found.rows if row.how == "replayed") == pytest.approx(replayed.total, rel=1e-6)
     assert replayed.step > 0 and step(x, y).asnumpy() is not None  # what it donates is its own
+
+
+def test_what_draws_random_numbers_is_replayed_too():
+    context.set_context(mode=context.GRAPH_MODE)
+    net = nn.SequentialCell([nn.Dense(8, 8), nn.Dropout(0.5), nn.Dense(8, 8), nn.Dropout(0.5)])
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params(), 0.1)).set_train()
+    found = profile(step, Tensor(np.ones((4, 8), np.float32)), Tensor(np.ones((4, 8), np.float32)), steps=2)
+    found.replay(rounds=1)
+    assert any(row.op == "Dropout" and row.replayed is not None for row in found.rows)
 
 
 def test_without_a_program_there_is_nothing_to_replay():

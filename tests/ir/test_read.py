@@ -1,9 +1,10 @@
 import ir_programs as programs
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
-from msnb import ir
+from msnb import Tensor, context, ir, nn
 from msnb.ir.anf import CNode, ParameterNode, ValueNode
 
 
@@ -153,3 +154,13 @@ def test_every_input_of_a_node_is_a_node():
     for node in graph.nodes:
         assert all(isinstance(source, (CNode, ParameterNode, ValueNode)) for source in node.inputs)
         assert len(node.inputs) == len(node.slots)
+
+
+def test_a_random_key_is_an_input_with_a_name_and_nothing_stands_for_turning_it_into_numbers():
+    context.set_context(mode=context.GRAPH_MODE)
+    net = nn.SequentialCell([nn.Dense(3, 4), nn.Dropout(), nn.Dense(4, 3), nn.Dropout()]).set_train()
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params(), 0.1)).set_train()
+    made = ir.graph(step, Tensor(np.ones((2, 3), np.float32)), Tensor(np.ones((2, 3), np.float32)))
+    assert "random key" in [parameter.name for parameter in made.parameters]
+    assert not {"random_wrap", "random_unwrap"} & {node.op for node in made.all_nodes()}
+    assert all(source is not None for node in made.all_nodes() for source in node.inputs)

@@ -16,6 +16,9 @@ from msnb.ir.scope import is_backward, parse
         ("Default/transpose(Default)/jvp(net)/table", ("Default", "net", "table"), ("transpose", "jvp")),
         ("Default/a/jvp(a)", ("Default", "a", "a"), ("jvp",)),
         ("rematted_computation(a)/b", ("a", "b"), ("rematted_computation",)),
+        ("Default/a/rematted_computation/b", ("Default", "a", "b"), ("rematted_computation",)),
+        ("Default/transpose(jvp(a))/b/Default/jvp(a)/b/c", ("Default", "a", "b", "c"), ("transpose", "jvp", "jvp")),
+        ("Default/a/a", ("Default", "a", "a"), ()),
     ],
 )
 def test_a_name_stack_is_split_into_scopes_and_transformations(text, segments, transforms):

@@ -13,6 +13,7 @@ from browsing import Window, chromium
 
 from msnb import Tensor, context, nn
 from msnb.insight.profile import Machine, profile
+from msnb.ir import source
 from msnb.notebook.profile import ProfileView, view
 
 SETUP = """import numpy as np
@@ -52,6 +53,17 @@ def test_quietly_the_profile_is_the_value(notebook):
     notebook.ok(SETUP)
     notebook.ok("made = %ms_profile -n 3 -q net(x)")
     assert len(notebook["made"].steps) >= 3 and not notebook.rich
+
+
+def test_what_a_line_calls_stands_in_the_cell_of_that_line(notebook):
+    notebook.ok(SETUP)
+    notebook.ok("context.set_context(mode=context.PYNATIVE_MODE)")
+    number = notebook.shell.execution_count
+    notebook.ok("# the line is the second\nmade = %ms_profile -n 2 -q net(x) * 2")
+    lines = {source.show(row.source) for row in notebook["made"].rows if row.op == "Mul"}
+    assert lines == {f"In [{number}] line 2"}
+    notebook.ok("%%mindspore\ndef twice(x):\n    return x * 2")
+    assert source.show((notebook["twice"].__code__.co_filename, 1, "")) == f"In [{number + 1}] line 1"
 
 
 def test_a_cell_is_run_once_and_its_names_stay(notebook):

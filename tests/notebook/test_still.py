@@ -292,3 +292,20 @@ def test_the_sentence_says_what_there_is_to_see():
     page = graph()._page()
     made = still.standing(page, "<svg/>", 'a "title"', 10, "see more", set())
     assert "to see more.</p>" in made and 'alt="a &quot;title&quot;"' in made and 'data-msnb-name="' not in made
+
+
+def test_names_of_a_still_profile_end_before_the_next_column_begins():
+    """Of every kind of letter, measured with a face that is as wide as sans-serif faces are."""
+    from msnb.notebook.profile import picture
+
+    for column, (start, room) in picture._COLUMNS.items():
+        for name in (
+            "gradSparseSoftmaxCrossEntropyWithLogits (fused)",
+            "W" * 60,
+            "blocks.0.attention.query.dense",
+            "ill" * 30,
+        ):
+            (shown,) = re.findall(r">([^<]*)</text>", picture._fitted(column, name, 20))
+            assert picture._width(shown) <= room and shown[0] == name[0]
+        later = [x for x, _ in picture._COLUMNS.values() if x > start]
+        assert start + room < min(later, default=860)

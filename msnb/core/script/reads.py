@@ -9,6 +9,7 @@ plain objects and modules of the user's). Each call of a compiled program asks `
 import contextlib
 import dis
 import functools
+import inspect
 import operator
 import threading
 import types
@@ -139,15 +140,15 @@ class Reads:
                 getter = operator.itemgetter(*names, names[0])
                 self.checks.append((getter, space, getter(found)))
                 for name, value in found.items():
-                    self._watch(program, f"'{name}'", value)
+                    self._watch(program, f"'{name}'", value, cells=cells)
         for _, value, name in self.closures:
-            self._watch(program, f"'{name}'", value)
+            self._watch(program, f"'{name}'", value, cells=cells)
         for instance in self.objects.values():
             self._watch(program, f"the {type(instance).__name__} of the method", instance, weakly(instance))
         for cell in cells:
             for name, value in cell._own_attributes():
                 if name in self.attributes:
-                    self._watch(program, f"'{name}' of {type(cell).__name__}", value)
+                    self._watch(program, f"'{name}' of {type(cell).__name__}", value, cells=cells)
         for kind in {type(cell) for cell in cells}:
             for base, name in self._of_class(kind):
                 self._watch(
@@ -168,13 +169,17 @@ class Reads:
                     if n in self.attributes and not callable(v) and not hasattr(v, "__get__")
                 )
 
-    def _watch(self, program, label, value, get=None):
+    def _watch(self, program, label, value, get=None, cells=()):
         """Compare, in each call, the contents of `value`; with `get`, what that gives."""
         leaked = _leaked(value)
         if leaked:
+            hook = _hook_that_reads(value, cells)
+            where = f": {hook} leaves one there, which" if hook else ": the Tensor"
             raise TypeError(
-                f"{label} outlives the graph of {program}, and a graph cannot keep a Tensor in it: the "
-                f"Tensor has no value there. Return it instead, or make it a Parameter."
+                f"{label} outlives the graph of {program}, and a graph cannot keep a Tensor in it{where} has no value "
+                f"in a graph. In PYNATIVE mode it has one: context.set_context(mode=context.PYNATIVE_MODE), or in a "
+                f"notebook %%mindspore -m pynative. "
+                + ("Or remove the hook: handle.remove()." if hook else "Or return it, or make it a Parameter.")
             )
         self.primitives += [(label, p, changes(p)) for p in _primitives(value, self.attributes, _DEEPEST)]
         try:
@@ -274,6 +279,20 @@ def _plain(value):
         and not hasattr(kind, "_fingerprint")
         and not is_library_module(kind.__module__)
     )
+
+
+def _hook_that_reads(value, cells):
+    """The hook of a Cell that knows `value` by a name, in words; "" where there is none."""
+    for cell in cells:
+        for hooks in (getattr(cell, "_hooks", None) or {}).values():
+            for function, _ in hooks.values():
+                if not inspect.isfunction(function):
+                    continue
+                known = inspect.getclosurevars(function)
+                if any(one is value for one in (*known.nonlocals.values(), *known.globals.values())):
+                    layer = f"'{cell._attr_name}' ({type(cell).__name__})" if cell._attr_name else type(cell).__name__
+                    return f"the hook '{function.__name__}' of {layer}"
+    return ""
 
 
 def _leaked(value):

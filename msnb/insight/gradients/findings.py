@@ -30,8 +30,8 @@ class Finding:
     """One thing worth knowing.
 
     Attributes:
-        kind (str): "nonfinite", "vanishing", "exploding", "dead", "saturated", "missing", "flat", "constant" or
-            "update".
+        kind (str): "failed" (to record), "nonfinite", "vanishing", "exploding", "dead", "saturated", "missing", "flat",
+            "constant" or "update".
         severity (str): "error" or "warning".
         text (str): a sentence or two.
         names (tuple[str]): rows that it is about.
@@ -61,6 +61,9 @@ def find(recording: "Recording") -> list[Finding]:
     """
     recording.settle()
     found = []
+    if recording.problem:
+        missing = "later steps are missing here" if recording.steps else "nothing was recorded"
+        found.append(Finding("failed", "error", f"{recording.problem}. So {missing}."))
     if recording.nonfinite is not None:
         where = recording.nonfinite
         found.append(Finding("nonfinite", "error", describe_nonfinite(where), (where.name,), where.source, where.step))

@@ -113,6 +113,8 @@ class GradientMonitor(Callback):
         if self._on == 0:
             further_outputs.remove(self)
             self._listener.close()
+            if self._listener.complaint:
+                self.dropped(self._listener.complaint)
             self._tape.close()
             self.recording.settle()
 
@@ -162,6 +164,7 @@ class GradientMonitor(Callback):
         if self.locate or plan.outside:
             recording.lag = min(recording.lag, max(2, _HELD // max(plan.held, 1)))
         recording.missed = sorted({*recording.missed, *plan.missed})
+        recording.in_loops = max(recording.in_loops, plan.in_loops)
         with_backward = plan.has_gradients or plan.differentiates  # and not an optimizer that is a program of its own
         if with_backward and (recording.graph is None or len(plan.graph) > len(recording.graph)):
             recording.graph, recording.jaxpr = plan.graph, plan.own
@@ -185,6 +188,14 @@ class GradientMonitor(Callback):
             return locate(program, inputs, plan.rows) if inputs is not None else None
 
         self.recording.add(plan.collect(run), first)
+
+    def dropped(self, why: str) -> None:
+        """Looking on has failed: the recording says so, rather than that nothing was wrong.
+
+        Args:
+            why (str): A sentence.
+        """
+        self.recording.problem = why
 
     # ------------------------------------------------------------------ what came of it
     def findings(self) -> "list[Finding]":

@@ -43,6 +43,7 @@ class Plan:
         jaxpr (Union[ClosedJaxpr, None]): the program with its measurements; None where there is nothing to measure.
         graph (FuncGraph): the program as it is read.
         missed (list[str]): operators that stand where nothing can be measured.
+        in_loops (int): how many operators within loops and branches have no gradient here.
         held (int): bytes of what the program is given, and of what operators give where that leaves it.
         gradients (list[Row]): of the first arrays that the measured program adds; `whole` says which are kept as they
             are, `parts` what the further arrays are, and `watched` the rows in those that have to be finite.
@@ -59,6 +60,7 @@ class Plan:
         self.loss: int | None = _loss_output(program)
         self.results: int = program.n_results
         self.first_use: dict[Any, Any] = {}
+        self.in_loops: int = 0
         self.held: int = sum(aval.size * aval.dtype.itemsize for aval in program.jaxpr.in_avals)
         places = {entry[1]: i for i, entry in enumerate(program.inputs) if entry[0] == "param"}
         self._trained = [entry[1] for entry in program.inputs if entry[0] == "param" and entry[2]]
@@ -129,6 +131,7 @@ class Plan:
             if point is not None:
                 self._row(point, Row("output", name, point.shape, str(point.dtype), *where, maker=node.id))
             mate = mates.get(node.id)
+            self.in_loops += point is not None and point.nested and mate is None
             point = graph_of.get((mate[0].id, mate[1])) if mate else None
             if point is not None:
                 self._row(point, Row("gradient", name, point.shape, str(point.dtype), *where, maker=mate[0].id))

@@ -37,6 +37,7 @@ class Recording:
         latest (dict): row key -> array of the latest step, as far as memory allows; a later step may have written over
             one.
         nonfinite (Union[NonFinite, None]): the first NaN or infinity.
+        problem (str): why recording stopped too early, "" where it did not.
         graph (Union[FuncGraph, None]): the program that computes the gradients, where there is one.
         level (str): "parameters" or "all".
         mode (str): "GRAPH" or "PYNATIVE".
@@ -53,11 +54,13 @@ class Recording:
         self.tensors: dict[Any, Any] = {}
         self.latest: dict[Any, Any] = {}
         self.nonfinite: Any = None
+        self.problem: str = ""
         self.graph: FuncGraph | None = None
         self.jaxpr: Any = None  # of the same program
         self._cut_off = None
         self.operators: list[Any] = []  # (place in the forward pass, operator)
         self.missed: list[Any] = []
+        self.in_loops: int = 0  # operators within loops of a graph, of which only the output is recorded
         self.untrained: list[Any] = []  # trainable Parameters that no gradient is taken with respect to
         self.unread: list[Any] = []  # Parameters that the forward pass does not read
         self.stride: int = 1
@@ -376,6 +379,11 @@ class Recording:
             )
         if self.missed:
             found.append(f"{len(self.missed)} operators in the condition of a while loop are not recorded.")
+        if self.in_loops:
+            found.append(
+                f"{self.in_loops} operators within loops or branches show what they give, and not the gradient with "
+                "respect to it; PYNATIVE mode shows that, too."
+            )
         return found
 
     def findings(self) -> "list[Finding]":

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import jax
 import numpy as np
 
 from msnb.core.facets import Facet
@@ -78,8 +79,8 @@ dtype_name = functools.lru_cache(maxsize=64)(str)  # of a numpy dtype, which tak
 
 @functools.lru_cache(maxsize=64)
 def is_real(dtype):
-    """Whether statistics of values of this dtype make sense."""
-    return np.issubdtype(dtype, np.floating) or dtype_name(dtype).startswith(("bfloat", "float8"))
+    """Whether statistics of values of this dtype make sense. JAX is asked: numpy does not know random keys."""
+    return jax.dtypes.issubdtype(dtype, np.floating)
 
 
 def forward_order(graph: "FuncGraph", results: int) -> Any:
@@ -134,7 +135,7 @@ def cotangents(graph: "FuncGraph") -> Any:
     """
     lists = {}
     for node in graph.nodes:
-        if node.kernel is not None and node.direction in ("forward", "backward"):
+        if node.kernel is not None and node.direction in ("forward", "backward") and not node.is_recomputed:
             lists.setdefault((node.scope, node.op), ([], []))[node.direction == "backward"].append(node)
     found = {}
     for forwards, backwards in lists.values():
@@ -170,6 +171,7 @@ def _cotangent_of(forward, backward):
             and source.types
             and source.types[slot].shape == shape
             and source.direction != "forward"
+            and not source.is_recomputed
         ):
             return source, slot
     return None

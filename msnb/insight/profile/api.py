@@ -1,14 +1,17 @@
 """`profile`: run a network a few times and say where its time goes."""
 
+import collections
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
 from msnb.common.progress import Wait, Work
+from msnb.nn import TrainOneStepCell, WithEvalCell
+from msnb.nn.optim import Optimizer
 
 from .machine import machine
-from .record import Recorder
+from .record import Recorder, Recording
 from .result import Profile
 
 _BUDGET = 4.0  # seconds for the steps of one phase
@@ -16,6 +19,9 @@ _BUDGET = 4.0  # seconds for the steps of one phase
 
 def profile(net: Callable[..., Any], *inputs: Any, steps: int = 10, warm_up: int = 2, exact: bool = False) -> Profile:
     """Run a Cell or a function several times and measure each step.
+
+    A function that takes several steps itself, such as a call of `Model.train`, is run once: its steps are measured,
+    and the Parameters are as one run leaves them.
 
     Args:
         net (Callable): a Cell, a compiled function, or any function that calls some.
@@ -53,28 +59,63 @@ def profile(net: Callable[..., Any], *inputs: Any, steps: int = 10, warm_up: int
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise ValueError(f"For 'profile', '{name}' should be an int of at least {least}, but got {value!r}.")
     machine()
-    recorder = Recorder(steps=10 * steps, kernels=False)
-    recorder.start()
+    name = getattr(net, "__name__", type(net).__name__)
+    recorder = Recorder(steps=10 * steps, kernels=False, repeated=True).start()
+    repeats, several = 0, False
     try:
-        for number in range(warm_up):
+        for number in range(max(1, warm_up)):
             with Wait("profiling: compiling the first step") if number == 0 else nullcontext():
                 _step(recorder, net, inputs)
-        with Work("profiling", 2 * steps) as work:
-            _steps(recorder, net, inputs, steps, work)
-            recorder.trace()
-            _step(recorder, net, inputs)  # the first traced step also starts the tracer's own threads
-            recorder.recording.steps.pop()
-            _steps(recorder, net, inputs, steps, work)
+            repeats += 1
+            if number == 0 and (several := takes_steps(recorder.recording)):
+                break
+            recorder.trace_no_repeats()
+        if not several:
+            with Work("profiling", 2 * steps) as work:
+                repeats += _steps(recorder, net, inputs, steps, work)
+                recorder.trace()
+                _step(recorder, net, inputs)  # the first traced step also starts the tracer's own threads
+                recorder.recording.steps.pop()
+                repeats += 1 + _steps(recorder, net, inputs, steps, work)
     finally:
         recording = recorder.stop()
-    made = Profile(recording, getattr(net, "__name__", type(net).__name__))
+    if several:
+        recording.steps.clear()
+    made = Profile(recording, name)
+    if several:
+        count = len(made.steps) + len(made.first)
+        made.notes.append(
+            f"It takes {count} steps itself, so it ran once: a step is one of them. Its Parameters are as "
+            "one run leaves them."
+        )
+    elif any(_writes(program) for program in recording.programs):
+        made.notes.append(f"It ran {repeats} times, and its Parameters have moved as many steps.")
     if exact:
         made.replay()
     return made
 
 
+def takes_steps(recording: Recording) -> bool:
+    """Whether what ran is a loop of steps, such as `Model.train`: it called twice what trains or evaluates.
+
+    Args:
+        recording (Recording): of one run.
+    """
+    counts = collections.Counter(id(net) for net, _, _ in recording.calls)
+    training = {id(program.root()) for program in recording.programs if _writes(program)}
+    return any(
+        counts[id(net)] > 1 and (isinstance(net, (TrainOneStepCell, WithEvalCell, Optimizer)) or id(net) in training)
+        for net, _, _ in recording.calls
+    )
+
+
+def _writes(program):
+    """Whether a program trains."""
+    return any(parameter.requires_grad for parameter in program.written)
+
+
 def _steps(recorder, net, inputs, steps, work):
-    """Run steps, as many as were asked for or fit into the budget; `work` is told how many that will be."""
+    """Run steps, as many as were asked for or fit into the budget; `work` is told how many that will be. Returns it."""
     begun = time.perf_counter()
     for number in range(steps):
         _step(recorder, net, inputs)
@@ -85,6 +126,7 @@ def _steps(recorder, net, inputs, steps, work):
         steps = fit
         if number + 1 >= steps:
             break
+    return number + 1
 
 
 def _step(recorder, net, inputs):

@@ -169,7 +169,9 @@ class _Join:
         for kernel, _, needs in rest:
             if not needs and _is_copy(kernel) and any(isinstance(source, ParameterNode) for source in kernel.inputs):
                 weight = next(source for source in kernel.inputs if isinstance(source, ParameterNode))
-                self.found[kernel] = Owner([], XLA, f"XLA's copy of {weight.name}")
+                carried = re.fullmatch(r"p\d+(\.\d+)?", weight.name)  # a name that XLA gave
+                what = "a value that a loop carries" if carried else weight.name
+                self.found[kernel] = Owner([], XLA, f"XLA's copy of {what}")
         for kernel, nodes, needs in rest:
             if kernel not in self.found:
                 self.found[kernel] = self.infer(kernel, nodes, needs)

@@ -74,8 +74,9 @@ def measure(profile: "Profile", compiling: list[tuple[int, int]]) -> None:
         opcodes[key] = {node.instruction: node for node in stages["optimised"].all_nodes()}
     profile._owners = {program: owners[key] for key, program in profile._modules.items()}
     runs = ends.settle(kernels, {key: profile._stages_of(p)["optimised"] for key, p in profile._modules.items()})
-    low, high = window[0][0], window[-1][1]
-    spans = [(max(kernel.start, low), min(kernel.end, high)) for kernel in kernels]
+    # only what ran within a step counts, so that no share is larger than the step; one kernel may reach into several
+    pieces = [(kernel, span) for kernel in kernels for span in shares.clip(window, kernel.start, kernel.end)]
+    kernels, spans = [kernel for kernel, _ in pieces], [span for _, span in pieces]
     busy = shares.union(spans)
     running = [(min(k.start for k in mine), max(k.end for k in mine)) for mine in runs.values()]
     profile.parts = profile._parts(window, count, busy, compiling, running)

@@ -56,19 +56,22 @@ class Recorder:
         steps (int): after how many steps without compiling the kernel trace ends; times of steps go on being taken.
             Default: 30.
         kernels (bool): whether kernels are traced. Default: True.
+        repeated (bool): whether they are traced from the second call of the same network on. Default: False.
     """
 
     _active = None
 
-    def __init__(self, steps: int = _TRACED_STEPS, kernels: bool = True) -> None:
+    def __init__(self, steps: int = _TRACED_STEPS, kernels: bool = True, repeated: bool = False) -> None:
         self.recording: Recording | None = None
         self._steps = steps
         self._kernels = kernels
+        self._repeated = repeated
         self._owner = None
         self._listener = None
         self._outermost = None
         self._folder = None
         self._last = None
+        self._program = None  # the last that ran
         self._clean = 0
         self._traced_since = 0
         self._watch = None
@@ -136,7 +139,8 @@ class Recorder:
     # ------------------------------------------------------------------ what is told
     def _entered(self, call):
         if self._outermost is None:
-            self._before_call()
+            self._wait()  # JAX returns before the work is done: a step ends when the device has ended it
+            self._before_call(call.net)
             self._outermost = call, _clock()
 
     def _left(self, call):
@@ -146,9 +150,12 @@ class Recorder:
             self.recording.calls.append((call.net, start, _clock()))
             if call.error is None:
                 self._last = call.out
+            else:
+                self._program = None
 
     def _ran(self, program, arrays, outs, start, sent):
         self.recording.programs[program] = list(arrays)
+        self._program = program
 
     def _waited(self, iterator, start, end):
         self.recording.waits.append((start, end))
@@ -177,6 +184,11 @@ class Recorder:
         self._folder = folder
         self._anchor = _anchor()
         self._traced_since = _clock()
+
+    def trace_no_repeats(self) -> None:
+        """End the trace that a second call of a network has begun, and begin none for further ones."""
+        self._repeated = False
+        self.end_trace()
 
     def end_trace(self) -> None:
         """End the trace of kernels and read it."""
@@ -211,10 +223,13 @@ class Recorder:
             self._watch = Watch()
             self._watch.open()
 
-    def _before_call(self):
-        """Between two steps: end a trace that has seen enough."""
+    def _before_call(self, net):
+        """Between two steps: begin a trace that is wanted from here on, end one that has seen enough."""
         if not self.recording.calls:
             self._follow_mode()
+        if self._repeated and any(earlier is net for earlier, _, _ in self.recording.calls):
+            self._repeated = False
+            self.trace()
         if self._folder is None:
             return
         compiling = self.recording.compiling
@@ -225,9 +240,9 @@ class Recorder:
             self.end_trace()
 
     def _wait(self):
-        """Until what the last call started is done."""
-        if self._last is not None:
-            jax.block_until_ready(arrays_of(self._last))
+        """Until what the last call started is done: its results, and the Parameters that it writes."""
+        written = self._program.written if self._program is not None else ()
+        jax.block_until_ready(arrays_of([self._last, written]))
 
 
 class _Step:

@@ -282,7 +282,7 @@ def _bind(around, equation, values):
     for var, value in zip(equation.invars, values, strict=True):
         if not isinstance(var, Literal):
             dtype = var.aval.dtype
-            given[var] = value if getattr(value, "dtype", dtype) == dtype else value.astype(dtype)
+            given[var] = value if getattr(value, "dtype", dtype) == dtype else _as_type(value, dtype)
     kept = [var for var in equation.outvars if type(var).__name__ != "DropVar"]
     debug = around.debug_info
     jaxpr = around.replace(
@@ -295,6 +295,15 @@ def _bind(around, equation, values):
     )
     made = iter(eval_jaxpr(jaxpr, (), *given.values()))
     return [None if type(var).__name__ == "DropVar" else next(made) for var in equation.outvars]
+
+
+def _as_type(value, dtype):
+    """A value as an equation takes it; the graph has no nodes that only turn a random key into numbers and back."""
+    if jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key):
+        return jax.random.wrap_key_data(value)
+    if jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key):
+        value = jax.random.key_data(value)
+    return value.astype(dtype)
 
 
 # ---------------------------------------------------------------------- running

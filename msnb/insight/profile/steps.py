@@ -14,7 +14,8 @@ Span = tuple[int, int]  # (start, end), nanoseconds
 def find(recording: "Recording", compiling: list[Span]) -> tuple[list[Span], list[Span], list[str]]:
     """(steps in which nothing was compiled, steps in which something was, what a reader should know about them).
 
-    Where nobody said what a step is, it goes from one call of the network that took longest to the next.
+    Where nobody said what a step is, it goes from one call of the network that took longest to the next. A call begins
+    when the device is done with the one before, for which `Recorder` waits, so that a step holds its own work alone.
     """
     notes = []
     steps = list(recording.steps)
@@ -40,12 +41,6 @@ def find(recording: "Recording", compiling: list[Span]) -> tuple[list[Span], lis
         clean = steps
     elif len(clean) > 2 and not recording.steps:
         middle = statistics.median(end - start for start, end in clean)
-        if clean[-1] == steps[-1] and clean[-1][1] - clean[-1][0] > 3 * middle:
-            # the calls came back before their work was done, and the last one holds what was still waiting
-            begin, width = clean[0][0], (clean[-1][1] - clean[0][0]) / len(clean)
-            clean = [(int(begin + at * width), int(begin + (at + 1) * width)) for at in range(len(clean))]
-            middle = width
-            notes.append("The calls returned before their work was done: each step is told as the mean.")
         # between two epochs an evaluation or a callback may stand: such a gap is no step, but a dataset's is
         waits = shares.union(recording.waits)
         kept = [

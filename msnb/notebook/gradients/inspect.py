@@ -9,7 +9,7 @@ import numpy as np
 
 from msnb import log, nn
 from msnb.common.progress import Wait, Work
-from msnb.core import compile
+from msnb.core import compile, random
 from msnb.core.grad import numbers, value_and_grad
 from msnb.core.identity import Identity
 from msnb.core.tensor import Tensor
@@ -40,7 +40,8 @@ def inspect_gradients(
 ) -> GradientView:
     """Run a few training steps of a network and look at every gradient on the way.
 
-    The network is left as it was found: Parameters, an optimizer's state and the training flag are put back.
+    The network is left as it was found: Parameters, an optimizer's state, the training flag and the stream of random
+    numbers are put back.
 
     Args:
         net (Cell): the network; it returns what `loss` takes, or the loss itself where `loss` is None. A Cell that
@@ -81,7 +82,7 @@ def inspect_gradients(
     monitor.room = _ROOM
     monitor.recording.tells = False  # the view does
     _hold_alone(monitor.recording)
-    with _put_back(net, optimizer):
+    with _put_back(net, optimizer), random.undisturbed():
         step = _step_of(net, loss, optimizer)
         with monitor:
             batches = _batches(data, steps)

@@ -25,10 +25,11 @@ text{font:12px system-ui,Segoe UI,Roboto,Helvetica,Arial,sans-serif}.small{font-
 def to_svg(recording: Any, findings: Any) -> str:
     """A recording as an SVG document."""
     steps, parts, y = recording.steps, [], 26
-    if not steps:
+    if not steps and not findings:
         return _document(['<text class="ink" x="16" y="30">No gradients recorded yet.</text>'], 50)
     losses = [s.loss for s in steps if s.loss is not None]
-    title = f"Gradients, steps {steps[0].number} to {steps[-1].number} ({recording.mode})"
+    span = f"steps {steps[0].number} to {steps[-1].number}" if steps else "no steps"
+    title = f"Gradients, {span} ({recording.mode})"
     if losses:
         title += f", loss {losses[0]:.4g} → {losses[-1]:.4g}"
     parts.append(f'<text class="ink head" x="16" y="{y}">{escape(title)}</text>')
@@ -47,7 +48,7 @@ def to_svg(recording: Any, findings: Any) -> str:
             f'<text class="good" x="16" y="{y}">✔</text>'
             f'<text class="ink" x="34" y="{y}">Nothing wrong was found.</text>'
         )
-    rows = recording.rows("parameter")
+    rows = recording.rows("parameter") if steps else []
     weights = [r for r in rows if len(r.shape) > 1 and r.order < 10**6]
     if len(weights) > 1:
         y += 16

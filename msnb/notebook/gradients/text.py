@@ -15,7 +15,7 @@ def to_text(recording: Any, findings: Any) -> str:
     """A recording as text."""
     steps = recording.steps
     if not steps:
-        return "No gradients recorded yet."
+        return "\n".join([f"✖ {finding.text}" for finding in findings] or ["No gradients recorded yet."])
     one = len(steps) == 1
     which = f"step {steps[0].number}" if one else f"steps {steps[0].number} to {steps[-1].number}"
     head = f"Gradients of {which}, {recording.mode} mode"

@@ -251,7 +251,7 @@ class GraphView(Renewed):
     def _weight(self, name):
         """What a Parameter holds now, as HTML."""
         parameter = self._weights.get(name)
-        known = parameter is not None and isinstance(parameter._array, jax.Array)  # one made anew has shapes alone
+        known = parameter is not None and isinstance(parameter._kind, jax.Array)  # one made anew has shapes alone
         return (tensor_html(parameter) if known else None) or "<p>It has no values yet: run the cell.</p>"
 
     def _wanted(self, change):

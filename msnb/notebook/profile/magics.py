@@ -8,6 +8,7 @@ from IPython.core.magic_arguments import argument, magic_arguments
 from IPython.display import display
 
 from msnb.insight.profile import Profile, Recorder, machine, profile
+from msnb.notebook import cell_names
 from msnb.notebook.options import parse
 from msnb.notebook.profile.view import view
 
@@ -72,10 +73,12 @@ class ProfileMagics(Magics):
 
     def _statement(self, text, options):
         shell = self.shell
-        code = shell.transform_cell(text)
-        name = shell.compile.cache(code, shell.execution_count, raw_code=text)
+        number, line = cell_names.running_place()
+        before = "\n" * (line - 1)  # the statement stands at the line of the cell where the magic stands
+        code = before + shell.transform_cell(text)
+        name = shell.compile.cache(code, number, raw_code=text)
         try:
-            run = compile(code.strip(), name, "eval")
+            run = compile(before + code.strip(), name, "eval")
         except SyntaxError:
             try:
                 run = compile(code, name, "exec")
@@ -91,10 +94,13 @@ class ProfileMagics(Magics):
 
     def _cell(self, text):
         machine()
+        number, counter = cell_names.running_place()[0], self.shell.execution_count
         recorder = Recorder().start()
         try:
+            self.shell.execution_count = number  # what runs within it belongs to this cell
             result = self.shell.run_cell(text)
         finally:
+            self.shell.execution_count = counter
             recording = recorder.stop()
         if not result.success:  # its error has been shown; half a recording says nothing
             return None

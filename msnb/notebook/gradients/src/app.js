@@ -162,8 +162,9 @@ export class App {
     const { data } = this;
     if (!data.findings.length)
       return (
-        `<div class="finding fine" role="listitem"><span class="mark">✔</span><span>` +
-        `${data.steps.length ? "Nothing wrong was found." : "No gradients recorded yet."}</span></div>`
+        `<div class="finding ${data.steps.length ? "fine" : ""}" role="listitem">` +
+        `<span class="mark">${data.steps.length ? "✔" : "–"}</span>` +
+        `<span>${data.steps.length ? "Nothing wrong was found." : "No gradients recorded yet."}</span></div>`
       );
     return data.findings
       .map(
