@@ -9,11 +9,11 @@ from typing import Any
 from IPython import get_ipython
 from IPython.display import HTML, display
 
-import msnb
+from msnb._version import __version__
 from msnb.notebook.html import framed
-from msnb.notebook.magic_help import MagicTable, list_magics
+from msnb.notebook.magic_help import MagicTable, list_magics, mark_code
 
-_PACKAGE = Path(msnb.__file__).parent
+_PACKAGE = Path(__file__).parents[1]
 _FOLDERS = (_PACKAGE.parent / "notebooks", _PACKAGE / "_data")
 # in the panes of a graph; `?` shows them there
 _KEYS = (
@@ -68,10 +68,9 @@ def _title(path):
 
 def own_functions() -> dict[str, str]:
     """Return the functions that msnb has beyond MindSpore: {name: what it does, in a sentence}."""
-    modules = {
-        **msnb._VIEWS,
-        **{name: msnb._LATER[name] for name in ("inspect_gradients", "GradientMonitor", "to_source")},
-    }
+    msnb = sys.modules["msnb"]  # which stands above this module
+    further = ("inspect_gradients", "GradientMonitor", "to_source", "load_onnx", "custom_operator", "pallas_operator")
+    modules = {**msnb._VIEWS, **{name: msnb._LATER[name] for name in further}}
     functions = {}
     for name, module in modules.items():
         doc = getattr(import_module(module), name).__doc__ or ""
@@ -80,7 +79,7 @@ def own_functions() -> dict[str, str]:
 
 
 def _rows(pairs):
-    return "".join(f"<tr><th scope=row>{left}</th><td>{escape(right)}</td></tr>" for left, right in pairs)
+    return "".join(f"<tr><th scope=row>{left}</th><td>{mark_code(right)}</td></tr>" for left, right in pairs)
 
 
 def page() -> str:
@@ -97,7 +96,7 @@ def page() -> str:
     magics = MagicTable(list_magics(get_ipython()), "")._repr_html_()
     keys = [(f"<kbd>{escape(key)}</kbd>", text) for key, text in _KEYS]
     return framed(
-        f'{_STYLE}<div class="help-page"><h1>msnb {escape(msnb.__version__)}</h1>'
+        f'{_STYLE}<div class="help-page"><h1>msnb {escape(__version__)}</h1>'
         "<p>Begin a notebook with <code>%load_ext msnb</code>, and a cell of a MindSpore program with "
         "<code>%%mindspore</code>.</p>"
         f"<h2>Tutorials</h2><p>A click opens a copy of your own.</p><table>{_rows(links)}</table>"

@@ -11,7 +11,6 @@ from typing import Any
 from IPython import get_ipython
 from IPython.display import HTML, display
 
-import msnb
 from msnb import context
 from msnb._version import __version__
 from msnb.core import compile
@@ -19,7 +18,7 @@ from msnb.core._jax_private import live_arrays
 from msnb.core.errors import dtype_name
 from msnb.nn.cell import Cell
 from msnb.notebook import cell_names
-from msnb.notebook.graph import live
+from msnb.notebook.graph import live, view
 from msnb.notebook.help_page import read_tutorial
 from msnb.notebook.net_html import numbers_of
 
@@ -179,11 +178,16 @@ def _file_of(cell):
 
 def show_file(path: str) -> None:
     """Display what `msnb.view` shows of a model or a checkpoint, in the form that needs no widget: a tab has none.
+    Of a file that is damaged, say so.
 
     Args:
         path (str): The file.
     """
-    shown = msnb.view(path)
+    try:
+        shown = view(path)
+    except (ValueError, TypeError, RuntimeError, OSError) as error:
+        print(f"{path} cannot be shown: {error}")
+        return
     bundle = getattr(shown, "_repr_mimebundle_", None)
     display(HTML(bundle()[0]["text/html"] if bundle else shown._repr_html_()))
 

@@ -90,12 +90,12 @@ class MagicTable:
     def _repr_html_(self) -> str:
         rows = []
         for magic in self.magics:
-            rows.append(f"<tr><th scope=row><b>{escape(magic.name)}</b></th><td>{_inline(magic.summary)}</td></tr>")
+            rows.append(f"<tr><th scope=row><b>{escape(magic.name)}</b></th><td>{mark_code(magic.summary)}</td></tr>")
             rows += [
-                f'<tr class="option"><th scope=row>{escape(option.names)}</th><td>{_inline(option.purpose)}</td></tr>'
+                f'<tr class="option"><th scope=row>{escape(option.names)}</th><td>{mark_code(option.purpose)}</td></tr>'
                 for option in magic.options
             ]
-        note = f'<div class="note">{_inline(self.note)}</div>'
+        note = f'<div class="note">{mark_code(self.note)}</div>'
         return framed(f'{_STYLE}<table class="help">{"".join(rows)}</table>{note}', "magics of msnb")
 
 
@@ -107,9 +107,9 @@ _STYLE = (
 )
 
 
-def _inline(text):
-    """Text with what stands between backquotes as code."""
-    pieces = escape(text).split("`")
+def mark_code(text: str) -> str:
+    """Return text as HTML, with what stands between backquotes as code."""
+    pieces = escape(text).replace("``", "`").split("`")
     return "".join(f"<code>{piece}</code>" if place % 2 else piece for place, piece in enumerate(pieces))
 
 

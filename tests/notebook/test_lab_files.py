@@ -51,7 +51,7 @@ def test_a_double_click_shows_a_file_and_help_is_found(page, tmp_path):
         picture(page, f"file-{name}", tmp_path, docs=False)
         close_tab(page)
     open_file(page, "broken.onnx")
-    page.wait_for_selector('.msnb-Tab:visible :text("broken.onnx")')
+    page.wait_for_selector('.msnb-Tab:visible :text("broken.onnx cannot be shown: ")')
     picture(page, "file-broken", tmp_path, docs=False)
     close_tab(page)
     until(page, lambda: kernels(page) == [])  # each went with its tab
@@ -60,6 +60,9 @@ def test_a_double_click_shows_a_file_and_help_is_found(page, tmp_path):
     page.locator('.jp-LauncherCard:has-text("Tutorials, magics, keys")').click()
     page.wait_for_selector('.msnb-Tab:visible :text("%ms_profile")')
     picture(page, "help", tmp_path, docs=False)
+    page.evaluate("() => jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
+    page.wait_for_selector("body[data-jp-theme-light=false]")
+    picture(page, "help-dark", tmp_path, docs=False)
     page.locator('.msnb-Tab:visible a:has-text("01_quick_start")').click()
     page.wait_for_selector(".jp-NotebookPanel:visible .jp-RenderedMarkdown h1")
     menu(page, "Help", "msnb: tutorials, magics, keys")
