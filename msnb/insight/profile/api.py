@@ -61,13 +61,13 @@ def profile(net: Callable[..., Any], *inputs: Any, steps: int = 10, warm_up: int
     machine()
     name = getattr(net, "__name__", type(net).__name__)
     recorder = Recorder(steps=10 * steps, kernels=False, repeated=True).start()
-    repeats, several = 0, False
+    repeats = several = 0
     try:
         for number in range(max(1, warm_up)):
             with Wait("profiling: compiling the first step") if number == 0 else nullcontext():
                 _step(recorder, net, inputs)
             repeats += 1
-            if number == 0 and (several := takes_steps(recorder.recording)):
+            if number == 0 and (several := count_steps(recorder.recording)):
                 break
             recorder.trace_no_repeats()
         if not several:
@@ -83,10 +83,9 @@ def profile(net: Callable[..., Any], *inputs: Any, steps: int = 10, warm_up: int
         recording.steps.clear()
     made = Profile(recording, name)
     if several:
-        count = len(made.steps) + len(made.first)
         made.notes.append(
-            f"It takes {count} steps itself, so it ran once: a step is one of them. Its Parameters are as "
-            "one run leaves them."
+            f"It takes {several} steps itself, so it ran once: a step is one of them. Its Parameters are as one run "
+            "leaves them."
         )
     elif any(_writes(program) for program in recording.programs):
         made.notes.append(f"It ran {repeats} times, and its Parameters have moved as many steps.")
@@ -95,18 +94,24 @@ def profile(net: Callable[..., Any], *inputs: Any, steps: int = 10, warm_up: int
     return made
 
 
-def takes_steps(recording: Recording) -> bool:
-    """Whether what ran is a loop of steps, such as `Model.train`: it called twice what trains or evaluates.
+def count_steps(recording: Recording) -> int:
+    """The number of steps that a loop such as `Model.train` has taken: how often it called what trains or evaluates.
 
     Args:
         recording (Recording): of one run.
+
+    Returns:
+        int, 0 where nothing of the kind was called twice: the run is itself a step.
     """
     counts = collections.Counter(id(net) for net, _, _ in recording.calls)
     training = {id(program.root()) for program in recording.programs if _writes(program)}
-    return any(
-        counts[id(net)] > 1 and (isinstance(net, (TrainOneStepCell, WithEvalCell, Optimizer)) or id(net) in training)
+    found = [
+        counts[id(net)]
         for net, _, _ in recording.calls
-    )
+        if isinstance(net, (TrainOneStepCell, WithEvalCell, Optimizer)) or id(net) in training
+    ]
+    most = max(found, default=0)
+    return most if most > 1 else 0
 
 
 def _writes(program):
