@@ -237,6 +237,9 @@ OTHERWISE = {
     ("constant_pad1d", "O2"): "2.7.1 pads where it cuts at this level, and at no other",
     ("constant_pad1d", "O3"): "likewise",
     ("constant_pad3d", "O3"): "likewise",
+    ("multi_field_max", "float16"): "2.7.1 gives the least number of float16",
+    ("multi_field_max", "O2"): "likewise",
+    ("multi_field_max", "O3"): "likewise",
 }
 
 
