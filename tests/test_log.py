@@ -106,3 +106,12 @@ def test_a_function_that_is_to_warn_once_for_a_key_warns_once(capsys):
         True,
     ]
     assert said.count("is broken") == 3
+
+
+def test_what_msnb_says_is_short_on_the_screen_unless_a_program_reads_mindspores_log(monkeypatch, capsys):
+    log.once("This has no effect.")
+    assert re.fullmatch(r"WARNING msnb: This has no effect\.( \[.*\])?", capsys.readouterr().err.strip())
+    log._reset()
+    monkeypatch.setenv("GLOG_v", "2")
+    log.once("This has no effect, either.")
+    assert capsys.readouterr().err.startswith("[WARNING] ME(")

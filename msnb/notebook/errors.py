@@ -4,16 +4,23 @@ Only what is displayed is shortened. The exception keeps all its frames; `%ms_tr
 """
 
 import contextlib
+import difflib
 import functools
+import linecache
+import re
 import sys
 import types
 from typing import Any
 
-from msnb import alias
+from msnb import alias, nn
 from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
 from msnb.insight.short_traceback import concerns, is_library, shortened, told_inside
 
+_NOT_CALLABLE = re.compile(r"'(\w+)' object is not callable")
+_ATTRIBUTES = {"int": ("size", "ndim", "itemsize", "nbytes"), "tuple": ("shape", "strides")} | dict.fromkeys(
+    ("Float", "Int", "UInt", "Bool", "BFloat", "Complex"), ("dtype",)
+)  # type -> the attributes of a Tensor that are of it
 _state = types.SimpleNamespace(last=None)
 
 
@@ -48,9 +55,39 @@ def hint(error: BaseException) -> str | None:
     if isinstance(error, AttributeError) and isinstance(asked, (bool, int, float, list, tuple)):
         if hasattr(Tensor, name) and concerns(error, error.__traceback__):
             return f"A Tensor is meant there, but got {describe(asked)}: Tensor(...) makes one of it."
+    if isinstance(error, AttributeError) and isinstance(asked, (Tensor, nn.Cell)) and not name.startswith("_"):
+        return _similar_name(error, name, asked)
+    if isinstance(error, TypeError):
+        return _called_attribute(error)
     if isinstance(error, AttributeError) and isinstance(asked, types.ModuleType):
         if asked.__name__.startswith("msnb.") and str(error).startswith(("module 'msnb.", "module 'mindspore.")):
             return alias.missing(f"mindspore{asked.__name__[4:]}.{name}")
+    return None
+
+
+def _similar_name(error, name, asked):
+    """Python suggests names in a terminal; IPython does not."""
+    if not str(error).endswith(f"no attribute '{name}'"):
+        return None  # its sentence says already what to write
+    own = (*getattr(asked, "_cells", ()), *getattr(asked, "_params", ()))  # layers and Parameters
+    names = [one for one in {*dir(asked), *own} if one[0] != "_"]
+    similar = difflib.get_close_matches(name, names, 1, 0.76)
+    return f"Did you mean '{similar[0]}'?" if similar else None
+
+
+def _called_attribute(error):
+    """The attributes of a Tensor that torch has as methods."""
+    called = _NOT_CALLABLE.fullmatch(str(error))
+    entry = error.__traceback__
+    if not called or entry is None:
+        return None
+    while entry.tb_next is not None:
+        entry = entry.tb_next
+    line = linecache.getline(entry.tb_frame.f_code.co_filename, entry.tb_lineno)
+    for name in _ATTRIBUTES.get(called[1], ()):
+        if re.search(rf"\.{name}\s*\(", line):
+            further = ", and x.shape[0] for the length of one dimension" if name in ("size", "shape") else ""
+            return f"'{name}' of a Tensor is an attribute, no method: write x.{name}{further}."
     return None
 
 

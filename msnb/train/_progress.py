@@ -59,7 +59,10 @@ class Progress:
     def __exit__(self, kind, error, trace):
         if isinstance(error, KeyboardInterrupt):
             self._take(self._watch.look())
-            self._leave(self._stopped())
+            stopped = self._stopped()
+            if not error.args:
+                error.args = (stopped,)  # else the traceback that is shown ends with an empty "KeyboardInterrupt:"
+            self._leave(stopped)
         elif error is not None:
             self._leave(f"ended by {kind.__name__} in {self._at_epoch()}, after step {self.done:,}")
 

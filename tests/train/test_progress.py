@@ -74,7 +74,7 @@ def test_a_terminal_shows_one_line_which_the_summary_ends(terminal, make_model, 
 def test_a_warning_in_the_midst_has_a_row_of_its_own(terminal, make_model, batches):
     make_model(rate=1e20).train(2, batches())
     warning, summary, _ = terminal.rows
-    assert warning.startswith("[WARNING]") and "The loss is not finite (nan) in step" in warning
+    assert warning.startswith("WARNING msnb: ") and "The loss is not finite (nan) in step" in warning
     assert summary.startswith("2 epochs, 8 steps in") and summary.endswith("loss nan")
 
 
@@ -190,11 +190,12 @@ class Interrupt(Callback):
 @pytest.mark.parametrize("drawn", [True, False])
 def test_stop_says_where_training_is(drawn, terminal, monkeypatch, make_model, batches):
     monkeypatch.setattr(Screen, "isatty", lambda self: drawn)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt) as caught:
         make_model().train(400, batches(steps=2), callbacks=[Interrupt()])
     sentence = r"stopped in epoch 2 of 400, step 3(, loss [\d.e-]+)?; the weights are those of step 3"
+    assert re.fullmatch(sentence, str(caught.value))  # so that what ends the traceback is not empty
     assert re.search(sentence + ("$" if drawn else r"\.$"), terminal.rows[0])
-    assert terminal.rows[0].startswith("stopped" if drawn else "[WARNING]") and terminal.rows[1:] == [""]
+    assert terminal.rows[0].startswith("stopped" if drawn else "WARNING msnb: ") and terminal.rows[1:] == [""]
 
 
 def test_an_error_ends_the_line_and_the_next_training_has_one_again(terminal, make_model, batches):
