@@ -75,6 +75,7 @@ class ClusterMagics(Magics):
             view = self._client[:]
             view.block = True
             view.activate()
+            get_ipython().magics_manager.registry["ParallelMagics"].progress_after_seconds = -1  # nor one of `%%px`
             coordinator = f"localhost:{free_port()}"
             said = [variables_of(rank, number, range(number), coordinator) for rank in range(number)]
             told = [

@@ -1,6 +1,7 @@
 """The page "msnb: tutorials, magics, keys" of JupyterLab: where to begin, what to type, what to press."""
 
 import json
+import sys
 from html import escape
 from importlib import import_module
 from pathlib import Path

@@ -10,6 +10,7 @@ import binascii
 import copy
 import functools
 import hashlib
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -234,13 +235,15 @@ def _plain_output(output):
         if name in data and isinstance(settings, dict):
             sizes = {key: _number_or_none(settings.get(key)) for key in ("width", "height")}
             metadata[name] = {key: size for key, size in sizes.items() if size is not None}
+    if not data:
+        return None
     node = NotebookNode(output_type=kind, data=NotebookNode(data), metadata=NotebookNode(metadata))
     if kind == "execute_result":
         node.execution_count = _number_or_none(output.get("execution_count"))
     return node
 
 
-def _plain_cell(cell):
+def _plain_cell(cell, number):
     kind = cell.get("cell_type")
     if kind not in ("code", "markdown", "raw"):
         return None
@@ -251,8 +254,7 @@ def _plain_cell(cell):
     if isinstance(mimetype, str):
         metadata.raw_mimetype = mimetype
     node = NotebookNode(cell_type=kind, metadata=metadata, source=str(cell.get("source", "")))
-    if _WORD.fullmatch(str(cell.get("id", ""))):
-        node.id = cell.id
+    node.id = cell.id if _WORD.fullmatch(str(cell.get("id", ""))) else f"cell-{number}"
     if kind == "code":
         node.execution_count = _number_or_none(cell.get("execution_count"))
         node.outputs = [output for output in map(_plain_output, cell.get("outputs", ())) if output is not None]
@@ -269,7 +271,7 @@ def _plain_notebook(notebook):
         nbformat=4,
         nbformat_minor=5,
         metadata=NotebookNode(language_info=NotebookNode(name="python", pygments_lexer=lexer)),
-        cells=[cell for cell in map(_plain_cell, notebook.cells) if cell is not None],
+        cells=[cell for cell in map(_plain_cell, notebook.cells, itertools.count()) if cell is not None],
     )
 
 

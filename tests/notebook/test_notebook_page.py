@@ -98,10 +98,18 @@ HOSTILE = {
 }
 
 
+def book_of(*cells):
+    """A notebook, valid or not."""
+    notebook = new_notebook()
+    notebook.cells = list(cells)
+    return notebook
+
+
 def hostile_notebook():
     cells = [new_markdown_cell("# A title"), *(make() for make in HOSTILE.values())]
     language = {"name": SCRIPT, "pygments_lexer": SCRIPT}
-    notebook = new_notebook(cells=cells, metadata={"title": f"</title>{SCRIPT}", "language_info": language})
+    notebook = book_of(*cells)
+    notebook.metadata.update(title=f"</title>{SCRIPT}", language_info=language)
     return notebook
 
 
@@ -121,7 +129,7 @@ def shown(browser, text, folder, ready="body"):
 
 @pytest.mark.parametrize("what", HOSTILE)
 def test_nothing_hostile_is_in_the_page(what):
-    soup = bs4.BeautifulSoup(notebook_page.to_html(new_notebook(cells=[HOSTILE[what]()])), "html.parser")
+    soup = bs4.BeautifulSoup(notebook_page.to_html(book_of(HOSTILE[what]())), "html.parser")
     assert not [tag for tag in soup.find_all(["script", "style"]) if "evil" in tag.text]
     assert not [tag for tag in soup.find_all(True) if any("evil" in str(value) for value in tag.attrs.values())]
     assert not soup.find_all(["iframe", "object", "embed"])
@@ -155,7 +163,7 @@ def test_what_is_left_of_ordinary_outputs():
         new_markdown_cell(markdown),
         code,
     ]
-    text = notebook_page.to_html(new_notebook(cells=cells))
+    text = notebook_page.to_html(book_of(*cells))
     for piece in (
         '<td style="color: blue;">1</td>',
         'src="data:image/png;base64,AAAA"',
@@ -173,7 +181,7 @@ def test_what_is_left_of_ordinary_outputs():
 def test_a_view_of_msnb_lives_in_the_page(browser, tmp_path, network):
     net, x = network
     data, _ = view(net, x)._repr_mimebundle_()
-    text = notebook_page.to_html(new_notebook(cells=[new_code_cell("1", outputs=[html_output(data["text/html"])])]))
+    text = notebook_page.to_html(book_of(of_output(data["text/html"])))
     window, shown_page = shown(browser, text, tmp_path, ".msnb-view.live")
     frame = shown_page.frames[1]
     frame.wait_for_selector('[aria-label^="MatMul"]', state="attached")
@@ -190,7 +198,7 @@ def test_formulas_are_set_without_a_script(browser, tmp_path):
         ),
         new_markdown_cell("$\\frac{$ stays"),
     ]
-    text = notebook_page.to_html(new_notebook(cells=cells))
+    text = notebook_page.to_html(book_of(*cells))
     window, shown_page = shown(browser, text, tmp_path, "math")
     assert shown_page.locator("math").count() == 3
     assert shown_page.locator("math[display=block] mfrac msqrt").count() == 1
