@@ -523,7 +523,7 @@ def test_the_table_is_used_where_arguments_agree():
     }
     assert all(isinstance(told, str) and told.count("|") == 1 for told in FUNCTIONS.values())
     softmax = forms[ops.Softmax]
-    assert isinstance(softmax, Function) and softmax.back([1.5, (0,)])["axis"] == (0,)
+    assert isinstance(softmax, Function) and softmax.read_arguments([1.5, (0,)])["axis"] == (0,)
 
 
 def test_reader_and_writer_are_each_others_inverse_for_graphs_with_control_flow(networks):

@@ -33,7 +33,7 @@ def graph_mode():
 @pytest.fixture
 def taken_for_sound(monkeypatch):
     """A file is not looked at, in a process of its own, before it is read."""
-    monkeypatch.setattr(stablehlo, "_look_at", lambda file, data: None)
+    monkeypatch.setattr(stablehlo, "_check_in_subprocess", lambda file, data: None)
 
 
 @pytest.fixture(scope="module")
@@ -129,8 +129,8 @@ def test_what_is_no_artefact_is_refused(artefact, tmp_path):
 
 def test_what_was_found_sound_is_not_looked_at_again_and_what_has_changed_is(artefact, tmp_path, monkeypatch):
     looked, file = [], str(tmp_path / "net.stablehlo")
-    monkeypatch.setattr(stablehlo, "_sound", set())
-    monkeypatch.setattr(stablehlo, "_look_at", lambda file, data: looked.append(data))
+    monkeypatch.setattr(stablehlo, "_checked_digests", set())
+    monkeypatch.setattr(stablehlo, "_check_in_subprocess", lambda file, data: looked.append(data))
     for path in (artefact[1], artefact[1]):
         ms.load_stablehlo(path)
     for layer in (nn.ReLU(), nn.Sigmoid()):
