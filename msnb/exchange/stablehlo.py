@@ -111,7 +111,7 @@ def _bind_weights(program: "Program", numbers: dict[int, float]) -> Any:
 
     def fn(*arrays):
         remaining = iter(arrays)
-        flat_args = [numbers[place] if place in numbers else next(remaining) for place in range(count)]
+        flat_args = [numbers[index] if index in numbers else next(remaining) for index in range(count)]
         outs = iter(eval_jaxpr(jaxpr, program.jaxpr.consts, *weights, *flat_args))
         return tuple(
             [next(outs) if constant is None else jax.numpy.asarray(constant[0]) for constant in program.static]
