@@ -26,7 +26,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests" / "exchange"), str(ROOT / "tests" / "exchange" / "onnx")]
 
-from damage import mutated  # noqa: E402
+from damage import mutate  # noqa: E402
 
 import msnb as ms  # noqa: E402
 from msnb import ir  # noqa: E402
@@ -46,10 +46,10 @@ def seeds(kind, folder):
         for path in sorted((ROOT / "tests" / "golden" / "mindir").glob("*.mindir")):
             (folder / path.name).write_bytes(path.read_bytes())
         return
-    from test_networks import NETWORKS, made
+    from test_networks import NETWORKS, build
 
     for name in NETWORKS:
-        data = protobuf.encode(onnx.SCHEMA, "Model", made(name)[2])
+        data = protobuf.encode(onnx.SCHEMA, "Model", build(name)[2])
         (folder / f"{name.replace(' ', '_')}.onnx").write_bytes(data)
     if importlib.util.find_spec("onnx"):
         from onnx.backend.test.case.node import collect_testcases
@@ -83,7 +83,7 @@ def opened(path, kind):
 def damaged(seed, rng, kind):
     """The bytes of a damaged file."""
     if kind != "events":
-        return mutated(seed.read_bytes(), rng, SCHEMAS[kind])
+        return mutate(seed.read_bytes(), rng, SCHEMAS[kind])
     payloads = [payload for payload, _ in event_records.records(seed)]
     chosen = rng.randrange(len(payloads))
     changed = bytearray(payloads[chosen])

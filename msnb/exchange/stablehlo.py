@@ -109,10 +109,12 @@ def _bind_weights(program: "Program", numbers: dict[int, float]) -> Any:
     jaxpr = without_prints(program.jaxpr.jaxpr)  # an artefact cannot call Python
 
     def fn(*arrays):
-        left = iter(arrays)
-        given = [numbers[place] if place in numbers else next(left) for place in range(count)]
-        outs = iter(eval_jaxpr(jaxpr, program.jaxpr.consts, *weights, *given))
-        return tuple([next(outs) if known is None else jax.numpy.asarray(known[0]) for known in program.static])
+        remaining = iter(arrays)
+        flat_args = [numbers[index] if index in numbers else next(remaining) for index in range(count)]
+        outs = iter(eval_jaxpr(jaxpr, program.jaxpr.consts, *weights, *flat_args))
+        return tuple(
+            [next(outs) if constant is None else jax.numpy.asarray(constant[0]) for constant in program.static]
+        )
 
     fn.__name__ = fn.__qualname__ = program.name if program.name.isidentifier() else "main"
     if all(map(str.isidentifier, names)) and len(set(names)) == len(names):

@@ -139,7 +139,7 @@ def empty_cache() -> None:
     log.once("empty_cache() has no effect: XLA's allocator keeps its memory (XLA_PYTHON_CLIENT_ALLOCATOR=platform).")
 
 
-def _log_peak_is_kept(name):
+def _log_unresettable_peak(name):
     log.once(f"{name}() has no effect: JAX counts the most memory since Python started.")
 
 
@@ -153,7 +153,7 @@ def reset_peak_memory_stats(device_target: str | None = None) -> None:
         ValueError: If there is no such device.
     """
     context.device(device_target)
-    _log_peak_is_kept("reset_peak_memory_stats")
+    _log_unresettable_peak("reset_peak_memory_stats")
 
 
 def reset_max_memory_reserved(device_target: str | None = None) -> None:
@@ -164,7 +164,7 @@ def reset_max_memory_reserved(device_target: str | None = None) -> None:
         device_target (str): See `memory_stats`. Default: None.
     """
     context.device(device_target)
-    _log_peak_is_kept("reset_max_memory_reserved")
+    _log_unresettable_peak("reset_max_memory_reserved")
 
 
 def reset_max_memory_allocated(device_target: str | None = None) -> None:
@@ -175,4 +175,4 @@ def reset_max_memory_allocated(device_target: str | None = None) -> None:
         device_target (str): See `memory_stats`. Default: None.
     """
     context.device(device_target)
-    _log_peak_is_kept("reset_max_memory_allocated")
+    _log_unresettable_peak("reset_max_memory_allocated")

@@ -1,4 +1,4 @@
-"""The network of integers gives what the trained one simulates, up to the last rounding."""
+"""The integer network computes the results of the simulation, up to the last rounding."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ _random = np.random.default_rng(11)
 
 
 class Net(nn.Cell):
-    """Convolutions in a list, and pooling; with a sum of two ways if wanted."""
+    """Convolutions in a list, and pooling; optionally with a sum of two branches."""
 
     def __init__(self, has_sum=False):
         super().__init__()
@@ -38,16 +38,16 @@ class Net(nn.Cell):
         return self.fc(self.flatten(self.add(x, self.side(x)) if self.has_sum else x))
 
 
-def _x(n=8):
+def _random_input(n=8):
     return Tensor(np.clip(_random.normal(size=(n, 1, 6, 6)), -3, 3).astype(np.float32))
 
 
-def _trained(net):
-    """With other Parameters, and with ranges and statistics that have seen some batches."""
+def _with_statistics(net):
+    """Change the Parameters of a network and run some batches, so that it has ranges and statistics."""
     for p in net.trainable_params():
         p.set_data(Tensor((0.3 * _random.normal(size=p.shape) + 0.05).astype(np.float32)))
     net.set_train()
-    x = _x()
+    x = _random_input()
     for _ in range(20):
         net(x)
     return net.set_train(False), x
@@ -62,8 +62,8 @@ def _trained(net):
         {"quant_dtype": ms.compression.common.QuantDtype.INT4},
     ],
 )
-def test_integers_compute_what_was_simulated(how):
-    net, x = _trained(_AddFakeQuantInput(QuantizationAwareTraining(**how).quantize(Net())))
+def test_integer_network_agrees_with_simulation(how):
+    net, x = _with_statistics(_AddFakeQuantInput(QuantizationAwareTraining(**how).quantize(Net())))
     want = net(x).asnumpy()
     deployed = ExportToQuantInferNetwork(net, 0, 1.0, x).run()
     observer = net.network.fc.activation.fake_quant_act
@@ -79,9 +79,9 @@ def test_integers_compute_what_was_simulated(how):
     np.testing.assert_array_equal(net(x).asnumpy(), want)  # the trained network is as it was
 
 
-def test_the_table_says_whose_range_each_layer_gets():
+def test_table_maps_layers_to_observers():
     net = QuantizationAwareTraining().quantize(Net(has_sum=True))
-    export = ExportToQuantInferNetwork(net, 0, 40.0, _x())
+    export = ExportToQuantInferNetwork(net, 0, 40.0, _random_input())
     act = "body.2.activation.fake_quant_act.minq"
     assert export.quant_info_table == {
         "body.0.conv.fake_quant_weight.minq": "input",
@@ -94,7 +94,7 @@ def test_the_table_says_whose_range_each_layer_gets():
     assert deployed.add.operator.name == net.add.subcell.name
 
 
-def test_a_network_built_by_hand_is_converted_too():
+def test_network_built_by_hand_is_converted():
     config = create_quant_config(per_channel=(True, False), symmetric=(True, False))
 
     class Manual(nn.Cell):
@@ -110,14 +110,14 @@ def test_a_network_built_by_hand_is_converted_too():
             x = self.relu(self.conv(x))
             return self.fc(self.flatten(self.sum(x, x)))
 
-    net, x = _trained(Manual())
+    net, x = _with_statistics(Manual())
     deployed = ExportManualQuantNetwork(net, 0, 40.0, x).run()
     assert isinstance(deployed.conv, QuantBlock) and isinstance(deployed.relu, nn.ReLU)
     np.testing.assert_allclose(deployed(x).asnumpy(), net(x).asnumpy(), atol=0.03)
 
 
-def test_for_a_file_the_network_stays_in_floats_and_its_operators_know_the_ranges():
-    net, x = _trained(QuantizationAwareTraining().quantize(Net()))
+def test_mindir_network_has_floats_and_ranges():
+    net, x = _with_statistics(QuantizationAwareTraining().quantize(Net()))
     deployed = ExportToQuantInferNetwork(net, 0, 40.0, x, is_mindir=True).run()
     block = deployed.body[2]
     assert isinstance(block, QuantMindirBlock)
@@ -131,28 +131,30 @@ def test_for_a_file_the_network_stays_in_floats_and_its_operators_know_the_range
     assert deployed(x).shape == (8, 5)
 
 
-def test_a_file_has_the_ranges_where_mindspore_writes_them(tmp_path):
-    net, x = _trained(QuantizationAwareTraining().quantize(Net(has_sum=True)))
+def test_file_has_the_ranges_as_attributes(tmp_path):
+    net, x = _with_statistics(QuantizationAwareTraining().quantize(Net(has_sum=True)))
     path = str(tmp_path / "net.mindir")
     ms.export(net, x, file_name=path, file_format="MINDIR", quant_mode="AUTO", mean=0, std_dev=40.0)
     deployed = ExportToQuantInferNetwork(net, 0, 40.0, x, is_mindir=True).run()
     np.testing.assert_allclose(nn.GraphCell(ms.load(path))(x).asnumpy(), deployed(x).asnumpy(), atol=1e-5)
-    told = {}
+    attributes = {}
     for primitive in ms.load_mindir(path).primitives:
-        told.setdefault(primitive.op_type, []).append({a.name: mindir.value_of(a._fields) for a in primitive.attribute})
-    first = told["Conv2D"][0]
+        attributes.setdefault(primitive.op_type, []).append(
+            {a.name: mindir.value_of(a._fields) for a in primitive.attribute}
+        )
+    first = attributes["Conv2D"][0]
     observer = net.body[0].conv.fake_quant_weight
     np.testing.assert_array_equal(first["filter_maxq"], observer.maxq.asnumpy())
     np.testing.assert_array_equal(first["output_minq"], net.body[0].activation.fake_quant_act.minq.asnumpy())
     assert (first["num_bits"], first["symmetric"], first["narrow_range"], first["mean"]) == (8, False, False, 0)
-    assert first["activation_name"] == "ReLU" and "input_maxq" not in first and "std_dev" not in told["Conv2D"][1]
-    np.testing.assert_array_equal(told["Add"][0]["output_maxq"], net.add.fake_quant_act.maxq.asnumpy())
-    assert told["MatMul"][0]["filter_maxq"].dtype == np.float32
+    assert first["activation_name"] == "ReLU" and "input_maxq" not in first and "std_dev" not in attributes["Conv2D"][1]
+    np.testing.assert_array_equal(attributes["Add"][0]["output_maxq"], net.add.fake_quant_act.maxq.asnumpy())
+    assert attributes["MatMul"][0]["filter_maxq"].dtype == np.float32
 
 
-def test_what_cannot_be_is_refused():
+def test_invalid_arguments_raise():
     net = QuantizationAwareTraining().quantize(Net())
     with pytest.raises(TypeError, match="network"):
-        ExportToQuantInferNetwork(3, 0, 1.0, _x())
+        ExportToQuantInferNetwork(3, 0, 1.0, _random_input())
     with pytest.raises(ValueError, match="std_dev"):
-        ExportToQuantInferNetwork(net, 0, 0.0, _x())
+        ExportToQuantInferNetwork(net, 0, 0.0, _random_input())

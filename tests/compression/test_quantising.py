@@ -1,4 +1,4 @@
-"""A float network becomes a quantised one: what is converted, what stays, and under which names."""
+"""Conversion of a float network to a quantised one: converted layers, kept Parameters, and names."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ class Net(nn.Cell):
 X = Tensor(_random.normal(size=(5, 1, 4, 4)).astype(np.float32))
 
 
-def _types(net):
+def _layer_types(net):
     return net.first.conv.cls_name, net.rest[0].conv.cls_name, net.fc.dense.cls_name
 
 
@@ -50,20 +50,20 @@ def _types(net):
         ({"bn_fold": False}, "Conv2dBnWithoutFoldQuant"),
     ],
 )
-def test_blocks_become_quantised_layers_that_keep_their_parameters(how, kind):
+def test_blocks_are_converted_and_keep_their_parameters(how, kind):
     net = Net()
     before = {p.name: p for p in net.get_parameters()}
     first, norm = net.first.conv.weight, net.first.batchnorm.gamma
-    made = QuantizationAwareTraining(**how).quantize(net)
-    assert made is net and _types(net) == (kind, kind, "DenseQuant")
+    quantised = QuantizationAwareTraining(**how).quantize(net)
+    assert quantised is net and _layer_types(net) == (kind, kind, "DenseQuant")
     holder = net.first.conv.batchnorm if kind.endswith("WithoutFoldQuant") else net.first.conv
     assert net.first.conv.weight is first and holder.gamma is norm
-    kept = {id(p) for p in before.values()}
-    assert kept <= {id(p) for p in net.get_parameters()}
+    parameter_ids = {id(p) for p in before.values()}
+    assert parameter_ids <= {id(p) for p in net.get_parameters()}
     assert net(X).shape == (5, 3)
 
 
-def test_the_names_are_those_of_mindspore():
+def test_parameter_names_are_those_of_mindspore():
     net = QuantizationAwareTraining().quantize(Net())
     names = {p.name for p in net.get_parameters()}
     ends = lambda *places: {f"{place}.{end}" for place in places for end in ("minq", "maxq")}
@@ -78,7 +78,7 @@ def test_the_names_are_those_of_mindspore():
     }
 
 
-def test_the_statistics_move_as_fast_as_before():
+def test_momentum_of_statistics_is_kept():
     net, plain = Net(), Net()
     ms.load_param_into_net(plain, net.parameters_dict())
     net = QuantizationAwareTraining().quantize(net).set_train()
@@ -88,7 +88,7 @@ def test_the_statistics_move_as_fast_as_before():
     np.testing.assert_allclose(got, want, rtol=0.02)
 
 
-def test_settings_reach_the_observers_of_weights_and_of_what_flows():
+def test_settings_reach_the_observers():
     quantizer = QuantizationAwareTraining(
         quant_delay=[4, 5],
         quant_dtype=(QuantDtype.INT4, QuantDtype.UINT7),
@@ -107,19 +107,19 @@ def test_settings_reach_the_observers_of_weights_and_of_what_flows():
     assert one.weight().quant_delay == one.activation().quant_delay == 3 and one.activation().symmetric
 
 
-def test_a_result_without_activation_is_quantised_unless_it_is_told_not_to_be():
+def test_result_without_activation_is_quantised_by_default():
     net = QuantizationAwareTraining().quantize(nn.SequentialCell([nn.DenseBnAct(3, 4), nn.DenseBnAct(4, 2)]))
     assert isinstance(net[0].activation.fake_quant_act, FakeQuantWithMinMaxObserver)
     net = QuantizationAwareTraining().quantize(nn.SequentialCell([nn.DenseBnAct(3, 4, after_fake=False)]))
     assert not net[0].has_act
 
 
-def test_a_network_in_training_stays_so_and_one_that_is_a_block_is_converted():
+def test_training_mode_is_kept_and_a_single_block_is_converted():
     assert QuantizationAwareTraining().quantize(nn.DenseBnAct(3, 4).set_train()).dense.fake_quant_weight.training
     assert not QuantizationAwareTraining().quantize(nn.DenseBnAct(3, 4)).dense.fake_quant_weight.training
 
 
-def test_several_operators_of_a_kind_have_ranges_of_their_own_names():
+def test_repeated_operators_have_ranges_with_different_names():
     class Two(nn.Cell):
         def __init__(self):
             super().__init__()
@@ -136,7 +136,7 @@ def test_several_operators_of_a_kind_have_ranges_of_their_own_names():
     assert net(Tensor([2.0], ms.float32)).asnumpy() == pytest.approx([6.0], abs=0.03)  # 8 is beyond the first range
 
 
-def test_an_input_can_be_quantised_too():
+def test_input_can_be_quantised():
     net = _AddFakeQuantInput(QuantizationAwareTraining().quantize(nn.SequentialCell([nn.DenseBnAct(3, 4)])))
     assert net.fake_quant_input.minq.name == "fake_quant_input.minq"
     assert "0.dense.weight" in {p.name for p in net.get_parameters()}
@@ -156,13 +156,13 @@ def test_an_input_can_be_quantised_too():
         (lambda: QuantizationAwareTraining().quantize(nn.DenseBnAct(3, 4, activation="tanh")), ValueError, "ReLU6"),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_sentence(make, error, says):
+def test_invalid_arguments_raise(make, error, says):
     with pytest.raises(error, match=says):
         make()
 
 
 # ---------------------------------------------------------------------- Parameters of a float network
-def test_parameters_are_loaded_by_their_kind_and_order():
+def test_parameters_are_loaded_by_kind_and_order():
     trained, net = Net(), QuantizationAwareTraining(one_conv_fold=False).quantize(Net())
     load_nonquant_param_into_quant_net(net, trained.parameters_dict(), ["step"])
     np.testing.assert_array_equal(net.first.conv.weight.asnumpy(), trained.first.conv.weight.asnumpy())
@@ -170,7 +170,7 @@ def test_parameters_are_loaded_by_their_kind_and_order():
     np.testing.assert_array_equal(net.fc.dense.bias.asnumpy(), trained.fc.dense.bias.asnumpy())
 
 
-def test_what_does_not_match_is_told():
+def test_mismatched_parameters_raise():
     net = QuantizationAwareTraining(one_conv_fold=False).quantize(Net())
     with pytest.raises(ValueError, match="'step' in 'quant_new_params'"):
         load_nonquant_param_into_quant_net(net, Net().parameters_dict())
@@ -183,7 +183,7 @@ def test_what_does_not_match_is_told():
 # ---------------------------------------------------------------------- scales, zero points, integers
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("kind", [np.int8, np.uint8])
-def test_integers_stand_for_the_numbers_that_training_simulated(kind, symmetric):
+def test_integers_represent_the_simulated_numbers(kind, symmetric):
     w = _random.normal(size=(3, 4)).astype(np.float32)
     observer = FakeQuantWithMinMaxObserver(per_channel=True, channel_axis=0, num_channels=3, symmetric=symmetric)
     simulated = observer.set_train()(Tensor(w)).asnumpy()
@@ -196,7 +196,7 @@ def test_integers_stand_for_the_numbers_that_training_simulated(kind, symmetric)
     np.testing.assert_array_equal(low, np.minimum(w.min(1), 0))
 
 
-def test_a_range_of_no_width_has_scale_one():
+def test_range_without_width_has_scale_one():
     scale, zero = quant_utils.cal_quantization_params(np.zeros(2), np.float32([0, 1]), np.int8)
     assert scale[0] == 1 and zero[0] == 0 and scale[1] == pytest.approx(1 / 255) and zero[1] == -128
     with pytest.raises(ValueError, match=r"numpy\.int8"):
@@ -206,7 +206,7 @@ def test_a_range_of_no_width_has_scale_one():
 
 
 @pytest.mark.parametrize("kind", [nn.Conv2dBnFoldQuant, nn.Conv2dBnWithoutFoldQuant])
-def test_a_folded_convolution_is_the_layer_out_of_training(kind):
+def test_folded_convolution_agrees_with_the_layer_in_evaluation(kind):
     net = kind(2, 3, 3, has_bias=True)
     for p in net.get_parameters():
         if p.name != "step" and not p.name.endswith("q"):

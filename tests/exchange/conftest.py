@@ -1,4 +1,4 @@
-"""What the tests of files share."""
+"""Fixtures of the tests of file formats."""
 
 import sys
 
@@ -11,8 +11,8 @@ from msnb import nn, ops
 
 @pytest.fixture(scope="module")
 def networks():
-    """What `mindir_networks.py` has, with msnb as its MindSpore."""
-    before = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == "mindspore"}
+    """Return the networks of `mindir_networks.py`, with msnb in place of MindSpore."""
+    saved_modules = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == "mindspore"}
     sys.modules.update({"mindspore": ms, "mindspore.nn": nn, "mindspore.ops": ops})
     sys.modules.update({"mindspore.common": ms.common, "mindspore.common.initializer": ms.common.initializer})
     sys.path.insert(0, str(GOLDEN))
@@ -24,4 +24,4 @@ def networks():
         sys.path.remove(str(GOLDEN))
         for name in [n for n in sys.modules if n.partition(".")[0] == "mindspore" or n == "mindir_networks"]:
             del sys.modules[name]
-        sys.modules.update(before)
+        sys.modules.update(saved_modules)

@@ -1,4 +1,4 @@
-"""StableHLO artefacts run with `jax.export` alone, come back as Cells, and are opened without running."""
+"""StableHLO artefacts run with `jax.export` alone, load as Cells, and can be shown without running."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ X = np.random.default_rng(0).standard_normal((2, 3, 8, 8)).astype(np.float32)
 
 
 class Net(nn.Cell):
-    """A convolution, which is lowered in another way for each platform, and two results, one of them known."""
+    """A convolution, which is lowered differently for each platform, and two results, one of them constant."""
 
     def __init__(self):
         super().__init__()
@@ -31,21 +31,21 @@ def graph_mode():
 
 
 @pytest.fixture
-def taken_for_sound(monkeypatch):
-    """A file is not looked at, in a process of its own, before it is read."""
-    monkeypatch.setattr(stablehlo, "_look_at", lambda file, data: None)
+def without_file_check(monkeypatch):
+    """Disable the check of files in a subprocess."""
+    monkeypatch.setattr(stablehlo, "_check_in_subprocess", lambda file, data: None)
 
 
 @pytest.fixture(scope="module")
 def artefact(tmp_path_factory):
-    """(network, file)."""
+    """Return a network and its file."""
     context.set_context(mode=context.GRAPH_MODE)
     net, file = Net().set_train(False), tmp_path_factory.mktemp("artefact") / "net.stablehlo"
     stablehlo.write(net, (Tensor(X),), str(file))
     return net, str(file)
 
 
-RUNS_ALONE = """
+RUN_WITHOUT_MSNB = """
 import sys, jax, numpy as np
 called = jax.export.deserialize(bytearray(open(sys.argv[1], "rb").read())).call(np.load(sys.argv[2]))
 assert not [name for name in sys.modules if name.startswith("msnb")]
@@ -53,21 +53,21 @@ np.save(sys.argv[3], called[0])
 """
 
 
-def test_it_runs_with_jax_alone(artefact, tmp_path):
+def test_artefact_runs_with_jax_alone(artefact, tmp_path):
     net, file = artefact
     np.save(tmp_path / "x.npy", X)
-    subprocess.run([sys.executable, "-c", RUNS_ALONE, file, tmp_path / "x.npy", tmp_path / "y.npy"], check=True)
+    subprocess.run([sys.executable, "-c", RUN_WITHOUT_MSNB, file, tmp_path / "x.npy", tmp_path / "y.npy"], check=True)
     np.testing.assert_allclose(np.load(tmp_path / "y.npy"), net(Tensor(X))[0].asnumpy(), rtol=1e-5, atol=1e-6)
 
 
-def test_it_is_made_for_three_platforms(artefact):
+def test_artefact_supports_three_platforms(artefact):
     with open(artefact[1], "rb") as file:
         exported = stablehlo.deserialized(file.read())
     assert exported.platforms == ("cpu", "cuda", "tpu") and exported.in_avals[0].shape == X.shape
 
 
 @pytest.mark.parametrize("mode", [context.GRAPH_MODE, context.PYNATIVE_MODE])
-def test_it_comes_back_as_a_cell_with_its_gradient(artefact, mode):
+def test_loaded_cell_has_a_gradient(artefact, mode):
     net, file = artefact
     cell = ms.load_stablehlo(file)
     context.set_context(mode=mode)
@@ -75,12 +75,12 @@ def test_it_comes_back_as_a_cell_with_its_gradient(artefact, mode):
     y, rows = cell(Tensor(X))
     np.testing.assert_allclose(y.asnumpy(), net(Tensor(X))[0].asnumpy(), rtol=1e-5, atol=1e-6)
     assert rows.asnumpy() == 2
-    of = ops.GradOperation()
-    own, others = (of(lambda x, f=f: f(x)[0])(Tensor(X)).asnumpy() for f in (cell, net))
-    np.testing.assert_allclose(own, others, rtol=1e-4, atol=1e-6)
+    grad = ops.GradOperation()
+    actual, expected = (grad(lambda x, f=f: f(x)[0])(Tensor(X)).asnumpy() for f in (cell, net))
+    np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-6)
 
 
-def test_two_files_of_one_name_are_two_computations(tmp_path, taken_for_sound):
+def test_two_files_with_one_name_are_independent(tmp_path, without_file_check):
     cells = []
     for number, layer in enumerate((nn.ReLU(), nn.Sigmoid())):
         (tmp_path / str(number)).mkdir()
@@ -90,7 +90,7 @@ def test_two_files_of_one_name_are_two_computations(tmp_path, taken_for_sound):
     assert cells[0](Tensor(X)).asnumpy().min() == 0 < cells[1](Tensor(X)).asnumpy().min()
 
 
-def test_its_graph_is_that_of_this_platform_in_the_scopes_of_the_layers(artefact):
+def test_graph_has_scopes_of_layers_for_this_platform(artefact):
     graph = stablehlo.look(artefact[1])
     assert [(p.name, p.shape) for p in graph.parameters] == [("x", X.shape)]
     assert {"Default/conv-Conv2d/Conv2D", "Default/out-Dense/MatMul"} <= {n.scope for n in graph.nodes}
@@ -102,7 +102,7 @@ def test_its_graph_is_that_of_this_platform_in_the_scopes_of_the_layers(artefact
     assert "convolution" in {n.op for n in of_gpu.nodes}
 
 
-def test_what_is_exported_for_other_inputs_says_so(artefact):
+def test_wrong_inputs_raise(artefact):
     cell = ms.load_stablehlo(artefact[1])
     with pytest.raises(
         ValueError, match=r"input 0 should be Float32 of shape \(2, 3, 8, 8\), but got Float32 of shape"
@@ -114,10 +114,10 @@ def test_what_is_exported_for_other_inputs_says_so(artefact):
         cell(Tensor(X), Tensor(X))
 
 
-def test_what_is_no_artefact_is_refused(artefact, tmp_path):
+def test_invalid_files_raise(artefact, tmp_path):
     with open(artefact[1], "rb") as file:
         data = file.read()
-    for content in (b"no artefact", data[: len(data) // 2]):  # each is looked at in a process of its own
+    for content in (b"no artefact", data[: len(data) // 2]):  # each is checked in a subprocess
         (tmp_path / "bad.stablehlo").write_bytes(content)
         with pytest.raises(ValueError, match="is no StableHLO artefact, or a damaged one"):
             ms.load_stablehlo(str(tmp_path / "bad.stablehlo"))
@@ -127,23 +127,23 @@ def test_what_is_no_artefact_is_refused(artefact, tmp_path):
         ms.load_stablehlo(3)
 
 
-def test_what_was_found_sound_is_not_looked_at_again_and_what_has_changed_is(artefact, tmp_path, monkeypatch):
-    looked, file = [], str(tmp_path / "net.stablehlo")
-    monkeypatch.setattr(stablehlo, "_sound", set())
-    monkeypatch.setattr(stablehlo, "_look_at", lambda file, data: looked.append(data))
+def test_each_file_content_is_checked_once(artefact, tmp_path, monkeypatch):
+    checked, file = [], str(tmp_path / "net.stablehlo")
+    monkeypatch.setattr(stablehlo, "_checked_digests", set())
+    monkeypatch.setattr(stablehlo, "_check_in_subprocess", lambda file, data: checked.append(data))
     for path in (artefact[1], artefact[1]):
         ms.load_stablehlo(path)
     for layer in (nn.ReLU(), nn.Sigmoid()):
         stablehlo.write(layer, (Tensor(X),), file)
         ms.load_stablehlo(file)
-    assert len(looked) == len(set(looked)) == 3
+    assert len(checked) == len(set(checked)) == 3
 
 
-def test_an_artefact_of_another_platform_says_which(tmp_path, taken_for_sound):
+def test_artefact_for_another_platform_raises(tmp_path, without_file_check):
     stablehlo.write(nn.ReLU(), (Tensor(X),), str(tmp_path / "tpu.stablehlo"), platforms=("tpu",))
     with pytest.raises(ValueError, match="was exported for tpu, and this is cpu"):
         ms.load_stablehlo(str(tmp_path / "tpu.stablehlo"))
-    assert len(stablehlo.look(str(tmp_path / "tpu.stablehlo")))  # it can be looked at
+    assert len(stablehlo.look(str(tmp_path / "tpu.stablehlo")))  # it can still be shown
 
 
 class Counts(nn.Cell):
@@ -164,13 +164,13 @@ class Draws(nn.Cell):
 @pytest.mark.parametrize(
     ("net", "told"), [(Counts(), r"changes Parameters \(calls\)"), (Draws(), "draws random numbers")]
 )
-def test_what_changes_parameters_or_draws_is_refused(net, told, tmp_path):
+def test_network_with_side_effects_raises(net, told, tmp_path):
     with pytest.raises(ValueError, match=told):
         stablehlo.write(net, (Tensor(np.ones(2, np.float32)),), str(tmp_path / "a"))
     assert not list(tmp_path.iterdir())
 
 
-def test_export_writes_one_of_a_network_in_training_which_stays_so(tmp_path, taken_for_sound):
+def test_export_keeps_training_mode(tmp_path, without_file_check):
     net = Net().set_train()
     ms.export(net, Tensor(X), file_name=str(tmp_path / "net"), file_format="STABLEHLO")
     assert net.norm.training
@@ -180,7 +180,7 @@ def test_export_writes_one_of_a_network_in_training_which_stays_so(tmp_path, tak
 
 
 class Scaled(nn.Cell):
-    """A network that is called with numbers, None and a pair beside its Tensor."""
+    """A network with numbers, None and a tuple among its inputs."""
 
     def construct(self, x, factor, count, added=None, by=(1, 1)):
         y = ops.clip_by_value(x * factor + count, 0.5, factor) + by[0] * by[1]
@@ -188,17 +188,17 @@ class Scaled(nn.Cell):
 
 
 @pytest.mark.parametrize("kind", ["STABLEHLO", "ONNX", "MINDIR"])
-def test_numbers_that_a_network_is_exported_with_are_fixed_in_the_file(kind, tmp_path, taken_for_sound):
+def test_numbers_among_inputs_become_constants(kind, tmp_path, without_file_check):
     net, x = Scaled(), Tensor(X[0, 0, :2])
-    given = (x, 2.5, 3, None, (x, 0.5))
+    example_inputs = (x, 2.5, 3, None, (x, 0.5))
     path = str(tmp_path / f"net.{kind.lower()}")
-    ms.export(net, *given, file_name=path, file_format=kind)
+    ms.export(net, *example_inputs, file_name=path, file_format=kind)
     loads = {"STABLEHLO": ms.load_stablehlo, "ONNX": ms.load_onnx, "MINDIR": lambda p: nn.GraphCell(ms.load(p))}
-    np.testing.assert_allclose(loads[kind](path)(x, x).asnumpy(), net(*given).asnumpy(), rtol=1e-6)
+    np.testing.assert_allclose(loads[kind](path)(x, x).asnumpy(), net(*example_inputs).asnumpy(), rtol=1e-6)
 
 
 class Prints(nn.Cell):
-    """What it prints is no part of what it computes."""
+    """A network that prints."""
 
     def __init__(self):
         super().__init__()
@@ -209,13 +209,13 @@ class Prints(nn.Cell):
         return x * 2
 
 
-def test_what_is_printed_is_left_out(tmp_path, taken_for_sound):
+def test_prints_are_not_exported(tmp_path, without_file_check):
     path = str(tmp_path / "net.stablehlo")
     ms.export(Prints(), Tensor(X), file_name=path, file_format="STABLEHLO")
     np.testing.assert_array_equal(ms.load_stablehlo(path)(Tensor(X)).asnumpy(), X * 2)
 
 
-def test_operators_that_call_python_are_refused_by_name(tmp_path):
+def test_operators_that_call_python_raise(tmp_path):
     called = ops.Custom(lambda x: x + 1, lambda shape: shape, lambda dtype: dtype, func_type="pyfunc")
     with pytest.raises(NotImplementedError, match="no form here for Custom(?s:.*)it calls a Python"):
         ms.export(called, Tensor(X), file_name=str(tmp_path / "net"), file_format="STABLEHLO")

@@ -229,7 +229,7 @@ class ControlFlow(EarlyExitReader):
         """
         outer, active = self.nodes, self.active
         parameter_sets, traces = [], []
-        for part in range(2):
+        for trace_index in range(2):
             parameters = {i: ParameterNode(names[i], (self._state_type(values[i], kinds[i]),)) for i in changing}
             inputs = [Ref(parameters[i], 0) if i in parameters else v for i, v in enumerate(values)]
             self.nodes = []
@@ -238,7 +238,7 @@ class ControlFlow(EarlyExitReader):
             if leads_back[0] == leads_back[1]:
                 raise EarlyExit(f"{self.path!r} has a loop whose condition does not end it.")
             predicate = choice.predicate
-            if part == 0:
+            if trace_index == 0:
                 if leads_back[1]:
                     kind = predicate.node.types[predicate.slot]
                     predicate = Ref(self._add_node("LogicalNot", [predicate], (kind,)), 0)
@@ -264,9 +264,9 @@ class ControlFlow(EarlyExitReader):
             if node is last:
                 break
             self._follow_node(node, env)
-        called = self._lookup_value(last.get("op_type", "").removeprefix("REF::"), env)
-        if not isinstance(called, Choice) or not isinstance(called.predicate, Ref):
+        callee = self._lookup_value(last.get("op_type", "").removeprefix("REF::"), env)
+        if not isinstance(callee, Choice) or not isinstance(callee.predicate, Ref):
             raise EarlyExit(f"{self.path!r} has a function that calls itself and is no loop.")
         extra = tuple(self._lookup_value(argument, env) for argument in last.get("input", []))
-        yes, no = (Closure(c.function, (*c.values, *extra)) for c in (called.yes, called.no))
-        return Choice(called.predicate, yes, no)
+        yes, no = (Closure(c.function, (*c.values, *extra)) for c in (callee.yes, callee.no))
+        return Choice(callee.predicate, yes, no)

@@ -249,8 +249,8 @@ def _reduction_reader(name):
     return read
 
 
-for _theirs, _ours in {"SumExt": "ReduceSum", "MeanExt": "ReduceMean"}.items():
-    reads(_theirs)(_reduction_reader(_ours))
+for _mindspore_name, _msnb_name in {"SumExt": "ReduceSum", "MeanExt": "ReduceMean"}.items():
+    reads(_mindspore_name)(_reduction_reader(_msnb_name))
 
 
 # ---------------------------------------------------------------------- LSTM

@@ -154,11 +154,11 @@ def _normalize_axes(axis, rank):
 def _grad_reduction(call, is_mean):
     (d,), x = call.cotangents, call.inputs[0]
     axes = _normalize_axes(call.settings.get("axis", ()), x.ndim)
-    kept_dims_shape = tuple(1 if i in axes else n for i, n in enumerate(x.shape))
-    d = d if d.shape == kept_dims_shape else P.Reshape()(d, kept_dims_shape)
+    keep_dims_shape = tuple(1 if i in axes else n for i, n in enumerate(x.shape))
+    d = d if d.shape == keep_dims_shape else P.Reshape()(d, keep_dims_shape)
     if is_mean:
         d = P.RealDiv()(d, Tensor(np.array(math.prod(x.shape[a] for a in axes)), d.dtype))
-    return [P.BroadcastTo(x.shape)(d) if kept_dims_shape != x.shape else d]
+    return [P.BroadcastTo(x.shape)(d) if keep_dims_shape != x.shape else d]
 
 
 gradients.register(P.ReduceSum)(lambda call: _grad_reduction(call, False))

@@ -52,9 +52,9 @@ def _write_getitem(writer, node, args):
         return writer.call("StridedSlice", values, node)
     kind, old_axes = node.types[0], [e for e in args["plan"] if e not in (NEW, NUMBER)]
     sizes = [e[0] if isinstance(e, tuple) else None for e in old_axes]
-    kept_shape = [size for entry, size in zip((e for e in args["plan"] if e != NUMBER), kind.shape) if entry != NEW]
-    kept_shape += shape[dimension:] if len(kept_shape) < len(sizes) + len(shape) - dimension else ()
-    sliced = writer.emit_function("StridedSlice", values, kind.dtype, tuple(kept_shape))
+    sliced_shape = [size for entry, size in zip((e for e in args["plan"] if e != NUMBER), kind.shape) if entry != NEW]
+    sliced_shape += shape[dimension:] if len(sliced_shape) < len(sizes) + len(shape) - dimension else ()
+    sliced = writer.emit_function("StridedSlice", values, kind.dtype, tuple(sliced_shape))
     return writer.call("Reshape", [sliced, kind.shape], node)
 
 

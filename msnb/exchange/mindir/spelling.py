@@ -85,10 +85,10 @@ def tensor_description(kind):
 
 def integer_description(count):
     """Return the result description of a node with `count` integers as a tuple, or with one if `count` is None."""
-    one = {"type": mindir.SCALAR, "tensors": [{"dims": [0], "data_type": mindir.CODES[np.dtype(np.int64)]}]}
+    integer = {"type": mindir.SCALAR, "tensors": [{"dims": [0], "data_type": mindir.CODES[np.dtype(np.int64)]}]}
     if count is None:
-        return {"name": "shape", **one}
-    return {"name": "shape", "type": mindir.TUPLE, "values": [{"name": "", **one} for _ in range(count)]}
+        return {"name": "shape", **integer}
+    return {"name": "shape", "type": mindir.TUPLE, "values": [{"name": "", **integer} for _ in range(count)]}
 
 
 def description(name, types):

@@ -102,6 +102,6 @@ def _unsupported_message(name, missing):
     """Return the message that lists every operator without a Python form, with the location of its first call."""
     lines = []
     for (op, why), node in missing.items():
-        where = ", ".join(part for part in (node.scope, show(node.source)) if part)
-        lines.append(f"  {op} in {where}: {why}" if where else f"  {op}: {why}")
+        location = ", ".join(text for text in (node.scope, show(node.source)) if text)
+        lines.append(f"  {op} in {location}: {why}" if location else f"  {op}: {why}")
     return f"'{name}' has {len(lines)} operator(s) that have no form in Python:\n" + "\n".join(lines)

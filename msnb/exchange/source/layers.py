@@ -222,16 +222,21 @@ def _match_dense(matcher: LayerMatcher, node: CNode) -> Layer | None:
 
 def _match_flattened_input(matcher, x, nodes):
     """Include the Reshape operators with which a Dense flattens and restores an input of more than two dimensions."""
-    before, after = x[0], matcher.sole_consumer((nodes[-1], 0), "Reshape")
-    if after is None or before not in matcher.ops or before.op != "Reshape" or matcher.blocks.users(x) != {nodes[0]}:
+    reshape_in, reshape_out = x[0], matcher.sole_consumer((nodes[-1], 0), "Reshape")
+    if (
+        reshape_out is None
+        or reshape_in not in matcher.ops
+        or reshape_in.op != "Reshape"
+        or matcher.blocks.users(x) != {nodes[0]}
+    ):
         return x, nodes
-    unflattened = matcher.blocks.uses(before)[0]
+    unflattened = matcher.blocks.uses(reshape_in)[0]
     shape = unflattened[0].types[unflattened[1]].shape
-    if len(shape) < 3 or before.shape != (_product(shape[:-1]), shape[-1]):
+    if len(shape) < 3 or reshape_in.shape != (_product(shape[:-1]), shape[-1]):
         return x, nodes
-    if after.shape != (*shape[:-1], nodes[-1].shape[-1]):
+    if reshape_out.shape != (*shape[:-1], nodes[-1].shape[-1]):
         return x, nodes
-    return unflattened, (before, *nodes, after)
+    return unflattened, (reshape_in, *nodes, reshape_out)
 
 
 def _product(sizes):

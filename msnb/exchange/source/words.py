@@ -103,16 +103,16 @@ def flat(words: Expression) -> str:
     return "".join(atoms(words))
 
 
-def lines(words: Expression, indent: int, after: str = "") -> list[str]:
+def lines(words: Expression, indent: int, suffix: str = "") -> list[str]:
     """Return an expression as lines, broken like code formatters of Python do."""
-    margin, text = " " * indent, flat(words) + after
+    margin, text = " " * indent, flat(words) + suffix
     groups = [i for i, word in enumerate(words) if isinstance(word, Group) and word.items]
     if indent + len(text) <= WIDTH or not groups:
         return [margin + text]
     fitting = [i for i in groups if indent + len(flat(words[:i]) + words[i].head) <= WIDTH]
     index = (fitting or groups)[-1]
     group = words[index]
-    head, tail = flat([*words[:index], group.head]), group.tail + flat(words[index + 1 :]) + after
+    head, tail = flat([*words[:index], group.head]), group.tail + flat(words[index + 1 :]) + suffix
     items_text = ", ".join(map(flat, group.items))
     if indent + 4 + len(items_text) <= WIDTH and not tail.startswith(","):
         return [margin + head, f"{margin}    {items_text}", margin + tail]

@@ -91,8 +91,8 @@ class Forest:
                     limit[is_better],
                 )
             splits = feature >= 0
-            left = np.where(splits, 2 * (np.cumsum(splits) - 1), -1)
-            levels.append(_Level(feature, bound, order, missing, left, sums / np.maximum(total, 1.0)))
+            left_child = np.where(splits, 2 * (np.cumsum(splits) - 1), -1)
+            levels.append(_Level(feature, bound, order, missing, left_child, sums / np.maximum(total, 1.0)))
             is_split = splits[node]
             if not is_split.any():
                 break

@@ -11,21 +11,21 @@ _BACKWARD = "Gradients"  # MindSpore's scope of the backward pass
 _NAME_KEYS = ("op_type", "tensor_op_name")  # settings with the name of a dataset or an operation
 
 
-def network_graph(made: summary_graphs.Graph, name: str = "network") -> FuncGraph:
+def network_graph(graph: summary_graphs.Graph, name: str = "network") -> FuncGraph:
     """Return the graph in an event file.
 
     Args:
-        made (Graph): the graph in the file.
+        graph (Graph): the graph in the file.
         name (str): of the graph, where the file has none. Default: "network".
 
     Returns:
         FuncGraph.
     """
-    values: dict[str, Any] = {key: ParameterNode(key, _tensor_types(kind)) for key, kind in made.parameters.items()}
+    values: dict[str, Any] = {key: ParameterNode(key, _tensor_types(kind)) for key, kind in graph.parameters.items()}
     parameters = list(values.values())
-    values |= {key: ValueNode(_to_plain(value), ()) for key, value in made.constants.items()}
+    values |= {key: ValueNode(_to_plain(value), ()) for key, value in graph.constants.items()}
     nodes: list[CNode] = []
-    for message in made.nodes:
+    for message in graph.nodes:
         for key in message.inputs:
             values.setdefault(key, ValueNode(key, ()))  # the file names this value without a definition
         node = CNode(
@@ -40,21 +40,21 @@ def network_graph(made: summary_graphs.Graph, name: str = "network") -> FuncGrap
         )
         values[message.name] = node
         nodes.append(node)
-    outputs = [(values[key], 0) for key in made.outputs if key in values]
-    return FuncGraph(made.name or name, parameters, nodes, outputs or [(node, 0) for node in nodes[-1:]])
+    outputs = [(values[key], 0) for key in graph.outputs if key in values]
+    return FuncGraph(graph.name or name, parameters, nodes, outputs or [(node, 0) for node in nodes[-1:]])
 
 
-def dataset_graph(made: dict[str, Any]) -> FuncGraph:
+def dataset_graph(pipeline: dict[str, Any]) -> FuncGraph:
     """Return the data pipeline in a lineage file, sources first.
 
     Args:
-        made (dict): {"parameter", "children", "operations", "sampler"}, as `msnb.formats.lineage_events` has it.
+        pipeline (dict): {"parameter", "children", "operations", "sampler"}, as `msnb.formats.lineage_events` has it.
 
     Returns:
         FuncGraph.
     """
     nodes: list[CNode] = []
-    last = _add_pipeline(nodes, made)
+    last = _add_pipeline(nodes, pipeline)
     return FuncGraph("data pipeline", [], nodes, [(last, 0)])
 
 

@@ -44,9 +44,11 @@ def thinned(series: Series, columns: int) -> Columns:
     finite = np.isfinite(values)
     all_finite = bool(finite.all())
     if n <= columns:
-        some = values.astype(np.float32) if all_finite else np.where(finite, values, np.nan).astype(np.float32)
+        floats = values.astype(np.float32) if all_finite else np.where(finite, values, np.nan).astype(np.float32)
         bad = (~finite).astype(np.uint32)
-        return Columns(series.steps.astype(np.float64), series.times, some, some, some, np.ones(n, np.uint32), bad)
+        return Columns(
+            series.steps.astype(np.float64), series.times, floats, floats, floats, np.ones(n, np.uint32), bad
+        )
     starts = np.linspace(0, n - 1, columns).astype(np.int64)  # the last value has a column of its own
     counts = np.diff(starts, append=n)
     if all_finite:
@@ -67,9 +69,9 @@ def between(series: Series, first: float, last: float) -> Series:
     """Return a series from step `first` to step `last`, with one more value on either side."""
     indices = np.flatnonzero((series.steps >= first) & (series.steps <= last))
     if not len(indices):
-        return Series(*(part[:0] for part in series))
-    part = slice(max(0, int(indices[0]) - 1), int(indices[-1]) + 2)
-    return Series(*(array[part] for array in series))
+        return Series(*(selection[:0] for selection in series))
+    selection = slice(max(0, int(indices[0]) - 1), int(indices[-1]) + 2)
+    return Series(*(array[selection] for array in series))
 
 
 def evenly(things: Sequence[Any], most: int) -> list[Any]:

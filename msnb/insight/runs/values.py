@@ -89,39 +89,39 @@ class TensorValue:
     array: np.ndarray = field(repr=False)
 
 
-def image(place: Stored) -> Image:
+def image(location: Stored) -> Image:
     """Read an image.
 
     Raises:
         BadFileError: If there is none.
     """
-    content = _read_content(place, "image")
-    return Image(place.step, place.time, content.png, content.width, content.height)
+    content = _read_content(location, "image")
+    return Image(location.step, location.time, content.png, content.width, content.height)
 
 
-def histogram(place: Stored) -> Histogram:
+def histogram(location: Stored) -> Histogram:
     """Read a histogram.
 
     Raises:
         BadFileError: If there is none.
     """
-    content = _read_content(place, "histogram")
+    content = _read_content(location, "histogram")
     finite = int(content.counts.sum())
     bad = content.nan_count, content.pos_inf_count, content.neg_inf_count
     mean = content.sum / finite if finite else float("nan")
     return Histogram(
-        place.step, place.time, content.edges, content.counts, *bad, content.min, content.max, mean, content.count
+        location.step, location.time, content.edges, content.counts, *bad, content.min, content.max, mean, content.count
     )
 
 
-def tensor(place: Stored) -> TensorValue:
+def tensor(location: Stored) -> TensorValue:
     """Read a tensor.
 
     Raises:
         BadFileError: If there is none, or one of an element type or a size that is not what its bytes hold.
     """
-    return TensorValue(place.step, place.time, _read_content(place, "tensor"))
+    return TensorValue(location.step, location.time, _read_content(location, "tensor"))
 
 
-def _read_content(place, kind):
-    return summary_events.Value("", kind, place.bytes(), place.path.name).content
+def _read_content(location, kind):
+    return summary_events.Value("", kind, location.bytes(), location.path.name).content

@@ -1,14 +1,14 @@
-"""Damaged files of protocol buffers: bytes that changed, and whole messages that say something else."""
+"""Mutations of protobuf files: changed bytes, and valid messages with changed contents."""
 
 from msnb.formats import protobuf
 
 _NUMBERS = (0, -1, 1, 2, 1 << 40, -(1 << 62))
 
 
-def mutated(data, rng, schema):
-    """A file with a few bytes changed, left out or doubled, or with messages of `schema` that say something else."""
+def mutate(data, rng, schema):
+    """Return a file with a few bytes changed, deleted or duplicated, or with changed messages of `schema`."""
     if rng.random() < 0.5:
-        return rearranged(data, rng, schema)
+        return mutate_messages(data, rng, schema)
     data = bytearray(data)
     for _ in range(rng.randint(1, 4)):
         at, length = rng.randrange(len(data)), rng.randint(1, 40)
@@ -26,25 +26,25 @@ def mutated(data, rng, schema):
     return bytes(data)
 
 
-def rearranged(data, rng, schema):
-    """A file whose messages are whole, and say something else in a few places."""
+def mutate_messages(data, rng, schema):
+    """Return a file of valid messages with a few changed values."""
     model = protobuf.decode(schema, "Model", memoryview(data))
-    places, texts, todo = [], [], [model]
+    locations, texts, todo = [], [], [model]
     while todo:
-        part = todo.pop()
-        for key, value in part.items() if isinstance(part, dict) else enumerate(part):
-            places.append((part, key))
+        message = todo.pop()
+        for key, value in message.items() if isinstance(message, dict) else enumerate(message):
+            locations.append((message, key))
             if isinstance(value, (dict, list)):
                 todo.append(value)
             elif isinstance(value, str):
                 texts.append(value)
     for _ in range(rng.randint(1, 3)):
-        part, key = rng.choice(places)
-        value = part.get(key) if isinstance(part, dict) else part[key] if key < len(part) else None
+        message, key = rng.choice(locations)
+        value = message.get(key) if isinstance(message, dict) else message[key] if key < len(message) else None
         if isinstance(value, int):
-            part[key] = rng.choice([*_NUMBERS, value + 1])
+            message[key] = rng.choice([*_NUMBERS, value + 1])
         elif isinstance(value, str):
-            part[key] = rng.choice(texts)
+            message[key] = rng.choice(texts)
         elif isinstance(value, list) and value:
             value[:] = rng.choice([value[:-1], value[::-1], value + value, value[1:]])
         elif isinstance(value, dict) and value:

@@ -1,4 +1,4 @@
-"""What the tests share: onnxruntime where it is installed, which it has to be where CI is."""
+"""onnxruntime for the tests. It is optional locally and required in CI."""
 
 import importlib.util
 import os
@@ -12,20 +12,20 @@ from msnb.formats import onnx, protobuf
 HAS = importlib.util.find_spec("onnxruntime") is not None
 
 
-def needed():
-    """Skip the test where onnxruntime is missing, but fail in CI."""
+def require_onnxruntime():
+    """Skip the test if onnxruntime is missing, but fail in CI."""
     if not HAS:
         message = "onnxruntime is not installed; pip install onnxruntime"
         pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
 
 
 def model_of(net, *inputs):
-    """The Model message of a network."""
+    """Return the Model message of a network."""
     return write.model_of(write.graph_of(net, inputs))
 
 
 def run(model, *inputs):
-    """What onnxruntime computes: a list of arrays."""
+    """Return the results of onnxruntime as a list of arrays."""
     import onnxruntime
 
     onnxruntime.set_default_logger_severity(4)

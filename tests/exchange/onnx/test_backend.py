@@ -1,4 +1,4 @@
-"""ONNX's own tests of single nodes, by way of its backend interface: one of each operator here, another one is slow."""
+"""ONNX's own tests of single nodes through its backend interface: one per operator, and a second one marked slow."""
 
 import functools
 import importlib
@@ -12,7 +12,7 @@ import pytest
 
 from msnb import Tensor, context, log
 
-# Operators whose first test is about texts, sequences or types that msnb does not have are left out by what they take.
+# Operators whose first test needs strings, sequences or types that msnb does not have are not listed.
 OPERATORS = """Add And ArgMax Attention AveragePool BatchNormalization Cast CausalConvWithState Clip Col2Im Concat Conv
 ConvInteger ConvTranspose CumProd CumSum DFT Einsum Expand Flatten GRU Gather GatherElements GatherND Gelu
 Gemm GridSample GroupNormalization HardSigmoid If InstanceNormalization LRN LSTM LayerNormalization
@@ -23,79 +23,83 @@ Softmax SpaceToDepth Split Squeeze SwiGLU TensorScatter Tile TopK Transpose Tril
 
 
 @pytest.fixture(autouse=True)
-def _in_a_graph():
-    """What is read from a file is one program; step by step each of its operators is, which takes longer to compile."""
+def use_graph_mode():
+    """Use GRAPH mode: one program per file compiles faster than one program per operator."""
     context.set_context(mode=context.GRAPH_MODE)
 
 
-def needs_onnx():
-    """Skip the test where onnx is missing, but fail in CI."""
+def require_onnx():
+    """Skip the test if onnx is missing, but fail in CI."""
     if importlib.util.find_spec("onnx") is None:
         message = "onnx is not installed; pip install onnx"
         pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
 
 
 @functools.cache
-def collected():
-    """The tests of nodes of these operators, and of some functions. onnx collects them as it imports its modules: to
-    ask for one operator after another gives those of the first one each time, and to ask for all takes five seconds.
+def collect_cases():
+    """Return the test cases of nodes of these operators, and of some functions.
+
+    onnx collects cases when their modules are imported. Its own query per operator returns only the cases of the first
+    operator, and a query for all operators takes five seconds.
     """
     import onnx.backend.test.case.node as nodes
     from onnx.backend.test.case import base
 
-    wanted = {operator.lower() for operator in OPERATORS} | {"rangeop", "affinegrid", "meanvariancenormalization"}
+    module_names = {operator.lower() for operator in OPERATORS} | {"rangeop", "affinegrid", "meanvariancenormalization"}
     with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
-        warnings.simplefilter("ignore")  # casts that overflow are what some are about
-        patch.setattr(base, "process_snippet", lambda *_: None)  # the text of a test, for onnx's documentation
+        warnings.simplefilter("ignore")  # some cases test casts that overflow
+        patch.setattr(
+            base, "process_snippet", lambda *_: None
+        )  # it extracts the text of a test for onnx's documentation
         for module in pkgutil.iter_modules(nodes.__path__):
-            if module.name.replace("_", "") in wanted or "sequence" in module.name:
+            if module.name.replace("_", "") in module_names or "sequence" in module.name:
                 importlib.import_module(f"{nodes.__name__}.{module.name}")
     return nodes._NodeTestCases
 
 
-def of_tensors(case):
-    """Whether a test takes and gives tensors alone."""
+def has_only_tensors(case):
+    """Return True if all inputs and outputs of a case are Tensors."""
     graph = case.model.graph
     return all(value.type.HasField("tensor_type") for value in (*graph.input, *graph.output))
 
 
 def cases(operator):
-    """The tests of one node."""
-    found = [case for case in collected() if [n.op_type for n in case.model.graph.node] == [operator]]
-    return [case for case in found if of_tensors(case)]
+    """Return the cases of one node."""
+    matches = [case for case in collect_cases() if [n.op_type for n in case.model.graph.node] == [operator]]
+    return [case for case in matches if has_only_tensors(case)]
 
 
-def expanded(name):
-    """The tests of the nodes that stand for an operator."""
-    return [case for case in collected() if case.name.startswith(f"test_{name}") and "expanded" in case.name]
+def expanded_cases(name):
+    """Return the cases of the function body of an operator."""
+    return [case for case in collect_cases() if case.name.startswith(f"test_{name}") and "expanded" in case.name]
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_a_node_computes_what_onnx_says(operator):
-    needs_onnx()
-    check(cases(operator)[0])
+def test_first_case_of_operator(operator):
+    require_onnx()
+    check_case(cases(operator)[0])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_so_it_does_in_another_of_its_tests(operator):
-    needs_onnx()
+def test_second_case_of_operator(operator):
+    require_onnx()
     for case in cases(operator)[1:2]:
-        check(case)
+        check_case(case)
 
 
-def check(case):
-    """The backend computes what a test of onnx expects."""
+def check_case(case):
+    """Check that the backend computes the expected outputs of a case."""
     from onnx import TensorProto, numpy_helper
 
     from msnb.exchange.onnx import backend
 
     inputs, outputs = case.data_sets[0]
-    given, expected = (
+    inputs_of_case, expected = (
         [numpy_helper.to_array(v) if isinstance(v, TensorProto) else np.asarray(v) for v in values]
         for values in (inputs, outputs)
     )
-    for a, b in zip(backend.prepare(case.model).run(given), expected, strict=True):
+    for a, b in zip(backend.prepare(case.model).run(inputs_of_case), expected, strict=True):
         assert (a.shape, a.dtype) == (b.shape, b.dtype), case.name
         half = b.dtype.kind in "fV" and b.dtype.itemsize < 4
         tolerance = {"rtol": 1e-2, "atol": 1e-3} if half else {"rtol": case.rtol, "atol": 1e-5}
@@ -103,30 +107,30 @@ def check(case):
 
 
 @pytest.mark.parametrize("name", ["range", "affine_grid", "mvn"])
-def test_a_function_written_in_other_operators_computes_the_same(name):
-    """A loop among them: how many results it collects is known from the values of inputs."""
-    needs_onnx()
-    check(expanded(name)[0])
+def test_function_body_gives_the_same_results(name):
+    """One of the bodies has a loop whose number of rounds depends on the values of inputs."""
+    require_onnx()
+    check_case(expanded_cases(name)[0])
 
 
-def test_what_is_no_tensor_of_numbers_is_refused_by_name():
-    needs_onnx()
+def test_sequence_input_raises():
+    require_onnx()
     from msnb.exchange.onnx import backend
 
-    case = next(case for case in collected() if case.name.startswith("test_sequence_insert"))
+    case = next(case for case in collect_cases() if case.name.startswith("test_sequence_insert"))
     with pytest.raises(NotImplementedError, match="The input 'sequence' of the model is no Tensor of numbers"):
         backend.prepare(case.model).run(case.data_sets[0][0])
 
 
-def test_the_backend_runs_on_the_cpu():
-    needs_onnx()
+def test_backend_supports_cpu_only():
+    require_onnx()
     from msnb.exchange.onnx import backend
 
     assert backend.supports_device("CPU") and not backend.supports_device("ABACUS")
 
 
 def model_of_nodes(*nodes):
-    """A model that takes x of (1, 4, 4, 6) and gives y."""
+    """Return a model with the input x of (1, 4, 4, 6) and the output y."""
     from onnx import TensorProto, helper
 
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, (1, 4, 4, 6))
@@ -134,8 +138,8 @@ def model_of_nodes(*nodes):
     return helper.make_model(helper.make_graph(nodes, "moved", [x], [y]), opset_imports=[helper.make_opsetid("", 18)])
 
 
-def loaded(folder, *nodes):
-    """The Cell of such a model, which onnx's own checker has not seen."""
+def load_model(folder, *nodes):
+    """Return the Cell of such a model, without onnx's own check."""
     import onnx
 
     from msnb import load_onnx
@@ -145,22 +149,24 @@ def loaded(folder, *nodes):
 
 
 @pytest.mark.parametrize("mode", ["DCR", "CRD"])
-def test_blocks_moved_into_the_channels_come_back(mode, tmp_path):
-    needs_onnx()
+def test_depth_to_space_inverts_space_to_depth(mode, tmp_path):
+    require_onnx()
     from onnx import helper
 
     x = np.arange(96, dtype=np.float32).reshape(1, 4, 4, 6)
     there = helper.make_node("SpaceToDepth", ["x"], ["z"], blocksize=2, mode=mode)
     back = helper.make_node("DepthToSpace", ["z"], ["y"], blocksize=2, mode=mode)
-    np.testing.assert_array_equal(loaded(tmp_path, there, back)(Tensor(x)).asnumpy(), x)
+    np.testing.assert_array_equal(load_model(tmp_path, there, back)(Tensor(x)).asnumpy(), x)
 
 
-def test_an_attribute_that_nobody_asks_for_is_told(tmp_path, monkeypatch):
-    needs_onnx()
+def test_unknown_attribute_is_logged(tmp_path, monkeypatch):
+    require_onnx()
     from onnx import helper
 
-    told = []
-    monkeypatch.setattr(log, "once", told.append)
+    messages = []
+    monkeypatch.setattr(log, "once", messages.append)
     odd = helper.make_node("Relu", ["x"], ["y"], slope_of_negatives=0.5)
-    loaded(tmp_path, odd)(Tensor(np.ones((1, 4, 4, 6), np.float32)))
-    assert set(told) == {"load_onnx: msnb does not know the attribute 'slope_of_negatives' of Relu, and leaves it out."}
+    load_model(tmp_path, odd)(Tensor(np.ones((1, 4, 4, 6), np.float32)))
+    assert set(messages) == {
+        "load_onnx: msnb does not know the attribute 'slope_of_negatives' of Relu, and leaves it out."
+    }

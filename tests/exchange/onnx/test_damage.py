@@ -1,4 +1,4 @@
-"""Damaged ONNX files are read or refused with a sentence, and none gets memory or time because it asks for it."""
+"""Damaged ONNX files are read or raise an error, and cannot force msnb to use much memory or time."""
 
 import random
 import resource
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from damage import mutated
-from test_networks import NETWORKS, made
+from damage import mutate
+from test_networks import NETWORKS, build
 
 import msnb as ms
 from msnb import ir
@@ -18,7 +18,7 @@ KIND = onnx.value_info("x", "float32", (2, 3))
 
 
 def model(*nodes, result="y", kind=KIND, **more):
-    """A Model message of these nodes, that takes x."""
+    """Return a Model message of these nodes with the input x."""
     graph = {"node": list(nodes), "name": "g", "input": [kind], "output": [onnx.value_info(result, "float32", None)]}
     return {"graph": {**graph, **more}, "opset_import": [{"domain": "", "version": 18}]}
 
@@ -33,11 +33,11 @@ def constant(name, value):
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_damaged_files_are_read_or_refused_and_nothing_else(seed, tmp_path):
+def test_damaged_files_are_read_or_raise(seed, tmp_path):
     rng, path = random.Random(seed), tmp_path / "a.onnx"
-    files = [protobuf.encode(onnx.SCHEMA, "Model", made(name)[2]) for name in NETWORKS]
+    files = [protobuf.encode(onnx.SCHEMA, "Model", build(name)[2]) for name in NETWORKS]
     for _ in range(40):
-        path.write_bytes(mutated(rng.choice(files), rng, onnx.SCHEMA))
+        path.write_bytes(mutate(rng.choice(files), rng, onnx.SCHEMA))
         try:
             ir.text(ms.load_onnx(path).graph)
         except (ValueError, NotImplementedError) as error:
@@ -45,7 +45,7 @@ def test_damaged_files_are_read_or_refused_and_nothing_else(seed, tmp_path):
 
 
 LARGE = [1 << 20, 1 << 20]
-CLAIMS = {
+HUGE_MODELS = {
     "ConstantOfShape": [constant("s", LARGE), node("ConstantOfShape", ["s"])],
     "Expand": [constant("s", LARGE), constant("o", np.float32(1)), node("Expand", ["o", "s"])],
     "Tile": [constant("s", LARGE), constant("o", np.ones((1, 1), np.float32)), node("Tile", ["o", "s"])],
@@ -67,10 +67,10 @@ CLAIMS = {
 }
 
 
-@pytest.mark.parametrize("name", CLAIMS)
-def test_what_a_node_asks_for_is_not_made_when_the_model_is_read(name, tmp_path, fresh):
-    """In a process of its own, which has 1 GB more than it needs to start."""
-    onnx.save(model(*CLAIMS[name]), tmp_path / "a.onnx")
+@pytest.mark.parametrize("name", HUGE_MODELS)
+def test_huge_results_are_not_allocated_while_reading(name, tmp_path, fresh):
+    """Read the model in a process that may use 1 GB more than it has after its start."""
+    onnx.save(model(*HUGE_MODELS[name]), tmp_path / "a.onnx")
     code = f"""
 import resource
 import msnb
@@ -85,23 +85,23 @@ except (ValueError, NotImplementedError) as error:
 """
     if not hasattr(resource, "RLIMIT_AS") or not Path("/proc/self/statm").exists():
         pytest.skip("this system does not limit address space")
-    found = fresh.run(code, tmp_path)
-    assert found.status == 0 and ("FuncGraph" in found.out or "refused:" in found.out), found.err
+    result = fresh.run(code, tmp_path)
+    assert result.status == 0 and ("FuncGraph" in result.out or "refused:" in result.out), result.err
 
 
-def test_a_node_that_does_not_fit_is_named():
+def test_error_names_the_inconsistent_node():
     with pytest.raises(ValueError, match=r"The node 'the Reshape' \(Reshape\) of the model cannot be read: .*\(4, 4\)"):
         read.cell_of(model(constant("s", [4, 4]), node("Reshape", ["x", "s"])))
 
 
-def test_functions_that_call_each_other_end():
+def test_recursive_functions_raise():
     call = {**node("F", ["a"], "b"), "domain": "own"}
     function = {"name": "F", "domain": "own", "input": ["a"], "output": ["b"], "node": [call, {**call, "input": ["b"]}]}
     with pytest.raises(NotImplementedError, match="'F' is called without an end"):
         read.cell_of({**model({**node("F", ["x"]), "domain": "own"}), "functions": [function]})
 
 
-def test_loops_within_loops_are_not_written_out_without_an_end():
+def test_nested_loops_raise_instead_of_unrolling():
     def loop(body, output):
         return node("Loop", ["n", "go", output], output + "'", body=body)
 

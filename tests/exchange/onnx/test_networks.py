@@ -1,10 +1,10 @@
-"""Networks as ONNX models: onnxruntime computes what they compute, and so does the Cell that is read from the file."""
+"""Networks as ONNX models: onnxruntime computes the same results, and so does the Cell loaded from the file."""
 
 from collections import Counter
 
 import numpy as np
 import pytest
-from runtime import model_of, needed, run
+from runtime import model_of, require_onnxruntime, run
 
 import msnb as ms
 from msnb import Tensor, nn, ops
@@ -17,7 +17,7 @@ def randoms(*shape):
 
 
 class Image(nn.Cell):
-    """Convolutions, normalisation, pooling of every mode, and a layer on top."""
+    """Convolutions, normalisation, pooling of every mode, and a dense layer."""
 
     def __init__(self):
         super().__init__()
@@ -32,7 +32,7 @@ class Image(nn.Cell):
 
 
 class Words(nn.Cell):
-    """An embedding, an LSTM of two layers and directions, and its last step."""
+    """An embedding, a bidirectional LSTM of two layers, and its last step."""
 
     def __init__(self):
         super().__init__()
@@ -47,7 +47,7 @@ class Words(nn.Cell):
 
 
 class Rounds(nn.Cell):
-    """A loop with a branch within, and a branch after it."""
+    """A loop that contains a branch, and a branch after it."""
 
     def construct(self, x, rounds):
         turn = 0
@@ -64,7 +64,7 @@ class Rounds(nn.Cell):
 
 
 class Half(nn.Cell):
-    """Layers that compute in float16, and a sequence turned round."""
+    """Layers in float16, and a reversed sequence."""
 
     def __init__(self):
         super().__init__()
@@ -78,7 +78,7 @@ class Half(nn.Cell):
 
 
 class Attention(nn.Cell):
-    """Heads of attention, as Transformers have them."""
+    """Multi-head attention."""
 
     def __init__(self):
         super().__init__()
@@ -101,8 +101,8 @@ NETWORKS = {
 }
 
 
-def made(name):
-    """(network, its inputs, its Model message, what it computes)."""
+def build(name):
+    """Return a network, its inputs, its Model message and its results."""
     kind, arrays = NETWORKS[name]
     net = kind().set_train(False)
     inputs = [Tensor(x) for x in arrays]
@@ -111,41 +111,41 @@ def made(name):
     return net, inputs, model_of(net, *inputs), [r.asnumpy() for r in results]
 
 
-def close(found, expected, tolerance=1e-5):
-    assert len(found) == len(expected)
-    for a, b in zip(found, expected, strict=True):
+def assert_close(actual, expected, tolerance=1e-5):
+    assert len(actual) == len(expected)
+    for a, b in zip(actual, expected, strict=True):
         a = a.asnumpy() if isinstance(a, Tensor) else a
         assert (a.shape, a.dtype) == (b.shape, b.dtype)
         np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_onnxruntime_computes_what_the_network_computes(name):
-    needed()
-    _, inputs, model, expected = made(name)
-    close(run(model, *(x.asnumpy() for x in inputs)), expected)
+def test_onnxruntime_gives_the_same_results(name):
+    require_onnxruntime()
+    _, inputs, model, expected = build(name)
+    assert_close(run(model, *(x.asnumpy() for x in inputs)), expected)
 
 
 @pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
 @pytest.mark.parametrize("name", NETWORKS)
-def test_the_cell_of_a_model_computes_what_the_network_computes(name, mode):
-    _, inputs, model, expected = made(name)
+def test_loaded_cell_gives_the_same_results(name, mode):
+    _, inputs, model, expected = build(name)
     ms.set_context(mode=mode)
     results = read.cell_of(model)(*inputs)
-    close(results if isinstance(results, tuple) else (results,), expected)
+    assert_close(results if isinstance(results, tuple) else (results,), expected)
 
 
-def test_a_network_goes_to_a_file_and_back_and_is_in_training_as_it_was(tmp_path):
+def test_export_and_load_keep_training_mode(tmp_path):
     net = Image().set_train()
     x = Tensor(randoms(2, 3, 8, 8))
     ms.export(net, x, file_name=str(tmp_path / "net"), file_format="ONNX")
     assert net.training and net.drop.training
     cell = ms.load_onnx(tmp_path / "net.onnx")
-    close([cell(x)], [net.set_train(False)(x).asnumpy()])
+    assert_close([cell(x)], [net.set_train(False)(x).asnumpy()])
 
 
-def test_names_in_a_model_are_those_of_the_cells_and_of_the_parameters():
-    net, _, model, _ = made("image")
+def test_names_follow_cells_and_parameters():
+    net, _, model, _ = build("image")
     graph = model["graph"]
     assert {p.name for p in net.get_parameters()} <= {t["name"] for t in graph["initializer"]}
     names = [node["name"] for node in graph["node"]]
@@ -153,14 +153,14 @@ def test_names_in_a_model_are_those_of_the_cells_and_of_the_parameters():
     assert [info["name"] for info in graph["input"]] == ["x"]
 
 
-def test_a_call_of_several_nodes_is_a_scope_of_them_and_a_constant_says_what_it_is():
-    graph = made("attention")[2]["graph"]
+def test_calls_are_scopes_and_constants_are_descriptive():
+    graph = build("attention")[2]["graph"]
     names = [node["name"] for node in graph["node"]]
     assert {"/gelu/GeLU/Tanh", "/gelu/GeLU/Mul", "/softmax/Softmax", "float32(0.5)", "int64[2,5,8]"} <= set(names)
     assert len(set(names)) == len(names)
 
 
-def test_a_loop_and_a_branch_are_called_as_the_call():
+def test_loop_and_branch_are_named_after_their_call():
     class Net(nn.Cell):
         def construct(self, x, y):
             while ops.reduce_sum(x) < 50:
@@ -175,7 +175,7 @@ def test_a_loop_and_a_branch_are_called_as_the_call():
     assert names["Loop"] == "/while(x, y)/While" and names["If"] == "/Switch"
 
 
-def test_a_layer_in_a_loop_is_one_node_too():
+def test_layer_in_a_loop_is_one_node():
     class Net(nn.Cell):
         def __init__(self):
             super().__init__()
@@ -190,8 +190,8 @@ def test_a_layer_in_a_loop_is_one_node_too():
     net = Net()
     model = model_of(net, one)
     (body,) = (a["g"] for n in model["graph"]["node"] for a in n["attribute"] if n["op_type"] == "Loop" and "g" in a)
-    found = {node["op_type"]: node["input"] for node in body["node"]}
-    assert found["Gemm"][1:] == ["layer.weight", "layer.bias"]
+    inputs_by_op = {node["op_type"]: node["input"] for node in body["node"]}
+    assert inputs_by_op["Gemm"][1:] == ["layer.weight", "layer.bias"]
     np.testing.assert_allclose(run(model, one.asnumpy())[0], net(one).asnumpy(), rtol=1e-5)
 
 
@@ -206,24 +206,24 @@ def test_a_layer_in_a_loop_is_one_node_too():
     ],
     ids=["one", "new axes", "two", "behind a slice", "apart"],
 )
-def test_parts_by_index_tensors(index, names):
+def test_index_tensors(index, names):
     x, i = Tensor(randoms(3, 4, 5, 2)), Tensor([0, -2], ms.int32)
     model = model_of(lambda x, i: x[index(i)], x, i)
     expected = x[index(i)].asnumpy()
     np.testing.assert_array_equal(run(model, x.asnumpy(), i.asnumpy())[0], expected)
     np.testing.assert_array_equal(read.cell_of(model)(x, i).asnumpy(), expected)
-    assert set(names) <= set(operators(model))
+    assert set(names) <= set(count_operators(model))
 
 
-def operators(model):
-    """How many nodes of each operator there are, constants left out."""
+def count_operators(model):
+    """Count the nodes of each operator, without constants."""
     return Counter(node["op_type"] for node in model["graph"]["node"] if node["op_type"] != "Constant")
 
 
-def test_a_layer_with_a_bias_is_one_node():
-    _, _, model, _ = made("image")
-    found = operators(model)
-    assert found["BatchNormalization"] == 1 and found["Gemm"] == 1 and found["Conv"] == 2 and not found["Add"]
+def test_layer_with_bias_is_one_node():
+    _, _, model, _ = build("image")
+    counts = count_operators(model)
+    assert counts["BatchNormalization"] == 1 and counts["Gemm"] == 1 and counts["Conv"] == 2 and not counts["Add"]
     inputs = {node["name"]: node["input"] for node in model["graph"]["node"]}
     assert inputs["/conv/Conv2D"][1:] == ["conv.weight", "conv.bias"]
     assert inputs["/deep/Conv2D"] == ["/conv/Conv2D", "deep.weight"]
@@ -231,7 +231,7 @@ def test_a_layer_with_a_bias_is_one_node():
 
 
 class Biases(nn.Cell):
-    """Sums that look like a layer's bias: some are, and some are not."""
+    """Sums that are biases of a layer, and others that only resemble one."""
 
     def __init__(self):
         super().__init__()
@@ -243,27 +243,33 @@ class Biases(nn.Cell):
         self.add = ops.BiasAdd()
 
     def construct(self, x, y):
-        seen = self.conv(x)
-        whole = self.add(seen, self.bias * 2)  # is one, made after the convolution
+        image = self.conv(x)
+        biased = self.add(image, self.bias * 2)  # a bias that is computed after the convolution
         wide = self.conv(x) + self.one  # one number is none
-        return self.up(whole), seen, wide, ops.matmul(y, self.weight) + self.bias, ops.matmul(y, self.weight) + self.one
+        return (
+            self.up(biased),
+            image,
+            wide,
+            ops.matmul(y, self.weight) + self.bias,
+            ops.matmul(y, self.weight) + self.one,
+        )
 
 
-def test_what_only_looks_like_a_bias_is_added():
-    needed()
+def test_sums_that_are_no_biases_stay_sums():
+    require_onnxruntime()
     net, x, y = Biases().set_train(False), randoms(1, 2, 4, 4), randoms(5, 4)
     model = model_of(net, Tensor(x), Tensor(y))
-    close(run(model, x, y), [v.asnumpy() for v in net(Tensor(x), Tensor(y))])
-    found = operators(model)
-    assert found["Gemm"] == 1 and found["MatMul"] == 1 and found["Add"] >= 3
+    assert_close(run(model, x, y), [v.asnumpy() for v in net(Tensor(x), Tensor(y))])
+    counts = count_operators(model)
+    assert counts["Gemm"] == 1 and counts["MatMul"] == 1 and counts["Add"] >= 3
 
 
-def test_the_cell_of_a_model_has_the_parameters_of_the_network_and_trains():
-    net, (x,), model, _ = made("image")
+def test_loaded_cell_has_parameters_and_trains():
+    net, (x,), model, _ = build("image")
     cell = read.cell_of(model)
-    own = {p.name: p.asnumpy() for p in net.get_parameters()}
+    expected = {p.name: p.asnumpy() for p in net.get_parameters()}
     for parameter in cell.get_parameters():
-        np.testing.assert_array_equal(parameter.asnumpy(), own[parameter.name])
+        np.testing.assert_array_equal(parameter.asnumpy(), expected[parameter.name])
     assert {p.name for p in cell.trainable_params()} == {p.name for p in net.trainable_params()}
     label = Tensor(np.array([0, 2], np.int32))
     loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
@@ -273,14 +279,14 @@ def test_the_cell_of_a_model_has_the_parameters_of_the_network_and_trains():
     assert losses[-1] < losses[0]
 
 
-def test_the_gradient_through_a_model_is_that_of_the_network():
-    net, (x,), model, _ = made("attention")
+def test_loaded_cell_gives_the_same_gradient():
+    net, (x,), model, _ = build("attention")
     cell = read.cell_of(model)
     expected = ops.GradOperation()(lambda v: net(v).sum())(x).asnumpy()
-    close([ops.GradOperation()(lambda v: cell(v).sum())(x)], [expected], 1e-4)
+    assert_close([ops.GradOperation()(lambda v: cell(v).sum())(x)], [expected], 1e-4)
 
 
-def test_an_axis_that_is_none_is_of_any_length():
+def test_open_axis_accepts_any_length():
     net = Attention().set_train(False)
     model = model_of(net, Tensor(shape=[None, None, 8], dtype=ms.float32))
     dims = model["graph"]["input"][0]["type"]["tensor_type"]["shape"]["dim"]
@@ -288,13 +294,13 @@ def test_an_axis_that_is_none_is_of_any_length():
     cell = read.cell_of(model)
     for shape in ((1, 3, 8), (4, 2, 8)):
         expected = [net(Tensor(randoms(*shape))).asnumpy()]
-        close([cell(Tensor(randoms(*shape)))], expected)
+        assert_close([cell(Tensor(randoms(*shape)))], expected)
         if shape[0] == 4:
-            needed()
-            close(run(model, randoms(*shape)), expected)
+            require_onnxruntime()
+            assert_close(run(model, randoms(*shape)), expected)
 
 
-def test_an_lstm_of_two_directions_without_biases_is_the_same_on_the_way_back():
+def test_bidirectional_lstm_without_biases_survives_export():
     lstm = nn.LSTM(3, 2, has_bias=False, bidirectional=True)
 
     class Both(nn.Cell):
@@ -307,12 +313,12 @@ def test_an_lstm_of_two_directions_without_biases_is_the_same_on_the_way_back():
 
     net, x, h = Both(), randoms(4, 1, 3), randoms(2, 1, 2)
     model, expected = model_of(net, Tensor(x), Tensor(h)), [net(Tensor(x), Tensor(h)).asnumpy()]
-    close([read.cell_of(model)(Tensor(x), Tensor(h))], expected)
-    needed()
-    close(run(model, x, h), expected)
+    assert_close([read.cell_of(model)(Tensor(x), Tensor(h))], expected)
+    require_onnxruntime()
+    assert_close(run(model, x, h), expected)
 
 
-def test_random_numbers_are_refused_by_name():
+def test_random_operator_raises():
     class Noisy(nn.Cell):
         def construct(self, x):
             return x + ops.UniformReal()((2,))
@@ -322,7 +328,7 @@ def test_random_numbers_are_refused_by_name():
 
 
 class Masked(nn.Cell):
-    """Word vectors and marks of what counts, as BERT is given them."""
+    """Word embeddings and a mask, like the inputs of BERT."""
 
     def __init__(self):
         super().__init__()
@@ -332,19 +338,19 @@ class Masked(nn.Cell):
         return (self.words(words) + self.kinds(kinds)) * ops.expand_dims(ops.cast(mask, ms.float32), -1)
 
 
-def test_axes_of_one_place_may_be_of_one_length_of_many_inputs():
+def test_open_axes_of_many_inputs_may_have_equal_lengths():
     net = Masked().set_train(False)
     model = model_of(net, *[Tensor(shape=[None, None], dtype=ms.int32)] * 3)
     dims = [value["type"]["tensor_type"]["shape"]["dim"] for value in model["graph"]["input"]]
     assert [[d["dim_param"] for d in each] for each in dims] == [["words_0", "words_1"]] * 3
-    given = [np.arange(6, dtype=np.int32).reshape(2, 3) % n for n in (7, 2, 2)]
-    expected = [net(*map(Tensor, given)).asnumpy()]
-    close([read.cell_of(model)(*map(Tensor, given))], expected)
-    needed()
-    close(run(model, *given), expected)
+    arrays = [np.arange(6, dtype=np.int32).reshape(2, 3) % n for n in (7, 2, 2)]
+    expected = [net(*map(Tensor, arrays)).asnumpy()]
+    assert_close([read.cell_of(model)(*map(Tensor, arrays))], expected)
+    require_onnxruntime()
+    assert_close(run(model, *arrays), expected)
 
 
-def test_a_network_that_depends_on_the_length_of_an_open_axis_is_refused():
+def test_dependence_on_an_open_length_raises():
     class Long(nn.Cell):
         def construct(self, x):
             return x * 2 if x.shape[0] > 8 else x + 1
@@ -353,7 +359,7 @@ def test_a_network_that_depends_on_the_length_of_an_open_axis_is_refused():
         model_of(Long(), Tensor(shape=[None, 2], dtype=ms.float32))
 
 
-def test_a_tensor_with_open_axes_is_for_exports_alone():
+def test_tensor_with_open_axes_cannot_compute():
     x = Tensor(shape=[None, 2], dtype=ms.float32)
     assert x.shape == (None, 2) and x.dtype == ms.float32 and repr(x) == "Tensor(shape=[None, 2], dtype=Float32)"
     with pytest.raises(TypeError, match="For 'ReLU', a Tensor of shape .None, 2. has no values"):
@@ -364,7 +370,7 @@ def test_a_tensor_with_open_axes_is_for_exports_alone():
         Tensor(shape=[2, 2], dtype=ms.float32)
 
 
-def test_all_operators_without_a_form_are_named_at_once():
+def test_export_error_names_all_operators():
     class Odd(nn.Cell):
         def construct(self, x):
             return ops.Cholesky()(x), ops.Lgamma()(x)
@@ -374,7 +380,7 @@ def test_all_operators_without_a_form_are_named_at_once():
         model_of(Odd(), Tensor(np.eye(2, dtype=np.float32)))
 
 
-def test_all_operators_that_cannot_be_read_are_named_at_once():
+def test_load_error_names_all_operators():
     node = {"input": ["x"], "output": ["y"], "name": "first", "op_type": "Optional", "attribute": []}
     other = {"input": ["y"], "output": ["z"], "name": "second", "op_type": "StringSplit", "attribute": []}
     graph = {
@@ -390,8 +396,8 @@ def test_all_operators_that_cannot_be_read_are_named_at_once():
         read.cell_of({**model, "opset_import": [{"domain": "", "version": 5}]})
 
 
-def test_a_cell_says_what_it_takes():
-    _, _, model, _ = made("image")
+def test_wrong_inputs_raise():
+    _, _, model, _ = build("image")
     cell = read.cell_of(model)
     with pytest.raises(ValueError, match="The input 'x' of the model should be a Tensor of Float32 with 4 dimensions"):
         cell(Tensor(randoms(2, 3)))
@@ -399,34 +405,34 @@ def test_a_cell_says_what_it_takes():
         read.cell_of(model, shapes={"image": (1, 3, 8, 8)})
 
 
-def test_indices_that_a_model_counts_itself_are_not_counted_again():
+def test_indices_wrapped_by_a_model_are_not_wrapped_again():
     ids, table = Tensor([[3, 0], [1, 1]], ms.int32), Tensor(randoms(4, 2))
 
     def picked(x, ids):
         return ops.gather(table, ids, 0) + ops.gather_nd(x, ids)
 
     again = model_of(read.cell_of(model_of(picked, table, ids)), table, ids)
-    assert operators(again)["Where"] == 2
-    assert operators(model_of(read.cell_of(again), table, ids)) == operators(again)
+    assert count_operators(again)["Where"] == 2
+    assert count_operators(model_of(read.cell_of(again), table, ids)) == count_operators(again)
 
 
-def unused(model):
-    """A model with a node whose result nobody takes, before all others."""
+def add_unused_node(model):
+    """Prepend a node whose result is not used to a model."""
     graph = model["graph"]
     node = {"op_type": "Exp", "input": [graph["input"][0]["name"]], "output": ["nobody's"], "name": "/first/Exp"}
     return {**model, "graph": {**graph, "node": [node, *graph["node"]]}}
 
 
 @pytest.mark.parametrize("name", ["image", "rounds"])
-def test_nodes_of_a_model_are_numbered_in_their_order_and_a_page_shows_them(name, tmp_path):
-    graph = read.graph_of(unused(made(name)[2]), None, read.input_types(made(name)[2], {}, 1))
+def test_nodes_are_numbered_in_order(name, tmp_path):
+    graph = read.graph_of(add_unused_node(build(name)[2]), None, read.input_types(build(name)[2], {}, 1))
     assert [node.id for node in graph.all_nodes()] == list(range(len(graph)))
     assert "Exp" not in [node.op for node in graph.nodes if node.scope == "Default/first"]
     ms.view(graph).save(tmp_path / "page.html")
 
 
-def test_a_model_is_looked_at_without_running(tmp_path):
-    _, _, model, _ = made("image")
+def test_view_does_not_run_the_model(tmp_path):
+    _, _, model, _ = build("image")
     onnx.save(model, tmp_path / "image.onnx")
     assert {"Conv2D", "BatchNorm", "MatMul"} <= {node.op for node in read.look(tmp_path / "image.onnx").nodes}
     assert repr(ms.view(str(tmp_path / "image.onnx"))).startswith("GraphView(Image")

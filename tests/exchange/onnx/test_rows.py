@@ -1,4 +1,4 @@
-"""Every row of every operator as a network of its own: onnxruntime computes what msnb does, or it is known why not."""
+"""Each example of each operator as an ONNX model: onnxruntime computes the same result, or the reason is listed."""
 
 import re
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from runtime import needed, run
+from runtime import require_onnxruntime, run
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "ops"))
 
@@ -34,7 +34,7 @@ FILES = sorted({row.file for row in ROWS})
 
 
 def network(row):
-    """(function of the Tensors of a row, these Tensors), or None for one that is written in place."""
+    """Return a function of the Tensors of an example and these Tensors, or None for an in-place example."""
     inputs = row.inputs()
     leaves, rebuild = flatten([boxed(v) for v in inputs])
     places = [i for i, v in enumerate(leaves) if isinstance(v, Tensor)]
@@ -55,14 +55,14 @@ def results(out):
 
 
 def is_complex(row):
-    """Whether a row takes or gives complex numbers, with which ONNX does not compute."""
+    """Return True if an example has complex inputs or results. ONNX does not compute with complex numbers."""
     net, inputs = network(row)
     return any(value.dtype.kind == "c" for value in results([inputs, net(*inputs)]))
 
 
-def same(found, expected):
-    assert len(found) == len(expected)
-    for a, b in zip(found, expected, strict=True):
+def assert_same(actual, expected):
+    assert len(actual) == len(expected)
+    for a, b in zip(actual, expected, strict=True):
         assert (a.shape, a.dtype) == (b.shape, b.dtype)
         if b.dtype.kind not in "fV":
             np.testing.assert_array_equal(a, b)
@@ -74,19 +74,21 @@ def same(found, expected):
 
 
 def expected_of(row, net, inputs):
-    """What a row gives: the answer of MindSpore, to which test_parity.py holds msnb, or else what msnb computes."""
+    """Return the expected results: MindSpore's stored answer, to which test_parity.py compares msnb, or msnb's
+    results.
+    """
     answer = answers(row)
-    found = [answer[f"out{i}"] for i in range(len(answer)) if f"out{i}" in answer]
+    stored = [answer[f"out{i}"] for i in range(len(answer)) if f"out{i}" in answer]
     exact = row.case.compared is None and row.case.tolerance is None and row.case.target.__name__ not in R11_DTYPE
-    return found if found and exact else results(net(*inputs))
+    return stored if stored and exact else results(net(*inputs))
 
 
 def model_of(row):
-    """(Model message, inputs, what it has to compute), or None where the row is no network."""
-    made = network(row)
-    if made is None:
+    """Return Model message, inputs and expected results, or None if the example is no network."""
+    function_and_inputs = network(row)
+    if function_and_inputs is None:
         return None
-    net, inputs = made
+    net, inputs = function_and_inputs
     try:
         graph = ir.graph(net, *inputs)
     except (TypeError, ValueError, RuntimeError):  # its results have shapes that depend on values
@@ -94,22 +96,22 @@ def model_of(row):
     return write.model_of(graph), inputs, expected_of(row, net, inputs)
 
 
-def computed(row):
-    """What `model_of` gives for a row, once onnxruntime has computed it; None where there is no network or no form."""
+def check_onnxruntime(row):
+    """Check an example with onnxruntime and return the result of `model_of`; None without a network or a form."""
     try:
-        made = model_of(row)
+        model_and_data = model_of(row)
     except NotImplementedError as error:
         refused = set(re.search(r"no form here for (.+?)\. ", str(error))[1].split(", "))
         assert refused <= NO_FORM or FORMLESS.search(str(error)) or is_complex(row), error
         return None
-    if made is not None and row.case.target.__name__ not in NOT_RUN:
-        model, inputs, expected = made
-        same(run(model, *(x.asnumpy() for x in inputs)), expected)
-    return made
+    if model_and_data is not None and row.case.target.__name__ not in NOT_RUN:
+        model, inputs, expected = model_and_data
+        assert_same(run(model, *(x.asnumpy() for x in inputs)), expected)
+    return model_and_data
 
 
 def kind_of(row):
-    """An operator that has a lowering of its own, and else the file, whose operators and functions are made of such."""
+    """Return an operator that has a lowering, or the file of one that has none."""
     target = row.case.target
     return target if has_lowering(target) else row.file
 
@@ -122,27 +124,27 @@ FIRST, FURTHER = split(ROWS, kind_of)
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_onnxruntime_computes_the_first_row_of_each_lowering_and_of_each_file_which_comes_back(file):
-    """Read again it computes the same, where it has a lowering of its own."""
-    needed()
+def test_first_examples_run_and_are_read_back(file):
+    """The loaded model computes the same, if the operator has a lowering."""
+    require_onnxruntime()
     for row in (r for r in FIRST if r.file == file):
-        made = computed(row)
-        if made is not None and has_lowering(row.case.target):
-            model, inputs, expected = made
-            same(results(read.cell_of(model)(*inputs)), expected)
+        model_and_data = check_onnxruntime(row)
+        if model_and_data is not None and has_lowering(row.case.target):
+            model, inputs, expected = model_and_data
+            assert_same(results(read.cell_of(model)(*inputs)), expected)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", sorted({row.file for row in FURTHER}))
-def test_onnxruntime_computes_the_further_rows_of_a_file(file):
-    needed()
+def test_further_examples_run(file):
+    require_onnxruntime()
     for row in (r for r in FURTHER if r.file == file):
-        computed(row)
+        check_onnxruntime(row)
 
 
-def test_what_has_a_lowering_is_an_operator_and_what_has_no_form_is_listed_for_a_reason():
-    known = write.lowerings.coverage().known
-    assert len(known) >= 120 and {"Conv2D", "LSTM", "LayerNorm", "Softmax", "TensorGetItem"} <= {
-        name.removeprefix("_") for name in known
+def test_lists_of_lowerings_and_exceptions_are_disjoint():
+    operator_names = write.lowerings.coverage().known
+    assert len(operator_names) >= 120 and {"Conv2D", "LSTM", "LayerNorm", "Softmax", "TensorGetItem"} <= {
+        name.removeprefix("_") for name in operator_names
     }
-    assert not NO_FORM & {name.removeprefix("_") for name in known}
+    assert not NO_FORM & {name.removeprefix("_") for name in operator_names}

@@ -1,4 +1,4 @@
-"""Networks that are written as Python, and what they are called with."""
+"""Networks for the export as Python source, and their inputs."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ def randoms(*shape):
 
 
 class LeNet(nn.Cell):
-    """Layers one after the other; one rectifier and one pool for all."""
+    """Sequential layers with a shared activation and a shared pooling."""
 
     def __init__(self):
         super().__init__()
@@ -43,7 +43,7 @@ class Block(nn.Cell):
 
 
 class Residual(nn.Cell):
-    """Blocks in a row and in a list, with and without a layer beside them."""
+    """Blocks in a SequentialCell and in a CellList, with and without a projection."""
 
     def __init__(self):
         super().__init__()
@@ -61,7 +61,7 @@ class Residual(nn.Cell):
 
 
 class Mobile(nn.Cell):
-    """Filters of one channel each, and squeezing."""
+    """Depthwise convolutions, and squeeze and excitation."""
 
     def __init__(self):
         super().__init__()
@@ -77,7 +77,7 @@ class Mobile(nn.Cell):
 
 
 class Attention(nn.Cell):
-    """Heads of attention, with a mask that is a constant."""
+    """Multi-head attention with a constant mask."""
 
     def __init__(self, width=8, heads=2, length=5):
         super().__init__()
@@ -96,7 +96,7 @@ class Attention(nn.Cell):
 
 
 class Transformer(nn.Cell):
-    """Blocks of attention over words with a table of places, and the table of words once more at the end."""
+    """Attention blocks with word and position embeddings; the output shares the word embedding."""
 
     def __init__(self):
         super().__init__()
@@ -116,7 +116,7 @@ class Transformer(nn.Cell):
 
 
 class Recurrent(nn.Cell):
-    """An LSTM, and the last of its steps."""
+    """An LSTM and its last step."""
 
     def __init__(self):
         super().__init__()
@@ -130,7 +130,7 @@ class Recurrent(nn.Cell):
 
 
 class Rounds(nn.Cell):
-    """A loop with a branch within, and a branch after it."""
+    """A loop that contains a branch, and a branch after it."""
 
     def construct(self, x, rounds):
         turn = 0
@@ -147,7 +147,7 @@ class Rounds(nn.Cell):
 
 
 class Layered(nn.Cell):
-    """Layers within a loop and within branches, and a variable that swaps with another."""
+    """Layers in a loop and in branches, and variables that are swapped."""
 
     def __init__(self):
         super().__init__()
@@ -165,7 +165,7 @@ class Layered(nn.Cell):
 
 
 class Halving(nn.Cell):
-    """A loop of its own."""
+    """A Cell with a loop."""
 
     def construct(self, x, turns):
         while turns > 0:
@@ -174,7 +174,7 @@ class Halving(nn.Cell):
 
 
 class Twice(nn.Cell):
-    """Two Cells that have a loop."""
+    """Two Cells with a loop each."""
 
     def __init__(self):
         super().__init__()
@@ -185,7 +185,7 @@ class Twice(nn.Cell):
 
 
 class Decoder(nn.Cell):
-    """Up and down again with what was seen on the way; resized, joined, cut."""
+    """Downsampling, upsampling and a skip connection; concatenation and slicing."""
 
     def __init__(self):
         super().__init__()
@@ -200,7 +200,7 @@ class Decoder(nn.Cell):
 
 
 class Shared(nn.Cell):
-    """One Cell for two inputs, and a Parameter that two Cells use."""
+    """A Cell that is called for two inputs, and a Parameter that two Cells use."""
 
     def __init__(self):
         super().__init__()

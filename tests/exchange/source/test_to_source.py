@@ -1,4 +1,4 @@
-"""Networks as Python: the text is a network of its own, with the Parameters of the first, and computes the same."""
+"""Export as Python source: the written network has the Parameters of the original and computes the same."""
 
 import ast
 import importlib.util
@@ -18,9 +18,9 @@ FORMS = ("traced", "onnx")
 
 @pytest.fixture
 def run(tmp_path):
-    """Runs a text as a module of its own; gives the Cell that it ends with, its Parameters loaded."""
+    """Return a function that runs a text as a module and returns its last Cell with loaded Parameters."""
     count = 0
-    was = alias.installed()
+    was_installed = alias.installed()
     alias.install(warn=False)
 
     def load(net, *inputs):
@@ -29,8 +29,8 @@ def run(tmp_path):
         path = tmp_path / f"made{count}.py"
         text = ms.to_source(net, *inputs, path=path)
         assert path.read_text() == text
-        made = module(path)
-        (cls,) = [v for v in vars(made).values() if isinstance(v, type) and v.__module__ == path.stem][-1:]
+        loaded_module = module(path)
+        (cls,) = [v for v in vars(loaded_module).values() if isinstance(v, type) and v.__module__ == path.stem][-1:]
         cell, weights = cls().set_train(False), path.with_suffix(".ckpt")
         if weights.exists():
             assert ms.load_param_into_net(cell, ms.load_checkpoint(str(weights))) == []
@@ -38,14 +38,14 @@ def run(tmp_path):
 
     def module(path):
         spec = importlib.util.spec_from_file_location(path.stem, path)
-        made = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(made)
-        return made
+        loaded_module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(loaded_module)
+        return loaded_module
 
     yield load
     for number in range(1, count + 1):
         sys.modules.pop(f"made{number}", None)
-    if not was:
+    if not was_installed:
         alias.uninstall()
 
 
@@ -53,14 +53,14 @@ def arrays(out):
     return [x.asnumpy() for x in (out if isinstance(out, tuple) else (out,))]
 
 
-def close(found, expected):
-    assert [(a.shape, a.dtype) for a in found] == [(b.shape, b.dtype) for b in expected]
-    for a, b in zip(found, expected, strict=True):
+def assert_close(actual, expected):
+    assert [(a.shape, a.dtype) for a in actual] == [(b.shape, b.dtype) for b in expected]
+    for a, b in zip(actual, expected, strict=True):
         np.testing.assert_allclose(a, b, rtol=2e-6, atol=1e-6)
 
 
 def network(name, form="traced"):
-    """(the Cell or the graph, its inputs, its results)."""
+    """Return the Cell or the graph of a network, its inputs and its results."""
     kind, values = NETWORKS[name]
     net, inputs = kind().set_train(False), [Tensor(v) for v in values]
     results = arrays(net(*inputs))
@@ -72,32 +72,32 @@ def network(name, form="traced"):
 @pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", NETWORKS)
-def test_the_text_computes_what_the_network_computes(run, name, form, mode):
+def test_source_computes_the_same_results(run, name, form, mode):
     net, inputs, results = network(name, form)
     _, cell = run(net)
     ms.set_context(mode=mode)
-    close(arrays(cell(*inputs)), results)
+    assert_close(arrays(cell(*inputs)), results)
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", NETWORKS)
-def test_the_parameters_have_the_names_of_the_network(run, name, form):
+def test_parameter_names_are_kept(run, name, form):
     graph = network(name, form)[0]
     graph = getattr(graph, "graph", graph)
     _, cell = run(graph)
-    wanted = {p.name for p in graph.parameters if p.is_weight}
-    assert {p.name for p in cell.get_parameters() if not p.name.rpartition(".")[2].startswith("constant")} == wanted
+    expected = {p.name for p in graph.parameters if p.is_weight}
+    assert {p.name for p in cell.get_parameters() if not p.name.rpartition(".")[2].startswith("constant")} == expected
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_equal_graphs_give_equal_texts(name, tmp_path):
+def test_equal_graphs_give_equal_source(name, tmp_path):
     texts = {ms.to_source(network(name)[0], path=tmp_path / "net.py") for _ in range(2)}
     assert len(texts) == 1
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", NETWORKS)
-def test_the_text_imports_mindspore_alone_and_nothing_that_it_does_not_use(name, form, tmp_path):
+def test_source_imports_only_used_names_of_mindspore(name, form, tmp_path):
     tree = ast.parse(ms.to_source(network(name, form)[0], path=tmp_path / "net.py"))
     imported = set()
     for node in tree.body:
@@ -110,9 +110,9 @@ def test_the_text_imports_mindspore_alone_and_nothing_that_it_does_not_use(name,
     assert imported <= used and imported <= {"mindspore", "Parameter", "Tensor", "nn", "ops"}
 
 
-def test_a_network_of_layers_is_written_as_one_would():
+def test_lenet_source_is_idiomatic():
     text = ms.to_source(network("lenet")[0])
-    wanted = """
+    expected = """
 class LeNet(nn.Cell):
     def __init__(self):
         super().__init__()
@@ -139,33 +139,33 @@ class LeNet(nn.Cell):
         x = self.relu(x)
         return self.fc3(x)
 """
-    assert text.endswith(f"from mindspore import nn\n\n{wanted}")
+    assert text.endswith(f"from mindspore import nn\n\n{expected}")
 
 
-def test_blocks_that_differ_in_numbers_are_one_class_with_arguments():
+def test_blocks_with_different_numbers_share_a_class():
     text = ms.to_source(network("residual")[0])
-    assert text.count("class ") == 3  # with a layer beside, without, and the whole
+    assert text.count("class ") == 3  # a block with a projection, one without, and the network
     assert "[Block(4), Block(4)]" in text and "def __init__(self, in_channels):" in text
     assert "def __init__(self, in_channels, out_channels):" in text and "self.blocks = nn.CellList(" in text
 
 
-def test_a_loop_and_its_branch_are_written_as_such():
+def test_loop_and_branch_are_written_as_statements():
     text = ms.to_source(network("rounds")[0])
     assert "while turn < rounds:" in text and text.count("if ") == 2 and text.count("else:") == 1
 
 
-def test_what_two_cells_share_stands_in_the_cell_around_them(run):
+def test_shared_parameter_belongs_to_the_parent_cell(run):
     text, cell = run(network("transformer")[0])
     assert cell.parameters_dict().keys() >= {"words", "places"} and text.count('name="words"') == 1
     assert not cell.parameters_dict()["places"].requires_grad
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_transposed_convolution_is_the_layer(form, tmp_path):
+def test_transposed_convolution_becomes_a_layer(form, tmp_path):
     assert "nn.Conv2dTranspose(4, 2, 2, stride=2" in ms.to_source(network("decoder", form)[0], path=tmp_path / "net.py")
 
 
-def test_one_cell_that_is_called_twice_is_written_once():
+def test_cell_called_twice_is_written_once():
     text = ms.to_source(network("shared")[0])
     assert text.count("nn.SequentialCell(") == 1 and text.count("self.body(") == 2
 
@@ -180,7 +180,7 @@ def test_large_constants_are_parameters_of_the_checkpoint(tmp_path):
 
 
 class Masked(nn.Cell):
-    """A constant of its own for each Cell."""
+    """A Cell with a constant of its own."""
 
     def __init__(self, seed):
         super().__init__()
@@ -190,20 +190,20 @@ class Masked(nn.Cell):
         return self.dense(x) * self.mask + self.mask
 
 
-def test_cells_that_differ_in_large_constants_alone_share_a_class(run):
+def test_cells_with_different_large_constants_share_a_class(run):
     net, x = nn.SequentialCell(Masked(1), Masked(2)), Tensor(randoms(9, 9))
     text, cell = run(net, x)
     assert text.count("class Masked") == 1
     assert sum(name.endswith(".constant") for name in cell.parameters_dict()) == 2
-    close(arrays(cell(x)), arrays(net(x)))
+    assert_close(arrays(cell(x)), arrays(net(x)))
 
 
-def test_a_batch_of_another_size_fits(run):
+def test_source_accepts_another_batch_size(run):
     _, cell = run(network("attention")[0])
     assert cell(Tensor(randoms(7, 5, 8))).shape == (7, 5, 8)
 
 
-def test_layers_that_are_not_trained_stay_so(run):
+def test_frozen_parameters_stay_frozen(run):
     net = Block(3, 3, 1).set_train(False)
     net.conv2.weight.requires_grad = False
     text, cell = run(net, Tensor(randoms(1, 3, 4, 4)))
@@ -211,7 +211,7 @@ def test_layers_that_are_not_trained_stay_so(run):
     assert {p.name for p in cell.trainable_params()} == {p.name for p in net.trainable_params()}
 
 
-def test_all_that_has_no_form_is_named_at_once():
+def test_error_names_all_unsupported_operators():
     counter = ms.Parameter(Tensor(np.zeros(3, np.float32)), name="counter")
     graph = ir.graph(lambda x: ops.assign_add(counter, x) + ms.numpy.unwrap(x), Tensor(randoms(3)))
     with pytest.raises(NotImplementedError, match="2 operator.s. that have no form in Python") as raised:
@@ -222,7 +222,7 @@ def test_all_that_has_no_form_is_named_at_once():
     assert "Unwrap in Default" in str(raised.value) and "no public name" in str(raised.value)
 
 
-def test_wrong_arguments_are_refused(tmp_path):
+def test_invalid_arguments_raise(tmp_path):
     graph = network("shared")[0]
     with pytest.raises(TypeError, match="a graph has its inputs already"):
         ms.to_source(graph, Tensor(randoms(2, 3)))
@@ -232,10 +232,10 @@ def test_wrong_arguments_are_refused(tmp_path):
         ms.to_source(graph, path=tmp_path / "nowhere" / "net.py")
 
 
-def test_names_that_python_has_are_not_taken(run):
+def test_reserved_names_are_not_used_for_inputs(run):
     class Odd(nn.Cell):
         def construct(self, ops, nn):
             return ops - nn
 
     _, cell = run(Odd(), Tensor(randoms(2)), Tensor(randoms(2) + 1))
-    close(arrays(cell(Tensor(randoms(2)), Tensor(randoms(2)))), [np.zeros(2, np.float32)])
+    assert_close(arrays(cell(Tensor(randoms(2)), Tensor(randoms(2)))), [np.zeros(2, np.float32)])

@@ -75,17 +75,19 @@ def _read_attention(r: Reader, node: Node) -> Any:
     score_outputs.append(scores)
     kind = scores.dtype
     softmax_precision = node.attr("softmax_precision")
-    wide = r.cast(scores, precision) if softmax_precision or kind.itemsize < 4 else scores
+    softmax_input = r.cast(scores, precision) if softmax_precision or kind.itemsize < 4 else scores
     if bias is not None:  # the weights of a fully masked row are 0
-        has_visible_key = r("Greater", r("ReduceMax", wide, (3,), keep_dims=True), r.like(-np.inf, wide))
+        has_visible_key = r(
+            "Greater", r("ReduceMax", softmax_input, (3,), keep_dims=True), r.like(-np.inf, softmax_input)
+        )
         weights = r(
             "Where",
             has_visible_key,
-            r("Softmax", r("Where", has_visible_key, wide, r.like(0, wide)), axis=-1),
-            r.like(0, wide),
+            r("Softmax", r("Where", has_visible_key, softmax_input, r.like(0, softmax_input)), axis=-1),
+            r.like(0, softmax_input),
         )
     else:
-        weights = r("Softmax", wide, axis=-1)
+        weights = r("Softmax", softmax_input, axis=-1)
     weights = r.cast(weights, kind)
     score_outputs.append(weights)
     y = matmul(r, weights, r.cast(values, kind))
@@ -102,8 +104,10 @@ def _read_flex_attention(r: Reader, node: Node) -> Ref:
     factor = r.like(math.sqrt(float(node.attr("scale") or 1 / math.sqrt(q.shape[3]))), q)
     keys = r.transpose(r("Mul", repeat_heads(r, k, times), factor), (0, 1, 3, 2))
     scores = matmul(r, r("Mul", q, factor), keys)
-    wide = node.attr("softmax_precision", 0) or (1 if scores.dtype.itemsize < 4 else onnx.NUMBERS[scores.dtype.name])
-    scores = r.cast(scores, onnx.DTYPES[wide])
+    precision = node.attr("softmax_precision", 0) or (
+        1 if scores.dtype.itemsize < 4 else onnx.NUMBERS[scores.dtype.name]
+    )
+    scores = r.cast(scores, onnx.DTYPES[precision])
     if node.attr("score_mod") is not None:
         (scores,) = r.inline(node.attr("score_mod"), [scores])
     weights = r("Softmax", scores, axis=-1)

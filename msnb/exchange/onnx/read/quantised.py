@@ -37,10 +37,10 @@ def _saturating_cast(r: Reader, x: Ref, dtype: np.dtype) -> Ref:
 def _read_dequantize(r, node):
     x, scale, zero = node.inputs[0], node.inputs[1], node.input(2)
     axis, block = node.attr("axis", 1), node.attr("block_size", 0)
-    wide = r.cast(x, np.int32)
+    dequantized = r.cast(x, np.int32)
     if zero is not None:
-        wide = r("Sub", wide, r.cast(_broadcast_parameter(r, zero, x, axis, block), np.int32))
-    product = r("Mul", r.cast(wide, scale.dtype), _broadcast_parameter(r, scale, x, axis, block))
+        dequantized = r("Sub", dequantized, r.cast(_broadcast_parameter(r, zero, x, axis, block), np.int32))
+    product = r("Mul", r.cast(dequantized, scale.dtype), _broadcast_parameter(r, scale, x, axis, block))
     return r.cast(product, onnx.DTYPES.get(node.attr("output_dtype", 0), product.dtype))
 
 
@@ -49,10 +49,10 @@ def _read_quantize(r, node):
     x, scale, zero = node.inputs[0], node.inputs[1], node.input(2)
     axis, block = node.attr("axis", 1), node.attr("block_size", 0)
     dtype = onnx.DTYPES.get(node.attr("output_dtype", 0) or 2, np.dtype(np.uint8)) if zero is None else zero.dtype
-    wide = r("Rint", r("RealDiv", x, r.cast(_broadcast_parameter(r, scale, x, axis, block), x.dtype)))
+    rounded = r("Rint", r("RealDiv", x, r.cast(_broadcast_parameter(r, scale, x, axis, block), x.dtype)))
     if zero is not None:
-        wide = r("Add", wide, r.cast(_broadcast_parameter(r, zero, x, axis, block), wide.dtype))
-    return _saturating_cast(r, wide, dtype)
+        rounded = r("Add", rounded, r.cast(_broadcast_parameter(r, zero, x, axis, block), rounded.dtype))
+    return _saturating_cast(r, rounded, dtype)
 
 
 @handles("DynamicQuantizeLinear")
@@ -95,8 +95,8 @@ def _read_qlinear_matmul(r, node):
 
 def _requantize(r, x, factor, zero):
     """Rescale sums of products and add the zero point."""
-    wide = r("Rint", r("Mul", r.cast(x, np.float32), r.cast(factor, np.float32)))
-    return _saturating_cast(r, r("Add", wide, r.cast(zero, np.float32)), zero.dtype)
+    rounded = r("Rint", r("Mul", r.cast(x, np.float32), r.cast(factor, np.float32)))
+    return _saturating_cast(r, r("Add", rounded, r.cast(zero, np.float32)), zero.dtype)
 
 
 @handles("ConvInteger")

@@ -21,12 +21,12 @@ def axes_of(r: Reader, node: Node, since: int, rank: int, index: int = 1) -> tup
     return tuple(sorted({a % rank for a in axes}))
 
 
-def _register_reduction(name, since, before, op, after):
+def _register_reduction(name, since, prepare, op, finish):
     @handles(name)
     def read(r: Reader, node: Node) -> Ref:
         x, keep = node.inputs[0], bool(node.attr("keepdims", 1))
         axes = axes_of(r, node, since, x.rank)
-        x = before(r, x)
+        x = prepare(r, x)
         if axes is not None and axes:
             kind = x.dtype
             if op == "ReduceMean" and not x.is_float:
@@ -41,7 +41,7 @@ def _register_reduction(name, since, before, op, after):
                 x = _reduce_empty(r, x, axes, keep, op)
             else:
                 x = r.cast(r(op, x, axes, keep_dims=keep), kind)
-        return after(r, x)
+        return finish(r, x)
 
 
 def _reduce_empty(r, x, axes, keep, op):
@@ -63,7 +63,7 @@ def _add_square(r, x):
     return r("Square", x) if x.is_float else r("Mul", x, x)
 
 
-for _name, _since, _before, _ours, _after in (
+for _name, _since, _prepare, _msnb_name, _finish in (
     ("ReduceSum", 13, _pass_through, "ReduceSum", _pass_through),
     ("ReduceMean", 18, _pass_through, "ReduceMean", _pass_through),
     ("ReduceMax", 18, _pass_through, "ReduceMax", _pass_through),
@@ -75,7 +75,7 @@ for _name, _since, _before, _ours, _after in (
     ("ReduceLogSumExp", 18, _pass_through, "LogSumExp", _pass_through),
     ("ReduceSumSquare", 18, _add_square, "ReduceSum", _pass_through),
 ):
-    _register_reduction(_name, _since, _before, _ours, _after)
+    _register_reduction(_name, _since, _prepare, _msnb_name, _finish)
 
 
 def _register_arg_extreme(name, op):

@@ -210,9 +210,9 @@ def _register_arg_with_value(operator, arg, extreme):
     def lower(b: Builder, x: Value, axis: int, keep_dims: bool) -> Any:
         if x.dtype == "bool" or axis is None or not x.rank:
             return NotImplemented
-        wide = b.cast(x, b.computing(x.dtype))
-        index = b.op(arg, wide, dtype="int64", axis=axis, keepdims=int(keep_dims))
-        return index, reduced(b, extreme, wide, axes_of(axis, x.rank), keep_dims)
+        widened = b.cast(x, b.computing(x.dtype))
+        index = b.op(arg, widened, dtype="int64", axis=axis, keepdims=int(keep_dims))
+        return index, reduced(b, extreme, widened, axes_of(axis, x.rank), keep_dims)
 
 
 _register_arg_with_value(ops.ArgMaxWithValue, "ArgMax", "ReduceMax")
@@ -223,8 +223,8 @@ _register_arg_with_value(ops.ArgMinWithValue, "ArgMin", "ReduceMin")
 def _lower_cumsum(b, x, axis, exclusive, reverse):
     if x.dtype == "bool":
         return NotImplemented
-    wide = b.cast(x, b.computing(x.dtype))
-    return b.op("CumSum", wide, b.const(np.int64(axis)), exclusive=int(exclusive), reverse=int(reverse))
+    widened = b.cast(x, b.computing(x.dtype))
+    return b.op("CumSum", widened, b.const(np.int64(axis)), exclusive=int(exclusive), reverse=int(reverse))
 
 
 # ---------------------------------------------------------------------- matrix products

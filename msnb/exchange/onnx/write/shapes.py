@@ -152,8 +152,8 @@ def _register_triangle(operator, upper):
     def lower(b: Builder, x: Value, *, diagonal: int) -> Any:
         if not x.is_float and x.dtype not in ("int32", "int64"):
             return NotImplemented
-        wide = b.cast(x, "int64") if x.dtype == "int32" else x
-        return b.op("Trilu", wide, b.const(np.int64(diagonal)), upper=upper)
+        widened = b.cast(x, "int64") if x.dtype == "int32" else x
+        return b.op("Trilu", widened, b.const(np.int64(diagonal)), upper=upper)
 
 
 _register_triangle(ops.Tril, 0)

@@ -120,7 +120,7 @@ def _merge_bias(product, vector, output):
 
 def _match_bias(product, name, by_result, values):
     """Return the name of the added vector if the node accepts it as a bias per channel or column, else None."""
-    shapes = [_known_shape(values, n) for n in (*product["input"], name)]
+    shapes = [_shape_or_none(values, n) for n in (*product["input"], name)]
     if None in shapes or "float" not in values[name].dtype:
         return None
     x, w, bias = shapes
@@ -137,10 +137,10 @@ def _match_bias(product, name, by_result, values):
     source = by_result.get(name)
     if bias not in (channel_shape, (1, *channel_shape)) or source is None or source["op_type"] != "Reshape":
         return None
-    return source["input"][0] if _known_shape(values, source["input"][0]) == (channels,) else None
+    return source["input"][0] if _shape_or_none(values, source["input"][0]) == (channels,) else None
 
 
-def _known_shape(values, name):
+def _shape_or_none(values, name):
     """Return the dimensions of a value, or None if they are unknown."""
     value = values.get(name)
     return None if value is None else value.shape

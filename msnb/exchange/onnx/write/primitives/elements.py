@@ -196,11 +196,11 @@ def _lower_atan2(b, y, x, **_):
     zero, pi = b.like(0, x), b.like(float(np.pi), x)
     is_vertical = b.op("Equal", x, zero, dtype="bool")
     base = b.op("Atan", b.op("Div", y, b.op("Where", is_vertical, b.like(1, x), x, dtype=x.dtype)))
-    below = b.op("Less", y, zero, dtype="bool")
-    turned = b.op("Where", below, b.op("Sub", base, pi), b.op("Add", base, pi), dtype=x.dtype)
-    left = b.op("Where", b.op("Less", x, zero, dtype="bool"), turned, base, dtype=x.dtype)
+    is_below = b.op("Less", y, zero, dtype="bool")
+    shifted = b.op("Where", is_below, b.op("Sub", base, pi), b.op("Add", base, pi), dtype=x.dtype)
+    by_half_plane = b.op("Where", b.op("Less", x, zero, dtype="bool"), shifted, base, dtype=x.dtype)
     vertical = b.op("Mul", b.op("Sign", y), b.like(float(np.pi / 2), x))
-    return b.op("Where", is_vertical, vertical, left, dtype=x.dtype)
+    return b.op("Where", is_vertical, vertical, by_half_plane, dtype=x.dtype)
 
 
 # ---------------------------------------------------------------------- comparisons and logic
@@ -259,16 +259,16 @@ def _lower_shift_right(b, x, y, **_):
 
 
 @primitives.register("select_n")
-def _lower_select_n(b, which, *cases, **_):
-    if which.dtype != "bool" and len(cases) > 2:
+def _lower_select_n(b, index, *cases, **_):
+    if index.dtype != "bool" and len(cases) > 2:
         result = cases[-1]
         for number in range(len(cases) - 2, -1, -1):
-            is_selected = b.op("LessOrEqual", which, b.like(number, which), dtype="bool")
+            is_selected = b.op("LessOrEqual", index, b.like(number, index), dtype="bool")
             result = b.op("Where", is_selected, cases[number], result, dtype=result.dtype)
         return result
     kind = b.computing(cases[0].dtype) if cases[0].dtype != "uint8" else "uint8"
     first, second = (b.cast(c, kind) for c in cases)
-    return b.op("Where", b.cast(which, "bool"), second, first, dtype=kind)
+    return b.op("Where", b.cast(index, "bool"), second, first, dtype=kind)
 
 
 @primitives.register("convert_element_type")
