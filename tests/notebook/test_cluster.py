@@ -25,6 +25,14 @@ def test_it_says_what_has_to_be_installed(notebook, monkeypatch):
         notebook.shell.run_line_magic("ms_cluster", "start 2")
 
 
+def test_an_error_that_is_shown_already_is_one_sentence(notebook):
+    error = pytest.importorskip("ipyparallel.error")
+    raised = [("ValueError", "no such rank", "", {"engine_id": rank}) for rank in (2, 1)]
+    notebook.shell.user_ns["error"] = error.AlreadyDisplayedError(error.CompositeError("errors", raised))
+    notebook.run("raise error")
+    assert notebook.shown.strip() == "The cell failed in ranks 1, 2; what each raised stands above."
+
+
 def test_two_processes_run_the_cells_below_px_as_one_program(notebook):
     pytest.importorskip("ipyparallel")
     notebook.ok("%ms_cluster")
@@ -54,7 +62,7 @@ def test_two_processes_run_the_cells_below_px_as_one_program(notebook):
         assert "0 2 [3.]" in said and "1 2 [3.]" in said and "Gloo" not in said, said
         notebook.run("%%px\nif get_rank() == 1: raise ValueError('no such rank')")
         assert "ValueError: no such rank" in notebook.shown
-        assert notebook.shown.endswith("The cell failed in rank 1; what it raised stands above.\n")
+        assert "1 errors" not in notebook.shown
         notebook.run("%%px\nimport os, signal\nif get_rank() == 1: os.kill(os.getpid(), signal.SIGKILL)")
         lost = "Of 2 processes, that of rank 1 has ended, and the others would wait in vain: %ms_cluster stop, then "
         assert f"{lost}%ms_cluster start 2." in notebook.shown
