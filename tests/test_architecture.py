@@ -77,7 +77,7 @@ def tree_of(module):
 def is_face(module):
     """A module that only re-exports, and says so in the first line of its docstring."""
     first_line = (ast.get_docstring(tree_of(module)) or "").partition("\n")[0]
-    return re.search(r"\bface\b", first_line, re.IGNORECASE) is not None
+    return re.search(r"\b(face|re-export)\b", first_line, re.IGNORECASE) is not None
 
 
 class Import(NamedTuple):

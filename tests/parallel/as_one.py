@@ -1,4 +1,4 @@
-"""A program that several processes run as one (`two_processes.py`), and what one process computes by itself."""
+"""A program that several processes run as one (`two_processes.py`), and the reference values of a single process."""
 
 import time
 from pathlib import Path
@@ -14,7 +14,7 @@ Y = np.random.default_rng(1).integers(0, 4, (3, 8)).astype(np.int32)
 
 
 class Net(nn.Cell):
-    """A table that is cut by rows, a product that is cut by columns, and one whose sums are of all devices."""
+    """A row-sharded table, a column-sharded product, and a product with an all-reduce."""
 
     def __init__(self, cut):
         super().__init__()
@@ -32,51 +32,51 @@ class Net(nn.Cell):
 
     def construct(self, x):
         wide = self.relu(self.widen(self.look_up(self.table, x, 0), self.first))
-        drawn = self.normal((1, 4)) * self.uniform((4,)) / 8
-        return self.narrow(self.drop(wide), self.second) + drawn
+        noise = self.normal((1, 4)) * self.uniform((4,)) / 8
+        return self.narrow(self.drop(wide), self.second) + noise
 
 
-def made(cut):
-    """A train step whose Parameters and random numbers are others in each process, until all run it together."""
+def create_step(cut):
+    """Return a train step whose Parameters and random numbers differ between processes until they run it together."""
     set_seed(get_rank() + 1)
     net = Net(cut)
     loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
     return nn.TrainOneStepCell(nn.WithLossCell(net, loss), nn.Adam(net.trainable_params(), 0.01)).set_train()
 
 
-def batches(whole):
-    """The whole batches, or the rows of this process."""
-    rows = slice(None) if whole else np.arange(8).reshape(get_group_size(), -1)[get_rank()]
+def batches(full):
+    """Return the full batches, or this process's examples of them."""
+    rows = slice(None) if full else np.arange(8).reshape(get_group_size(), -1)[get_rank()]
     return [(Tensor(x[rows]), Tensor(y[rows])) for x, y in zip(X, Y, strict=True)]
 
 
-def losses(step, whole=True):
-    return [float(step(x, y).asnumpy()) for x, y in batches(whole)]
+def losses(step, full=True):
+    return [float(step(x, y).asnumpy()) for x, y in batches(full)]
 
 
-def said(act):
-    """How a call is refused."""
+def error_of(act):
+    """Return the error message of a call."""
     try:
         act()
     except RuntimeError as error:
         return str(error)
 
 
-def together():
-    """What a process tells of programs that it runs as one with the others; it leaves checkpoints."""
+def run_together():
+    """Run programs with the other processes, save checkpoints, and return results."""
     rank, size = get_rank(), get_group_size()
     context.set_context(mode=context.GRAPH_MODE)
     context.set_auto_parallel_context(parallel_mode="auto_parallel", full_batch=True)
-    told = {"searched": losses(made(1))}
+    results = {"searched": losses(create_step(1))}
     context.set_auto_parallel_context(parallel_mode="semi_auto_parallel", full_batch=False)
-    step = made(size)
-    told["cut"] = losses(step, whole=False)
+    step = create_step(size)
+    results["cut"] = losses(step, full=False)
     net = step.network._backbone
-    told["rows"] = net.set_train(False)(batches(False)[0][0]).shape
-    told["refused"] = said(net.first.asnumpy)
+    results["rows"] = net.set_train(False)(batches(False)[0][0]).shape
+    results["refused"] = error_of(net.first.asnumpy)
     if rank == 0:
         _agreeing.PATIENCE = 0.1
-        told["alone"] = said(lambda: msnb.save_checkpoint(net, "alone.ckpt"))
+        results["alone"] = error_of(lambda: msnb.save_checkpoint(net, "alone.ckpt"))
         _agreeing.PATIENCE = 60
         Path("waited").touch()
     while not Path("waited").exists():
@@ -84,9 +84,9 @@ def together():
     msnb.save_checkpoint(step, f"whole{rank}.ckpt")
     msnb.save_checkpoint(step, f"part{rank}.ckpt", integrated_save=False)
     msnb.parallel.save_sharded(step, "sharded")
-    told["first"] = msnb.parallel.whole(net.first).asnumpy().tolist()
-    net.first.set_data(ops.zeros_like(Tensor(told["first"])))
-    told["missing"] = msnb.parallel.load_sharded("sharded", step)
-    told["goes on"] = losses(step, whole=False)
+    results["first"] = msnb.parallel.whole(net.first).asnumpy().tolist()
+    net.first.set_data(ops.zeros_like(Tensor(results["first"])))
+    results["missing"] = msnb.parallel.load_sharded("sharded", step)
+    results["goes on"] = losses(step, full=False)
     context.reset_auto_parallel_context()
-    return told
+    return results

@@ -1,4 +1,4 @@
-"""Programs for more devices than there are: they are traced and their strategies checked, as r1.1's compiler does."""
+"""Programs for more devices than available: they are traced, and their strategies checked as by r1.1's compiler."""
 
 import numpy as np
 import pytest
@@ -30,10 +30,12 @@ class Calls(nn.Cell):
         return self.operator(*inputs, *self.static)
 
 
-def compiled(operator, *given):
-    """Compile a call, of which the Tensors are inputs."""
-    inputs = [value for value in given if isinstance(value, Tensor)]
-    return _executor.compile(Calls(operator, *given[len(inputs) :]), *inputs, phase="train", auto_parallel_mode=True)
+def compile_call(operator, *arguments):
+    """Compile a call of an operator; its Tensors are inputs of the program."""
+    inputs = [value for value in arguments if isinstance(value, Tensor)]
+    return _executor.compile(
+        Calls(operator, *arguments[len(inputs) :]), *inputs, phase="train", auto_parallel_mode=True
+    )
 
 
 IMAGES, CHANNEL = Tensor(np.ones((32, 8, 4, 4), np.float32)), Tensor(np.ones(8, np.float32))
@@ -77,19 +79,19 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("operator", "strategy", "given"), ALLOWED)
-def test_a_strategy_that_fits_is_taken(operator, strategy, given):
-    assert compiled(operator.shard(strategy), *given) == ("train", True)
+@pytest.mark.parametrize(("operator", "strategy", "arguments"), ALLOWED)
+def test_valid_strategy_compiles(operator, strategy, arguments):
+    assert compile_call(operator.shard(strategy), *arguments) == ("train", True)
 
 
-@pytest.mark.parametrize(("operator", "strategy", "given", "said"), REFUSED)
-def test_a_strategy_that_does_not_fit_is_refused(operator, strategy, given, said):
-    with pytest.raises(RuntimeError, match=said):
-        compiled(operator.shard(strategy), *given)
+@pytest.mark.parametrize(("operator", "strategy", "arguments", "message"), REFUSED)
+def test_invalid_strategy_raises(operator, strategy, arguments, message):
+    with pytest.raises(RuntimeError, match=message):
+        compile_call(operator.shard(strategy), *arguments)
 
 
 class Weighted(nn.Cell):
-    """A product with a weight, and a function of it."""
+    """A product with a weight, followed by a function."""
 
     def __init__(self, product, function, further=None):
         super().__init__()
@@ -103,7 +105,7 @@ class Weighted(nn.Cell):
         return out if self.scale is None else out.sum() * self.scale(self.weight, self.weight).sum()
 
 
-def test_layouts_and_strategies_are_told_as_r1_1_does():
+def test_layouts_and_strategies_equal_r1_1():
     net, x = Weighted(((2, 1), (4, 1)), ((2, 4),)), Tensor(np.ones((32, 32), np.float32))
     for devices, matrix in ((8, [2, 4]), (32, [4, 2, 4])):
         context.set_auto_parallel_context(device_num=devices)
@@ -115,30 +117,30 @@ def test_layouts_and_strategies_are_told_as_r1_1_does():
     step = nn.TrainOneStepCell(net, nn.Momentum(net.trainable_params(), 0.1, 0.9))
     _executor.compile(step, x, phase="train", auto_parallel_mode=True)
     assert step.parameter_layout_dict["moments.w1"] == (matrix, [0, -1], [16, 32], 0, True, "")
-    found = {name.split("/")[-1].split("-")[0]: cuts for name, cuts in _executor._get_shard_strategy(step).items()}
-    assert found == {"MatMul": [[2, 1], [4, 1]], "ReLU": [[2, 4]]}
+    strategies = {name.split("/")[-1].split("-")[0]: cuts for name, cuts in _executor._get_shard_strategy(step).items()}
+    assert strategies == {"MatMul": [[2, 1], [4, 1]], "ReLU": [[2, 4]]}
 
 
-def test_a_parallel_optimizer_tells_the_group_that_divides_a_slice():
-    """Eight devices have the same slice: sixteen rows can be divided among them, six cannot."""
+def test_parallel_optimizer_layout_has_device_group():
+    """Eight devices have the same slice. Sixteen rows can be divided among them, six cannot."""
     context.set_auto_parallel_context(enable_parallel_optimizer=True)
     for rows, group in ((64, "8-devices"), (24, "")):
         net = Weighted(((2, 1), (4, 1)), ((2, 4),))
         net.weight = Parameter(Tensor(np.ones((rows, 32), np.float32)), name="w1")
         step = nn.TrainOneStepCell(net, nn.Momentum(net.trainable_params(), 0.1, 0.9))
         _executor.compile(step, Tensor(np.ones((32, 32), np.float32)), phase="train", auto_parallel_mode=True)
-        found = step.parameter_layout_dict
-        assert found["w1"][3:] == (0, True, group) and found["x"][5] == "", (rows, found)
+        layouts = step.parameter_layout_dict
+        assert layouts["w1"][3:] == (0, True, group) and layouts["x"][5] == "", (rows, layouts)
 
 
-def test_what_a_gradient_begins_with_lies_as_the_output():
+def test_sensitivity_has_layout_of_output():
     net = Weighted(((2, 1), (4, 1)), ((2, 4),))
     grad = ms.ops.GradOperation(sens_param=True)
     step = Calls(lambda x, sens: grad(net)(x, sens))
     x, sens = Tensor(np.ones((32, 32), np.float32)), Tensor(np.ones((32, 64), np.float32))
     _executor.compile(step, x, sens, phase="train", auto_parallel_mode=True)
-    laid = [layout for layout in step.parameter_layout_dict.values() if layout[2] == [16, 16]]
-    assert ([4, 2, 4], [1, 0], [16, 16], 0, True, "") in laid, step.parameter_layout_dict
+    layouts = [layout for layout in step.parameter_layout_dict.values() if layout[2] == [16, 16]]
+    assert ([4, 2, 4], [1, 0], [16, 16], 0, True, "") in layouts, step.parameter_layout_dict
 
 
 def test_transformed_calls_have_no_strategies_of_their_own():
@@ -149,23 +151,23 @@ def test_transformed_calls_have_no_strategies_of_their_own():
     assert step.parameter_layout_dict == {} == _executor._get_shard_strategy(step)
 
 
-def test_a_parameter_that_two_operators_cut_differently_is_refused():
+def test_parameter_with_two_shardings_raises():
     net, x = Weighted(((2, 1), (4, 1)), ((2, 4),), ((1, 4), (1, 4))), Tensor(np.ones((32, 32), np.float32))
     with pytest.raises(RuntimeError, match="'w1' is cut in two ways over the 32 devices: for .*MatMul-op.*Mul-op"):
         _executor.compile(net, x)
 
 
-def test_what_a_mode_has_no_use_for_is_refused():
+def test_setting_of_another_mode_raises():
     product = P.EmbeddingLookup().add_prim_attr("manual_split", (64, 64))
     with pytest.raises(RuntimeError, match="split by hand needs a strategy"):
-        compiled(product, ROWS, PLACES, 0)
+        compile_call(product, ROWS, PLACES, 0)
     for devices in (32, 1):
         context.set_auto_parallel_context(parallel_mode="data_parallel", device_num=devices, full_batch=True)
         with pytest.raises(RuntimeError, match="full_batch=True belongs to"):
-            compiled(P.ReLU(), ROWS)
+            compile_call(P.ReLU(), ROWS)
 
 
-def test_what_only_r1_1_could_do_with_its_groups_is_kept():
+def test_settings_of_r1_1_groups_are_stored():
     settings = auto_parallel_context()
     settings.set_enable_all_reduce_fusion(True)
     settings.set_all_reduce_fusion_split_sizes([10, 20], "one")
@@ -178,14 +180,14 @@ def test_what_only_r1_1_could_do_with_its_groups_is_kept():
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("arguments", "message"),
     [
         (((2, 1), 3), "'in_strategy' should be a tuple of tuples"),
         ((((2, 1),), [2]), "'out_strategy' should be a tuple of tuples"),
         ((((2, 1),), None, {"w": 3}), "'parameter_plan' should be a dict"),
     ],
 )
-@pytest.mark.parametrize("shard", [nn.ReLU().shard, lambda *given: ms.shard(nn.ReLU(), *given)])
-def test_strategies_of_cells_and_functions_are_tuples(shard, given, said):
-    with pytest.raises(TypeError, match=said):
-        shard(*given)
+@pytest.mark.parametrize("shard", [nn.ReLU().shard, lambda *arguments: ms.shard(nn.ReLU(), *arguments)])
+def test_strategies_of_cells_and_functions_are_tuples(shard, arguments, message):
+    with pytest.raises(TypeError, match=message):
+        shard(*arguments)

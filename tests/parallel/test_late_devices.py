@@ -1,4 +1,4 @@
-"""A CPU that is to count as several once something has been computed, as in a notebook."""
+"""A CPU that emulates several devices after something has been computed, as in a notebook."""
 
 CODE = """
 import numpy as np
@@ -23,7 +23,7 @@ class Loss(nn.Cell):
 
 x = Tensor(np.random.default_rng(0).standard_normal((32, 16)).astype(np.float32))
 context.set_context(mode=context.GRAPH_MODE)
-found = {}
+results = {}
 for mode, devices in {MODES}:
     context.set_auto_parallel_context(parallel_mode=mode, device_num=devices, gradients_mean=True)
     msnb.set_seed(3)
@@ -34,28 +34,28 @@ for mode, devices in {MODES}:
     assert len(weight._array.sharding.device_set) == devices, (mode, devices)
     plain = (weight * 2 + Tensor(np.ones((1, 16), np.float32))).asnumpy()  # goes on with what lies there
     np.testing.assert_allclose(plain, weight.asnumpy() * 2 + 1)
-    found[mode, devices] = losses, [p.asnumpy() for p in net.trainable_params()]
+    results[mode, devices] = losses, [p.asnumpy() for p in net.trainable_params()]
     if devices > 1:
         program = program_of(step, x)
         assert mode == "auto_parallel" or collectives(program.compiled().as_text(), devices), mode
         msnb.common.api._pynative_executor.sync()
-alone = found["stand_alone", 1]
-for (mode, devices), (losses, weights) in found.items():
+alone = results["stand_alone", 1]
+for (mode, devices), (losses, weights) in results.items():
     np.testing.assert_allclose(losses, alone[0], rtol=1e-5, err_msg=mode)
     for one, other in zip(weights, alone[1], strict=True):
         np.testing.assert_allclose(one, other, atol=1e-6, err_msg=mode)
 """
 
 
-def test_programs_are_spread_over_devices_that_are_asked_for_late(fresh, tmp_path):
-    """More and more of them, and fewer again."""
+def test_devices_requested_late_are_used(fresh, tmp_path):
+    """The number of devices grows, then shrinks."""
     modes = [("stand_alone", 1), ("semi_auto_parallel", 8), ("data_parallel", 4), ("auto_parallel", 16)]
     modes += [("semi_auto_parallel", 2), ("data_parallel", 16)]
     done = fresh.run(CODE.replace("{MODES}", repr(modes)), tmp_path)
     assert not done.status, f"{done.out}\n{done.err}"
 
 
-def test_who_says_in_xla_flags_how_many_there_are_is_told_so(fresh, tmp_path):
+def test_device_count_in_xla_flags_raises(fresh, tmp_path):
     flags = "import os\nos.environ['XLA_FLAGS'] = '--xla_force_host_platform_device_count=2'\n"
     done = fresh.run(flags + CODE.replace("{MODES}", repr([("stand_alone", 1), ("data_parallel", 4)])), tmp_path)
     assert done.status and "there are 2 CPUs. So it stands in XLA_FLAGS" in done.err, done.err

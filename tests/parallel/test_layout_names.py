@@ -1,4 +1,4 @@
-"""`Layout`, beside what MindSpore 2.7.1 gives and refuses."""
+"""`Layout` compared with results and errors of MindSpore 2.7.1."""
 
 import copy
 import pickle
@@ -22,21 +22,21 @@ GRID = Layout((2, 2, 2), ("dp", "sp", "mp"))
         ((), (), ()),
     ],
 )
-def test_a_layout_is_written_as_mindspore_writes_it(names, tensor_map, parts):
-    lying = GRID(*names)
-    assert lying.to_dict() == {
+def test_layout_dict_equals_mindspore(names, tensor_map, parts):
+    sharding = GRID(*names)
+    assert sharding.to_dict() == {
         "device_matrix": (2, 2, 2),
         "tensor_map": tensor_map,
         "interleaved_parallel": False,
         "alias_name": ("dp", "sp", "mp"),
         "rank_list": [0, 1, 2, 3, 4, 5, 6, 7],
     }
-    assert tuple(lying) == parts
+    assert tuple(sharding) == parts
 
 
-def test_parts_that_one_device_computes_are_no_parts_of_devices():
-    lying = Layout((2, 2), ("a", "interleaved_parallel"))(("a", "interleaved_parallel"), "None")
-    assert tuple(lying) == (2, 1) and lying.to_dict()["tensor_map"] == ((1, 0), -1)
+def test_interleaved_axis_shards_nothing():
+    sharding = Layout((2, 2), ("a", "interleaved_parallel"))(("a", "interleaved_parallel"), "None")
+    assert tuple(sharding) == (2, 1) and sharding.to_dict()["tensor_map"] == ((1, 0), -1)
 
 
 @pytest.mark.parametrize(
@@ -59,19 +59,19 @@ def test_parts_that_one_device_computes_are_no_parts_of_devices():
         (lambda: GRID(3), ValueError),
     ],
 )
-def test_what_mindspore_refuses_is_refused(make, error):
+def test_invalid_layout_raises(make, error):
     with pytest.raises(error, match="Layout|rank_list"):
         make()
 
 
-def test_two_layouts_of_equal_parts_are_two():
+def test_layouts_with_equal_counts_differ():
     assert GRID("dp", "mp") != GRID("sp", "mp") and GRID("dp", "mp") != (2, 2)
     assert len({GRID("dp", "mp"), GRID("sp", "mp"), GRID("dp", "mp")}) == 2
     for twin in (copy.deepcopy(GRID("dp", "mp")), pickle.loads(pickle.dumps(GRID("dp", "mp")))):
         assert twin == GRID("dp", "mp") and tuple(twin) == (2, 2)
 
 
-def test_an_operator_takes_its_strategies_by_each_generations_names():
+def test_strategy_keywords_of_each_generation():
     for make in (
         lambda: ops.MatMul().shard(((1, 2), (2, 1))),
         lambda: ops.MatMul().shard(strategy=((1, 2), (2, 1))),
@@ -86,7 +86,7 @@ def test_an_operator_takes_its_strategies_by_each_generations_names():
         ops.MatMul().shard(((1, 2), (2, 1)), 3)
 
 
-def test_with_one_device_a_network_with_settings_of_its_own_is_the_network():
+def test_auto_parallel_on_one_device_changes_nothing():
     net = ms.nn.Dense(4, 2)
     around = AutoParallel(net, parallel_mode="recursive_programming")
     around.pipeline(stages=2)
@@ -114,6 +114,6 @@ def test_with_one_device_a_network_with_settings_of_its_own_is_the_network():
         (lambda: AutoParallel(abs).save_operator_strategy_file("/a.json"), NotImplementedError),
     ],
 )
-def test_settings_that_cannot_be_are_refused(do, error):
+def test_invalid_settings_raise(do, error):
     with pytest.raises(error):
         do()

@@ -1,4 +1,4 @@
-"""Networks of r1.1 that are written for the rows of all devices, of which each brings a batch."""
+"""Networks of r1.1 that are written for the batch of all devices, while each device passes its own batch."""
 
 import numpy as np
 import pytest
@@ -16,12 +16,12 @@ def graph():
     context.reset_auto_parallel_context()
 
 
-def spread(mode="semi_auto_parallel", **settings):
+def set_devices(mode="semi_auto_parallel", **settings):
     context.set_auto_parallel_context(parallel_mode=mode, device_num=2, **settings)
 
 
 class Scaled(nn.Cell):
-    """A scale for each row of all devices, and the mean of what it makes of them."""
+    """A scale for each example of all devices, and the mean of the result."""
 
     def __init__(self, rows, cut=None):
         super().__init__()
@@ -34,7 +34,7 @@ class Scaled(nn.Cell):
         return self.mean(self.mul(x, self.scale) ** 2)
 
 
-def trained(net):
+def train(net):
     data = dataset.NumpySlicesDataset({"x": ROWS}, shuffle=False).batch(4)
     model = Model(net, optimizer=nn.SGD(net.trainable_params(), 0.1))
     model.train(1, data, dataset_sink_mode=False, callbacks=[])
@@ -42,28 +42,28 @@ def trained(net):
 
 
 @pytest.mark.parametrize("mode", ["semi_auto_parallel", "auto_parallel"])
-def test_each_device_is_given_the_batch_where_the_network_asks_for_the_rows_of_all(monkeypatch, capsys, mode):
+def test_batch_is_repeated_for_network_of_all_devices(monkeypatch, capsys, mode):
     monkeypatch.setattr(log, "_said", set())
-    spread(mode)
-    found = trained(Scaled(8, ((2, 1), (2, 1))))
+    set_devices(mode)
+    results = train(Scaled(8, ((2, 1), (2, 1))))
     assert capsys.readouterr().err.count("does not take the rows of one batch") == 1
     scale = np.linspace(1, 2, 8, dtype=np.float32)[:, None]
     for batch in (ROWS[:4], ROWS[4:]):
         both = np.concatenate([batch, batch])
         scale = scale - 0.1 * (2 * both**2 * scale).sum(1, keepdims=True) / both.size
-    np.testing.assert_allclose(found, scale, rtol=1e-5)
+    np.testing.assert_allclose(results, scale, rtol=1e-5)
 
 
-def test_a_batch_that_fits_is_the_whole_one(monkeypatch, capsys):
+def test_fitting_batch_is_not_repeated(monkeypatch, capsys):
     monkeypatch.setattr(log, "_said", set())
-    alone = trained(Scaled(4))
-    spread()
-    np.testing.assert_allclose(trained(Scaled(4, ((2, 1), (2, 1)))), alone, rtol=1e-5)
+    alone = train(Scaled(4))
+    set_devices()
+    np.testing.assert_allclose(train(Scaled(4, ((2, 1), (2, 1)))), alone, rtol=1e-5)
     assert "rows of one batch" not in capsys.readouterr().err
 
 
-def test_an_evaluation_and_a_build_take_it_likewise():
-    spread()
+def test_eval_and_build_repeat_batch():
+    set_devices()
 
     class Counted(nn.Metric):
         def clear(self):
@@ -89,16 +89,16 @@ def test_an_evaluation_and_a_build_take_it_likewise():
     model.build(valid_dataset=data)
 
 
-def test_what_fits_neither_way_is_told_as_it_is():
-    """Of the rows, or of what stands behind them."""
-    spread()
+def test_error_of_unfitting_batch_is_unchanged():
+    """The batch axis or an axis after it does not fit."""
+    set_devices()
     with pytest.raises(ValueError, match=r"\(4, 4\) and \(5, 1\)"):
-        trained(Scaled(5))
+        train(Scaled(5))
     with pytest.raises(RuntimeError, match="cuts an axis of 4 into 3 parts"):
-        trained(Scaled(8, ((1, 3), (1, 1))))
+        train(Scaled(8, ((1, 3), (1, 1))))
 
 
-def test_with_a_full_batch_there_is_nothing_to_repeat():
-    spread(full_batch=True)
+def test_full_batch_is_not_repeated():
+    set_devices(full_batch=True)
     with pytest.raises(ValueError, match=r"\(4, 4\) and \(8, 1\)"):
-        trained(Scaled(8))
+        train(Scaled(8))

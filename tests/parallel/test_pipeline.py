@@ -1,4 +1,4 @@
-"""Stages of a pipeline that are not there: what they compute row by row, and what a plan says of them."""
+"""Pipeline stages without devices: independence of examples, and figures of pipeline plans."""
 
 import jax
 import jax.numpy as jnp
@@ -19,16 +19,18 @@ def attention(w, x):
     return jax.nn.softmax(heads @ heads.transpose(0, 2, 1)).mean(1) + x
 
 
-def drawn(w, x):
+def add_noise(w, x):
     return x * jax.random.bernoulli(jax.random.key(0), 0.5, x.shape)
 
 
-def several(w, x):
+def apply_twice(w, x):
     return jax.lax.scan(lambda x, _: (jnp.tanh(x @ w), None), x, None, 3)[0]
 
 
-@pytest.mark.parametrize("fn", [lambda w, x: x @ w, attention, drawn, several, lambda w, x: x - x.max(1)[:, None]])
-def test_rows_are_computed_apart(fn):
+@pytest.mark.parametrize(
+    "fn", [lambda w, x: x @ w, attention, add_noise, apply_twice, lambda w, x: x - x.max(1)[:, None]]
+)
+def test_independent_examples_are_accepted(fn):
     assert is_batch_independent(fn, WEIGHT, ROWS, 2)
 
 
@@ -50,11 +52,11 @@ DEPENDENT = {
 
 
 @pytest.mark.parametrize("what", DEPENDENT)
-def test_rows_that_depend_on_one_another_are_found(what):
+def test_dependent_examples_are_rejected(what):
     assert not is_batch_independent(DEPENDENT[what], WEIGHT, ROWS, 2)
 
 
-def test_rows_that_cannot_be_divided_are_not():
+def test_indivisible_batch_is_rejected():
     assert not is_batch_independent(lambda w, x: x, WEIGHT, ROWS, 3)
     assert not is_batch_independent(lambda w, x: x, WEIGHT, jax.ShapeDtypeStruct((), np.float32), 2)
 
@@ -77,7 +79,7 @@ class Blocks(nn.Cell):
         return ops.square(self.blocks(x)).mean()
 
 
-def planned(widths=(32,) * 4, parts=None, **settings):
+def create_plans(widths=(32,) * 4, parts=None, **settings):
     net = Blocks(widths)
     loss = net if parts is None else nn.PipelineCell(net, parts)
     step = nn.TrainOneStepCell(loss, nn.Adam(net.trainable_params(), 0.01)).set_train()
@@ -87,52 +89,57 @@ def planned(widths=(32,) * 4, parts=None, **settings):
 
 @pytest.fixture(scope="module")
 def plans():
-    return planned()
+    return create_plans()
 
 
-def test_a_plan_has_pipelines_of_equal_blocks(plans):
-    found = {one.name: one for one in plans if one.pipeline is not None}
-    assert list(sorted(found)) == ["2 stages, 8 parts", "4 stages, 16 parts"]
-    two = found["2 stages, 8 parts"]
-    told = two.as_dict()
-    assert (told["mesh"], told["stages"], told["parts"], told["bubble"]) == ({"stages": 2, "rows": 4}, 2, 8, 1 / 9)
+def test_plan_has_pipelines_of_equal_blocks(plans):
+    by_name = {one.name: one for one in plans if one.pipeline is not None}
+    assert list(sorted(by_name)) == ["2 stages, 8 parts", "4 stages, 16 parts"]
+    two = by_name["2 stages, 8 parts"]
+    as_dict = two.as_dict()
+    assert (as_dict["mesh"], as_dict["stages"], as_dict["parts"], as_dict["bubble"]) == (
+        {"stages": 2, "rows": 4},
+        2,
+        8,
+        1 / 9,
+    )
     params = 4 * sum(value.bytes // 4 for _, kind, value in two.tensors if kind == "parameter")
-    sizes = told["memory_by_kind"]
+    sizes = as_dict["memory_by_kind"]
     assert sizes["parameter"] == pytest.approx(params / 2, abs=8) and sizes["state"] == pytest.approx(params, abs=8)
     assert two.layout("blocks.3.wide.weight") == (("stages",), ())
-    handed = sum(one.bytes for one in two.collectives if one.kind == "collective-permute")
-    assert handed >= 2 * 9 * (8 / 4 * 32 * 4)  # there and back, in each round two of eight rows
+    permuted = sum(one.bytes for one in two.collectives if one.kind == "collective-permute")
+    assert permuted >= 2 * 9 * (8 / 4 * 32 * 4)  # there and back, in each round two of eight rows
     assert "11%" in repr(plans) and "<th>bubble</th>" in plans._repr_html_() and "bubble" not in repr(plans[0:0])
     rows = two.why_not("blocks.3.wide.weight")
     assert [row["layout"] for row in rows if row["chosen"]] == [(("stages",), ())]
 
 
 @pytest.fixture(scope="module")
-def given():
-    """Plans of a step that divides its batch by itself."""
-    return planned(parts=8)
+def divided_plans():
+    """Plans of a step that divides its batch itself."""
+    return create_plans(parts=8)
 
 
-def test_more_parts_have_a_smaller_bubble(plans, given):
-    few, many = given["4 stages, 8 parts"], plans["4 stages, 16 parts"]
+def test_more_micro_batches_shrink_bubble(plans, divided_plans):
+    few, many = divided_plans["4 stages, 8 parts"], plans["4 stages, 16 parts"]
     assert few.pipeline.bubble > many.pipeline.bubble and few.operations > many.operations
 
 
-def test_xla_sends_in_a_pipeline_what_was_foreseen(plans):
+def test_pipeline_communication_equals_prediction(plans):
     one = plans["2 stages, 8 parts"]
-    made = plans.check(one)
-    assert made.bytes == pytest.approx(one.bytes, rel=0.02)
-    assert {"collective-permute", "all-to-all"} <= {each.kind for each in made.collectives}
-    assert made.memory == pytest.approx(one.memory, rel=0.35)
+    compiled = plans.check(one)
+    assert compiled.bytes == pytest.approx(one.bytes, rel=0.02)
+    assert {"collective-permute", "all-to-all"} <= {each.kind for each in compiled.collectives}
+    assert compiled.memory == pytest.approx(one.memory, rel=0.35)
 
 
-def test_devices_have_more_than_one_row_of_a_part_where_they_can():
+def test_devices_prefer_several_examples():
     assert [_choose_num_parts([Tensor(np.zeros((rows, 4)))], 2, 4) for rows in (64, 32, 16, 8)] == [8, 4, 2, 2]
     with pytest.raises(NotImplementedError, match=r"8 should divide the first axis of each argument, but those are"):
         _choose_num_parts([Tensor(np.zeros((12, 4)))], 2, 4)
 
 
-def test_a_network_without_equal_blocks_has_no_pipelines():
+def test_network_without_equal_blocks_has_no_pipelines():
     class Uneven(nn.Cell):
         def __init__(self):
             super().__init__()
@@ -143,11 +150,13 @@ def test_a_network_without_equal_blocks_has_no_pipelines():
 
     net = Uneven()
     step = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params(), 0.1)).set_train()
-    found = plan(step, Tensor(np.zeros((64, 32), np.float32)), devices=4, hardware="h100", check=0, progress=False)
-    assert not any(one.pipeline for one in found) and "bubble" not in repr(found)
+    plans_of_step = plan(
+        step, Tensor(np.zeros((64, 32), np.float32)), devices=4, hardware="h100", check=0, progress=False
+    )
+    assert not any(one.pipeline for one in plans_of_step) and "bubble" not in repr(plans_of_step)
 
 
-def test_stages_that_are_refused_when_they_are_traced_say_why():
+def test_refused_stages_have_reason():
     class Between(Blocks):
         def construct(self, x):
             for block in self.blocks:
@@ -156,18 +165,20 @@ def test_stages_that_are_refused_when_they_are_traced_say_why():
 
     net = Between((32,) * 2)
     step = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params(), 0.1)).set_train()
-    found = plan(step, Tensor(np.zeros((64, 32), np.float32)), devices=2, hardware="h100", check=0, progress=False)
-    (refused,) = found.refused
+    plans_of_step = plan(
+        step, Tensor(np.zeros((64, 32), np.float32)), devices=2, hardware="h100", check=0, progress=False
+    )
+    (refused,) = plans_of_step.refused
     assert refused.name == "2 stages" and "The blocks of a pipeline follow one another" in refused.reason
-    assert not any(one.pipeline for one in found) and refused.reason in repr(found)
+    assert not any(one.pipeline for one in plans_of_step) and refused.reason in repr(plans_of_step)
 
 
-def test_a_pipeline_is_applied_to_a_step_that_has_its_parts(plans, given):
+def test_apply_pipeline_needs_pipeline_cell(plans, divided_plans):
     with pytest.raises(RuntimeError, match=r"nn.PipelineCell\(network, 8\)"):
         plans["2 stages, 8 parts"].apply()
     before = context.get_auto_parallel_context("pipeline_stages")
     try:
-        given["2 stages, 8 parts"].apply()
+        divided_plans["2 stages, 8 parts"].apply()
         keys = "parallel_mode", "pipeline_stages", "device_num", "full_batch"
         now = [context.get_auto_parallel_context(key) for key in keys]
         assert now == ["semi_auto_parallel", 2, 8, True]

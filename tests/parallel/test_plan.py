@@ -1,4 +1,4 @@
-"""Plans for devices that are not there."""
+"""Plans for devices that are not available."""
 
 import json
 
@@ -30,7 +30,7 @@ class Layers(nn.Cell):
         return self.layers(x)
 
 
-def planned(**settings):
+def create_plans(**settings):
     net = Layers()
     loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
     step = nn.TrainOneStepCell(loss, nn.Momentum(net.trainable_params(), 0.1, 0.9)).set_train()
@@ -41,25 +41,25 @@ def planned(**settings):
 
 @pytest.fixture(scope="module")
 def plans():
-    return planned(devices=8, mesh=(2, 4))
+    return create_plans(devices=8, mesh=(2, 4))
 
 
-def test_a_plan_tells_its_strategies(plans):
-    told = json.loads(json.dumps(plans.as_dict()))
+def test_plans_as_dict(plans):
+    as_dict = json.loads(json.dumps(plans.as_dict()))
     ways = {"data parallel", "searched", "optimizer sharded", "fully sharded", "2 stages, 4 parts"}
-    assert {p["name"] for p in told["plans"]} == ways
-    assert (told["devices"], told["mesh"]) == (8, {"axis0": 2, "axis1": 4})
-    whole = sum(4 * (64 * 64 + 64) for _ in range(2))
+    assert {p["name"] for p in as_dict["plans"]} == ways
+    assert (as_dict["devices"], as_dict["mesh"]) == (8, {"axis0": 2, "axis1": 4})
+    parameter_bytes = sum(4 * (64 * 64 + 64) for _ in range(2))
     data, moments, sharded = (plans[name] for name in ("data parallel", "optimizer sharded", "fully sharded"))
-    assert data.bytes == pytest.approx(2 * 7 / 8 * whole, abs=32)  # and the loss
+    assert data.bytes == pytest.approx(2 * 7 / 8 * parameter_bytes, abs=32)  # and the loss
     kinds = [p.as_dict()["memory_by_kind"] for p in (data, moments, sharded)]
-    assert [k["parameter"] for k in kinds] == [whole, whole, whole / 8]
-    assert [k["state"] for k in kinds] == [whole, whole / 8, whole / 8]
+    assert [k["parameter"] for k in kinds] == [parameter_bytes, parameter_bytes, parameter_bytes / 8]
+    assert [k["state"] for k in kinds] == [parameter_bytes, parameter_bytes / 8, parameter_bytes / 8]
     assert data.layout("argument 0") == (("axis0", "axis1"), ())
     assert "data parallel" in repr(plans) and "<table>" in plans._repr_html_() and "all-reduce" in repr(data)
 
 
-def test_what_is_foreseen_by_kinds_is_what_the_search_counts(plans):
+def test_communication_by_kind_equals_search_cost(plans):
     for one in plans:
         loops = [] if one.pipeline is None else [s.bytes for sent in one.pipeline.inside.values() for s in sent]
         assert one.bytes == pytest.approx(cost_of(one._problem, one._chosen) + sum(loops))
@@ -67,8 +67,8 @@ def test_what_is_foreseen_by_kinds_is_what_the_search_counts(plans):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_searched_plan_sends_no_more_than_data_parallelism_and_no_such_plan_is_faster(seed):
-    """Of nets, batches and meshes drawn at random, some with links between hosts, by the figures that are told."""
+def test_searched_plan_is_fastest_and_sends_no_more(seed):
+    """For random nets, batches and meshes, some with links between hosts, by predicted figures."""
     random = np.random.default_rng(seed)
     widths = [int(n) for n in random.choice((16, 48, 64, 256), 3)]
     cells = [nn.Dense(a, b, activation=str(random.choice(["relu", "tanh"]))) for a, b in zip(widths, widths[1:])]
@@ -78,15 +78,15 @@ def test_the_searched_plan_sends_no_more_than_data_parallelism_and_no_such_plan_
     rows = int(random.choice((8, 64, 4096)))
     batch = Tensor(np.zeros((rows, widths[0]), np.float32)), Tensor(np.zeros(rows, np.int32))
     mesh = (None, (8,), (2, 4))[seed]  # the first has hosts
-    found = plan(step, batch, 16 if mesh is None else 8, mesh, "a100", check=0, progress=False)
-    data, best = found["data parallel"], found["searched"]
+    plans = plan(step, batch, 16 if mesh is None else 8, mesh, "a100", check=0, progress=False)
+    data, best = plans["data parallel"], plans["searched"]
     assert data.fits and best.bytes <= data.bytes
-    assert best.time.step <= min(one.time.step for one in found if not one.pipeline and one.bytes <= data.bytes)
-    assert not found.refused and "none:" not in repr(found)
+    assert best.time.step <= min(one.time.step for one in plans if not one.pipeline and one.bytes <= data.bytes)
+    assert not plans.refused and "none:" not in repr(plans)
 
 
 class Rows(nn.Cell):
-    """Vectors of words, summed, and a layer behind them."""
+    """An embedding, a sum over words, and a layer."""
 
     def __init__(self):
         super().__init__()
@@ -97,37 +97,39 @@ class Rows(nn.Cell):
 
 
 @pytest.mark.parametrize("mesh", [(8,), (2, 4)])
-def test_where_messages_take_the_time_the_search_finds_what_sends_few(mesh):
-    """What sends fewest bytes of such a small network takes so many messages that data parallelism is faster."""
+def test_search_avoids_latency_of_many_messages(mesh):
+    """The solution with the fewest bytes has so many messages that data parallelism is faster."""
     net = Rows()
     loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
     step = nn.TrainOneStepCell(loss, nn.Momentum(net.trainable_params(), 0.1, 0.9)).set_train()
     batch = Tensor(np.zeros((64, 8), np.int32)), Tensor(np.zeros(64, np.int32))
     context.set_context(mode=context.GRAPH_MODE)
-    found = plan(step, batch, devices=8, mesh=mesh, hardware="a100", check=0, progress=False)
-    best, data = found["searched"], found["data parallel"]
+    plans = plan(step, batch, devices=8, mesh=mesh, hardware="a100", check=0, progress=False)
+    best, data = plans["searched"], plans["data parallel"]
     assert best.bytes < data.bytes / 10 and best.time.step < data.time.step
 
 
-def test_why_not_another_layout(plans):
+def test_why_not_lists_other_layouts(plans):
     one = plans["searched"]
     rows = one.why_not("layers.0.weight")
     own = [row for row in rows if row["chosen"]]
     assert [row["layout"] for row in own] == [one.layout("layers.0.weight")] and own[0]["more"] == 0
     assert {row["layout"] for row in rows} == set(one._problem.cost_model.layouts((64, 64)))
-    held = {row["layout"]: row["more"] for row in one.why_not("layers.0.bias")}
+    cost_of_layout = {row["layout"]: row["more"] for row in one.why_not("layers.0.bias")}
     again = one.why_not("layers.0.bias", search=True)
-    assert all(row["more"] <= held[row["layout"]] * (1 + 1e-6) + 4096 for row in again)
+    assert all(row["more"] <= cost_of_layout[row["layout"]] * (1 + 1e-6) + 4096 for row in again)
     with pytest.raises(ValueError, match="no tensor 'nothing'"):
         one.why_not("nothing")
 
 
-def test_why_not_counts_as_the_tables_do(plans):
-    """A weight that is cut between two steps is gathered once; and each row is what a plan with that layout tells."""
+def test_why_not_costs_equal_tables(plans):
+    """A weight that is sharded between two steps is gathered once. Each row equals the cost of a plan with that
+    layout.
+    """
     size = 64 * 64 * 4
-    told = {row["layout"]: row["more"] for row in plans["data parallel"].why_not("layers.0.weight")}
+    cost_of_layout = {row["layout"]: row["more"] for row in plans["data parallel"].why_not("layers.0.weight")}
     for cut, share in {(): 0, ("axis0",): 1 / 2, ("axis1",): 3 / 4, ("axis0", "axis1"): 7 / 8}.items():
-        assert told[cut, ()] == told[(), cut] == pytest.approx(share * size)
+        assert cost_of_layout[cut, ()] == cost_of_layout[(), cut] == pytest.approx(share * size)
     for one in (one for one in plans if one.pipeline is None):
         for name in ("layers.0.weight", "layers.1.bias", "argument 0"):
             for row in one.why_not(name):
@@ -138,15 +140,15 @@ def test_why_not_counts_as_the_tables_do(plans):
                 assert row["more"] == pytest.approx(sent - one.bytes, abs=1), (one.name, name, row)
 
 
-def test_xla_sends_what_was_foreseen():
-    one = planned(check=1)[0]
+def test_compiled_communication_equals_prediction():
+    one = create_plans(check=1)[0]
     assert one.compiled.bytes == pytest.approx(one.bytes, rel=0.05)
     assert one.compiled.memory == pytest.approx(one.memory, rel=0.35)
     assert one.as_dict()["compiled"]["bytes"] == one.compiled.bytes
 
 
-def test_memory_is_that_of_the_moment_when_most_is_there():
-    """Of two products beside their sum, of which the first is read again at the end; a view and zeros are no values."""
+def test_peak_memory_of_live_values():
+    """Two products and their sum, where the first product is read again at the end. Views and zeros take no memory."""
 
     def program(x, w):
         first = jnp.tanh(x @ w)
@@ -158,30 +160,32 @@ def test_memory_is_that_of_the_moment_when_most_is_there():
     size, weight = 16 * 32 * 4, 32 * 32 * 4
 
     def chosen(at):
-        """All whole, or all cut along the rows as far as that sums nothing; the weight whole."""
-        found = propagate_layouts(problem, {0: (at, ()), 1: ((), ())})
-        return problem.choice_indices(found)
+        """Return the solution in which the input has the layout `at` on its first axis, and the weight is
+        replicated.
+        """
+        solution = propagate_layouts(problem, {0: (at, ()), 1: ((), ())})
+        return problem.choice_indices(solution)
 
     assert peak_bytes(problem, chosen(())) == size + weight + 3 * size  # first, second, and the product of second
     assert peak_bytes(problem, chosen(("x",))) == (size + 3 * size) / 2 + weight
 
 
-def test_what_a_loop_adds_up_over_devices_takes_memory_for_one_round():
+def test_all_reduce_in_loop_takes_memory_of_one_round():
     def program(x, rounds):
         start = jnp.ones(64, np.float32)
         return jax.lax.scan(lambda total, _: (total + (x * total).sum(0), None), start, None, rounds)[0]
 
-    found = []
+    peaks = []
     for rounds in (2, 200):
         closed = jax.make_jaxpr(lambda x, rounds=rounds: program(x, rounds))(jax.ShapeDtypeStruct((32, 64), np.float32))
         problem = Problem(flatten_jaxpr(closed), MeshCostModel({"x": 2}, {"x": 1.0}), {})
         chosen = propagate_layouts(problem, {0: (("x",), ())})
         assert cost_of(*chosen) == rounds * 64 * 4  # once around, there and back
-        found.append(peak_bytes(*chosen))
-    assert found[0] == found[1] == 32 * 64 * 4 / 2 + 64 * 4  # and the sum of a round
+        peaks.append(peak_bytes(*chosen))
+    assert peaks[0] == peaks[1] == 32 * 64 * 4 / 2 + 64 * 4  # and the sum of a round
 
 
-def test_what_several_readers_in_a_loop_want_for_a_gradient_is_kept_once():
+def test_equal_residuals_of_a_loop_are_stored_once():
     def program(weights, x):
         def one_round(total, row):
             return total + sum(jnp.tanh(row.reshape(16, 32) @ w).sum() for w in weights), None
@@ -197,27 +201,29 @@ def test_what_several_readers_in_a_loop_want_for_a_gradient_is_kept_once():
     assert all(first[k] == k for k in range(len(first)) if k not in rows)
 
 
-def test_zeros_to_which_something_adds_are_there_from_the_beginning():
+def test_accumulated_zeros_are_live_from_beginning():
     def program(x, w, places):
         return jnp.zeros((64, 32), np.float32).at[places].add((x @ w) @ w)
 
     shapes = [jax.ShapeDtypeStruct(*one) for one in (((16, 32), np.float32), ((32, 32), np.float32), ((16,), np.int32))]
     problem = Problem(flatten_jaxpr(jax.make_jaxpr(program)(*shapes)), MeshCostModel({"x": 2}, {"x": 1.0}), {})
     chosen = problem.choice_indices(propagate_layouts(problem, {0: ((), ()), 1: ((), ()), 2: ((),)}))
-    given, zeros, product = 4 * (16 * 32 + 32 * 32 + 16), 4 * 64 * 32, 4 * 16 * 32
-    assert peak_bytes(problem, chosen) == given + zeros + 2 * product  # both products, and not zeros beside their sum
+    input_bytes, zeros, product = 4 * (16 * 32 + 32 * 32 + 16), 4 * 64 * 32, 4 * 16 * 32
+    assert (
+        peak_bytes(problem, chosen) == input_bytes + zeros + 2 * product
+    )  # both products, and not zeros beside their sum
 
 
-def test_the_search_within_little_memory_keeps_no_more(plans):
+def test_search_respects_memory_limit(plans):
     free = plans["searched"]
     for part in (0.9, 0.8):
-        tight = planned(devices=8, mesh=(2, 4), memory=part * free.memory / 2**30)
+        tight = create_plans(devices=8, mesh=(2, 4), memory=part * free.memory / 2**30)
         assert tight["searched"].memory <= part * free.memory < free.memory
         assert tight["searched"].bytes >= free.bytes * (1 - 1e-3)
 
 
-def test_what_does_not_fit_is_said():
-    small = planned(memory=1e-5)
+def test_plan_reports_missing_memory():
+    small = create_plans(memory=1e-5)
     assert "searched" not in [one.name for one in small] and not any(one.fits for one in small)
     assert small[0].memory == min(one.memory for one in small)
     (refused,) = small.refused
@@ -226,7 +232,7 @@ def test_what_does_not_fit_is_said():
     assert f"none: {refused.reason}" in repr(small) and f"none: {refused.reason}" in small._repr_html_()
 
 
-def test_a_search_that_fails_is_said_though_another_way_is_there(monkeypatch):
+def test_failed_search_is_reported(monkeypatch):
     def failing(self, problem, memory, *further, **named):
         if memory is None:  # full sharding
             return own(self, problem, memory, *further, **named)
@@ -234,13 +240,13 @@ def test_a_search_that_fails_is_said_though_another_way_is_there(monkeypatch):
 
     own = Plans.search
     monkeypatch.setattr(Plans, "search", failing)
-    found = planned()
-    assert found["searched"].bytes <= found["data parallel"].bytes
-    assert found.refused == [("the search", "Nothing was found. 'searched' is the fastest of the others.")]
+    plans = create_plans()
+    assert plans["searched"].bytes <= plans["data parallel"].bytes
+    assert plans.refused == [("the search", "Nothing was found. 'searched' is the fastest of the others.")]
 
 
 class Uneven(nn.Cell):
-    """So many equal layers behind another one."""
+    """Equal layers after a different one."""
 
     def __init__(self, equal):
         super().__init__()
@@ -259,7 +265,7 @@ class Uneven(nn.Cell):
         (0, 32, None, None),  # nothing looks like stages
     ],
 )
-def test_why_there_are_no_stages_is_said_where_there_could_be(equal, rows, parts, reason):
+def test_missing_pipeline_has_reason(equal, rows, parts, reason):
     net = Uneven(equal)
     loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
     optimizer = nn.Momentum(net.trainable_params(), 0.1, 0.9)
@@ -271,7 +277,7 @@ def test_why_there_are_no_stages_is_said_where_there_could_be(equal, rows, parts
     assert not reason or reason in refused[0].reason, refused
 
 
-def test_a_loop_takes_as_long_as_what_is_computed_in_its_rounds():
+def test_loop_time_equals_unrolled_time():
     def looped(w, x):
         return jax.lax.scan(lambda x, _: (jnp.tanh(x @ w), None), x, None, 5)[0]
 
@@ -289,7 +295,7 @@ def test_a_loop_takes_as_long_as_what_is_computed_in_its_rounds():
     assert times[:2] == pytest.approx(times[2:], rel=0.01) and times[0] == pytest.approx(2 * times[1])
 
 
-def test_a_mesh_has_hosts_and_what_is_inside():
+def test_default_mesh_has_hosts_and_devices():
     hardware = PRESETS["a100"]
     assert mesh_of(64, None, hardware) == {"hosts": 8, "inside": 8}
     assert mesh_of(4, None, hardware) == {"inside": 4}
@@ -311,12 +317,12 @@ def test_a_mesh_has_hosts_and_what_is_inside():
         ({"hardware": "abacus"}, ValueError, "'hardware' should be one of v100, a100"),
     ],
 )
-def test_what_cannot_be_planned_for_is_refused_in_a_sentence(wrong, error, sentence):
+def test_invalid_plan_arguments_raise(wrong, error, sentence):
     with pytest.raises(error, match=sentence):
-        planned(**{"devices": 8, **wrong})
+        create_plans(**{"devices": 8, **wrong})
 
 
-def test_hardware_is_a_name_or_a_dict():
+def test_hardware_from_name_or_dict():
     own = {"peak": {"float32": 1e12}, "memory": 1e9, "memory_bandwidth": 1e10, "inside": 1e9, "between": 1e8}
     assert hardware_of({**own, "devices_a_host": 4}).operations("float16") == 1e12
     with pytest.raises(ValueError, match="missing: \\['devices_a_host'\\], unknown: \\['speed'\\]"):
@@ -325,7 +331,7 @@ def test_hardware_is_a_name_or_a_dict():
         hardware_of("abacus")
 
 
-def test_the_steps_of_a_way_send_what_the_way_costs():
+def test_transfer_steps_sum_to_transfer_cost():
     machines = MeshCostModel({"x": 2, "y": 4}, {"x": 1.0, "y": 1.0})
     every = machines.layouts((8, 8, 8))
     for before in every:

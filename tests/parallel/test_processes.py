@@ -1,4 +1,4 @@
-"""Several processes train together; the launcher ends them together and says which was lost."""
+"""Several processes train together. The launcher ends them together and names the one that failed."""
 
 import json
 import os
@@ -33,8 +33,8 @@ from msnb.communication._comm_helper import partition
 HERE = Path(__file__).resolve().parent
 
 
-def launched(folder, processes):
-    """What each process of a training in `folder` has told, and what all of them printed."""
+def launch_training(folder, processes):
+    """Return the results of each process of a training in `folder`, and the printed output of all."""
     command = [sys.executable, "-m", "msnb", "launch", "-n", str(processes)]
     command += [str(HERE / "two_processes.py"), str(folder)]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=300)
@@ -44,68 +44,72 @@ def launched(folder, processes):
 
 @pytest.fixture
 def alone():
-    """This process trains as one of a data parallel program, by itself."""
+    """Train in this process as a data parallel program with one device."""
     two_processes.begin()
     yield
     release()
     context.reset_auto_parallel_context()
 
 
-def test_two_processes_train_as_one_does_and_one_goes_on_where_they_stopped(tmp_path, monkeypatch, alone):
-    (first, second), printed = launched(tmp_path, 2)
+def test_two_processes_train_as_one_and_training_resumes_in_one(tmp_path, monkeypatch, alone):
+    (first, second), printed = launch_training(tmp_path, 2)
     assert first["size"] == second["size"] == 2 and (first["local"], second["local"]) == (0, 1)
     assert first["joined"][0] == second["joined"][0] == [10.0, 12.0, 14.0, 16.0]  # of 0, 1, 2, 3 and 10, 11, 12, 13
     assert first["joined"][1] == second["joined"][1] == [0.0, 1.0, 2.0, 3.0, 10.0, 11.0, 12.0, 13.0]
     assert (first["joined"][2], second["joined"][2]) == ([10.0, 12.0], [14.0, 16.0])
     assert first["joined"][3] == second["joined"][3] == [10.0, 11.0, 12.0, 13.0]
     assert first["trained"] == second["trained"]
-    for rank, told in enumerate((first, second)):  # of [1, 5] and [2, 4]
-        assert told["called"] == [3.0, 9.0] and told["mean"] == [1.5, 4.5]
-        assert told["gradient"] == [[2.0, 5.0 + 9.0], [2.0 + 3.0, 5.0]][rank]  # who has the largest has what all sent
-        assert told["backwards"] == [1 - rank, 2.0, 4.0, 1.0, 5.0]
-        assert told["exchanged"] == [[1.0, 2.0], [5.0, 4.0]][rank]
+    for rank, results in enumerate((first, second)):  # of [1, 5] and [2, 4]
+        assert results["called"] == [3.0, 9.0] and results["mean"] == [1.5, 4.5]
+        assert (
+            results["gradient"] == [[2.0, 5.0 + 9.0], [2.0 + 3.0, 5.0]][rank]
+        )  # who has the largest has what all sent
+        assert results["backwards"] == [1 - rank, 2.0, 4.0, 1.0, 5.0]
+        assert results["exchanged"] == [[1.0, 2.0], [5.0, 4.0]][rank]
         sums, gathered = [3.0, 9.0], [1.0, 5.0, 2.0, 4.0]
-        assert told["functions"] == [sums, [2.0, 4.0], sums, gathered, [[2.0], [4.0]][rank]]
-        assert told["own"] == [1.0 + rank, 5.0 - rank]
-        assert told["refused"] == f"This process is {rank}, which is not in the group 'other' of [{1 - rank}]."
+        assert results["functions"] == [sums, [2.0, 4.0], sums, gathered, [[2.0], [4.0]][rank]]
+        assert results["own"] == [1.0 + rank, 5.0 - rank]
+        assert results["refused"] == f"This process is {rank}, which is not in the group 'other' of [{1 - rank}]."
     assert printed.count("[1] epoch: 1 step: 2, loss is") == 1 and "Gloo" not in printed
-    of_one_program(first["as one"], second["as one"], tmp_path)
+    check_joint_program(first["as one"], second["as one"], tmp_path)
     monkeypatch.chdir(tmp_path)
-    whole, goes_on = two_processes.trained(2), two_processes.trained(2, "together")  # from what the first has kept
-    for got, want in zip(goes_on, whole, strict=True):
+    reference, resumed = two_processes.train(2), two_processes.train(2, "together")  # from what the first has kept
+    for got, want in zip(resumed, reference, strict=True):
         np.testing.assert_allclose(got, want, 1e-5, 1e-7)
 
 
-def of_one_program(first, second, folder):
-    """What two processes tell of a program that they ran as one: what one process computes with process 0's values."""
+def check_joint_program(first, second, folder):
+    """Check the results of a program that two processes ran as one against those of one process with process 0's
+    values.
+    """
     assert first["refused"].startswith("asnumpy() needs all values of a Tensor of shape (8, 16), of which this")
     assert first["alone"].startswith("save_checkpoint is done by all 2 processes together, and 1 of them did not come")
     context.reset_auto_parallel_context()
-    for told in (first, second):
-        np.testing.assert_allclose(told["searched"], as_one.losses(as_one.made(1)), 1e-6)
-        assert told["rows"] == [4, 4] and told["missing"] == []
-    step = as_one.made(1)
+    for results in (first, second):
+        np.testing.assert_allclose(results["searched"], as_one.losses(as_one.create_step(1)), 1e-6)
+        assert results["rows"] == [4, 4] and results["missing"] == []
+    step = as_one.create_step(1)
     one = as_one.losses(step)
     assert first["cut"] == second["cut"] and first["goes on"] == second["goes on"]
     np.testing.assert_allclose(first["cut"], one, 1e-6)
     wholes = [load_checkpoint(str(folder / f"whole{rank}.ckpt")) for rank in (0, 1)]
     parts = [load_checkpoint(str(folder / f"part{rank}.ckpt")) for rank in (0, 1)]
     for p in step.get_parameters():
-        for whole in wholes:
-            np.testing.assert_allclose(whole[p.name].asnumpy(), p.asnumpy(), 1e-4, 1e-6)
+        for full in wholes:
+            np.testing.assert_allclose(full[p.name].asnumpy(), p.asnumpy(), 1e-4, 1e-6)
         axis = 1 if p.name.endswith("first") else 0
         halves = [part[p.name].asnumpy() for part in parts]
         joined = halves[0] if halves[0].shape == p.shape else np.concatenate(halves, axis)
         np.testing.assert_array_equal(joined, wholes[0][p.name].asnumpy())
     assert parts[0]["moment1.table"].shape == (6, 8) and parts[1]["first"].shape == (8, 8)
-    later = as_one.made(1)
+    later = as_one.create_step(1)
     assert parallel.load_sharded(folder / "sharded", later) == []
     for p in later.get_parameters():
         np.testing.assert_array_equal(p.asnumpy(), wholes[0][p.name].asnumpy())
     np.testing.assert_array_equal(later.network._backbone.first.asnumpy(), np.float32(first["first"]))
 
 
-def test_gloos_lines_are_left_out_and_all_else_passes(tmp_path):
+def test_gloo_lines_are_filtered(tmp_path):
     written = [
         b"[Gloo] Rank 0 is connected to 1 peer ranks.\nfirst\n[Gl",
         b"oo] Rank 1 is\n",
@@ -125,7 +129,7 @@ def test_gloos_lines_are_left_out_and_all_else_passes(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("said", "found"),
+    ("variables", "expected"),
     [
         ({}, _processes.ALONE),
         ({"SLURM_STEP_NUM_TASKS": "1", "SLURM_PROCID": "0"}, _processes.ALONE),
@@ -149,15 +153,15 @@ def test_gloos_lines_are_left_out_and_all_else_passes(tmp_path):
         ),
     ],
 )
-def test_the_environment_says_how_many_processes_there_are(monkeypatch, said, found):
+def test_world_of_environment(monkeypatch, variables, expected):
     for name in (name for names in _processes._LAUNCHER_VARIABLES for name in names):
         monkeypatch.delenv(name, raising=False)
-    for name, value in said.items():
+    for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert _processes.world_of_environment() == found
+    assert _processes.world_of_environment() == expected
 
 
-def test_who_has_computed_before_the_others_were_there_is_told(monkeypatch):
+def test_init_after_computation_raises(monkeypatch):
     jnp.ones(1)  # something
     monkeypatch.setenv("MSNB_PROCESSES", "2")
     monkeypatch.setenv("MSNB_PROCESS", "1")
@@ -165,7 +169,7 @@ def test_who_has_computed_before_the_others_were_there_is_told(monkeypatch):
         _processes.join()
 
 
-def test_the_launcher_ends_all_when_one_fails_and_says_which(capsys):
+def test_launcher_ends_all_processes_when_one_fails(capsys):
     script = [sys.executable, "-c"]
     started = {
         0: subprocess.Popen([*script, "import time; time.sleep(600)"]),
@@ -180,7 +184,7 @@ def test_the_launcher_ends_all_when_one_fails_and_says_which(capsys):
     assert started[0].poll() is not None
 
 
-def test_a_group_knows_its_members_ranks(monkeypatch):
+def test_ranks_of_group(monkeypatch):
     monkeypatch.setattr(_processes, "_joined", _processes.World(8, 5, 4, 1, None))
     try:
         create_group("odd", [7, 5, 3])
@@ -205,7 +209,7 @@ def test_a_group_knows_its_members_ranks(monkeypatch):
         ((1, 2, 3), 5, ((0,), (1, 2, 3), (4,))),
     ],
 )
-def test_devices_beside_a_group_are_in_groups_of_its_pattern(ranks, number, all_groups):
+def test_partition_repeats_pattern_of_group(ranks, number, all_groups):
     assert partition(ranks, number) == all_groups
 
 
@@ -218,7 +222,7 @@ def test_devices_beside_a_group_are_in_groups_of_its_pattern(ranks, number, all_
         ({"of": 4}, "--coordinator HOST:PORT"),
     ],
 )
-def test_what_cannot_be_launched_is_said(capsys, wrong, sentence):
+def test_invalid_launch_arguments_are_reported(capsys, wrong, sentence):
     options = {"script": __file__, "arguments": [], "processes": 2, "of": None, "first": 0, "coordinator": None}
     assert _launch.launch(Namespace(**{**options, "api": None, **wrong})) == 2
     assert sentence in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The parts of the search that need no devices: what moving costs, what may be cut, what XLA's text says."""
+"""Parts of the search that need no devices: transfer costs, shardable axes, and collectives in XLA's text."""
 
 import functools
 import itertools
@@ -19,16 +19,16 @@ from msnb.parallel.search.problem import Problem
 EIGHT = MeshCostModel({"x": 2, "y": 4}, {"x": 1.0, "y": 1.0})
 
 
-def test_what_is_cut_further_is_not_moved_and_what_is_gathered_comes_from_all_others():
-    whole, rows, both = ((), ()), (("y",), ()), (("y",), ("x",))
+def test_sharding_further_is_free_and_gathering_is_not():
+    replicated, rows, both = ((), ()), (("y",), ()), (("y",), ("x",))
     moving = functools.partial(EIGHT.transfer_cost, size=800, shape=(8, 8))
-    assert moving(whole, rows) == 0
-    assert moving(rows, whole) == 3 / 4 * 800
+    assert moving(replicated, rows) == 0
+    assert moving(rows, replicated) == 3 / 4 * 800
     assert moving(both, rows) == 1 / 2 * 200
     assert moving(rows, ((), ("y",))) == 3 / 4 * 200
 
 
-def test_an_axis_outside_another_one_cannot_be_cut_or_gathered_without_changing_the_devices():
+def test_outer_mesh_axis_needs_permutation():
     inner, both = (("y",), ()), (("x", "y"), ())
     assert (
         EIGHT.transfer_cost(inner, both, 800, (8, 8))
@@ -38,8 +38,8 @@ def test_an_axis_outside_another_one_cannot_be_cut_or_gathered_without_changing_
     assert EIGHT.layout_path(inner, both, (8, 8)) == [(("y", "x"), ()), both]
 
 
-def test_axes_that_cut_several_factors_are_summed_over_one_after_the_other():
-    """Which sends more than a sum over both at once; axes that cut one factor are summed over at once."""
+def test_several_factors_are_reduced_in_sequence():
+    """Two all-reduces send more than one over both axes, which is used for axes that shard one factor."""
     shape = jax.ShapeDtypeStruct((8, 8, 16), np.float32)
     problem = Problem(flatten_jaxpr(jax.make_jaxpr(lambda a: a.sum((0, 1)))(shape)), EIGHT, {})
     sums = {choice.inputs[0][:2]: dict(choice.sums) for choice in problem.nodes[1]}
@@ -47,12 +47,12 @@ def test_axes_that_cut_several_factors_are_summed_over_one_after_the_other():
     assert sums[("x", "y"), ()] == {("x", "y"): 64}
 
 
-def test_layouts_have_equal_parts():
-    found = EIGHT.layouts((4, 3))
-    assert set(found) == {((), ()), (("x",), ()), (("y",), ())}
+def test_layouts_have_equal_shards():
+    layouts = EIGHT.layouts((4, 3))
+    assert set(layouts) == {((), ()), (("x",), ()), (("y",), ())}
 
 
-def test_bytes_between_hosts_weigh_more():
+def test_bytes_between_hosts_cost_more():
     hosts = MeshCostModel({"x": 2, "y": 4}, {"x": 10.0, "y": 1.0})
     assert hosts.all_reduce(["x"], 100) == 10 * EIGHT.all_reduce(["x"], 100)
 
@@ -76,29 +76,29 @@ FUNCTIONS = {
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_what_is_computed_by_parts_is_the_same(name):
-    """The first half of what is cut gives the first half of each result that has the factor, the other half its own."""
+def test_factors_allow_computation_by_halves(name):
+    """Halves of the operands give the halves of each result that has the factor."""
     function, shapes = FUNCTIONS[name]
     random = np.random.default_rng(0)
     arrays = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
     graph = flatten_jaxpr(jax.make_jaxpr(function)(*arrays))
     values = {id(v): a for v, a in zip(graph.inputs, arrays, strict=True)}
     for equation in graph.equations:
-        given = [values.get(id(i), i) for i in equation.inputs]
+        operands = [values.get(id(i), i) for i in equation.inputs]
         params = equation.primitive.get_bind_params(equation.params)
-        made = equation.primitive.bind(*given, **params)
-        made = list(made) if equation.primitive.multiple_results else [made]
-        values.update({id(o): m for o, m in zip(equation.outputs, made, strict=True)})
+        results = equation.primitive.bind(*operands, **params)
+        results = list(results) if equation.primitive.multiple_results else [results]
+        values.update({id(o): m for o, m in zip(equation.outputs, results, strict=True)})
         factors = factors_of(equation)
-        cut = zip(factors.outputs, made, strict=True)
+        cut = zip(factors.outputs, results, strict=True)
         shared = {f for labels, m in cut for f, n in zip(labels, np.shape(m), strict=True) if f is not None and n > 1}
         for factor in shared if equation.primitive.name not in HAS_SHAPES else ():
-            halves = [halved(g, labels, factor) for g, labels in zip(given, factors.inputs, strict=True)]
+            halves = [split_in_halves(g, labels, factor) for g, labels in zip(operands, factors.inputs, strict=True)]
             for side in range(2):
                 part = equation.primitive.bind(*(h[side] for h in halves), **params)
                 part = list(part) if equation.primitive.multiple_results else [part]
-                for whole, one, labels in zip(made, part, factors.outputs, strict=True):
-                    np.testing.assert_allclose(halved(whole, labels, factor)[side], one, rtol=1e-6, atol=1e-6)
+                for full, one, labels in zip(results, part, factors.outputs, strict=True):
+                    np.testing.assert_allclose(split_in_halves(full, labels, factor)[side], one, rtol=1e-6, atol=1e-6)
 
 
 HAS_SHAPES = (
@@ -112,8 +112,8 @@ HAS_SHAPES = (
 )  # which say the whole result's
 
 
-def halved(value, labels, factor):
-    """The two halves of a value along the axis of a factor; where it has none, twice the whole."""
+def split_in_halves(value, labels, factor):
+    """Return the two halves of a value along the axis of a factor, or the full value twice if it has none."""
     axes = [axis for axis, label in enumerate(labels) if label == factor]
     return np.split(np.asarray(value), 2, axes[0]) if axes else [value, value]
 
@@ -127,21 +127,21 @@ def halved(value, labels, factor):
         ((6,), (1, 6), ([0], [None, 0])),
     ],
 )
-def test_of_axes_that_are_joined_or_divided_the_first_is_cut(before, after, expected):
+def test_reshape_factors_of_first_axes(before, after, expected):
     (equation,) = flatten_jaxpr(jax.make_jaxpr(lambda a: a.reshape(after))(np.zeros(before, np.float32))).equations
-    found = factors_of(equation)
-    assert shape_of_labels(found.inputs[0], before) == shape_of_labels(expected[0], before)
-    assert shape_of_labels(found.outputs[0], after) == shape_of_labels(expected[1], after)
+    factors = factors_of(equation)
+    assert shape_of_labels(factors.inputs[0], before) == shape_of_labels(expected[0], before)
+    assert shape_of_labels(factors.outputs[0], after) == shape_of_labels(expected[1], after)
 
 
 def shape_of_labels(labels, shape):
-    """The labels, numbered anew, of axes that can be cut."""
-    known = {}
-    kept = [label if n > 1 else None for label, n in zip(labels, shape, strict=True)]
-    return [None if label is None else known.setdefault(label, len(known)) for label in kept]
+    """Return the labels of axes that may be sharded, numbered from 0."""
+    numbers = {}
+    shardable = [label if n > 1 else None for label, n in zip(labels, shape, strict=True)]
+    return [None if label is None else numbers.setdefault(label, len(numbers)) for label in shardable]
 
 
-def test_an_axis_is_not_cut_into_more_parts_than_its_first_one_has():
+def test_merged_axis_has_at_most_shards_of_first():
     problem = Problem(
         flatten_jaxpr(jax.make_jaxpr(lambda a: a.reshape(2, 8))(np.zeros(16, np.float32))),
         MeshCostModel({"x": 4}, {"x": 1.0}),
@@ -151,21 +151,19 @@ def test_an_axis_is_not_cut_into_more_parts_than_its_first_one_has():
 
 
 @pytest.mark.parametrize(("rows", "width"), [(64, 32), (8, 512)])
-def test_the_cheapest_of_all_is_found(rows, width):
-    """Beside all choices tried one after the other."""
-
+def test_solution_equals_exhaustive_search(rows, width):
     def step(w, x):
         return jnp.tanh(x @ w).sum()
 
     shapes = [jax.ShapeDtypeStruct(s, np.float32) for s in ((width, width), (rows, width))]
     problem = Problem(flatten_jaxpr(jax.make_jaxpr(step)(*shapes)), MeshCostModel({"x": 2}, {"x": 1.0}), {})
-    found = dynamic_programming(problem, operation=0.0, read=0.0)
+    solution = dynamic_programming(problem, operation=0.0, read=0.0)
     best = min(cost_of(problem, list(c)) for c in itertools.product(*(range(len(n)) for n in problem.nodes)))
-    assert cost_of(problem, found) == best
+    assert cost_of(problem, solution) == best
 
 
-def test_the_greedy_search_goes_along_one_axis_after_the_other():
-    """What it chose along the first axis is in what it chose along both; the best of all is not dearer."""
+def test_greedy_search_extends_choices_axis_by_axis():
+    """Its choices along the first axis are part of those along both. The optimum is at most as expensive."""
 
     def step(w, v, x):
         def loss(w, v):
@@ -176,24 +174,24 @@ def test_the_greedy_search_goes_along_one_axis_after_the_other():
     shapes = [jax.ShapeDtypeStruct(s, np.float32) for s in ((64, 256), (256, 64), (512, 64))]
     graph = flatten_jaxpr(jax.make_jaxpr(step)(*shapes))
     one, both = (Problem(graph, machines, {0: 0, 1: 1}) for machines in (MeshCostModel({"x": 2}, {"x": 1.0}), EIGHT))
-    first, found = recursive_programming(one), recursive_programming(both)
-    for before, after in zip(chosen(one, first), chosen(both, found), strict=True):
+    first, both_choices = recursive_programming(one), recursive_programming(both)
+    for before, after in zip(chosen(one, first), chosen(both, both_choices), strict=True):
         assert before == tuple(tuple(tuple(a for a in axes if a == "x") for axes in lay) for lay in after)
-    assert any("y" in axes for layouts in chosen(both, found) for layout in layouts for axes in layout)
+    assert any("y" in axes for layouts in chosen(both, both_choices) for layout in layouts for axes in layout)
     best = dynamic_programming(both)
     price = [n[k].operations for n, k in zip(both.nodes, best, strict=True)]
-    greedy = [n[k].operations for n, k in zip(both.nodes, found, strict=True)]
-    assert cost_of(both, best) + sum(price) / BYTE <= cost_of(both, found) + sum(greedy) / BYTE + 1e-6
+    greedy = [n[k].operations for n, k in zip(both.nodes, both_choices, strict=True)]
+    assert cost_of(both, best) + sum(price) / BYTE <= cost_of(both, both_choices) + sum(greedy) / BYTE + 1e-6
     least = sum(min(choice.stored_bytes for choice in both.nodes[n]) for n in both.peak_nodes)
-    memory = (peak_nodes_bytes(both, found) + least) / 2
-    assert peak_nodes_bytes(both, recursive_programming(both, memory)) <= memory < peak_nodes_bytes(both, found)
+    memory = (peak_nodes_bytes(both, both_choices) + least) / 2
+    assert peak_nodes_bytes(both, recursive_programming(both, memory)) <= memory < peak_nodes_bytes(both, both_choices)
 
 
 def chosen(problem, numbers):
     return [node[k].outputs for node, k in zip(problem.nodes, numbers, strict=True)]
 
 
-def test_where_the_memory_is_small_parameters_are_cut():
+def test_small_memory_shards_parameters():
     def step(w, x):
         return w - 0.1 * jax.grad(lambda w: ((x @ w) ** 2).mean())(w)
 
@@ -228,9 +226,9 @@ ENTRY %main (x: f32[16]) -> f32[16] {
 """
 
 
-def test_communication_is_counted_with_its_bytes():
-    found = collectives(HLO, 8)
-    assert [(c.kind, c.devices, c.times) for c in found] == [
+def test_collectives_of_hlo():
+    operations = collectives(HLO, 8)
+    assert [(c.kind, c.devices, c.times) for c in operations] == [
         ("all-reduce", 2, 5),
         ("all-gather", 4, 1),
         ("all-gather", 4, 1),
@@ -238,14 +236,14 @@ def test_communication_is_counted_with_its_bytes():
         ("all-reduce", 8, 1),
         ("collective-permute", 2, 1),
     ]
-    assert total(found) == {
+    assert total(operations) == {
         "all-reduce": 5 * 2 * 1 / 2 * 32 + 2 * (3 / 4 + 7 / 8) * 24,
         "all-gather": 3 / 4 * (16 * 4 * 2 + 64),
         "collective-permute": 64.0,
     }
 
 
-def test_a_loop_is_cut_along_axes_that_hang_together_in_all_rounds():
+def test_loop_is_sharded_along_connected_axes():
     def looped(w, start, xs):
         def one(state, x):
             state, total = state
@@ -258,25 +256,25 @@ def test_a_loop_is_cut_along_axes_that_hang_together_in_all_rounds():
     problem = Problem(flatten_jaxpr(jax.make_jaxpr(looped)(*shapes)), MeshCostModel({"x": 2}, {"x": 1.0}), {})
     (loop,) = (n for n, e in enumerate(problem.graph.equations, len(shapes)) if e.primitive.name == "scan")
     ways = {choice.outputs: choice.sent for choice in problem.nodes[loop]}
-    whole_weight = {choice.inputs[0] for choice in problem.nodes[loop]}
-    assert whole_weight == {((), ())}  # its rows and columns hang together, and nothing is cut along both
-    whole, rows = ((),), (("x",), ())
-    assert ways[((), ()), whole, ((), (), ())] == 0
+    weight_layouts = {choice.inputs[0] for choice in problem.nodes[loop]}
+    assert weight_layouts == {((), ())}  # its rows and columns hang together, and nothing is cut along both
+    replicated, rows = ((),), (("x",), ())
+    assert ways[((), ()), replicated, ((), (), ())] == 0
     # the sum over the rows is one of all devices in each of the six rounds
-    assert ways[rows, whole, ((), *rows)] == 6 * 2 * 1 / 2 * 4 * 4
+    assert ways[rows, replicated, ((), *rows)] == 6 * 2 * 1 / 2 * 4 * 4
     assert problem.nodes[loop][0].operations >= 6 * 2 * 8 * 4 * 4
 
 
-def test_what_is_computed_once_more_for_a_gradient_stays_one_equation():
+def test_recomputed_cell_is_one_equation():
     block = jax.checkpoint(lambda x: jnp.tanh(jnp.tanh(x) * 2))
     x = jax.ShapeDtypeStruct((8, 4), np.float32)
     problem = Problem(
         flatten_jaxpr(jax.make_jaxpr(jax.grad(lambda x: block(x).sum()))(x)), MeshCostModel({"x": 2}, {"x": 1.0}), {}
     )
-    number, kept = next(
+    number, recomputed = next(
         (n, e)
         for n, e in enumerate(problem.graph.equations, 1)
         if e.primitive.name in ("checkpoint", "remat2", "remat")
     )
     layouts = {choice.outputs[0] for choice in problem.nodes[number]}
-    assert kept.outputs[0].shape == (8, 4) and layouts == {((), ()), (("x",), ()), ((), ("x",))}
+    assert recomputed.outputs[0].shape == (8, 4) and layouts == {((), ()), (("x",), ()), ((), ("x",))}

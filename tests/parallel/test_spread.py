@@ -1,4 +1,6 @@
-"""Programs on eight virtual devices: how many there are is decided before anything is computed, so elsewhere."""
+"""Programs on eight virtual devices, in fresh processes, because the number of devices is fixed before any
+computation.
+"""
 
 from pathlib import Path
 
@@ -10,18 +12,18 @@ ALL = {"operators", "random_nets", "replicas_at_random"}  # which draw, and draw
 pytestmark = pytest.mark.first
 
 
-def ran(fresh, folder, name, *further):
+def run_checks(fresh, folder, name, *further):
     code = f"import eight_devices\neight_devices.run({name!r})"
     done = fresh.run(code, folder, *further, path=[CHECKS])
     assert not done.status, f"{done.out}\n{done.err}"
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_spread_over_eight_devices_is_what_one_computes(fresh, tmp_path, name):
-    ran(fresh, tmp_path, name)
+def test_eight_devices_compute_the_same_as_one(fresh, tmp_path, name):
+    run_checks(fresh, tmp_path, name)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(ALL))
-def test_so_is_what_is_drawn_at_random_and_each_operator(fresh, tmp_path, name):
-    ran(fresh, tmp_path, name, "--all")
+def test_random_nets_and_operators_on_eight_devices(fresh, tmp_path, name):
+    run_checks(fresh, tmp_path, name, "--all")

@@ -1,4 +1,4 @@
-"""What AUTO_PARALLEL's search knows of the devices: hosts, what a byte costs between them, and how much each keeps."""
+"""Device topology of AUTO_PARALLEL's search: hosts, cost of bytes between them, and memory of a device."""
 
 import jax
 import jax.numpy as jnp
@@ -19,7 +19,7 @@ from msnb.parallel.topology import BETWEEN, device_memory, make_cost_model, sear
 
 @pytest.fixture
 def hosts(monkeypatch):
-    """Says how many processes there are, and how many of them on each machine."""
+    """Return a function that sets the number of processes in total and on each machine."""
 
     def say(size, local_size):
         monkeypatch.setattr(_processes, "_joined", _processes.World(size, 0, local_size, 0, None))
@@ -39,15 +39,15 @@ def hosts(monkeypatch):
         ((6, 2), 6, {"outer": 2, "inner": 3}),  # the first axis of the mesh is of two devices, not of three hosts
     ],
 )
-def test_devices_on_several_machines_are_cut_by_these_first(hosts, processes, devices, sizes):
+def test_first_search_axis_is_machines(hosts, processes, devices, sizes):
     hosts(*processes)
-    found = make_cost_model(search_axes(devices), devices)
-    assert found.sizes == sizes
-    assert found.weights == {axis: BETWEEN if axis == "hosts" else 1.0 for axis in sizes}
+    cost_model = make_cost_model(search_axes(devices), devices)
+    assert cost_model.sizes == sizes
+    assert cost_model.weights == {axis: BETWEEN if axis == "hosts" else 1.0 for axis in sizes}
 
 
-def problem(weights):
-    """Two products of a weight that is trained."""
+def create_problem(weights):
+    """Return the search problem of two products with a trained weight."""
 
     def step(w, x):
         loss = lambda w: (jnp.tanh(x @ w) @ w).sum()  # noqa: E731
@@ -59,29 +59,29 @@ def problem(weights):
     )
 
 
-def test_less_goes_between_hosts_where_that_costs_more():
+def test_search_sends_less_along_expensive_axis():
     def between(weights):
-        """Bytes along the slow axis of what is found for these weights."""
-        found = problem(weights)
-        chosen = dynamic_programming(found, operation=1e-3)
-        return sum(one.bytes for one in communication(found, chosen) if "hosts" in one.axes)
+        """Return the bytes along the slow axis of the solution for `weights`."""
+        search_problem = create_problem(weights)
+        chosen = dynamic_programming(search_problem, operation=1e-3)
+        return sum(one.bytes for one in communication(search_problem, chosen) if "hosts" in one.axes)
 
     assert between({"hosts": BETWEEN, "inside": 1.0}) < between({"hosts": 1.0, "inside": 1.0})
 
 
-def test_the_search_keeps_what_the_cost_model_says_that_a_device_can():
+def test_search_respects_device_memory_capacity():
     assert device_memory() is None  # of a CPU
-    given = problem({"hosts": 1.0, "inside": 1.0})
+    search_problem = create_problem({"hosts": 1.0, "inside": 1.0})
     try:
         set_cost_model_context(device_memory_capacity=40e3)
         assert device_memory() == 40e3
         for mode in auto.SEARCHES:
             context.set_auto_parallel_context(auto_parallel_search_mode=mode)
-            assert peak_nodes_bytes(given, auto._get_search()(given, device_memory())) <= 40e3
+            assert peak_nodes_bytes(search_problem, auto._get_search()(search_problem, device_memory())) <= 40e3
         set_cost_model_context(device_memory_capacity=1e3)
         context.set_auto_parallel_context(auto_parallel_search_mode="dynamic_programming")
         with pytest.raises(RuntimeError, match="each would have to keep .* bytes, but has memory for 1,000"):
-            auto._get_search()(given, device_memory())
+            auto._get_search()(search_problem, device_memory())
     finally:
         reset_cost_model_context()
         context.reset_auto_parallel_context()

@@ -1,4 +1,4 @@
-"""What each of several processes runs (`test_processes.py`): a training on its rows, and what joins them."""
+"""Program of each process in `test_processes.py`: a training on its own examples, and communication operators."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from msnb.train.callback import LossMonitor
 
 
 class Joined(nn.Cell):
-    """Each of the four ways."""
+    """A reduction with each of the four communication patterns."""
 
     def __init__(self):
         super().__init__()
@@ -25,8 +25,10 @@ class Joined(nn.Cell):
         return self.reduce(x), self.gather(x), self.scatter(x), self.broadcast((x,))[0]
 
 
-def trained(epochs, folder=None):
-    """The Parameters of a network that was trained on all rows; each process would begin with others."""
+def train(epochs, folder=None):
+    """Return the Parameters of a network trained on all examples. Without communication each process has other
+    values.
+    """
     rank, size = get_rank(), get_group_size()
     set_seed(rank + 1)
     net = nn.SequentialCell(nn.Dense(4, 8), nn.ReLU(), nn.Dense(8, 1))
@@ -39,31 +41,31 @@ def trained(epochs, folder=None):
     return [p.asnumpy().tolist() for p in net.get_parameters()]
 
 
-def in_pynative(rank):
-    """What operators and a reducer of gradients give outside of a graph, and in groups."""
+def run_pynative(rank):
+    """Return the results of operators and of a gradient reducer outside a graph, and in groups."""
     context.set_context(mode=context.PYNATIVE_MODE)
-    x, found = Tensor([1.0 + rank, 5.0 - rank]), {}
-    found["called"] = ops.AllReduce()(x).asnumpy().tolist()
+    x, results = Tensor([1.0 + rank, 5.0 - rank]), {}
+    results["called"] = ops.AllReduce()(x).asnumpy().tolist()
     largest = ops.AllReduce("max")
-    found["gradient"] = ops.grad(lambda a: (largest(a) * a).sum())(x).asnumpy().tolist()
+    results["gradient"] = ops.grad(lambda a: (largest(a) * a).sum())(x).asnumpy().tolist()
     create_group("backwards", [1, 0])
-    found["backwards"] = [get_rank("backwards"), *ops.AllGather(group="backwards")(x).asnumpy().tolist()]
+    results["backwards"] = [get_rank("backwards"), *ops.AllGather(group="backwards")(x).asnumpy().tolist()]
     destroy_group("backwards")
     create_group("backwards", [rank])
-    found["own"] = ops.AllGather(group="backwards")(x).asnumpy().tolist()
+    results["own"] = ops.AllGather(group="backwards")(x).asnumpy().tolist()
     create_group("other", [1 - rank])
     try:
         ops.AllReduce(group="other")(x)
     except RuntimeError as error:
-        found["refused"] = str(error)
+        results["refused"] = str(error)
     comm_func.barrier()
-    found["exchanged"] = ops.AlltoAll(2, 0, 0)(x).asnumpy().tolist()
-    given, handle = comm_func.all_reduce(x, async_op=True)
+    results["exchanged"] = ops.AlltoAll(2, 0, 0)(x).asnumpy().tolist()
+    reduced, handle = comm_func.all_reduce(x, async_op=True)
     handle.wait()
-    found["functions"] = [
+    results["functions"] = [
         o.asnumpy().tolist()
         for o in (
-            given,
+            reduced,
             comm_func.broadcast(x, 1),
             comm_func.reduce(x, 0),
             comm_func.gather_into_tensor(x),
@@ -71,12 +73,12 @@ def in_pynative(rank):
         )
     ]
     p = Parameter(Tensor([0.0, 0.0]), name="p")
-    found["mean"] = nn.DistributedGradReducer([p], mean=True)((x,))[0].asnumpy().tolist()
-    return found
+    results["mean"] = nn.DistributedGradReducer([p], mean=True)((x,))[0].asnumpy().tolist()
+    return results
 
 
 def begin():
-    """Join the others, and train with them."""
+    """Join the other processes and train with them."""
     init()
     context.set_context(mode=context.GRAPH_MODE)
     context.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True, parameter_broadcast=True)
@@ -86,13 +88,13 @@ if __name__ == "__main__":
     os.chdir(sys.argv[1])
     begin()
     rank, size = get_rank(), get_group_size()
-    told = {
+    results = {
         "joined": [o.asnumpy().tolist() for o in Joined()(Tensor(np.arange(2 * size, dtype=np.float32) + 10 * rank))],
-        "trained": trained(1, "together"),
+        "trained": train(1, "together"),
         "local": get_local_rank(),
         "size": size,
     }
-    told.update(in_pynative(rank))
-    told["as one"] = as_one.together()
+    results.update(run_pynative(rank))
+    results["as one"] = as_one.run_together()
     with open(f"told{rank}.json", "w") as file:
-        json.dump(told, file)
+        json.dump(results, file)

@@ -25,7 +25,7 @@ class Plan:
         collectives (list[Sent]): What devices send.
         operations (float): Arithmetic of each device.
         memory (float): Bytes that each device keeps: Parameters, what the optimizer keeps, arguments, and what else is
-            there at the moment when most is; see `living.kept`.
+            there at the moment when most is; see `living.peak_bytes`.
         fits (bool): Whether that is no more than there is.
         time (Time): Of a step.
         compiled (Compiled): What XLA made of it; None where it was not asked.

@@ -1,4 +1,4 @@
-"""Strategies whose axes of devices have names, strategies of outputs, and networks with settings of their own."""
+"""Strategies with named device axes, output strategies, and networks with their own parallel settings."""
 
 import numpy as np
 from eight_devices import Squares, TwoProducts, counted, floats, refused, spread
@@ -26,27 +26,27 @@ class Product(nn.Cell):
 
 
 def alone():
-    """Eight devices, of which nobody takes more than one who does not say so himself."""
+    """Set eight devices in stand-alone mode, so that only networks with their own settings are sharded."""
     context.set_context(mode=context.GRAPH_MODE)
     context.set_auto_parallel_context(device_num=8)
 
 
-def alike(got, wanted):
-    np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-5 * np.abs(wanted).max())
+def assert_close(actual, expected):
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
 
 
-def check_names_give_the_numbers_of_one_device_and_send_what_numbers_of_parts_do():
+def check_named_axes_compute_and_send_the_same():
     x = floats(32, 64)
     context.set_context(mode=context.GRAPH_MODE)
-    wanted = TwoProducts()(x).asnumpy()
+    expected = TwoProducts()(x).asnumpy()
     spread()
     net = TwoProducts(*BY_NAME)
-    alike(net(x).asnumpy(), wanted)
+    assert_close(net(x).asnumpy(), expected)
     assert counted(program_of(net, x)) == counted(program_of(TwoProducts(*BY_NUMBER), x)) == {"all-reduce": 1}
 
 
-def check_a_name_is_the_same_devices_for_each_operator():
-    """Numbers of parts take devices from the front, so that (1, 4) and (2, 4) would lie otherwise."""
+def check_named_axis_has_fixed_devices():
+    """Plain numbers take mesh axes from the front, so that (1, 4) and (2, 4) would use different devices."""
     spread()
     one, grid = P.ReLU().shard((GRID("None", "mp"),)), P.ReLU().shard((GRID("dp", "mp"),))
 
@@ -57,22 +57,22 @@ def check_a_name_is_the_same_devices_for_each_operator():
     assert counted(program_of(Two(), floats(32, 64))) == {}
 
 
-def check_an_output_lies_as_its_strategy_says():
+def check_output_strategy():
     spread()
     x, y = floats(8, 16), floats(16, 32)
     for out, parts in ((((8, 1),), (8, 1)), (((2, 1),), (2, 1)), ((GRID("mp", "dp"),), (4, 2))):
         inputs = BY_NAME[1] if out[0] == GRID("mp", "dp") else BY_NUMBER[1]
         net = Product(inputs, out)
         result = net(x, y)
-        alike(result.asnumpy(), x.asnumpy() @ y.asnumpy())
+        assert_close(result.asnumpy(), x.asnumpy() @ y.asnumpy())
         shard = result._array.sharding.shard_shape((8, 32))
         assert shard == (8 // parts[0], 32 // parts[1]), shard
 
 
-def check_what_cannot_be_is_refused():
+def check_invalid_layouts_raise():
     spread()
     x, y, other = floats(8, 16), floats(16, 32), Layout((4, 2), ("a", "b"))
-    for strategies, said in (
+    for strategies, message in (
         ([(GRID("dp", "mp"), GRID("mp", "dp"))], "do not belong together along 'dp'"),
         ([(GRID("dp", "mp"), other("a", "None"))], "several device matrices"),
         ([(GRID("dp", "mp"), (4, 1))], "one or the other"),
@@ -80,16 +80,16 @@ def check_what_cannot_be_is_refused():
         ([((2, 4), (4, 1)), ((2, 3),)], "cannot be cut"),
         ([((2, 4), (4, 1)), ((2, 1), (1, 1))], "one tuple for each of the 1 outputs"),
     ):
-        refused(lambda strategies=strategies: Product(*strategies)(x, y), said)
+        refused(lambda strategies=strategies: Product(*strategies)(x, y), message)
 
 
-def check_a_network_with_settings_of_its_own_is_spread_and_no_other():
+def check_auto_parallel_shards_only_its_network():
     alone()
     x, net = floats(32, 64), TwoProducts(*BY_NAME)
-    wanted = net(x).asnumpy()
+    expected = net(x).asnumpy()
     assert program_of(net, x).spread is None
     around = AutoParallel(net, "semi_auto")
-    alike(around(x).asnumpy(), wanted)
+    assert_close(around(x).asnumpy(), expected)
     (entries,) = around._programs.table.values()
     assert counted(entries[0].program) == {"all-reduce": 1}
     assert context.get_auto_parallel_context("parallel_mode") == "stand_alone"
@@ -99,7 +99,7 @@ def check_a_network_with_settings_of_its_own_is_spread_and_no_other():
     assert around._programs.compiled == before
 
 
-def check_a_model_trains_it_as_one_device_does():
+def check_model_trains_auto_parallel_network():
     from msnb import dataset as ds
 
     alone()
@@ -122,10 +122,10 @@ def check_a_model_trains_it_as_one_device_does():
         entries = [entry for several in model.train_network._programs.table.values() for entry in several]
         assert {entry.program.spread is None for entry in entries} == {not isinstance(net, AutoParallel)}
     assert len(losses[0]) == 4
-    alike(np.array(losses[1]), np.array(losses[0]))
+    assert_close(np.array(losses[1]), np.array(losses[0]))
 
 
-def check_a_function_that_trains_is_one_too():
+def check_auto_parallel_of_train_function():
     alone()
     x = floats(32, 64)
 
@@ -142,24 +142,24 @@ def check_a_function_that_trains_is_one_too():
         call = around(step)
         return np.array([float(call(x).asnumpy()) for _ in range(3)])
 
-    alike(trained(AutoParallel), trained(lambda step: step))
+    assert_close(trained(AutoParallel), trained(lambda step: step))
 
 
-def check_stages_are_those_of_the_network_around():
+def check_stages_of_auto_parallel():
     alone()
     x = floats(8, 16)
     blocks = nn.SequentialCell([nn.Dense(16, 16, activation="relu") for _ in range(4)])
     loss = Pipeline(Squares(blocks), 2, stage_config={f"net.{i}": i // 2 for i in range(4)})
-    wanted = loss(x).asnumpy()
+    expected = loss(x).asnumpy()
     around = AutoParallel(loss)
     around.pipeline(stages=2, scheduler="gpipe")
     assert around.get_pipeline_stages() == 2
-    alike(around(x).asnumpy(), wanted)
+    assert_close(around(x).asnumpy(), expected)
     (entries,) = around._programs.table.values()
     assert "collective-permute" in counted(entries[0].program)
 
 
-def check_parameters_of_a_plan_lie_by_name():
+def check_parameter_plan_with_names():
     spread()
     weight = Parameter(Tensor(np.ones((64, 64), np.float32)), name="w")
 

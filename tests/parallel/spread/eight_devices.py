@@ -28,26 +28,26 @@ def floats(*shape):
 
 
 def sent(program, devices=8):
-    """The communication in what XLA made."""
+    """Return the communication in a compiled program."""
     return collectives(program.compiled().as_text(), devices)
 
 
 def counted(program, devices=8):
-    """How often each kind of it stands there."""
+    """Return the number of communication operations of each kind."""
     return dict(collections.Counter(one.kind for one in sent(program, devices)))
 
 
-def refused(call, said):
+def refused(call, message):
     try:
         call()
     except RuntimeError as error:
-        assert said in str(error), error
+        assert message in str(error), error
         return
-    raise AssertionError(f"not refused: {said}")
+    raise AssertionError(f"not refused: {message}")
 
 
 class TwoProducts(nn.Cell):
-    """x @ w1 @ w2, as in MindSpore's design note."""
+    """x @ w1 @ w2, the example of MindSpore's design note."""
 
     def __init__(self, *strategies):
         super().__init__()
@@ -71,7 +71,7 @@ class Squares(nn.Cell):
 
 
 def trained(net, x, steps=3):
-    """(losses, new weights) of a few steps of momentum."""
+    """Return (losses, new weights, program) after a few steps of momentum."""
     step = nn.TrainOneStepCell(Squares(net), nn.Momentum(net.trainable_params(), 0.01, 0.9)).set_train()
     losses = [step(x).asnumpy() for _ in range(steps)]
     return losses, [p.asnumpy() for p in net.trainable_params()], program_of(step, x)

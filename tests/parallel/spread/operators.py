@@ -1,10 +1,10 @@
-"""The sharding rule of each operator, on eight devices."""
+"""The sharding rule of each operator on eight devices."""
 
 import sys
 
 import numpy as np
 from eight_devices import RANDOM, floats, spread
-from random_nets import legal
+from random_nets import random_strategy as random_strategy_of_rule
 
 import msnb as ms
 from msnb import Tensor, context
@@ -105,15 +105,17 @@ def example(name, op):
     return (MADE.get(name, getattr(P, name))(), tensors, many, STATIC.get(name, ()))
 
 
-def check_each_rule_gives_what_one_device_gives():
-    """An operator of each rule, with --all each that has one, cut at random as the rule allows."""
+def check_rules_compute_the_same():
+    """One operator of each rule, or with --all each operator with a rule, with a random strategy that the rule
+    allows.
+    """
     wrong = []
-    known = [REGISTRY[name] for name in rules.coverage().known if name not in NOT_HERE]
-    for op in known if "--all" in sys.argv else {rules.get(op): op for op in known}.values():
+    names = [REGISTRY[name] for name in rules.coverage().known if name not in NOT_HERE]
+    for op in names if "--all" in sys.argv else {rules.get(op): op for op in names}.values():
         primitive, tensors, many, static = example(op.name, op)
 
-        def run(*given, primitive=primitive, many=many, static=static):
-            return primitive(given, *static) if many else primitive(*given, *static)
+        def run(*inputs, primitive=primitive, many=many, static=static):
+            return primitive(inputs, *static) if many else primitive(*inputs, *static)
 
         context.reset_auto_parallel_context()
         context.set_context(mode=context.GRAPH_MODE)
@@ -130,19 +132,19 @@ def check_each_rule_gives_what_one_device_gives():
 
 
 def random_strategy(op, primitive, tensors, static, many):
-    """A strategy that the operator's rule allows, drawn from all that cut something on eight devices."""
+    """Return a random strategy that the operator's rule allows and that shards something on eight devices."""
     shapes = [t.shape for t in tensors if isinstance(t, Tensor)]
     settings = {**primitive._attributes, **dict(zip([i.name for i in op.inputs if i.kind is not None], static))}
     if op.name == "OneHot":
         settings["depth"] = 16
     rule = rule_of(Call(op.name, settings, shapes))
-    return legal(RANDOM, rule, shapes)
+    return random_strategy_of_rule(RANDOM, rule, shapes)
 
 
-def check_an_operator_without_a_rule_is_cut_by_rows_or_refused():
+def check_operator_without_rule():
     x = floats(8, 4)
     sort = P.Sort()
-    wanted = sort(x)[0].asnumpy()
+    expected = sort(x)[0].asnumpy()
     spread()
     for strategy, allowed in ((((8, 1),), True), (((4, 2),), False)):
         sort.shard(strategy)
@@ -152,4 +154,4 @@ def check_an_operator_without_a_rule_is_cut_by_rows_or_refused():
             assert not allowed and "For 'Sort', there is no sharding rule: one axis" in str(error), error
         else:
             assert allowed
-            np.testing.assert_array_equal(got, wanted)
+            np.testing.assert_array_equal(got, expected)

@@ -1,4 +1,4 @@
-"""Equal blocks as the stages of a pipeline, on eight devices."""
+"""Equal blocks as pipeline stages on eight devices."""
 
 import collections
 
@@ -12,7 +12,7 @@ from msnb.ops import operations as P
 
 
 class Block(nn.Cell):
-    """A block of a Transformer without its attention; `mask` is what it cannot be given in a pipeline."""
+    """A Transformer block without attention. A `mask` cannot be passed in a pipeline."""
 
     def __init__(self, random, norm=None):
         super().__init__()
@@ -26,7 +26,7 @@ class Block(nn.Cell):
 
 
 class Blocks(nn.Cell):
-    """A table, equal blocks, and a layer with a loss."""
+    """An embedding, equal blocks, and a layer with a loss."""
 
     def __init__(self, count=4, norm=None, masked=False):
         super().__init__()
@@ -43,9 +43,9 @@ class Blocks(nn.Cell):
         return ops.square(self.head(x)).mean()
 
 
-def check_a_pipeline_computes_what_one_device_does():
+def check_pipeline_computes_the_same():
     places = Tensor(np.random.default_rng(0).integers(0, 10, 16).astype(np.int32))
-    found = []
+    results = []
     for stages in (1, 2, 4):
         context.reset_auto_parallel_context()
         if stages > 1:
@@ -56,14 +56,14 @@ def check_a_pipeline_computes_what_one_device_does():
                 cell.pipeline_stage = (0, 1, 2, 3, 0, 3)[number]
         step = nn.TrainOneStepCell(nn.PipelineCell(net, 4), nn.Adam(net.trainable_params(), 0.01)).set_train()
         losses = [step(places).asnumpy() for _ in range(2)]
-        found.append([*losses, *[p.asnumpy() for p in net.trainable_params()]])
+        results.append([*losses, *[p.asnumpy() for p in net.trainable_params()]])
         assert ("ppermute" in str(program_of(step, places).jaxpr)) == (stages > 1)
-    for other in found[1:]:
-        for a, b in zip(other, found[0], strict=True):
+    for other in results[1:]:
+        for a, b in zip(other, results[0], strict=True):
             np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * np.abs(b).max())
 
 
-def check_each_device_has_its_share_of_the_stages_and_its_rows():
+def check_parameters_and_batch_are_sharded():
     """Between two steps a device has a part of each Parameter of a block, and of what Adam keeps of it; in a step it
     sends what it has of them, once, and their gradients back, and hands on its rows of each part."""
     places = Tensor(np.random.default_rng(0).integers(0, 10, 16).astype(np.int32))
@@ -74,27 +74,29 @@ def check_each_device_has_its_share_of_the_stages_and_its_rows():
     for param in step.get_parameters():
         inside = ".blocks." in f".{param.name}"
         assert param._array.sharding.shard_shape(param.shape) != param.shape or not inside, param.name
-    found = collections.defaultdict(float)
+    bytes_per_device = collections.defaultdict(float)
     for one in sent(program_of(step, places)):
-        found[one.kind] += one.bytes
+        bytes_per_device[one.kind] += one.bytes
     params = sum(4 * p.size for p in net.blocks.get_parameters())
-    assert found["all-to-all"] == 2 * (params / 2) / 2
-    assert found["collective-permute"] == 2 * 5 * (4 / 4 * 8 * 4)  # there and back, 5 rounds, one row of four
+    assert bytes_per_device["all-to-all"] == 2 * (params / 2) / 2
+    assert bytes_per_device["collective-permute"] == 2 * 5 * (
+        4 / 4 * 8 * 4
+    )  # there and back, 5 rounds, one row of four
     rows = nn.PipelineCell(Blocks(norm=lambda: _Centered()), 4)
-    whole = rows(places).asnumpy()
+    expected = rows(places).asnumpy()
     context.reset_auto_parallel_context()
-    np.testing.assert_allclose(whole, rows(places).asnumpy(), rtol=1e-5)
+    np.testing.assert_allclose(expected, rows(places).asnumpy(), rtol=1e-5)
 
 
 class _Centered(nn.Cell):
-    """Rows that depend on one another."""
+    """A block whose examples depend on one another."""
 
     def construct(self, x):
         return x - x.mean(0)
 
 
 class Drawing(nn.Cell):
-    """Adds its scale where its mask is."""
+    """Adds its scale at the positions of a random mask."""
 
     def __init__(self, scale):
         super().__init__()
@@ -106,7 +108,7 @@ class Drawing(nn.Cell):
 
 
 class Masks(nn.Cell):
-    """What blocks have drawn, for each part by itself."""
+    """The random masks of the blocks, for each micro-batch."""
 
     def __init__(self):
         super().__init__()
@@ -118,8 +120,8 @@ class Masks(nn.Cell):
         return ops.expand_dims(x, 1) * ops.expand_dims(part, 2)
 
 
-def check_stages_draw_other_masks_in_each_block_and_part():
-    """The rate is right, a seed gives the same ones again, and a gradient sees those that were drawn."""
+def check_random_masks_differ_between_blocks_and_parts():
+    """The rate is right, a seed repeats the masks, and gradients use the same masks."""
     parts = Tensor(np.repeat(np.eye(4, dtype=np.float32), 16, 0))
     nothing = Tensor(np.zeros((64, 32), np.float32))
     spread(pipeline_stages=2, full_batch=True)
@@ -141,7 +143,7 @@ def check_stages_draw_other_masks_in_each_block_and_part():
     assert len(np.unique(rows, axis=0)) > 0.95 * len(rows)
 
 
-def check_stages_that_are_not_equal_are_refused_in_a_sentence():
+def check_unequal_stages_raise():
     places = Tensor(np.zeros(16, np.int32))
     uneven = Blocks()
     for number, block in enumerate(uneven.blocks):
@@ -157,21 +159,21 @@ def check_stages_that_are_not_equal_are_refused_in_a_sentence():
         "'Tanh' has a strategy": cut,
     }
     spread(pipeline_stages=2, full_batch=True)
-    for said, net in wrong.items():
-        not_available(nn.PipelineCell(net, 4), places, said)
+    for message, net in wrong.items():
+        not_available(nn.PipelineCell(net, 4), places, message)
     context.set_auto_parallel_context(parallel_mode="auto_parallel")
     not_available(nn.PipelineCell(Blocks(), 4), places, "works in parallel_mode 'semi_auto_parallel'")
 
 
-def check_stages_that_a_training_does_not_use_are_said():
+def check_unused_stages_are_reported():
     spread(pipeline_stages=2, full_batch=True)
     net = Blocks()
     step = nn.TrainOneStepCell(net, nn.Momentum(net.trainable_params(), 0.1, 0.9)).set_train()
     step(Tensor(np.zeros(16, np.int32)))
-    assert any("where no nn.PipelineCell is called" in str(said) for said in log._said)
+    assert any("where no nn.PipelineCell is called" in str(message) for message in log._said)
     context.set_auto_parallel_context(parallel_mode="stand_alone")
     nn.PipelineCell(net, 4, stage_config={"blocks.1": 1})
-    assert any("no effect in parallel_mode 'stand_alone'" in str(said) for said in log._said)
+    assert any("no effect in parallel_mode 'stand_alone'" in str(message) for message in log._said)
     try:
         nn.PipelineCell(net, 4, stage_config={"blocks.9": 1})
     except KeyError as error:
@@ -180,10 +182,10 @@ def check_stages_that_a_training_does_not_use_are_said():
         raise AssertionError("a Cell that is not there has a stage")
 
 
-def not_available(net, x, said):
+def not_available(net, x, message):
     try:
         net(x)
     except NotImplementedError as error:
-        assert said in str(error), error
+        assert message in str(error), error
         return
-    raise AssertionError(f"not refused: {said}")
+    raise AssertionError(f"not refused: {message}")

@@ -23,32 +23,36 @@ from msnb.parallel.search.problem import Problem
 SIZES = (8, 16, 24, 32)
 
 
-def legal(random: np.random.Generator, rule: Rule, shapes: list[tuple[int, ...]], devices: int = 8):
-    """A strategy that a rule allows, drawn from all that cut something."""
-    said = [rule.strategy_axes.get(i, (letters, shape)) for i, (letters, shape) in enumerate(zip(rule.inputs, shapes))]
-    said = said[: rule.num_inputs]
-    sizes = {c: n for letters, shape in said for c, n in zip(letters, shape) if c not in "." + rule.unsharded}
+def random_strategy(random: np.random.Generator, rule: Rule, shapes: list[tuple[int, ...]], devices: int = 8):
+    """Return a random strategy that a rule allows and that shards something."""
+    axes_of_strategy = [
+        rule.strategy_axes.get(i, (letters, shape)) for i, (letters, shape) in enumerate(zip(rule.inputs, shapes))
+    ]
+    axes_of_strategy = axes_of_strategy[: rule.num_inputs]
+    sizes = {
+        c: n for letters, shape in axes_of_strategy for c, n in zip(letters, shape) if c not in "." + rule.unsharded
+    }
     while True:
         parts, left = {}, devices
         for letter in random.permutation(sorted(sizes)):
             cut = int(random.choice([n for n in (1, 2, 4, 8) if left % n == 0 and sizes[letter] % n == 0]))
             parts[str(letter)], left = cut, left // cut
         if not rule.find_error(parts, devices):
-            return tuple(tuple(parts.get(c, 1) for c in letters) for letters, _ in said)
+            return tuple(tuple(parts.get(c, 1) for c in letters) for letters, _ in axes_of_strategy)
 
 
 KINDS = "MatMul", "Mul", "Add", "Tanh", "Softmax", "Transpose", "ReduceSum", "Gelu"
-SEEN = "Conv2D", "Gather"  # each net has both
+REQUIRED = "Conv2D", "Gather"  # each net has both
 
 
-class Drawn(nn.Cell):
-    """Up to eight operators one after the other, Parameters as their second operands; the mean of squares."""
+class RandomNet(nn.Cell):
+    """Up to eight operators in sequence, with Parameters as second operands, and the mean of squares."""
 
     def __init__(self, random, shape, kind):
         super().__init__()
         self.layers, self.params = [], []
         names = [str(name) for name in random.choice(KINDS, random.integers(3, 7))]
-        for name in SEEN:
+        for name in REQUIRED:
             names.insert(random.integers(len(names) + 1), name)
         for number, name in enumerate(names):
             after, weight = self.layer(random, name, shape)
@@ -60,7 +64,7 @@ class Drawn(nn.Cell):
         self.square, self.mean = P.Square(), P.ReduceMean()
 
     def layer(self, random, name, shape):
-        """Add an operator: (the shape after it, that of its weight); what cuts nothing brings shapes there and back."""
+        """Add an operator. Return (shape of its result, shape of its weight)."""
         weight = None
         if name == "MatMul":
             weight = shape[1], int(random.choice(SIZES))
@@ -91,22 +95,22 @@ class Drawn(nn.Cell):
             self.add(getattr(P, name)(), (), {}, [shape])
         return after, weight
 
-    def add(self, made, static, settings=None, shapes=()):
-        """An operator, what it is given behind its Tensors, and what its strategy is drawn from: shapes of operands."""
+    def add(self, operator, static, settings=None, shapes=()):
+        """Store an operator, its arguments after the Tensors, and the shapes of its operands."""
         weighted = len(shapes) == 2 and not static
-        self.layers.append((type(made).__name__, made, static, settings, weighted, shapes))
+        self.layers.append((type(operator).__name__, operator, static, settings, weighted, shapes))
 
     def strategies(self, random):
-        """Each operator gets a strategy that its rule allows; what is repeated follows."""
-        for name, made, _, settings, _, shapes in self.layers:
+        """Give each operator a random strategy that its rule allows. Repeated operators get the same."""
+        for name, operator, _, settings, _, shapes in self.layers:
             if settings is not None:
-                settings = {**made._attributes, **settings}
-                made.shard(legal(random, rule_of(Call(name, settings, shapes)), shapes))
+                settings = {**operator._attributes, **settings}
+                operator.shard(random_strategy(random, rule_of(Call(name, settings, shapes)), shapes))
 
     def construct(self, x):
         weights = list(self.weights)
-        for _, made, static, _, weighted, _ in self.layers:
-            x = made(x, weights.pop(0)) if weighted else made(x, *static)
+        for _, operator, static, _, weighted, _ in self.layers:
+            x = operator(x, weights.pop(0)) if weighted else operator(x, *static)
         return self.mean(self.square(x))
 
 
@@ -121,28 +125,28 @@ class Step(nn.Cell):
         return self.net(x), self.grad(self.net, self.net.weights)(x)
 
 
-def ran(step, x):
+def run_step(step, x):
     loss, gradients = step(x)
     return [loss.asnumpy(), *(g.asnumpy() for g in gradients)]
 
 
-def drawn(seed, kind):
-    """(random numbers that follow, net, what it is given)."""
+def create_random_net(seed, kind):
+    """Return (random generator, net, its argument)."""
     random = np.random.default_rng(seed)
     shape = tuple(int(n) for n in random.choice(SIZES, 2))
-    net = Drawn(random, shape, kind)
+    net = RandomNet(random, shape, kind)
     return random, net, Tensor(random.standard_normal(shape).astype(kind))
 
 
-def tried(seed):
-    """(what is wrong, bytes counted to bytes foreseen) of one net in both modes."""
+def run_seed(seed):
+    """Return (errors, ratio of measured to predicted bytes) of one net in both modes."""
     kind = (np.float64, np.float32)[seed % 2]
-    random, net, x = drawn(seed, kind)
+    random, net, x = create_random_net(seed, kind)
     step = Step(net)
     wrong, ratios = [], []
 
-    def beside(alone, how):
-        for number, (a, b) in enumerate(zip(alone, ran(step, x), strict=True)):
+    def compare(alone, how):
+        for number, (a, b) in enumerate(zip(alone, run_step(step, x), strict=True)):
             allowed = (1e-9 if kind is np.float64 else 1e-5) * max(
                 np.abs(a).max(), 1e-2
             )  # a gradient may be nothing but what rounds
@@ -156,18 +160,18 @@ def tried(seed):
 
     context.reset_auto_parallel_context()
     context.set_context(mode=context.GRAPH_MODE)
-    alone = ran(step, x)
-    _, net_in_full, x_in_full = drawn(seed, np.float64)
-    in_full = ran(Step(net_in_full), x_in_full) if kind is np.float32 else None
+    alone = run_step(step, x)
+    _, net_in_full, x_in_full = create_random_net(seed, np.float64)
+    in_full = run_step(Step(net_in_full), x_in_full) if kind is np.float32 else None
     problem = Problem(
         flatten_jaxpr(program_of(step, x).jaxpr), MeshCostModel({"a": 2, "b": 4}, {"a": 1.0, "b": 1.0}), {}
     )
     nodes = problem.nodes
-    lying = {n: nodes[n][random.integers(len(nodes[n]))].outputs[0] for n in range(len(problem.graph.inputs))}
-    strategy = propagate_layouts(problem, lying)
+    layouts = {n: nodes[n][random.integers(len(nodes[n]))].outputs[0] for n in range(len(problem.graph.inputs))}
+    strategy = propagate_layouts(problem, layouts)
     auto.apply_plan(*strategy)
     context.set_auto_parallel_context(parallel_mode="auto_parallel", device_num=8)
-    beside(alone, "AUTO_PARALLEL")
+    compare(alone, "AUTO_PARALLEL")
     counted = sum(c.bytes for c in collectives(program_of(step, x).compiled().as_text(), 8))
     if cost_of(*strategy):
         ratios.append(counted / cost_of(*strategy))
@@ -175,17 +179,17 @@ def tried(seed):
     context.set_context(mode=context.GRAPH_MODE)
     context.set_auto_parallel_context(parallel_mode="semi_auto_parallel", device_num=8, full_batch=True)
     net.strategies(random)
-    beside(alone, "SEMI_AUTO_PARALLEL")
+    compare(alone, "SEMI_AUTO_PARALLEL")
     return wrong, ratios
 
 
-def check_nets_at_random_give_what_one_device_gives():
-    """Two nets; with --all sixty."""
+def check_random_nets_compute_the_same():
+    """Two nets, or sixty with --all."""
     wrong, ratios = [], []
     for seed in range(60 if "--all" in sys.argv else 2):
-        found = tried(seed)
-        wrong += found[0]
-        ratios += found[1]
+        result = run_seed(seed)
+        wrong += result[0]
+        ratios += result[1]
     assert not wrong, wrong
     assert 0.95 < statistics.median(ratios) and max(ratios) < 1.05, ratios
     print(f"bytes counted to foreseen: {min(ratios):.3f} to {max(ratios):.3f}", flush=True)

@@ -1,4 +1,4 @@
-"""DATA_PARALLEL and HYBRID_PARALLEL: each of eight devices computes its rows."""
+"""DATA_PARALLEL and HYBRID_PARALLEL: each of eight devices computes its own batch."""
 
 import numpy as np
 from eight_devices import RANDOM, counted, floats
@@ -10,7 +10,7 @@ from msnb.ir.stages import Stages
 
 
 class Classifier(nn.Cell):
-    """Dense, BatchNorm, Dense: what rows have to do with one another is in the second."""
+    """Dense, BatchNorm, Dense. The second one mixes examples of a batch."""
 
     def __init__(self, layerwise=False):
         super().__init__()
@@ -25,13 +25,15 @@ class Classifier(nn.Cell):
 
 
 def classified(layerwise=False):
-    """(what gives loss and gradients, its network)."""
+    """Return (a Cell that returns loss and gradients, its network)."""
     net = Classifier(layerwise)
     return nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")), net
 
 
 def by_hand(x, y, parts, mean, layerwise=False, steps=2, rate=0.5):
-    """(losses, weights) by r1.1's words: each process has its rows, their loss and statistics; gradients are summed."""
+    """Return (losses, weights) by r1.1's definition: own batch, loss and statistics per process, and summed
+    gradients.
+    """
     context.reset_auto_parallel_context()
     context.set_context(mode=context.GRAPH_MODE)
     weights, losses = None, []
@@ -57,7 +59,7 @@ def by_hand(x, y, parts, mean, layerwise=False, steps=2, rate=0.5):
     return losses, weights[0]
 
 
-def check_data_parallel_is_what_processes_with_their_own_rows_compute():
+def check_data_parallel_equals_processes():
     x, y = RANDOM.standard_normal((32, 8)).astype(np.float32), RANDOM.integers(0, 3, 32).astype(np.int32)
     for mode, mean, layerwise in (
         ("data_parallel", True, False),
@@ -70,22 +72,22 @@ def check_data_parallel_is_what_processes_with_their_own_rows_compute():
         step = nn.TrainOneStepCell(loss_net, nn.SGD(net.trainable_params(), 0.5)).set_train()
         got = [step(Tensor(x), Tensor(y)).asnumpy() for _ in range(2)]
         np.testing.assert_allclose(got, losses, rtol=1e-5)
-        for p, wanted in zip(net.trainable_params(), weights, strict=True):
-            np.testing.assert_allclose(p.asnumpy(), wanted, rtol=0, atol=2e-6, err_msg=f"{mode} {p.name}")
+        for p, expected in zip(net.trainable_params(), weights, strict=True):
+            np.testing.assert_allclose(p.asnumpy(), expected, rtol=0, atol=2e-6, err_msg=f"{mode} {p.name}")
         program = program_of(step, Tensor(x), Tensor(y))
         assert counted(program, 4).keys() == {"all-reduce"}
         scopes = {node.scope for node in Stages(program, "step")["optimised"].all_nodes()}
         assert any("inner-Dense" in scope for scope in scopes) and "shard_map" not in str(scopes), scopes
 
 
-def check_statistics_of_all_devices_are_those_of_the_whole_batch():
+def check_global_batch_norm_uses_full_batch():
     x, y = floats(16, 6), floats(16, 6)
     for one, all_ in (
         (nn.BatchNorm1d, nn.SyncBatchNorm),
         (nn.BatchNorm1d, lambda number: nn.GlobalBatchNorm(number, device_num_each_group=4)),
         (ms.mint.nn.BatchNorm1d, ms.mint.nn.SyncBatchNorm),
     ):
-        found = []
+        results = []
         for make, settings in ((one, {}), (all_, {"parallel_mode": "data_parallel", "device_num": 4})):
             context.reset_auto_parallel_context()
             context.set_auto_parallel_context(gradients_mean=True, **settings)
@@ -94,8 +96,8 @@ def check_statistics_of_all_devices_are_those_of_the_whole_batch():
             loss = nn.WithLossCell(net, nn.MSELoss())
             step = nn.TrainOneStepCell(loss, nn.SGD(net.trainable_params(), 0.5)).set_train()
             losses = [step(x, y).asnumpy() for _ in range(2)]
-            found.append([losses, *[p.asnumpy() for p in net.get_parameters()]])
-        for a, b in zip(*found, strict=True):
+            results.append([losses, *[p.asnumpy() for p in net.get_parameters()]])
+        for a, b in zip(*results, strict=True):
             np.testing.assert_allclose(b, a, rtol=1e-5, atol=2e-6, err_msg=str(all_))
     context.set_auto_parallel_context(parallel_mode="data_parallel", device_num=4)
     context.set_context(mode=context.GRAPH_MODE)
@@ -108,8 +110,8 @@ def check_statistics_of_all_devices_are_those_of_the_whole_batch():
         got = norm.set_train()(x).asnumpy().reshape(4, 4, 6)
         for group in groups:
             own = rows[group]
-            wanted = (own - own.mean((0, 1))) / np.sqrt(own.var((0, 1)) + 1e-5)
-            np.testing.assert_allclose(got[group], wanted, rtol=1e-4, atol=1e-5)
+            expected = (own - own.mean((0, 1))) / np.sqrt(own.var((0, 1)) + 1e-5)
+            np.testing.assert_allclose(got[group], expected, rtol=1e-4, atol=1e-5)
     for norm in (nn.GlobalBatchNorm(6, device_num_each_group=3), nn.SyncBatchNorm(6, process_groups=[[0, 1], [2]])):
         try:
             norm.set_train()(x)
@@ -119,7 +121,7 @@ def check_statistics_of_all_devices_are_those_of_the_whole_batch():
             raise AssertionError(norm)
 
 
-def check_a_batch_that_cannot_be_divided_is_refused():
+def check_indivisible_batch_raises():
     context.set_context(mode=context.GRAPH_MODE)
     context.set_auto_parallel_context(parallel_mode="data_parallel", device_num=8)
     try:

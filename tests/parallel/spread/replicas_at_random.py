@@ -41,7 +41,7 @@ RATE, STEPS, INPUTS, OUTPUTS = 0.1, 3, 5, 3
 
 
 class Process:
-    """One process of r1.1, in 64 bits: what it has of each Parameter, and its moments and moving means."""
+    """One process of r1.1 in 64 bits: its Parameters, moments and moving means."""
 
     def __init__(self, plan, weights):
         self.plan, self.weights = plan, {name: w.astype(np.float64) for name, w in weights.items()}
@@ -49,8 +49,8 @@ class Process:
         self.means = {name: np.zeros_like(w) for name, w in self.weights.items() if name.endswith("gamma")}
 
     def gradients(self, x, y):
-        """(loss, gradients) of its own rows; moving means are updated."""
-        w, kept, found = self.weights, [], {}
+        """Return (loss, gradients) of its own batch, and update moving means."""
+        w, activations, gradients = self.weights, [], {}
         for number, (_, activation, normal) in enumerate(self.plan["layers"]):
             into, a = x, x @ w[f"{number}.weight"].T + w[f"{number}.bias"]
             scaled = spread = None
@@ -61,7 +61,7 @@ class Process:
                 scaled = (a - a.mean(0)) / spread
                 a = scaled * w[name] + w[f"{number}.beta"]
             x = ACTIVATIONS[activation][0](a)
-            kept.append((number, activation, into, scaled, spread, x))
+            activations.append((number, activation, into, scaled, spread, x))
         out = x @ w["last.weight"].T
         if self.plan["classes"]:
             share = np.exp(out - out.max(1, keepdims=True))
@@ -70,17 +70,17 @@ class Process:
             loss, back = -np.log((share * chosen).sum(1)).mean(), (share - chosen) / len(x)
         else:
             loss, back = ((out - y) ** 2).mean(), 2 * (out - y) / out.size
-        found["last.weight"], back = back.T @ x, back @ w["last.weight"]
-        for number, activation, into, scaled, spread, out in reversed(kept):
+        gradients["last.weight"], back = back.T @ x, back @ w["last.weight"]
+        for number, activation, into, scaled, spread, out in reversed(activations):
             back = back * ACTIVATIONS[activation][1](out)
             if scaled is not None:
                 name = f"{number}.gamma"
-                found[name], found[f"{number}.beta"] = (back * scaled).sum(0), back.sum(0)
+                gradients[name], gradients[f"{number}.beta"] = (back * scaled).sum(0), back.sum(0)
                 back = back * w[name]
                 back = (back - back.mean(0) - scaled * (back * scaled).mean(0)) / spread
-            found[f"{number}.weight"], found[f"{number}.bias"] = back.T @ into, back.sum(0)
+            gradients[f"{number}.weight"], gradients[f"{number}.bias"] = back.T @ into, back.sum(0)
             back = back @ w[f"{number}.weight"]
-        return loss, found
+        return loss, gradients
 
     def update(self, gradients):
         for name, gradient in gradients.items():
@@ -91,42 +91,47 @@ class Process:
 
 
 def by_rule(plan, weights, alone, batches):
-    """(losses, what is read of Parameters, and of moving means)."""
+    """Return (losses, Parameters as read, moving means as read)."""
     every, losses = [Process(plan, weights) for _ in range(plan["devices"])], []
     for x, y in batches:
         rows = np.arange(len(x)).reshape(plan["devices"], -1)
-        found = [one.gradients(x[own].astype(np.float64), y[own]) for one, own in zip(every, rows, strict=True)]
-        losses.append(np.mean([loss for loss, _ in found]))
-        for one, (_, own) in zip(every, found, strict=True):
-            total = {name: sum(each[name] for _, each in found) for name in own}
+        results = [one.gradients(x[own].astype(np.float64), y[own]) for one, own in zip(every, rows, strict=True)]
+        losses.append(np.mean([loss for loss, _ in results]))
+        for one, (_, own) in zip(every, results, strict=True):
+            total = {name: sum(each[name] for _, each in results) for name in own}
             total = {name: g / (plan["devices"] if plan["mean"] else 1) for name, g in total.items()}
             one.update({name: own[name] if name in alone else total[name] for name in own})
     return losses, every[0].weights, every[0].means
 
 
-class Drawn(nn.Cell):
-    """The same in MindSpore's words."""
+class RandomNet(nn.Cell):
+    """The same network as a Cell."""
 
     def __init__(self, plan, weights, alone):
         super().__init__()
-        self.held = {name: Parameter(Tensor(w), name=name) for name, w in weights.items()}
+        self.layer_parameters = {name: Parameter(Tensor(w), name=name) for name, w in weights.items()}
         for name in alone:
-            self.held[name].layerwise_parallel = True
-        self.weights = ParameterTuple([p for name, p in self.held.items() if not name.endswith(("gamma", "beta"))])
+            self.layer_parameters[name].layerwise_parallel = True
+        self.weights = ParameterTuple(
+            [p for name, p in self.layer_parameters.items() if not name.endswith(("gamma", "beta"))]
+        )
         self.norms, self.plan = nn.CellList(), plan
         for number, (width, _, normal) in enumerate(plan["layers"]):
             if normal:
                 norm = nn.BatchNorm1d(width)
-                norm.gamma, norm.beta = self.held[f"{number}.gamma"], self.held[f"{number}.beta"]
+                norm.gamma, norm.beta = (
+                    self.layer_parameters[f"{number}.gamma"],
+                    self.layer_parameters[f"{number}.beta"],
+                )
                 self.norms.append(norm)
 
     def construct(self, x):
         norms = list(self.norms)
         for number, (_, activation, normal) in enumerate(self.plan["layers"]):
-            x = ops.matmul(x, self.held[f"{number}.weight"].T) + self.held[f"{number}.bias"]
+            x = ops.matmul(x, self.layer_parameters[f"{number}.weight"].T) + self.layer_parameters[f"{number}.bias"]
             x = norms.pop(0)(x) if normal else x
             x = getattr(ops, activation)(x)
-        return ops.matmul(x, self.held["last.weight"].T)
+        return ops.matmul(x, self.layer_parameters["last.weight"].T)
 
 
 @seed(11)
@@ -139,7 +144,7 @@ class Drawn(nn.Cell):
 )
 @given(PLANS)
 def check_replicas_follow_the_rules_of_processes(plan):
-    """Losses, Parameters and moving means after three steps."""
+    """Compare losses, Parameters and moving means after three steps."""
     random, weights, width = np.random.default_rng(plan["drawn"]), {}, INPUTS
     for number, (after, _, normal) in enumerate(plan["layers"]):
         weights[f"{number}.weight"] = random.standard_normal((after, width)) / np.sqrt(width)
@@ -162,20 +167,24 @@ def check_replicas_follow_the_rules_of_processes(plan):
     context.set_auto_parallel_context(
         parallel_mode=plan["mode"], device_num=plan["devices"], gradients_mean=plan["mean"]
     )
-    net = Drawn(plan, weights, alone)
+    net = RandomNet(plan, weights, alone)
     loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean") if plan["classes"] else nn.MSELoss()
     optimizer = nn.Momentum(net.trainable_params(), RATE, plan["momentum"], plan["decay"])
     step = nn.TrainOneStepCell(nn.WithLossCell(net, loss), optimizer).set_train()
     got = [step(Tensor(x), Tensor(y)).asnumpy() for x, y in batches]
     np.testing.assert_allclose(got, losses, rtol=1e-4, err_msg=str(plan))
-    for name, wanted in read.items():
-        np.testing.assert_allclose(net.held[name].asnumpy(), wanted, rtol=0, atol=1e-4, err_msg=f"{name} of {plan}")
-    for norm, wanted in zip(net.norms, means.values(), strict=True):
-        np.testing.assert_allclose(norm.moving_mean.asnumpy(), wanted, rtol=0, atol=1e-4, err_msg=str(plan))
+    for name, expected in read.items():
+        np.testing.assert_allclose(
+            net.layer_parameters[name].asnumpy(), expected, rtol=0, atol=1e-4, err_msg=f"{name} of {plan}"
+        )
+    for norm, expected in zip(net.norms, means.values(), strict=True):
+        np.testing.assert_allclose(norm.moving_mean.asnumpy(), expected, rtol=0, atol=1e-4, err_msg=str(plan))
 
 
-def check_gradients_of_16_bits_are_added_up_in_32():
-    """Eight of 20000 are too many for float16, their mean is not; r1.1 casts before it adds and after it divides."""
+def check_float16_gradients_are_summed_in_float32():
+    """The sum of eight times 20000 overflows float16, but the mean does not. r1.1 casts before the sum and after the
+    division.
+    """
     context.set_context(mode=context.GRAPH_MODE)
     context.set_auto_parallel_context(parallel_mode="data_parallel", device_num=8)
     params = [Parameter(Tensor(np.zeros(3, np.float16)), name=name) for name in "ab"]

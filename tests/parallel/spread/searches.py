@@ -1,4 +1,4 @@
-"""AUTO_PARALLEL: what a search or a plan says is what runs on eight devices."""
+"""AUTO_PARALLEL: the solution of a search or plan is what runs on eight devices."""
 
 import numpy as np
 from eight_devices import RANDOM, Layers, Squares, floats, sent, trained
@@ -13,7 +13,7 @@ from msnb.parallel.search.greedy import recursive_programming
 
 
 class Attention(nn.Cell):
-    """A block of a Transformer, behind a table of words."""
+    """A Transformer block after an embedding."""
 
     def __init__(self, width=64, heads=4):
         super().__init__()
@@ -27,34 +27,36 @@ class Attention(nn.Cell):
     def construct(self, words):
         x = self.table(words)
         query, key, value = self.split(self.query(x)), self.split(self.key(x)), self.split(self.value(x))
-        seen = ops.matmul(ops.softmax(ops.matmul(query, ops.transpose(key, (0, 1, 3, 2))) / 4.0), value)
-        x = x + self.out(ops.reshape(ops.transpose(seen, (0, 2, 1, 3)), x.shape))
+        attended = ops.matmul(ops.softmax(ops.matmul(query, ops.transpose(key, (0, 1, 3, 2))) / 4.0), value)
+        x = x + self.out(ops.reshape(ops.transpose(attended, (0, 2, 1, 3)), x.shape))
         return x + self.down(ops.gelu(self.up(self.norm(x))))
 
 
-def check_a_search_finds_what_computes_the_same_and_sends_little():
-    """Losses as on one device, bytes as foreseen, and no more of them than when the batch alone is cut."""
+def check_search_computes_the_same_and_sends_little():
+    """Losses equal those of one device, bytes equal the prediction, and are at most those of data parallelism."""
     words = Tensor(RANDOM.integers(0, 128, (8, 16)).astype(np.int32))
     for make, x in ((Layers, floats(32, 256)), (Attention, words)):
-        found = {}
+        results = {}
         for mode in ("stand_alone", "auto_parallel"):
             context.set_context(mode=context.GRAPH_MODE)
             context.set_auto_parallel_context(parallel_mode=mode, device_num=8)
             ms.set_seed(5)
-            found[mode] = trained(make(), x)
-        alone, program = found["stand_alone"], found["auto_parallel"][2]
-        for got, wanted in zip(found["auto_parallel"][:2], alone[:2], strict=True):
-            for a, b in zip(got, wanted, strict=True):
+            results[mode] = trained(make(), x)
+        alone, program = results["stand_alone"], results["auto_parallel"][2]
+        for got, expected in zip(results["auto_parallel"][:2], alone[:2], strict=True):
+            for a, b in zip(got, expected, strict=True):
                 np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * max(np.abs(b).max(), 1e-2))
         foreseen = cost_of(program.spread.problem, program.spread.choice)
         really = sum(one.bytes for one in sent(program))
-        whole = sum(np.prod(p.shape) * 4 for p in program.params if p.requires_grad and "moments" not in p.name)
+        parameter_bytes = sum(
+            np.prod(p.shape) * 4 for p in program.params if p.requires_grad and "moments" not in p.name
+        )
         assert 0.95 < really / foreseen < 1.05, (make.__name__, really, foreseen)
-        assert foreseen <= 1.01 * 2 * 7 / 8 * whole, (make.__name__, foreseen, whole)
+        assert foreseen <= 1.01 * 2 * 7 / 8 * parameter_bytes, (make.__name__, foreseen, parameter_bytes)
 
 
-def check_what_a_search_makes_has_the_names_of_the_program():
-    """What XLA made has the operators and Cells of the script, and what is sent stands in one of these."""
+def check_searched_program_has_scopes():
+    """The compiled program has the names of operators and Cells, and communication is inside one of these scopes."""
     context.set_context(mode=context.GRAPH_MODE)
     context.set_auto_parallel_context(parallel_mode="auto_parallel", device_num=8)
     program = trained(Layers(), floats(32, 256), 1)[2]
@@ -67,9 +69,11 @@ def check_what_a_search_makes_has_the_names_of_the_program():
     assert sends and all(node.scope for node in sends), [(node.op, node.scope) for node in sends]
 
 
-def check_a_search_finds_its_equations_among_those_that_check_labels():
-    """What checks labels stands in the middle of what runs, which sends what was foreseen all the same."""
-    x, labels, found = floats(512, 64), Tensor(RANDOM.integers(0, 8, 512).astype(np.int32)), {}
+def check_choices_match_program_with_label_checks():
+    """The check of labels adds equations in the middle of the program. The communication still equals the
+    prediction.
+    """
+    x, labels, results = floats(512, 64), Tensor(RANDOM.integers(0, 8, 512).astype(np.int32)), {}
     for mode in ("stand_alone", "auto_parallel"):
         context.set_context(mode=context.GRAPH_MODE)
         context.set_auto_parallel_context(parallel_mode=mode, device_num=8)
@@ -77,37 +81,37 @@ def check_a_search_finds_its_equations_among_those_that_check_labels():
         net = nn.SequentialCell([nn.Dense(64, 256), nn.ReLU(), nn.Dense(256, 64), nn.Dense(64, 8)])
         loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
         step = nn.TrainOneStepCell(loss, nn.Adam(net.trainable_params(), 0.01)).set_train()
-        found[mode] = [float(step(x, labels).asnumpy()) for _ in range(2)]
-    np.testing.assert_allclose(found["auto_parallel"], found["stand_alone"], rtol=1e-5)
+        results[mode] = [float(step(x, labels).asnumpy()) for _ in range(2)]
+    np.testing.assert_allclose(results["auto_parallel"], results["stand_alone"], rtol=1e-5)
     program = program_of(step, x, labels)
     foreseen = cost_of(program.spread.problem, program.spread.choice)
     really = sum(one.bytes for one in sent(program))
     assert 0.9 < really / foreseen < 1.1, (really, foreseen)
 
 
-def check_the_greedy_search_computes_the_same():
-    """Losses as on one device, bytes as foreseen, and the search is asked again when the context says another one."""
-    x, found = floats(32, 256), {}
+def check_greedy_search_computes_the_same():
+    """Losses equal those of one device, bytes equal the prediction, and a changed search mode starts a new search."""
+    x, results = floats(32, 256), {}
     for mode, search in (("stand_alone", None), ("auto_parallel", "recursive_programming")):
         context.set_context(mode=context.GRAPH_MODE)
         settings = {} if search is None else {"search_mode": search}
         context.set_auto_parallel_context(parallel_mode=mode, device_num=8, **settings)
         ms.set_seed(5)
-        found[mode] = trained(Layers(), x)
-    for got, wanted in zip(found["auto_parallel"][:2], found["stand_alone"][:2], strict=True):
-        for a, b in zip(got, wanted, strict=True):
+        results[mode] = trained(Layers(), x)
+    for got, expected in zip(results["auto_parallel"][:2], results["stand_alone"][:2], strict=True):
+        for a, b in zip(got, expected, strict=True):
             np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * max(np.abs(b).max(), 1e-2))
-    program = found["auto_parallel"][2]
+    program = results["auto_parallel"][2]
     problem, choice = program.spread.problem, program.spread.choice
     assert choice == recursive_programming(problem) != dynamic_programming(problem)
     really = sum(one.bytes for one in sent(program))
     assert 0.95 < really / cost_of(problem, choice) < 1.05, (really, cost_of(problem, choice))
 
 
-def check_a_plan_that_is_applied_is_what_runs():
-    """The losses of one device, and the bytes that were foreseen."""
+def check_applied_plan_runs():
+    """Losses equal those of one device, and bytes equal the prediction."""
     x = floats(32, 256)
-    found = {}
+    results = {}
     for name in (None, "optimizer sharded", "fully sharded"):
         context.reset_auto_parallel_context()
         context.set_context(mode=context.GRAPH_MODE)
@@ -117,15 +121,15 @@ def check_a_plan_that_is_applied_is_what_runs():
             step = nn.TrainOneStepCell(Squares(net), nn.Momentum(net.trainable_params(), 0.01, 0.9)).set_train()
             one = plan(step, x, devices=8, mesh=(2, 4), check=0, progress=False)[name]
             one.apply()
-        found[name] = trained(net, x)
-        for got, wanted in zip(found[name][:2], found[None][:2], strict=True):
-            for a, b in zip(got, wanted, strict=True):
+        results[name] = trained(net, x)
+        for got, expected in zip(results[name][:2], results[None][:2], strict=True):
+            for a, b in zip(got, expected, strict=True):
                 np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * max(np.abs(b).max(), 1e-2), err_msg=str(name))
         if name is not None:
-            really = sum(each.bytes for each in sent(found[name][2]))
+            really = sum(each.bytes for each in sent(results[name][2]))
             assert 0.95 < really / one.bytes < 1.05, (name, really, one.bytes)
-    assert auto._plans and not any("The plan that was applied" in str(said) for said in log._said)
+    assert auto._plans and not any("The plan that was applied" in str(message) for message in log._said)
     trained(Layers(), floats(64, 256), 1)
-    assert any("The plan that was applied is of another graph" in str(said) for said in log._said)
+    assert any("The plan that was applied is of another graph" in str(message) for message in log._said)
     context.reset_auto_parallel_context()
     assert not auto._plans

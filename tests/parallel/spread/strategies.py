@@ -1,4 +1,4 @@
-"""SEMI_AUTO_PARALLEL: operators, Cells and functions that are held to strategies, on eight devices."""
+"""SEMI_AUTO_PARALLEL: operators, Cells and functions with strategies on eight devices."""
 
 import math
 
@@ -14,16 +14,16 @@ from msnb.parallel.mesh import named_mesh
 
 
 def check_two_products_of_the_design_note():
-    """Equal numbers, and one gathering between rows and columns, as the note has it."""
+    """The values are equal, and there is one all-gather between rows and columns, as in the note."""
     x = floats(32, 64)
     context.set_context(mode=context.GRAPH_MODE)
     losses, weights, _ = trained(TwoProducts(), x)
-    wanted = {
+    expected = {
         (((4, 1), (1, 1)), ((1, 1), (1, 4))): {"all-gather": 1},
         (((4, 1), (1, 1)), ((4, 1), (1, 1))): {},
         (((1, 1), (1, 4)), ((1, 4), (4, 1))): {"all-reduce": 1},
     }
-    for strategies, forward in wanted.items():
+    for strategies, forward in expected.items():
         spread(4)
         net = TwoProducts(*strategies)
         assert counted(program_of(net, x), 4) == forward
@@ -32,86 +32,88 @@ def check_two_products_of_the_design_note():
                 np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * np.abs(b).max())
 
 
-def check_the_graph_says_what_is_on_each_device_and_what_is_sent():
+def check_graph_shows_shards_and_communication():
     spread()
     program = program_of(TwoProducts(((4, 1), (1, 2)), ((4, 2), (2, 1))), floats(32, 64))
     stages = Stages(program, "two")
-    held = [node.attrs for node in stages["traced"].nodes if node.name == "sharding_constraint"]
-    assert {"divided": (4, 2), "on_each_device": (8, 32)} in held
+    constrained = [node.attrs for node in stages["traced"].nodes if node.name == "sharding_constraint"]
+    assert {"divided": (4, 2), "on_each_device": (8, 32)} in constrained
     kernels = list(stages["optimised"].all_nodes())
     (sends,) = (node.attrs for node in kernels if node.name == "all-reduce")
     assert sends["devices"] == "2 of 8" and sends["bytes_sent"] == sent(program)[0].bytes == 8 * 64 * 4
     assert [(4, 2), (4, 1)] == [node.attrs["divided"] for node in kernels if "MatMul" in node.name]
 
 
-def check_the_optimised_graph_says_what_each_device_has_of_inputs_and_results():
+def check_optimised_graph_shows_shards():
     """An input knows its whole shape; no result is divided into parts that there are no devices for, as one would be
     that is taken for that of another product of the same line."""
     spread()
     net = nn.SequentialCell(nn.Dense(64, 256, has_bias=False), nn.Dense(256, 64, has_bias=False), nn.Dense(64, 8))
     net[0].matmul.shard(((1, 1), (8, 1)))
     net[1].matmul.shard(((1, 8), (1, 8)))
-    made = Stages(trained(net, floats(32, 64), 1)[2], "step")["optimised"]
-    has = {node.name: (node.types[0].shape, node.whole) for node in made.parameters}
+    optimised = Stages(trained(net, floats(32, 64), 1)[2], "step")["optimised"]
+    has = {node.name: (node.types[0].shape, node.whole) for node in optimised.parameters}
     assert has["net.0.weight"] == ((32, 64), (256, 64)) and has["net.1.weight"] == ((64, 32), (64, 256)), has
     assert has["net.2.weight"] == ((8, 64), None), has
-    cuts = [node.attrs["divided"] for node in made.all_nodes() if "divided" in node.attrs]
+    cuts = [node.attrs["divided"] for node in optimised.all_nodes() if "divided" in node.attrs]
     assert cuts and all(8 % math.prod(cut) == 0 for cut in cuts), cuts
 
 
-def check_parameters_lie_as_their_readers_say_and_so_does_what_the_optimizer_keeps():
+def check_parameters_and_states_have_layout_of_reader():
     spread()
     net = TwoProducts(((1, 1), (1, 8)), ((1, 8), (8, 1)))
     _, _, program = trained(net, floats(32, 64))
-    lying = {p.name: p._stored().sharding.shard_shape((64, 64)) for p in program.params if p.shape == (64, 64)}
-    assert lying == {
+    shard_shapes = {p.name: p._stored().sharding.shard_shape((64, 64)) for p in program.params if p.shape == (64, 64)}
+    assert shard_shapes == {
         "net.w1": (64, 8),
         "net.w2": (8, 64),
         "moments.net.w1": (64, 8),
         "moments.net.w2": (8, 64),
-    }, lying
+    }, shard_shapes
     assert program.example_arguments()[0][0].sharding.shard_shape((64, 64)) == (64, 8)
 
 
-def check_a_parallel_optimizer_keeps_a_part_on_each_device():
+def check_parallel_optimizer_shards_states():
     x, strategies = floats(32, 64), (((8, 1), (1, 1)), ((2, 1), (1, 4)))
     spread()
     losses, weights, _ = trained(TwoProducts(*strategies), x)
     spread(enable_parallel_optimizer=True)
     got, parts, program = trained(TwoProducts(*strategies), x)
-    lying = {p.name: p._stored().sharding.shard_shape(p.shape) for p in program.params if p.shape == (64, 64)}
-    assert lying == {
+    shard_shapes = {p.name: p._stored().sharding.shard_shape(p.shape) for p in program.params if p.shape == (64, 64)}
+    assert shard_shapes == {
         "net.w1": (64, 64),
         "net.w2": (64, 16),
         "moments.net.w1": (8, 64),
         "moments.net.w2": (32, 16),
-    }, lying
+    }, shard_shapes
     for a, b in zip((*got, *parts), (*losses, *weights), strict=True):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * np.abs(b).max())
     net = TwoProducts(*strategies)
     net.w2.parallel_optimizer = False
-    kept = {p.name: p._stored().sharding.shard_shape(p.shape) for p in trained(net, x, 1)[2].params}
-    assert (kept["moments.net.w1"], kept["moments.net.w2"]) == ((8, 64), (64, 16)), kept
+    state_shapes = {p.name: p._stored().sharding.shard_shape(p.shape) for p in trained(net, x, 1)[2].params}
+    assert (state_shapes["moments.net.w1"], state_shapes["moments.net.w2"]) == ((8, 64), (64, 16)), state_shapes
 
 
-def check_parameters_of_a_recomputed_cell_lie_as_without():
-    x, found = floats(32, 64), []
+def check_recomputed_cell_has_same_layouts():
+    x, results = floats(32, 64), []
     for again in (False, True):
         spread()
         net = TwoProducts(((1, 1), (1, 8)), ((1, 8), (8, 1)))
         if again:
             net.recompute()
         losses, weights, program = trained(net, x)
-        lying = {p.name: p._stored().sharding.shard_shape((64, 64)) for p in program.params if p.shape == (64, 64)}
-        found.append(([*losses, *weights], lying, program_of(net, x) and net.parameter_layout_dict))
-    for a, b in zip(found[0][0], found[1][0], strict=True):
+        shard_shapes = {
+            p.name: p._stored().sharding.shard_shape((64, 64)) for p in program.params if p.shape == (64, 64)
+        }
+        results.append(([*losses, *weights], shard_shapes, program_of(net, x) and net.parameter_layout_dict))
+    for a, b in zip(results[0][0], results[1][0], strict=True):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * np.abs(a).max())
-    assert found[0][1:] == found[1][1:], found
-    assert found[1][1]["moments.net.w2"] == (8, 64)
+    assert results[0][1:] == results[1][1:], results
+    assert results[1][1]["moments.net.w2"] == (8, 64)
 
 
 class TwoLayers(nn.Cell):
-    """Two layers, of which one may be given strategies; the names are those of MindSpore's example."""
+    """Two layers, one of them with optional strategies; the names are those of MindSpore's example."""
 
     def __init__(self, **strategies):
         super().__init__()
@@ -126,24 +128,26 @@ class TwoLayers(nn.Cell):
         return self.block2(ops.tanh(self.block1(x)))
 
 
-def check_a_cell_is_held_to_strategies_of_its_own():
+def check_cell_shard():
     x = floats(32, 64)
     context.set_context(mode=context.GRAPH_MODE)
     losses, weights, _ = trained(TwoLayers(), x)
-    told = {"in_strategy": ((2, 1),), "out_strategy": ((1, 4),), "parameter_plan": {"self.block2.weight": (4, 1)}}
+    strategies = {"in_strategy": ((2, 1),), "out_strategy": ((1, 4),), "parameter_plan": {"self.block2.weight": (4, 1)}}
     for mode in ("semi_auto_parallel", "auto_parallel", "stand_alone"):
         context.set_auto_parallel_context(parallel_mode=mode, device_num=8)
-        net = TwoLayers(**told)
+        net = TwoLayers(**strategies)
         got, parts, program = trained(net, x)
         for a, b in zip((*got, *parts), (*losses, *weights), strict=True):
             np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * np.abs(b).max())
         if mode == "semi_auto_parallel":
-            lying = {p.name: p._stored().sharding.shard_shape(p.shape) for p in program.params}
-            assert {lying[name] for name in lying if name.endswith("block2.weight")} == {(16, 64)}, lying
+            shard_shapes = {p.name: p._stored().sharding.shard_shape(p.shape) for p in program.params}
+            assert {shard_shapes[name] for name in shard_shapes if name.endswith("block2.weight")} == {(16, 64)}, (
+                shard_shapes
+            )
             assert net(x)._array.sharding.shard_shape((32, 64)) == (32, 16)
 
 
-def check_a_function_is_held_to_strategies_and_wrong_ones_are_refused():
+def check_function_shard():
     spread()
     x = floats(32, 64)
     halves = ms.shard(lambda a, b: (a + b, a * 2), ((2, 1), (2, 1)), ((2, 4), (8, 1)))
@@ -158,13 +162,13 @@ def check_a_function_is_held_to_strategies_and_wrong_ones_are_refused():
         ((16, 1),): "cannot be cut by the strategy (16, 1)",
         ((2, 1), (2, 1)): "one tuple for each of the 1 inputs, but has 2",
     }
-    for strategy, said in wrong.items():
-        refused(lambda: TwoLayers(in_strategy=strategy)(x), said)  # noqa: B023 - called at once
+    for strategy, message in wrong.items():
+        refused(lambda: TwoLayers(in_strategy=strategy)(x), message)  # noqa: B023 - called at once
     refused(lambda: TwoLayers(in_strategy=((2, 1),), parameter_plan={"other": (2, 1)})(x), "its Parameters are: weight")
 
 
-def check_many_steps_do_not_wait_for_one_another():
-    """Eight devices meet in each step, on however few processors."""
+def check_many_steps_do_not_deadlock():
+    """Eight devices communicate in each step, with any number of processors."""
     spread()
     net, x = TwoProducts(((1, 8), (8, 1)), ((1, 8), (8, 1))), floats(32, 64)
     for _ in range(300):
@@ -172,18 +176,18 @@ def check_many_steps_do_not_wait_for_one_another():
     assert np.isfinite(out.asnumpy()).all()
 
 
-def check_another_number_of_devices_is_another_program():
+def check_number_of_devices_selects_program():
     x, net = floats(32, 64), TwoProducts(((2, 1), (1, 1)), ((2, 1), (1, 1)))
     for devices in (8, 2, 4):
         spread(devices)
         assert len(net(x)._array.sharding.device_set) == devices
     context.reset_auto_parallel_context()
     net.w1.set_data(Tensor(net.w1.asnumpy()))
-    wanted = x.asnumpy() @ net.w1.asnumpy() @ net.w2.asnumpy()
-    np.testing.assert_allclose(net(x).asnumpy(), wanted, rtol=1e-4, atol=1e-5)
+    expected = x.asnumpy() @ net.w1.asnumpy() @ net.w2.asnumpy()
+    np.testing.assert_allclose(net(x).asnumpy(), expected, rtol=1e-4, atol=1e-5)
 
 
-def check_wrong_strategies_are_refused_in_a_sentence():
+def check_wrong_strategies_raise():
     x, w = floats(32, 64), floats(64, 128)
     wrong = {
         (8, ((4, 1), (2, 1))): "cuts axes that belong together differently: into 1 and 2 parts",
@@ -193,10 +197,10 @@ def check_wrong_strategies_are_refused_in_a_sentence():
         (8, ((16, 1), (1, 1))): "cuts into 16 parts, which does not divide the 8 devices (device_num)",
         (8, ((0, 1), (1, 1))): "should have positive ints, but input 0 has (0, 1)",
     }
-    for (devices, strategy), said in wrong.items():
+    for (devices, strategy), message in wrong.items():
         spread(devices)
         product = P.MatMul().shard(strategy)
-        refused(lambda: ms.ms_function(lambda a, b: product(a, b))(x, w), said)  # noqa: B023 - called at once
+        refused(lambda: ms.ms_function(lambda a, b: product(a, b))(x, w), message)  # noqa: B023 - called at once
     softmax = P.Softmax().shard(((1, 8),))
     refused(lambda: ms.ms_function(lambda a: softmax(a))(x), "that has to stay whole: of shape (32, 64)")
     spread(128)
@@ -208,27 +212,27 @@ def check_a_mesh_has_the_prime_factors_of_its_devices():
     assert dict(named_mesh(12).shape) == {"d0": 2, "d1": 2, "d2": 3}
 
 
-def check_a_dataset_strategy_says_how_arguments_are_cut():
-    """Each by its own, and the numbers are those of one device; what does not fit is refused."""
+def check_dataset_strategy():
+    """Each argument has its own strategy, and values equal those of one device. An invalid strategy raises."""
     x, net = floats(16, 64), TwoProducts()
     context.reset_auto_parallel_context()
     alone = net(x).asnumpy()
-    for said, part in (
+    for strategy, part in (
         (((2, 4),), (8, 16)),
         (((1, 8),), (16, 8)),
         ("full_batch", (16, 64)),
         ("data_parallel", (2, 64)),
     ):
-        spread(dataset_strategy=said)
+        spread(dataset_strategy=strategy)
         np.testing.assert_allclose(net(x).asnumpy(), alone, rtol=1e-5, atol=1e-5)
-        found = program_of(net, x).compiled().input_shardings[0]
-        assert found[-1].shard_shape((16, 64)) == part, (said, found[-1])
+        shardings = program_of(net, x).compiled().input_shardings[0]
+        assert shardings[-1].shard_shape((16, 64)) == part, (strategy, shardings[-1])
     spread(dataset_strategy=((3, 1),))
     refused(lambda: net(x), "The argument has shape (16, 64) and cannot be cut by the strategy (3, 1)")
 
 
-def check_small_parameters_that_a_gpu_does_not_give_away_lie_as_they_should():
-    """With a processor that passes for one."""
+def check_small_parameters_on_gpu_have_layouts():
+    """The GPU is simulated by a CPU."""
     from msnb.core import forms
 
     class Passing:
