@@ -5,7 +5,8 @@ from typing import Any
 
 from msnb.core import places
 
-_ids = {}  # file of a cell -> the id its front end knows it by
+_ids = {}  # file of a cell -> the id its front end knows it by; the file that ran last comes last
+_running = None  # the id of the cell that runs, or ran last
 
 
 def label(file: str) -> str | None:
@@ -18,6 +19,21 @@ def ids() -> Any:
     """{label: cell id} of the cells that ran, as far as the front end told their ids."""
     counts = _counts()
     return {f"In [{counts[file]}]": cell for file, cell in _ids.items() if counts.get(file)}
+
+
+def files_of(cell: str | None) -> list[str]:
+    """The files of all texts that a cell has run with; the last one comes last."""
+    return [file for file, other in _ids.items() if other == cell] if cell is not None else []
+
+
+def cell_of(file: str) -> str | None:
+    """The id of the cell that a file is the text of, None where the front end told none."""
+    return _ids.get(file)
+
+
+def running_cell() -> str | None:
+    """The id of the cell that runs, or ran last; None where the front end told none."""
+    return _running
 
 
 def shell() -> Any:
@@ -33,8 +49,9 @@ def _counts():
 
 
 def _before_cell(info):
+    global _running
     running = shell()
-    cell = getattr(info, "cell_id", None)
+    cell = _running = getattr(info, "cell_id", None)
     namer = getattr(getattr(running, "compile", None), "get_code_name", None)
     if cell is None or namer is None:
         return
@@ -45,7 +62,9 @@ def _before_cell(info):
         return
     # releases of IPython count up before or after this event; the name that no file gets does no harm
     for count in (running.execution_count, running.execution_count - 1):
-        _ids[namer(text, code, count)] = cell
+        file = namer(text, code, count)
+        _ids.pop(file, None)  # a text that ran before is the last one again
+        _ids[file] = cell
 
 
 def install() -> None:

@@ -16,7 +16,7 @@ from msnb import alias, context
 from msnb.core import generations
 from msnb.notebook import cell_names, cell_views, errors, rewrite
 from msnb.notebook.clock import Clock
-from msnb.notebook.graph import anew, calls
+from msnb.notebook.graph import anew, calls, live
 from msnb.notebook.waiting import wait
 
 _scopes = []  # innermost last; %%capture runs a cell within a cell
@@ -162,6 +162,7 @@ def install(shell: Any) -> Any:
     cell_names.install()
     cell_views.install()
     anew.install()
+    live.install()
     following = _Cells(shell)
     following.install()
 
@@ -173,6 +174,7 @@ def install(shell: Any) -> Any:
         cell_names.uninstall(shell)
         cell_views.uninstall(shell)
         anew.uninstall()
+        live.uninstall(shell)
         following.uninstall()
 
     return undo

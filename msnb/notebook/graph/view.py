@@ -62,6 +62,7 @@ class GraphView(Renewed):
             raise ValueError("For 'view', 'stages' should name at least one stage, but is empty.")
         self._columns = {}  # (stage, key) -> column
         self._measured = {}  # the same -> (the graph that it was given for, column)
+        self.is_closed: bool = False
         self._payload = self._saved = None
         self._trees = {}
         for key, column in (columns or {}).items():
@@ -231,6 +232,7 @@ class GraphView(Renewed):
         }
 
     def _begin(self, widget):
+        self.is_closed = False
         widget.observe(self._wanted, "wanted")
         widget.on_msg(self._asked)
 
@@ -322,6 +324,7 @@ class GraphView(Renewed):
         if widget is not None:
             self._colour = widget.colour
         super().close()
+        self.is_closed = True
         self._making.give_up()
         self._payload = self._saved = None
         self._trees = {}
