@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from browsing import Window, chromium, frames, until
 
-from msnb import Tensor, ir, nn
+from msnb import Tensor, ir, nn, ops
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType
 from msnb.ir.unfinished import graph_before
 from msnb.notebook import graph as graph_package
@@ -700,6 +700,69 @@ def test_another_stage_keeps_the_node_selected_that_the_selected_one_became(show
     until(page, lambda: panel(page).startswith("dot_general") and "second" in panel(page))
     page.select_option("select.which", "traced")
     until(page, lambda: panel(page).startswith(f"MatMul\n\nCNode %{matmul},"))
+
+
+class Convolutions(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.conv1, self.conv2 = nn.Conv2d(1, 2, 3), nn.Conv2d(2, 2, 3)
+        self.flatten, self.dense = nn.Flatten(), nn.Dense(2 * 64, 3)
+
+    def construct(self, x):
+        return self.dense(self.flatten(ops.relu(self.conv2(ops.relu(self.conv1(x))))))
+
+
+# a model as a notebook has it, which tells at once of what is set, also by the view itself
+LIVE = """async ({module, payload}) => {
+    const {default: {render}} = await import(URL.createObjectURL(new Blob([module], {type: 'text/javascript'})));
+    const heard = [], held = {payload: Uint8Array.from(atob(payload), c => c.charCodeAt(0)), selected: -1, height: 600};
+    const tell = name => { for (const [what, act] of heard) if (what === `change:${name}`) act(); };
+    window.model = {
+        get: name => held[name], send: () => {}, save_changes: () => {}, on: (what, act) => heard.push([what, act]),
+        off: () => {}, set: (name, value) => { held[name] = value; tell(name); } };
+    const el = document.createElement('div');
+    document.body.replaceChildren(el);
+    render({model, el}); }"""
+# selects everything in each stage, then chooses each other one
+WALK = """() => {
+    const which = document.querySelector('select.which'), faults = [];
+    const choose = name => { which.value = name; which.dispatchEvent(new Event('change')); };
+    let choices = 0;
+    window.addEventListener('error', event => faults.push(event.message));
+    const here = [...which.options].filter(o => !o.text.includes('…')), names = here.map(o => o.value), ends = Object.fromEntries(names.map(n => [n, count(n)]));
+    function count(name) {
+        choose(name);
+        return +document.querySelector('.msnb-graph').dataset.nodes;
+    }
+    for (const from of names)
+        for (let id = 0; id < ends[from]; id++)
+            for (const to of names) {
+                if (from === to) continue;
+                choose(from);
+                model.set('selected', id);
+                choose(to);
+                choices++;
+                if (document.querySelector('.msnb-graph .fault')) faults.push(`${from} ${id} ${to}`);
+                const ids = document.querySelectorAll('.stage').length;
+                if (ids !== 1 || model.get('selected') >= ends[to]) faults.push(`${from} ${id} ${to}: ${ids}`);
+            }
+    return [faults, choices]; }"""
+
+
+@pytest.mark.parametrize("net", [Convolutions, Twice])
+def test_another_stage_can_be_chosen_whatever_is_selected(window, tmp_path, net):
+    x = Tensor(np.ones((2, 1, 8, 8) if net is Convolutions else (2, 4), np.float32))
+    made = graph_package.view(net(), x, stages=("traced", "primitives", "StableHLO"))
+    path = tmp_path / "empty.html"
+    path.write_text("<!doctype html><title>a notebook</title><p>a cell</p>")
+    page = window.show(path, "body", 1200, 800, False)
+    payload = base64.b64encode(made.payload).decode()
+    page.evaluate(LIVE, {"module": graph_module.read_text(encoding="utf-8"), "payload": payload})
+    page.wait_for_selector(".msnb-graph[data-ready]")
+    page.select_option("select.beside", "")
+    faults, choices = page.evaluate(WALK)
+    assert not faults and choices == 2 * sum(map(len, made.graphs.values()))
+    assert not window.complaints()
 
 
 def test_a_link_leads_to_its_box_in_a_page(browser, tmp_path):

@@ -132,13 +132,13 @@ export class App {
     const stages = this.choice.stages(),
       [first, second] = stages;
     const kept = this.panes.length ? this.keep().panes : this.host.kept?.panes || [];
-    if (this.panes.length) {
-      const { stage: old, selected } = this.panes[0];
-      this.host.set("selected", became(this.data, old, selected, first));
-    }
+    const { stage: old, selected } = this.panes[0] || {};
     for (const p of this.panes) p.destroy();
     this.source.close();
     this.panes = [];
+    this.active = null;
+    // who hears of it looks for a pane, and finds none that still shows the graph before
+    if (old) this.host.set("selected", became(this.data, old, selected, first));
     this.colouring.forget();
     this.diff = second ? between(this.data, first, second) : null;
     const chosen = second && !this.wasDouble && this.diff ? "difference" : "";
@@ -155,7 +155,7 @@ export class App {
     if (this.source.shown) this.source.open();
     this.body.append(this.panel);
     const id = this.host.get("selected");
-    if (id >= 0 && id < first.n) {
+    if (id >= 0 && id < first.ends) {
       this.active.select(id, { quiet: true, show: !this.active.kept });
       this.mark(id);
     } else if (first.problem) this.active.select(first.problem.id, { quiet: true, show: true });
