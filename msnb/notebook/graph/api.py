@@ -154,7 +154,7 @@ def diff(
     for one, is_file in zip(both, files, strict=True):
         with evaluating(one) if any(files) else contextlib.nullcontext():
             graphs.append(graph_in(one) if is_file else graph(one, *inputs))
-    return GraphView(dict(zip(names, graphs, strict=True)), height=height)
+    return GraphView(dict(zip(names, graphs, strict=True)), height=height, is_difference=True)
 
 
 def _values(source):

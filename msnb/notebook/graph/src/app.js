@@ -15,7 +15,7 @@ import { Source } from "./source.js";
 import { Taking } from "./taking.js";
 import { Weights } from "./weights.js";
 import { became } from "./became.js";
-import { between, differencePanel } from "./difference.js";
+import { between, differencePanel, firstDifferent } from "./difference.js";
 import { nodePanel, scopePanel, argumentPanel, graphPanel } from "./panel.js";
 
 const NARROW = 640, // pixels
@@ -228,6 +228,8 @@ export class App {
       onFind: () => this.finder.input.focus(),
       onHelp: () => showKeys(this.body, () => this.pane.svg.focus()),
       soft: () => this.finder.soft,
+      // stages of one program are no two networks
+      differs: (stage) => (this.data.offered?.length ? -1 : firstDifferent(stage, this.diff?.get(stage))),
     };
   }
   activate(pane) {

@@ -78,11 +78,18 @@ export class Pane extends Camera {
 
   // opened as far as all of it is seen and read
   begin() {
+    const id = this.restored ? -1 : (this.app.differs?.(this.stage) ?? -1);
     if (!this.restored) {
       this.layout.openInto(this.w - 24, this.h - 16);
+      if (id >= 0) {
+        this.layout.reveal(id);
+        this.layout.now();
+      }
       this.build();
     }
     this.home();
+    const box = id >= 0 ? this.place(id) : null;
+    if (box && !this.inSight(box)) this.centre(id);
   }
   moved(all = false) {
     if (all) this.drawn = null;
