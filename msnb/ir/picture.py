@@ -474,7 +474,10 @@ class _Document:
 
     def _legend(self, drawing, y, drawings):
         words = ("same", "g"), ("changed", "m"), ("only here", "n")
-        counts = [sum(state == word for d in drawings for state in d.tree.states) for word in (SAME, CHANGED, ONLY)]
-        for at, ((word, style), count) in enumerate(zip(words, counts, strict=True)):
+        own = [drawing.tree.states for drawing in drawings]
+        only = sum(state == ONLY for states in own for state in states)
+        counts = own[0].count(SAME), own[0].count(CHANGED), only
+        shown = [(*pair, count) for pair, count in zip(words, counts, strict=True) if count]
+        for at, (word, style, count) in enumerate(shown):
             drawing.rect(20 + 110 * at, y - 9, 12, 12, style, 3)
             drawing.text(38 + 110 * at, y + 1, f"{word} {count}", "s", 11, "start")

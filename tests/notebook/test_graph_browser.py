@@ -729,7 +729,8 @@ WALK = """() => {
     const choose = name => { which.value = name; which.dispatchEvent(new Event('change')); };
     let choices = 0;
     window.addEventListener('error', event => faults.push(event.message));
-    const here = [...which.options].filter(o => !o.text.includes('…')), names = here.map(o => o.value), ends = Object.fromEntries(names.map(n => [n, count(n)]));
+    const here = [...which.options].filter(o => !o.text.includes('…')), names = here.map(o => o.value);
+    const ends = Object.fromEntries(names.map(n => [n, count(n)]));
     function count(name) {
         choose(name);
         return +document.querySelector('.msnb-graph').dataset.nodes;

@@ -2,13 +2,14 @@
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from msnb.parallel.planning.estimate import communication
 from msnb.parallel.planning.living import kept
+from msnb.parallel.search.choosing import show_bytes
 from msnb.parallel.search.costs import Layout, Machines
 from msnb.parallel.search.problem import Problem
 
@@ -79,11 +80,12 @@ def followed(problem: Problem, inputs: Mapping[int, Layout]) -> Strategy:
     return fixed, chosen
 
 
-def named(around: Any) -> Iterator[tuple[str, Strategy] | Refused]:
+def named(around: Any, say: Callable[[str], None] = lambda _: None) -> Iterator[tuple[str, Strategy] | Refused]:
     """The ways of a plan that have a name, or why one is not there.
 
     Args:
         around (Plans): What they are for.
+        say (Callable): Is told which phase begins. Default: nobody is.
     """
     problem, kinds = around.problem, [kind for _, kind, _ in around.tensors]
 
@@ -94,9 +96,11 @@ def named(around: Any) -> Iterator[tuple[str, Strategy] | Refused]:
     if "state" in kinds:
         ways["optimizer sharded"] = followed(problem, lying({"argument", "state"}))
     if "parameter" in kinds:
+        say(f"search 1 of 2, full sharding, up to {around.seconds:,.0f} s")
         fixed = problem.fixed(lying({"argument", "state", "parameter"}))
         ways["fully sharded"] = fixed, around.search(fixed, None, work=1 / (1 + _PRICES[0]))
     yield from ways.items()
+    say(f"search 2 of 2, the fastest within the memory, up to {around.seconds:,.0f} s")
     try:
         strategy, failed = searched(around, list(ways.values()))
     except RuntimeError as error:
@@ -136,8 +140,8 @@ def searched(around: Any, others: Sequence[Strategy]) -> tuple[Strategy, str]:
     fit = [one for one in candidates if kept(problem, one) <= memory and _sent(problem, one) <= limit]
     if not fit:
         raise failed or RuntimeError(
-            f"No way was found to spread the program over the devices that keeps no more than {memory:,.0f} bytes: the "
-            f"least that was found keeps {min(kept(problem, one) for one in candidates):,.0f}."
+            f"No way was found to spread the program over the devices that keeps no more than {show_bytes(memory)}: "
+            f"the least that was found keeps {show_bytes(min(kept(problem, one) for one in candidates))}."
         )
     fastest = min(fit, key=lambda one: around.duration(problem, one).step)
     return (problem, fastest), "" if failed is None else str(failed)
