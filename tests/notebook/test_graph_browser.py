@@ -766,6 +766,50 @@ def test_another_stage_can_be_chosen_whatever_is_selected(window, tmp_path, net)
     assert not window.complaints()
 
 
+@pytest.mark.parametrize("old, new", [(2, 3), (12, 14), (14, 12)])
+def test_what_differs_is_on_screen_and_both_sides_are_folded_alike(show, old, new):
+    graphs = [ir.read(programs.traced("forward", n), "Net", programs.inputs("forward", n)) for n in (old, new)]
+    page = show(GraphView({"old": graphs[0], "new": graphs[1]}, is_difference=True))
+    longer = page.locator(".stage").nth(int(new > old))
+    sign = "+" if new > old else "−"
+    assert longer.locator(f'.n text:has-text("{sign}")').first.is_visible()
+    folds = [stage.locator('[data-act="all"]').count() for stage in page.locator(".stage").all()]
+    assert folds[0] == folds[1]
+
+
+def test_without_a_selection_expand_shows_the_heads_of_the_lanes(show):
+    page = show(view("step", 40))
+    page.click("text=expand")
+    page.wait_for_function("document.querySelector('.said').textContent === 'every scope is open'")
+    frames(page)
+    top, head = page.locator(".stage").bounding_box(), page.locator(".open").first.bounding_box()
+    assert top["y"] <= head["y"] < top["y"] + 120
+
+
+def test_a_selection_by_keyboard_comes_closer_where_all_of_a_large_graph_is_seen(show):
+    page = show(view("step", 40))
+    page.click("text=expand")
+    page.wait_for_function("document.querySelector('.said').textContent === 'every scope is open'")
+    page.click("text=fit")
+    page.locator(".stage > svg").press("Enter")
+    for _ in range(3):
+        page.keyboard.press("ArrowDown")
+    frames(page)
+    assert page.locator(".n.sel, .open.sel").first.bounding_box()["height"] > 12
+
+
+@pytest.mark.parametrize("width", [1200, 1100, 1000, 900, 700])
+def test_the_toolbar_is_one_row_and_what_is_searched_can_be_read(show, width):
+    page = show(
+        graph_package.view(Twice(), Tensor(np.ones((2, 4), np.float32)), stages=("traced", "primitives")), width
+    )
+    field = page.locator('input[type="search"]')
+    field.fill("blocks.7")
+    assert page.locator(".bar").bounding_box()["height"] < 45
+    room = "e => e.clientWidth - parseFloat(getComputedStyle(e).paddingRight)"
+    assert field.evaluate(room) > 90
+
+
 def test_a_link_leads_to_its_box_in_a_page(browser, tmp_path):
     path = tmp_path / "net.html"
     graph_package.view(Twice(), Tensor(np.ones((2, 4), np.float32))).save(path)

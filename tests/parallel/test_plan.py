@@ -336,23 +336,23 @@ def test_the_steps_of_a_way_send_what_the_way_costs():
             assert parts == pytest.approx(machines.moving(before, after, 1.0, (8, 8, 8)))
 
 
+ALONE = "each device computes all of it"
+
+
 @pytest.mark.parametrize(
-    "rows, devices, said",
+    "rows, devices, share, ways",
     [
-        (128, 8, None),
-        (128, 7, "The batch has 128 rows, which 7 devices do not divide: each device computes all of it. Take a batch "
-                 "of 126 or 133, or 4 devices."),
-        (3, 7, "The batch has 3 rows, which 7 devices do not divide: each device computes all of it. Take a batch of 7, "
-               "or 3 devices."),
-        (12, 8, "The batch has 12 rows, which 8 devices do not divide: at most 4 devices get rows of their own. Take a "
-                "batch of 8 or 16, or 6 devices."),
+        (128, 8, None, None),
+        (128, 7, ALONE, "a batch of 126 or 133, or 4 devices"),
+        (3, 7, ALONE, "a batch of 7, or 3 devices"),
+        (12, 8, "at most 4 devices get rows of their own", "a batch of 8 or 16, or 6 devices"),
     ],
-)  # fmt: skip
-def test_a_batch_that_the_devices_do_not_divide_is_told(rows, devices, said):
+)
+def test_a_batch_that_the_devices_do_not_divide_is_told(rows, devices, share, ways):
     value = SimpleNamespace(shape=(rows, 4), aval=SimpleNamespace(dtype=np.dtype("float32")))
-    assert notes_on([("w", "parameter", value), ("argument 0", "argument", value)], {"hosts": devices}) == (
-        [said] if said else []
-    )
+    notes = notes_on([("w", "parameter", value), ("argument 0", "argument", value)], {"hosts": devices})
+    said = f"The batch has {rows} rows, which {devices} devices do not divide: {share}. Take {ways}."
+    assert notes == ([said] if share else [])
 
 
 def test_a_plan_tells_what_people_compare(plans):
