@@ -352,7 +352,8 @@ def test_a_still_picture_opens_no_more_than_can_be_read(layers):
     class Wide(nn.Cell):
         def __init__(self):
             super().__init__()
-            heads = [nn.SequentialCell(nn.Dense(4, 4), nn.ReLU(), nn.Dense(4, 4)) for _ in range(layers)]
+            widths = range(2, 2 + layers)  # of different ones, which are not folded
+            heads = [nn.SequentialCell(nn.Dense(4, wide), nn.ReLU(), nn.Dense(wide, 4)) for wide in widths]
             self.heads = nn.CellList(heads)
 
         def construct(self, x):
