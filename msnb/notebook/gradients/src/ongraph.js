@@ -37,7 +37,7 @@ export async function onGraph(app) {
           at = own >= 0 ? own : rowOf("maker");
         if (at >= 0) {
           app.row = at;
-          app.made = own >= 0 ? null : { row: at, by: app.graph.app.stage.title(id) };
+          app.made = own >= 0 ? null : { row: at, by: nameOf(app.graph.app.stage, id) };
           details(app);
         }
       },
@@ -50,6 +50,12 @@ export async function onGraph(app) {
   } finally {
     app.opening = false;
   }
+}
+
+// an operator, with the Cell that its box is called by
+function nameOf(stage, id) {
+  const [op, title] = [stage.op(id), stage.title(id)];
+  return op === title ? op : `${op} of ${title}`;
 }
 
 function column(app) {
