@@ -78,7 +78,7 @@ def test_the_search_keeps_what_the_cost_model_says_that_a_device_can():
             assert held(given, auto._search()(given, memory())) <= 40e3
         set_cost_model_context(device_memory_capacity=1e3)
         context.set_auto_parallel_context(auto_parallel_search_mode="dynamic_programming")
-        with pytest.raises(RuntimeError, match="each would have to keep .* bytes, but has memory for 1,000"):
+        with pytest.raises(RuntimeError, match="each would have to keep .* KiB, but has 1,000 B"):
             auto._search()(given, memory())
     finally:
         reset_cost_model_context()
