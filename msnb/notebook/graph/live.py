@@ -176,6 +176,8 @@ def after_cell(result: Any) -> None:
     """
     shell, cell = cell_names.shell(), getattr(getattr(result, "info", None), "cell_id", None)
     space = shell.user_ns
+    for gone in [f for f in _followed if f.view() is None]:
+        _followed.remove(gone)  # with a network that had no name
     for followed in [f for f in _followed if f.is_open()]:
         try:
             _renew(followed, space, cell)
@@ -287,7 +289,8 @@ def sentence_of(error: Exception, net: Any, args: tuple[Any, ...]) -> str:
 def _classes_of(net, files):
     """{name: class} of the Cells in a network that are written in `files`."""
     kinds = {type(cell) for _, cell in net.cells_and_names()} if isinstance(net, Cell) else ()
-    return {kind.__name__: kind for kind in kinds if kind.construct.__code__.co_filename in files}
+    codes = {kind: getattr(kind.construct, "__code__", None) for kind in kinds}
+    return {kind.__name__: kind for kind, code in codes.items() if code is not None and code.co_filename in files}
 
 
 def _definitions(file, text, space):
