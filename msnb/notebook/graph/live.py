@@ -279,9 +279,10 @@ def _standing(followed, why):
 def sentence_of(error: Exception, net: Any, args: tuple[Any, ...]) -> str:
     """What a person reads of an error that tracing `net` has ended with: with the layer where it came up, and with its
     line of the typed text where it has one."""
-    if isinstance(net, Cell):
+    trace = unfinished.of(error)
+    if isinstance(net, Cell) and trace is not None:
         _failing.tell(net, args, error)
-    said, trace = _failing.sentence(error), unfinished.of(error)
+    said = _failing.sentence(error)
     at = trace.source if trace is not None else None
     return f"line {at[1]}: {said}" if at is not None and (at[0] in _texts or cell_names.label(at[0])) else said
 
