@@ -168,6 +168,14 @@ def user_frame(traceback):
     return None if frame is None else (frame.file_name, frame.start_line, frame.function_name)
 
 
+def user_frames(traceback):
+    """[(file, line, function)] of all the user's frames of an equation's traceback, innermost first."""
+    if _source_info is None or traceback is None:
+        return []
+    frames = _source_info.user_frames(traceback)
+    return [(frame.file_name, frame.start_line, frame.function_name) for frame in frames]
+
+
 def name_stack():
     """The text of JAX's name stack where this is called, "" where unknown."""
     return "" if _source_info is None else str(_source_info.current_name_stack())

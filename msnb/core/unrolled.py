@@ -1,9 +1,12 @@
 """A Python loop within a graph is unrolled, and XLA compiles each of its rounds: from some hundred on that is said."""
 
+import ast
+import functools
+import linecache
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from msnb.core._jax_private import user_frame
+from msnb.core._jax_private import user_frames
 from msnb.core.names import operator_in
 from msnb.core.places import place
 
@@ -32,11 +35,37 @@ def sentence(program: "Program") -> str | None:
     for (scope, name), count in counts.most_common():
         if count < MANY:
             break
-        where = user_frame(first[scope, name].source_info.traceback)
-        if where is not None and where[:2] != asked:  # else the library's own loop, over the Parameters of an optimizer
+        frames = _frames_within(first[scope, name].source_info.traceback, asked)
+        # else the loop is the library's own, over the Parameters of an optimizer or over the gradients it clips
+        if any(_is_in_loop(*frame) for frame in frames):
+            where = frames[0]
             return (
-                f"A Python loop in {program.title} was unrolled: {operator_in(name)} at {place(*where[:2])} stands "
+                f"A Python loop in {program.title} was unrolled: {operator_in(name)} at {place(*where)} stands "
                 f"{count} times in its graph of {len(eqns)} operators, and XLA compiles each of them. A loop whose "
                 f"condition is a Tensor is compiled once: i = Tensor(0), while i < {count}: ..., i = i + 1."
             )
     return None
+
+
+def _frames_within(traceback, asked):
+    """[(file, line)] of the user's code within the program, innermost first; `asked` is the line that called it."""
+    frames = [frame[:2] for frame in user_frames(traceback)]
+    return frames[: frames.index(asked)] if asked in frames else frames
+
+
+def _is_in_loop(file, line):
+    """The line stands in a loop of its file, or in a file that cannot be read."""
+    lines = tuple(linecache.getlines(file))
+    ranges = _loops(lines) if lines else None
+    return ranges is None or any(first <= line <= last for first, last in ranges)
+
+
+@functools.lru_cache(maxsize=8)
+def _loops(lines):
+    """[(first line, last line)] of the loops and comprehensions in a text, None where it is no Python."""
+    try:
+        tree = ast.parse("".join(lines))
+    except SyntaxError:
+        return None
+    kinds = ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp
+    return [(node.lineno, node.end_lineno) for node in ast.walk(tree) if isinstance(node, kinds)]

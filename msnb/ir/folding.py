@@ -122,16 +122,14 @@ class Folding:
         groups = {}
         for child in scope.children:
             if isinstance(child, CNode):
-                groups.setdefault(child.op, []).append(child)
-        for op, members in groups.items():
-            if len(members) < _CROWD or not self._independent(members, scope):
+                state = self.tree.states and self.tree.states[child.id]
+                groups.setdefault((child.op, state), []).append(child)
+        for (op, _), calls in groups.items():
+            if len(calls) < _CROWD:
                 continue
-            crowd = Scope(op, CROWD, scope)
-            crowd.children = members
-            at = scope.children.index(members[0])
-            held = set(members)
-            scope.children[at] = crowd
-            scope.children = [child for child in scope.children if isinstance(child, Scope) or child not in held]
+            for members in self._group_by_rank(calls, scope):
+                if len(members) >= _CROWD:
+                    _fold_crowd(scope, op, members)
 
     def _fold_pages(self, scope):
         """Keep any one layout small, whatever the program: a flat function of 5,000 calls becomes 50 pages."""
@@ -147,21 +145,29 @@ class Folding:
             pages.append(page)
         scope.children = pages
 
-    def _independent(self, members, scope):
-        """Whether none of `members` is computed from another one by way of nodes in this scope."""
+    def _group_by_rank(self, members, scope):
+        """Lists of `members` that do not depend on each other by way of nodes in this scope: of each call counts how
+        many others, one after the other, it comes after. Gradients are cast twice where their norm is clipped."""
         inside = {node.id for node in scope.leaves()}
-        wanted = {node.id for node in members}
-        last = max(wanted)
-        tainted = set()
+        calls = {node.id: node for node in members}
+        after, groups = {}, {}  # after: how many of the members lead to a node
         for number in sorted(inside):
-            if number > last:
-                break
-            fed = any(source in tainted or source in wanted for source in self.tree.feeders[number] if source in inside)
-            if fed and number in wanted:
-                return False
-            if fed:
-                tainted.add(number)
-        return True
+            rank = max((after[source] for source in self.tree.feeders[number] if source in after), default=0)
+            if number in calls:
+                groups.setdefault(rank, []).append(calls[number])
+                rank += 1
+            if rank:
+                after[number] = rank
+        return groups.values()
+
+
+def _fold_crowd(scope, op, members):
+    crowd = Scope(op, CROWD, scope)
+    crowd.children = members
+    at = scope.children.index(members[0])
+    held = set(members)
+    scope.children[at] = crowd
+    scope.children = [child for child in scope.children if isinstance(child, Scope) or child not in held]
 
 
 def _best_pattern(tokens, children, at):

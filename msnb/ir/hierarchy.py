@@ -70,6 +70,12 @@ def main_results(nodes: Sequence[Any]) -> list[int]:
 class Hierarchy:
     """The tree of a FuncGraph.
 
+    Args:
+        graph (FuncGraph): what to draw.
+        fold (bool): whether repeated blocks become one. Default: True.
+        states (Sequence[str]): per node how it differs from another graph, as `Comparison` has it: nodes of different
+            states are not folded into one. Default: None, there is no other graph.
+
     Attributes:
         root (Scope): its children are lanes.
         nodes (list[CNode]): every node drawn; a node's `id` is its place here.
@@ -78,8 +84,9 @@ class Hierarchy:
     """
 
     @garbage.later
-    def __init__(self, graph: "FuncGraph", fold: bool = True) -> None:
+    def __init__(self, graph: "FuncGraph", fold: bool = True, states: Sequence[str] | None = None) -> None:
         self.graph = graph
+        self.states = states
         self.root: Scope = Scope("", ROOT)
         self.nodes: list[CNode] = list(graph.all_nodes())
         self.edges: list[Any] = []
@@ -87,7 +94,7 @@ class Hierarchy:
         self.signatures: dict[Any, Any] = {}
         self.signature_of: list[int] = [0] * len(self.nodes)
         for node in self.nodes:
-            key = signature(node)
+            key = signature(node), states and states[node.id]
             self.signature_of[node.id] = self.signatures.setdefault(key, len(self.signatures))
         for lane in LANES:
             if any(node.direction == lane for node in self.nodes):

@@ -4,7 +4,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from .anf import CNode, ParameterNode
-from .boxes import CONTROL, CROWD, FOLD, LONE, UNIT, Scope
+from .boxes import CONTROL, CROWD, FOLD, LANE, LONE, ROOT, UNIT, Scope
+from .compare import CHANGED, FUSED, ONLY, SAME
 from .hierarchy import Hierarchy, main_results
 from .inside import HEADER, PAD, Box, Inside
 from .overlay import LEVELS, Scale, human, over_scopes
@@ -17,6 +18,9 @@ if TYPE_CHECKING:  # named in annotations alone
 
 _MOST_ARGUMENTS = 12
 _CHAR, _SMALL, _LINE = 6.4, 5.2, 30.0
+_WIDEST, _HIGHEST = 1300, 1300  # pixels; a page shows some thousand, and letters of a larger picture are too small
+_MOST_BOXES = 90  # that are drawn unasked
+_SHADES = {CHANGED: "m", FUSED: "m", ONLY: "n"}  # classes of what differs
 _FAMILY = "system-ui, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
 # light and dark, in one document: viewers that know the reader's preference apply it
 _STYLE = """
@@ -24,10 +28,12 @@ _STYLE = """
 .o{fill:#7f93ab;fill-opacity:.045;stroke:#b5c0cc}.c{fill:#e3ecf5;stroke:#7f9fbd}.f{fill:#ece6f6;stroke:#9a86c4}
 .forward{fill:#e8f1fa;stroke:#5b8fc0}.backward{fill:#fbeae1;stroke:#cd7f52}.update{fill:#e6f3e6;stroke:#5f9f63}
 .x{fill:#fde4e1;stroke:#c62f26}.e{fill:none;stroke:#8995a1;stroke-width:1.1}.a{fill:#8995a1}.g{fill:#f3f4f6;stroke:#a3adb8}.i{fill:#fff;stroke:#7b8793}
+.m{fill:#fdf0cf;stroke:#b98a1d}.n{fill:#d9f0e3;stroke:#2f8f63}
 @media (prefers-color-scheme:dark){.p{fill:#16191d}.t{fill:#e4e9ee}.s{fill:#9aa5b1}.h{fill:#c2ccd6;stroke:#16191d}
 .o{stroke:#46515d}.c{fill:#233345;stroke:#54799d}.f{fill:#2d2740;stroke:#7d6bab}
 .forward{fill:#1c2e40;stroke:#4f86b8}.backward{fill:#3d281d;stroke:#b9724a}.update{fill:#1f3322;stroke:#568f5a}
-.x{fill:#4a1f1d;stroke:#ef6f66}.e{stroke:#6f7b87}.a{fill:#6f7b87}.g{fill:#23282e;stroke:#56616d}.i{fill:#16191d;stroke:#8893a0}}
+.x{fill:#4a1f1d;stroke:#ef6f66}.e{stroke:#6f7b87}.a{fill:#6f7b87}.g{fill:#23282e;stroke:#56616d}.i{fill:#16191d;stroke:#8893a0}
+.m{fill:#40351a;stroke:#c79a35}.n{fill:#17382a;stroke:#4fae83}}
 """.replace("\n", "")
 
 
@@ -37,11 +43,110 @@ def to_svg(graph: "FuncGraph", boxes: float = 60, column: Any = None, tree: "Hie
     `column` is an overlay as `msnb.ir.overlay.checked` returns it: boxes are coloured by it, and a legend says how;
     `tree` is the graph's Hierarchy, where one was made already.
     """
-    if isinstance(boxes, bool) or not isinstance(boxes, int) or boxes < 1:
-        raise ValueError(f"For 'ir.svg', 'boxes' should be a positive int, but got {boxes!r}.")
-    tree = tree or Hierarchy(graph)
-    drawing = _Drawing(tree, _opened(tree.root, boxes), _Heat(tree, column) if column is not None else None)
-    return drawing.document()
+    return Pictures([tree or Hierarchy(graph)], column=column).document(boxes)
+
+
+class Pictures:
+    """One graph, or several beside each other, as one SVG document.
+
+    Args:
+        trees (Sequence[Hierarchy]): of the graphs; one that has states is coloured by them.
+        headings (Sequence[str]): what stands above each. Default: None, nothing.
+        column (dict): an overlay of the first. Default: None.
+    """
+
+    def __init__(self, trees: Any, headings: Any = None, column: Any = None) -> None:
+        self.trees, self.headings, self.column = trees, headings, column
+
+    def readable(self) -> str:
+        """The document with as many scopes open as can be read on a page: level by level all that stand beside each
+        other, else those that are repeated, else the one that holds more than the others together."""
+        opened = [{tree.root.index, *(lane.index for lane in tree.root.children)} for tree in self.trees]
+        for tree, shown in zip(self.trees, opened, strict=True):
+            shown.update(_around_difference(tree))
+        best = self._document(opened)
+        waves = [[box for lane in tree.root.children for box in _inner(lane)] for tree in self.trees]
+        while any(waves):
+            grown = None
+            for choose in (lambda scope, wave: True, lambda scope, _: scope.kind == FOLD, _outweighs):
+                chosen = [[scope for scope in wave if choose(scope, wave)] for wave in waves]
+                tried = [shown | _with_repeats(own) for shown, own in zip(opened, chosen, strict=True)]
+                if tried == opened:
+                    continue
+                alone = all(len(lane.children) == 1 for tree in self.trees for lane in tree.root.children)
+                is_first = alone and all(scope.parent.kind == LANE for wave in waves for scope in wave)
+                if is_first or self._count(tried) <= _MOST_BOXES:
+                    grown = self._document(tried)
+                    if is_first or grown.fits():
+                        break
+                    grown = None
+            if grown is None:
+                break
+            best, opened = grown, tried
+            waves = [
+                [box for scope in wave if scope.index in shown for box in _inner(scope)]
+                for wave, shown in zip(waves, opened, strict=True)
+            ]
+        return best.text
+
+    def document(self, boxes: int) -> str:
+        """The document; scopes are opened from the top as long as about `boxes` boxes fit."""
+        if isinstance(boxes, bool) or not isinstance(boxes, int) or boxes < 1:
+            raise ValueError(f"For 'ir.svg', 'boxes' should be a positive int, but got {boxes!r}.")
+        share = max(1, boxes // len(self.trees))
+        return self._document([_opened(tree.root, share) | _around_difference(tree) for tree in self.trees]).text
+
+    def _document(self, opened):
+        heat = _Heat(self.trees[0], self.column) if self.column is not None else None
+        pairs = enumerate(zip(self.trees, opened, strict=True))
+        return _Document([_Drawing(tree, shown, None if at else heat) for at, (tree, shown) in pairs], self.headings)
+
+    def _count(self, opened):
+        return sum(
+            len(_drawn(scope))
+            for tree, shown in zip(self.trees, opened, strict=True)
+            for scope in tree.root.scopes()
+            if scope.index in shown
+        )
+
+
+def _inner(scope):
+    """The boxes in an open scope that can be opened; a fold and its repeat are one."""
+    children = [child for child in _drawn(scope) if isinstance(child, Scope)]
+    if scope.kind == FOLD and children:
+        return _inner(children[0])
+    return [child for child in children if child.kind not in (CROWD, LONE)]
+
+
+def _with_repeats(chosen):
+    """Indices of scopes to open, with the repeat that a fold shows."""
+    found = set()
+    for scope in chosen:
+        found.add(scope.index)
+        while scope.kind == FOLD and isinstance(scope.children[0], Scope):
+            scope = scope.children[0]
+            found.add(scope.index)
+    return found
+
+
+def _lane_of(scope):
+    return scope.ancestors()[1]
+
+
+def _outweighs(scope, wave):
+    return scope.size * 2 > sum(other.size for other in wave if _lane_of(other) is _lane_of(scope))
+
+
+def _around_difference(tree):
+    """Indices of the scopes around the first node that differs from the other graph, where there is one; a scope that
+    differs in all its nodes stays closed."""
+    found = set()
+    differs = next((node for node in tree.nodes if tree.states and tree.states[node.id] != SAME), None)
+    for scope in tree.home[differs.id].ancestors() if differs is not None else ():
+        if scope.kind not in (ROOT, LANE) and all(tree.states[node.id] != SAME for node in scope.leaves()):
+            break
+        found.add(scope.index)
+    return found
 
 
 class _Heat:
@@ -225,36 +330,30 @@ class _Drawing:
             else:
                 yield from self.closed(box.inner)
 
-    def document(self):
+    def lay(self, x, top):
+        """Draw the lanes from `x` on; returns where they end, (x, height)."""
         if self.heat is not None:
             self.heat.fit([item for _, inner in self.lanes for item in self.closed(inner)])
-        x, height, many = 20.0, 0.0, len(self.lanes) > 1
-        top = 44.0 if many else 20.0
+        height, many = 0.0, len(self.lanes) > 1
+        top += 24.0 if many else 0.0
         for lane, inner in self.lanes:
             width = max(inner.width, 90.0)
             if many:
-                self.text(x + width / 2, 26, lane.name, "h", 13)
+                self.text(x + width / 2, top - 18, lane.name, "h", 13)
             # the arguments stand above the forward lane only: the gradients start as far down
             lower = self.lanes[0][1].height - inner.height if lane.name == "backward" else 0
             self.draw(inner, x + (width - inner.width) / 2, top + (lower if 0 < lower < 80 else 0), lane.name)
             x += width + 56
             height = max(height, inner.height)
-        width, height = x - 56 + 20, height + top + 20
-        if self.heat is not None:
-            width, height = max(width, 240.0), height + 40
-            self.legend(20.0, height - 32)
-        name = escape(self.tree.graph.name)
-        summary = f"Graph of {name}: {len(self.tree.nodes)} nodes"
-        style = _STYLE + (self.heat.css() if self.heat is not None else "")
-        return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
-            f'height="{height:.0f}" role="img" aria-label="{summary}" font-family="{_FAMILY}" font-size="11">'
-            f'<title>{summary}</title><style>{style}</style><defs><marker id="msnb-arrow" viewBox="0 0 8 8" '
-            'refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path class="a" d="M0,1L8,4L0,7z"/>'
-            '</marker><marker id="msnb-port" viewBox="0 0 8 8" refX="4" refY="4" markerWidth="6" markerHeight="6" '
-            'markerUnits="userSpaceOnUse"><circle class="a" cx="4" cy="4" r="3.4"/></marker></defs>'
-            '<rect class="p" width="100%" height="100%"/>' + "".join(self.parts) + "</svg>"
-        )
+        return x - 56, top + height
+
+    def shade(self, item):
+        """The class of a box by how it differs from the other graph, "" where it does not."""
+        states = self.tree.states
+        if states is None or isinstance(item, ParameterNode):
+            return ""
+        found = {states[node.id] for node in (item.leaves() if isinstance(item, Scope) else (item,))}
+        return "" if found == {SAME} else "m" if len(found) > 1 else _SHADES[found.pop()]
 
     def draw(self, inner, x, y, lane):
         """Frames first, then the lines, then what stands above them."""
@@ -283,6 +382,7 @@ class _Drawing:
             ink = ""
             if self.heat is not None:
                 style, ink = self.heat.style(box.item)
+            style = self.shade(box.item) or ("g" if self.tree.states and style != "i" else style)
             if box.item in self.failing:
                 style, ink = "x", ""
             radius = 6 if scope else 19 if isinstance(box.item, ParameterNode) else 12
@@ -325,3 +425,59 @@ class _Drawing:
                 else f"C{ax:.1f},{middle:.1f} {bx:.1f},{middle:.1f} {bx:.1f},{by:.1f}"
             )
         self.parts.append(f'<path class="e" d="{"".join(commands)}" marker-end="url(#msnb-{end})"/>')
+
+
+class _Document:
+    """The SVG document of drawings that stand beside each other.
+
+    Attributes:
+        text (str): the document.
+        width (float), height (float): its size in pixels.
+    """
+
+    def __init__(self, drawings, headings):
+        first = drawings[0]
+        x, height, top = 20.0, 0.0, 44.0 if headings else 20.0
+        for at, drawing in enumerate(drawings):
+            if headings:
+                drawing.text(x, 26, headings[at], "h", 13, "start")
+            x, low = drawing.lay(x, top)
+            height = max(height, low)
+            x += 72
+        width, height = x - 72 + 20, height + 20
+        if first.heat is not None:
+            width, height = max(width, 240.0), height + 40
+            first.legend(20.0, height - 32)
+        if headings:
+            width, height = max(width, 360.0), height + 30
+            self._legend(first, height - 18, drawings)
+        name = escape(" and ".join(dict.fromkeys(drawing.tree.graph.name for drawing in drawings)))
+        count = " and ".join(str(len(drawing.tree.nodes)) for drawing in drawings)
+        summary = f"Graph{'s' * (len(drawings) > 1)} of {name}: {count} nodes"
+        style = _STYLE + (first.heat.css() if first.heat is not None else "")
+        self.width, self.height = width, height
+        self.text = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
+            f'height="{height:.0f}" role="img" aria-label="{summary}" font-family="{_FAMILY}" font-size="11">'
+            f'<title>{summary}</title><style>{style}</style><defs><marker id="msnb-arrow" viewBox="0 0 8 8" '
+            'refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path class="a" d="M0,1L8,4L0,7z"/>'
+            '</marker><marker id="msnb-port" viewBox="0 0 8 8" refX="4" refY="4" markerWidth="6" markerHeight="6" '
+            'markerUnits="userSpaceOnUse"><circle class="a" cx="4" cy="4" r="3.4"/></marker></defs>'
+            '<rect class="p" width="100%" height="100%"/>'
+            + "".join(part for drawing in drawings for part in drawing.parts)
+            + "</svg>"
+        )
+
+    def fits(self):
+        """The letters can be read where a page shows all of it."""
+        return self.width <= _WIDEST and self.height <= _HIGHEST
+
+    def _legend(self, drawing, y, drawings):
+        words = ("same", "g"), ("changed", "m"), ("only here", "n")
+        own = [drawing.tree.states for drawing in drawings]
+        only = sum(state == ONLY for states in own for state in states)
+        counts = own[0].count(SAME), own[0].count(CHANGED), only
+        shown = [(*pair, count) for pair, count in zip(words, counts, strict=True) if count]
+        for at, (word, style, count) in enumerate(shown):
+            drawing.rect(20 + 110 * at, y - 9, 12, 12, style, 3)
+            drawing.text(38 + 110 * at, y + 1, f"{word} {count}", "s", 11, "start")

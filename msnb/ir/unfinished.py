@@ -19,15 +19,16 @@ if TYPE_CHECKING:  # named in annotations alone
 _NAMED = re.compile(r"For '([A-Za-z_]\w*)'")  # how sentences of msnb begin
 
 
-def graph_before(error: BaseException, name: str | None = None) -> "FuncGraph | None":
+def graph_before(error: BaseException, name: str | None = None, said: str | None = None) -> "FuncGraph | None":
     """The part of a network that was traced before `error`.
 
     Args:
         error (BaseException): what tracing the network has raised.
         name (str): name of the graph. Default: None, the program's.
+        said (str): the sentence of the error for its reader. Default: None, class and first line of the error.
 
     Returns:
-        FuncGraph, whose last node is what failed: its `problem` is the sentence of the error, and it has no results.
+        FuncGraph, whose last node is what failed: its `problem` is `said`, and it has no results.
         None for an error that did not come of tracing.
     """
     found = unfinished.of(error)
@@ -40,8 +41,8 @@ def graph_before(error: BaseException, name: str | None = None) -> "FuncGraph | 
     )
     graph = of_program(program, name or found.name)
     uses = [_constant(value) if place is None else graph.outputs[place] for place, value in found.taken]
-    said = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}".removesuffix(": ")
-    said_of = _NAMED.search(said)
+    own = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}".removesuffix(": ")
+    said_of = _NAMED.search(own)
     op, attrs = default_operator_of(found.operator or "") or (said_of[1] if said_of else type(error).__name__, {})
     node = CNode(
         op,
@@ -52,7 +53,7 @@ def graph_before(error: BaseException, name: str | None = None) -> "FuncGraph | 
         scope="/".join(_scope(found.stacks)),
         source=found.source,
         id=len(graph),
-        problem=said,
+        problem=said or own,
     )
     node.func_graph = graph
     graph.nodes.append(node)

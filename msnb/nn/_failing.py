@@ -76,6 +76,18 @@ def tell(cell: Any, args: tuple[Any, ...], error: Exception) -> None:
         act(error)
 
 
+def sentence(error: Exception) -> str:
+    """Return the first line of an error as its reader wants it: in the numbers of the layer where it came up, if that
+    layer takes other inputs, and with the path of the layer."""
+    said, told = str(error).partition("\n")[0] or type(error).__name__, vars(error).get(_TOLD)
+    if not told:
+        return said
+    where = told.path or told.about[0]
+    if told.misfit:
+        return f"{told.misfit} In {told.path}." if told.path else told.misfit
+    return f"{said} In {where}." if said.endswith(".") else f"{said}, in {where}"
+
+
 def _tell(cell, args, error):
     without_footnote(error)
     told = vars(error).get(_TOLD)

@@ -5,7 +5,8 @@ from typing import Any
 
 from msnb.core import places
 
-_ids = {}  # file of a cell -> the id its front end knows it by
+_ids = {}  # file of a cell -> the id its front end knows it by; the file that ran last comes last
+_running = None  # the id of the cell that runs, or ran last
 
 
 def label(file: str) -> str | None:
@@ -32,6 +33,21 @@ def running_place() -> tuple[int, int]:
     return shell().execution_count, 1
 
 
+def files_of(cell: str | None) -> list[str]:
+    """The files of all texts that a cell has run with; the last one comes last."""
+    return [file for file, other in _ids.items() if other == cell] if cell is not None else []
+
+
+def cell_of(file: str) -> str | None:
+    """The id of the cell that a file is the text of, None where the front end told none."""
+    return _ids.get(file)
+
+
+def running_cell() -> str | None:
+    """The id of the cell that runs, or ran last; None where the front end told none."""
+    return _running
+
+
 def shell() -> Any:
     """The notebook's shell, None in a program without one."""
     # a program that never loaded IPython is no notebook, and need not load it now
@@ -45,8 +61,9 @@ def _counts():
 
 
 def _before_cell(info):
+    global _running
     running = shell()
-    cell = getattr(info, "cell_id", None)
+    cell = _running = getattr(info, "cell_id", None)
     namer = getattr(getattr(running, "compile", None), "get_code_name", None)
     if cell is None or namer is None:
         return
@@ -57,7 +74,9 @@ def _before_cell(info):
         return
     # releases of IPython count up before or after this event; the name that no file gets does no harm
     for count in (running.execution_count, running.execution_count - 1):
-        _ids[namer(text, code, count)] = cell
+        file = namer(text, code, count)
+        _ids.pop(file, None)  # a text that ran before is the last one again
+        _ids[file] = cell
 
 
 def install() -> None:

@@ -18,7 +18,7 @@ from msnb.check import choosing
 from msnb.core import generations
 from msnb.notebook import cell_names, cell_views, errors, rewrite
 from msnb.notebook.clock import Clock
-from msnb.notebook.graph import anew, calls
+from msnb.notebook.graph import anew, calls, live
 from msnb.notebook.waiting import wait
 
 _WAY = "%mindspore on --api {0}, or %%mindspore --api {0} for one cell,"  # to ask for a generation
@@ -174,6 +174,7 @@ def install(shell: Any) -> Any:
     cell_names.install()
     cell_views.install()
     anew.install()
+    live.install()
     following = _Cells(shell)
     following.install()
 
@@ -185,6 +186,7 @@ def install(shell: Any) -> Any:
         cell_names.uninstall(shell)
         cell_views.uninstall(shell)
         anew.uninstall()
+        live.uninstall(shell)
         following.uninstall()
 
     return undo

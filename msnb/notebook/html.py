@@ -21,6 +21,7 @@ STYLE: str = """<style>
 .msnb tr{background:transparent!important}
 .msnb svg,.msnb img{vertical-align:top;max-width:100%}
 .msnb img{image-rendering:pixelated;border:1px solid rgba(128,128,128,.35)}
+.msnb .beside{display:flex;flex-wrap:wrap;gap:4px 16px;align-items:center}
 .msnb details{margin:0}
 .msnb details>div,.msnb .leaf{margin-left:18px}
 .msnb details>div{border-left:1px solid rgba(128,128,128,.28);padding-left:2px}

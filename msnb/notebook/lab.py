@@ -172,8 +172,7 @@ def pointed(cell: str, line: int) -> Any:
 
 def _file_of(cell):
     # A cell that ran twice has two files; its graphs come from the last.
-    known = reversed(cell_names._ids.items())
-    return next((file for file, name in known if name == cell and cell_names.label(file)), None)
+    return next((file for file in reversed(cell_names.files_of(cell)) if cell_names.label(file)), None)
 
 
 def show_file(path: str) -> None:

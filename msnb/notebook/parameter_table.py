@@ -6,6 +6,7 @@ from pathlib import Path
 from msnb.notebook import page
 from msnb.notebook.html import alone, escape, framed
 from msnb.notebook.table_css import STYLE
+from msnb.notebook.text_width import columns_of, pad
 
 
 class ParameterTable:
@@ -64,10 +65,10 @@ class ParameterTable:
 
 def _aligned(rows, numbers):
     """The lines of a table of texts; what stands in the columns `numbers` goes to the right."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    widths = [max(columns_of(row[column]) for row in rows) for column in range(len(rows[0]))]
     return [
         "  ".join(
-            cell.rjust(width) if column in numbers else cell.ljust(width)
+            pad(cell, width, to_right=column in numbers)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows

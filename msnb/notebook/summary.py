@@ -9,6 +9,7 @@ from msnb.ir.overlay import human
 from msnb.notebook.contents import Contents, contents
 from msnb.notebook.html import escape, framed
 from msnb.notebook.table_css import STYLE
+from msnb.notebook.text_width import columns_of, pad
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.parameter import Parameter
@@ -116,10 +117,10 @@ class Summary:
     def __repr__(self) -> str:
         rows = [_HEADS, *(cells for cells, _ in self._rows)]
         rows = [[_shortened(cell) for cell in row] for row in rows]
-        widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADS))]
+        widths = [max(columns_of(row[column]) for row in rows) for column in range(len(_HEADS))]
         lines = [
             "  ".join(
-                cell.rjust(width) if column >= _NUMBERS else cell.ljust(width)
+                pad(cell, width, to_right=column >= _NUMBERS)
                 for column, (cell, width) in enumerate(zip(row, widths, strict=True))
             ).rstrip()
             for row in rows
@@ -172,7 +173,11 @@ def _not_called(calls):
 
 
 def _shortened(cell):
-    return cell if len(cell) <= _WIDEST else f"{cell[: _WIDEST - 1]}…"
+    if columns_of(cell) <= _WIDEST:
+        return cell
+    while columns_of(cell) >= _WIDEST:
+        cell = cell[:-1]
+    return f"{cell}…"
 
 
 def _kind(column):

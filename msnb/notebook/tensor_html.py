@@ -13,6 +13,8 @@ _MOST = 12  # rows and columns of a table that is shown whole
 _EDGE = 3  # rows and columns at each end of one that is not
 _SAMPLE = 1 << 20  # elements that a summary looks at
 _PICTURES = 12  # of a batch
+_HEAT = 128  # pixels of a heat map, and rows and columns that one has at most
+_ABOVE, _BELOW, _NOT_FINITE = (213, 94, 0), (0, 114, 178), (230, 40, 150)
 
 
 def tensor_html(tensor: Any) -> str | None:
@@ -47,9 +49,12 @@ def _body(values):
     pictures = _pictures(values)
     if pictures is not None:
         return _summary(values) + pictures
+    numbers = _table(values)
+    if values.ndim >= 2:
+        numbers = f'<div class="beside"><div>{numbers}</div>{_heat_map(values)}</div>'
     if values.ndim <= 2 and max(values.shape) <= _MOST:
-        return _table(values)
-    return _summary(values) + _histogram(values) + _table(values)
+        return numbers
+    return _summary(values) + _histogram(values) + numbers
 
 
 # ---------------------------------------------------------------------- numbers
@@ -154,6 +159,39 @@ def _index(position):
     return "…" if position is None else position
 
 
+# ---------------------------------------------------------------------- heat maps
+def _heat_map(values):
+    """A picture of the last two axes, of further axes the first: orange above zero and blue below, clear at zero, so
+    that it suits light paper and dark. "" for a row, a column, and what is no real number."""
+    grid = values[(0,) * (values.ndim - 2)]
+    if min(grid.shape) < 2 or grid.dtype.kind not in "biuf" and grid.dtype.name != "bfloat16":
+        return ""
+    grid = _thinned(grid.astype(np.float32))
+    finite = np.isfinite(grid)
+    largest = float(np.abs(grid[finite]).max(initial=0.0))
+    if not largest and finite.all():
+        return ""
+    pixels = np.zeros((*grid.shape, 4), np.uint8)
+    pixels[..., :3] = np.where((grid < 0)[..., None], _BELOW, _ABOVE)
+    pixels[..., 3] = np.round(255 * np.abs(np.where(finite, grid, 0.0)) / (largest or 1.0))
+    pixels[~finite] = *_NOT_FINITE, 255
+    scale = max(1, _HEAT // max(grid.shape))
+    said = f"heat map: clear is 0, orange up to {number(largest)}, blue down to {number(-largest)}"
+    said += ", pink is not finite" if not finite.all() else ""
+    return png(pixels, scale, 0, label=said)
+
+
+def _thinned(grid):
+    """A grid of at most `_HEAT` rows and columns: of several values the one farthest from zero, NaN before all."""
+    for axis in (0, 1):
+        length = grid.shape[axis]
+        if length > _HEAT:
+            starts = np.arange(_HEAT) * length // _HEAT
+            high, low = np.maximum.reduceat(grid, starts, axis), np.minimum.reduceat(grid, starts, axis)
+            grid = np.where(high < -low, low, high)
+    return grid
+
+
 # ---------------------------------------------------------------------- pictures
 def _pictures(values):
     """Images as images: uint8, or floats in [0, 1], of a shape that says which axis is which. None otherwise."""
@@ -194,8 +232,9 @@ def as_images(values: np.ndarray) -> np.ndarray | None:
     return images
 
 
-def png(image: np.ndarray, scale: int, position: int, most: int = 256) -> str:
-    """An <img> of a uint8 image, `scale` times as wide as it is, of at most `most` pixels each way before that."""
+def png(image: np.ndarray, scale: int, position: int, most: int = 256, label: str | None = None) -> str:
+    """An <img> of a uint8 image, `scale` times as wide as it is, of at most `most` pixels each way before that; `label`
+    is what it is called, by default its number."""
     from PIL import Image
 
     image = np.ascontiguousarray(image[..., 0] if image.ndim == 3 and image.shape[-1] == 1 else image)
@@ -204,7 +243,5 @@ def png(image: np.ndarray, scale: int, position: int, most: int = 256) -> str:
     file = io.BytesIO()
     picture.save(file, "PNG")
     data = base64.b64encode(file.getvalue()).decode()
-    return (
-        f'<img alt="image {position}" title="image {position}" width="{picture.width * scale}" '
-        f'src="data:image/png;base64,{data}">'
-    )
+    label = escape(label or f"image {position}", quote=True)
+    return f'<img alt="{label}" title="{label}" width="{picture.width * scale}" src="data:image/png;base64,{data}">'

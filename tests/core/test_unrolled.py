@@ -52,3 +52,41 @@ def test_an_optimizer_of_many_parameters_is_not():
     net = nn.SequentialCell([nn.Dense(4, 4) for _ in range(MANY // 2 + 1)])
     train = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params()))
     assert sentence(program_of(train, X)) is None
+
+
+def clipped(net):
+    optimizer = nn.SGD(net.trainable_params())
+    gradient = ops.GradOperation(get_by_list=True)(net, optimizer.parameters)
+
+    @ms.ms_function
+    def step(x):
+        return optimizer(ops.clip_by_global_norm(gradient(x)))
+
+    return step
+
+
+def test_clipping_the_gradients_of_many_parameters_is_not_even_where_a_loop_of_the_user_calls_the_step():
+    step = clipped(nn.SequentialCell([nn.Dense(4, 4) for _ in range(MANY // 2 + 1)]))
+    for _ in range(1):
+        program = program_of(step, X)
+    assert len(program.jaxpr.jaxpr.eqns) > MANY and sentence(program) is None
+
+
+class Smooth(nn.Cell):
+    def construct(self, x):
+        return ops.tanh(x)
+
+
+class Around(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.smooth = Smooth()
+
+    def construct(self, x):
+        for _ in range(MANY):
+            x = self.smooth(x)
+        return x
+
+
+def test_a_loop_around_a_cell_of_the_user_is_one():
+    assert "Tanh at test_unrolled.py" in sentence(program_of(Around(), X))

@@ -4,6 +4,8 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 import ir_programs as programs
+import jax
+import jax.numpy as jnp
 import pytest
 
 from msnb import ir
@@ -36,6 +38,36 @@ def test_repeated_blocks_are_folded_in_both_lanes():
     made = tree("step", 12)
     folds = scopes(made, FOLD)
     assert any(len(fold.children) >= 11 for fold in folds)
+
+
+def test_clipped_gradients_are_one_crowd_for_each_step_of_the_clipping():
+    """Each gradient is cast and squared, then scaled and cast again; their running sum is a chain."""
+    cast = programs.operator("Cast")(lambda x: x * 1.0)
+    square = programs.operator("Square")(lambda x: x * x)
+    scale = programs.operator("Mul")(lambda x, by: x * by)
+
+    def step(*grads):
+        total = square(cast(grads[0]))
+        for grad in grads[1:]:
+            total = programs.add(total, square(cast(grad)))
+        return [cast(scale(grad, total)) for grad in grads]
+
+    made = Hierarchy(ir.read(jax.make_jaxpr(step)(*[jnp.ones(())] * 14), "Net"))
+    crowds = [(crowd.name, len(crowd.children)) for crowd in scopes(made, CROWD)]
+    assert sorted(crowds) == [("Cast", 14), ("Cast", 14), ("Mul", 14), ("Square", 14)]
+    (total,) = scopes(made, FOLD)
+    assert total.name == "Add" and len(total.children) == 13 and len(made.root.children[0].children) == 5
+
+
+def test_two_graphs_are_folded_alike_up_to_where_they_differ():
+    old, new = (ir.read(programs.traced("forward", n), "Net", programs.inputs("forward", n)) for n in (12, 14))
+    compared = ir.compare(old, new)
+    trees = Hierarchy(old, states=compared.first), Hierarchy(new, states=compared.second)
+    first, second = ([fold.name for fold in scopes(made, FOLD)] for made in trees)
+    assert first and first == second
+    for made, states in zip(trees, (compared.first, compared.second), strict=True):
+        for fold in scopes(made, FOLD):
+            assert len({states[node.id] for node in fold.leaves()}) == 1
 
 
 def test_updates_of_many_weights_are_one_crowd():

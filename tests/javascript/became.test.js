@@ -62,3 +62,14 @@ test("in the whole of a folded copy it is the very node", async () => {
     data = await decode(fromBase64(MADE.deep.payload));
   for (const i of all(copy)) assert.equal(became(data, copy, i, data.stages[0]), copy.number(i));
 });
+
+for (const name of ["lenet", "resnet"])
+  test(`all that can be selected in '${name}' is nothing, or something that can be drawn, in whatever stage`, async () => {
+    const data = await decode(fromBase64(MADE[name].payload));
+    for (const from of data.stages)
+      for (const to of data.stages)
+        for (let id = 0; id < from.ends; id++) {
+          const mate = became(data, from, id, to);
+          assert.ok(mate === -1 || (mate < to.ends && to.chain(mate)), `${from.name} ${id} in ${to.name}: ${mate}`);
+        }
+  });

@@ -14,18 +14,18 @@ class Notebook:
     def __init__(self, shell):
         self.shell = shell
 
-    def run(self, text):
-        """Run a cell; returns its value, and raises nothing: see `error`, `out`, `err`, `rich`."""
+    def run(self, text, cell=None):
+        """Run a cell; returns its value, and raises nothing: see `error`, `out`, `err`, `rich`. `cell` is its id."""
         with capture_output() as captured:
-            self.result = self.shell.run_cell(text, store_history=True)
+            self.result = self.shell.run_cell(text, store_history=True, cell_id=cell)
         self.out, self.err, self.rich = captured.stdout, captured.stderr, captured.outputs
         self.error = self.result.error_in_exec or self.result.error_before_exec
         self.shown = re.sub(r"\x1b\[[0-9;]*m", "", self.out + self.err)
         return self.result.result
 
-    def ok(self, text):
+    def ok(self, text, cell=None):
         """Run a cell that has to succeed; returns its value."""
-        value = self.run(text)
+        value = self.run(text, cell)
         assert self.result.success, self.shown
         return value
 

@@ -417,3 +417,25 @@ def test_the_saved_form_is_no_higher_than_its_charts(browser, tmp_path, monkeypa
     inner.evaluate("document.querySelector('.card').classList.add('large')")
     until(page, lambda: view.bounding_box()["height"] > low + 100 and 0 <= empty() < 2)
     page.close()
+
+
+def test_one_chart_has_the_room_of_all_and_a_loss_that_is_no_number_is_told_in_red(browser, tmp_path):
+    folder = tmp_path / "alone"
+    folder.mkdir()
+    (folder / "run.json").write_text(json.dumps({"name": "alone", "id": "alone", "state": "finished"}))
+    with open(folder / FILE, "ab") as events:
+        for step in range(1, 30):
+            loss = float("nan") if step > 20 else 1 / step
+            events.write(frame(summary_event(1.7e9 + step, step, [("loss", "scalar", loss)])))
+    view = dashboard(folder)
+    assert view.runs[0].outcome == "finished, loss is NaN" and "finished, loss is NaN" in view.svg()
+    (chart,) = [r for r in ElementTree.fromstring(view.svg()).iter() if r.get("class") == "box"]
+    assert float(chart.get("width")) > 800
+    view.save(tmp_path / "alone.html")
+    page = Window(browser).show(tmp_path / "alone.html", ".msnb-dash[data-ready]", 1100, 700, False)
+    frames(page)
+    box = page.locator(".card").bounding_box()
+    assert box["width"] > 1000 and box["height"] > 300
+    assert page.inner_text(".state") == "finished, loss is NaN"
+    red, green, blue = map(int, page.locator(".state").evaluate("e => getComputedStyle(e).color")[4:-1].split(", "))
+    assert red > 60 + max(green, blue)

@@ -1,6 +1,8 @@
 """Tensors, Parameters, Cells and data sets are shown richly, and printed as before."""
 
+import base64
 import io
+import re
 from html.parser import HTMLParser
 
 import numpy as np
@@ -52,6 +54,39 @@ def read(html):
 def test_a_small_tensor_is_a_table(html):
     text, tags = read(html(Tensor(np.array([[1.5, 2], [3, np.nan]], np.float32))))
     assert "(2, 2)" in text and "Float32" in text and "1.5" in text and "nan" in text and tags.count("td") == 4
+
+
+@pytest.mark.parametrize(
+    "values, size, said",
+    [
+        (np.array([[1.5, -3], [0, 2]], np.float32), (128, 2), "orange up to 3, blue down to -3"),
+        (np.where(np.arange(300 * 40).reshape(300, 40) == 77, np.nan, 1.0), (40, 128), "pink is not finite"),
+        (np.eye(12, dtype=np.int32), (120, 12), "up to 1"),
+        (np.full((2, 5, 16, 16), -0.5, np.float16), (128, 16), "down to -0.5"),
+        (np.eye(3, dtype=bool), (126, 3), "up to 1"),
+    ],
+)
+def test_a_matrix_has_a_heat_map_beside_its_numbers(html, values, size, said):
+    shown = html(Tensor(values))
+    assert said in shown and read(shown)[1].count("img") == 1
+    wide, pixels = re.search(r'width="(\d+)" src="data:image/png;base64,([^"]*)"', shown).groups()
+    picture = Image.open(io.BytesIO(base64.b64decode(pixels)))
+    assert picture.mode == "RGBA" and int(wide) == size[0] and picture.size[int(size[0] == 40)] == size[1]
+    clear = np.asarray(picture)[..., 3] == 0
+    assert clear.any() == bool((values == 0).any()), "zero lets the paper through, light or dark"
+
+
+@pytest.mark.parametrize("values", [np.ones(5), np.ones((5, 1)), np.ones((3, 1, 8)), np.zeros((3, 3)), np.eye(3) + 0j])
+def test_a_row_a_column_and_zeros_alone_have_none(html, values):
+    assert "heat map" not in html(Tensor(values))
+
+
+def test_of_what_is_thinned_the_largest_value_stays(html):
+    values = np.zeros((1000, 1000), np.float32)
+    values[501, 77] = -7
+    shown = html(Tensor(values))
+    picture = Image.open(io.BytesIO(base64.b64decode(re.search(r"base64,([^\"]*)", shown)[1])))
+    assert (np.asarray(picture)[..., 3] == 255).sum() == 1
 
 
 def test_a_large_tensor_is_a_summary_a_histogram_and_its_corners(html):

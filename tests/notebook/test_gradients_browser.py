@@ -1,8 +1,10 @@
 """The gradient view in a real browser, with every request to the network blocked."""
 
+import re
+
 import numpy as np
 import pytest
-from browsing import Window, chromium, picture, until
+from browsing import Window, chromium, frames, picture, until
 
 import msnb as ms
 from msnb import Tensor, nn
@@ -155,6 +157,35 @@ def test_the_graph_is_coloured_by_the_gradient_of_the_step(show, recording):
     page.press(".time input", "Home")
     until(page, lambda: label() != before)
     assert page.locator(".msnb-graph").count() == 1
+
+
+def test_an_operator_chosen_in_the_graph_is_named_above_the_gradient_that_it_makes(show, recording):
+    page = show(recording)
+    page.click('[data-tab="graph"]')
+    page.wait_for_selector(".msnb-graph[data-ready]")
+    page.click(".msnb-graph >> text=expand")
+    page.click(".msnb-graph >> text=fit")
+    frames(page)
+    page.locator('.n[aria-label^="gradSigmoid,"]').first.click()
+    head = page.inner_text(".side")
+    assert re.search(r"gradSigmoid of act \(\d.. call\) makes the gradient of\nlayers\.\d/BiasAdd\n", head)
+    page.click('[data-tab="table"]')
+    page.locator(".side [data-do=close]").click()
+    page.locator("tbody [role=row], tbody tr").first.click()
+    assert "makes the gradient of" not in page.inner_text(".side")
+
+
+def test_the_keys_are_those_of_the_view_and_go_with_the_next_click(show, recording):
+    page = show(recording)
+    page.click("[data-do=keys]")
+    keys = page.locator(".msnb-keys")
+    assert "Layers, Table, Graph, Tensors" in keys.inner_text() and "step by step" in keys.inner_text()
+    page.click('[data-tab="table"]')
+    assert not keys.is_visible()
+    page.click("[data-do=keys]")
+    keys.wait_for()
+    page.click("[data-do=keys]")
+    assert not keys.is_visible()
 
 
 def test_a_tensor_is_a_slice_an_image_a_histogram_and_a_difference(show, recording):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from browsing import Window, chromium, frames, until
 
-from msnb import Tensor, ir, nn
+from msnb import Tensor, ir, nn, ops
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType
 from msnb.ir.unfinished import graph_before
 from msnb.notebook import graph as graph_package
@@ -700,6 +700,114 @@ def test_another_stage_keeps_the_node_selected_that_the_selected_one_became(show
     until(page, lambda: panel(page).startswith("dot_general") and "second" in panel(page))
     page.select_option("select.which", "traced")
     until(page, lambda: panel(page).startswith(f"MatMul\n\nCNode %{matmul},"))
+
+
+class Convolutions(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.conv1, self.conv2 = nn.Conv2d(1, 2, 3), nn.Conv2d(2, 2, 3)
+        self.flatten, self.dense = nn.Flatten(), nn.Dense(2 * 64, 3)
+
+    def construct(self, x):
+        return self.dense(self.flatten(ops.relu(self.conv2(ops.relu(self.conv1(x))))))
+
+
+# a model as a notebook has it, which tells at once of what is set, also by the view itself
+LIVE = """async ({module, payload}) => {
+    const {default: {render}} = await import(URL.createObjectURL(new Blob([module], {type: 'text/javascript'})));
+    const heard = [], held = {payload: Uint8Array.from(atob(payload), c => c.charCodeAt(0)), selected: -1, height: 600};
+    const tell = name => { for (const [what, act] of heard) if (what === `change:${name}`) act(); };
+    window.model = {
+        get: name => held[name], send: () => {}, save_changes: () => {}, on: (what, act) => heard.push([what, act]),
+        off: () => {}, set: (name, value) => { held[name] = value; tell(name); } };
+    const el = document.createElement('div');
+    document.body.replaceChildren(el);
+    render({model, el}); }"""
+# selects everything in each stage, then chooses each other one
+WALK = """() => {
+    const which = document.querySelector('select.which'), faults = [];
+    const choose = name => { which.value = name; which.dispatchEvent(new Event('change')); };
+    let choices = 0;
+    window.addEventListener('error', event => faults.push(event.message));
+    const here = [...which.options].filter(o => !o.text.includes('…')), names = here.map(o => o.value);
+    const ends = Object.fromEntries(names.map(n => [n, count(n)]));
+    function count(name) {
+        choose(name);
+        return +document.querySelector('.msnb-graph').dataset.nodes;
+    }
+    for (const from of names)
+        for (let id = 0; id < ends[from]; id++)
+            for (const to of names) {
+                if (from === to) continue;
+                choose(from);
+                model.set('selected', id);
+                choose(to);
+                choices++;
+                if (document.querySelector('.msnb-graph .fault')) faults.push(`${from} ${id} ${to}`);
+                const ids = document.querySelectorAll('.stage').length;
+                if (ids !== 1 || model.get('selected') >= ends[to]) faults.push(`${from} ${id} ${to}: ${ids}`);
+            }
+    return [faults, choices]; }"""
+
+
+@pytest.mark.parametrize("net", [Convolutions, Twice])
+def test_another_stage_can_be_chosen_whatever_is_selected(window, tmp_path, net):
+    x = Tensor(np.ones((2, 1, 8, 8) if net is Convolutions else (2, 4), np.float32))
+    made = graph_package.view(net(), x, stages=("traced", "primitives", "StableHLO"))
+    path = tmp_path / "empty.html"
+    path.write_text("<!doctype html><title>a notebook</title><p>a cell</p>")
+    page = window.show(path, "body", 1200, 800, False)
+    payload = base64.b64encode(made.payload).decode()
+    page.evaluate(LIVE, {"module": graph_module.read_text(encoding="utf-8"), "payload": payload})
+    page.wait_for_selector(".msnb-graph[data-ready]")
+    page.select_option("select.beside", "")
+    faults, choices = page.evaluate(WALK)
+    assert not faults and choices == 2 * sum(map(len, made.graphs.values()))
+    assert not window.complaints()
+
+
+@pytest.mark.parametrize("old, new", [(2, 3), (12, 14), (14, 12)])
+def test_what_differs_is_on_screen_and_both_sides_are_folded_alike(show, old, new):
+    graphs = [ir.read(programs.traced("forward", n), "Net", programs.inputs("forward", n)) for n in (old, new)]
+    page = show(GraphView({"old": graphs[0], "new": graphs[1]}, is_difference=True))
+    longer = page.locator(".stage").nth(int(new > old))
+    sign = "+" if new > old else "−"
+    assert longer.locator(f'.n text:has-text("{sign}")').first.is_visible()
+    folds = [stage.locator('[data-act="all"]').count() for stage in page.locator(".stage").all()]
+    assert folds[0] == folds[1]
+
+
+def test_without_a_selection_expand_shows_the_heads_of_the_lanes(show):
+    page = show(view("step", 40))
+    page.click("text=expand")
+    page.wait_for_function("document.querySelector('.said').textContent === 'every scope is open'")
+    frames(page)
+    top, head = page.locator(".stage").bounding_box(), page.locator(".open").first.bounding_box()
+    assert top["y"] <= head["y"] < top["y"] + 120
+
+
+def test_a_selection_by_keyboard_comes_closer_where_all_of_a_large_graph_is_seen(show):
+    page = show(view("step", 40))
+    page.click("text=expand")
+    page.wait_for_function("document.querySelector('.said').textContent === 'every scope is open'")
+    page.click("text=fit")
+    page.locator(".stage > svg").press("Enter")
+    for _ in range(3):
+        page.keyboard.press("ArrowDown")
+    frames(page)
+    assert page.locator(".n.sel, .open.sel").first.bounding_box()["height"] > 12
+
+
+@pytest.mark.parametrize("width", [1200, 1100, 1000, 900, 700])
+def test_the_toolbar_is_one_row_and_what_is_searched_can_be_read(show, width):
+    page = show(
+        graph_package.view(Twice(), Tensor(np.ones((2, 4), np.float32)), stages=("traced", "primitives")), width
+    )
+    field = page.locator('input[type="search"]')
+    field.fill("blocks.7")
+    assert page.locator(".bar").bounding_box()["height"] < 45
+    room = "e => e.clientWidth - parseFloat(getComputedStyle(e).paddingRight)"
+    assert field.evaluate(room) > 90
 
 
 def test_a_link_leads_to_its_box_in_a_page(browser, tmp_path):

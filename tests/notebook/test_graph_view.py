@@ -7,6 +7,7 @@ import re
 import sys
 import threading
 import weakref
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
@@ -334,3 +335,30 @@ def test_a_changed_view_is_written_into_the_notebook_when_the_cell_is_done(monke
     shown, again = published
     assert shown[1]["transient"] == again[1]["transient"] and again[1]["update"] and not shown[1].get("update")
     assert again[0][0]["text/html"] != shown[0][0]["text/html"]
+
+
+def test_the_still_picture_of_a_comparison_has_both_networks_and_what_differs():
+    def net(layers):
+        return nn.SequentialCell([nn.SequentialCell(nn.Dense(4, 4), nn.ReLU()) for _ in range(layers)])
+
+    shown = graph_view.diff(net(2), net(3), ms.Tensor(np.ones((2, 4), np.float32)), names=("before", "after")).svg()
+    words = [text.text for text in ElementTree.fromstring(shown).iter("{http://www.w3.org/2000/svg}text")]
+    assert {"before", "after", "same 12", "only here 3"} - set(words) == set() or "only here 3" in words
+    assert words.count("input 0") <= 2 and 'class="n"' in shown
+
+
+@pytest.mark.parametrize("layers", [2, 20])
+def test_a_still_picture_opens_no_more_than_can_be_read(layers):
+    class Wide(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            widths = range(2, 2 + layers)  # of different ones, which are not folded
+            heads = [nn.SequentialCell(nn.Dense(4, wide), nn.ReLU(), nn.Dense(wide, 4)) for wide in widths]
+            self.heads = nn.CellList(heads)
+
+        def construct(self, x):
+            return sum(head(x) for head in self.heads)
+
+    shown = graph_view.view(Wide(), ms.Tensor(np.ones((2, 4), np.float32)))
+    size = ElementTree.fromstring(shown.svg())
+    assert float(size.get("width")) <= 2600 and ("ReLU" in shown.svg()) == (layers == 2)

@@ -157,6 +157,44 @@ def the_cursor_selects_the_nodes_of_its_line(page):
     page.wait_for_function("() => /return self.dense/.test(document.querySelector('.msnb-graph').innerText)")
 
 
+def a_graph_follows_its_name_when_its_class_has_run_again(page, folder):
+    cells = [new_code_cell(text) for text in (CELLS[0], CELLS[1].replace(" --ir", ""), "%ms_ir net(x)")]
+    nbformat.write(new_notebook(cells=cells, metadata=PYTHON), folder / "work" / "again.ipynb")
+    instead(page, "live/again.ipynb")
+    page.locator(".jp-Notebook .jp-CodeCell").first.click()
+    run_all(page)
+    graph, strip = page.locator(".msnb-graph[data-ready]"), page.locator('.strip[role="status"]')
+    graph.wait_for()
+
+    def is_drawn(operator, state="attached"):
+        page.wait_for_selector(f'.msnb-graph [aria-label^="{operator}"]', state=state)
+
+    def has_run(count):
+        page.wait_for_function(f"() => /{count}/.test(document.querySelectorAll('.jp-InputPrompt')[1].textContent)")
+
+    behind(page, "return self.dense(x)")
+    page.keyboard.insert_text(" + ops.Sigmoid()(x[:, :2])")
+    is_drawn("Sigmoid")
+    page.keyboard.press("Control+Enter")
+    has_run(4)
+    behind(page, "return self.dense(x)")
+    page.keyboard.insert_text(" * ops.Tanh()(x[:, :2])")
+    is_drawn("Tanh")
+    page.keyboard.insert_text(" + (")
+    page.wait_for_function("() => /never closed/.test(document.querySelector('.strip[role=status]').textContent)")
+    for _ in " + (":
+        page.keyboard.press("Backspace")
+    page.keyboard.press("Control+Enter")  # before what is mended was sent
+    has_run(5)
+    page.wait_for_selector(".msnb-graph:not(.stale)")
+    is_drawn("Tanh")
+    assert not strip.is_visible()
+    behind(page, "return self.dense(x)")
+    page.keyboard.insert_text(" + ops.Sin()(x[:, :2])")
+    is_drawn("Sin")
+    picture(page, "run-again", folder, docs=False)
+
+
 def options_are_coloured_and_completed(page):
     first = line(page, "%%mindspore")
     assert first.locator(".msnb-magic").count() == 1 and first.locator(".msnb-value").inner_text() == "graph"
@@ -278,6 +316,10 @@ def a_profile_is_live_and_leads_to_the_line_of_a_row(page, folder):
     assert "self.pool(self.relu(self.conv" in page.locator(".msnb-revealed").inner_text()
     page.click('.msnb-profile [data-tab="graph"]')
     page.wait_for_selector(".msnb-profile .msnb-graph[data-ready]")
+
+
+def test_a_graph_in_jupyterlab_follows_its_name(page, tmp_path):
+    a_graph_follows_its_name_when_its_class_has_run_again(page, tmp_path)
 
 
 def test_a_session_in_jupyterlab(page, tmp_path):

@@ -73,7 +73,7 @@ def test_a_network_that_failed_is_whole_once_it_is_mended(notebook, monkeypatch)
     notebook.run(CELL.replace("self.dense(x)", "self.dense(x) @ x"))
     assert notebook.error and len(live._followed) == 1
     view = live._followed[0].view()
-    assert view.graph.nodes[-1].problem.startswith("ValueError: For ")
+    assert view.graph.nodes[-1].problem.startswith("line 10: For 'MatMul'")
     file = notebook["Net"].construct.__code__.co_filename
     assert live.update(file, CELL, notebook.shell.user_ns) == (1, None)
     assert [node.op for node in view.graph.nodes] == ["MatMul", "BiasAdd"] and view.graph.nodes[-1].problem is None

@@ -164,3 +164,19 @@ def test_a_kernel_answers_or_it_is_said_why_none_does(browser, tmp_path):
     page.click("[data-plan='1']")
     page.evaluate("row => answer({answer: 3, rows: [row]})", row)  # to a question that nobody asks any more
     assert not page.inner_text(".why") and not window.complaints()
+
+
+def test_no_two_texts_of_a_row_meet_in_the_still_picture():
+    told = copy.deepcopy(TOLD)
+    told["plans"][2].update(seconds=5.57703, bytes=10.7 * 2**30, bubble=0.28)
+    told["notes"] = ["The batch has 128 rows, which 7 devices do not divide: each device computes all of it."]
+    svg = plan_view(told).svg()
+    assert "7 devices do not divide" in " ".join(ElementTree.fromstring(svg).itertext())
+    rows = {}
+    for text in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text"):
+        wide, at = 6.2 * len(text.text), float(text.get("x"))
+        left = at - wide if "e" in text.get("class", "").split() else at
+        rows.setdefault(text.get("y"), []).append((left, left + wide))
+    for row in rows.values():
+        ends = sorted(row)
+        assert all(before[1] <= after[0] for before, after in zip(ends, ends[1:])), ends

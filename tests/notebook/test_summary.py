@@ -8,6 +8,7 @@ from msnb import Parameter, Tensor, nn, ops
 from msnb import dataset as ds
 from msnb.core import compile
 from msnb.notebook.summary import Summary
+from msnb.notebook.text_width import columns_of, pad
 from msnb.train.serialization import save_checkpoint
 
 
@@ -216,3 +217,23 @@ def test_a_checkpoint_has_no_inputs_and_a_dict_holds_parameters(saved, tmp_path)
     (tmp_path / "text.ckpt").write_text("no checkpoint")
     with pytest.raises(ValueError):
         msnb.summary(tmp_path / "text.ckpt")
+
+
+def test_columns_stand_under_each_other_where_names_have_two_columns_a_letter():
+    class Chinese(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.卷积, self.dense = nn.Dense(3, 4), nn.Dense(4, 2)
+
+        def construct(self, x):
+            return self.dense(self.卷积(x))
+
+    lines = repr(msnb.summary(Chinese(), (2, 3))).splitlines()
+    first = [columns_of(line[: line.index("Dense")]) for line in lines if " Dense " in line]
+    assert len(first) == 2 and len(set(first)) == 1
+    assert (
+        columns_of("卷积") == 4
+        and columns_of("e\u0301") == 1
+        and pad("卷", 4) == "卷  "
+        and pad("卷", 4, True) == "  卷"
+    )

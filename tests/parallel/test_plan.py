@@ -1,6 +1,7 @@
 """Plans for devices that are not available."""
 
 import json
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +15,8 @@ from msnb.parallel.planning.estimate import communication, step_time
 from msnb.parallel.planning.hardware import PRESETS, hardware_of
 from msnb.parallel.planning.living import peak_bytes
 from msnb.parallel.planning.meshes import mesh_of, weights_of
-from msnb.parallel.planning.strategies import propagate_layouts
+from msnb.parallel.planning.plan import notes_on, rows_of
+from msnb.parallel.planning.strategies import named_strategies, propagate_layouts
 from msnb.parallel.search.choosing import cost_of
 from msnb.parallel.search.costs import MeshCostModel
 from msnb.parallel.search.flat import flatten_jaxpr
@@ -338,3 +340,48 @@ def test_transfer_steps_sum_to_transfer_cost():
         for after in every:
             parts = sum(part for _, _, part in machines.transfer_steps(before, after, (8, 8, 8)))
             assert parts == pytest.approx(machines.transfer_cost(before, after, 1.0, (8, 8, 8)))
+
+
+ALONE = "each device computes all of it"
+
+
+@pytest.mark.parametrize(
+    "rows, devices, share, ways",
+    [
+        (128, 8, None, None),
+        (128, 7, ALONE, "a batch of 126 or 133, or 4 devices"),
+        (3, 7, ALONE, "a batch of 7, or 3 devices"),
+        (12, 8, "at most 4 devices get rows of their own", "a batch of 8 or 16, or 6 devices"),
+    ],
+)
+def test_a_batch_that_the_devices_do_not_divide_is_told(rows, devices, share, ways):
+    value = SimpleNamespace(shape=(rows, 4), aval=SimpleNamespace(dtype=np.dtype("float32")))
+    notes = notes_on([("w", "parameter", value), ("argument 0", "argument", value)], {"hosts": devices})
+    said = f"The batch has {rows} rows, which {devices} devices do not divide: {share}. Take {ways}."
+    assert notes == ([said] if share else [])
+
+
+def test_a_plan_tells_what_people_compare(plans):
+    one = plans["data parallel"]
+    assert plans.unit == "samples" and one.rate == pytest.approx(32 / one.time.step)
+    assert one.device_hours == pytest.approx(1000 * 8 * one.time.step / 3600)
+    products = 3 * 2 * 2 * 32 * 64 * 64 - 2 * 32 * 64 * 64  # of two layers, and no gradient of the batch
+    peak = 8 * plans.hardware.operations("float32")
+    assert one.utilisation == pytest.approx(products / (peak * one.time.step), rel=0.05) and one.utilisation < 1
+    told = plans.as_dict()["plans"][0]
+    assert {"rate", "utilisation", "device_hours"} <= told.keys()
+    assert "samples/s" in repr(plans) and "MFU" in plans._repr_html_()
+    text = SimpleNamespace(shape=(4, 16), aval=SimpleNamespace(dtype=np.dtype("int32")))
+    assert rows_of([("argument 0", "argument", text)]) == (4, 64, "tokens")
+
+
+def test_bytes_are_told_in_the_units_of_the_table_and_the_phases_by_name():
+    (refused,) = [one for one in create_plans(memory=1e-6).refused if one.name == "searched"]
+    assert refused.reason.endswith("KiB, but has 1.0 KiB.") and "bytes" not in refused.reason
+    said = []
+    list(named_strategies(create_plans(seconds=40.0), said.append))
+    assert said == [
+        "search 1 of 2, full sharding, up to 40 s",
+        "search 2 of 2, the fastest within the memory, up to 40 s",
+    ]
+    assert {"b200", "mi300x", "tpu_v6e"} <= PRESETS.keys() and all(preset.source for preset in PRESETS.values())

@@ -80,7 +80,7 @@ def test_search_respects_device_memory_capacity():
             assert peak_nodes_bytes(search_problem, auto._get_search()(search_problem, device_memory())) <= 40e3
         set_cost_model_context(device_memory_capacity=1e3)
         context.set_auto_parallel_context(auto_parallel_search_mode="dynamic_programming")
-        with pytest.raises(RuntimeError, match="each would have to keep .* bytes, but has memory for 1,000"):
+        with pytest.raises(RuntimeError, match="each would have to keep .* KiB, but has 1,000 B"):
             auto._get_search()(search_problem, device_memory())
     finally:
         reset_cost_model_context()

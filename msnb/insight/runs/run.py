@@ -141,6 +141,15 @@ class Run:
         return state
 
     @property
+    def outcome(self) -> str:
+        """The state, str; of a run that has finished with a loss that is no number, "finished, loss is NaN"."""
+        state = self.state
+        for tag, value in self.summary.items() if state == "finished" else ():
+            if tag.rpartition("/")[2].lower() in ("loss", "train_loss") and not math.isfinite(float(value)):
+                return f"{state}, {tag} is {'NaN' if math.isnan(float(value)) else 'infinite'}"
+        return state
+
+    @property
     def started(self) -> float | None:
         """UNIX seconds of its beginning, float; None if unknown."""
         recorded = _to_number(self.meta.get("started"))

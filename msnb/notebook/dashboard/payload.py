@@ -169,7 +169,7 @@ def about(run: Run) -> dict[str, Any]:
     return {
         "id": run.id,
         "name": run.name,
-        "state": run.state,
+        "state": run.outcome,
         "started": run.started,
         "ended": run.ended,
         "problems": run.problems[:3],

@@ -25,8 +25,8 @@ COLOURS = (  # as src/palette.js beside has them for light pages
 )
 _STYLE = (
     "text{font:12px system-ui,'Segoe UI',Roboto,sans-serif;fill:#24303b}.s{fill:#5f6b76;font-size:11px}"
-    ".b{font-weight:600}.bg{fill:#fff;stroke:#d5dbe1}.box{fill:none;stroke:#d5dbe1}"
-    "@media(prefers-color-scheme:dark){text{fill:#e4e9ee}.s{fill:#9aa5b1}.bg{fill:#16191d;stroke:#353c44}"
+    ".b{font-weight:600}.bad{fill:#c2410c}.bg{fill:#fff;stroke:#d5dbe1}.box{fill:none;stroke:#d5dbe1}"
+    "@media(prefers-color-scheme:dark){text{fill:#e4e9ee}.s{fill:#9aa5b1}.bad{fill:#f08a4b}.bg{fill:#16191d;stroke:#353c44}"
     ".box{stroke:#353c44}}"
 )
 
@@ -47,15 +47,18 @@ def to_svg(runs: list[Run], title: str, waiting: str = "", charts: int = 9) -> s
         x = 16 + 207 * (number % 4)
         out.append(
             f'<rect x="{x}" y="{y - 8}" width="14" height="4" fill="{COLOURS[number % len(COLOURS)]}"/>'
-            f'<text x="{x + 20}" y="{y}" class="s">{escape(middle(run.name, 24))}, {escape(run.state)}</text>'
+            f'<text x="{x + 20}" y="{y}" class="s">{escape(middle(run.name, 20))}, {_ending(run)}</text>'
         )
         if number % 4 == 3 and number + 1 < len(runs[:12]):
             y += 18
     y += 12
+    wide, high = (_WIDTH - 26, 2 * _HIGH) if len(tags) == 1 else (_WIDE, _HIGH)  # one curve has the room of all
     for number, tag in enumerate(tags[:charts]):
-        out.append(_chart(runs, tag, 13 + (_WIDE + _GAP) * (number % 3), y + (_HIGH + _GAP) * (number // 3)))
+        out.append(
+            _chart(runs, tag, (13 + (wide + _GAP) * (number % 3), y + (high + _GAP) * (number // 3)), wide, high)
+        )
     rows = -(-len(tags[:charts]) // 3)
-    y += rows * (_HIGH + _GAP) + 8
+    y += rows * (high + _GAP) + 8
     rest = [f"{len(tags) - charts} more curves"] if len(tags) > charts else []
     for kind in ("image", "histogram", "tensor", "graph"):
         n = len({tag for run in runs for tag in run.tags[kind]})
@@ -72,21 +75,28 @@ def to_svg(runs: list[Run], title: str, waiting: str = "", charts: int = 9) -> s
     )
 
 
-def _chart(runs, tag, left, top):
+def _ending(run):
+    """How a run ended, in red where its loss is no number."""
+    said = run.outcome
+    return f'<tspan class="bad">{escape(said)}</tspan>' if "," in said else escape(said)
+
+
+def _chart(runs, tag, corner, width, height):
+    left, top = corner
     curves = [
         (number, thinned(run.scalar(tag), _COLUMNS)) for number, run in enumerate(runs) if tag in run.tags["scalar"]
     ]
     known = [(number, one.steps, one.mean) for number, one in curves if np.isfinite(one.mean).any()]
     out = [
-        f'<rect x="{left}" y="{top}" width="{_WIDE}" height="{_HIGH}" rx="4" class="box"/>'
-        f'<text x="{left + 8}" y="{top + 17}" class="b">{escape(middle(tag, 34))}</text>'
+        f'<rect x="{left}" y="{top}" width="{width}" height="{height}" rx="4" class="box"/>'
+        f'<text x="{left + 8}" y="{top + 17}" class="b">{escape(middle(tag, width // 8))}</text>'
     ]
     if not known:
         return out[0] + f'<text x="{left + 8}" y="{top + 40}" class="s">no finite value</text>'
     low = min(float(np.nanmin(values[np.isfinite(values)])) for _, _, values in known)
     high = max(float(np.nanmax(values[np.isfinite(values)])) for _, _, values in known)
     first, last = min(steps[0] for _, steps, _ in known), max(runs[at].scalar(tag).steps[-1] for at, _, _ in known)
-    wide, tall = _WIDE - 20, _HIGH - 58
+    wide, tall = width - 20, height - 58
     flat = top + 32 + tall / 2  # where a curve stands that is the same everywhere
     for number, steps, values in known:
         good = np.isfinite(values)
@@ -99,7 +109,7 @@ def _chart(runs, tag, left, top):
         else:
             out.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
     out.append(
-        f'<text x="{left + 8}" y="{top + _HIGH - 8}" class="s">{low:.4g} to {high:.4g}, step {first:,.0f} to '
+        f'<text x="{left + 8}" y="{top + height - 8}" class="s">{low:.4g} to {high:.4g}, step {first:,.0f} to '
         f"{last:,.0f}</text>"
     )
     return "".join(out)

@@ -2,7 +2,7 @@
 
 from msnb.notebook import cell_names, cell_views
 
-from . import anew
+from . import anew, live
 from .api import diff, view
 from .view import GraphView
 
@@ -12,3 +12,4 @@ cell_names.install()
 cell_views.install()
 if cell_names.shell() is not None:
     anew.install()
+    live.install()

@@ -129,13 +129,13 @@ def _called(value):
     return names
 
 
-def twin(net: Any, file: str, made: dict[str, Any], names: set[str]) -> Any:
+def twin(net: Any, files: set[str], made: dict[str, Any], names: set[str]) -> Any:
     """A Cell like `net`, whose classes are those of the new text: it shares the Parameters, but Cells whose
     constructor is among `names` are made anew; None for a network that the text does not define.
 
     Args:
         net (Union[Cell, Callable]): The network that is there, which stays as it is.
-        file (str): The file of the cell that `made` is the new text of.
+        files (set[str]): The files of the cell that `made` is the new text of, one for each text that has run.
         made (dict): Its definitions, by name.
         names (set[str]): The classes that make otherwise than before, see `changed`.
 
@@ -146,7 +146,7 @@ def twin(net: Any, file: str, made: dict[str, Any], names: set[str]) -> Any:
         fn = getattr(net, "fn", net)
         return made.get(getattr(fn, "__name__", None))
     fresh = []
-    found = _twin(net, file, made, names, {}, fresh)
+    found = _twin(net, files, made, names, {}, fresh)
     if fresh and fresh[0] is not net and any(isinstance(cell, Optimizer) for _, cell in net.cells_and_names()):
         raise CannotFollow(
             f"{type(fresh[0]).__name__} has other Parameters than the optimizer knows; run the cell to follow it."
@@ -154,11 +154,11 @@ def twin(net: Any, file: str, made: dict[str, Any], names: set[str]) -> Any:
     return found
 
 
-def _twin(net, file, made, names, known, fresh):
+def _twin(net, files, made, names, known, fresh):
     if id(net) in known:
         return known[id(net)]
     kind = type(net)
-    if getattr(getattr(kind.construct, "__code__", None), "co_filename", None) == file:
+    if getattr(getattr(kind.construct, "__code__", None), "co_filename", None) in files:
         kind = made.get(kind.__name__, kind)
         if kind.__name__ in names:
             fresh.append(net)
@@ -167,7 +167,7 @@ def _twin(net, file, made, names, known, fresh):
     found = known[id(net)] = object.__new__(kind)
     values = dict(net.__dict__)
     cells = collections.OrderedDict(
-        (name, cell and _twin(cell, file, made, names, known, fresh)) for name, cell in net._cells.items()
+        (name, cell and _twin(cell, files, made, names, known, fresh)) for name, cell in net._cells.items()
     )
     values.update({name: cell for name, cell in cells.items() if name in values}, _cells=cells, _programs=None)
     found.__dict__.update(values)

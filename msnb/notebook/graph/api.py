@@ -105,7 +105,8 @@ def of_program(program: Any, name: str | None, stages: Any = None, height: int =
 def show_before(error: BaseException, net: Any, args: Any, kwargs: Any, height: int = HEIGHT) -> None:
     """Show, in a notebook, the part of a network that was traced before `error`, with what failed marked. The view
     follows the cell while that is mended."""
-    graph = graph_before(error, name_of(net)) if cell_names.shell() is not None else None
+    said = live.sentence_of(error, net, args) if cell_names.shell() is not None else None
+    graph = graph_before(error, name_of(net), said) if said is not None else None
     if graph is not None:
         from IPython.display import display
 
@@ -153,7 +154,7 @@ def diff(
     for one, is_file in zip(both, files, strict=True):
         with evaluating(one) if any(files) else contextlib.nullcontext():
             graphs.append(graph_in(one) if is_file else graph(one, *inputs))
-    return GraphView(dict(zip(names, graphs, strict=True)), height=height)
+    return GraphView(dict(zip(names, graphs, strict=True)), height=height, is_difference=True)
 
 
 def _values(source):

@@ -3,11 +3,15 @@
 Of the text only imports and definitions of functions and classes are executed, with decorators and default values, in
 a copy of the session's names; nothing is called but the network's own `construct`, on tracers, and a constructor that
 has changed (`anew.py`). A view that cannot follow says why, above the last version that worked.
+
+Once a cell has run, a view shows what the name that it was made of leads to now (`after_cell`).
 """
 
 import ast
 import builtins
 import collections
+import contextlib
+import io
 import linecache
 import time
 import weakref
@@ -21,11 +25,14 @@ from msnb.core.tensor import Tensor, box
 from msnb.ir import source
 from msnb.ir.api import name_of
 from msnb.ir.stages import Stages
+from msnb.ir.unfinished import graph_before
+from msnb.nn import _failing
+from msnb.nn.cell import Cell
+from msnb.notebook import bindings, cell_names
 from msnb.notebook.graph import anew
 from msnb.notebook.rewrite import Imports, begins, generation
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.nn.cell import Cell
     from msnb.notebook.graph.view import GraphView
 
 _MOST = 12  # views that are followed; the oldest are let go
@@ -43,17 +50,66 @@ class Followed:
         net (Union[Cell, Callable]): What it is the graph of.
         args (tuple): Inputs; of Tensors only shape and dtype are kept.
         kwargs (dict): Inputs by name.
+
+    Attributes:
+        path (tuple): The steps from a name of the session to the network, None where there was no such name.
+        cell (str): The id of the notebook cell that shows the view, None where the front end tells none.
+        files (set): The files that the network is written in.
+        outdated (str): What a reader has to know while the network is older than its cells; "" while it is not.
     """
 
     def __init__(
         self, view: "GraphView", net: "Cell | Callable[..., Any]", args: tuple[Any, ...], kwargs: dict[Any, Any]
     ) -> None:
+        shell = cell_names.shell()
+        space, text = getattr(shell, "user_ns", {}), _running_text(shell)
         self.view = weakref.ref(view)
-        self.net = weakref.ref(net)
+        self.cell = cell_names.running_cell()
+        self.path = bindings.find_path(net, space, text)
+        # Nothing else may hold a network that has no name.
+        self.net = weakref.ref(net) if self.path else lambda: net
+        self._arg_paths = {
+            key: bindings.find_path(value, space, text)
+            for key, value in (*enumerate(args), *kwargs.items())
+            if type(value) is Tensor
+        }
         self.args = tuple(map(_outline, args))
         self.kwargs = {name: _outline(value) for name, value in kwargs.items()}
         self.slow = False
-        self.files = {node.source[0] for node in view.graph.all_nodes() if getattr(node, "source", None)}
+        self.outdated = ""
+        self.files = set()
+        self.find_files()
+
+    def find_files(self) -> None:
+        """Take the files from the graph on screen, and from the Cells, which an unfinished graph lacks."""
+        net = self.net()
+        cells = [cell for _, cell in net.cells_and_names()] if isinstance(net, Cell) else []
+        functions = [*(type(cell).construct for cell in cells), getattr(net, "fn", net)]
+        codes = filter(None, (getattr(function, "__code__", None) for function in functions))
+        self.files = {node.source[0] for node in self.view().graph.all_nodes() if getattr(node, "source", None)}
+        self.files.update(code.co_filename for code in codes)
+
+    def is_open(self) -> bool:
+        """The view is there, and has not been taken away."""
+        view = self.view()
+        return view is not None and not view.is_closed
+
+    def inputs_now(self, space: dict[str, Any]) -> tuple[tuple[Any, ...], dict[Any, Any]]:
+        """The inputs, of which a Tensor with a name is the one that the name leads to now."""
+
+        def now(key, outline):
+            path = self._arg_paths.get(key)
+            value = bindings.follow_path(path, space) if path else None
+            return _outline(value) if type(value) is Tensor else outline
+
+        args = tuple(now(index, outline) for index, outline in enumerate(self.args))
+        return args, {name: now(name, outline) for name, outline in self.kwargs.items()}
+
+
+def _running_text(shell):
+    """The text of the notebook cell that is running."""
+    texts = getattr(getattr(shell, "history_manager", None), "input_hist_raw", None)
+    return texts[-1] if texts else ""
 
 
 def _outline(value):
@@ -80,7 +136,9 @@ def update(file: str, text: str, space: dict[Any, Any]) -> tuple[Any, ...]:
     Returns:
         tuple, the number of views that changed, and a sentence about what could not be followed or None.
     """
-    found = [f for f in _followed if file in f.files and not f.slow and f.view() is not None and f.net() is not None]
+    cell = cell_names.cell_of(file)
+    files = {file, *cell_names.files_of(cell)}
+    found = [f for f in _followed if f.is_open() and not f.slow and f.files & files and f.net() is not None]
     if not found:
         return 0, None
     try:
@@ -89,28 +147,126 @@ def update(file: str, text: str, space: dict[Any, Any]) -> tuple[Any, ...]:
         return _standing(found, f"line {error.lineno}: {error.msg}")
     except Exception as error:
         return _standing(found, f"{type(error).__name__}: {error}")
-    names = anew.changed(made, space)
     shown, said = 0, None
     for followed in found:
-        started, view, name = time.thread_time(), followed.view(), name_of(followed.net())
+        started, name = time.thread_time(), name_of(followed.net())
         try:
-            net = anew.twin(followed.net(), file, made, names)
+            net = followed.net()
+            # A network that is older than the cell was made by classes of its own.
+            names = anew.changed(made, {**space, **_classes_of(net, files)} if followed.outdated else space)
+            net = anew.twin(net, files, made, names)
             if net is None:
                 continue
-            program = compile.program_of(net, *followed.args, **followed.kwargs)
-            stages = Stages(program, name)
-            graph = stages.whole
+            _show(followed, net, followed.args, followed.kwargs)
         except Exception as error:
-            _, said = _standing([followed], _sentence(error))
+            said = _show_failure(followed, net, followed.args, error)
             continue
-        view.update(graph, stages.main, stages.__getitem__, stages.offered, stages.wait, program.params)
         shown += 1
-        seconds = time.thread_time() - started  # what a busy machine adds is not the network
-        followed.slow = seconds > _PATIENCE
-        if followed.slow:
-            said = f"{name} takes {seconds:.1f} s to trace; from now on its graph follows when the cell is run."
-            view.note(said, stale=False)
+        said = _pause_where_slow(followed, name, started) or said
+        if followed.outdated:
+            followed.view().note(followed.outdated, stale=False)
     return shown, said
+
+
+def after_cell(result: Any) -> None:
+    """Show, in every view whose name leads to another network since a cell has run, that network.
+
+    A view stays as it is, and says so, where its network is older than the text of its cell, or where the name was
+    taken by another cell.
+    """
+    shell, cell = cell_names.shell(), getattr(getattr(result, "info", None), "cell_id", None)
+    space = shell.user_ns
+    for gone in [f for f in _followed if f.view() is None]:
+        _followed.remove(gone)  # with a network that had no name
+    for followed in [f for f in _followed if f.is_open()]:
+        try:
+            _renew(followed, space, cell)
+        except Exception as error:  # a view never stands between a reader and their next cell
+            followed.view().note(f"{type(error).__name__}: {error}")
+    bindings.record(space, cell)
+
+
+def _renew(followed, space, cell):
+    path, view = followed.path, followed.view()
+    now = bindings.follow_path(path, space) if path else followed.net()
+    label = _label_of(cell)
+    if now is followed.net() and now is not None:
+        files = cell_names.files_of(cell)
+        if cell != followed.cell and files and files[-1] not in followed.files and followed.files & set(files):
+            followed.outdated = f"{label} was run: {_what_to_run(followed, cell)} to see the new net."
+            view.note(followed.outdated, stale=False)
+        return
+    name = bindings.show_path(path)
+    if not callable(now):
+        view.note(f"{name} is no network any more: run this cell again.")
+    elif bindings.last_cell(path[0]) not in (cell, None) and cell is not None:
+        if cell != followed.cell:
+            view.note(f"{name} was made anew in {label}: run this cell to see the new net.", stale=False)
+    elif followed.slow:
+        view.note(f"{label} was run: run this cell to see the new net.")
+    else:
+        _show_anew(followed, now, space)
+
+
+def _what_to_run(followed, cell):
+    """The order that makes a view new after `cell` has run."""
+    path = followed.path
+    maker = bindings.last_cell(path[0]) if path else None
+    if maker in (None, cell, followed.cell):
+        return "run this cell"
+    return f"run {_label_of(maker)}, which makes {bindings.show_path(path)},"
+
+
+def _label_of(cell):
+    return next(filter(None, map(cell_names.label, reversed(cell_names.files_of(cell)))), "a cell")
+
+
+def _show_anew(followed, net, space):
+    """Show the network that the name of a view leads to now."""
+    args, kwargs = followed.inputs_now(space)
+    started, before = time.thread_time(), (followed.args, followed.kwargs)
+    followed.net, followed.outdated = weakref.ref(net), ""
+    with contextlib.redirect_stdout(io.StringIO()):  # the cell that has run prints no more
+        try:
+            _show(followed, net, args, kwargs)
+            followed.args, followed.kwargs = args, kwargs
+        except Exception as error:
+            try:
+                _show(followed, net, *before)  # the name of an input stands for something else by now
+            except Exception:
+                _show_failure(followed, net, args, error)
+    followed.find_files()
+    _pause_where_slow(followed, name_of(net), started)
+    followed.view().show_again()
+
+
+def _show(followed, net, args, kwargs):
+    program = compile.program_of(net, *args, **kwargs)
+    stages = Stages(program, name_of(net))
+    followed.view().update(stages.whole, stages.main, stages.__getitem__, stages.offered, stages.wait, program.params)
+
+
+def _pause_where_slow(followed, name, started):
+    """Stop following a network whose tracing took too long; returns what the view says then."""
+    seconds = time.thread_time() - started  # what a busy machine adds is not the network
+    followed.slow = seconds > _PATIENCE
+    if not followed.slow:
+        return None
+    said = f"{name} takes {seconds:.1f} s to trace; from now on its graph follows when the cell is run."
+    followed.view().note(said, stale=False)
+    return said
+
+
+def _show_failure(followed, net, args, error):
+    """Show how far a network is that fails to trace, with what failed marked; a mistake of Python's, as half a name
+    is one, leaves the last version on screen. Returns the sentence."""
+    said, trace = sentence_of(error, net, args), unfinished.of(error)
+    graph = graph_before(error, name_of(net), said) if trace is not None and trace.operator is not None else None
+    if graph is None:
+        followed.view().note(said)
+    else:
+        followed.view().update(graph)
+    return said
 
 
 def _standing(followed, why):
@@ -120,11 +276,22 @@ def _standing(followed, why):
     return 0, why
 
 
-def _sentence(error):
-    """What a person reads of an error, with its line of the typed text where it came up in one."""
-    said, trace = str(error).partition("\n")[0] or type(error).__name__, unfinished.of(error)
+def sentence_of(error: Exception, net: Any, args: tuple[Any, ...]) -> str:
+    """What a person reads of an error that tracing `net` has ended with: with the layer where it came up, and with its
+    line of the typed text where it has one."""
+    trace = unfinished.of(error)
+    if isinstance(net, Cell) and trace is not None:
+        _failing.tell(net, args, error)
+    said = _failing.sentence(error)
     at = trace.source if trace is not None else None
-    return f"line {at[1]}: {said}" if at is not None and at[0] in _texts else said
+    return f"line {at[1]}: {said}" if at is not None and (at[0] in _texts or cell_names.label(at[0])) else said
+
+
+def _classes_of(net, files):
+    """{name: class} of the Cells in a network that are written in `files`."""
+    kinds = {type(cell) for _, cell in net.cells_and_names()} if isinstance(net, Cell) else ()
+    codes = {kind: getattr(kind.construct, "__code__", None) for kind in kinds}
+    return {kind.__name__: kind for kind, code in codes.items() if code is not None and code.co_filename in files}
 
 
 def _definitions(file, text, space):
@@ -153,3 +320,16 @@ def _label(file):
 def original(file: str) -> str:
     """The file of the cell that a file of typed text stands for."""
     return _texts.get(file, file)
+
+
+def install() -> None:
+    """Follow names from now on; calling it again changes nothing."""
+    running = cell_names.shell()
+    if running is not None and after_cell not in running.events.callbacks.get("post_run_cell", ()):
+        running.events.register("post_run_cell", after_cell)
+
+
+def uninstall(running: Any) -> None:
+    """Undo `install` for a shell."""
+    if after_cell in running.events.callbacks.get("post_run_cell", ()):
+        running.events.unregister("post_run_cell", after_cell)

@@ -12,7 +12,7 @@ from msnb.ir.compare import compare
 from msnb.ir.hierarchy import Hierarchy
 from msnb.ir.overlay import carried, checked, packed
 from msnb.ir.payload import difference, gzipped, listings, pack, stage
-from msnb.ir.picture import to_svg
+from msnb.ir.picture import Pictures
 from msnb.ir.table import of_cells, of_nodes
 from msnb.notebook import cell_names, cell_views, page
 from msnb.notebook.graph.making import Making
@@ -42,6 +42,8 @@ class GraphView(Renewed):
         offered (tuple[str]): stages that `make` can make. Default: ().
         wait (Callable): says how long that takes, see `Making`. Default: None, all are made at once.
         weights (Iterable[Parameter]): the Parameters, whose values a reader may ask for. Default: (), no values.
+        is_difference (bool): whether the first two graphs are two networks, drawn to show how they differ. Default:
+            False, they are stages of one.
     """
 
     def __init__(
@@ -54,14 +56,18 @@ class GraphView(Renewed):
         offered: tuple[str, ...] = (),
         wait: Callable[[str], float | None] | None = None,
         weights: "Iterable[Parameter]" = (),
+        is_difference: bool = False,
     ) -> None:
         super().__init__()
+        self._is_difference = is_difference
+        self._compared = (), None  # the graphs, and how they differ
         self.height = checked_height("view", height)
         self.graphs: dict[str, FuncGraph] = graphs if isinstance(graphs, dict) else {"traced": graphs}
         if not self.graphs:
             raise ValueError("For 'view', 'stages' should name at least one stage, but is empty.")
         self._columns = {}  # (stage, key) -> column
         self._measured = {}  # the same -> (the graph that it was given for, column)
+        self.is_closed: bool = False
         self._payload = self._saved = None
         self._trees = {}
         for key, column in (columns or {}).items():
@@ -81,8 +87,14 @@ class GraphView(Renewed):
     @property
     def comparison(self) -> Any:
         """How the first two graphs differ, None where there is only one."""
-        several = list(self.graphs.values())
-        return compare(*several[:2]) if len(several) > 1 else None
+        pair = tuple(self.graphs.values())[:2]
+        if len(pair) < 2:
+            return None
+        graphs, found = self._compared
+        if found is None or any(one is not other for one, other in zip(graphs, pair, strict=True)):
+            found = compare(*pair)
+            self._compared = pair, found
+        return found
 
     def __repr__(self) -> str:
         return f"GraphView({self._title()})"
@@ -188,9 +200,16 @@ class GraphView(Renewed):
         """The scope tree of a graph, which every form of the view is made from."""
         graph, tree = self._trees.get(name, (None, None))
         if graph is not self.graphs[name]:
-            tree = Hierarchy(self.graphs[name])
+            tree = Hierarchy(self.graphs[name], states=self._states().get(name))
             self._trees[name] = self.graphs[name], tree
         return tree
+
+    def _states(self):
+        """{name: per node how it differs from the other} of two networks that are compared."""
+        if not self._is_difference:
+            return {}
+        comparison = self.comparison
+        return dict(zip(self.graphs, (comparison.first, comparison.second), strict=False))
 
     def _pack(self, folded):
         graphs = list(self.graphs.values())
@@ -231,6 +250,7 @@ class GraphView(Renewed):
         }
 
     def _begin(self, widget):
+        self.is_closed = False
         widget.observe(self._wanted, "wanted")
         widget.on_msg(self._asked)
 
@@ -322,6 +342,7 @@ class GraphView(Renewed):
         if widget is not None:
             self._colour = widget.colour
         super().close()
+        self.is_closed = True
         self._making.give_up()
         self._payload = self._saved = None
         self._trees = {}
@@ -336,11 +357,20 @@ class GraphView(Renewed):
         """The graph in the dot language."""
         return dot(self.graph)
 
-    def svg(self, boxes: int = 60) -> str:
-        """The graph as a still picture, see `msnb.ir.svg`; coloured by a column where the view is."""
-        return to_svg(
-            self.graph, boxes=boxes, column=self.columns.get(self.colour), tree=self._tree(next(iter(self.graphs)))
+    def svg(self, boxes: int | None = None) -> str:
+        """The graph as a still picture, see `msnb.ir.svg`; coloured by a column where the view is. Two networks that
+        are compared stand beside each other, coloured by what differs.
+
+        Args:
+            boxes (int): how many boxes to open scopes for. Default: None, as many as can be read.
+        """
+        names = list(self.graphs)[: 2 if self._is_difference else 1]
+        pictures = Pictures(
+            [self._tree(name) for name in names],
+            headings=names if self._is_difference else None,
+            column=self.columns.get(self.colour),
         )
+        return pictures.readable() if boxes is None else pictures.document(boxes)
 
     def rows(self, by: str | None = None) -> list[dict[str, Any]]:
         """The (first) graph as plain rows, see `table`.

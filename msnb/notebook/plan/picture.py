@@ -1,12 +1,15 @@
 """Plans as a still picture, for pages where no script runs."""
 
+import textwrap
 from html import escape
 from typing import Any
 
 from msnb.insight.middle import middle
 from msnb.notebook.html import size
 
-_WIDTH, _ROW = 860, 24
+_WIDTH, _ROW = 900, 24
+_STEP, _SENT, _KEPT = 190, 530, 560  # where the columns stand: the second is set to its right end
+_LETTER = 6.3  # pixels of a small letter, at most
 _STYLE = (
     "text{font:12px system-ui,'Segoe UI',Roboto,sans-serif;fill:#24303b}.s{fill:#5f6b76;font-size:11px}"
     ".b{font-weight:600}.e{text-anchor:end}.bg{fill:#fff;stroke:#d5dbe1}.c{fill:#0072b2}.m{fill:#009e73}.no{fill:#d55e00}"
@@ -35,22 +38,28 @@ def to_svg(told: dict[str, Any]) -> str:
     longest = max((one["seconds"] for one in plans), default=0) or 1
     most = max([told["memory"], *(one["memory"] for one in plans)]) or 1
     out = [f'<text x="16" y="26" class="b">{escape(middle(headline(told), 110))}</text>']
-    heads = ((16, "strategy", ""), (190, "step", ""), (480, "sent", " e"), (520, "memory", ""))
+    heads = ((16, "strategy", ""), (_STEP, "step", ""), (_SENT, "sent", " e"), (_KEPT, "memory", ""))
     out += [f'<text x="{x}" y="50" class="s{end}">{words}</text>' for x, words, end in heads]
     for number, one in enumerate(plans):
         y = 70 + number * _ROW
-        time, kept = 130 * one["seconds"] / longest, 180 * one["memory"] / most
+        said, sent = f"{1e3 * one['seconds']:,.2f} ms{_idle(one)}", size(round(one["bytes"]))
+        room = _SENT - _STEP - _LETTER * (len(said) + len(sent)) - 24
+        time, kept = min(130, room) * one["seconds"] / longest, 180 * one["memory"] / most
         fits = "m" if one["fits"] else "no"
         words = size(round(one["memory"])) + ("" if one["fits"] else ", too much")
         out.append(
             f'<text x="16" y="{y}">{escape(middle(one["name"], 24))}</text>'
-            f'<rect x="190" y="{y - 10}" width="{time:.1f}" height="12" class="c"/>'
-            f'<text x="{196 + time:.1f}" y="{y}" class="s">{1e3 * one["seconds"]:,.2f} ms{_idle(one)}</text>'
-            f'<text x="480" y="{y}" class="s e">{size(round(one["bytes"]))}</text>'
-            f'<rect x="520" y="{y - 10}" width="{kept:.1f}" height="12" class="{fits}"/>'
-            f'<text x="{526 + kept:.1f}" y="{y}" class="s">{words}</text>'
+            f'<rect x="{_STEP}" y="{y - 10}" width="{time:.1f}" height="12" class="c"/>'
+            f'<text x="{_STEP + 6 + time:.1f}" y="{y}" class="s">{said}</text>'
+            f'<text x="{_SENT}" y="{y}" class="s e">{sent}</text>'
+            f'<rect x="{_KEPT}" y="{y - 10}" width="{kept:.1f}" height="12" class="{fits}"/>'
+            f'<text x="{_KEPT + 6 + kept:.1f}" y="{y}" class="s">{words}</text>'
         )
     high = 70 + len(plans) * _ROW
+    for note in told.get("notes", ()):
+        for line in textwrap.wrap(note, 130):
+            out.append(f'<text x="16" y="{high}" class="b">{escape(line)}</text>')
+            high += _ROW
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {high}" width="{_WIDTH}" height="{high}" '
         f'role="img" aria-label="{escape(f"Plans: {headline(told)}", quote=True)}"><style>{_STYLE}</style>'

@@ -31,7 +31,7 @@ def of_runs(runs: "Runs", target: str | None = None, goal: str | None = None) ->
         made = of_table(
             table,
             folder=str(runs.folder),
-            states=[run.state for run in each],
+            states=[run.outcome for run in each],
             started=[run.started for run in each],
             seconds=[_seconds(run, now) for run in each],
             marks=[runs.marks.of(name) for name in names],

@@ -28,6 +28,7 @@ export function keysOf(root, more = [], first = KEYS) {
   };
   root.addEventListener("click", (event) => {
     if (event.target.closest("[data-do=keys]")) show(box.hidden);
+    else if (!box.hidden) show(false); // it lies over what was clicked
   });
   root.addEventListener("keydown", (event) => {
     const closes = event.key === "Escape" && !box.hidden;

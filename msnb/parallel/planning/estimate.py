@@ -86,6 +86,16 @@ def operations(problem: Problem, chosen: list[int]) -> float:
     return sum(choice.operations for choice in _selected_choices(problem, chosen))
 
 
+def least_time(problem: Problem, hardware: Hardware) -> float:
+    """Seconds that the products of a program take on one device at its peak: what it has to compute, undivided."""
+    first, seconds = len(problem.graph.inputs), 0.0
+    for node, equation in zip(problem.nodes[first:], problem.graph.equations, strict=False):
+        if is_product(equation) or holds_graph(equation):
+            dtype = str(getattr(equation.outputs[0].aval, "dtype", "float32"))
+            seconds += max(choice.operations for choice in node) / hardware.operations(dtype)
+    return seconds
+
+
 def step_time(
     problem: Problem,
     chosen: list[int],

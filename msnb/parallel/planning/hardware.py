@@ -70,6 +70,15 @@ PRESETS = {
             _DGX.format("H200", "NVLink 900 GB/s both ways together, a ConnectX-7 of 400 Gb/s for each"),
         ),
         _preset(
+            *("b200", 2250, 80, 180, 8000, 900, 50, 8),
+            _DGX.format("B200", "1,440 GB for 8, NVLink 1.8 TB/s both ways together, 400 Gb/s for each"),
+        ),
+        _preset(
+            *("mi300x", 1307, 163.4, 192, 5300, 448, 50, 8),
+            "AMD's data sheet of the Instinct MI300X: dense, 7 Infinity Fabric links of 64 GB/s each way; "
+            "a network card of 400 Gb/s for each is assumed",
+        ),
+        _preset(
             *("ascend910a", 256, 16, 32, 1200, 90, 12.5, 8),
             "Huawei at Hot Chips 31: 256 TFLOP/s, 3 HCCS ports of 240 Gb/s, RoCE; no page of Huawei's was found for "
             "float32 and the memory",
@@ -90,6 +99,10 @@ PRESETS = {
         _preset(
             *("tpu_v5p", 459, 459, 95, 2765, 600, 600, 4),
             _TPU.format("v5p", "links of 4,800 Gb/s"),
+        ),
+        _preset(
+            *("tpu_v6e", 918, 918, 32, 1638, 400, 400, 8),
+            _TPU.format("v6e", "links of 800 GB/s both ways together; 102.4 TB/s of all-reduce for 256 chips"),
         ),
         _preset("laptop", 0.1, 0.1, 16, 20, 10, 0.125, 1, "a guess: four cores of a processor, and Gigabit Ethernet"),
     )

@@ -1,5 +1,6 @@
 """`Plan`: one way to spread a program over devices, with what it means."""
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
@@ -57,6 +58,22 @@ class Plan:
     def bytes(self) -> float:
         """Bytes that each device sends in a step."""
         return sum(one.bytes for one in self.collectives)
+
+    @property
+    def rate(self) -> float:
+        """Tokens or samples a second, by `Plans.unit`; 0 where the step has no batch."""
+        return self._around.items / self.time.step if self.time.step else 0.0
+
+    @property
+    def utilisation(self) -> float:
+        """The model's arithmetic as a share of what all devices could do in the time of a step (MFU)."""
+        devices = math.prod(self.mesh.values())
+        return self._around.ideal / (devices * self.time.step) if self.time.step else 0.0
+
+    @property
+    def device_hours(self) -> float:
+        """Hours of devices that 1,000 steps take."""
+        return 1000 * math.prod(self.mesh.values()) * self.time.step / 3600
 
     def by_kind(self) -> dict[tuple[str, tuple[str, ...]], tuple[int, float]]:
         """(how often, bytes of each device) of each kind of communication along the same axes of the mesh."""
@@ -161,6 +178,9 @@ class Plan:
             "seconds": self.time.step,
             "computing": self.time.computing,
             "sending": self.time.sending,
+            "rate": self.rate,
+            "utilisation": self.utilisation,
+            "device_hours": self.device_hours,
             "operations": self.operations,
             "memory": self.memory,
             "memory_by_kind": self._memory_by_kind(),

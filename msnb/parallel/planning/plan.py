@@ -37,6 +37,10 @@ class Plans(Sequence[Plan]):
             optimizer keeps), "constant" (a Parameter that is only read) and "argument".
         problem (Problem): What was searched.
         refused (list[Refused]): The ways that there are not, each with its reason.
+        notes (list[str]): What a reader has to know of all of them, such as a batch that the devices do not divide.
+        rows (int), items (int), unit (str): Rows of a batch, and what is counted in it: "tokens" where the first
+            argument is a matrix of whole numbers, else "samples", which are its rows; 0 where there is none.
+        ideal (float): Seconds that the products of a step take on one device that reaches its peak.
     """
 
     def __init__(self, program: Any, mesh: dict[str, int], hardware: Hardware, memory: float, told: dict[str, Any]):
@@ -50,6 +54,9 @@ class Plans(Sequence[Plan]):
         self.returned: dict[int, int] = written_outputs(program)
         self.problem: Problem = Problem(flatten_jaxpr(program.jaxpr), machines, self.returned)
         self.tensors: list[tuple[str, str, Any]] = list(tensors_of(program, self.problem))
+        self.rows, self.items, self.unit = rows_of(self.tensors)
+        self.notes: list[str] = notes_on(self.tensors, mesh)
+        self.ideal: float = estimate.least_time(self.problem, hardware)
         self._plans: list[Plan] = []
         self.refused: list[Refused] = []
 
@@ -99,6 +106,8 @@ class Plans(Sequence[Plan]):
             "hardware": self.hardware._asdict() | {"peak": dict(self.hardware.peak)},
             "memory": self.memory,
             "plans": [one.as_dict() for one in self._plans],
+            "notes": list(self.notes),
+            "unit": self.unit,
             "refused": [dict(one._asdict()) for one in self.refused],
         }
 
@@ -107,6 +116,28 @@ class Plans(Sequence[Plan]):
 
     def _repr_html_(self) -> str:
         return html_table(self._plans, self, self.refused)
+
+
+def rows_of(tensors: list[tuple[str, str, Any]]) -> tuple[int, int, str]:
+    """(rows, items, unit) of a batch, see `Plans`."""
+    first = next((value for _, kind, value in tensors if kind == "argument" and value.shape), None)
+    if first is None:
+        return 0, 0, "samples"
+    is_text = len(first.shape) == 2 and first.aval.dtype.kind in "iu"
+    return first.shape[0], math.prod(first.shape) if is_text else first.shape[0], "tokens" if is_text else "samples"
+
+
+def notes_on(tensors: list[tuple[str, str, Any]], mesh: dict[str, int]) -> list[str]:
+    """Sentences about a batch whose rows cannot be shared out evenly."""
+    rows, devices = rows_of(tensors)[0], math.prod(mesh.values())
+    if not rows or rows % devices == 0:
+        return []
+    most = math.gcd(rows, devices)
+    fewer, below = max(n for n in range(1, devices) if rows % n == 0), rows // devices * devices
+    ways = f"a batch of {below} or {below + devices}" if below else f"a batch of {devices}"
+    ways += f", or {fewer} devices" if fewer > 1 else ""
+    share = "each device computes all of it" if most == 1 else f"at most {most} devices get rows of their own"
+    return [f"The batch has {rows:,} rows, which {devices} devices do not divide: {share}. Take {ways}."]
 
 
 @checked
@@ -166,10 +197,11 @@ def plan(
     limit = chosen.memory if memory is None else memory * _GIB
     plans = Plans(program, sizes, chosen, limit, {"efficiency": efficiency, "seconds": seconds})
     with ProgressLine(progress) as said:
-        for way in named_strategies(plans):
+        for way in named_strategies(plans, said):
             said(f"planned: {way[0]}")
             plans.refused.append(way) if isinstance(way, Refused) else plans.add(*way)
         weights = functools.partial(weights_of, hardware=chosen)
+        said("stages of a pipeline, one search for each number")
         for way in pipelines(root, arguments, devices, weights):
             if isinstance(way, Refused):
                 plans.refused.append(way)
@@ -177,7 +209,8 @@ def plan(
             name = f"{way.stages} stages, {way.parts} parts"
             said(f"planned: {name}")
             plans.add(name, way.strategy, way)
-        for one in [one for one in plans if one.fits][:check]:
-            said(f"XLA compiles: {one.name}")
+        asked = [one for one in plans if one.fits][:check]
+        for number, one in enumerate(asked, 1):
+            said(f"XLA check {number} of {len(asked)}: {one.name}")
             plans.check(one)
     return plans

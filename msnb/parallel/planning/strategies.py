@@ -2,13 +2,14 @@
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from msnb.parallel.planning.estimate import communication
 from msnb.parallel.planning.living import peak_bytes
+from msnb.parallel.search.choosing import show_bytes
 from msnb.parallel.search.costs import Layout, MeshCostModel
 from msnb.parallel.search.problem import Problem
 
@@ -81,11 +82,14 @@ def propagate_layouts(problem: Problem, inputs: Mapping[int, Layout]) -> Strateg
     return fixed_problem, chosen
 
 
-def named_strategies(plans: Any) -> Iterator[tuple[str, Strategy] | Refused]:
+def named_strategies(
+    plans: Any, say: Callable[[str], None] = lambda _: None
+) -> Iterator[tuple[str, Strategy] | Refused]:
     """Iterate over the named strategies of a plan, or the reasons why one is not possible.
 
     Args:
         plans (Plans): The plans that they are for.
+        say (Callable): Called with a sentence when a phase begins. Default: nothing is said.
     """
     problem, kinds = plans.problem, [kind for _, kind, _ in plans.tensors]
 
@@ -98,9 +102,11 @@ def named_strategies(plans: Any) -> Iterator[tuple[str, Strategy] | Refused]:
     if "state" in kinds:
         strategies["optimizer sharded"] = propagate_layouts(problem, input_layouts({"argument", "state"}))
     if "parameter" in kinds:
+        say(f"search 1 of 2, full sharding, up to {plans.seconds:,.0f} s")
         fixed_problem = problem.fix_inputs(input_layouts({"argument", "state", "parameter"}))
         strategies["fully sharded"] = fixed_problem, plans.search(fixed_problem, None, work=1 / (1 + _BYTE_PRICES[0]))
     yield from strategies.items()
+    say(f"search 2 of 2, the fastest within the memory, up to {plans.seconds:,.0f} s")
     try:
         strategy, failed = search_strategy(plans, list(strategies.values()))
     except RuntimeError as error:
@@ -146,8 +152,9 @@ def search_strategy(plans: Any, others: Sequence[Strategy]) -> tuple[Strategy, s
     ]
     if not fit:
         raise failed or RuntimeError(
-            f"No way was found to spread the program over the devices that keeps no more than {memory:,.0f} bytes: the "
-            f"least that was found keeps {min(peak_bytes(problem, solution) for solution in candidates):,.0f}."
+            f"No way was found to spread the program over the devices that keeps no more than {show_bytes(memory)}: "
+            f"the least that was found keeps "
+            f"{show_bytes(min(peak_bytes(problem, solution) for solution in candidates))}."
         )
     fastest = min(fit, key=lambda solution: plans.duration(problem, solution).step)
     return (problem, fastest), "" if failed is None else str(failed)

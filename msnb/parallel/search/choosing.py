@@ -58,10 +58,18 @@ def dynamic_programming(
     min_bytes = sum(min(c.stored_bytes for c in problem.nodes[n]) for n in problem.peak_nodes)
     if min_bytes > memory:
         raise RuntimeError(
-            f"No way was found to spread the program over the devices: each would have to keep {min_bytes:,.0f} bytes, "
-            f"but has memory for {memory:,.0f}."
+            f"No way was found to spread the program over the devices: each would have to keep "
+            f"{show_bytes(min_bytes)}, but has {show_bytes(memory)}."
         )
     return solve_within_memory(problem, memory, search.cheapest, deadline)
+
+
+def show_bytes(octets: float) -> str:
+    """A number of bytes in GiB, or in the unit that suits it where it is less."""
+    for unit, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if octets >= factor:
+            return f"{octets / factor:,.1f} {unit}"
+    return f"{octets:,.0f} B"
 
 
 def solve_within_memory(

@@ -302,6 +302,7 @@ export class App {
       state = this.root.querySelector(".state");
     state.textContent = words;
     state.classList.toggle("live", live > 0);
+    state.classList.toggle("bad", this.runs.length === 1 && words.includes(",")); // as in "finished, loss is NaN"
     this.root.querySelector(".problems").innerHTML = this.runs
       .flatMap(({ name, problems }) => problems.map((text) => `<p>${escape(`${name}: ${text}`)}</p>`))
       .slice(0, 5)

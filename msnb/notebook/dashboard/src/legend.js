@@ -44,7 +44,8 @@ export class Legend {
     const focused = document.activeElement?.closest?.(".runs button")?.dataset.run;
     box.innerHTML = app.runs
       .map(({ id, name, state }, i) => {
-        const told = state === "finished" ? "" : ` <span class="soft">${escape(state)}</span>`;
+        const told =
+          state === "finished" ? "" : ` <span class="${state.includes(",") ? "bad" : "soft"}">${escape(state)}</span>`;
         return (
           `<button type="button" data-run="${escape(id)}" ` +
           `title="show or hide this run; a double click shows it alone, or all again">` +

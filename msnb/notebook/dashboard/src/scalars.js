@@ -108,6 +108,7 @@ export class Scalars {
         this.cards.delete(key);
         app.gone(card);
       }
+    this.box.classList.toggle("one", kept.size === 1);
     this.box.replaceChildren(made);
     if (this.box.contains(focused)) focused.focus({ preventScroll: true }); // what is moved loses it
     this.panel.querySelector(".count").textContent = counted(app, tags.length, all.length, "chart");

@@ -13,6 +13,14 @@ import { element, known, show } from "./small.js";
 import { table } from "./table.js";
 import { tensors } from "./tensors.js";
 
+// what the keys do outside of the tables
+const KEYS = [
+  ["← → on a tab", "Layers, Table, Graph, Tensors"],
+  ["← → on the slider", "step by step"],
+  ["? in the graph", "the keys of the graph"],
+  ["Escape", "close this"],
+];
+
 export class App {
   constructor(el, host) {
     this.el = el;
@@ -117,7 +125,7 @@ export class App {
     const find = (selector) => this.root.querySelector(selector),
       signal = { signal: this.cleanup.signal };
     find(".time").classList.toggle("one", data.steps.length < 2); // nothing to play, nowhere to go
-    keysOf(this.root);
+    keysOf(this.root, KEYS);
     this.main = find(".main");
     this.side = find(".side");
     this.slider = find(".time input");

@@ -17,9 +17,15 @@ export function details(app) {
     low = data.at(row, "min", app.step),
     high = data.at(row, "max", app.step),
     top = app.side.scrollTop;
+  // an operator that was chosen in the graph has a name of its own
+  const maker =
+    app.made?.row === app.row
+      ? `<div class="soft maker"><b>${escape(app.made.by)}</b> makes the gradient of</div>`
+      : "";
   app.side.innerHTML =
-    `<button style="float:right" data-do="close" aria-label="close">×</button><h3>` +
-    `${escape(row.name)}</h3>
+    `<button style="float:right" data-do="close" aria-label="close">×</button>` +
+    `${maker}` +
+    `<h3>${escape(row.name)}</h3>
     <div class="soft">${KIND[row.kind][1]}, ${escape(row.dtype)} [${row.shape.join(", ")}]<br>` +
     `${escape([row.cell, row.op].filter(Boolean).join(" · "))} ${
       row.line ? `<button class="link" data-line="1">${escape(row.line)}</button>` : ""

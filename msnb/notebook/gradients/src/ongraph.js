@@ -31,13 +31,13 @@ export async function onGraph(app) {
       colour: "kind",
       panel: false,
       onSelect: (id) => {
-        const at = data.rows.findIndex(
-          (r) =>
-            r.kind === (data.rows.some((o) => o.kind === "gradient") ? "gradient" : "parameter") &&
-            (r.node === id || r.maker === id),
-        );
+        const kind = data.rows.some((o) => o.kind === "gradient") ? "gradient" : "parameter",
+          rowOf = (end) => data.rows.findIndex((r) => r.kind === kind && r[end] === id),
+          own = rowOf("node"),
+          at = own >= 0 ? own : rowOf("maker");
         if (at >= 0) {
           app.row = at;
+          app.made = own >= 0 ? null : { row: at, by: nameOf(app.graph.app.stage, id) };
           details(app);
         }
       },
@@ -50,6 +50,12 @@ export async function onGraph(app) {
   } finally {
     app.opening = false;
   }
+}
+
+// an operator, with the Cell that its box is called by
+function nameOf(stage, id) {
+  const [op, title] = [stage.op(id), stage.title(id)];
+  return op === title ? op : `${op} of ${title}`;
 }
 
 function column(app) {

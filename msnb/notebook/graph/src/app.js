@@ -15,7 +15,7 @@ import { Source } from "./source.js";
 import { Taking } from "./taking.js";
 import { Weights } from "./weights.js";
 import { became } from "./became.js";
-import { between, differencePanel } from "./difference.js";
+import { between, differencePanel, firstDifferent } from "./difference.js";
 import { nodePanel, scopePanel, argumentPanel, graphPanel } from "./panel.js";
 
 const NARROW = 640, // pixels
@@ -132,13 +132,13 @@ export class App {
     const stages = this.choice.stages(),
       [first, second] = stages;
     const kept = this.panes.length ? this.keep().panes : this.host.kept?.panes || [];
-    if (this.panes.length) {
-      const { stage: old, selected } = this.panes[0];
-      this.host.set("selected", became(this.data, old, selected, first));
-    }
+    const { stage: old, selected } = this.panes[0] || {};
     for (const p of this.panes) p.destroy();
     this.source.close();
     this.panes = [];
+    this.active = null;
+    // who hears of it looks for a pane, and finds none that still shows the graph before
+    if (old) this.host.set("selected", became(this.data, old, selected, first));
     this.colouring.forget();
     this.diff = second ? between(this.data, first, second) : null;
     const chosen = second && !this.wasDouble && this.diff ? "difference" : "";
@@ -155,7 +155,7 @@ export class App {
     if (this.source.shown) this.source.open();
     this.body.append(this.panel);
     const id = this.host.get("selected");
-    if (id >= 0 && id < first.n) {
+    if (id >= 0 && id < first.ends) {
       this.active.select(id, { quiet: true, show: !this.active.kept });
       this.mark(id);
     } else if (first.problem) this.active.select(first.problem.id, { quiet: true, show: true });
@@ -228,6 +228,8 @@ export class App {
       onFind: () => this.finder.input.focus(),
       onHelp: () => showKeys(this.body, () => this.pane.svg.focus()),
       soft: () => this.finder.soft,
+      // stages of one program are no two networks
+      differs: (stage) => (this.data.offered?.length ? -1 : firstDifferent(stage, this.diff?.get(stage))),
     };
   }
   activate(pane) {

@@ -1,7 +1,8 @@
 // Where a pane looks: a point of its scene is drawn at k * point + (x, y), in a pane of w by h pixels.
 import { READABLE } from "./layout.js";
 
-const RIM = 10; // pixels
+const RIM = 10, // pixels
+  LEGIBLE = 0.3; // the scale from which on the name of a box is guessed at
 
 // Where a graph of some size begins in a room, as near to `wish` as there is no white that the graph could fill.
 const filled = (wish, size, room) =>
@@ -84,6 +85,10 @@ export class Camera {
         high = room - 24 - from - size;
       return low > 0 ? low : high < 0 ? Math.max(high, low) : 0;
     };
+    if (this.k < LEGIBLE) {
+      this.centre(id); // a box of some pixels is seen by nobody
+      return;
+    }
     const dx = by(b.x * this.k + this.x, b.w * this.k, this.w - this.app.covered()),
       dy = by(b.y * this.k + this.y, Math.min(b.h, 60) * this.k, this.h);
     if (dx || dy) this.pan(dx, dy);

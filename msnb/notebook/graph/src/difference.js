@@ -1,5 +1,6 @@
 // Two stages beside each other: which nodes are the same, and what became of one in the other.
 import { escape } from "../../src/escape.js";
+import { LANE } from "./payload.js";
 
 // Map(stage -> its side of the difference), null where Python has not compared the two
 export function between(data, first, second) {
@@ -13,6 +14,15 @@ export function between(data, first, second) {
     [first, { ...side(0), second: turned }],
     [second, { ...side(1), second: !turned }],
   ]);
+}
+
+// The outermost box of nothing but what differs, around the first node that does; -1 where all is the same.
+export function firstDifferent(stage, side) {
+  const differs = (id) => side.state(id) !== "same" && side.state(id) !== "fused";
+  let first = 0;
+  while (side && first < stage.n && !differs(first)) first++;
+  if (!side || first === stage.n) return -1;
+  return stage.chain(first).find((s) => s.kind !== LANE && [...stage.below(s)].every(differs))?.id ?? first;
 }
 
 // what the panel says about a node of `stage`, whose side of the difference is given

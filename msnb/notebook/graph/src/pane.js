@@ -78,11 +78,18 @@ export class Pane extends Camera {
 
   // opened as far as all of it is seen and read
   begin() {
+    const id = this.restored ? -1 : (this.app.differs?.(this.stage) ?? -1);
     if (!this.restored) {
       this.layout.openInto(this.w - 24, this.h - 16);
+      if (id >= 0) {
+        this.layout.reveal(id);
+        this.layout.now();
+      }
       this.build();
     }
     this.home();
+    const box = id >= 0 ? this.place(id) : null;
+    if (box && !this.inSight(box)) this.centre(id);
   }
   moved(all = false) {
     if (all) this.drawn = null;
@@ -220,7 +227,7 @@ export class Pane extends Camera {
   // open so many levels of scopes; what is looked at stays where it is
   async setLevel(level) {
     const { stage, layout } = this,
-      anchor = this.inFocus();
+      anchor = this.selected >= 0 ? this.inFocus() : null; // else it starts where its heads are read
     if (level === Infinity) layout.setAll(true);
     else layout.setLevel(level);
     const turn = (this.turn = (this.turn || 0) + 1);
@@ -237,7 +244,7 @@ export class Pane extends Camera {
       this.x = anchor.x - (now.x + now.w / 2) * this.k;
       this.y = anchor.y - now.y * this.k;
       if (!this.scene.boxes.some((b) => !b.open && this.inSight(b))) this.centre(first(stage, layout, now.id));
-    }
+    } else if (!this.scene.boxes.some((b) => this.inSight(b))) this.centre(this.scene.boxes[0]?.id ?? -1);
     this.app.say(
       level === Infinity ? "every scope is open" : level ? `open to level ${level}` : "every scope is closed",
     );

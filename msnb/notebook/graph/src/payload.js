@@ -343,6 +343,10 @@ export class Stage {
       }
   }
 
+  // ids there are
+  get ends() {
+    return this.firstArgument + this.args.length;
+  }
   isArgument(id) {
     return id >= this.firstArgument;
   }

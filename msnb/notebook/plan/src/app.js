@@ -24,6 +24,9 @@ export function bytes(n) {
 }
 export const lasting = (s) =>
   s >= 1 ? `${+s.toPrecision(3)} s` : s >= 1e-3 ? `${+(1e3 * s).toPrecision(3)} ms` : `${+(1e6 * s).toPrecision(3)} µs`;
+// what plans that were stored before do not have is no number
+const rounded = (n) => (n === undefined ? "–" : (+n.toPrecision(3)).toLocaleString("en"));
+const share = (part) => (part === undefined ? "–" : `${+(100 * part).toPrecision(2)} %`);
 const bar = (share, kind = "") => `<i class="bar ${kind}" style="--share:${Math.min(1, share || 0).toFixed(4)}"></i>`;
 
 export class App {
@@ -42,7 +45,8 @@ export class App {
     this.root.innerHTML =
       `<style>${frame}${own}</style><header><b>${escape(title)}</b> <span class="soft">on ${devices} ` +
       `${escape(hardware.name)}, ${escape(axes.join(" × "))}, ${bytes(memory)} each; all figures are those of one ` +
-      `device</span></header><div class="wide plans"></div><div class="parts"><section class="memory"></section>` +
+      `device</span>${(told.notes ?? []).map((note) => `<p class="note">${escape(note)}</p>`).join("")}</header>` +
+      `<div class="wide plans"></div><div class="parts"><section class="memory"></section>` +
       `<section class="sent"></section><section class="lies"></section></div>` +
       `<p class="unseen" role="status" aria-live="polite"></p>`;
     el.append(this.root);
@@ -112,6 +116,7 @@ export class App {
         `<tr${i === this.plan ? ' class="on"' : ""}><th scope="row"><button type="button" data-plan="${i}" ` +
         `aria-pressed="${i === this.plan}">${escape(one.name)}</button></th>${idle}` +
         `<td>${lasting(one.seconds)}${bar(one.seconds / longest)}</td>` +
+        `<td>${rounded(one.rate)}</td><td>${share(one.utilisation)}</td><td>${rounded(one.device_hours)}</td>` +
         `<td>${lasting(one.computing)}</td><td>${lasting(one.sending)}</td>` +
         `<td>${bytes(one.bytes)}${bar(one.bytes / sent, "sends")}</td>` +
         `<td>${found ? bytes(found.bytes) : "–"}</td>` +
@@ -124,6 +129,9 @@ export class App {
       "strategy",
       ...bubble,
       "step",
+      `${this.told.unit ?? "samples"}/s`,
+      "MFU",
+      "device h / 1,000 steps",
       "computing",
       "sending",
       "sent",

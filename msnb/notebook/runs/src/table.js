@@ -194,7 +194,8 @@ export class Table {
       const bad = column.kind === "number" && !column.none[i] && !Number.isFinite(column.values[i]);
       if (column.key === "run:state") {
         const state = column.text(i);
-        return `${begin}state ${escape(state)}"><i></i>${escape(state)}</span>`;
+        // "finished, loss is NaN" is no good end
+        return `${begin}state ${escape(state.includes(",") ? "failed" : state)}"><i></i>${escape(state)}</span>`;
       }
       const text = column.text(i);
       return (

@@ -1,0 +1,70 @@
+"""The names of the session: which of them leads to an object, and which notebook cell has bound it last."""
+
+import re
+import weakref
+from typing import Any
+
+from msnb.nn.cell import Cell
+
+_PATH = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*|\[\d+\])*")
+_STEP = re.compile(r"[^\W\d]\w*|\[\d+\]")
+
+_bound = {}  # name -> (weak reference to what it was bound to, id of the cell that did it)
+
+
+def find_path(value: Any, space: dict[str, Any], text: str) -> tuple[str, ...] | None:
+    """Return the steps, such as ``("net",)`` or ``("model", "blocks", "[0]")``, that lead from a name to an object.
+
+    Args:
+        value (Any): The object.
+        space (dict): The session's names.
+        text (str): The text of the cell that uses the object; a path that stands in it goes before any other name.
+
+    Returns:
+        tuple[str], None where no name leads to it.
+    """
+    for path in _PATH.findall(text):
+        steps = tuple(_STEP.findall(path))
+        for end in range(len(steps), 0, -1):
+            if follow_path(steps[:end], space) is value:
+                return steps[:end]
+    return next(((name,) for name, other in space.items() if other is value and not name.startswith("_")), None)
+
+
+def follow_path(steps: tuple[str, ...], space: dict[str, Any]) -> Any:
+    """Return what a path leads to now, None where it ends early. No code of the user's runs for it."""
+    value = space.get(steps[0])
+    for step in steps[1:]:
+        cells = value._cells if isinstance(value, Cell) else {}
+        if step[0] == "[":
+            index = int(step[1:-1])
+            is_row = type(value) in (list, tuple) and index < len(value)
+            value = value[index] if is_row else cells.get(str(index))
+        else:
+            value = cells.get(step) or getattr(value, "__dict__", {}).get(step)
+    return value
+
+
+def show_path(steps: tuple[str, ...]) -> str:
+    """The path as Python writes it."""
+    return steps[0] + "".join(step if step[0] == "[" else f".{step}" for step in steps[1:])
+
+
+def last_cell(name: str) -> str | None:
+    """The id of the cell that has bound a name last, None where that is not known."""
+    return _bound.get(name, (None, None))[1]
+
+
+def record(space: dict[str, Any], cell: str | None) -> None:
+    """Remember, at the end of a notebook cell, which networks and functions it has bound names to."""
+    for name, value in space.items():
+        if not callable(value) or isinstance(value, type):
+            continue
+        before = _bound.get(name)
+        if before is None or before[0]() is not value:
+            try:
+                _bound[name] = weakref.ref(value), cell
+            except TypeError:
+                _bound.pop(name, None)
+    for name in _bound.keys() - space.keys():
+        del _bound[name]
