@@ -10,7 +10,7 @@ export default defineConfig(
     "**/labextension/",
     "msnb/notebook/*/widget.js",
     "!msnb/notebook/pipeline/widget.js",
-    "msnb/notebook/wake.js",
+    "msnb/notebook/display/wake.js",
   ]),
   js.configs.recommended,
   {

@@ -4,7 +4,7 @@
 
 Runs of both sides are interleaved and medians compared, so that another process slows both alike. A ratio above 1 means
 that the choice is faster than lax. With --ways every lowering is timed, which is how the thresholds of
-`msnb/ops/nn/conv_choice.py` were found.
+`msnb/ops/nn/conv/lowering_choice.py` were found.
 """
 
 import argparse
@@ -17,9 +17,9 @@ import jax.numpy as jnp
 import numpy as np
 
 import msnb  # noqa: F401 - switches x64 on, as it is in use
-from msnb.ops.nn import conv_choice, conv_primitive
-from msnb.ops.nn import conv_lowering as ways
-from msnb.ops.nn.conv_lowering import Geometry
+from msnb.ops.nn.conv import lowering_choice, primitive
+from msnb.ops.nn.conv import lowering as ways
+from msnb.ops.nn.conv.lowering import Geometry
 
 
 def _bottlenecks(batch, side):
@@ -92,9 +92,9 @@ def _passes(way, image, kernel, geometry):
     """The three computations with one way to convolve; None stands for the primitives, which choose."""
     if way is None:
         return {
-            "forward": lambda x, w: conv_primitive.conv(x, w, geometry),
-            "input": lambda dy, w: conv_primitive.conv_input_grad(dy, w, image, geometry),
-            "filter": lambda x, dy: conv_primitive.conv_filter_grad(x, dy, kernel, geometry),
+            "forward": lambda x, w: primitive.conv(x, w, geometry),
+            "input": lambda dy, w: primitive.conv_input_grad(dy, w, image, geometry),
+            "filter": lambda x, dy: primitive.conv_filter_grad(x, dy, kernel, geometry),
         }
     spec = lambda shape: jax.ShapeDtypeStruct(shape, jnp.float32)
     return {
@@ -126,7 +126,7 @@ def measure(row, seconds, every):
     x, w = (jnp.asarray(r.randn(*s), jnp.float32) for s in (image, kernel))
     dy = jnp.asarray(r.randn(image[0], kernel[0], *geometry.output(image[2:], kernel[2:])), jnp.float32)
     operands = {"forward": (x, w), "input": (dy, w), "filter": (x, dy)}
-    choices = {"forward": conv_choice.forward, "input": conv_choice.input_grad, "filter": conv_choice.filter_grad}
+    choices = {"forward": lowering_choice.forward, "input": lowering_choice.input_grad, "filter": lowering_choice.filter_grad}
     ratios = []
     for what, args in operands.items():
         sides = {
@@ -137,7 +137,7 @@ def measure(row, seconds, every):
         ratio = took["lax"] / took["chosen"]
         ratios.append(ratio)
         way = choices[what](image, kernel, geometry).__name__
-        if conv_choice.group_by_group(image, geometry):
+        if lowering_choice.group_by_group(image, geometry):
             way = "by group"
         others = "  ".join(f"{k} {v * 1e6:.0f}" for k, v in took.items() if k not in ("lax", "chosen"))
         label = f"{name} {image[1]}->{kernel[0]} @{image[2]}x{image[3]} b{image[0]}" if what == "forward" else ""

@@ -17,7 +17,7 @@ import numpy as np
 
 import msnb as ms
 from msnb import Tensor, nn, ops
-from msnb.core.compile import program_of
+from msnb.core.program.program_cache import program_of
 from msnb.ir.stages import Stages
 from msnb.notebook import graph as graph_view
 from msnb.notebook.graph import GraphView

@@ -20,8 +20,8 @@ import msnb.alias
 from msnb import context
 from msnb.parallel import plan
 from msnb.parallel.planning.strategies import propagate_layouts
-from msnb.parallel.planning.verifying import compile_strategy
-from msnb.parallel.search.choosing import cost_of
+from msnb.parallel.planning.verify import compile_strategy
+from msnb.parallel.search.solver import cost_of
 
 msnb.alias.install()
 

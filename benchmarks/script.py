@@ -12,8 +12,8 @@ import numpy as np
 
 import msnb as ms
 from msnb import Tensor, context
-from msnb.core import compile
-from msnb.core.script import convert
+from msnb.core.program import program_cache
+from msnb.core.script import convert_function
 
 
 def nested(kind, depth):
@@ -46,9 +46,9 @@ def main():
             for _ in range(7):
                 f = nested(kind, depth)
                 start = time.perf_counter()
-                convert.convert(f)
+                convert_function.convert(f)
                 transforms.append(time.perf_counter() - start)
-                times.append(compile.program_of(ms.ms_function(f), x, n).seconds["trace"])
+                times.append(program_cache.program_of(ms.ms_function(f), x, n).seconds["trace"])
             transform, trace = statistics.median(transforms) * 1e3, statistics.median(times) * 1e3
             print(
                 f"{kind:5} nested {depth}: transform {transform:5.2f} ms, trace {trace:6.1f} ms, "

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from msnb import mint  # noqa: E402
-from msnb.core.operator import FUNCTIONAL  # noqa: E402
+from msnb.core.operator.operator_types import FUNCTIONAL  # noqa: E402
 
 _OF_CLASS = {"experimental": "`experimental.optim`"}
 PAGE = ROOT / "docs" / "mint.md"

@@ -3,7 +3,7 @@
     python docs/make_operators.py            writes the page; half a minute
     python docs/make_operators.py --check    fails where names or cases of the stored page are not those that there are
 
-Names come from the declarations, cases from the rows at the end of each file of operators (`msnb/core/cases.py`).
+Names come from the declarations, cases from the rows at the end of each file of operators (`msnb/core/operator/cases.py`).
 Element types are found by trying: the first row of an operator, with its inputs of the first one's type in another.
 """
 
@@ -21,11 +21,14 @@ from operator_rows import ROWS, answers, boxed, declared  # noqa: E402
 
 import msnb as ms  # noqa: E402
 import msnb.numpy  # noqa: E402
-from msnb.core.cases import Written  # noqa: E402
-from msnb.core.declare import SPELLINGS  # noqa: E402
-from msnb.core.tensor import Tensor, box  # noqa: E402
-from msnb.core.tree import flatten  # noqa: E402
-from msnb.exchange.mindir import forms as _forms  # noqa: E402, F401 - fills the table
+from msnb.core.operator.cases import Written  # noqa: E402
+from msnb.core.operator.declare import SPELLINGS  # noqa: E402
+from msnb.core.tensor.tensor import (  # noqa: E402
+    Tensor,
+    box,
+)
+from msnb.core.tensor.pytree import flatten  # noqa: E402
+from msnb.exchange.mindir import operator_mappings as _forms  # noqa: E402, F401 - fills the table
 from msnb.exchange.mindir.operators import forms as mindir_forms  # noqa: E402
 from msnb.exchange.onnx.write import lowerings as onnx_lowerings  # noqa: E402
 

@@ -8,15 +8,15 @@ import sys as _sys
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
-from msnb import _commands  # first: `python -m msnb --help` needs no JAX
-from msnb._uncollected import uncollected as _uncollected
+from msnb._util import command_line  # first: `python -m msnb --help` needs no JAX
+from msnb._util.gc_pause import uncollected as _uncollected
 
 with _uncollected():
-    from msnb import (
-        _tested,  # then: it speaks before another JAX can fail
+    from msnb._util import version_check  # then: it speaks before another JAX can fail
+    from msnb import (  # the declarations give Tensor its methods
         context,
         log,
-        ops,  # the declarations give Tensor its methods
+        ops,
     )
 from msnb._version import __version__
 from msnb.common import dtype as _dtype
@@ -72,7 +72,7 @@ from msnb.common.dtype import (
 from msnb.common.missing import asked as _asked
 from msnb.common.progress import in_notebook as _in_notebook
 from msnb.common.seed import get_seed, set_seed
-from msnb.common.shown import by as _shown_by
+from msnb.common.display_hooks import by as _shown_by
 from msnb.context import (
     COMPATIBLE,
     GRAPH_MODE,
@@ -84,9 +84,9 @@ from msnb.context import (
     set_context,
 )
 from msnb.core import MetaTensor, Parameter, ParameterTuple, RowTensor, SparseTensor, Tensor
-from msnb.core import tensor_of as _tensor_of
-from msnb.core.api import jit, ms_function
-from msnb.core.grad import grad, value_and_grad
+from msnb.core.operator import tensor_function as _tensor_of
+from msnb.core.transforms.jit import jit, ms_function
+from msnb.core.transforms.grad import grad, value_and_grad
 from msnb.log import get_level, get_log_config
 
 from_numpy = Tensor.from_numpy
@@ -98,11 +98,11 @@ def _later(module: str) -> Any:
 
 context.on_change("save_graphs", lambda on: on and _later("ir.save").install())
 context.on_change("print_file_path", lambda path: _later("train._print_file").follow(path))
-context.on_parallel_change(lambda: _later("parallel.spread").follow_context())
-_shown_by(lambda value: _later("notebook.display").mime(value))
+context.on_parallel_change(lambda: _later("parallel.modes.select").follow_context())
+_shown_by(lambda value: _later("notebook.display.formatters").mime(value))
 if "marimo" in _sys.modules:  # it shows what an error carries, and asks nobody
-    _import_module("msnb.notebook.in_marimo").install()
-_in_notebook(lambda: _later("notebook.progress").NotebookLine())
+    _import_module("msnb.notebook.kernel.marimo_errors").install()
+_in_notebook(lambda: _later("notebook.kernel.progress").NotebookLine())
 
 if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb import (
@@ -131,7 +131,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
         set_auto_parallel_context,
         set_ps_context,
     )
-    from msnb.core.compiler_hints import (
+    from msnb.core.transforms.compiler_hints import (
         jit_class,
         lazy_inline,
         ms_class,
@@ -141,8 +141,8 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
         set_recursion_limit,
     )
     from msnb.core.custom import custom_operator, pallas_operator
-    from msnb.core.custom.checking import check_operator
-    from msnb.core.generator import (
+    from msnb.core.custom.check_operator import check_operator
+    from msnb.core.tensor.generator import (
         Generator,
         default_generator,
         get_rng_state,
@@ -151,9 +151,9 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
         seed,
         set_rng_state,
     )
-    from msnb.core.no_grad import _no_grad
-    from msnb.core.recomputed import recompute
-    from msnb.core.transforms import jacfwd, jacrev, jvp, vjp, vmap
+    from msnb.core.eager.no_grad import _no_grad
+    from msnb.core.transforms.recompute import recompute
+    from msnb.core.transforms.functional import jacfwd, jacrev, jvp, vjp, vmap
     from msnb.device_manager import get_current_device, set_deterministic, set_device
     from msnb.exchange.onnx.read import load_onnx
     from msnb.exchange.source import to_source
@@ -164,11 +164,11 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb.notebook.gradients import GradientMonitor, inspect_gradients
     from msnb.notebook.graph import diff, view
     from msnb.notebook.runs import runs
-    from msnb.notebook.summary import summary
+    from msnb.notebook.display.summary import summary
     from msnb.ops import get_grad, is_tensor
     from msnb.ops._sparse_formats import COOTensor, CSRTensor
     from msnb.parallel import get_algo_parameters, reset_algo_parameters, set_algo_parameters
-    from msnb.parallel.layout import Layout
+    from msnb.parallel.sharding.named_layout import Layout
     from msnb.parallel.shard import shard
     from msnb.profiler import Profiler
     from msnb.run_check import run_check
@@ -329,16 +329,16 @@ _LATER = {
     "frozen": "msnb.nn.frozen",
     "TensorType": "msnb.common.dtype",
     **dict.fromkeys(("get_grad", "is_tensor"), "msnb.ops"),
-    "mutable": "msnb.core.compiler_hints",
-    "recompute": "msnb.core.recomputed",
-    "Layout": "msnb.parallel.layout",
+    "mutable": "msnb.core.transforms.compiler_hints",
+    "recompute": "msnb.core.transforms.recompute",
+    "Layout": "msnb.parallel.sharding.named_layout",
     "shard": "msnb.parallel.shard",
     **dict.fromkeys(("set_device", "get_current_device", "set_deterministic"), "msnb.device_manager"),
     **dict.fromkeys(
         ("jit_class", "ms_class", "lazy_inline", "no_inline", "set_recursion_limit", "ms_memory_recycle"),
-        "msnb.core.compiler_hints",
+        "msnb.core.transforms.compiler_hints",
     ),
-    "_no_grad": "msnb.core.no_grad",
+    "_no_grad": "msnb.core.eager.no_grad",
     "JitConfig": "msnb.common.jit_config",
     **dict.fromkeys(("COOTensor", "CSRTensor"), "msnb.ops._sparse_formats"),
     **dict.fromkeys(
@@ -351,7 +351,7 @@ _LATER = {
             "get_rng_state",
             "set_rng_state",
         ),
-        "msnb.core.generator",
+        "msnb.core.tensor.generator",
     ),
     "run_check": "msnb.run_check",
     **dict.fromkeys(
@@ -387,7 +387,7 @@ _LATER = {
     "load_stablehlo": "msnb.exchange.stablehlo",
     "to_source": "msnb.exchange.source",
     **dict.fromkeys(("custom_operator", "pallas_operator"), "msnb.core.custom"),
-    "check_operator": "msnb.core.custom.checking",
+    "check_operator": "msnb.core.custom.check_operator",
     **dict.fromkeys(
         (
             "Callback",
@@ -420,7 +420,7 @@ _LATER = {
     ),
     **dict.fromkeys(("Profiler",), "msnb.profiler"),
     **dict.fromkeys(("inspect_gradients", "GradientMonitor"), "msnb.notebook.gradients"),
-    **dict.fromkeys(("jvp", "vjp", "jacfwd", "jacrev", "vmap"), "msnb.core.transforms"),
+    **dict.fromkeys(("jvp", "vjp", "jacfwd", "jacrev", "vmap"), "msnb.core.transforms.functional"),
 }
 _SUBMODULES = frozenset(
     (
@@ -458,7 +458,7 @@ _SUBMODULES = frozenset(
 _VIEWS = {
     "view": "msnb.notebook.graph",
     "diff": "msnb.notebook.graph",
-    "summary": "msnb.notebook.summary",
+    "summary": "msnb.notebook.display.summary",
     "record": "msnb.train.recording",
     "dashboard": "msnb.notebook.dashboard",
     "runs": "msnb.notebook.runs",

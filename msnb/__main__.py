@@ -12,8 +12,10 @@ import time
 from argparse import Namespace
 from pathlib import Path
 
-from msnb import _commands, _launch, _scripts, context
-from msnb._atomic import writing
+from msnb._util import command_line
+from msnb.cli import launch as _launch, scripts
+from msnb import context
+from msnb._util.atomic_file import writing
 from msnb.ir.overlay import human
 
 PACKAGE = Path(__file__).resolve().parent
@@ -23,8 +25,8 @@ ENOUGH = 0.97
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command; returns the exit status."""
-    _commands.listen()
-    options = _commands.parse(argv)
+    command_line.listen()
+    options = command_line.parse(argv)
     return RUN[options.command](options)
 
 
@@ -180,8 +182,8 @@ def run_lab(options: Namespace) -> int:
     """Open JupyterLab on a copy of the quick start: what is edited is neither the repository's nor the demo's."""
     if not importlib.util.find_spec("jupyterlab"):
         return _fail('JupyterLab is not installed: pip install "msnb[lab]"')
-    notebook = Path(_commands.LAB) / QUICK_START
-    executed = Path(_commands.DEMO) / QUICK_START
+    notebook = Path(command_line.LAB) / QUICK_START
+    executed = Path(command_line.DEMO) / QUICK_START
     try:
         if not notebook.exists():
             notebook.parent.mkdir(exist_ok=True)
@@ -210,7 +212,7 @@ def run_check(options: Namespace) -> int:
 
 def run_stubs(options: Namespace) -> int:
     """Write stubs for `import mindspore`."""
-    from msnb import stubs  # spares the other commands every declaration
+    from msnb.cli import stubs  # spares the other commands every declaration
 
     paths = stubs.write_mindspore(options.folder)
     print(f"Wrote {len(paths)} stubs below {options.folder}; pyright and Pylance read them as `stubPath`.")
@@ -254,7 +256,7 @@ def _processor():
 
 def run_version(options: Namespace) -> int:
     """Print the versions of msnb and of what it stands on."""
-    _commands.print_versions()
+    command_line.print_versions()
     return 0
 
 
@@ -267,10 +269,10 @@ RUN = {
     "demo": run_demo,
     "lab": run_lab,
     "html": run_html,
-    "run": _scripts.run,
+    "run": scripts.run,
     "launch": _launch.launch,
-    "graph": _scripts.graph,
-    "profile": _scripts.profile,
+    "graph": scripts.graph,
+    "profile": scripts.profile,
     "check": run_check,
     "stubs": run_stubs,
     "devices": run_devices,

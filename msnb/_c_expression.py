@@ -4,10 +4,10 @@ from typing import Any
 
 from msnb.common import dtype as typing
 from msnb.common.missing import asked
-from msnb.core import security
-from msnb.core.compiler_hints import disable_multi_thread
-from msnb.core.meta_tensor import MetaTensor
-from msnb.core.tensor import Tensor
+from msnb.core.support import security
+from msnb.core.transforms.compiler_hints import disable_multi_thread
+from msnb.core.tensor.meta_tensor import MetaTensor
+from msnb.core.tensor.tensor import Tensor
 
 __all__ = ["MetaTensor", "Tensor", "disable_multi_thread", "security", "typing"]
 

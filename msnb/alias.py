@@ -24,9 +24,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msnb
-from msnb import _terminal, log
+from msnb.insight import terminal_traceback
+from msnb import log
 from msnb.common.missing import missing as missing
-from msnb.core import generations
+from msnb.core.operator import api_generations
 from msnb.mindspore2 import face, module_of
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -34,7 +35,7 @@ if TYPE_CHECKING:  # named in annotations alone
 
 __all__ = ["install", "uninstall", "installed", "api", "hidden", "mindspore", "mindspore2"]
 
-__version__ = generations.VERSIONS[1]  # what `from mindspore import __version__` gives
+__version__ = api_generations.VERSIONS[1]  # what `from mindspore import __version__` gives
 
 _HERE, _THERE = "msnb", "mindspore"
 _OWN = frozenset(
@@ -52,7 +53,7 @@ class _MindSpore(types.ModuleType):
     def __init__(self, generation):
         super().__init__(_THERE, msnb.__doc__)
         own = self.__dict__
-        own.update(_generation=generation, __version__=generations.VERSIONS[generation], __package__=_THERE)
+        own.update(_generation=generation, __version__=api_generations.VERSIONS[generation], __package__=_THERE)
         own.update(__file__=msnb.__file__, __path__=msnb.__path__)
 
     @property
@@ -207,12 +208,12 @@ def install(warn: bool = True, api: int | None = None) -> None:
             _set_aside[name] = sys.modules.pop(name)
         sys.meta_path.insert(0, _finder)
         explain()
-        _terminal.install()
+        terminal_traceback.install()
     elif generation != _finder.generation:
         for name in _modules():
             del sys.modules[name]
     _finder.generation = generation
-    generations.share(generation)
+    api_generations.share(generation)
 
 
 def chosen(api: Any = None) -> int:
@@ -257,8 +258,8 @@ def settle(judgement: "Judgement", program: str, way: str = _WAY) -> str:
         _session.generation = shown
         if installed():
             install(warn=False)
-        elif shown != generations.shared:
-            generations.share(shown)
+        elif shown != api_generations.shared:
+            api_generations.share(shown)
         return judgement.explained(program, way)
     if shown == _session.generation or _session.is_contradicted:
         return ""
@@ -295,9 +296,9 @@ def uninstall() -> None:
     _set_aside.clear()
     _finder.generation = 1
     _session.__init__()
-    generations.share(1)
+    api_generations.share(1)
     explain(False)
-    _terminal.uninstall()
+    terminal_traceback.uninstall()
 
 
 def api() -> int:

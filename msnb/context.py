@@ -9,17 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from msnb import log
-from msnb._parallel_settings import parallel as _parallel
-from msnb._parallel_settings import together
-from msnb._settings import (
-    Settings,
-    directory,
-    file,
-    flag_or_level,
-    gigabytes,
-    mapping,
-    only,
-)
+from msnb._config.parallel_settings import parallel as _parallel
+from msnb._config.parallel_settings import together
+from msnb._config.settings_table import Settings, directory, file, flag_or_level, gigabytes, mapping, only
 from msnb.common.kinds import Between, Bool, Instance, Int, OneOf, Str, Worded, check
 
 __all__ = [

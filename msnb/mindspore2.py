@@ -13,7 +13,7 @@ from importlib.machinery import ModuleSpec
 from typing import Any
 
 import msnb
-from msnb.core.generations import VERSIONS, meant_in_second
+from msnb.core.operator.api_generations import VERSIONS, meant_in_second
 
 __version__ = VERSIONS[2]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from msnb import context
 from msnb._version import __version__
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 
 __all__ = ["run_check"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from msnb._cache_folder import cache_folder
+from msnb._util.cache_dir import cache_folder
 from msnb.formats import idx
 
 _TEST_SIZE = 297

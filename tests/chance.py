@@ -34,8 +34,8 @@ def begin():
     random.seed(START)
     np.random.seed(START)
     modules = sys.modules
-    if "msnb.core.random" in modules:
-        modules["msnb.core.random"].default.restart(START)
+    if "msnb.core.state.random_stream" in modules:
+        modules["msnb.core.state.random_stream"].default.restart(START)
         seeds = modules["msnb.common.seed"]
         seeds._global_seed = None
         seeds._reset_op_seed()

@@ -13,7 +13,7 @@ import pytest
 from trees import tree_of
 
 import msnb
-from msnb import _atomic
+from msnb._util import atomic_file
 
 PACKAGE = Path(msnb.__file__).parent
 posix = pytest.mark.skipif(os.name == "nt", reason="links and locks of POSIX")
@@ -21,18 +21,18 @@ posix = pytest.mark.skipif(os.name == "nt", reason="links and locks of POSIX")
 
 @pytest.fixture(autouse=True)
 def unswept(monkeypatch):
-    monkeypatch.setattr(_atomic, "_swept", set())
+    monkeypatch.setattr(atomic_file, "_swept", set())
 
 
 def write(path, text="new"):
-    with _atomic.writing(path, "w", encoding="utf-8") as file:
+    with atomic_file.writing(path, "w", encoding="utf-8") as file:
         file.write(text)
 
 
 def test_the_file_is_replaced_at_the_end_of_the_block_and_not_before(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("old")
-    with _atomic.writing(path, "w", encoding="utf-8") as file:
+    with atomic_file.writing(path, "w", encoding="utf-8") as file:
         file.write("new")
         file.flush()
         assert path.read_text() == "old"
@@ -43,7 +43,7 @@ def test_the_file_is_replaced_at_the_end_of_the_block_and_not_before(tmp_path):
 def test_an_error_in_the_middle_leaves_what_was_there_and_nothing_else(tmp_path, error):
     path = tmp_path / "a.txt"
     path.write_text("old")
-    with pytest.raises(type(error)) as info, _atomic.writing(path, "w") as file:
+    with pytest.raises(type(error)) as info, atomic_file.writing(path, "w") as file:
         file.write("half")
         raise error
     assert path.read_text() == "old" and os.listdir(tmp_path) == ["a.txt"]
@@ -79,7 +79,7 @@ def test_what_a_killed_process_left_goes_and_what_a_living_one_writes_stays(tmp_
 import sys, time, types
 sys.modules["msnb"] = types.ModuleType("msnb")  # the module alone, without all the others and JAX
 sys.modules["msnb"].__path__ = [{str(PACKAGE)!r}]
-from msnb._atomic import Draft
+from msnb._util.atomic_file import Draft
 draft = Draft(sys.argv[1])
 print(draft.name, flush=True)
 time.sleep(60)
@@ -97,7 +97,7 @@ time.sleep(60)
         process.send_signal(signal.SIGKILL)
         process.wait()
         assert os.path.exists(left)
-        _atomic._swept.clear()
+        atomic_file._swept.clear()
         write(tmp_path / "a.txt")
         assert os.listdir(tmp_path) == ["a.txt"]
     finally:
@@ -119,7 +119,7 @@ def test_nothing_else_is_swept(tmp_path):
 
 @posix
 def test_a_draft_that_was_swept_before_it_could_be_locked_is_made_anew(tmp_path, monkeypatch):
-    real, names = _atomic._lock, []
+    real, names = atomic_file._lock, []
 
     def swept_first(descriptor, wait):
         if not names:
@@ -127,14 +127,14 @@ def test_a_draft_that_was_swept_before_it_could_be_locked_is_made_anew(tmp_path,
             os.remove(tmp_path / names[0])
         return real(descriptor, wait)
 
-    monkeypatch.setattr(_atomic, "_lock", swept_first)
+    monkeypatch.setattr(atomic_file, "_lock", swept_first)
     write(tmp_path / "a.txt")
     assert len(names) == 1 and os.listdir(tmp_path) == ["a.txt"]
 
 
 @posix
 def test_a_draft_that_is_given_up_leaves_nothing_but_not_in_a_forked_process(tmp_path):
-    draft = _atomic.Draft(tmp_path / "a.txt")
+    draft = atomic_file.Draft(tmp_path / "a.txt")
     pid = os.fork()
     if not pid:
         draft.discard()
@@ -149,7 +149,7 @@ def test_a_draft_that_is_given_up_leaves_nothing_but_not_in_a_forked_process(tmp
 @pytest.mark.parametrize("how", ["given up", "collected", "in a forked process"])
 def test_what_a_draft_that_is_given_up_still_holds_goes_into_no_other_file(how, tmp_path):
     """What is buffered is written nowhere: by then another file may have the descriptor's number."""
-    draft = _atomic.Draft(tmp_path / "a.txt")
+    draft = atomic_file.Draft(tmp_path / "a.txt")
     file, number = draft.opened("wb"), draft.descriptor
     file.write(b"half of it")
     if how == "in a forked process":
@@ -196,7 +196,7 @@ def test_every_writer_of_msnb_writes_through_this_module():
         f"{path.relative_to(PACKAGE)}:{line}: {call}"
         for path in PACKAGE.rglob("*.py")
         for line, call in _writes(path)
-        if path.name != "_atomic.py"
+        if path.name != "_util/atomic_file.py"
     }
     appended = {line for line in found if "'ab'" in line and line.split(":")[0] in APPENDED}
     assert {line.split(":")[0] for line in appended} == APPENDED

@@ -86,7 +86,7 @@ def test_dir_of_a_network_whose_init_has_not_run():
 
 
 def test_completion_shows_layers_and_parameters_first(net):
-    from msnb.notebook.complete import find_cell, list_attributes
+    from msnb.notebook.kernel.completion import find_cell, list_attributes
 
     rows = list_attributes(net)
     assert [(row.text, row.type) for row in rows[:4]] == [

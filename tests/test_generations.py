@@ -18,10 +18,10 @@ from sweeps import swept
 import msnb as ms
 import msnb.mindspore2 as ms2
 from msnb import Parameter, Tensor, mint, nn
-from msnb.core import generations
-from msnb.core.declare import SPELLINGS
-from msnb.core.generations import REPLACED, noted, second
-from msnb.core.primitive import DeclaredPrimitive
+from msnb.core.operator import api_generations
+from msnb.core.operator.declare import SPELLINGS
+from msnb.core.operator.api_generations import REPLACED, noted, second
+from msnb.core.operator.primitive import DeclaredPrimitive
 from msnb.ops import operations as P
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -37,9 +37,9 @@ STORED = json.loads((GOLDEN / "layer_meanings.json").read_text())
 @pytest.fixture
 def in_second():
     """Everything that programs share is MindSpore 2's, until the test is over."""
-    generations.share(2)
+    api_generations.share(2)
     yield ms2
-    generations.share(1)
+    api_generations.share(1)
 
 
 # ---------------------------------------------------------------------- msnb's own text
@@ -210,7 +210,7 @@ def test_set_data_of_mindspore_2_takes_another_shape_and_type(in_second):
     assert parameter.set_data(Tensor([1.5, 2.5, 3.0])).asnumpy().tolist() == [1, 2, 3] and parameter.dtype == ms.int32
     with pytest.raises(TypeError, match="Int32, but 'data' is the float 1.5"):
         parameter.set_data(1.5)
-    generations.share(1)
+    api_generations.share(1)
     with pytest.raises(TypeError, match="not widened"):
         parameter.set_data(Tensor([1.5, 2.5, 3.0]))
     with pytest.raises(ValueError, match="shape"):

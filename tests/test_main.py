@@ -9,7 +9,9 @@ import sys
 import pytest
 
 from msnb import __main__ as command
-from msnb import _commands, _terminal, alias
+from msnb._util import command_line
+from msnb.insight import terminal_traceback
+from msnb import alias
 
 
 def test_versions_are_printed(capsys):
@@ -118,7 +120,7 @@ def test_a_stop_while_jax_is_loaded_ends_the_command_without_a_word(tmp_path):
         (["-m", "lab"], ["python", "-X", "dev", "-m", "msnb", "lab"], ["lab"]),
         (["-m"], ["python", "-mmsnb"], []),
         (["/bin/msnb", "lab"], ["python", "/bin/msnb", "lab"], ["lab"]),
-        (["-m", "x"], ["python", "-m", "msnb.stubs", "x"], None),
+        (["-m", "x"], ["python", "-m", "msnb.cli.stubs", "x"], None),
         (["-m", "version"], ["python", "-m", "train", "version"], None),
         (["train.py", "version"], ["python", "train.py", "version"], None),
         (["-c", "-m", "msnb"], ["python", "-c", "import msnb", "-m", "msnb"], None),
@@ -126,7 +128,7 @@ def test_a_stop_while_jax_is_loaded_ends_the_command_without_a_word(tmp_path):
     ],
 )
 def test_only_the_command_itself_is_answered(argv, whole, expected):
-    assert _commands.of_process(argv, whole) == expected
+    assert command_line.of_process(argv, whole) == expected
 
 
 def test_a_script_runs_as_it_is_with_its_arguments(tmp_path):
@@ -223,7 +225,7 @@ def test_a_stop_is_one_line_with_its_place_and_status_130(run):
 def test_the_alias_shows_errors_so_while_it_is_on_and_leaves_the_hook_of_others(monkeypatch):
     monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)
     alias.install(warn=False)
-    assert sys.excepthook is _terminal.show
+    assert sys.excepthook is terminal_traceback.show
     alias.uninstall()
     assert sys.excepthook is sys.__excepthook__
     monkeypatch.setattr(sys, "excepthook", print)

@@ -16,9 +16,9 @@ import msnb.mindspore2 as ms2
 import msnb.mindspore2.nn as nn2
 import msnb.mindspore2.ops.operations as P2
 from msnb import alias, amp, nn
-from msnb.core import generations
-from msnb.core.declare import SPELLINGS
-from msnb.core.generations import DIFFERENCES, REPLACED, second
+from msnb.core.operator import api_generations
+from msnb.core.operator.declare import SPELLINGS
+from msnb.core.operator.api_generations import DIFFERENCES, REPLACED, second
 from msnb.ops import operations as P
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,8 +30,8 @@ X = ms.Tensor([[1.0, 2.0], [4.0, 3.0]])
 @pytest.fixture
 def shared():
     """share(generation), until the test is over."""
-    yield generations.share
-    generations.share(1)
+    yield api_generations.share
+    api_generations.share(1)
 
 
 CLASSES = [cls for cls in DIFFERENCES if isinstance(cls, type) and cls not in REPLACED]

@@ -8,7 +8,7 @@ import pytest
 
 from msnb import nn, ops
 from msnb.common.missing import missing
-from msnb.common.refused import RAISES, REASONS
+from msnb.common.unsupported import RAISES, REASONS
 
 NAMES = (Path(__file__).parent / "golden" / "names_by_use.txt").read_text(encoding="utf-8").split()
 TO_COME = ("mint", "dataset")  # rooms whose names are not all here yet

@@ -10,12 +10,12 @@ from IPython.core.error import UsageError
 import msnb
 from msnb import Model, Tensor, alias, context, nn, ops
 from msnb import dataset as ds
-from msnb.common import other_names
+from msnb.common import suggestions
 from msnb.common.arguments import answered
 from msnb.common.kinds import PositiveInt, checked
-from msnb.notebook import errors
-from msnb.notebook.magics import MindSporeMagics
-from msnb.notebook.options import parse
+from msnb.notebook.kernel import errors
+from msnb.notebook.kernel.magics import MindSporeMagics
+from msnb.notebook.kernel.magic_options import parse
 from msnb.train.callback import LossMonitor
 
 ROOTS = {"nn": nn, "ops": ops, "dataset": ds, "context": context, "mindspore": msnb, "Tensor": Tensor}
@@ -183,11 +183,11 @@ def not_there(answer):
 
 
 def test_what_the_answers_name_is_there_and_what_they_answer_is_not():
-    tables = (other_names.NAMES, other_names.TENSOR, other_names.CELL)
+    tables = (suggestions.NAMES, suggestions.TENSOR, suggestions.CELL)
     assert [lacking for table in tables for answer in table.values() if (lacking := not_there(answer))] == []
-    assert [n for n in other_names.TENSOR if hasattr(ROOTS["x"], n)] == []
-    assert [n for n in other_names.CELL if hasattr(ROOTS["net"], n)] == []
-    for path in other_names.NAMES:
+    assert [n for n in suggestions.TENSOR if hasattr(ROOTS["x"], n)] == []
+    assert [n for n in suggestions.CELL if hasattr(ROOTS["net"], n)] == []
+    for path in suggestions.NAMES:
         *parents, name = path.split(".")
         assert not hasattr(functools.reduce(getattr, parents, msnb), name), path
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from msnb import _tested
+from msnb._util import version_check
 
 ROOT = Path(__file__).parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -45,8 +45,8 @@ def test_git_ignores_nothing_that_is_shipped():
 
 
 def test_the_line_on_import_and_the_declared_bounds_are_the_same():
-    above = tuple(f"{end[1][0]}.{end[1][1] + 1}" for end in (_tested.PYTHON, _tested.JAX))
-    below = tuple(f"{end[0][0]}.{end[0][1]}" for end in (_tested.PYTHON, _tested.JAX))
+    above = tuple(f"{end[1][0]}.{end[1][1] + 1}" for end in (version_check.PYTHON, version_check.JAX))
+    below = tuple(f"{end[0][0]}.{end[0][1]}" for end in (version_check.PYTHON, version_check.JAX))
     project = PYPROJECT["project"]
     everything = [*project["dependencies"], *(r for extra in project["optional-dependencies"].values() for r in extra)]
     assert project["requires-python"] == f">={below[0]},<{above[0]}"
@@ -68,11 +68,11 @@ def test_the_line_on_import_and_the_declared_bounds_are_the_same():
     ],
 )
 def test_versions_that_no_test_has_seen_are_named(python, jax, inside):
-    sentence = _tested.untested(python, jax)
+    sentence = version_check.untested(python, jax)
     assert (sentence is None) == inside
     if not inside:
         assert f"this is Python {python[0]}.{python[1]} with JAX {jax}." in sentence and "GLOG_v=3" in sentence
-        wrong = not _tested.JAX[0] <= tuple(map(int, jax.split(".")[:2])) <= _tested.JAX[1]
+        wrong = not version_check.JAX[0] <= tuple(map(int, jax.split(".")[:2])) <= version_check.JAX[1]
         (needed,) = [r for r in PYPROJECT["project"]["dependencies"] if r.startswith("jax>")]
         assert (f'pip install "{needed}"' in sentence) == wrong
 
@@ -82,7 +82,7 @@ def test_an_import_with_an_untested_jax_says_one_line_that_the_log_level_silence
     code = """
         import importlib, importlib.metadata as m, sys
         m.version = lambda name: "0.99.0"
-        for name in ("msnb.log", "msnb._tested"):  # which `import msnb` has imported
+        for name in ("msnb.log", "msnb._util.version_check"):  # which `import msnb` has imported
             importlib.reload(sys.modules[name])
         """
     done = fresh.run(code, tmp_path, environment={"GLOG_v": level})

@@ -5,7 +5,7 @@ import importlib
 import pytest
 
 from msnb.common import dtype as mstype
-from msnb.common import refused
+from msnb.common import unsupported
 
 PATHS = {
     "common.api": "cells_compile_cache",
@@ -89,7 +89,7 @@ def test_nothing_is_refused_under_one_path_that_is_there_under_another():
     modules = {place: importlib.import_module(f"msnb.{place}".rstrip(".")) for place in there}
     found = [
         (place, name, other)
-        for places in refused.USED_BY_FEW_LINES.values()
+        for places in unsupported.USED_BY_FEW_LINES.values()
         for place, names in places.items()
         for name in names.split()
         for other, module in modules.items()

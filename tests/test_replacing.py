@@ -1,4 +1,4 @@
-"""The house's rule for tools: they are told (`msnb.core.events`), and replace nothing that another module defines.
+"""The house's rule for tools: they are told (`msnb.core.state.events`), and replace nothing that another module defines.
 
 Part of the architecture's tests: the modules are read, never run.
 """
@@ -83,38 +83,38 @@ def _last_name(owner):
 
 # Where something is replaced, or looks like it: (module, how the line begins) -> why. A debt is named as one.
 REPLACED = {
-    ("msnb._terminal", "sys.excepthook = "): "how Python is told who shows an error; another's hook is kept",
+    ("msnb.insight.terminal_traceback", "sys.excepthook = "): "how Python is told who shows an error; another's hook is kept",
     ("msnb.alias", "setattr(self._all, "): "the package's own names, while the alias is on",
     ("msnb.alias", "delattr(self._all, "): "the package's own names, while the alias is on",
     ("msnb.mindspore2", "setattr(self.__dict__['_module'], "): "a face hands on what a program sets on it",
     ("msnb.mindspore2", "delattr(self.__dict__['_module'], "): "a face hands on what a program deletes from it",
     ("msnb.run_check", "sys.modules[__name__].__class__"): "the module itself, which is called by its name",
-    ("msnb._later", "setattr(sys.modules[parent], "): "a module that it has made itself",
+    ("msnb._util.placeholders", "setattr(sys.modules[parent], "): "a module that it has made itself",
     ("msnb.communication.management", "GlobalComm."): "values, which MindSpore keeps on this class",
     ("msnb.compression.quant.qat", "delattr(cell, "): "an operator of the network that it is given to convert",
-    ("msnb.core._jax_private", "_pjit._infer_params = "): "private JAX, in a module that may touch it",
-    ("msnb.core._jax_compiling", "_compiler.compile_or_get_cached = "): "private JAX; the function itself is called",
+    ("msnb.core.compat.jax_private", "_pjit._infer_params = "): "private JAX, in a module that may touch it",
+    ("msnb.core.compat.jax_compilation", "_compiler.compile_or_get_cached = "): "private JAX; the function itself is called",
     (
-        "msnb.core._jax_compiling",
+        "msnb.core.compat.jax_compilation",
         "_mlir.lower_jaxpr_to_module = ",
     ): "private JAX; called where it is needed",
-    ("msnb.core._jax_compiling", "_pxla.MeshComputation.stablehlo = "): "private JAX; the method itself is called",
-    ("msnb.core._jax_compiling", "_mlir.make_ir_context = "): "private JAX, as JAX 0.12 has it",
-    ("msnb.core._jax_compiling", "setattr(_pxla, "): "private JAX; what is called is, and a Stop in it heard",
-    ("msnb.core.events", "setattr(asked, "): "its own table of listeners",
-    ("msnb.core.generations", "setattr(first, "): "a class of two names: what a program replaces under one of them",
-    ("msnb.core.generations", "delattr(first, "): "a class of two names: what a program puts back under one of them",
-    ("msnb.core.interrupts", "sys.unraisablehook = "): "how Python is told who takes such errors",
+    ("msnb.core.compat.jax_compilation", "_pxla.MeshComputation.stablehlo = "): "private JAX; the method itself is called",
+    ("msnb.core.compat.jax_compilation", "_mlir.make_ir_context = "): "private JAX, as JAX 0.12 has it",
+    ("msnb.core.compat.jax_compilation", "setattr(_pxla, "): "private JAX; what is called is, and a Stop in it heard",
+    ("msnb.core.state.events", "setattr(asked, "): "its own table of listeners",
+    ("msnb.core.operator.api_generations", "setattr(first, "): "a class of two names: what a program replaces under one of them",
+    ("msnb.core.operator.api_generations", "delattr(first, "): "a class of two names: what a program puts back under one of them",
+    ("msnb.core.support.interrupts", "sys.unraisablehook = "): "how Python is told who takes such errors",
     (
-        "msnb.core.late_values",
+        "msnb.core.tensor.lazy",
         "parameter.__class__ = ",
     ): "its own kind of Parameter, and what that is once it has values",
-    ("msnb.core.kept", "setattr(self.cell, "): "a Tensor of the user's, as what its graph can set",
-    ("msnb.core.program", "setattr(cell, "): "what construct sets, set by the call that ran it",
-    ("msnb.core.script.jumps", "setattr(node, "): "fields of a syntax tree",
+    ("msnb.core.tensor.cell_state", "setattr(self.cell, "): "a Tensor of the user's, as what its graph can set",
+    ("msnb.core.program.program", "setattr(cell, "): "what construct sets, set by the call that ran it",
+    ("msnb.core.script.jump_flags", "setattr(node, "): "fields of a syntax tree",
     ("msnb.core.script.runtime", "setattr(owner, "): "what the user's own statement sets",
-    ("msnb.core.script.names", "setattr(twin, "): "fields of a syntax tree",
-    ("msnb.core.traced", "twin.fn = "): "a copy that it has made itself",
+    ("msnb.core.script.bound_names", "setattr(twin, "): "fields of a syntax tree",
+    ("msnb.core.operator.traced_attributes", "twin.fn = "): "a copy that it has made itself",
     ("msnb.dataset.engine.graphserver", "setattr(graph, "): "a stand-in that it has made itself",
     ("msnb.insight.profile.result", "setattr(cell, "): "a sum, in a row of its own table",
     (
@@ -124,9 +124,9 @@ REPLACED = {
     ("msnb.nn.probability.transforms.transform_bnn", "setattr(net, "): "a layer of the user's network, as they asked",
     ("msnb.train._uncertainty_evaluation", "setattr(net, "): "a layer of a copy of the user's network",
     ("msnb.train._uncertainty_evaluation", "setattr(ale_model, "): "a layer of a copy of the user's network",
-    ("msnb.notebook.errors", "error._render_traceback_ = "): "how IPython is told to show an error",
+    ("msnb.notebook.kernel.errors", "error._render_traceback_ = "): "how IPython is told to show an error",
     (
-        "msnb.notebook.errors",
+        "msnb.notebook.kernel.errors",
         "shell.showtraceback = ",
     ): "debt: short errors; IPython's set_custom_exc is for those of the cell's own statements alone",
 }
@@ -145,7 +145,7 @@ def test_nobody_replaces_what_another_module_defines():
         for module, line, text in places
         if not any(m == module and text.startswith(start) for m, start in known)
     ]
-    assert not wrong, "be told of it by msnb.core.events, or ask its module for a way:\n" + "\n".join(wrong)
+    assert not wrong, "be told of it by msnb.core.state.events, or ask its module for a way:\n" + "\n".join(wrong)
     assert known == REPLACED.keys(), f"no longer so, take it out of REPLACED: {REPLACED.keys() - known}"
 
 
@@ -154,7 +154,7 @@ def test_nobody_replaces_what_another_module_defines():
     [
         "from msnb.nn.cell import Cell\nCell._run = watched",
         "from msnb.core import api\napi.JitFunction.__call__ = watched",
-        "from msnb.core.kernel import Kernel\ndel Kernel.run",
+        "from msnb.core.eager.kernel import Kernel\ndel Kernel.run",
         "def hook():\n    from msnb.nn import Cell\n    Cell.a, b = 1, 2",
         "for kind in kinds:\n    kind.__call__ = watch(kind)",
         "for owner, name in hooked:\n    setattr(owner, name, before)",

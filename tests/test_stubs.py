@@ -4,12 +4,12 @@ import ast
 
 import msnb
 from msnb import __main__ as command
-from msnb import stubs
+from msnb.cli import stubs
 
 
 def test_the_stubs_are_those_of_the_declarations():
     stale = [n for n, text in stubs.stubs().items() if (stubs.PACKAGE / n).read_text(encoding="utf-8") != text]
-    assert not stale, f"run `python -m msnb.stubs`: {stale}"
+    assert not stale, f"run `python -m msnb.cli.stubs`: {stale}"
 
 
 def test_every_public_operator_and_function_has_its_signature_in_a_stub():

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from msnb._uncollected import uncollected
+from msnb._util.gc_pause import uncollected
 
 
 @pytest.mark.parametrize("on", [True, False])

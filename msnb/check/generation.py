@@ -7,7 +7,7 @@ from importlib import resources
 
 from msnb.check.resolving import ABSENT, resolve
 from msnb.check.uses import Use
-from msnb.core.generations import DIFFERENCES, difference, meant_in_second
+from msnb.core.operator.api_generations import DIFFERENCES, difference, meant_in_second
 
 # Modules that r1.1 has not, so that each name in them shows MindSpore 2.
 _LATER_MODULES = tuple(

@@ -8,11 +8,11 @@ from typing import NamedTuple
 from msnb.check.generation import is_later
 from msnb.check.resolving import ABSENT, resolve
 from msnb.check.uses import ROOT, Use
-from msnb.common import refused
+from msnb.common import unsupported
 from msnb.common.missing import missing as missing_sentence
-from msnb.common.other_names import TENSOR, no_attribute
-from msnb.core.generations import meant_in_second
-from msnb.core.tensor import Tensor
+from msnb.common.suggestions import TENSOR, no_attribute
+from msnb.core.operator.api_generations import meant_in_second
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.cell import Cell
 
 
@@ -45,7 +45,7 @@ def judge(use: Use, generation: int | None = None) -> Finding | None:
         found = meant_in_second(name.rpartition(".")[2], found, name.rpartition(".")[0].replace("mindspore", "msnb", 1))
     if found is ABSENT:
         missing = _first_missing(name)
-        later = (is_later(name) or is_later(missing)) and refused.reason(missing.partition(".")[2]) is None
+        later = (is_later(name) or is_later(missing)) and unsupported.reason(missing.partition(".")[2]) is None
         text = f"msnb has no {missing} yet, which MindSpore 2 has." if later else missing_sentence(missing)
         return Finding(use, "name", text)
     if (why := getattr(found, "_later", None)) is not None and isinstance(found, type):

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from msnb.common.other_names import ARGUMENTS, DIFFERS, ELSEWHERE
+from msnb.common.suggestions import ARGUMENTS, DIFFERS, ELSEWHERE
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)

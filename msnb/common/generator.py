@@ -1,6 +1,6 @@
 """A face: the stream of random numbers as an object."""
 
-from msnb.core.generator import (
+from msnb.core.tensor.generator import (
     Generator,
     default_generator,
     get_rng_state,

@@ -1,5 +1,5 @@
 """A face: a Cell that is compiled once."""
 
-from msnb.core.compiler_hints import lazy_inline
+from msnb.core.transforms.compiler_hints import lazy_inline
 
 __all__ = ["lazy_inline"]

@@ -6,18 +6,18 @@ import sys
 import types
 from typing import Any
 
-from msnb._later import not_yet, placeholder
-from msnb.common import other_names, refused
+from msnb._util.placeholders import not_yet, placeholder
+from msnb.common import suggestions, unsupported
 
 ROOT, _OURS = "mindspore", "msnb"
 
 
 def missing(name: str) -> str:
     """The sentence for a name such as "mindspore.nn.Foo" that msnb does not have; it may be another framework's."""
-    elsewhere = other_names.in_module(name[len(ROOT) + 1 :])
+    elsewhere = suggestions.in_module(name[len(ROOT) + 1 :])
     if elsewhere is not None:
         return f"msnb has no {name}: in MindSpore it is {elsewhere}."
-    why = refused.reason(name[len(ROOT) + 1 :])
+    why = unsupported.reason(name[len(ROOT) + 1 :])
     if why is not None:
         return f"msnb has no {name}: {why}."
     parent, _, child = name.rpartition(".")
@@ -55,7 +55,7 @@ def asked(module: str, name: str) -> Any:
         AttributeError: For all other names, with a sentence.
     """
     below = module[len(_OURS) + 1 :]
-    why = refused.RAISES.get(f"{below}.{name}".lstrip("."))
+    why = unsupported.RAISES.get(f"{below}.{name}".lstrip("."))
     path = f"{ROOT}.{below}".rstrip(".")
     if why is not None:
         return _placeholder(name, path, why)
@@ -68,4 +68,4 @@ _placeholder = functools.cache(placeholder)  # the same class each time
 
 def refused_use(path: str, name: str) -> NotImplementedError:
     """The error for a method that MindSpore has and msnb refuses, such as "shard" of "mindspore.nn.Cell"."""
-    return not_yet(f"{path}.{name}", refused.RAISES.get(f"{path[len(ROOT) + 1 :]}.{name}"))
+    return not_yet(f"{path}.{name}", unsupported.RAISES.get(f"{path[len(ROOT) + 1 :]}.{name}"))

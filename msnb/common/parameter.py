@@ -1,6 +1,6 @@
 """A face: Parameter and ParameterTuple."""
 
-from msnb.core.parameter import Parameter, ParameterTuple
+from msnb.core.tensor.parameter import Parameter, ParameterTuple
 
 PARAMETER_NAME_DEFAULT = "Parameter"
 PARAMETER_NAME_PREFIX_MAX_LEN = 1024

@@ -1,7 +1,7 @@
 """A face: Tensor and its relatives."""
 
-from msnb.core.meta_tensor import MetaTensor
-from msnb.core.sparse_tensor import RowTensor, SparseTensor
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.meta_tensor import MetaTensor
+from msnb.core.tensor.sparse import RowTensor, SparseTensor
+from msnb.core.tensor.tensor import Tensor
 
 __all__ = ["MetaTensor", "RowTensor", "SparseTensor", "Tensor"]

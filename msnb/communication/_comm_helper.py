@@ -4,8 +4,8 @@ from typing import Self
 
 from msnb import context
 from msnb.communication import _processes
-from msnb.core import trace
-from msnb.core.kernel import living
+from msnb.core.state import trace_state
+from msnb.core.eager.kernel import living
 
 HCCL_WORLD_COMM_GROUP = "hccl_world_group"
 NCCL_WORLD_COMM_GROUP = "nccl_world_group"
@@ -131,7 +131,7 @@ def add_group(group, rank_ids):
     if group in _groups:
         raise ValueError(f"There is a group {group!r} already; destroy_group removes it.")
     _groups[group] = tuple(rank_ids)
-    trace.epoch.bump()
+    trace_state.epoch.bump()
 
 
 def remove_group(group):
@@ -151,7 +151,7 @@ def remove_groups():
 def _delete_group(group):
     """Delete a group and the kernels compiled for its members, because a later group may reuse the name."""
     del _groups[group]
-    trace.epoch.bump()
+    trace_state.epoch.bump()
     for kernel in living():
         if kernel.name.meaning.settings.get("group") == group:
             kernel.compiled.clear_cache()

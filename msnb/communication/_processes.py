@@ -14,7 +14,7 @@ from typing import NamedTuple
 import jax
 
 from msnb import context, log
-from msnb.core._jax_private import end_alone, in_use
+from msnb.core.compat.jax_private import end_alone, in_use
 
 HEARTBEAT = 30  # seconds of silence after which a process counts as lost
 

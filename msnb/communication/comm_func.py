@@ -3,7 +3,7 @@
 from typing import Any
 
 from msnb.common.missing import asked
-from msnb.parallel._communicating import (
+from msnb.parallel.modes.comm_functions import (
     all_gather_into_tensor,
     all_reduce,
     barrier,

@@ -9,10 +9,10 @@ import numpy as np
 
 from msnb import log
 from msnb._checkparam import Validator, check_input_data
-from msnb._later import not_yet
+from msnb._util.placeholders import not_yet
 from msnb.common import dtype as mstype
-from msnb.core.errors import describe
-from msnb.core.tensor import Tensor
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.tensor import Tensor
 from msnb.formats.encryption import Cipher, Own
 
 if TYPE_CHECKING:  # used in annotations only
@@ -24,7 +24,7 @@ __all__ = ["export", "load", "load_mindir"]
 # Format -> the module whose `write(net, inputs, path)` writes the file. A module and its operator tables
 # are imported on first use.
 WRITERS: dict[str, str] = {
-    "MINDIR": "msnb.exchange.mindir.write",
+    "MINDIR": "msnb.exchange.mindir.write.writer",
     "ONNX": "msnb.exchange.onnx.write",
     "STABLEHLO": "msnb.exchange.stablehlo",
 }
@@ -209,9 +209,9 @@ def load(file_name: str, **kwargs: Any) -> "FuncGraph":
     log.unused("load", "without a 'dec_key' nothing is decrypted", dec_mode=key is None and mode is not None)
     decrypt = mode if callable(mode) else None
     cipher = cipher_of("load", key, mode, decrypt=decrypt)
-    from msnb.exchange.mindir import read  # imports the operator tables only when a file is loaded
+    from msnb.exchange.mindir.read import reader  # imports the operator tables only when a file is loaded
 
-    return read.read(path, cipher)
+    return reader.read(path, cipher)
 
 
 def _import_codec():

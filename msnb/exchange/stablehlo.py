@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 
-from msnb._atomic import writing
-from msnb.core._jax_compiling import opened_module
-from msnb.core._jax_private import eval_jaxpr, without_prints
-from msnb.core.compile import program_of
-from msnb.core.errors import describe
-from msnb.core.tree import flatten
-from msnb.core.user_primitive import PrimitiveWithInfer
-from msnb.exchange.missing import unsupported_error
+from msnb._util.atomic_file import writing
+from msnb.core.compat.jax_compilation import opened_module
+from msnb.core.compat.jax_private import eval_jaxpr, without_prints
+from msnb.core.program.program_cache import program_of
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.pytree import flatten
+from msnb.core.operator.user_primitive import PrimitiveWithInfer
+from msnb.exchange.unsupported_ops import unsupported_error
 from msnb.exchange.tracing import evaluating
 from msnb.ir.anf import FuncGraph
 from msnb.ir.api import name_of, of_program
@@ -33,7 +33,7 @@ from msnb.ir.stablehlo import read_stablehlo
 from msnb.nn.cell import Cell
 
 if TYPE_CHECKING:  # used in annotations only
-    from msnb.core.program import Program
+    from msnb.core.program.program import Program
 
 PLATFORMS = ("cpu", "cuda", "tpu")
 _CALLBACKS = frozenset(("pure_callback", "io_callback"))

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from msnb.core.compile import program_of
-from msnb.core.kernel import differentiated
-from msnb.core.operator import REGISTRY
-from msnb.core.parameter import Parameter
-from msnb.core.tensor import Tensor
-from msnb.core.tree import flatten
-from msnb.exchange.missing import unsupported_error
+from msnb.core.program.program_cache import program_of
+from msnb.core.eager.kernel import differentiated
+from msnb.core.operator.operator_types import REGISTRY
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.tensor.tensor import Tensor
+from msnb.core.tensor.pytree import flatten
+from msnb.exchange.unsupported_ops import unsupported_error
 from msnb.ir.anf import CNode, FuncGraph, ValueNode
 from msnb.ir.api import name_of, of_program
 from msnb.nn.cell import Cell
@@ -91,7 +91,7 @@ def trace_step(net: Cell | Callable[..., Any], *inputs: Any, rules: Callable[...
     Args:
         net (Union[Cell, Callable]): The network, such as a train step; it is traced in evaluation.
         inputs: The arguments of the call to trace.
-        rules (Callable): Gradient rules of operators, see `msnb.core.kernel.differentiated`.
+        rules (Callable): Gradient rules of operators, see `msnb.core.eager.kernel.differentiated`.
 
     Returns:
         FuncGraph, `weights` filled.

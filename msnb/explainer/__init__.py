@@ -1,6 +1,6 @@
 """Saliency explanations. The paths and names exist; the feature comes in a later version."""
 
-from msnb._later import fill, submodules
+from msnb._util.placeholders import fill, submodules
 
 _WHY = "explanations of image classifiers come in a later version."
 fill(globals(), "ImageClassificationRunner", _WHY)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from msnb.formats.reading import BadFileError
+from msnb.formats.text_files import BadFileError
 
 _MOST_AXES, _LONGEST_AXIS = 32, 1 << 56
 

@@ -12,7 +12,7 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import IO, Any, NamedTuple
 
-from msnb.formats.reading import BadFileError
+from msnb.formats.text_files import BadFileError
 
 BLOCK = 64 << 20  # bytes of plain text in a block
 MODES: dict[str, int] = {"AES-GCM": 0x7F3A5ED8, "AES-CBC": 0x7F3A5ED9, "SM4-CBC": 0x7F3A5EDA}

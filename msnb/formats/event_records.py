@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from msnb.formats.crc32c import masked_crc32c, masked_of, matches
-from msnb.formats.reading import BadFileError
+from msnb.formats.text_files import BadFileError
 
 HEADER, FOOTER = 12, 4
 _PIECE = 1 << 22

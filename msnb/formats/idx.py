@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from msnb._atomic import writing
-from msnb.formats.reading import BadFileError, gunzip
+from msnb._util.atomic_file import writing
+from msnb.formats.text_files import BadFileError, gunzip
 
 _TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 _CODES = {np.dtype(t).newbyteorder("="): code for code, t in _TYPES.items()}

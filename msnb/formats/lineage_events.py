@@ -20,7 +20,7 @@ import numpy as np
 
 from msnb.formats import protobuf
 from msnb.formats.event_records import records
-from msnb.formats.reading import BadFileError
+from msnb.formats.text_files import BadFileError
 
 
 def _map(kind):

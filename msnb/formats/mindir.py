@@ -12,10 +12,10 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from msnb._atomic import writing
+from msnb._util.atomic_file import writing
 from msnb.formats import arrays, encryption, protobuf
 from msnb.formats.encryption import Cipher, Own
-from msnb.formats.reading import BadFileError
+from msnb.formats.text_files import BadFileError
 
 SCHEMA: dict[str, Any] = {
     "Model": {

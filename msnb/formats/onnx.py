@@ -14,10 +14,10 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from msnb._atomic import writing
+from msnb._util.atomic_file import writing
 
 from . import encryption, protobuf
-from .reading import BadFileError
+from msnb.formats.text_files import BadFileError
 
 _STRING_PAIR = {"key": (1, "str", False), "value": (2, "str", False)}
 SCHEMA: dict[str, Any] = {

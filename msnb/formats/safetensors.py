@@ -17,9 +17,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from msnb._atomic import writing
+from msnb._util.atomic_file import writing
 from msnb.formats import arrays
-from msnb.formats.reading import BadFileError, parse_json
+from msnb.formats.text_files import BadFileError, parse_json
 
 _DTYPES = {
     name: np.dtype(kind)

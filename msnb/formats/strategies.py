@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from msnb import _atomic
+from msnb._util import atomic_file
 from msnb.formats.protobuf import WireError, decode, encode
-from msnb.formats.reading import BadFileError
+from msnb.formats.text_files import BadFileError
 
 _DIMS = {"dim": (1, "int", True)}
 _SCHEMA = {
@@ -85,7 +85,7 @@ def write(
         ],
         "layouts": [{"name": name, "layout": _lying(layout)} for name, layout in layouts.items()],
     }
-    with _atomic.writing(path, durable=False) as file:
+    with atomic_file.writing(path, durable=False) as file:
         file.write(encode(_SCHEMA, "Map", values))
 
 

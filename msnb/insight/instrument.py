@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from jax.extend.core import ClosedJaxpr
 
-from msnb.core.measured import TRANSPARENT, Measure, measured
+from msnb.core.jaxpr.instrument import TRANSPARENT, Measure, measured
 from msnb.ir.anf import CNode
 from msnb.ir.read import read
 

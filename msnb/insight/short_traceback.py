@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from msnb.core.places import place
+from msnb.core.errors.source_location import place
 
 _FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from msnb import log
-from msnb.insight.runs import Run, Runs, shown
+from msnb.insight.runs import Run, Runs, live_views
 from msnb.insight.runs.table import more_is_better
 from msnb.train.recording import Recording
 
@@ -144,7 +144,7 @@ def tune(
     tuning = Tuning(study, Runs(place), target, goal)
     known = [_told(optuna, run, distributions, target) for run in tuning.runs]
     study.add_trials([trial for trial in known if trial is not None])
-    after = shown.begin(tuning.runs, target, goal)
+    after = live_views.begin(tuning.runs, target, goal)
     done = sum(_counts(run, target) for run in tuning.runs)
     try:
         for _ in range(trials - done):

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from . import rows
+from . import serialization
 
 
 class TensorType:
@@ -120,7 +120,7 @@ class CNode(AnfNode):
         origins (tuple): for such a kernel, (scope, operator, backward, (file, line)) of every operator fused into it.
         problem (str | None): the sentence of the error that tracing has ended with here; such a node has no results.
         layout (tuple | None): for an operator of msnb, what each of its declared inputs was given, see
-            `msnb.core.names.GraphName`.
+            `msnb.core.jaxpr.op_names.GraphName`.
     """
 
     __slots__ = (
@@ -260,13 +260,13 @@ class FuncGraph:
     def __eq__(self, other: object) -> bool:
         if self is other or not isinstance(other, FuncGraph):
             return self is other
-        return len(self) == len(other) and rows.alike(rows.of_graph(self), rows.of_graph(other))
+        return len(self) == len(other) and serialization.alike(serialization.of_graph(self), serialization.of_graph(other))
 
     def __hash__(self) -> int:
         return hash((self.name, len(self.parameters), len(self.nodes)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _from_rows, (rows.of_graph(self),)
+        return _from_rows, (serialization.of_graph(self),)
 
     def __repr__(self) -> str:
         return f"FuncGraph({self.name}: {len(self.parameters)} parameters, {len(self)} nodes)"
@@ -325,7 +325,7 @@ def _graph_from(row, nodes):
             nodes.append(ValueNode(rest[0], types))
         else:
             op, inputs, slots, fields = rest
-            fields = dict(fields, attrs=dict(fields["attrs"]), kernel=rows.opened(fields["kernel"]), graphs=graphs)
+            fields = dict(fields, attrs=dict(fields["attrs"]), kernel=serialization.opened(fields["kernel"]), graphs=graphs)
             nodes.append(CNode(op, tuple(nodes[i] for i in inputs), slots, types, **fields))
         return nodes[-1]
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from jax.extend.core import ClosedJaxpr
 
-from msnb.core.compile import program_of
+from msnb.core.program.program_cache import program_of
 
 from .anf import FuncGraph, ValueNode
 from .graphviz import to_dot
@@ -14,7 +14,7 @@ from .printer import to_text
 from .read import default_operator_of, read
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.core.program import Program
+    from msnb.core.program.program import Program
     from msnb.nn.cell import Cell
 
 
@@ -23,7 +23,7 @@ def graph(net: "Cell | Callable[..., Any] | Program | FuncGraph | ClosedJaxpr", 
 
     Args:
         net (Union[Cell, Callable, Program, FuncGraph, ClosedJaxpr]): what to look at; a Program is what a listener of
-            `msnb.core.events` tells of. A FuncGraph is returned as it is.
+            `msnb.core.state.events` tells of. A FuncGraph is returned as it is.
         inputs: the inputs `net` would be called with.
 
     Returns:
@@ -54,7 +54,7 @@ def graph(net: "Cell | Callable[..., Any] | Program | FuncGraph | ClosedJaxpr", 
 
 
 def of_program(program: "Program", name: str | None = None, expand: bool = False) -> FuncGraph:
-    """The graph of a traced program of `msnb.core.compile`; `expand` opens operators up, see `read`."""
+    """The graph of a traced program of `msnb.core.program.program_cache`; `expand` opens operators up, see `read`."""
 
     def operator_of(text):
         meaning = program.names.get(text)

@@ -10,7 +10,7 @@ from typing import Any
 
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
 
-from msnb.core.facets import Facet
+from msnb.core.operator.rule_table import Facet
 
 _GRAPHS = (ClosedJaxpr, Jaxpr)
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from .anf import CNode
-from .boxes import CONTROL, CROWD, FOLD, PAGE, ROOT, SCOPE, UNIT, Scope
+from msnb.ir.scopes import CONTROL, CROWD, FOLD, PAGE, ROOT, SCOPE, UNIT, Scope
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.ir.hierarchy import Hierarchy

@@ -38,7 +38,7 @@ ARRAY = re.compile(r"(\w+)\[([\d,]*)\]")
 _CALLED = re.compile(r"(?:calls|to_apply|body|condition|branch_computations)=(\{[^}]*\}|%?[\w.\-]+)")
 _METADATA = re.compile(r"metadata=\{([^}]*)\}")
 _TOLD = re.compile(r"(?:window|dimensions|dim_labels|custom_call_target|direction)=(\{[^}]*\}|[^,\s]+)")
-_JIT = re.compile(r"^jit\((([^\[#]*)(\[)?.*)\)$")  # operator[attributes]#number, see msnb.core.names
+_JIT = re.compile(r"^jit\((([^\[#]*)(\[)?.*)\)$")  # operator[attributes]#number, see msnb.core.jaxpr.op_names
 _PASSED_ON = frozenset(("bitcast", "get-tuple-element", "tuple", "opt-barrier", "copy-start", "copy-done"))
 _FREE = frozenset(
     (

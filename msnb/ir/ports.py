@@ -7,7 +7,7 @@ B's children that read it; inside A it comes from those that made it to a port; 
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from .boxes import FOLD, LONE, Scope
+from msnb.ir.scopes import FOLD, LONE, Scope
 from .hierarchy import Hierarchy, shared
 
 _MOST = 8  # ports on one side; where there were more, one stands for all of them

@@ -11,8 +11,8 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr
 
 from msnb._util.package_path import PACKAGE
-from msnb.core import garbage
-from msnb.core._jax_private import Literal, scan_counts, user_frame
+from msnb.core.support import gc_pause
+from msnb.core.compat.jax_private import Literal, scan_counts, user_frame
 
 from . import cost
 from .anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
@@ -89,7 +89,7 @@ def default_operator_of(name: str) -> Any:
     return (name, {}) if name[:1].isupper() else None
 
 
-@garbage.later
+@gc_pause.later
 def read(
     closed: ClosedJaxpr,
     name: str = "main",

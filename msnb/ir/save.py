@@ -6,15 +6,15 @@ import re
 from typing import TYPE_CHECKING
 
 from msnb import context, log
-from msnb._atomic import writing
-from msnb.core import events
+from msnb._util.atomic_file import writing
+from msnb.core.state import events
 
 from .graphviz import to_dot
 from .printer import to_text
 from .stages import Stages
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.core.program import Program
+    from msnb.core.program.program import Program
 
 _numbers = itertools.count()
 
@@ -44,7 +44,7 @@ def save(program: "Program", folder: str) -> list[str]:
     """Write the stages of a program as ``NNN_name_stage.ir`` and ``.dot``.
 
     Args:
-        program (Program): a traced program of `msnb.core.compile`.
+        program (Program): a traced program of `msnb.core.program.program_cache`.
         folder (str): where to; is made when it is missing.
 
     Returns:

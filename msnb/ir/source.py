@@ -1,10 +1,10 @@
-"""How the line of a node is called when it is shown; `msnb.core.places` knows how files are called."""
+"""How the line of a node is called when it is shown; `msnb.core.errors.source_location` knows how files are called."""
 
 from typing import Any
 
-from msnb.core.places import label as label  # known by this path as well
-from msnb.core.places import place
-from msnb.core.places import register_namer as register_namer
+from msnb.core.errors.source_location import label as label  # known by this path as well
+from msnb.core.errors.source_location import place
+from msnb.core.errors.source_location import register_namer as register_namer
 
 
 def show(source: tuple[Any, ...] | None) -> str:

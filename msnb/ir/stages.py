@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from msnb.core.compile import all_programs
+from msnb.core.program.program_cache import all_programs
 
 from .api import of_program
 from .compare import compare
@@ -18,7 +18,7 @@ from .read import divided
 from .stablehlo import read_stablehlo
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.core.program import Program
+    from msnb.core.program.program import Program
     from msnb.ir.anf import FuncGraph
 
 _SECONDS = 0.02  # that XLA takes for an operator on two idle cores
@@ -35,7 +35,7 @@ class Stages:
     kernels that XLA makes of it (this compiles).
 
     Args:
-        program (Program): as `msnb.core.compile.program_of` returns it.
+        program (Program): as `msnb.core.program.program_cache.program_of` returns it.
         name (str): name of the graphs.
     """
 
@@ -105,10 +105,10 @@ class Stages:
 
 
 def stages_of(program: "Program", name: str, which: tuple[str, ...] | None = None) -> "dict[str, FuncGraph]":
-    """{stage: FuncGraph} of a traced program of `msnb.core.compile`, see `Stages`.
+    """{stage: FuncGraph} of a traced program of `msnb.core.program.program_cache`, see `Stages`.
 
     Args:
-        program (Program): as `msnb.core.compile.program_of` returns it.
+        program (Program): as `msnb.core.program.program_cache.program_of` returns it.
         name (str): name of the graphs.
         which (tuple[str]): the stages. Default: None, all that the program has.
 

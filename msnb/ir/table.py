@@ -4,7 +4,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from .anf import CNode, ParameterNode
-from .boxes import SCOPE, Scope
+from msnb.ir.scopes import SCOPE, Scope
 from .hierarchy import Hierarchy, main_results
 from .printer import show_value
 from .source import show

@@ -14,7 +14,7 @@ import numpy as np
 
 from msnb.formats.crc32c import masked_crc32c, matches
 from msnb.formats.protobuf import FIXED32, LENGTH, VARINT, WireError, fields, read_varint, signed
-from msnb.formats.reading import BadFileError, gunzip
+from msnb.formats.text_files import BadFileError, gunzip
 
 _HEAD = struct.Struct("<QI")
 _CHECKSUM = struct.Struct("<I")

@@ -11,7 +11,7 @@ import urllib.parse
 
 import numpy as np
 
-from msnb.formats.reading import BadFileError, decoded, parse_json
+from msnb.formats.text_files import BadFileError, decoded, parse_json
 from msnb.mindrecord import _batch
 from msnb.mindrecord._codec import NUMPY, U64, DamagedError, Fields, unpack_map
 from msnb.mindrecord.common.exceptions import MRMOpenError

@@ -6,7 +6,7 @@ import sqlite3
 
 import numpy as np
 
-from msnb._atomic import Draft
+from msnb._util.atomic_file import Draft
 from msnb.mindrecord._codec import U64
 from msnb.mindrecord.common.exceptions import MRMCommitError, MRMWriteDatasetError
 

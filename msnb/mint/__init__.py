@@ -4,7 +4,7 @@ What `mindspore.ops` has with the same meaning is that function, or the same wit
 (`_rows.py`); what mint means otherwise stands in the rooms here.
 """
 
-from msnb._later import fill as _fill
+from msnb._util.placeholders import fill as _fill
 from msnb.mint import _arithmetic, _arrangement, _making, _reductions, distributed, linalg, nn, optim, special
 from msnb.mint._arithmetic import *  # noqa: F403
 from msnb.mint._arrangement import *  # noqa: F403

@@ -1,8 +1,8 @@
 """Arithmetic of mint that `mindspore.ops` has otherwise: with a factor, of bits, and comparisons of whole Tensors."""
 
-from msnb.core._jax_private import is_tracer
-from msnb.core.array_like import common_type
-from msnb.core.tensor import Tensor
+from msnb.core.compat.jax_private import is_tracer
+from msnb.core.operator.array_like import common_type
+from msnb.core.tensor.tensor import Tensor
 from msnb.mint._rows import floating
 from msnb.ops import functional as F
 from msnb.ops import operations as P

@@ -3,15 +3,15 @@
 from typing import Any
 
 from msnb import log
-from msnb.core.array_like import common_type
-from msnb.core.by_values import ShapeByValues
-from msnb.core.tensor import Tensor, is_traced
+from msnb.core.operator.array_like import common_type
+from msnb.core.errors.data_dependent_shape import ShapeByValues
+from msnb.core.tensor.tensor import Tensor, is_traced
 from msnb.mint._rows import in_int64
 from msnb.ops import functional as F
 from msnb.ops import operations as P
 from msnb.ops.array.index_along import _IndexAdded
 from msnb.ops.array.triangle import _DiagAt
-from msnb.ops.math.decompositions import _SolveTriangular
+from msnb.ops.math.decompositions_grad import _SolveTriangular
 
 __all__ = [
     "argmin",

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from msnb import mint
-from msnb.core.primitive import Primitive
-from msnb.core.tensor import Tensor
+from msnb.core.operator.primitive import Primitive
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops import functional as F
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common.kinds import DType, Shape, check, readable
-from msnb.core.generator import Generator
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.generator import Generator
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops import functional as F
 from msnb.ops._generators import drawn_from
 from msnb.ops.array.cast import Cast

@@ -4,8 +4,8 @@ from typing import Any
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Bool, DType, readable
-from msnb.core.generations import second
-from msnb.core.tensor import Tensor
+from msnb.core.operator.api_generations import second
+from msnb.core.tensor.tensor import Tensor
 from msnb.mint._rows import in_int64
 from msnb.ops import functional as F
 from msnb.ops import operations as P

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from msnb.common import dtype as mstype
-from msnb.core.generations import meant_in_second
-from msnb.core.tensor import Tensor
+from msnb.core.operator.api_generations import meant_in_second
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops import functional as F
 from msnb.ops.array.cast import Cast
 

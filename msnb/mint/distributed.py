@@ -1,6 +1,6 @@
 """Communication of mint, which is of several processes: the names are there, and say what to do instead."""
 
-from msnb._later import fill
+from msnb._util.placeholders import fill
 
 __all__ = ["is_available", "is_initialized"]
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from msnb.common.kinds import Axis, Bool, DType, readable
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.mint._rows import renamed
 from msnb.ops import functional as F
 

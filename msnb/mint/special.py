@@ -1,6 +1,6 @@
 """Special functions of mint."""
 
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.mint._rows import of_floats
 from msnb.mint.nn.functional import log_softmax
 from msnb.ops import functional as F

@@ -3,8 +3,8 @@
 from typing import Any
 
 from msnb.common.missing import asked
+from msnb.nn._cell import legacy_attributes
 from msnb.nn import (
-    _parts,
     dynamic_lr,
     grad,
     layer,

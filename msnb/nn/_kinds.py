@@ -19,7 +19,7 @@ from msnb.common.kinds import (
     StrictFloat,
     accept_value,
 )
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 
 # What a Parameter starts as: `initializer` checks it, since it knows the shape as well.
 Initial = Tensor | str | Initializer | float

@@ -14,23 +14,23 @@ import numpy as np
 
 from msnb import context, log
 from msnb.common import dtype as mstype
-from msnb.common import shown
+from msnb.common import display_hooks
 from msnb.common.kinds import Bool, check
-from msnb.core import events, trace
-from msnb.core.errors import describe
-from msnb.core.precision import cast_tensor, hold
-from msnb.nn._hooks import Hooked
-from msnb.nn._running import Running
-from msnb.nn._state import Stateful
-from msnb.nn._told import Told
-from msnb.nn._tree import Tree
+from msnb.core.state import events, trace_state
+from msnb.core.errors.messages import describe
+from msnb.core.operator.autocast import cast_tensor, hold
+from msnb.nn._cell.hooks import Hooked
+from msnb.nn._cell.call import Running
+from msnb.nn._cell.state_dict import Stateful
+from msnb.nn._cell.compiler_settings import Told
+from msnb.nn._cell.tree import Tree
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.core.parameter import Parameter
-    from msnb.core.tensor import Tensor
+    from msnb.core.tensor.parameter import Parameter
+    from msnb.core.tensor.tensor import Tensor
 
 _asked = events.asked
-_epoch = trace.epoch
+_epoch = trace_state.epoch
 _ids = itertools.count()
 _set = object.__setattr__
 
@@ -60,7 +60,7 @@ class Cell(Running, Hooked, Stateful, Tree, Told):
         (4, 2)
     """
 
-    _mime_ = shown.mime
+    _mime_ = display_hooks.mime
     IGNORE_LIST = ["_scope", "_cell_init_args", "_auto_prefix", "_cells", "_params", "_programs", "_create_time"]
 
     def __init__(self, auto_prefix: bool = True, flags: dict[str, Any] | None = None) -> None:
@@ -89,8 +89,8 @@ class Cell(Running, Hooked, Stateful, Tree, Told):
             _bprop_debug=False,
             _create_time=next(_ids),
         )
-        if trace.thread.frame is not None:
-            trace.thread.frame.root().made.add(self)
+        if trace_state.thread.frame is not None:
+            trace_state.thread.frame.root().made.add(self)
         if flags:
             self.add_flags(**flags)
         if _asked.made:

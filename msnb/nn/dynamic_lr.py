@@ -4,7 +4,7 @@ import math
 from typing import Annotated
 
 from msnb.common.kinds import Bool, Each, PositiveInt, checked
-from msnb.nn._numbers import FiniteFloat, NonNegativeFloat, PositiveFloat
+from msnb.nn._hyperparameter_kinds import FiniteFloat, NonNegativeFloat, PositiveFloat
 
 __all__ = [
     "piecewise_constant_lr",

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from msnb.core.errors import describe
+from msnb.core.errors.messages import describe
 from msnb.nn.cell import Cell
 from msnb.nn.wrap.cell_wrapper import title_of
 

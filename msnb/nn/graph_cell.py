@@ -7,12 +7,12 @@ from typing import Any
 import jax
 import numpy as np
 
-from msnb.core.errors import describe
-from msnb.core.operator import OF_USERS, REGISTRY, Operator
-from msnb.core.parameter import Parameter
+from msnb.core.errors.messages import describe
+from msnb.core.operator.operator_types import OF_USERS, REGISTRY, Operator
+from msnb.core.tensor.parameter import Parameter
 from msnb.core.script import runtime
-from msnb.core.tensor import Tensor, box
-from msnb.core.tree import flatten
+from msnb.core.tensor.tensor import Tensor, box
+from msnb.core.tensor.pytree import flatten
 from msnb.ir.anf import AnfNode, CNode, FuncGraph, OpenGraph, ParameterNode, ValueNode
 from msnb.nn.cell import Cell
 

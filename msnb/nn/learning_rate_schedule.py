@@ -4,8 +4,8 @@ import math
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, PositiveInt, checked
-from msnb.core.tensor import Tensor
-from msnb.nn._numbers import NonNegativeFloat, PositiveFloat
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn._hyperparameter_kinds import NonNegativeFloat, PositiveFloat
 from msnb.nn.cell import Cell
 from msnb.ops import functional as F
 

@@ -9,7 +9,7 @@ import warnings
 import weakref
 from typing import Any
 
-from msnb.core.errors import hide_directory
+from msnb.core.errors.messages import hide_directory
 
 _loaded = weakref.WeakKeyDictionary()  # shell -> what undoes the parts
 
@@ -20,22 +20,22 @@ def load_ipython_extension(ipython: Any) -> None:
         return
     import IPython  # spares it to plain Python
 
-    from msnb.notebook import (  # spares IPython to plain Python
-        cache,
+    from msnb.notebook.kernel import (  # spares IPython to plain Python
+        program_cache_magic,
         cell_scope,
-        complete,
-        display,
+        completion,
         errors,
         front_end,
         magics,
         messages,
     )
+    from msnb.notebook.display import formatters  # spares IPython to plain Python
 
     hide_directory(os.path.dirname(IPython.__file__) + os.sep)  # it stands between a magic and the user's line
     undo = contextlib.ExitStack()
     undo.callback(_quiet_commands())
     undo.callback(front_end.forget, ipython)
-    for part in (cell_scope, magics, errors, messages, display, complete, cache):
+    for part in (cell_scope, magics, errors, messages, formatters, completion, program_cache_magic):
         undo.callback(part.install(ipython))
     _loaded[ipython] = undo
 

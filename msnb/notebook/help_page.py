@@ -11,7 +11,7 @@ from IPython import get_ipython
 from IPython.display import HTML, display
 
 from msnb._version import __version__
-from msnb.notebook.html import framed
+from msnb.notebook.display.html import framed
 from msnb.notebook.magic_help import MagicTable, list_magics, mark_code
 
 _PACKAGE = Path(__file__).parents[1]

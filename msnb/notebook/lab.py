@@ -13,14 +13,14 @@ from IPython.display import HTML, display
 
 from msnb import context
 from msnb._version import __version__
-from msnb.core import compile
-from msnb.core._jax_private import live_arrays
-from msnb.core.errors import dtype_name
+from msnb.core.program import program_cache
+from msnb.core.compat.jax_private import live_arrays
+from msnb.core.errors.messages import dtype_name
 from msnb.nn.cell import Cell
-from msnb.notebook import cell_names
+from msnb.notebook.kernel import cell_names
 from msnb.notebook.graph import live, view
 from msnb.notebook.help_page import read_tutorial
-from msnb.notebook.net_html import numbers_of
+from msnb.notebook.display.net_html import numbers_of
 
 _MODES = ("GRAPH", "PYNATIVE")
 
@@ -95,7 +95,7 @@ def _cells():
                 "numbers": numbers_of(cell),
                 "bytes": sum(p.nbytes for p in parameters),
                 "training": cell.training,
-                "programs": len([p for p in compile.all_programs() if p.root() is cell]),
+                "programs": len([p for p in program_cache.all_programs() if p.root() is cell]),
                 **_place(type(cell).construct),
             }
         )
@@ -104,7 +104,7 @@ def _cells():
 
 def _programs():
     found = []
-    for program in compile.all_programs():
+    for program in program_cache.all_programs():
         if program.calls:
             found.append(
                 {

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class
 
-from msnb.notebook.html import escape, framed
+from msnb.notebook.display.html import escape, framed
 
 
 class Option(NamedTuple):

@@ -7,7 +7,7 @@ try:
 except ImportError as problem:
     raise ImportError("msnb.notebook.markdown needs nbconvert: pip install 'msnb[lab]'.") from problem
 
-from msnb.notebook import still
+from msnb.notebook.display import static_output
 
 
 class LinkedPictures(Preprocessor):
@@ -22,7 +22,7 @@ class LinkedPictures(Preprocessor):
     def preprocess_cell(self, cell, resources, index):
         """The cell with its views replaced, and the resources with their files; other outputs stay as they are."""
         for number, output in enumerate(cell.get("outputs", ())):
-            picture, title = still.picture_in(output.get("data", {}).get("text/html", ""))
+            picture, title = static_output.picture_in(output.get("data", {}).get("text/html", ""))
             if picture is None:
                 continue
             path = f"{resources.get('unique_key', 'output')}_view_{index}_{number}.svg"

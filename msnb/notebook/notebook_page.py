@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree
 
-from msnb.notebook import dataset_html, html, still, table_css
+from msnb.notebook.display import dataset_html, html, static_output, table_css
 from msnb.notebook.pipeline import drawing
 
 try:
@@ -127,7 +127,7 @@ _cleaner = bleach.Cleaner(
 )
 
 
-def clean(text: Any, views: still.Rebuilding) -> str:
+def clean(text: Any, views: static_output.Rebuilding) -> str:
     """Return HTML without anything that runs or that this module does not know; of a view of msnb, the view rebuilt."""
     text = text.decode() if isinstance(text, bytes) else str(text)
     return views.rebuild(text) or _cleaner.clean(text)
@@ -138,7 +138,7 @@ _SCRIPT = re.compile(r"<script\b[^>]*>(.*?)</script>", re.DOTALL)
 
 def _policy(text, views):
     """The rule by which a browser runs the scripts of nbconvert's page and of msnb's views, and no other script."""
-    scripts = {still.wake_script(), *_SCRIPT.findall(text)}
+    scripts = {static_output.wake_script(), *_SCRIPT.findall(text)}
     scripts.update(script for document in views.documents for script in _SCRIPT.findall(document))
     hashes = sorted(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
     allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
@@ -280,7 +280,7 @@ _RUNS = re.compile(r"<(?:script|iframe|object|embed)\b|\bon\w+\s*=|javascript:",
 
 def has_scripts(notebook: NotebookNode) -> bool:
     """Return whether outputs or Markdown of a notebook hold what runs in a browser and is no view of msnb."""
-    views = still.Rebuilding()
+    views = static_output.Rebuilding()
     for cell in notebook.cells:
         outputs = [output.get("data", {}) for output in cell.get("outputs", ())]
         texts = [str(data.get(name, "")) for data in outputs for name in ("text/html", "text/markdown")]
@@ -321,7 +321,7 @@ def to_html(notebook: NotebookNode, is_trusted: bool = False) -> str:
     exporter = _Exporter(**_NO_ADDRESSES, sanitize_html=not is_trusted)
     if is_trusted:
         return exporter.from_notebook_node(notebook)[0]
-    views = still.Rebuilding()
+    views = static_output.Rebuilding()
     exporter.register_filter("clean_html", functools.partial(clean, views=views))
     text = exporter.from_notebook_node(notebook)[0]
     styles = "".join((html.STYLE, table_css.STYLE, dataset_html.STYLE, f"<style>{drawing.style()}</style>"))

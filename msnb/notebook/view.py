@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from msnb.notebook import cell_views, front_end, page, still
+from msnb.notebook.kernel import cell_views, front_end
+from msnb.notebook.display import page, static_output
 
 
 def checked_height(who: str, height: int) -> int:
@@ -140,4 +141,4 @@ class Renewed(View):
         return self._bundle(None)
 
     def _bundle(self, carries):
-        return still.bundle(self, self._page(), self._name(), self._purpose, carries)
+        return static_output.bundle(self, self._page(), self._name(), self._purpose, carries)

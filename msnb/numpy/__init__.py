@@ -20,7 +20,7 @@ from msnb.common.dtype import (
     uint32,
     uint64,
 )
-from msnb.core.declare import NUMPY as _NUMPY
+from msnb.core.operator.declare import NUMPY as _NUMPY
 
 _FACES = ("array_creations", "array_ops", "dtypes", "logic_ops", "math_ops")  # MindSpore's files, with all names each
 for _room in _pkgutil.iter_modules(__path__):

@@ -8,7 +8,7 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import DType
-from msnb.core.declare import spelling
+from msnb.core.operator.declare import spelling
 from msnb.ops._numpy import as_tensor, element_type, promoted
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Int, Ints, Optional, PositiveInt, check
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import axes_in
 from msnb.ops._numpy import ArrayLike, as_tensor, floating, in_type
 from msnb.ops.math.fourier import Norm, _Fourier, _Rolled

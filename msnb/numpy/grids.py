@@ -7,8 +7,8 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, NonNegInt, Number, Shape, check
-from msnb.core.declare import spelling
-from msnb.core.tensor import Tensor
+from msnb.core.operator.declare import spelling
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._numpy import ArrayLike, as_tensor, element_type
 
 

@@ -6,12 +6,12 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, PositiveInt, check
-from msnb.core.declare import spelling
-from msnb.core.tensor import Tensor
+from msnb.core.operator.declare import spelling
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._numpy import ArrayLike, as_tensor, as_tensors, common_type, in_type
 from msnb.ops.array.bincount import _BinCount
 from msnb.ops.array.cast import Cast
-from msnb.ops.array.choose import _Where
+from msnb.ops.array.where import _Where
 from msnb.ops.array.join import Stack
 from msnb.ops.array.reshape import Reshape
 from msnb.ops.array.sequence import LinSpace

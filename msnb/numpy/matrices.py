@@ -1,7 +1,7 @@
 """Products of several matrices."""
 
-from msnb.core.declare import spelling
-from msnb.core.tensor import Tensor
+from msnb.core.operator.declare import spelling
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._numpy import ArrayLike, as_tensor, common_type
 from msnb.ops.array.reshape import Reshape
 from msnb.ops.math.products import _dot_of_numpy

@@ -6,8 +6,8 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import NonNegInt, check
-from msnb.core.declare import spelling
-from msnb.core.tensor import Tensor
+from msnb.core.operator.declare import spelling
+from msnb.core.tensor.tensor import Tensor
 from msnb.numpy.convolution import _Convolve
 from msnb.ops._numpy import ArrayLike, as_tensor, common_type, floating
 from msnb.ops.array.broadcast import BroadcastTo

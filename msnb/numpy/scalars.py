@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from msnb.core.declare import spelling
+from msnb.core.operator.declare import spelling
 
 
 @spelling(numpy="isscalar")

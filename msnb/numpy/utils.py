@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 
 
 def _to_tensor(*args: Any) -> Any:

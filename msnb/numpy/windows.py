@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from msnb.common.kinds import Int, check
-from msnb.core.declare import spelling
-from msnb.core.tensor import Tensor
+from msnb.core.operator.declare import spelling
+from msnb.core.tensor.tensor import Tensor
 
 
 def _window(by_numpy: Callable[[int], np.ndarray], name: str, count: int) -> Tensor:

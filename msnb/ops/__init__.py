@@ -9,11 +9,11 @@ import pkgutil as _pkgutil
 import sys as _sys
 
 from msnb.common.missing import asked as _asked
-from msnb.core.declare import operator
-from msnb.core.operator import attributes_of
-from msnb.core.primitive import Primitive
-from msnb.core.tensor import Tensor as Tensor  # which programs of 2.x find here, too
-from msnb.core.user_primitive import PrimitiveWithCheck, PrimitiveWithInfer, prim_attr_register
+from msnb.core.operator.declare import operator
+from msnb.core.operator.operator_types import attributes_of
+from msnb.core.operator.primitive import Primitive
+from msnb.core.tensor.tensor import Tensor as Tensor  # which programs of 2.x find here, too
+from msnb.core.operator.user_primitive import PrimitiveWithCheck, PrimitiveWithInfer, prim_attr_register
 
 _FACES = ("operations", "functional", "composite", "function", "auto_generate")
 
@@ -33,7 +33,7 @@ def _load(path, package):
 
 _load(__path__, __name__)
 
-from msnb.core.grad import GradOperation, get_grad, grad, stop_gradient, value_and_grad
+from msnb.core.transforms.grad import GradOperation, get_grad, grad, stop_gradient, value_and_grad
 from msnb.ops import (
     composite,
     functional,

@@ -3,9 +3,9 @@
 import numpy as np
 
 from msnb.common import dtype as mstype
-from msnb.core.errors import describe
-from msnb.core.open_shape import OpenShape
-from msnb.core.tensor import Tensor
+from msnb.core.errors.messages import describe
+from msnb.core.support.unknown_shape import OpenShape
+from msnb.core.tensor.tensor import Tensor
 
 
 def _dtypes(*types):

@@ -3,9 +3,9 @@
 import contextlib
 from typing import Any
 
-from msnb.core import random
-from msnb.core.generator import Generator, default_generator
-from msnb.core.trace import thread
+from msnb.core.state import random_stream
+from msnb.core.tensor.generator import Generator, default_generator
+from msnb.core.state.trace_state import thread
 
 _OF_SET_SEED = contextlib.nullcontext()
 
@@ -32,4 +32,4 @@ def drawn_from(function: str, generator: Any) -> contextlib.AbstractContextManag
             f"For '{function}', 'generator' draws outside of compiled programs, which are given random numbers of the "
             f"stream that mindspore.set_seed fixes: draw before, and hand the numbers in."
         )
-    return random.drawing(generator._stream)
+    return random_stream.drawing(generator._stream)

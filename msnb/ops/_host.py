@@ -5,13 +5,13 @@
 
 import inspect
 
-from msnb.core._jax_private import is_tracer
-from msnb.core.by_values import ShapeByValues
-from msnb.core.declare import spell
-from msnb.core.errors import describe
-from msnb.core.operator import REGISTRY
-from msnb.core.primitive import Primitive
-from msnb.core.tensor import Tensor
+from msnb.core.compat.jax_private import is_tracer
+from msnb.core.errors.data_dependent_shape import ShapeByValues
+from msnb.core.operator.declare import spell
+from msnb.core.errors.messages import describe
+from msnb.core.operator.operator_types import REGISTRY
+from msnb.core.operator.primitive import Primitive
+from msnb.core.tensor.tensor import Tensor
 
 
 class HostOperator:

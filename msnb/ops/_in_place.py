@@ -1,6 +1,6 @@
 """What Tensor's methods share that write into the Tensor: `x.mul_(y)` gives `x` the values of `x * y`."""
 
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 
 
 def take_over(method: str, self: Tensor, result: Tensor) -> Tensor:

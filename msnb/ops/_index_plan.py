@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.core._jax_private import is_tracer
-from msnb.core.by_values import ShapeByValues
-from msnb.core.errors import describe
-from msnb.core.tensor import Tensor, box
+from msnb.core.compat.jax_private import is_tracer
+from msnb.core.errors.data_dependent_shape import ShapeByValues
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.tensor import Tensor, box
 
 # Entries of a plan. A slice is (length, step), its start is a number; the others are these marks.
 ALL, NUMBER, NEW, ARRAY = ":", "i", "new", "array"

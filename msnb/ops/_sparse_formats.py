@@ -4,9 +4,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from msnb.core.errors import describe
-from msnb.core.sparse_tensor import SparseParts
-from msnb.core.tensor import Tensor
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.sparse import SparseParts
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops.array.broadcast import BroadcastTo
 from msnb.ops.array.gather import Gather, GatherNd
 from msnb.ops.array.join import Concat, Stack

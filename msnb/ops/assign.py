@@ -2,9 +2,9 @@
 
 import jax.numpy as jnp
 
-from msnb.core.cases import F, I, case, refused
-from msnb.core.declare import operator, standing_for
-from msnb.core.dtype import is_inexact
+from msnb.core.operator.cases import F, I, case, refused
+from msnb.core.operator.declare import operator, standing_for
+from msnb.core.support.type_promotion import is_inexact
 from msnb.ops._check import ANY, NUMBER, dtype_in, dtype_name
 
 _DOC = """{summary}

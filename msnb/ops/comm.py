@@ -10,11 +10,11 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common.kinds import Int, OneOf, Str, Tensors
-from msnb.core.cases import F, Values, case
-from msnb.core.declare import operator
-from msnb.core.operator import REGISTRY
-from msnb.core.spreading import Members, members
-from msnb.core.user_primitive import PrimitiveWithInfer
+from msnb.core.operator.cases import F, Values, case
+from msnb.core.operator.declare import operator
+from msnb.core.operator.operator_types import REGISTRY
+from msnb.core.sharding.partitioner import Members, members
+from msnb.core.operator.user_primitive import PrimitiveWithInfer
 from msnb.ops._check import FLOAT, INT, dtype_in
 
 WORLD = "hccl_world_group"

@@ -8,8 +8,8 @@ import numpy as np
 
 from msnb import log
 from msnb.common import dtype as mstype
-from msnb.core.errors import describe
-from msnb.core.user_primitive import PrimitiveWithInfer
+from msnb.core.errors.messages import describe
+from msnb.core.operator.user_primitive import PrimitiveWithInfer
 
 __all__ = ["Custom"]
 

@@ -6,13 +6,15 @@ import jax
 import numpy as np
 
 from msnb import log
-from msnb.core import handed, print_target, trace
-from msnb.core._jax_private import is_tracer
-from msnb.core.errors import describe
-from msnb.core.script import reads
-from msnb.core.script.texts import many_devices
-from msnb.core.tensor import Tensor, box
-from msnb.core.written_gradients import with_backward_hook
+from msnb.core.jaxpr import sown_values
+from msnb.core.support import print_redirect
+from msnb.core.state import trace_state
+from msnb.core.compat.jax_private import is_tracer
+from msnb.core.errors.messages import describe
+from msnb.core.script import guards
+from msnb.core.script.strings import many_devices
+from msnb.core.tensor.tensor import Tensor, box
+from msnb.core.transforms.custom_bprop import with_backward_hook
 from msnb.ops._check import tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator
 
@@ -25,7 +27,7 @@ def at_run_time(function, values):
         values (Sequence): Tensors, concrete or traced, and other values, which are passed as they are.
     """
     traced = [i for i, v in enumerate(values) if isinstance(v, Tensor) and is_tracer(v._array)]
-    if not traced and (trace.thread.frame is None or many_devices()):
+    if not traced and (trace_state.thread.frame is None or many_devices()):
         function(*values)
         return
 
@@ -85,8 +87,8 @@ def _flatten(values):
 
 def _print_lines(values):
     values = list(values)
-    if print_target.instead is not None:
-        print_target.instead(values)
+    if print_redirect.instead is not None:
+        print_redirect.instead(values)
         return
     for value in values:
         print(value, flush=True)
@@ -115,11 +117,11 @@ def on_summary(listener):
         Callable that removes the listener.
     """
     _listeners.append(listener)
-    trace.epoch.bump()
+    trace_state.epoch.bump()
 
     def remove():
         _listeners.remove(listener)
-        trace.epoch.bump()
+        trace_state.epoch.bump()
 
     return remove
 
@@ -130,7 +132,7 @@ def _seen(text, array, ran=None):
         listen(kind, name, Tensor(array) if isinstance(array, np.ndarray) else box(array), ran)
 
 
-handed.on_handed(_seen)
+sown_values.on_handed(_seen)
 
 
 class _Summary(HostPrimitive):
@@ -148,7 +150,7 @@ class _Summary(HostPrimitive):
             raise ValueError(f"For '{self.name}', 'name' should not be empty.")
         tensor_argument(self.name, "value", value)
         self._check_shape(value.shape)
-        reads.depend("whether summaries are collected", _listening)
+        guards.depend("whether summaries are collected", _listening)
         if not _listeners:
             log.once(
                 f"{self.name}: nobody collects summaries; train with a SummaryCollector, or open a SummaryRecord, to "
@@ -156,11 +158,11 @@ class _Summary(HostPrimitive):
             )
             return
         array = value._array
-        if trace.thread.frame is None and not is_tracer(array):
+        if trace_state.thread.frame is None and not is_tracer(array):
             for listen in list(_listeners):
                 listen(self.kind, name, value, None)
         else:
-            handed.hand(f"{self.kind}:{name}", array, ordered=not many_devices())
+            sown_values.hand(f"{self.kind}:{name}", array, ordered=not many_devices())
 
 
 _SUMMARY_DOC = """Hands {what} to the collectors of summaries, such as `SummaryRecord`; without any, it costs nothing.

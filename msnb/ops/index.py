@@ -12,18 +12,18 @@ import numpy as np
 
 from msnb import log
 from msnb.common.kinds import Tensors, Value
-from msnb.core import trace
-from msnb.core._jax_private import is_tracer
-from msnb.core.cases import F, Flags, case
-from msnb.core.checks import Check, Range
-from msnb.core.declare import operator, spelling
-from msnb.core.errors import describe
-from msnb.core.generations import differs
-from msnb.core.operator import operand
-from msnb.core.parts import part_of, whole_of
-from msnb.core.precision import cast_tensor, is_constant
-from msnb.core.recent import Recent
-from msnb.core.tensor import Tensor
+from msnb.core.state import trace_state
+from msnb.core.compat.jax_private import is_tracer
+from msnb.core.operator.cases import F, Flags, case
+from msnb.core.operator.value_checks import Check, Range
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.errors.messages import describe
+from msnb.core.operator.api_generations import differs
+from msnb.core.operator.operator_types import operand
+from msnb.core.tensor.views import part_of, whole_of
+from msnb.core.operator.autocast import cast_tensor, is_constant
+from msnb.core.support.lru_cache import Recent
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import wide
 from msnb.ops._index_plan import ALL, ARRAY, NEW, NUMBER, entry_of, plan_of
 from msnb.ops.array.cast import cast_array
@@ -220,7 +220,7 @@ _get = _TensorGetItem.operator
 _set = _TensorSetItem.operator
 _set_mask = _TensorSetMask()
 _kernels = Recent()
-_thread = trace.thread
+_thread = trace_state.thread
 _FEW = 64
 
 

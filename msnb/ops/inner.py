@@ -2,8 +2,8 @@
 
 import jax.numpy as jnp
 
-from msnb.core.declare import operator
-from msnb.core.tensor import Tensor
+from msnb.core.operator.declare import operator
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import tensor_only
 from msnb.ops._host import HostPrimitive, host_operator
 

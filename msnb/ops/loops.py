@@ -5,18 +5,19 @@ from typing import Any
 
 from msnb import log
 from msnb.common.kinds import Bool, check
-from msnb.core import script, trace
-from msnb.core.errors import describe
-from msnb.core.script.builtin import to_tensor
+from msnb.core import script
+from msnb.core.state import trace_state
+from msnb.core.errors.messages import describe
+from msnb.core.script.builtin_overloads import to_tensor
 from msnb.core.script.loops import while_
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._host import HostPrimitive, host_operator
 
 
 def _callable(op, name, value):
     if not callable(value):
         raise TypeError(f"For '{op}', '{name}' should be a function, but got {describe(value)}.")
-    return script.call(value) if trace.thread.frame is not None else value
+    return script.call(value) if trace_state.thread.frame is not None else value
 
 
 def _looped(op, test, body, start, unrolled=True):
@@ -98,7 +99,7 @@ class ForiLoop(HostPrimitive):
         body = _callable("ForiLoop", "loop_func", loop_func)
         check(Bool, unroll, "unroll", "ForiLoop")
         known = isinstance(lower, int) and isinstance(upper, int)
-        if known and (unroll or trace.thread.frame is None or lower >= upper):
+        if known and (unroll or trace_state.thread.frame is None or lower >= upper):
             for i in range(lower, upper):
                 init_val = body(i, init_val)
             return init_val
@@ -151,7 +152,7 @@ class Scan(HostPrimitive):
     ) -> tuple[Any, list[Any]]:
         body = _callable("Scan", "loop_func", loop_func)
         check(Bool, unroll, "unroll", "Scan")
-        stays = trace.thread.frame is not None and not unroll
+        stays = trace_state.thread.frame is not None and not unroll
         log.unused("Scan", "a sequence of Python's is gone through one by one", unroll=stays)
         if xs is None and length is None:
             raise ValueError("For 'Scan', 'xs' or 'length' should be given.")

@@ -2,11 +2,11 @@
 
 import functools
 
-from msnb.core.declare import spelling
-from msnb.core.errors import describe
-from msnb.core.primitive import Primitive
-from msnb.core.tensor import Tensor
-from msnb.core.user_primitive import PrimitiveWithCheck, PrimitiveWithInfer, prim_attr_register
+from msnb.core.operator.declare import spelling
+from msnb.core.errors.messages import describe
+from msnb.core.operator.primitive import Primitive
+from msnb.core.tensor.tensor import Tensor
+from msnb.core.operator.user_primitive import PrimitiveWithCheck, PrimitiveWithInfer, prim_attr_register
 
 __all__ = ["Primitive", "PrimitiveWithCheck", "PrimitiveWithInfer", "constexpr", "prim_attr_register"]
 

@@ -3,11 +3,11 @@
 from typing import Any
 
 from msnb.common import dtype as mstype
-from msnb.core._jax_private import is_tracer
-from msnb.core.declare import spelling
-from msnb.core.errors import describe
-from msnb.core.sparse_tensor import RowTensor, SparseTensor
-from msnb.core.tensor import Tensor
+from msnb.core.compat.jax_private import is_tracer
+from msnb.core.operator.declare import spelling
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.sparse import RowTensor, SparseTensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops.array.cast import Cast
 
 

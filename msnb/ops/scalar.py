@@ -3,9 +3,9 @@
 import math
 from typing import Any
 
-from msnb.core.declare import spelling
-from msnb.core.primitive import by_name
-from msnb.core.tensor import Tensor
+from msnb.core.operator.declare import spelling
+from msnb.core.operator.primitive import by_name
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _constants
 from msnb.ops.math.exponential import Log
 

@@ -3,11 +3,11 @@
 import jax.numpy as jnp
 
 from msnb.common.kinds import Shape
-from msnb.core.cases import F, Values, case
-from msnb.core.checks import position
-from msnb.core.declare import operator, spelling
-from msnb.core.errors import describe
-from msnb.core.sparse_tensor import RowTensor, SparseTensor
+from msnb.core.operator.cases import F, Values, case
+from msnb.core.operator.value_checks import position
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.sparse import RowTensor, SparseTensor
 from msnb.ops._check import ANY, INDEX, dtype_in, rank
 
 

@@ -5,21 +5,21 @@ from typing import Any
 
 import numpy as np
 
-from msnb.core.declare import spelling
-from msnb.core.errors import describe
-from msnb.core.tensor import Tensor
+from msnb.core.operator.declare import spelling
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._sparse_formats import COOTensor, CSRTensor, dense_to_coo, dense_to_csr, rows_of, starts_of
 from msnb.ops.array.gather import Gather
 from msnb.ops.array.join import Concat
 from msnb.ops.array.segment import UnsortedSegmentMax, UnsortedSegmentSum
 from msnb.ops.math.exponential import Exp, Expm1, Log, Log1p, Reciprocal, Sqrt, Square
-from msnb.ops.math.finite import IsFinite, IsInf, IsNan
+from msnb.ops.math.isfinite import IsFinite, IsInf, IsNan
 from msnb.ops.math.matmul import MatMul
 from msnb.ops.math.rounding import Abs, Ceil, Floor, Neg, Round
 from msnb.ops.math.trigonometric import ACos, Acosh, Asin, Asinh, Atan, Atanh, Cos, Cosh, Sin, Sinh, Tan
-from msnb.ops.nn.relu import ReLU, ReLU6
-from msnb.ops.nn.sigmoid import Sigmoid
-from msnb.ops.nn.tanh import Softsign, Tanh
+from msnb.ops.nn.activation.relu import ReLU, ReLU6
+from msnb.ops.nn.activation.sigmoid import Sigmoid
+from msnb.ops.nn.activation.tanh import Softsign, Tanh
 
 # what is done to the values, whether it leaves a zero a zero or not
 _OF_VALUES = (

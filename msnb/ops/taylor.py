@@ -8,10 +8,10 @@ from typing import Any
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import PositiveInt, check
-from msnb.core.declare import spelling
-from msnb.core.errors import describe
-from msnb.core.tensor import Tensor
-from msnb.core.transforms import jvp
+from msnb.core.operator.declare import spelling
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.tensor import Tensor
+from msnb.core.transforms.functional import jvp
 from msnb.ops._check import tensor_argument
 from msnb.ops.array.create import OnesLike
 from msnb.ops.array.join import Stack

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 from msnb.common.hook_handle import HookHandle
-from msnb.core import tensor_hooks
-from msnb.core.declare import also_called, spelling
-from msnb.core.tensor import Tensor
+from msnb.core.transforms import gradient_hooks
+from msnb.core.operator.declare import also_called, spelling
+from msnb.core.tensor.tensor import Tensor
 
 
 @spelling(method="register_hook")
@@ -27,10 +27,10 @@ def _register_hook_of(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> 
     Raises:
         TypeError: If `hook` is not callable, or returns anything but None or a Tensor of the gradient's shape.
     """
-    return tensor_hooks.register(self, hook)
+    return gradient_hooks.register(self, hook)
 
 
 @spelling(method="hooks")
 def _hooks_of(self: Tensor) -> list[Any]:
     """The hooks that `register_hook` has registered."""
-    return tensor_hooks.of(self)
+    return gradient_hooks.of(self)

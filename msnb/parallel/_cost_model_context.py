@@ -1,7 +1,7 @@
 """Costs of transfers and computations that the search for sharding strategies assumes."""
 
 from msnb import context, log
-from msnb._settings import Settings
+from msnb._config.settings_table import Settings
 from msnb.common.kinds import Bool, Int, StrictFloat
 
 _number = StrictFloat

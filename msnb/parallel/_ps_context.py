@@ -1,6 +1,6 @@
 """Parameter servers, as r1.1 code queries them. msnb has none, so this process has no such role."""
 
-from msnb._later import not_yet
+from msnb._util.placeholders import not_yet
 
 
 def _is_role_worker():

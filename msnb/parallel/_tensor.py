@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from msnb.communication.management import get_group_size, get_rank
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 
 
 def _get_tensor_strategy(dev_mat, tensor_map):

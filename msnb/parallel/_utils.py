@@ -7,8 +7,8 @@ from msnb.common.dtype import float32
 from msnb.common.seed import get_seed
 from msnb.communication.management import get_group_size, get_rank
 from msnb.context import ParallelMode
-from msnb.core.tensor import Tensor
-from msnb.parallel.mesh import all_devices
+from msnb.core.tensor.tensor import Tensor
+from msnb.parallel.sharding.mesh import all_devices
 
 _SETTINGS = context._parallel
 _AUTO_MODES = (ParallelMode.SEMI_AUTO_PARALLEL, ParallelMode.AUTO_PARALLEL)

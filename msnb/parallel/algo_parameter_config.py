@@ -3,7 +3,7 @@
 from typing import Any
 
 from msnb import log
-from msnb._settings import Settings
+from msnb._config.settings_table import Settings
 from msnb.common.kinds import Between, Bool, Int, StrictFloat
 
 _parameters = Settings(

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 from msnb import context, log
 from msnb.common.kinds import Bool, Instance, Int, OneOf, PositiveInt, Str, checked
-from msnb.core import trace
-from msnb.core.errors import describe
+from msnb.core.state import trace_state
+from msnb.core.errors.messages import describe
 from msnb.nn.cell import Cell
 from msnb.parallel._utils import _get_device_num
 
@@ -81,7 +81,7 @@ class AutoParallel(Cell):
         return self.network(*inputs)
 
     def __call__(self, *inputs: Any, **named: Any) -> Any:
-        if trace.thread.frame is not None:
+        if trace_state.thread.frame is not None:
             return super().__call__(*inputs, **named)
         with settings_of(self):
             return super().__call__(*inputs, **named)

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 from msnb import log
-from msnb.core import holding, trace
-from msnb.core.errors import describe
-from msnb.parallel.layout import Layout as Layout
+from msnb.core.sharding import constraints
+from msnb.core.state import trace_state
+from msnb.core.errors.messages import describe
+from msnb.parallel.sharding.named_layout import Layout as Layout
 
 __all__ = ["shard"]
 
@@ -51,15 +52,15 @@ def shard(
     """
     if not callable(fn):
         raise TypeError(f"For 'shard', 'fn' should be a Cell or a function, but got {describe(fn)}.")
-    strategies = holding.checked("shard", in_strategy, out_strategy, parameter_plan)
+    strategies = constraints.checked("shard", in_strategy, out_strategy, parameter_plan)
     log.unused("shard", "the context says on which devices a graph runs", device=device != "Ascend", level=level)
     name = getattr(fn, "__name__", type(fn).__name__)
 
     @functools.wraps(fn, updated=())
     def sharded(*args):
-        if trace.thread.frame is None or trace.thread.spread is None:
+        if trace_state.thread.frame is None or trace_state.thread.spread is None:
             return fn(*args)
         parameters = getattr(fn, "parameters_and_names", list)()
-        return holding.call(name, strategies, fn, args, parameters)
+        return constraints.call(name, strategies, fn, args, parameters)
 
     return sharded

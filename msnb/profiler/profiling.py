@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from msnb import log
-from msnb._atomic import writing
+from msnb._util.atomic_file import writing
 from msnb.insight.profile import Profile, Recorder, machine
 from msnb.ir.source import show
 from msnb.profiler.schedule import ProfilerAction

@@ -3,8 +3,8 @@
 Libraries that import them for one of their functions still work for all others.
 """
 
-from msnb._later import derivable
-from msnb.common.refused import REWRITES
+from msnb._util.placeholders import derivable
+from msnb.common.unsupported import REWRITES
 
 _ADVICE = REWRITES.format(name="it")
 

@@ -5,9 +5,9 @@ from typing import Annotated
 
 from msnb import context, log
 from msnb.common.kinds import Bool, Instance, OneOf, checked
-from msnb.core._jax_private import live_arrays
-from msnb.core.api import _pynative_executor
-from msnb.core.errors import describe
+from msnb.core.compat.jax_private import live_arrays
+from msnb.core.transforms.jit import _pynative_executor
+from msnb.core.errors.messages import describe
 
 __all__ = [
     "Stream",

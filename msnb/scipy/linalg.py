@@ -12,10 +12,10 @@ from typing import Any
 from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, check
-from msnb.core.array_like import ArrayLike, as_tensor, common_type
-from msnb.core.errors import describe
-from msnb.core.tensor import Tensor
-from msnb.ops.math.decompositions import (
+from msnb.core.operator.array_like import ArrayLike, as_tensor, common_type
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.tensor import Tensor
+from msnb.ops.math.decompositions_grad import (
     _BlockDiagonal,
     _Eigh,
     _LeastSquares,

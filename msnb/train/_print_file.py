@@ -6,9 +6,9 @@ import time
 from typing import Any
 
 from msnb import log
-from msnb.core import print_target
-from msnb.core.tensor import Tensor
-from msnb.formats import printed
+from msnb.core.support import print_redirect
+from msnb.core.tensor.tensor import Tensor
+from msnb.formats import print_file
 
 _lock = threading.Lock()
 
@@ -17,19 +17,19 @@ def follow(path: str) -> None:
     """Print to a file from now on, or to the screen for ""; a file that is there is left alone, as in MindSpore, and
     its folder is made when there is something to print."""
     if not path:
-        print_target.send_to(None)
+        print_redirect.send_to(None)
         return
     if os.path.exists(path):
         path = f"{path}.{int(time.time())}"
         log.warning("print_file_path: that file is there already, what is printed goes to %s.", path)
 
     def append(values: list[Any]) -> None:
-        records = [printed.record(v.asnumpy() if isinstance(v, Tensor) else v) for v in _flat(values)]
+        records = [print_file.record(v.asnumpy() if isinstance(v, Tensor) else v) for v in _flat(values)]
         os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
         with _lock, open(path, "ab") as file:
             file.write(b"".join(records))
 
-    print_target.send_to(append)
+    print_redirect.send_to(append)
 
 
 def _flat(values):

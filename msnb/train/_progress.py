@@ -5,8 +5,8 @@ import time
 from msnb import log
 from msnb.common import progress
 from msnb.common.progress import EVERY, Work, duration, left, rate
-from msnb.core import late
-from msnb.train._loss_watch import LossWatch
+from msnb.core.state import deferred_errors
+from msnb.train._loss_monitoring import LossWatch
 from msnb.train.callback import Callback, LossMonitor
 
 _POINTS = 60  # of the curve: twice as many are drawn together to these
@@ -80,12 +80,12 @@ class Progress:
 
     def finish(self):
         """Tell that training is over; waits for the last loss."""
-        late.settle()
+        deferred_errors.settle()
         self._take(self._watch.finish(_POINTS if self._line is not None else 1))
         self._leave(self._summary())
 
     def _look(self, now):
-        late.poll()
+        deferred_errors.poll()
         self._take(self._watch.look(_AT_ONCE if self._line is not None else 1))
         self._speed.reached(self.done, now)
         if self._line is not None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.train.callback._callback import Callback
 from msnb.train.recording import Recording, is_number, record
 from msnb.train.summary._graph import graph_of, program_of_last

@@ -6,11 +6,11 @@ import numpy as np
 
 from msnb import log
 from msnb._checkparam import check_value_type  # noqa: F401  (its r1.1 place)
-from msnb._later import fill
+from msnb._util.placeholders import fill
 from msnb.common import dtype as mstype
 from msnb.common.dtype import dtype_to_nptype, pytype_to_dtype
-from msnb.core.errors import describe
-from msnb.core.tensor import Tensor
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.tensor import Tensor
 
 
 def check_flags(function: str, **flags: object) -> None:

@@ -12,11 +12,11 @@ from msnb._checkparam import Rel, Validator
 from msnb.common import dtype as mstype
 from msnb.common.kinds import OneOf, check
 from msnb.context import ParallelMode
-from msnb.core import trace
-from msnb.core.generations import instead_of, made_as, making
-from msnb.core.precision import cast_tensor
-from msnb.core.primitive import Primitive
-from msnb.nn.layer._lstm_as_in_second import LSTMCell as LSTMCellOfOneStep
+from msnb.core.state import trace_state
+from msnb.core.operator.api_generations import instead_of, made_as, making
+from msnb.core.operator.autocast import cast_tensor
+from msnb.core.operator.primitive import Primitive
+from msnb.nn.layer._recurrent.lstm_v2 import LSTMCell as LSTMCellOfOneStep
 from msnb.nn.wrap.cell_wrapper import _VirtualDatasetCell
 from msnb.ops import operations as P
 from msnb.parallel._utils import _get_parallel_mode
@@ -151,7 +151,7 @@ def _replaced(network, chosen, wrapped):
     if changed:
         if isinstance(network, nn.SequentialCell):
             network.cell_list = tuple(network.cells())
-        trace.epoch.bump()
+        trace_state.epoch.bump()
 
 
 def _in_float32(network, kinds, dtype=mstype.float16):

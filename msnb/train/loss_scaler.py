@@ -8,9 +8,9 @@ import numpy as np
 from msnb import log
 from msnb._checkparam import Validator
 from msnb.common import dtype as mstype
-from msnb.core.parameter import Parameter
-from msnb.core.sparse_tensor import RowTensor, on_values
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.tensor.sparse import RowTensor, on_values
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops import operations as P
 
 __all__ = ["LossScaler", "StaticLossScaler", "DynamicLossScaler", "all_finite", "init_status"]

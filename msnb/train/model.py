@@ -7,14 +7,14 @@ import numpy as np
 
 from msnb import context, log
 from msnb._checkparam import Validator, check_input_data, check_output_data
-from msnb._later import not_yet
+from msnb._util.placeholders import not_yet
 from msnb.common.arguments import answered, refuse_classes
 from msnb.common.progress import Work
 from msnb.communication.management import get_rank
 from msnb.context import ParallelMode as ParallelMode  # libraries take it from here
-from msnb.core.api import _executor, _pynative_executor
-from msnb.core.generations import differs
-from msnb.core.tensor import Tensor
+from msnb.core.transforms.jit import _executor, _pynative_executor
+from msnb.core.operator.api_generations import differs
+from msnb.core.tensor.tensor import Tensor
 from msnb.parallel._utils import (
     _get_device_num,
     _get_global_rank,
@@ -23,13 +23,13 @@ from msnb.parallel._utils import (
     _parallel_predict_check,
 )
 from msnb.parallel.auto_parallel import in_own_settings, settings_of
-from msnb.train import _columns, amp
-from msnb.train._assembly import AUTO_PARALLEL, Assembly
-from msnb.train._evaluation import Evaluation
-from msnb.train._idle import Idle
-from msnb.train._own_rows import with_rows_of_all
+from msnb.train import _column_check, amp
+from msnb.train._model_networks import AUTO_PARALLEL, Assembly
+from msnb.train._evaluate_callback import Evaluation
+from msnb.train._no_optimizer_warning import Idle
+from msnb.train._local_batch import with_rows_of_all
 from msnb.train._progress import Progress, prints
-from msnb.train._resuming import resumption_of
+from msnb.train._resume import resumption_of
 from msnb.train.callback import Callback, RunContext, _CallbackManager, _InternalCallbackParam
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -258,7 +258,7 @@ class Model(Assembly):
                     if isinstance(element, Tensor):
                         element = (element,)
                     if len(element) != columns:  # of the batch before
-                        _columns.check(self._network, self._loss_fn, element)
+                        _column_check.check(self._network, self._loss_fn, element)
                         columns = len(element)
                     cb_params.cur_step_num += 1
                     cb_params.train_dataset_element = element

@@ -17,11 +17,11 @@ from typing import Any, Self
 import numpy as np
 
 from msnb import log
-from msnb._atomic import writing
+from msnb._util.atomic_file import writing
 from msnb._version import __version__
 from msnb.common.seed import get_seed
-from msnb.core.parameter import Parameter
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.tensor.tensor import Tensor
 from msnb.formats import run_file, tensorboard_events
 from msnb.train.summary._system import SYSTEM, System
 from msnb.train.summary._writer import EventFile, now

@@ -7,17 +7,28 @@ import numpy as np
 from msnb import context, nn  # noqa: F401 - networks take `context` from here
 from msnb.common import dtype as mstype
 from msnb.common.missing import asked
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.exchange.api import export, load, load_mindir
 from msnb.exchange.api import mindir_inputs as _get_mindir_inputs  # noqa: F401
-from msnb.formats import printed
-from msnb.train._background import writer
-from msnb.train._converting import ckpt_to_safetensors, safetensors_to_ckpt
-from msnb.train._into_net import _fill_param_into_net, _update_param, load_param_into_net  # noqa: F401
-from msnb.train._loading import _check_param_prefix, load_checkpoint, load_checkpoint_async  # noqa: F401
-from msnb.train._merging import build_searched_strategy, load_distributed_checkpoint, merge_sliced_parameter
-from msnb.train._saving import _exec_save, save_checkpoint  # noqa: F401
-from msnb.train._saving import save_graph as _save_graph  # noqa: F401
+from msnb.formats import print_file
+from msnb.train._async_writer import writer
+from msnb.train._convert_checkpoint import ckpt_to_safetensors, safetensors_to_ckpt
+from msnb.train._load_into_net import (  # noqa: F401
+    _fill_param_into_net,
+    _update_param,
+    load_param_into_net,
+)
+from msnb.train._load_checkpoint import (  # noqa: F401
+    _check_param_prefix,
+    load_checkpoint,
+    load_checkpoint_async,
+)
+from msnb.train._merge_checkpoints import build_searched_strategy, load_distributed_checkpoint, merge_sliced_parameter
+from msnb.train._save_checkpoint import (  # noqa: F401
+    _exec_save,
+    save_checkpoint,
+)
+from msnb.train._save_checkpoint import save_graph as _save_graph  # noqa: F401
 
 __all__ = [
     "save_checkpoint",
@@ -89,7 +100,7 @@ def parse_print(print_file_name: str) -> list[Any]:
         ValueError: If the file is empty or damaged, or something else.
         OSError: If it cannot be read.
     """
-    return [value if isinstance(value, str) else Tensor(value) for value in printed.read(print_file_name)]
+    return [value if isinstance(value, str) else Tensor(value) for value in print_file.read(print_file_name)]
 
 
 def __getattr__(name: str) -> Any:

@@ -19,8 +19,8 @@ from trees import tree_of
 import msnb
 from msnb import log
 from msnb.common.kinds import kind_of
-from msnb.core.operator import REGISTRY
-from msnb.core.primitive import DeclaredPrimitive
+from msnb.core.operator.operator_types import REGISTRY
+from msnb.core.operator.primitive import DeclaredPrimitive
 
 ROOT = Path(msnb.__file__).parent
 SAMPLES = Path(__file__).with_name("argument_samples.py")  # what the walk is tested with

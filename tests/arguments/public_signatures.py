@@ -10,7 +10,7 @@ from argument_uses import definition, does_nothing
 
 import msnb
 from msnb.common.callback import Callback
-from msnb.core.operator import FUNCTIONAL, REGISTRY, Operator
+from msnb.core.operator.operator_types import FUNCTIONAL, REGISTRY, Operator
 
 # What has no name in MindSpore, and is called by msnb itself.
 INNER = re.compile(r"msnb\.(core|ir|formats|insight|notebook|alias|dataset\.(core|engine|callback\.watching))\b|.*\._")

@@ -9,7 +9,7 @@ import pytest
 
 import msnb
 from msnb import Tensor, ops
-from msnb.core.declare import SPELLINGS
+from msnb.core.operator.declare import SPELLINGS
 
 TAKEN = json.loads((Path(__file__).parents[1] / "golden" / "arguments.json").read_text(encoding="utf-8"))
 X = Tensor(np.array([[1.0, 4.0], [9.0, 16.0]], np.float32))

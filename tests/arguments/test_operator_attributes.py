@@ -5,7 +5,7 @@ import pytest
 
 import msnb as ms
 from msnb import Tensor, ops
-from msnb.core.operator import REGISTRY
+from msnb.core.operator.operator_types import REGISTRY
 from msnb.ops.operations import _grad_ops as G
 
 REQUIRED = {  # attributes without a default

@@ -7,7 +7,7 @@ import msnb as ms
 import msnb.dataset as ds
 from msnb import Parameter, Tensor, nn, ops
 from msnb.common.initializer import initializer
-from msnb.core.meta_tensor import MetaTensor
+from msnb.core.tensor.meta_tensor import MetaTensor
 from msnb.mindrecord import FileReader, FileWriter, MindPage
 from msnb.mindrecord.common.exceptions import ParamValueError
 from msnb.ops import control

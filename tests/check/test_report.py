@@ -13,7 +13,7 @@ from msnb.check.generation import _names
 from msnb.check.judging import judge
 from msnb.check.report import Report
 from msnb.check.uses import Use
-from msnb.core.declare import SPELLINGS
+from msnb.core.operator.declare import SPELLINGS
 
 
 def report(tmp_path, text):

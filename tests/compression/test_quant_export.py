@@ -9,7 +9,7 @@ from msnb.compression.export.quant_export import ExportManualQuantNetwork, Expor
 from msnb.compression.quant import QuantizationAwareTraining, create_quant_config
 from msnb.compression.quant.qat import _AddFakeQuantInput
 from msnb.formats import mindir
-from msnb.nn.layer._quant_block import QuantBlock, QuantMindirBlock
+from msnb.nn.layer._quant.block import QuantBlock, QuantMindirBlock
 
 _random = np.random.default_rng(11)
 

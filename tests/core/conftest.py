@@ -3,7 +3,8 @@
 import pytest
 
 from msnb import context
-from msnb.core import forms, tf32
+from msnb.core.program import executable
+from msnb.core.eager import matmul_precision
 
 
 class _Context:
@@ -19,7 +20,7 @@ class _Context:
 @pytest.fixture
 def gpu(monkeypatch):
     """What programs are made for passes for a GPU; what runs them is this processor."""
-    for asking in (tf32, forms):
+    for asking in (matmul_precision, executable):
         monkeypatch.setattr(asking, "context", _Context())
     yield
     context.set_context(gpu_config={"matmul_allow_tf32": False, "conv_allow_tf32": True})

@@ -6,7 +6,7 @@ import pytest
 import msnb as ms
 import msnb.numpy as mnp
 from msnb import Tensor, context, nn, ops
-from msnb.core import compile
+from msnb.core.program import program_cache
 
 X = np.array([3.0, 1.0, 0.0, 3.0, 2.0], np.float32)
 FUNCTIONS = {
@@ -55,13 +55,13 @@ def test_a_function_gives_the_same_in_both_modes(function):
 def test_cells_without_such_an_operator_stay_compiled_and_nothing_is_traced_twice(monkeypatch):
     context.set_context(mode=context.GRAPH_MODE)
     traces = []
-    traced = compile.Program._trace
-    monkeypatch.setattr(compile.Program, "_trace", lambda self, *a: traces.append(self.name) or traced(self, *a))
+    traced = program_cache.Program._trace
+    monkeypatch.setattr(program_cache.Program, "_trace", lambda self, *a: traces.append(self.name) or traced(self, *a))
     net = Net(FUNCTIONS["x[mask]"])
     for _ in range(3):
         picked, _ = net(Tensor(X))
         assert picked.asnumpy().tolist() == [3.0, 3.0, 2.0]
-    assert len(compile.programs_of(net.dense).table) == 1
+    assert len(program_cache.programs_of(net.dense).table) == 1
     assert traces == ["Net", "Dense"]
 
 
@@ -71,7 +71,7 @@ def test_a_changed_cell_is_compiled_once_it_can_be():
     net(Tensor(X))
     net.function = lambda x: x + 1
     assert net(Tensor(X))[0].asnumpy().tolist() == (X + 1).tolist()
-    assert len(compile.programs_of(net).table) == 1
+    assert len(program_cache.programs_of(net).table) == 1
 
 
 @pytest.mark.parametrize("pick", ["x[mask]", "masked_select"])
@@ -121,4 +121,4 @@ def test_it_is_said_with_what_to_write_instead(capfd):
 
 def test_a_graph_of_it_cannot_be_shown():
     with pytest.raises(RuntimeError, match="UniqueWithPad"):
-        compile.program_of(lambda x: ops.Unique()(x), Tensor(X))
+        program_cache.program_of(lambda x: ops.Unique()(x), Tensor(X))

@@ -4,8 +4,8 @@ import pytest
 
 from msnb import ops
 from msnb.common.kinds import Axis, Between, Bool, Each, Float, Kind, OneOf, PositiveInt
-from msnb.core.cases import F16, F, Flags, I, U, Values, Written, case
-from msnb.core.operator import REGISTRY, Operator
+from msnb.core.operator.cases import F16, F, Flags, I, U, Values, Written, case
+from msnb.core.operator.operator_types import REGISTRY, Operator
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,9 @@ import pytest
 import msnb as ms
 from msnb import Model, Parameter, Tensor, context, nn, ops
 from msnb import dataset as ds
-from msnb.core import checks, compile, late, trace
+from msnb.core.operator import value_checks
+from msnb.core.program import program_cache
+from msnb.core.state import deferred_errors, trace_state
 from msnb.ops import operations as P
 
 GRAPH, PYNATIVE = context.GRAPH_MODE, context.PYNATIVE_MODE
@@ -17,7 +19,7 @@ GRAPH, PYNATIVE = context.GRAPH_MODE, context.PYNATIVE_MODE
 def graph_mode():
     context.set_context(mode=GRAPH)
     yield
-    assert not trace.thread.late
+    assert not trace_state.thread.late
 
 
 def i32(*values):
@@ -41,7 +43,7 @@ def test_a_step_with_a_wrong_label_changes_nothing_and_says_so_at_the_next_look(
     train(X, i32(0, 3)).asnumpy()
     before = [p.asnumpy() for p in train.get_parameters()]
     train(X, i32(0, 4))  # nobody waits
-    assert len(trace.thread.late) == 1
+    assert len(trace_state.thread.late) == 1
     with pytest.raises(RuntimeError, match="labels of 4 classes, from 0 to 3, but got 4") as caught:
         net.weight.asnumpy()
     assert "raised in the graph at test_checks.py" in caught.value.__notes__[0]
@@ -73,7 +75,7 @@ def test_every_look_at_a_value_settles(look):
 def test_a_verdict_that_is_there_is_reported_by_the_next_call_before_it_starts():
     net, _, train = step()
     train(X, i32(0, 9))
-    trace.thread.late[0][0].block_until_ready()
+    trace_state.thread.late[0][0].block_until_ready()
     weight = np.asarray(net.weight._stored())
     with pytest.raises(RuntimeError, match="got 9"):
         train(X, i32(0, 3))
@@ -93,7 +95,7 @@ def test_training_ends_with_the_error_of_a_wrong_label():
 
 def test_the_graph_of_a_step_holds_one_node_for_the_check_and_none_for_what_is_kept():
     _, _, train = step()
-    jaxpr = compile.program_of(train, X, i32(0, 1)).jaxpr.jaxpr
+    jaxpr = program_cache.program_of(train, X, i32(0, 1)).jaxpr.jaxpr
     names = [e.params.get("name") for e in jaxpr.eqns]
     assert names.count("CheckLabels") == 1 and "_where" not in names
     assert not any(e.primitive.name == "select_n" for e in jaxpr.eqns)
@@ -116,7 +118,7 @@ def test_a_program_in_pynative_mode_under_a_gradient_keeps_its_parameters_too():
     ops.GradOperation()(net)(logits, i32(0, 3))
     with pytest.raises(RuntimeError, match="got 9"):
         ops.GradOperation()(net)(logits, i32(0, 9)).asnumpy()
-    late.settle()
+    deferred_errors.settle()
     assert net.count.asnumpy().tolist() == [1]
 
 
@@ -238,7 +240,7 @@ def test_the_first_of_two_errors_is_raised():
 @pytest.fixture
 def slow(monkeypatch):
     """No array counts as being there."""
-    monkeypatch.setattr(checks, "at_hand", lambda value: not hasattr(value, "is_ready"))
+    monkeypatch.setattr(value_checks, "at_hand", lambda value: not hasattr(value, "is_ready"))
 
 
 def test_indices_that_are_not_there_yet_are_checked_at_the_next_look(slow):
@@ -256,14 +258,14 @@ def test_verdicts_are_kept_in_bounds(slow):
     x = Tensor(np.float32([1, 2]))
     for _ in range(300):
         x[i32(0)]
-    assert len(trace.thread.late) <= 256
-    late.settle()
+    assert len(trace_state.thread.late) <= 256
+    deferred_errors.settle()
 
 
 def test_operators_without_checks_run_as_before():
     assert type(P.Add.operator).__name__ == "Operator"
     assert P.Add.operator.functional(Tensor(1.0), Tensor(2.0)).asnumpy() == 3
-    assert not isinstance(P.OneHot.operator, checks.Checked)
+    assert not isinstance(P.OneHot.operator, value_checks.Checked)
 
 
 # ---------------------------------------------------------------------- ranges
@@ -281,17 +283,17 @@ VALUES = [
 def test_host_and_device_agree_on_what_is_out_of_range(values, bounds):
     high, low, ignored = bounds
     bad = [v for v in values.reshape(-1).tolist() if not ((low is None or low <= v) and v < high) and v != ignored]
-    found = checks.outside(values, high, low, ignored)
+    found = value_checks.outside(values, high, low, ignored)
     assert found == (bad[0] if bad else None)
-    verdict = np.asarray(checks._verdict(jnp.asarray(values), high, low, ignored, 7, np.zeros(2, np.int32)))
+    verdict = np.asarray(value_checks._verdict(jnp.asarray(values), high, low, ignored, 7, np.zeros(2, np.int32)))
     assert verdict.tolist() == ([7, max(bad)] if bad else [0, 0])
 
 
 def test_an_operator_of_a_user_can_say_what_its_indices_keep_to():
-    from msnb.core.declare import operator
-    from msnb.core.operator import REGISTRY
+    from msnb.core.operator.declare import operator
+    from msnb.core.operator.operator_types import REGISTRY
 
-    @operator(checks=[checks.index("rows", of="x", negative=False)])
+    @operator(checks=[value_checks.index("rows", of="x", negative=False)])
     def TestRows(x, rows):
         return x[rows]
 

@@ -16,7 +16,8 @@ import pytest
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, nn, ops
-from msnb.core import compile, further_outputs, generations
+from msnb.core.program import program_cache, extra_outputs
+from msnb.core.operator import api_generations
 
 
 @pytest.fixture(autouse=True)
@@ -311,7 +312,7 @@ def test_keyword_arguments_are_bound_to_construct():
 
 
 def test_keywords_of_construct_under_mindspore_2(monkeypatch):
-    monkeypatch.setattr(generations, "shared", 2)
+    monkeypatch.setattr(api_generations, "shared", 2)
 
     class More(nn.Cell):
         def construct(self, x, *rest, scale=2, **more):
@@ -332,7 +333,7 @@ def test_keywords_of_construct_under_mindspore_2(monkeypatch):
 
 
 def test_program_of_describes_the_graph():
-    program = compile.program_of(Scale(), X)
+    program = program_cache.program_of(Scale(), X)
     assert ("param", "w", True) in program.inputs and ("arg", "x") in program.inputs
     assert program.outputs == [("result", 0), ("param", "calls")]
     assert "stablehlo" in program.lowered().as_text()
@@ -378,9 +379,9 @@ class Norms:
 @pytest.fixture
 def watched():
     added = []
-    yield lambda observer: added.append(observer) or further_outputs.add(observer)
+    yield lambda observer: added.append(observer) or extra_outputs.add(observer)
     for observer in added:
-        further_outputs.remove(observer)
+        extra_outputs.remove(observer)
 
 
 def test_an_observer_sees_further_arrays_of_each_run_and_changes_no_result(watched):
@@ -397,7 +398,7 @@ def test_an_observer_can_run_the_program_again_on_the_inputs_of_a_run(watched):
     net(X)
     kept = observer.last
     net(X)
-    graph = compile.program_of(net, X).jaxpr
+    graph = program_cache.program_of(net, X).jaxpr
     again = jax.core.eval_jaxpr(graph.jaxpr, graph.consts, *kept.inputs)
     assert [a.tolist() for a in again] == [o.tolist() for o in kept.outputs] and 2.0 in [o.tolist() for o in again]
 
@@ -405,32 +406,32 @@ def test_an_observer_can_run_the_program_again_on_the_inputs_of_a_run(watched):
 def test_an_observer_that_comes_and_goes_leaves_the_compiled_program_as_it_was():
     net = Scale()
     net(X)
-    program = compile.program_of(net, X)
+    program = program_cache.program_of(net, X)
     own = program.run
     first, second = Norms(), Norms()
-    further_outputs.add(first)
-    further_outputs.add(second)
+    extra_outputs.add(first)
+    extra_outputs.add(second)
     net(X)
     assert program.run is not own and first.seen == second.seen == [[4.0]]
-    further_outputs.remove(first)
+    extra_outputs.remove(first)
     net(X)
-    further_outputs.remove(second)
+    extra_outputs.remove(second)
     net(X)
     assert program.run is own and first.seen == [[4.0]] and second.seen == [[4.0], [9.0]]
-    assert compile.program_of(net, X) is program and first.asked == 1
+    assert program_cache.program_of(net, X) is program and first.asked == 1
 
 
 def test_a_program_keeps_no_observer_alive_but_its_form_for_when_it_comes_again():
     net, observer = Scale(), Norms()
-    further_outputs.add(observer)
+    extra_outputs.add(observer)
     net(X)
-    form = compile.program_of(net, X).run
-    further_outputs.remove(observer)
+    form = program_cache.program_of(net, X).run
+    extra_outputs.remove(observer)
     net(X)
-    further_outputs.add(observer)
+    extra_outputs.add(observer)
     net(X)
-    assert compile.program_of(net, X).run is form and observer.asked == 1 and observer.seen == [[1.0], [9.0]]
-    further_outputs.remove(observer)
+    assert program_cache.program_of(net, X).run is form and observer.asked == 1 and observer.seen == [[1.0], [9.0]]
+    extra_outputs.remove(observer)
     gone = weakref.ref(observer)
     del observer
     gc.collect()
@@ -440,16 +441,16 @@ def test_a_program_keeps_no_observer_alive_but_its_form_for_when_it_comes_again(
 def test_an_observer_may_leave_a_program_alone(watched):
     net, observer = Scale(), Norms(lambda program: False)
     net(X)
-    run = compile.program_of(net, X).run
+    run = program_cache.program_of(net, X).run
     watched(observer)
     net(X)
-    assert compile.program_of(net, X).run is run and observer.asked == 1 and not observer.seen
+    assert program_cache.program_of(net, X).run is run and observer.asked == 1 and not observer.seen
 
 
 def test_gradients_of_parameters_are_named_in_the_graph_of_a_train_step():
     net = nn.Dense(3, 2)
     step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params(), 0.1))
-    program = compile.program_of(step, Tensor(np.ones((4, 3), np.float32)), Tensor(np.ones((4, 2), np.float32)))
+    program = program_cache.program_of(step, Tensor(np.ones((4, 3), np.float32)), Tensor(np.ones((4, 2), np.float32)))
     names = [eqn.params["name"] for eqn in program.jaxpr.jaxpr.eqns if eqn.primitive.name == "name"]
     assert names == [f"gradient:{p.name}" for p in net.trainable_params()]
 
@@ -457,7 +458,7 @@ def test_gradients_of_parameters_are_named_in_the_graph_of_a_train_step():
 def test_the_program_of_a_value_and_grad_function_is_found_without_running_it():
     net = Scale()
     step = ops.value_and_grad(net, None, net.trainable_params())
-    program = compile.program_of(step, X)
+    program = program_cache.program_of(step, X)
     assert net.calls.asnumpy() == 0 and [name for kind, name, *_ in program.inputs if kind == "arg"] == ["x"]
     step(X)
     assert program.calls == 1

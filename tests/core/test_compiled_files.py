@@ -11,16 +11,16 @@ import pytest
 
 import msnb as ms
 from msnb import Tensor, context, nn, ops
-from msnb.core import compiled_files
-from msnb.core.compiled_files import CompiledFiles
+from msnb.core.program import persistent_cache
+from msnb.core.program.persistent_cache import CompiledFiles
 
 
 @pytest.fixture
 def kept(tmp_path):
     """The files of this test, in use."""
-    compiled_files.use(tmp_path / "compiled")
-    yield compiled_files.in_use()
-    compiled_files.use(None)
+    persistent_cache.use(tmp_path / "compiled")
+    yield persistent_cache.in_use()
+    persistent_cache.use(None)
 
 
 class Net(nn.Cell):
@@ -52,7 +52,7 @@ def test_a_second_network_of_the_same_text_is_found_and_gives_the_same(kept):
 
 def test_networks_that_differ_only_in_the_names_of_their_layers_are_kept_apart(kept):
     """Views and profiles read names out of what was compiled."""
-    from msnb.core.compile import program_of
+    from msnb.core.program.program_cache import program_of
 
     run(Net("first"))
     other = Net("second")
@@ -116,14 +116,14 @@ def test_a_folder_that_others_may_write_to_is_not_used(tmp_path, capfd):
 
 
 def test_the_limit_is_kept_and_what_was_used_last_stays(tmp_path, monkeypatch):
-    monkeypatch.setattr(compiled_files, "LIMIT", 1000)
+    monkeypatch.setattr(persistent_cache, "LIMIT", 1000)
     files = CompiledFiles(tmp_path)
     foreign = tmp_path / "notes" / "mine.txt"
     foreign.parent.mkdir()
     foreign.write_text("x" * 5000)
     for number in range(12):
         files.put(str(number), bytes(84))
-        os.utime(files.folder / compiled_files._name(str(number)), (number, number))
+        os.utime(files.folder / persistent_cache._name(str(number)), (number, number))
     files.prune()
     left = [number for number in range(12) if files.get(str(number)) is not None]
     assert left == list(range(5, 12)) and foreign.exists()  # 100 bytes each, three quarters of 1000
@@ -151,11 +151,11 @@ def test_two_who_write_and_read_one_key_see_whole_files_only(tmp_path):
 def test_a_folder_that_the_user_names_to_jax_later_is_taken(kept, tmp_path):
     jax.config.update("jax_compilation_cache_dir", str(tmp_path / "own"))
     jax.jit(lambda x: x * 7 + 3)(1.0)
-    assert compiled_files.in_use() is None and list((tmp_path / "own").iterdir())
+    assert persistent_cache.in_use() is None and list((tmp_path / "own").iterdir())
 
 
 def test_settings_of_jax_that_are_there_before_msnb_stay(tmp_path):
-    code = "import jax, msnb; print(jax.config.jax_compilation_cache_dir, msnb.core.compiled_files.in_use())"
+    code = "import jax, msnb; print(jax.config.jax_compilation_cache_dir, msnb.core.program.persistent_cache.in_use())"
     env = {
         **os.environ,
         "JAX_COMPILATION_CACHE_DIR": str(tmp_path),
@@ -170,11 +170,11 @@ def test_the_context_says_where_and_whether(tmp_path, monkeypatch):
     monkeypatch.setenv("MSNB_CACHE", str(tmp_path / "default"))
     monkeypatch.setenv("MSNB_COMPILE_CACHE", "")
     context.set_context(enable_compile_cache=True)
-    assert compiled_files.in_use().root == tmp_path / "default" / "compiled"
+    assert persistent_cache.in_use().root == tmp_path / "default" / "compiled"
     context.set_context(compile_cache_path=str(tmp_path / "given"))
-    assert compiled_files.in_use().root == (tmp_path / "given").resolve()
+    assert persistent_cache.in_use().root == (tmp_path / "given").resolve()
     context.set_context(enable_compile_cache=False)
-    assert compiled_files.in_use() is None and jax.config.jax_compilation_cache_dir is None
+    assert persistent_cache.in_use() is None and jax.config.jax_compilation_cache_dir is None
 
 
 def test_two_files_that_were_swapped_are_not_run_for_one_another(kept):

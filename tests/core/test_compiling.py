@@ -13,7 +13,7 @@ import pytest
 import msnb as ms
 from msnb import Tensor, context, nn
 from msnb.common import progress
-from msnb.core import alarm, compiling
+from msnb.core.program import slow_compile_alarm, background_compile
 
 X = Tensor(np.ones((2, 4), np.float32))
 
@@ -26,13 +26,13 @@ def graph_mode():
 @pytest.fixture
 def held(monkeypatch):
     """Compilations that go on for as long as this event is not set."""
-    release, run = threading.Event(), compiling._Job._run
+    release, run = threading.Event(), background_compile._Job._run
 
     def slowly(job):
         release.wait(120)
         run(job)
 
-    monkeypatch.setattr(compiling._Job, "_run", slowly)
+    monkeypatch.setattr(background_compile._Job, "_run", slowly)
     yield release
     release.set()
 
@@ -88,7 +88,7 @@ def test_a_stop_ends_the_waiting_at_once_and_the_next_call_takes_what_was_compil
 
 def test_who_waits_sees_what_is_compiled_and_for_how_long(held, monkeypatch):
     line = Line(held.set)  # what is seen ends the compilation
-    monkeypatch.setattr(compiling, "SILENT", 0.01)
+    monkeypatch.setattr(background_compile, "SILENT", 0.01)
     monkeypatch.setattr(progress, "begin", lambda: line)
     monkeypatch.setattr(progress, "EVERY", 0.01)
     net = nn.Dense(4, 3)
@@ -101,15 +101,15 @@ def test_who_waits_sees_what_is_compiled_and_for_how_long(held, monkeypatch):
 
 
 def test_what_xla_raises_is_raised_and_the_next_call_tries_again(monkeypatch):
-    net, run = nn.Dense(4, 3), compiling._Job._run
+    net, run = nn.Dense(4, 3), background_compile._Job._run
 
     def fail(job):
         job.error = ValueError("XLA has no memory left")
 
-    monkeypatch.setattr(compiling._Job, "_run", fail)
+    monkeypatch.setattr(background_compile._Job, "_run", fail)
     with pytest.raises(ValueError, match="no memory left"):
         net(X)
-    monkeypatch.setattr(compiling._Job, "_run", run)
+    monkeypatch.setattr(background_compile._Job, "_run", run)
     assert net(X).shape == (2, 3)
 
 
@@ -130,7 +130,7 @@ ALARM = (
 
 
 def test_the_alarm_of_xla_is_held_back_and_nothing_else_is(capfd):
-    with alarm.HeldBack():
+    with slow_compile_alarm.HeldBack():
         os.write(2, f"before\n{ALARM}between\n{ALARM}".encode())
         subprocess.run([sys.executable, "-c", "import os; os.write(2, b'of a child\\n')"], check=True)
     os.write(2, b"after\n")
@@ -138,22 +138,22 @@ def test_the_alarm_of_xla_is_held_back_and_nothing_else_is(capfd):
 
 
 def test_a_compilation_that_takes_minutes_raises_no_alarm_in_the_cell(monkeypatch, capfd):
-    monkeypatch.setattr(alarm, "AFTER", 0.0)
-    monkeypatch.setattr(compiling, "SILENT", 0.0)
+    monkeypatch.setattr(slow_compile_alarm, "AFTER", 0.0)
+    monkeypatch.setattr(background_compile, "SILENT", 0.0)
     held = threading.Event()
 
-    class HeldBack(alarm.HeldBack):
+    class HeldBack(slow_compile_alarm.HeldBack):
         def __enter__(self):
             super().__enter__()
             held.set()
 
-    monkeypatch.setattr(alarm, "HeldBack", HeldBack)
+    monkeypatch.setattr(slow_compile_alarm, "HeldBack", HeldBack)
 
-    class Job(compiling._Job):
+    class Job(background_compile._Job):
         def _run(self):
             assert held.wait(120)
             os.write(2, ALARM.encode() + b"something else\n")
 
-    monkeypatch.setattr(compiling, "_Job", Job)
+    monkeypatch.setattr(background_compile, "_Job", Job)
     nn.Dense(4, 3)(X)
     assert "slow_operation_alarm" not in (said := capfd.readouterr().err) and "something else" in said

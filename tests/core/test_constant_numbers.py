@@ -9,8 +9,8 @@ from sweeps import swept
 
 import msnb as ms
 from msnb import Tensor, log, nn, ops
-from msnb.core import compile
-from msnb.core.compile import program_of
+from msnb.core.program import program_cache
+from msnb.core.program.program_cache import program_of
 from msnb.exchange.tracing import traced
 
 X = Tensor(np.arange(6, dtype=np.float32).reshape(2, 3))
@@ -74,7 +74,7 @@ def test_what_fails_with_constants_too_says_so_and_is_not_remembered():
 
     with pytest.raises(ValueError, match=r"'p'.*-2\.0"):
         f(X, 2.0)
-    assert not compile.programs_of(f).constants
+    assert not program_cache.programs_of(f).constants
 
 
 def test_constants_that_change_in_each_call_are_told_of(capsys):

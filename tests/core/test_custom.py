@@ -9,7 +9,7 @@ import pytest
 
 import msnb as ms
 from msnb import Tensor, ir, nn, ops
-from msnb.core.compile import program_of
+from msnb.core.program.program_cache import program_of
 from msnb.exchange.onnx import read, write
 from msnb.exchange.onnx.write import lowerings
 from msnb.exchange.tracing import traced
@@ -310,18 +310,18 @@ def test_what_custom_cannot_do_is_told():
 
 @pytest.mark.parametrize("shape, compiled", [((4, 8), True), ((2, 3), False)])
 def test_on_a_gpu_a_kernel_is_compiled_that_can_be_and_else_interpreted(monkeypatch, caplog, shape, compiled):
-    from msnb.core.custom import pallas
+    from msnb.core.custom import pallas_operator
 
     class _Gpu:
         platform = "gpu"
 
-    monkeypatch.setattr(pallas.context, "device", lambda: _Gpu)
+    monkeypatch.setattr(pallas_operator.context, "device", lambda: _Gpu)
     like = jnp.zeros(shape)
-    assert pallas._is_interpreted(f"Kernel{shape}", [like], [like], {}) is not compiled
+    assert pallas_operator._is_interpreted(f"Kernel{shape}", [like], [like], {}) is not compiled
 
 
 def test_what_xla_has_not_on_a_device_is_an_error_that_says_what_to_do():
-    from msnb.core.errors import explain_kernel_error
+    from msnb.core.errors.messages import explain_kernel_error
 
     raw = NotImplementedError("MLIR translation rule for primitive 'schur' not found for platform cuda")
     told = explain_kernel_error(raw, "MatrixLogarithm", [])

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from msnb import Tensor, context, ops
-from msnb.core.kernel import Kernel
+from msnb.core.eager.kernel import Kernel
 
 X = Tensor(np.float32([1.0, 2.0]))
 

@@ -12,7 +12,9 @@ import pytest
 import msnb as ms
 from msnb import Tensor, context, nn, ops
 from msnb import dataset as ds
-from msnb.core import compile, events, float_status, further_outputs, kernel, trace
+from msnb.core.program import program_cache, extra_outputs
+from msnb.core.state import events, trace_state
+from msnb.core.eager import float_status, kernel
 from msnb.insight.gradients import GradientMonitor
 from msnb.insight.profile import Recorder
 from msnb.nn.cell import Cell, GraphKernel
@@ -95,8 +97,8 @@ def nothing_is_left():
     kept = {event: getattr(events.asked, event) for event in events.asked.__slots__}
     yield
     assert {event: getattr(events.asked, event) for event in events.asked.__slots__} == kept
-    assert not further_outputs.observers and events.current() is None
-    assert not trace.thread.looking and not any(type(k.run) is kernel._Telling for k in kernel._living)
+    assert not extra_outputs.observers and events.current() is None
+    assert not trace_state.thread.looking and not any(type(k.run) is kernel._Telling for k in kernel._living)
     assert Recorder._active is None
 
 
@@ -211,7 +213,7 @@ def test_an_interrupt_goes_through_a_listener_and_leaves_it_there():
 @pytest.mark.parametrize("failing", ("rewrite", "receive"))
 def test_an_observer_that_raises_is_dropped_and_the_program_runs(training, monkeypatch, failing):
     said = []
-    monkeypatch.setattr(further_outputs.log, "warning", lambda text, *args: said.append(text % args))
+    monkeypatch.setattr(extra_outputs.log, "warning", lambda text, *args: said.append(text % args))
     context.set_context(mode=ms.GRAPH_MODE)
     expected = training.run()
 
@@ -224,10 +226,10 @@ def test_an_observer_that_raises_is_dropped_and_the_program_runs(training, monke
         def receive(self, program, run):
             raise KeyError("mine")
 
-    further_outputs.add(Observer())
+    extra_outputs.add(Observer())
     with GradientMonitor() as monitor:
         assert same(training.run(), expected)
-    assert not further_outputs.observers and len(monitor.recording.steps) == 2
+    assert not extra_outputs.observers and len(monitor.recording.steps) == 2
     assert len(said) == 1 and "Observer" in said[0]
 
 
@@ -294,7 +296,7 @@ def test_programs_are_told_when_they_are_compiled_and_when_they_run():
         out = net(Tensor(X))
         net(Tensor(X))
     assert [entry[0] for entry in told] == [1, "compiled", 1] and told[0][1][0] is out._array
-    assert told[1][1] is compile.program_of(net, Tensor(X))
+    assert told[1][1] is program_cache.program_of(net, Tensor(X))
 
 
 def test_a_dataset_tells_of_each_row_that_it_was_asked_for():

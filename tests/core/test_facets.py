@@ -5,9 +5,9 @@ import gc
 import pytest
 
 from msnb import ops
-from msnb.core.facets import Facet, MissingEntry
-from msnb.core.operator import REGISTRY
-from msnb.core.user_primitive import PrimitiveWithInfer
+from msnb.core.operator.rule_table import Facet, MissingEntry
+from msnb.core.operator.operator_types import REGISTRY
+from msnb.core.operator.user_primitive import PrimitiveWithInfer
 from msnb.ir.cost import FLOPS
 from msnb.ops import operations as P
 

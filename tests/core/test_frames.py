@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from msnb.core.frames import roomy
+from msnb.core.support.stack_headroom import roomy
 
 
 def nothing(a, b, c, d):

@@ -9,9 +9,9 @@ from jax.extend.core import Primitive
 from jax.interpreters import mlir
 
 from msnb import Tensor, context
-from msnb.core import garbage
-from msnb.core.api import jit
-from msnb.core.tensor import box
+from msnb.core.support import gc_pause
+from msnb.core.transforms.jit import jit
+from msnb.core.tensor.tensor import box
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +21,7 @@ def collecting():
     gc.enable()
 
 
-@garbage.later
+@gc_pause.later
 def build(fail=False):
     assert not gc.isenabled()
     if fail:
@@ -29,7 +29,7 @@ def build(fail=False):
     return inner()
 
 
-@garbage.later
+@gc_pause.later
 def inner():
     return gc.isenabled()
 

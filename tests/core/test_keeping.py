@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from msnb import Parameter, Tensor, context, nn, ops
-from msnb.core import compile
-from msnb.core import keeping as keeping_module
+from msnb.core.program import program_cache
+from msnb.core.jaxpr import guarded_updates as keeping_module
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +54,7 @@ def test_a_step_with_a_wrong_label_changes_nothing_and_the_next_one_does(make):
 @pytest.mark.parametrize("make", OPTIMIZERS[:2])
 def test_no_weight_and_no_moment_is_copied_in_a_step(make):
     step = step_of(make)
-    text = compile.program_of(step, X, RIGHT).compiled().as_text()
+    text = program_cache.program_of(step, X, RIGHT).compiled().as_text()
     entry = text[text.index("\nENTRY") :]
     assert not re.findall(r"f32\[6,4\]\S* copy\(", entry)  # of the first layer, whose weight no gradient needs
 

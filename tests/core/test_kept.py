@@ -7,7 +7,7 @@ import pytest
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, nn, ops
-from msnb.core.kept import Kept
+from msnb.core.tensor.cell_state import Kept
 
 ONES = np.ones((2, 3), np.float32)
 

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from msnb import Tensor, context, ms_function, nn, ops
-from msnb.core import _jax_compiling, kernel_options
+from msnb.core.compat import jax_compilation
+from msnb.core.program import xla_options
 
 
 @pytest.fixture
 def compiled(monkeypatch):
     """[(name in XLA, options)] of what is compiled from here on, as for somebody who has set no XLA_FLAGS."""
     seen = []
-    compiler = _jax_compiling._compiler
+    compiler = jax_compilation._compiler
     load = compiler.backend_compile_and_load
 
     def watched(backend, module, devices, options, *rest):
@@ -38,7 +39,7 @@ def test_the_more_elements_a_kernel_has_the_more_it_is_optimized(compiled):
     ops.Erfc()(_tensor(3, 5, 1, 7))
     ops.Erfc()(_tensor(3, 5, 9, 7))
     ops.Erfc()(_tensor(3, 5, 101, 7))
-    known = [kernel_options._SMALL, kernel_options._QUICKLY, kernel_options._PROGRAM]
+    known = [xla_options._SMALL, xla_options._QUICKLY, xla_options._PROGRAM]
     assert _options_of(compiled, "Erfc") == known
 
 
@@ -51,25 +52,25 @@ def test_a_kernel_that_goes_through_its_inputs_in_order_is_compiled_quickly_up_t
         ops.ReLU()(x)
         ops.Transpose()(x, (1, 0, 3, 2))
         ops.Reshape()(x, (-1,))
-    assert _options_of(compiled, "ReLU") == [kernel_options._QUICKLY, kernel_options._PROGRAM]
-    assert _options_of(compiled, "Transpose") == [kernel_options._PROGRAM] * 2
-    assert _options_of(compiled, "Reshape") == [kernel_options._PROGRAM] * 2
+    assert _options_of(compiled, "ReLU") == [xla_options._QUICKLY, xla_options._PROGRAM]
+    assert _options_of(compiled, "Transpose") == [xla_options._PROGRAM] * 2
+    assert _options_of(compiled, "Reshape") == [xla_options._PROGRAM] * 2
     ops.grad(ops.ReLU())(_tensor(3, 5, 101, 11))
     ops.MaxPool(kernel_size=2, strides=2)(_tensor(3, 5, 100, 12))
-    assert _options_of(compiled, "ReLUGrad") == [kernel_options._QUICKLY]
-    assert _options_of(compiled, "MaxPool") == [kernel_options._QUICKLY]
+    assert _options_of(compiled, "ReLUGrad") == [xla_options._QUICKLY]
+    assert _options_of(compiled, "MaxPool") == [xla_options._QUICKLY]
 
 
 def test_a_kernel_that_repeats_itself_is_optimized_however_few_its_elements(compiled):
     context.set_context(mode=context.PYNATIVE_MODE)
     ops.Igamma()(_tensor(2, 3, 1, 1, 2), _tensor(2, 3, 1, 1, 2))
-    assert _options_of(compiled, "Igamma") == [kernel_options._QUICKLY]
+    assert _options_of(compiled, "Igamma") == [xla_options._QUICKLY]
 
 
 def test_a_gradient_in_pynative_mode_is_a_kernel_too(compiled):
     context.set_context(mode=context.PYNATIVE_MODE)
     ops.grad(ops.Erfc())(_tensor(1, 3, 5, 1, 7))
-    assert _options_of(compiled, "ErfcGrad") == [kernel_options._SMALL]
+    assert _options_of(compiled, "ErfcGrad") == [xla_options._SMALL]
 
 
 def test_a_program_on_the_tape_is_compiled_like_a_program(compiled):
@@ -82,7 +83,7 @@ def test_a_program_on_the_tape_is_compiled_like_a_program(compiled):
     chain = ms_function(Chain())
     context.set_context(mode=context.PYNATIVE_MODE)
     ops.grad(chain)(_tensor(2, 1, 3))
-    assert [options for name, options in compiled if "Chain" in name] == [kernel_options._PROGRAM] * 2
+    assert [options for name, options in compiled if "Chain" in name] == [xla_options._PROGRAM] * 2
 
 
 def test_an_option_of_the_user_stays(compiled, monkeypatch):
@@ -110,7 +111,7 @@ def test_a_small_program_is_compiled_quickly_and_one_of_dear_functions_by_the_ne
     Erfcs()(_tensor(3, 2, 5, 7))
     Erfc()(_tensor(3, 20, 5, 7))
     options = [options for name, options in compiled if "Erfc" in name]
-    assert options == [kernel_options._QUICKLY, kernel_options._PROGRAM, kernel_options._PROGRAM]
+    assert options == [xla_options._QUICKLY, xla_options._PROGRAM, xla_options._PROGRAM]
 
 
 def test_what_the_user_compiles_gets_no_further_options(compiled):
@@ -119,8 +120,8 @@ def test_what_the_user_compiles_gets_no_further_options(compiled):
 
 
 def test_programs_of_a_thread_share_what_they_are_lowered_into():
-    mlir = _jax_compiling._mlir
-    contexts = [mlir.make_ir_context() for _ in range(2 * _jax_compiling._MLIR_USES + 1)]
+    mlir = jax_compilation._mlir
+    contexts = [mlir.make_ir_context() for _ in range(2 * jax_compilation._MLIR_USES + 1)]
     assert 2 <= len({id(context) for context in contexts}) <= 4
 
 
@@ -141,6 +142,6 @@ def test_a_quick_compile_is_asked_for_kernels_and_programs_alike(compiled):
         hasty.append(ops.erfc(_tensor(7, 3, 101, 9)).asnumpy()[..., :7])
     finally:
         context.set_context(compile_effort="full")
-    assert [options for _, options in compiled] == [kernel_options._HASTY] * 2
+    assert [options for _, options in compiled] == [xla_options._HASTY] * 2
     for got, wanted in zip(hasty, expected, strict=True):
         np.testing.assert_allclose(got, wanted, rtol=1e-6)

@@ -12,9 +12,10 @@ from jax.interpreters import mlir
 
 import msnb as ms
 from msnb import Tensor, context, nn, ops
-from msnb.core import _jax_compiling, compiled_files, known_programs
-from msnb.core.compile import program_of
-from msnb.core.fingerprint import fingerprint
+from msnb.core.compat import jax_compilation
+from msnb.core.program import persistent_cache, lowering_cache
+from msnb.core.program.program_cache import program_of
+from msnb.core.jaxpr.fingerprint import fingerprint
 
 X = Tensor(np.arange(8, dtype=np.float32).reshape(2, 4))
 
@@ -22,22 +23,22 @@ X = Tensor(np.arange(8, dtype=np.float32).reshape(2, 4))
 @pytest.fixture
 def kept(tmp_path):
     """The files of this test, in use."""
-    compiled_files.use(tmp_path / "compiled")
-    yield compiled_files.in_use()
-    compiled_files.use(None)
+    persistent_cache.use(tmp_path / "compiled")
+    yield persistent_cache.in_use()
+    persistent_cache.use(None)
 
 
 @pytest.fixture
 def lowered(monkeypatch, kept):
     """A list of the programs that are lowered from here on: those whose graph has a fingerprint, and is not known."""
-    names, table = [], _jax_compiling._keys
+    names, table = [], jax_compilation._keys
 
     class Watched(type(table)):
         def __setitem__(self, module, key):
             names.append(str(module.operation.attributes["sym_name"]).strip('"'))
             super().__setitem__(module, key)
 
-    monkeypatch.setattr(_jax_compiling, "_keys", Watched())
+    monkeypatch.setattr(jax_compilation, "_keys", Watched())
     return names
 
 
@@ -82,13 +83,13 @@ def test_its_text_can_be_read_all_the_same(lowered):
 def test_what_stands_for_an_unlowered_program_goes_with_the_network(kept):
     run(Net())
     gc.collect()
-    before = len(_jax_compiling._unlowered)
+    before = len(jax_compilation._unlowered)
     net = Net()
     run(net)
-    assert len(_jax_compiling._unlowered) > before
+    assert len(jax_compilation._unlowered) > before
     del net
     gc.collect()
-    assert len(_jax_compiling._unlowered) == before
+    assert len(jax_compilation._unlowered) == before
 
 
 def test_where_the_executable_is_gone_it_is_compiled_anew(kept):
@@ -105,7 +106,7 @@ def test_where_the_executable_is_gone_it_is_compiled_anew(kept):
 def test_other_code_of_operators_finds_nothing(lowered, monkeypatch):
     run(Net())
     del lowered[:]
-    monkeypatch.setattr(known_programs, "_code", lambda: ["other"])
+    monkeypatch.setattr(lowering_cache, "_code", lambda: ["other"])
     run(Net())
     assert "jit_Net" in lowered
 

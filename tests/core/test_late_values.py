@@ -9,7 +9,7 @@ import pytest
 import msnb as ms
 from msnb import Parameter, Tensor, context, nn, ops
 from msnb.common.initializer import initializer
-from msnb.core.late_values import LateParameter, LateTensor
+from msnb.core.tensor.lazy import LateParameter, LateTensor
 from msnb.nn.utils import no_init_parameters
 
 MAKES = {

@@ -3,7 +3,7 @@
 import numpy as np
 
 from msnb import Parameter, Tensor, context, nn, ops
-from msnb.core import forms
+from msnb.core.program import executable
 
 
 class Counting(nn.Cell):
@@ -53,4 +53,4 @@ def test_such_a_program_is_lowered_and_shows_its_memory_like_any(gpu):
 
 
 def test_nothing_is_lent_on_a_processor():
-    assert forms.lent([Parameter(Tensor(np.float32(0)), name="p")]) == frozenset()
+    assert executable.lent([Parameter(Tensor(np.float32(0)), name="p")]) == frozenset()

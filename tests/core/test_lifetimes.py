@@ -12,9 +12,11 @@ import pytest
 
 import msnb as ms
 from msnb import Tensor, context, nn, ops
-from msnb.core import lowered, trace, transforms
-from msnb.core.identity import Identity, IdentityMap, attach, attached
-from msnb.core.script import convert
+from msnb.core.errors import converted_code
+from msnb.core.state import trace_state
+from msnb.core.transforms import functional
+from msnb.core.support.weak_identity import Identity, IdentityMap, attach, attached
+from msnb.core.script import convert_function
 
 
 @pytest.fixture(params=[context.GRAPH_MODE, context.PYNATIVE_MODE], ids=["GRAPH", "PYNATIVE"])
@@ -59,8 +61,8 @@ class Frozen(tuple):
         lambda thing: ops.grad(functools.partial(thing.run))(X),
         lambda thing: ops.grad(lambda x: thing.run(x))(X),
         lambda thing: ms.ms_function(thing.run)(X),
-        lambda thing: transforms.vmap(thing.run)(X),
-        lambda thing: transforms.jacrev(thing.run)(X).reshape((1,)),
+        lambda thing: functional.vmap(thing.run)(X),
+        lambda thing: functional.jacrev(thing.run)(X).reshape((1,)),
         lambda thing: ops.grad(ops.grad(lambda x: thing.run(x) * x * x))(X) / 6,
     ],
 )
@@ -117,11 +119,11 @@ def test_code_and_constants_that_are_gone_are_forgotten():
 
     run()  # the library's own code that it calls stays
     gc.collect()
-    before = [len(table) for table in (convert._codes, lowered._lowered, trace.constants)]
+    before = [len(table) for table in (convert_function._codes, converted_code._lowered, trace_state.constants)]
     for _ in range(3):
         run()
     gc.collect()
-    assert [len(table) for table in (convert._codes, lowered._lowered, trace.constants)] == before
+    assert [len(table) for table in (convert_function._codes, converted_code._lowered, trace_state.constants)] == before
     context.set_context(mode=context.PYNATIVE_MODE)
 
 
@@ -140,16 +142,16 @@ def test_a_function_that_wraps_another_has_programs_of_its_own(mode):
 
 def test_the_programs_of_one_function_are_bounded():
     context.set_context(mode=context.GRAPH_MODE)
-    from msnb.core import compile
+    from msnb.core.program import program_cache
 
     scale = ms.ms_function(lambda x, n: x * n)
-    old, compile._MOST_SIGNATURES = compile._MOST_SIGNATURES, 4
+    old, program_cache._MOST_SIGNATURES = program_cache._MOST_SIGNATURES, 4
     try:
         for n in range(8):
             assert scale(X, n).asnumpy() == n
         assert len(scale._programs.table) == 4
     finally:
-        compile._MOST_SIGNATURES = old
+        program_cache._MOST_SIGNATURES = old
         context.set_context(mode=context.PYNATIVE_MODE)
 
 

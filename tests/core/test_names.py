@@ -16,9 +16,9 @@ from fresh import ROOT
 
 import msnb as ms
 from msnb import Tensor, context, ir, nn, ops
-from msnb.core import compile
-from msnb.core.names import GraphName, attributes_of, graph_name, named, operator_in
-from msnb.core.user_primitive import PrimitiveWithInfer, prim_attr_register
+from msnb.core.program import program_cache
+from msnb.core.jaxpr.op_names import GraphName, attributes_of, graph_name, named, operator_in
+from msnb.core.operator.user_primitive import PrimitiveWithInfer, prim_attr_register
 from msnb.ir.stages import Stages
 from msnb.ops import operations as P
 
@@ -62,7 +62,7 @@ def names_in(program):
 def test_a_name_says_what_differs_from_the_defaults(made, text):
     op = made()
     given = [X] if op.name == "Softmax" else [X, Tensor(np.ones(4, np.float32)), Tensor(np.zeros(4, np.float32))]
-    program = compile.program_of(Net(lambda self, x: self.op(*given), op=op), X)
+    program = program_cache.program_of(Net(lambda self, x: self.op(*given), op=op), X)
     assert names_in(program)[-1] == text
 
 
@@ -116,7 +116,7 @@ class tagged(PrimitiveWithInfer):  # noqa: N801 - named as functions are
 
 def test_a_program_explains_its_names():
     net = Net(lambda self, x: self.b(self.a(x)), a=P.Softmax(0), b=P.Softmax(1).shard(((1, 2),)))
-    table = compile.program_of(net, X).names
+    table = program_cache.program_of(net, X).names
     assert table["Softmax[axis=(0,)]"].settings == {"axis": (0,)}
     meaning = table["Softmax[axis=(1,),strategy=((1,2),)]"]
     assert (meaning.operator, meaning.attributes, meaning.strategy) == ("Softmax", {"axis": (1,)}, ((1, 2),))
@@ -127,7 +127,7 @@ def test_settings_that_share_a_text_are_numbered():
     long = "a" * 40
     ops_ = [tagged(long + "b"), tagged(long + "cc"), tagged(long + "b")]
     net = Net(lambda self, x: self.c(self.b(self.a(x))) if x.sum() > 9 else self.b(x), **dict(zip("abc", ops_)))
-    program = compile.program_of(net, X)
+    program = program_cache.program_of(net, X)
     assert {m.attributes["tag"] for m in program.names.values() if m.operator == "tagged"} == {long + "b", long + "cc"}
     tags = [n.attrs["tag"] for n in ir.graph(net, X).all_nodes() if n.op == "tagged"]
     assert sorted(tags) == [long + "b", long + "b", long + "cc", long + "cc"]
@@ -137,7 +137,7 @@ def test_settings_that_share_a_text_are_numbered():
 
 
 def test_a_graph_without_such_names_stays_the_same_object():
-    closed = compile.program_of(Net(lambda self, x: self.a(x), a=P.Softmax(0)), X).jaxpr
+    closed = program_cache.program_of(Net(lambda self, x: self.a(x), a=P.Softmax(0)), X).jaxpr
     assert named(closed)[0] is closed
 
 
@@ -179,7 +179,7 @@ class cube(PrimitiveWithInfer):  # noqa: N801 - likewise
 def test_the_operator_is_found_again_in_hlo_whatever_its_attributes_say():
     tag = 'window={1}, dimensions={0} direction=LT body=%x calls=%y "/(('
     net = Net(lambda self, x: self.a(self.b(x)) @ x, a=cube().set_stage(3), b=tagged(tag))
-    stages = Stages(compile.program_of(net, X), "net")
+    stages = Stages(program_cache.program_of(net, X), "net")
     for stage in ("StableHLO", "optimised"):
         found = {origin[1] for node in stages[stage].all_nodes() for origin in node.origins}
         found |= {part for node in stages[stage].all_nodes() for part in node.scope.split("/")}
@@ -296,14 +296,14 @@ def test_every_kind_of_operator_shows_its_stage_and_is_compiled_anew(op, call):
         net.insert_param_to_cell("v", weights[1])
     else:
         net = Net(lambda self, x: call(self.op, x), op=op)
-    before = compile.program_of(net, X)
-    assert compile.program_of(net, X) is before
+    before = program_cache.program_of(net, X)
+    assert program_cache.program_of(net, X) is before
     op.set_stage(2)
     op.add_prim_attr("note", "mine")
-    after = compile.program_of(net, X)
+    after = program_cache.program_of(net, X)
     assert after is not before and after.reason == "op of Net changed"
     assert (op.name, {"stage": 2, "note": "mine"}) in nodes(net)
-    assert compile.program_of(net, X) is after
+    assert program_cache.program_of(net, X) is after
     op.del_prim_attr("note")
     assert (op.name, {"stage": 2}) in nodes(net)
 
@@ -335,13 +335,13 @@ HOLDER = Holder()
     ids=["global", "in a list", "in an object"],
 )
 def test_a_program_is_compiled_anew_wherever_the_operator_stands(fn, op):
-    before = compile.program_of(fn, X)
-    assert compile.program_of(fn, X) is before
+    before = program_cache.program_of(fn, X)
+    assert program_cache.program_of(fn, X) is before
     op().shard(((1, 1), (1, 1)))
-    after = compile.program_of(fn, X)
+    after = program_cache.program_of(fn, X)
     assert after is not before and after.reason.startswith("an attribute of")
     assert nodes(fn) == [("MatMul", {"strategy": ((1, 1), (1, 1))})]
-    assert compile.program_of(fn, X) is after
+    assert program_cache.program_of(fn, X) is after
 
 
 def test_an_attribute_of_the_operator_that_is_set_later_takes_effect():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from msnb import Tensor, context, nn
-from msnb.core import compile, further_outputs
+from msnb.core.program import program_cache, extra_outputs
 
 _BEFORE = """
 import json, os, re, sys, glob
@@ -197,7 +197,7 @@ def test_looking_at_a_program_that_has_run_compiles_nothing(graph_mode):
 
     net, x = Random(), Tensor(np.ones((4, 4), np.float32))
     net(x, 0.5)
-    program = compile.program_of(net, x, 0.5)
+    program = program_cache.program_of(net, x, 0.5)
     jax.monitoring.register_event_duration_secs_listener(listen)
     try:
         program.memory()
@@ -223,14 +223,14 @@ def test_with_observers_the_form_that_ran_is_shown(graph_mode):
 
     net, x = nn.Dense(4, 4), Tensor(np.ones((2, 4), np.float32))
     net(x)
-    program = compile.program_of(net, x)
+    program = program_cache.program_of(net, x)
     plain = program.compiled().as_text()
-    watching = further_outputs.add(Observer())
+    watching = extra_outputs.add(Observer())
     try:
         net(x)
         assert program.compiled().as_text() != plain
         assert "reduce" in program.compiled().as_text()
     finally:
-        further_outputs.remove(watching)
+        extra_outputs.remove(watching)
     net(x)
     assert program.compiled().as_text() == plain

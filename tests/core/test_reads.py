@@ -7,8 +7,8 @@ import pytest
 
 import msnb as ms
 from msnb import Tensor, context, log, nn, ops
-from msnb.core import compile
-from msnb.core.script import reads
+from msnb.core.program import program_cache
+from msnb.core.script import guards
 
 X = Tensor(np.float32([1.0]))
 rate, table, settings = 1.0, [1.0], types.SimpleNamespace(rate=1.0, inner={"rate": [1.0]})
@@ -123,7 +123,7 @@ def test_what_is_set_to_an_equal_value_or_not_read_costs_nothing():
 
 
 def test_one_is_not_true_and_not_1_0():
-    snapshot = reads._snapshot([1, 2], set(), 2)
+    snapshot = guards._snapshot([1, 2], set(), 2)
     assert snapshot.holds([1, 2]) and not snapshot.holds([True, 2]) and not snapshot.holds([1.0, 2])
 
 
@@ -155,7 +155,7 @@ def test_an_attribute_that_construct_counts_up_counts_calls():
 def test_looking_at_a_program_or_compiling_it_counts_no_call():
     cell = Counts()
     cell.compile(X)
-    compile.program_of(cell, X)
+    program_cache.program_of(cell, X)
     assert cell.calls == 0 and cell(X).asnumpy() == 1 and cell.calls == 1 and cell._programs.compiled == 1
 
 

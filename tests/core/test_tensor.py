@@ -11,7 +11,7 @@ import pytest
 
 import msnb as ms
 from msnb import Parameter, ParameterTuple, Tensor
-from msnb.core._jax_private import from_numpy
+from msnb.core.compat.jax_private import from_numpy
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 
 import msnb
 from msnb import context, nn, ops
-from msnb.core import tf32
-from msnb.core.kernel import Kernel
+from msnb.core.eager import matmul_precision
+from msnb.core.eager.kernel import Kernel
 
 X = jnp.ones((4, 4), jnp.float32)
 IMAGE = jnp.ones((1, 2, 5, 5), jnp.float32)
@@ -21,20 +21,20 @@ def product(dtype="float32"):
 
 def test_products_are_exact_and_convolutions_rounded_unless_gpu_config_says_otherwise(gpu):
     assert product() and product("complex64") and not product("float16") and not product("float64")
-    assert tf32.allowed() == (False, True)
+    assert matmul_precision.allowed() == (False, True)
     context.set_context(gpu_config={"matmul_allow_tf32": True})
-    assert not product() and tf32.allowed() == (True, True)
+    assert not product() and matmul_precision.allowed() == (True, True)
     context.set_context(gpu_config={"conv_allow_tf32": False})
-    assert not product() and tf32.allowed() == (True, False)
+    assert not product() and matmul_precision.allowed() == (True, False)
 
 
 def test_a_processor_is_asked_for_nothing():
-    assert not product() and tf32.allowed() == (True, True)
+    assert not product() and matmul_precision.allowed() == (True, True)
 
 
 def test_what_the_user_has_set_for_jax_stays(gpu):
     with jax.default_matmul_precision("bfloat16"):
-        assert not product() and tf32.of_convolutions() is None
+        assert not product() and matmul_precision.of_convolutions() is None
 
 
 def test_operators_and_their_gradients_ask_alike(gpu):
@@ -59,17 +59,17 @@ def test_a_network_compiles_anew_for_another_precision(gpu):
 
 
 def test_convolutions_are_lowered_as_gpu_config_says(gpu, monkeypatch):
-    from msnb.ops.nn import conv_lowering
+    from msnb.ops.nn.conv import lowering
 
     asked = []
     monkeypatch.setattr(
-        conv_lowering.lax, "conv_general_dilated", lambda x, *a, precision, **k: asked.append(precision)
+        lowering.lax, "conv_general_dilated", lambda x, *a, precision, **k: asked.append(precision)
     )
-    geometry = conv_lowering.Geometry((1, 1), ((0, 0), (0, 0)), (1, 1))
-    conv_lowering.direct(IMAGE, jnp.ones((3, 2, 3, 3)), geometry)
+    geometry = lowering.Geometry((1, 1), ((0, 0), (0, 0)), (1, 1))
+    lowering.direct(IMAGE, jnp.ones((3, 2, 3, 3)), geometry)
     context.set_context(gpu_config={"conv_allow_tf32": False})
-    conv_lowering.direct(IMAGE, jnp.ones((3, 2, 3, 3)), geometry)
-    assert asked == [None, tf32.EXACT]
+    lowering.direct(IMAGE, jnp.ones((3, 2, 3, 3)), geometry)
+    assert asked == [None, matmul_precision.EXACT]
 
 
 def test_windows_are_cut_out_exactly_wherever():

@@ -7,9 +7,9 @@ import pytest
 
 import msnb as ms
 from msnb import Tensor, context, nn
-from msnb.notebook.contents import contents
+from msnb.notebook.display.checkpoint_table import contents
 from msnb.notebook.graph import view
-from msnb.notebook.tensor_html import tensor_html
+from msnb.notebook.display.tensor_html import tensor_html
 
 READS = 100
 

@@ -7,8 +7,8 @@ import pytest
 
 import msnb as ms
 from msnb import Tensor, nn, ops
-from msnb.core.compile import program_of
-from msnb.core.unrolled import MANY, sentence
+from msnb.core.program.program_cache import program_of
+from msnb.core.program.unroll_hint import MANY, sentence
 
 X = Tensor(np.ones((2, 4), np.float32))
 

@@ -15,7 +15,7 @@ import msnb.dataset as ds
 from msnb.dataset import text
 from msnb.formats import checkpoint, idx, protobuf
 from msnb.formats.crc32c import masked_crc32c
-from msnb.formats.reading import BadFileError
+from msnb.formats.text_files import BadFileError
 from msnb.mindrecord import CsvToMR, FileReader, FileWriter, MnistToMR
 from msnb.mindrecord.common.exceptions import MindRecordException
 from msnb.mindrecord.tools.cifar10 import Cifar10

@@ -11,7 +11,7 @@ from test_bad_input import example, framed
 
 import msnb as ms
 import msnb.dataset as ds
-from msnb.core import generations
+from msnb.core.operator import api_generations
 from msnb.dataset import text
 from msnb.mindrecord import FileWriter
 
@@ -207,10 +207,10 @@ def test_captions_are_a_column_of_strings(photos):
 
 @pytest.fixture
 def second_generation():
-    before = generations.shared
-    generations.share(2)
+    before = api_generations.shared
+    api_generations.share(2)
     yield
-    generations.share(before)
+    api_generations.share(before)
 
 
 def test_strings_are_str_in_mindspore_2(second_generation):
@@ -236,7 +236,7 @@ def test_strings_are_str_in_mindspore_2(second_generation):
     ],
 )
 def test_what_does_not_fit_is_refused_in_the_sentences_of_the_generation(monkeypatch, generation, sentences):
-    monkeypatch.setattr(generations, "shared", generation)
+    monkeypatch.setattr(api_generations, "shared", generation)
     wrong = (lambda: ds.SBDataset(".", usage=3), lambda: ds.FakeImageDataset(-1), lambda: ds.SBUDataset("no/such"))
     for call, sentence in zip(wrong, sentences, strict=True):
         with pytest.raises((TypeError, ValueError)) as refused:

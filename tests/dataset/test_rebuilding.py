@@ -11,8 +11,8 @@ import msnb.dataset.transforms.py_transforms as PT
 import msnb.dataset.vision.c_transforms as CV
 import msnb.dataset.vision.py_transforms as PV
 from msnb.dataset.core.tensor_op import Described
-from msnb.dataset.engine.rebuilding import _TRANSFORMS, DescriptionError, _transforms
-from msnb.formats.reading import BadFileError
+from msnb.dataset.engine.deserialize import _TRANSFORMS, DescriptionError, _transforms
+from msnb.formats.text_files import BadFileError
 
 VISION = "mindspore.dataset.vision.c_transforms"
 

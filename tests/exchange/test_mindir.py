@@ -14,11 +14,12 @@ from mindir_files import FILES, GOLDEN, assert_close, load_golden, results
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, ir, nn, ops
-from msnb.exchange.mindir import read, write
+from msnb.exchange.mindir.read import reader
+from msnb.exchange.mindir.write import writer
 from msnb.exchange.mindir.operators import FUNCTIONS, Function, forms
 from msnb.exchange.tracing import traced
 from msnb.formats import mindir, protobuf
-from msnb.formats.reading import BadFileError
+from msnb.formats.text_files import BadFileError
 from msnb.ir.compare import compare
 
 
@@ -99,7 +100,7 @@ def test_loaded_graph_equals_exported_graph(name, networks, tmp_path):
     net = make().set_train(False)
     ms.export(net, *map(Tensor, inputs), file_name=str(tmp_path / name), file_format="MINDIR")
     graph = traced(net, *map(Tensor, inputs))
-    counts = compare(read.read(str(tmp_path / f"{name}.mindir")), graph).counts()
+    counts = compare(reader.read(str(tmp_path / f"{name}.mindir")), graph).counts()
     assert counts == {"same": len(graph), "changed": 0, "fused": 0, "removed": 0, "added": 0}
 
 
@@ -535,9 +536,9 @@ def test_control_flow_survives_writing_and_reading(networks):
     make, inputs = networks["loop"]
     graph = traced(make().set_train(False), *map(Tensor, inputs))
     model = protobuf.decode(
-        mindir.SCHEMA, "Model", memoryview(protobuf.encode(mindir.SCHEMA, "Model", write.model_of(graph)))
+        mindir.SCHEMA, "Model", memoryview(protobuf.encode(mindir.SCHEMA, "Model", writer.model_of(graph)))
     )
-    loaded = read.Reader(model, "memory").graph()
+    loaded = reader.Reader(model, "memory").graph()
     assert [n.op for n in loaded.all_nodes() if n.op in ("While", "Switch")] == ["While", "Switch"]
     while_node = next(n for n in loaded.nodes if n.op == "While")
     assert len(while_node.types) == 2  # x and turn; weights and rounds do not change

@@ -10,7 +10,7 @@ from sweeps import swept
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, nn, ops
-from msnb.exchange.mindir.gradients import gradients
+from msnb.exchange.mindir.write.gradients import gradients
 
 NAMES = [path.stem for path in STEPS]
 

@@ -11,7 +11,7 @@ import pytest
 
 from msnb.formats import checkpoint, encryption
 from msnb.formats.encryption import MODES, Cipher, Own, sealing
-from msnb.formats.reading import BadFileError
+from msnb.formats.text_files import BadFileError
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 sys.path.insert(0, str(GOLDEN))

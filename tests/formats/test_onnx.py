@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from msnb.formats import onnx, protobuf
-from msnb.formats.reading import BadFileError
+from msnb.formats.text_files import BadFileError
 
 TYPES = [*sorted(onnx.NUMBERS)]
 

@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from msnb.formats import reading
+from msnb.formats import text_files
 
 
 @pytest.mark.parametrize(
@@ -23,11 +23,11 @@ def test_text_in_another_encoding_is_named_with_file_line_and_byte(tmp_path, dat
     path = tmp_path / "some.txt"
     path.write_bytes(data)
     for read in (
-        lambda: reading.text(path, encoding),
-        lambda: list(reading.lines(path, encoding)),
-        lambda: reading.decoded(data, path, encoding),
+        lambda: text_files.text(path, encoding),
+        lambda: list(text_files.lines(path, encoding)),
+        lambda: text_files.decoded(data, path, encoding),
     ):
-        with pytest.raises(reading.BadFileError, match=where) as caught:
+        with pytest.raises(text_files.BadFileError, match=where) as caught:
             read()
         assert "some.txt" in str(caught.value)
 
@@ -35,15 +35,15 @@ def test_text_in_another_encoding_is_named_with_file_line_and_byte(tmp_path, dat
 def test_users_are_told_of_the_encoding_argument_where_there_is_one(tmp_path):
     path = tmp_path / "some.txt"
     path.write_bytes("中文".encode("gbk"))
-    with pytest.raises(reading.BadFileError, match="encoding='gbk'"):
-        reading.text(path, choosable=True)
-    assert reading.text(path, "gbk") == "中文"
+    with pytest.raises(text_files.BadFileError, match="encoding='gbk'"):
+        text_files.text(path, choosable=True)
+    assert text_files.text(path, "gbk") == "中文"
     with pytest.raises(ValueError, match="'gbq'"):
-        reading.check_encoding("gbq")
+        text_files.check_encoding("gbq")
     with pytest.raises(ValueError, match="text encoding"):
-        reading.check_encoding("hex")
+        text_files.check_encoding("hex")
     with pytest.raises(TypeError, match="encoding should be of type str"):
-        reading.check_encoding(None)
+        text_files.check_encoding(None)
 
 
 @pytest.mark.parametrize(
@@ -57,22 +57,22 @@ def test_users_are_told_of_the_encoding_argument_where_there_is_one(tmp_path):
 def test_json_that_cannot_be_read_is_named_with_file_and_line(tmp_path, source, where):
     path = tmp_path / "some.json"
     path.write_text(source)
-    with pytest.raises(reading.BadFileError, match=where) as caught:
-        reading.json_file(path)
+    with pytest.raises(text_files.BadFileError, match=where) as caught:
+        text_files.json_file(path)
     assert "some.json" in str(caught.value)
-    with pytest.raises(reading.BadFileError, match="line 7"):
-        reading.parse_json(source, path, line=7)
+    with pytest.raises(text_files.BadFileError, match="line 7"):
+        text_files.parse_json(source, path, line=7)
 
 
 def test_every_damaged_byte_of_a_gzip_file_gives_the_data_or_an_error_with_its_name(tmp_path):
     path = tmp_path / "some.gz"
     whole = gzip.compress(bytes(range(200)) * 3)
-    assert path.write_bytes(whole) and reading.gunzip(path) == bytes(range(200)) * 3
-    assert reading.gunzip(path, 5) == bytes(range(5))
+    assert path.write_bytes(whole) and text_files.gunzip(path) == bytes(range(200)) * 3
+    assert text_files.gunzip(path, 5) == bytes(range(5))
     for at in range(len(whole)):
         for damaged in (whole[:at], whole[:at] + bytes([whole[at] ^ 0x5A]) + whole[at + 1 :]):
             path.write_bytes(damaged)
             try:
-                reading.gunzip(path)
-            except reading.BadFileError as error:
+                text_files.gunzip(path)
+            except text_files.BadFileError as error:
                 assert "some.gz" in str(error)

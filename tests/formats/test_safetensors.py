@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from msnb.formats import safetensors
-from msnb.formats.reading import BadFileError
+from msnb.formats.text_files import BadFileError
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 sys.path.insert(0, str(GOLDEN))

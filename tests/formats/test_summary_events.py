@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from msnb.formats import event_records, lineage_events, summary_events
-from msnb.formats.reading import BadFileError
+from msnb.formats.text_files import BadFileError
 from msnb.formats.summary_graphs import TensorType, graph_from, graph_message
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "summaries"

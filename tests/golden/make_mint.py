@@ -24,7 +24,7 @@ sys.path[:0] = [str(HERE.parent / "ops"), str(HERE.parent.parent)]
 from mint_cases import FUNCTIONS, LAYERS  # noqa: E402
 from operator_rows import drawn  # noqa: E402
 
-from msnb.core import cases  # noqa: E402
+from msnb.core.operator import cases  # noqa: E402
 
 # What MindSpore 2.7.1 computes on the CPU otherwise than its documentation says.
 NOT_MINDSPORE = {

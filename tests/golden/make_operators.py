@@ -23,7 +23,7 @@ sys.path[:0] = [str(HERE.parent / "ops"), str(HERE.parent.parent)]
 from operator_rows import GOLDEN, ROWS, names_of  # noqa: E402
 
 from msnb.common import dtype as mstype  # noqa: E402
-from msnb.core.cases import Written  # noqa: E402
+from msnb.core.operator.cases import Written  # noqa: E402
 
 UNANSWERED = GOLDEN / "unanswered.json"
 

@@ -18,7 +18,7 @@ from msnb import Tensor, nn, ops
 from msnb import dataset as ds
 from msnb.common.initializer import Normal
 from msnb.dataset import text, vision
-from msnb.parallel.layout import Layout
+from msnb.parallel.sharding.named_layout import Layout
 
 FOLDER = Path(__file__).with_name("pickles")
 

@@ -10,8 +10,9 @@ import pytest
 import msnb as ms
 from msnb import Tensor, nn, ops
 from msnb.common.initializer import Normal
-from msnb.core import events, further_outputs
-from msnb.core.compile import program_of
+from msnb.core.state import events
+from msnb.core.program import extra_outputs
+from msnb.core.program.program_cache import program_of
 from msnb.insight.gradients import STATISTICS, GradientMonitor
 
 LOSS = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
@@ -28,7 +29,7 @@ def _mode():
     before = ms.get_context("mode")
     yield
     ms.set_context(mode=before)
-    assert not further_outputs.observers and not (events.asked.recorded or events.asked.pulled)
+    assert not extra_outputs.observers and not (events.asked.recorded or events.asked.pulled)
 
 
 class MLP(nn.Cell):

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb import ir
-from msnb.core.measured import Measure
+from msnb.core.jaxpr.instrument import Measure
 from msnb.insight.instrument import instrument
 
 

@@ -13,7 +13,8 @@ from sweeps import split
 
 import msnb as ms
 from msnb import context
-from msnb.core import events, further_outputs
+from msnb.core.state import events
+from msnb.core.program import extra_outputs
 from msnb.formats import summary_events
 from msnb.insight.gradients import GradientMonitor
 from msnb.insight.profile import Profile, Recorder
@@ -151,7 +152,7 @@ def test_what_is_observed_is_shown_and_gives_the_results_that_it_gives_alone(net
     assert len(results) == len(expected)
     for one, other in zip(results, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
-    assert not further_outputs.observers
+    assert not extra_outputs.observers
 
 
 ON_EIGHT_DEVICES = """
@@ -217,7 +218,7 @@ def test_a_monitor_of_the_tape_that_fails_says_so(monkeypatch):
     def fail(*_):
         raise TypeError("this does not work")
 
-    monkeypatch.setattr("msnb.insight.gradients.taped._where", fail)
+    monkeypatch.setattr("msnb.insight.gradients.eager_recorder._where", fail)
     with GradientMonitor("all") as monitor:
         training.run()
     assert [finding.kind for finding in monitor.findings()] == ["failed"]

@@ -11,10 +11,10 @@ import pytest
 import msnb as ms
 from msnb import Tensor, context, nn, ops
 from msnb import dataset as ds
-from msnb.core import events
-from msnb.core.kernel import Kernel
-from msnb.core.program import Program
-from msnb.insight.profile import Profile, Recorder, attribute, ends, machine, profile, shares, xplane
+from msnb.core.state import events
+from msnb.core.eager.kernel import Kernel
+from msnb.core.program.program import Program
+from msnb.insight.profile import Profile, Recorder, attribute, kernel_end_times, machine, profile, wall_time, xplane
 from msnb.insight.profile.advice import advice
 from msnb.insight.profile.machine import _best_ever
 from msnb.insight.profile.replay import _counted
@@ -52,19 +52,19 @@ def made():
 # ---------------------------------------------------------------------- wall time
 def test_shares_of_overlapping_kernels_add_up_to_the_time_that_passed():
     intervals = [(0, 10), (5, 15), (5, 8), (30, 31)]
-    assert sum(shares.shares(intervals)) == pytest.approx(shares.length(shares.union(intervals))) == 16
+    assert sum(wall_time.shares(intervals)) == pytest.approx(wall_time.length(wall_time.union(intervals))) == 16
 
 
 def test_an_instant_is_divided_evenly_among_what_runs():
-    assert shares.shares([(0, 10), (5, 15)]) == [7.5, 7.5]
+    assert wall_time.shares([(0, 10), (5, 15)]) == [7.5, 7.5]
 
 
 def test_a_loop_gets_only_the_time_at_which_nothing_in_it_runs():
-    assert shares.shares([(0, 10), (2, 5), (4, 6)], containers=[0]) == [6.0, 2.5, 1.5]
+    assert wall_time.shares([(0, 10), (2, 5), (4, 6)], containers=[0]) == [6.0, 2.5, 1.5]
 
 
 def test_what_is_left_over_of_intervals():
-    assert shares.minus([(0, 10), (20, 30)], [(2, 4), (8, 22), (29, 40)]) == [(0, 2), (4, 8), (22, 29)]
+    assert wall_time.minus([(0, 10), (20, 30)], [(2, 4), (8, 22), (29, 40)]) == [(0, 2), (4, 8), (22, 29)]
 
 
 # ---------------------------------------------------------------------- the trace
@@ -114,7 +114,7 @@ def test_a_kernel_was_done_when_what_reads_it_began():
     times = {"convolution": (0, 100), "relu": (30, 45), "dot": (50, 60)}
     kernels = [xplane.Kernel(op, "jit_step", run, start, end, "lane", False) for op, (start, end) in times.items()]
     other = xplane.Kernel("relu", "jit_step", ("jit_step", 1, 8), 10, 12, "lane", False)  # of another run
-    assert list(ends.settle([*kernels, other], {run[:2]: graph})) == [run, other.run]
+    assert list(kernel_end_times.settle([*kernels, other], {run[:2]: graph})) == [run, other.run]
     assert [kernel.end for kernel in kernels] == [30, 45, 60]
 
 

@@ -7,7 +7,7 @@ import pytest
 import stand_in_optuna
 
 import msnb
-from msnb.insight.runs import Runs, shown
+from msnb.insight.runs import Runs, live_views
 
 SPACE = {"x": (-2.0, 2.0), "many": range(2, 9, 2), "kind": ["a", "b"], "rate": (1e-4, 1e-1, "log")}
 
@@ -89,7 +89,7 @@ def test_what_fails_ends_the_tuning_unless_it_is_to_be_caught_and_is_not_counted
 
 def test_who_shows_runs_is_told_of_each_trial(optuna, tmp_path):
     told = []
-    undo = shown.by(lambda runs, target, goal: lambda: told.append((len(runs), target, goal)))
+    undo = live_views.by(lambda runs, target, goal: lambda: told.append((len(runs), target, goal)))
     try:
         msnb.tune(bowl, SPACE, 2, folder=tmp_path, target="val_acc")
     finally:

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import pytest
 
 from msnb import ir
-from msnb.ir.boxes import CROWD, FOLD, PAGE, Scope
+from msnb.ir.scopes import CROWD, FOLD, PAGE, Scope
 from msnb.ir.hierarchy import Hierarchy
 from msnb.ir.layered import layered
 

@@ -6,7 +6,7 @@ import pytest
 
 import msnb as ms
 from msnb import Tensor, context, ir, nn, ops
-from msnb.core.compile import program_of
+from msnb.core.program.program_cache import program_of
 from msnb.ir import save
 from msnb.ir.stages import stages_of
 

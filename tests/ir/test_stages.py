@@ -5,7 +5,7 @@ import pytest
 
 import msnb as ms
 from msnb import Tensor, ir, nn, ops
-from msnb.core.compile import program_of
+from msnb.core.program.program_cache import program_of
 from msnb.ir.compare import compare
 from msnb.ir.stages import STAGES, Stages
 

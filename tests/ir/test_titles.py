@@ -3,9 +3,9 @@
 import numpy as np
 
 from msnb import Tensor, context, ir, nn
-from msnb.core.compile import program_of
+from msnb.core.program.program_cache import program_of
 from msnb.ir.hierarchy import Hierarchy
-from msnb.ir.titles import paths, title
+from msnb.ir.labels import paths, title
 
 
 class Block(nn.Cell):

@@ -7,7 +7,7 @@ import pytest
 
 from msnb import Tensor, ir, ms_function, nn, ops
 from msnb.ir.payload import stage
-from msnb.ir.unfinished import graph_before
+from msnb.ir.partial_graph import graph_before
 
 
 def ones(*shape):

@@ -5,7 +5,7 @@ import base64
 import numpy as np
 
 from msnb import Tensor, nn
-from msnb.core.compile import program_of
+from msnb.core.program.program_cache import program_of
 from msnb.ir.compare import compare
 from msnb.ir.payload import difference, pack, stage
 from msnb.ir.stages import Stages

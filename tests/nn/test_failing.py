@@ -8,7 +8,7 @@ import pytest
 
 from msnb import Tensor, context, nn, ops
 from msnb import dataset as ds
-from msnb.nn._failing import made_as
+from msnb.nn._cell.error_notes import made_as
 
 
 @pytest.fixture(params=[context.GRAPH_MODE, context.PYNATIVE_MODE], ids=["GRAPH", "PYNATIVE"])

@@ -5,7 +5,7 @@ import pytest
 
 import msnb
 from msnb import Tensor, context, nn, ops
-from msnb.core.compile import program_of
+from msnb.core.program.program_cache import program_of
 
 X = Tensor(np.linspace(-1, 1, 8).reshape(2, 4).astype(np.float32))
 

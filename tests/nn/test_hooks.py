@@ -5,7 +5,7 @@ import pytest
 
 import msnb as ms
 from msnb import Tensor, context, nn, ops
-from msnb.core import compile
+from msnb.core.program import program_cache
 
 BOTH = pytest.mark.parametrize("mode", [context.GRAPH_MODE, context.PYNATIVE_MODE])
 
@@ -96,7 +96,7 @@ def test_a_recomputed_cell_gives_the_same_and_its_gradient_keeps_less():
         x = Tensor(np.random.RandomState(0).randn(5, 4).astype(np.float32))
         (of_x,), of_weights = step(x)
         found.append([v.asnumpy() for v in (of_x, *of_weights, *net.untrainable_params())])
-        texts.append(str(compile.program_of(net, x).jaxpr))
+        texts.append(str(program_cache.program_of(net, x).jaxpr))
     for plain, again in zip(*found, strict=True):
         np.testing.assert_allclose(again, plain, rtol=1e-6, atol=1e-7)
     assert ["checkpoint[" in text or "remat" in text for text in texts] == [False, True]

@@ -5,15 +5,15 @@ from collections import OrderedDict
 import pytest
 
 from msnb import nn
-from msnb.core import generations
+from msnb.core.operator import api_generations
 
 
 @pytest.fixture(params=[1, 2], ids=["r1.1", "2.7.1"])
 def generation(request):
-    before = generations.shared
-    generations.share(request.param)
+    before = api_generations.shared
+    api_generations.share(request.param)
     yield request.param
-    generations.share(before)
+    api_generations.share(before)
 
 
 class Block(nn.Cell):

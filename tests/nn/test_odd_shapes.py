@@ -12,10 +12,10 @@ import pytest
 
 import msnb
 from msnb import Parameter, Tensor, context, ir, nn, ops
-from msnb.core import trace
-from msnb.core.errors import explain_kernel_error
-from msnb.core.operator import _ABSENT, REGISTRY, Operator
-from msnb.core.tensor import box
+from msnb.core.state import trace_state
+from msnb.core.errors.messages import explain_kernel_error
+from msnb.core.operator.operator_types import _ABSENT, REGISTRY, Operator
+from msnb.core.tensor.tensor import box
 
 EXTREME = [(), (2, 3, 4, 4, 2, 2), (0, 3)]  # the fewest dimensions, the most, and no elements
 SHAPES = [*EXTREME, (2,), (2, 3), (0,)]
@@ -65,7 +65,7 @@ def test_a_layer_takes_any_rank_or_says_what_it_takes(cls, shapes):
     count = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in required)
 
     def run(*arrays):
-        with trace.Frame() as frame:
+        with trace_state.Frame() as frame:
             frame.number = 0
             return _arrays(net._run(tuple(map(box, arrays)), {}))
 
@@ -103,7 +103,7 @@ def call(op, array):
     attributes = {k: kind.example for k, (kind, default) in op.attributes.items() if default is _ABSENT}
     x = box(array)
     inputs = [(x, x) if i.many else x if i.kind is None else i.kind.example for i in op.inputs if i.default is _ABSENT]
-    with trace.Frame() as frame:
+    with trace_state.Frame() as frame:
         frame.number = 0
         return _arrays(op.primitive(**attributes)(*inputs))
 

@@ -8,7 +8,7 @@ import pytest
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, nn
-from msnb.core.sparse_tensor import RowTensor
+from msnb.core.tensor.sparse import RowTensor
 from msnb.experimental import optim as experimental
 
 GOLDEN = Path(__file__).parent.parent / "golden"

@@ -1,4 +1,4 @@
-"""What r1.1's layers hold beyond what these need is there for code that derives from them (`nn/_parts.py`)."""
+"""What r1.1's layers hold beyond what these need is there for code that derives from them (`nn/_cell/legacy_attributes.py`)."""
 
 import copy
 
@@ -7,9 +7,9 @@ import pytest
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, nn
-from msnb.core.primitive import Primitive
+from msnb.core.operator.primitive import Primitive
 from msnb.nn import layer as layers
-from msnb.nn._parts import Part
+from msnb.nn._cell.legacy_attributes import Part
 from msnb.nn.wrap.loss_scale import DynamicLossScaleUpdateCell
 
 MADE = {

@@ -5,7 +5,7 @@ import pytest
 
 import msnb as ms
 from msnb import Tensor, context, nn, ops
-from msnb.core.compile import program_of
+from msnb.core.program.program_cache import program_of
 from msnb.ops import operations as P
 
 X = Tensor(np.random.default_rng(0).standard_normal((5, 4)).astype(np.float32))

@@ -7,8 +7,8 @@ import pytest
 
 import msnb as ms
 from msnb import Parameter, Tensor, nn, ops
-from msnb.core.compile import program_of
-from msnb.nn import _repeated
+from msnb.core.program.program_cache import program_of
+from msnb.nn._cell import deduplication
 
 X = Tensor(np.linspace(-1, 1, 12).reshape(3, 4).astype(np.float32))
 
@@ -65,7 +65,7 @@ def traced(monkeypatch):
 
 def flat(monkeypatch):
     """From here on each Cell is traced by itself."""
-    monkeypatch.setattr(_repeated, "_part_for", lambda cell, args, frame: None)
+    monkeypatch.setattr(deduplication, "_part_for", lambda cell, args, frame: None)
 
 
 def equations(net, *args):
@@ -127,12 +127,12 @@ def test_one_trace_serves_ten_equal_cells(traced):
 
 def test_a_few_traces_serve_ten_calls_of_a_cell(traced):
     Stack([Block()] * 10)(X)
-    assert traced.count("Block") == _repeated._FEW + 1
+    assert traced.count("Block") == deduplication._FEW + 1
 
 
 def test_two_or_three_equal_cells_are_traced_as_they_stand(traced):
-    Stack([Block() for _ in range(_repeated._FEW)])(X)
-    assert traced.count("Block") == _repeated._FEW
+    Stack([Block() for _ in range(deduplication._FEW)])(X)
+    assert traced.count("Block") == deduplication._FEW
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def test_arithmetic_alone_is_a_computation_too(mode, logged):
 
 
 def test_what_returns_or_acts_is_left_alone(mode, logged):
-    from msnb.nn._returning import _returns_nothing
+    from msnb.nn._cell.missing_return import _returns_nothing
 
     Returns()(X)
     Shows()(X)

@@ -5,7 +5,7 @@ import pytest
 
 import msnb as ms
 from msnb import Parameter, ParameterTuple, RowTensor, Tensor, context, nn, ops
-from msnb.core.tape import dense
+from msnb.core.eager.tape import dense
 from msnb.ops import composite as C
 from msnb.ops import operations as P
 from msnb.ops._grad.grad_base import bprop_getters

@@ -3,7 +3,7 @@
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from msnb.core import compiled_files
+from msnb.core.program import persistent_cache
 
 
 @pytest.fixture
@@ -41,16 +41,16 @@ def test_the_cache_can_be_cleared(shell, capsys):
 
 
 def test_what_is_kept_on_disk_is_told_and_can_be_removed(shell, capsys, tmp_path):
-    compiled_files.use(tmp_path)
+    persistent_cache.use(tmp_path)
     try:
         shell.run_cell("import msnb as ms\ng = ms.ms_function(lambda x: x * 5)\ny = g(ms.Tensor(1.0))").raise_error()
         listing = shell.run_line_magic("ms_cache", "")
         assert f"in {tmp_path}. In this session 0 were found there" in repr(listing)
-        assert listing.kept in listing._repr_html_() and compiled_files.in_use().files()
+        assert listing.kept in listing._repr_html_() and persistent_cache.in_use().files()
         shell.run_line_magic("ms_cache", "clear disk")
-        assert "files removed" in capsys.readouterr().out and not compiled_files.in_use().files()
+        assert "files removed" in capsys.readouterr().out and not persistent_cache.in_use().files()
     finally:
-        compiled_files.use(None)
+        persistent_cache.use(None)
     assert "Compiled programs are not kept on disk." in repr(shell.run_line_magic("ms_cache", ""))
 
 

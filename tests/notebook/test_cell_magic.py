@@ -5,7 +5,8 @@ import sys
 import pytest
 
 from msnb import context
-from msnb.core import events, places
+from msnb.core.state import events
+from msnb.core.errors import source_location
 
 MODE = "from msnb import context\ncontext.get_context('mode')"
 
@@ -174,7 +175,7 @@ def test_future_imports_are_allowed(notebook):
 def test_the_cell_that_views_quote_is_called_by_its_prompt(notebook):
     notebook.ok("%%mindspore\nimport mindspore\ndef where(): pass")
     number = notebook.shell.execution_count - 1
-    assert places.label(notebook["where"].__code__.co_filename) == f"In [{number}]"
+    assert source_location.label(notebook["where"].__code__.co_filename) == f"In [{number}]"
 
 
 def test_time_is_one_line_with_its_parts(notebook):
@@ -281,7 +282,7 @@ def traces(shell):
         {event: list(acts) for event, acts in shell.events.callbacks.items()},
         list(sys.meta_path),
         set(shell.display_formatter.formatters["text/html"].deferred_printers),
-        list(places.namers),
+        list(source_location.namers),
         set(shell.magics_manager.magics["line"]),
         set(shell.magics_manager.magics["cell"]),
     )

@@ -18,10 +18,10 @@ from msnb.formats.event_records import frame
 from msnb.formats.summary_events import Histogram, Image, summary_event
 from msnb.insight.runs import Run
 from msnb.insight.runs.export import to_csv
-from msnb.insight.runs.thinning import in_common_bins, thinned
+from msnb.insight.runs.downsampling import in_common_bins, thinned
 from msnb.insight.runs.values import Series
 from msnb.notebook.dashboard import DashboardView, dashboard, payload
-from msnb.notebook.png import to_png
+from msnb.notebook.display.png import to_png
 
 GOLDEN = pathlib.Path(__file__).parents[1] / "golden" / "summaries"
 HOSTILE = "eval/<img src=x onerror=hit=1>"

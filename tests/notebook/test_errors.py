@@ -125,7 +125,7 @@ Stopped()(x)"""
 
 
 def test_an_interrupt_while_waiting_is_an_interrupt(notebook, monkeypatch):
-    from msnb.notebook import cell_scope
+    from msnb.notebook.kernel import cell_scope
 
     def interrupted():
         raise KeyboardInterrupt

@@ -13,7 +13,7 @@ from browsing import Window, chromium, frames, until
 
 from msnb import Tensor, ir, nn, ops
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType
-from msnb.ir.unfinished import graph_before
+from msnb.ir.partial_graph import graph_before
 from msnb.notebook import graph as graph_package
 from msnb.notebook.graph import GraphView
 

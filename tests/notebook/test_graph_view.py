@@ -114,7 +114,7 @@ def test_a_notebook_cell_is_called_by_its_number_and_found_by_its_id():
     from IPython.testing.globalipapp import start_ipython
 
     from msnb.ir import source
-    from msnb.notebook import cell_names
+    from msnb.notebook.kernel import cell_names
 
     shell = InteractiveShell.instance() if InteractiveShell.initialized() else start_ipython()
     cell_names.install()
@@ -319,7 +319,7 @@ def test_a_view_that_was_closed_can_be_shown_again():
 
 
 def test_a_changed_view_is_written_into_the_notebook_when_the_cell_is_done(monkeypatch):
-    from msnb.notebook import cell_views
+    from msnb.notebook.kernel import cell_views
 
     published = []
     monkeypatch.setattr("IPython.display.publish_display_data", lambda *data, **more: published.append((data, more)))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from msnb import Tensor, nn
-from msnb.notebook.errors import hint
+from msnb.notebook.kernel.errors import hint
 
 
 class Net(nn.Cell):

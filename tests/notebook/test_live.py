@@ -6,7 +6,8 @@ import json
 import pytest
 
 from msnb import context
-from msnb.notebook import cell_names, lab
+from msnb.notebook.kernel import cell_names
+from msnb.notebook import lab
 from msnb.notebook.graph import live
 
 CELL = """%%mindspore --ir
@@ -293,7 +294,7 @@ def test_a_question_that_is_none_is_answered_with_an_error(notebook):
 def test_a_cell_that_runs_anew_closes_the_views_it_had_shown(monkeypatch):
     from types import SimpleNamespace
 
-    from msnb.notebook import cell_views
+    from msnb.notebook.kernel import cell_views
 
     closed = []
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from msnb.notebook import bindings, cell_names, lab
+from msnb.notebook import bindings, lab
+from msnb.notebook.kernel import cell_names
 from msnb.notebook.graph import live
 
 CLASS = """%%mindspore -m graph

@@ -15,7 +15,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from msnb import Tensor, nn
 from msnb import __main__ as command
-from msnb.notebook import notebook_page, page
+from msnb.notebook import notebook_page
+from msnb.notebook.display import page
 from msnb.notebook.graph import view
 from msnb.notebook.graph.view import MODULE
 

@@ -10,7 +10,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from browsing import Window, chromium, unreadable
 
-from msnb.notebook.page import text_of as page_text
+from msnb.notebook.display.page import text_of as page_text
 from msnb.notebook.plan import PlanView, plan_view
 from msnb.notebook.plan.view import _MODULE as MODULE
 
@@ -55,7 +55,7 @@ TOLD = {
 class Plans:
     """As much of `msnb.parallel.plan`'s result as the view asks for."""
 
-    __module__ = "msnb.parallel.planning.plan"
+    __module__ = "msnb.parallel.planning.compare_plans"
 
     def as_dict(self):
         return copy.deepcopy(TOLD)

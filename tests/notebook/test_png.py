@@ -13,7 +13,7 @@ from msnb import Tensor, context, nn
 from msnb.insight.profile import profile
 from msnb.notebook.gradients import inspect_gradients
 from msnb.notebook.graph import GraphView
-from msnb.notebook.png import to_png
+from msnb.notebook.display.png import to_png
 from msnb.notebook.profile import view as profile_view
 
 browser = pytest.fixture(chromium, scope="module")

@@ -17,7 +17,8 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 import msnb as ms
 from msnb import Tensor, ir, nn
 from msnb.insight.profile import profile
-from msnb.notebook import front_end, still
+from msnb.notebook.kernel import front_end
+from msnb.notebook.display import static_output
 from msnb.notebook.gradients import inspect_gradients
 from msnb.notebook.graph import GraphView
 from msnb.notebook.profile import view as profile_view
@@ -105,7 +106,7 @@ def test_what_sanitisers_leave_is_the_picture_and_a_sentence(book, views):
     for number, view in enumerate(views):
         text = kept(book, number)
         assert not re.search(r"<(?!/?(?:div|style|p|i|img)\b)", text), "another element than these"
-        assert still.picture_in(text)[0] == view.svg()
+        assert static_output.picture_in(text)[0] == view.svg()
         said = re.sub("<[^>]*>", "", re.sub("<style>.*?</style>", "", text))
         assert said.startswith("A still picture. Run this cell") and said.count(".") == 2
 
@@ -290,7 +291,7 @@ def test_a_view_that_was_copied_alone_stays_a_picture_until_its_files_come(book,
 def test_the_sentence_says_what_there_is_to_see():
     assert "to explore the graph.</p>" in graph()._repr_mimebundle_()[0]["text/html"]
     page = graph()._page()
-    made = still.standing(page, "<svg/>", 'a "title"', 10, "see more", set())
+    made = static_output.standing(page, "<svg/>", 'a "title"', 10, "see more", set())
     assert "to see more.</p>" in made and 'alt="a &quot;title&quot;"' in made and 'data-msnb-name="' not in made
 
 

@@ -6,8 +6,8 @@ import pytest
 import msnb
 from msnb import Parameter, Tensor, nn, ops
 from msnb import dataset as ds
-from msnb.core import compile
-from msnb.notebook.summary import Summary
+from msnb.core.program import program_cache
+from msnb.notebook.display.summary import Summary
 from msnb.notebook.text_width import columns_of, pad
 from msnb.train.serialization import save_checkpoint
 
@@ -101,9 +101,9 @@ def test_resnet_50_has_the_numbers_that_torchinfo_publishes():
 
 
 def test_nothing_is_computed_and_no_program_is_kept():
-    net, before = LeNet(), len(compile.all_programs())
+    net, before = LeNet(), len(program_cache.all_programs())
     msnb.summary(net, (1 << 24, 1, 32, 32))  # 69 GB
-    assert len(compile.all_programs()) == before and net._programs is None
+    assert len(program_cache.all_programs()) == before and net._programs is None
 
 
 def test_parameters_are_counted_once():

@@ -11,8 +11,8 @@ import pytest
 
 from msnb import Tensor
 from msnb import numpy as mnp
-from msnb.core import trace
-from msnb.core.tensor import box
+from msnb.core.state import trace_state
+from msnb.core.tensor.tensor import box
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 TYPES = json.loads((GOLDEN / "numpy_types.json").read_text(encoding="utf-8"))
@@ -59,7 +59,7 @@ def letter(call, *arrays):
     """The element type of a result. It is there once the call has been traced; only what cannot be is run."""
 
     def traced(*given):
-        with trace.Frame():
+        with trace_state.Frame():
             return first_of(call(*map(box, given)))._array
 
     try:
@@ -124,7 +124,7 @@ def test_a_function_of_two_tensors_gives_mindspores_element_type(name):
 
 def test_any_two_element_types_meet_where_mindspore_has_them_meet():
     from msnb.common import dtype as mstype
-    from msnb.core.array_like import promoted
+    from msnb.core.operator.array_like import promoted
 
     wrong = []
     for i, s in enumerate(LETTER):

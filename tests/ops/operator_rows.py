@@ -1,4 +1,4 @@
-"""Collects the rows of all operators' files (msnb/core/cases.py), and draws what they are given.
+"""Collects the rows of all operators' files (msnb/core/operator/cases.py), and draws what they are given.
 
 The tests here and tests/golden/make_operators.py share it. A row's numbers depend on its own text and its file alone,
 so that another row changes none of them.
@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from msnb import Parameter, Tensor
-from msnb.core.cases import Case, Drawn, F, Refusal, Values, Written, case
-from msnb.core.declare import SPELLINGS
-from msnb.core.operator import _ABSENT, REGISTRY, Operator
+from msnb.core.operator.cases import Case, Drawn, F, Refusal, Values, Written, case
+from msnb.core.operator.declare import SPELLINGS
+from msnb.core.operator.operator_types import _ABSENT, REGISTRY, Operator
 
 GOLDEN = pathlib.Path(__file__).parents[1] / "golden" / "operators"
 LONGEST = 120  # letters of a row's key

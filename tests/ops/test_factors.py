@@ -56,10 +56,10 @@ def test_python_rounds_a_tensor():
 def test_parts_of_numbers_are_attributes_or_methods():
     x = Tensor(np.array([1 + 2j], np.complex64))
     assert x.real.asnumpy().tolist() == [1]
-    from msnb.core import generations
+    from msnb.core.operator import api_generations
 
-    generations.share(2)
+    api_generations.share(2)
     try:
         assert x.real().asnumpy().tolist() == [1] and x.imag().asnumpy().tolist() == [2]
     finally:
-        generations.share(1)
+        api_generations.share(1)

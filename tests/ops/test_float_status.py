@@ -5,7 +5,7 @@ import pytest
 
 import msnb as ms
 from msnb import Parameter, ParameterTuple, Tensor, context, nn, ops
-from msnb.core import trace
+from msnb.core.state import trace_state
 from msnb.ops import composite as C
 from msnb.ops import functional as F
 from msnb.ops import operations as P
@@ -15,7 +15,7 @@ from msnb.ops import operations as P
 def mode(request):
     context.set_context(mode=request.param)
     yield
-    assert trace.thread.looking == 0  # nobody pays afterwards
+    assert trace_state.thread.looking == 0  # nobody pays afterwards
 
 
 class Watched(nn.Cell):
@@ -152,7 +152,7 @@ def test_a_step_that_overflows_leaves_the_weights_as_they_were(scale, overflows)
 
 def test_an_operator_with_a_traced_number_is_watched_too():
     """It has a way of its own to be dispatched."""
-    from msnb.core import float_status
+    from msnb.core.eager import float_status
 
     context.set_context(mode=context.PYNATIVE_MODE)
     leaky, x = P.LeakyReLUExt(1e30), Tensor(np.float32([-1e30]))

@@ -7,7 +7,7 @@ import pytest
 
 import msnb
 from msnb import Generator, Tensor, mint, ops
-from msnb.core.declare import SPELLINGS
+from msnb.core.operator.declare import SPELLINGS
 
 HALVES = Tensor(np.full(64, 0.5, np.float32))
 

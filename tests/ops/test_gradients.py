@@ -15,7 +15,7 @@ from operator_rows import ROWS, answers, boxed
 from oracle import selected
 from sweeps import split
 
-from msnb.core.operator import Operator
+from msnb.core.operator.operator_types import Operator
 
 
 def first_rows():

@@ -16,10 +16,10 @@ from sweeps import split
 
 import msnb as ms
 from msnb import Parameter, Tensor
-from msnb.core import trace
-from msnb.core.cases import Written
-from msnb.core.tensor import box
-from msnb.core.tree import flatten
+from msnb.core.state import trace_state
+from msnb.core.operator.cases import Written
+from msnb.core.tensor.tensor import box
+from msnb.core.tensor.pytree import flatten
 
 SCALE = 300
 LARGEST = 60000  # of what is asked to fit in float16, whose largest number is 65504
@@ -81,7 +81,7 @@ def prepared(subject, dtype, first_only=False):
         filled = list(leaves)
         for i, array in zip(variables, arrays, strict=True):
             filled[i] = box(array)
-        with trace.Frame(subject.params, param_arrays) as frame:
+        with trace_state.Frame(subject.params, param_arrays) as frame:
             out = subject.call(*rebuild(filled))
             results = [leaf._array for leaf in flatten(out)[0] if isinstance(leaf, Tensor)]
             results += [array for _, array in frame.writes()]

@@ -188,7 +188,7 @@ def test_gradients_flow_through_indexing_and_assignment(mode):
 
 
 def test_every_whole_number_index_runs_one_kernel():
-    from msnb.core.operator import REGISTRY
+    from msnb.core.operator.operator_types import REGISTRY
 
     x = Tensor(np.arange(8.0, dtype=np.float32).reshape(4, 2))
     x[0], x[1, 0]

@@ -7,9 +7,9 @@ import pytest
 from sweeps import swept
 
 from msnb import Parameter, Tensor, context, nn, ops
-from msnb.core import trace
-from msnb.core.checks import Checked
-from msnb.core.operator import REGISTRY
+from msnb.core.state import trace_state
+from msnb.core.operator.value_checks import Checked
+from msnb.core.operator.operator_types import REGISTRY
 from msnb.ops import operations as P
 
 OPERATORS = {op.name: op for op in REGISTRY.values()}
@@ -248,7 +248,7 @@ def parts(result):
 @pytest.fixture(autouse=True)
 def nothing_left():
     yield
-    assert not trace.thread.late
+    assert not trace_state.thread.late
 
 
 def test_every_operator_with_an_index_or_a_label_is_named_here():

@@ -5,7 +5,7 @@ import pytest
 
 import msnb as ms
 from msnb import Tensor
-from msnb.core import generations
+from msnb.core.operator import api_generations
 
 A = np.array([[1.0, 5.0, 3.0], [4.0, 2.0, 6.0]], np.float32)
 X = Tensor(A)
@@ -60,9 +60,9 @@ BOTH = [
 @pytest.fixture
 def second():
     """Methods of Tensor as MindSpore 2 has them."""
-    generations.share(2)
+    api_generations.share(2)
     yield
-    generations.share(1)
+    api_generations.share(1)
 
 
 @pytest.mark.parametrize(("by_dim", "older"), BOTH)
@@ -95,7 +95,7 @@ def test_squeeze_leaves_a_longer_axis_in_mindspore_2_and_refuses_it_in_r1_1(seco
     assert longer.squeeze().shape == longer.squeeze(None).shape == (2, 3)
     with pytest.raises(ValueError, match="out of range|should be in"):
         longer.squeeze(3)
-    generations.share(1)
+    api_generations.share(1)
     with pytest.raises(ValueError, match="should have length 1"):
         longer.squeeze(1)
 

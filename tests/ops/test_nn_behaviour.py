@@ -5,8 +5,8 @@ import pytest
 
 import msnb
 from msnb import ops
-from msnb.core.parameter import Parameter
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops import operations as P
 
 

@@ -10,10 +10,10 @@ from jax.extend.core import jaxprs_in_params
 
 import msnb
 from msnb import ops
-from msnb.core.tensor import Tensor
-from msnb.ops.nn import conv_choice, conv_primitive
-from msnb.ops.nn import conv_lowering as ways
-from msnb.ops.nn.conv_lowering import Geometry
+from msnb.core.tensor.tensor import Tensor
+from msnb.ops.nn.conv import lowering_choice, primitive
+from msnb.ops.nn.conv import lowering as ways
+from msnb.ops.nn.conv.lowering import Geometry
 from msnb.ops.operations import _grad_ops
 
 SHAPES = {
@@ -47,7 +47,7 @@ def test_convolution_and_its_gradients_equal_those_of_xla(name):
     xs, ws, geometry = SHAPES[name]
     x, w = operands(xs, ws)
     run = lambda conv: jax.jit(jax.value_and_grad(scalar(conv, geometry), (0, 1)))(x, w)
-    close(run(conv_primitive.conv), run(ways.direct))
+    close(run(primitive.conv), run(ways.direct))
 
 
 def test_derivatives_of_higher_order_and_forward_mode_equal_those_of_xla():
@@ -65,7 +65,7 @@ def test_derivatives_of_higher_order_and_forward_mode_equal_those_of_xla():
 
         return jax.jit(lambda x, w: (jax.grad(second, (0, 1))(x, w), forward_over_reverse(x, w)))(x, w)
 
-    close(run(conv_primitive.conv), run(ways.direct))
+    close(run(primitive.conv), run(ways.direct))
 
 
 def test_every_lowering_gives_the_same_numbers():
@@ -78,13 +78,13 @@ def test_every_lowering_gives_the_same_numbers():
 
 def test_the_choice_goes_by_shape():
     stem = (1, 3, 224, 224), (64, 3, 7, 7), Geometry((2, 2), ((3, 3), (3, 3)), (1, 1))
-    assert conv_choice.forward(*stem) is ways.direct
-    assert conv_choice.forward(*SHAPES["pointwise"]) is ways.columns
-    assert conv_choice.forward(*SHAPES["one channel"]) is ways.taps_in_parts
-    assert conv_choice.forward(*SHAPES["depthwise"]) is ways.depthwise
-    assert conv_choice.forward((8, 512, 2, 2), (512, 512, 3, 3), SHAPES["small and deep"][2]) is not ways.direct
+    assert lowering_choice.forward(*stem) is ways.direct
+    assert lowering_choice.forward(*SHAPES["pointwise"]) is ways.columns
+    assert lowering_choice.forward(*SHAPES["one channel"]) is ways.taps_in_parts
+    assert lowering_choice.forward(*SHAPES["depthwise"]) is ways.depthwise
+    assert lowering_choice.forward((8, 512, 2, 2), (512, 512, 3, 3), SHAPES["small and deep"][2]) is not ways.direct
     more_pixels_than_channels = (1, 64, 56, 56), (64, 64, 3, 3), SHAPES["small and deep"][2]
-    for choose in (conv_choice.forward, conv_choice.input_grad, conv_choice.filter_grad):
+    for choose in (lowering_choice.forward, lowering_choice.input_grad, lowering_choice.filter_grad):
         assert choose(*more_pixels_than_channels) is ways.direct
 
 
@@ -100,7 +100,7 @@ def test_weights_larger_than_the_images_are_multiplied_as_they_lie():
             for inner in jaxprs_in_params(eqn.params):
                 yield from transposed(inner)
 
-    for choose in (conv_choice.forward, conv_choice.input_grad, conv_choice.filter_grad):
+    for choose in (lowering_choice.forward, lowering_choice.input_grad, lowering_choice.filter_grad):
         way = choose(xs, ws, geometry)
         graph = jax.make_jaxpr(jax.value_and_grad(scalar(way, geometry), (0, 1)))(x, w)
         sizes = list(transposed(graph.jaxpr))
@@ -110,14 +110,14 @@ def test_weights_larger_than_the_images_are_multiplied_as_they_lie():
 def test_a_batch_of_convolutions_under_vmap_equals_a_loop():
     x, w = operands((3, 2, 4, 6, 6), (5, 4, 3, 3))
     geometry = Geometry((1, 1), ((1, 1), (1, 1)), (1, 1))
-    got = jax.vmap(lambda x: conv_primitive.conv(x, w, geometry))(x)
+    got = jax.vmap(lambda x: primitive.conv(x, w, geometry))(x)
     close(got, jnp.stack([ways.direct(a, w, geometry) for a in x]))
 
 
 def test_the_primitive_is_exported_without_choosing():
     xs, ws, geometry = SHAPES["pointwise"]
     x, w = operands(xs, ws)
-    traced = jax.jit(lambda x, w: conv_primitive.conv(x, w, geometry)).trace(x, w)
+    traced = jax.jit(lambda x, w: primitive.conv(x, w, geometry)).trace(x, w)
     assert "stablehlo.convolution" in traced.lower(lowering_platforms=("tpu",)).as_text()
 
 

@@ -8,7 +8,7 @@ from sweeps import split
 
 import msnb
 from msnb import Tensor, context
-from msnb.core.cases import Written
+from msnb.core.operator.cases import Written
 
 FIRST, _ = split(ROWS, lambda row: row.case.target)
 WRONG = (

@@ -7,10 +7,10 @@ from operator_rows import ROWS, boxed
 from sweeps import split, swept
 
 from msnb import Parameter, Tensor, context, ops
-from msnb.core import trace
-from msnb.core.cases import Written
-from msnb.core.tensor import box
-from msnb.core.tree import flatten
+from msnb.core.state import trace_state
+from msnb.core.operator.cases import Written
+from msnb.core.tensor.tensor import box
+from msnb.core.tensor.pytree import flatten
 from msnb.ops import operations as P
 
 NAN, INF = float("nan"), float("inf")
@@ -40,7 +40,7 @@ def pure_call(row):
     def results(array):
         filled = list(leaves)
         filled[places[0]] = box(array)
-        with trace.Frame([], []):
+        with trace_state.Frame([], []):
             out = call(*rebuild(filled))
         return [leaf._array for leaf in flatten(out)[0] if isinstance(leaf, Tensor)]
 

@@ -15,7 +15,7 @@ from sweeps import split
 
 import msnb as ms
 from msnb import Tensor, context
-from msnb.core.tensor import box
+from msnb.core.tensor.tensor import box
 
 UNANSWERED = json.loads((GOLDEN / "unanswered.json").read_text())
 # Where MindSpore 2.7.1, which gave the answers, and r1.1, which decides, differ in the element type of a result.

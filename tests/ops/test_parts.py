@@ -11,7 +11,7 @@ import pytest
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, log, nn
-from msnb.core import generations
+from msnb.core.operator import api_generations
 
 
 def chained(x):
@@ -65,10 +65,10 @@ START = np.arange(1, 7, dtype=np.float32).reshape(2, 3)
 
 @pytest.fixture
 def of_mindspore2():
-    before = generations.shared
-    generations.share(2)
+    before = api_generations.shared
+    api_generations.share(2)
     yield
-    generations.share(before)
+    api_generations.share(before)
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)

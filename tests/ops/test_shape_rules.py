@@ -16,9 +16,10 @@ from raising import raised_here
 from sweeps import split
 
 from msnb import context
-from msnb.core import operator, trace
-from msnb.core.cases import Written
-from msnb.core.tensor import Tensor, box
+from msnb.core.operator import operator_types
+from msnb.core.state import trace_state
+from msnb.core.operator.cases import Written
+from msnb.core.tensor.tensor import Tensor, box
 from msnb.ops import _shapes
 from msnb.ops._shapes import shapes
 
@@ -76,7 +77,7 @@ def traced(row, inputs):
     makers = [taken(value) for value in inputs]
 
     def run(*given):
-        with trace.Frame() as frame:
+        with trace_state.Frame() as frame:
             frame.number = 0
             out = row.call()(*[make(given) for make in makers])
             return [v._array for v in (out if isinstance(out, tuple) else (out,)) if isinstance(v, Tensor)]
@@ -88,8 +89,8 @@ def foreign(rows, monkeypatch, by_turns=False):
     """(row, place, shape, sentence) of each call that ends in somebody else's words."""
     context.set_context(mode=context.PYNATIVE_MODE)
     said = []
-    explain = operator.explain_kernel_error
-    monkeypatch.setattr(operator, "explain_kernel_error", lambda e, *rest: said.append(e) or explain(e, *rest))
+    explain = operator_types.explain_kernel_error
+    monkeypatch.setattr(operator_types, "explain_kernel_error", lambda e, *rest: said.append(e) or explain(e, *rest))
     found = []
     for row in rows:
         inputs = row.inputs()

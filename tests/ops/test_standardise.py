@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from jax.extend.core import jaxprs_in_params
 
-from msnb.ops.nn._standardise import standardise
+from msnb.ops.nn.norm._standardize import standardise
 
 _random = np.random.default_rng(0)
 X = _random.normal(size=(4, 3, 5, 2))

@@ -15,13 +15,13 @@ from sweeps import swept
 import msnb as ms
 import msnb.numpy  # its rooms have operators, too
 from msnb import Parameter, Tensor, context, ir, nn, ops
-from msnb.core import compile
-from msnb.core.kernel import Kernel
-from msnb.core.operator import REGISTRY, Operator, attributes_of
-from msnb.core.recent import Recent
-from msnb.core.traced import declared as declared_operator
+from msnb.core.program import program_cache
+from msnb.core.eager.kernel import Kernel
+from msnb.core.operator.operator_types import REGISTRY, Operator, attributes_of
+from msnb.core.support.lru_cache import Recent
+from msnb.core.operator.traced_attributes import declared as declared_operator
 from msnb.ops import operations as P
-from msnb.ops.nn import lstm
+from msnb.ops.nn.recurrent import lstm
 
 _rng = np.random.default_rng(3)
 
@@ -479,7 +479,7 @@ def test_transformations_see_through_a_number():
 
 # ---------------------------------------------------------------------- graphs
 def program_of(net):
-    (entries,) = compile.programs_of(net).table.values()
+    (entries,) = program_cache.programs_of(net).table.values()
     return entries[0].program
 
 

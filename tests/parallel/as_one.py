@@ -7,7 +7,7 @@ import numpy as np
 
 import msnb
 from msnb import Parameter, Tensor, context, nn, ops, set_seed
-from msnb.communication import _agreeing, get_group_size, get_rank
+from msnb.communication import _coordination, get_group_size, get_rank
 
 X = np.random.default_rng(0).integers(0, 12, (3, 8))
 Y = np.random.default_rng(1).integers(0, 4, (3, 8)).astype(np.int32)
@@ -75,9 +75,9 @@ def run_together():
     results["rows"] = net.set_train(False)(batches(False)[0][0]).shape
     results["refused"] = error_of(net.first.asnumpy)
     if rank == 0:
-        _agreeing.PATIENCE = 0.1
+        _coordination.PATIENCE = 0.1
         results["alone"] = error_of(lambda: msnb.save_checkpoint(net, "alone.ckpt"))
-        _agreeing.PATIENCE = 60
+        _coordination.PATIENCE = 60
         Path("waited").touch()
     while not Path("waited").exists():
         time.sleep(0.01)

@@ -5,8 +5,8 @@ import numpy as np
 
 import msnb
 from msnb import Tensor, context, nn
-from msnb.core.compile import program_of
-from msnb.parallel.collectives import collectives
+from msnb.core.program.program_cache import program_of
+from msnb.parallel.graph.collective_stats import collectives
 
 
 class Loss(nn.Cell):

@@ -7,8 +7,8 @@ import pytest
 
 from msnb import Tensor, context, nn, ops
 from msnb.parallel import plan
-from msnb.parallel.planning.pipelines import _choose_num_parts
-from msnb.parallel.rows import is_batch_independent
+from msnb.parallel.planning.pipeline_plans import _choose_num_parts
+from msnb.parallel.search.batch_independence import is_batch_independent
 
 ROWS = jax.ShapeDtypeStruct((8, 4), np.float32)
 WEIGHT = jax.ShapeDtypeStruct((4, 4), np.float32)

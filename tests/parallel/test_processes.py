@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 import two_processes
 
-from msnb import _launch, context, load_checkpoint, parallel
+from msnb.cli import launch
+from msnb import context, load_checkpoint, parallel
 from msnb.communication import (
-    _gloo,
+    _gloo_log,
     _processes,
     create_group,
     get_group_rank_from_world_rank,
@@ -118,7 +119,7 @@ def test_gloo_lines_are_filtered(tmp_path):
     ]
     with open(tmp_path / "said", "wb") as file:
         descriptor = os.dup(file.fileno())
-        _gloo.filter_descriptor(descriptor)
+        _gloo_log.filter_descriptor(descriptor)
         for piece in written:
             os.write(descriptor, piece)
         os.close(descriptor)  # what is held is written
@@ -178,9 +179,9 @@ def test_launcher_ends_all_processes_when_one_fails(capsys):
     }
     for failed in (1, 2):
         started[failed].wait()
-    assert _launch._watch(started, 3) == 137
+    assert launch._watch(started, 3) == 137
     assert capsys.readouterr().err == "Process 2 of 3 was killed (SIGKILL); the others are stopped.\n"
-    _launch._end(started.values())
+    launch._end(started.values())
     assert started[0].poll() is not None
 
 
@@ -224,5 +225,5 @@ def test_partition_repeats_pattern_of_group(ranks, number, all_groups):
 )
 def test_invalid_launch_arguments_are_reported(capsys, wrong, sentence):
     options = {"script": __file__, "arguments": [], "processes": 2, "of": None, "first": 0, "coordinator": None}
-    assert _launch.launch(Namespace(**{**options, "api": None, **wrong})) == 2
+    assert launch.launch(Namespace(**{**options, "api": None, **wrong})) == 2
     assert sentence in capsys.readouterr().err

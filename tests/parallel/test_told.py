@@ -6,7 +6,7 @@ import pytest
 import msnb as ms
 from msnb import Parameter, Tensor, context, log, nn, ops
 from msnb.common.api import _Executor, _executor
-from msnb.core.compile import program_of
+from msnb.core.program.program_cache import program_of
 from msnb.ops import _selected_ops
 from msnb.ops import operations as P
 

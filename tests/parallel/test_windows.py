@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from msnb.parallel.search import windows
-from msnb.parallel.search.program import solve_ilp
-from msnb.parallel.search.reducing import ReducedProblem
+from msnb.parallel.search import large_neighborhood
+from msnb.parallel.search.ilp import solve_ilp
+from msnb.parallel.search.graph_reduction import ReducedProblem
 
 
 def create_random_problem(seed, nodes, further):
@@ -37,7 +37,7 @@ def solve_exhaustively(costs, pairs):
 @given(st.integers(0, 10_000), st.integers(2, 40), st.integers(0, 8))
 def test_single_window_is_solved_exactly(seed, nodes, further):
     costs, pairs, begin = create_random_problem(seed, nodes, further)
-    solution = windows.improve_by_windows(costs, pairs, begin, float("inf"))
+    solution = large_neighborhood.improve_by_windows(costs, pairs, begin, float("inf"))
     assert total_cost(costs, pairs, solution) == pytest.approx(solve_exhaustively(costs, pairs), rel=2e-4)
 
 
@@ -45,11 +45,11 @@ def test_single_window_is_solved_exactly(seed, nodes, further):
 @given(st.integers(0, 10_000))
 def test_windows_improve_solution(seed):
     costs, pairs, begin = create_random_problem(seed, 60, 10)
-    size, windows._WINDOW_SIZE = windows._WINDOW_SIZE, 12
+    size, large_neighborhood._WINDOW_SIZE = large_neighborhood._WINDOW_SIZE, 12
     try:
-        solution = windows.improve_by_windows(costs, pairs, begin, float("inf"))
+        solution = large_neighborhood.improve_by_windows(costs, pairs, begin, float("inf"))
     finally:
-        windows._WINDOW_SIZE = size
+        large_neighborhood._WINDOW_SIZE = size
     assert total_cost(costs, pairs, solution) <= min(
         total_cost(costs, pairs, begin), solve_exhaustively(costs, pairs) * 1.1
     )
@@ -57,4 +57,4 @@ def test_windows_improve_solution(seed):
 
 def test_solution_is_unchanged_after_deadline():
     costs, pairs, begin = create_random_problem(0, 30, 5)
-    assert windows.improve_by_windows(costs, pairs, begin, -1.0) == begin
+    assert large_neighborhood.improve_by_windows(costs, pairs, begin, -1.0) == begin

@@ -8,7 +8,7 @@ import pytest
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, nn, ops
-from msnb.core.script.names import copied
+from msnb.core.script.bound_names import copied
 
 F32 = np.float32
 X = Tensor(F32([1.0, 2.0, 3.0]))

@@ -10,7 +10,7 @@ import pytest
 
 import msnb as ms
 from msnb import Tensor, context, nn
-from msnb.core import generations
+from msnb.core.operator import api_generations
 from msnb.train.callback import (
     Callback,
     CheckpointConfig,
@@ -39,7 +39,7 @@ def test_loss_monitor_prints_the_line_that_mindspore_prints(capsys):
 
 
 def test_loss_monitor_of_mindspore_2_prints_all_digits(monkeypatch, capsys):
-    monkeypatch.setattr(generations, "shared", 2)
+    monkeypatch.setattr(api_generations, "shared", 2)
     LossMonitor().step_end(moment(net_outputs=Tensor(np.float32(2.3025851))))
     assert capsys.readouterr().out == "epoch: 1 step: 1, loss is 2.3025851249694824\n"
 

@@ -11,7 +11,7 @@ import pytest
 import msnb as ms
 from msnb import Parameter, Tensor
 from msnb.formats import checkpoint as format_of_checkpoints
-from msnb.train._background import Writer
+from msnb.train._async_writer import Writer
 from msnb.train.callback import Callback, CheckpointConfig, ModelCheckpoint, _CheckpointManager
 
 

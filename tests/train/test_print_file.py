@@ -5,7 +5,7 @@ import pytest
 
 from msnb import Tensor, context, nn, ops, parse_print
 from msnb import dtype as mstype
-from msnb.formats import printed
+from msnb.formats import print_file
 from msnb.train import _print_file
 
 
@@ -61,8 +61,8 @@ def test_a_file_that_is_there_is_left_alone(file):
 )
 def test_every_type_comes_back_as_it_went(name, tmp_path):
     array = np.arange(6).reshape(2, 3).astype(name)
-    (tmp_path / "f").write_bytes(printed.record(array) + printed.record(array[0, 1]))
-    whole, number = printed.read(tmp_path / "f")
+    (tmp_path / "f").write_bytes(print_file.record(array) + print_file.record(array[0, 1]))
+    whole, number = print_file.read(tmp_path / "f")
     assert whole.dtype == array.dtype and number.shape == ()
     np.testing.assert_array_equal(whole, array)
 

@@ -12,7 +12,7 @@ import pytest
 
 from msnb import context, log
 from msnb.common import progress
-from msnb.notebook import progress as notebook
+from msnb.notebook.kernel import progress as notebook
 from msnb.train import _progress
 from msnb.train.callback import Callback, LossMonitor, TimeMonitor
 

@@ -37,13 +37,13 @@ def test_each_value_is_taken_once(mode):
 
 
 def test_of_values_that_may_not_have_been_computed_the_newest_that_was_is_kept():
-    from msnb.train.summary import _seen
+    from msnb.train.summary import _pending_values
 
     def kept(*pairs):
-        _seen.take()
+        _pending_values.take()
         for number, ran in pairs:
-            _seen.keep("scalar", "x", Tensor(float(number)), None if ran is None else np.bool_(ran))
-        (value,) = _seen.take().values()
+            _pending_values.keep("scalar", "x", Tensor(float(number)), None if ran is None else np.bool_(ran))
+        (value,) = _pending_values.take().values()
         return value if isinstance(value, Tensor) else value.array()
 
     assert kept((1, True), (2, True), (3, False)) == 2.0

@@ -35,7 +35,7 @@ export interface IState {
 // Evaluates to None in a kernel that has not loaded msnb's extension; loads nothing there.
 const ASK =
   `__import__("msnb.notebook.lab").notebook.lab.ask(%) ` +
-  `if "msnb.notebook.magics" in __import__("sys").modules else None`;
+  `if "msnb.notebook.kernel.magics" in __import__("sys").modules else None`;
 
 export function kernelOf(panel: NotebookPanel | null): Kernel.IKernelConnection | null {
   const kernel = panel?.sessionContext?.session?.kernel ?? null;

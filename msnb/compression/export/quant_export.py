@@ -16,7 +16,7 @@ from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, Float, Instance, PositiveFloat, checked
 from msnb.compression.quant import quant_utils
 from msnb.compression.quant.qat import _AddFakeQuantAfterSubCell, _AddFakeQuantInput
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.layer import quant
 from msnb.ops import operations as P
 

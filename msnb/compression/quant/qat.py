@@ -10,10 +10,10 @@ from msnb import nn
 from msnb.common.kinds import Bool, NonNegInt, OneOrEach, checked
 from msnb.common.quant_dtype import QuantDtype
 from msnb.compression.quant.quantizer import OptimizeOption, Options, Quantizer
-from msnb.core.primitive import Primitive
-from msnb.core.tensor import Tensor
+from msnb.core.operator.primitive import Primitive
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.layer import quant
-from msnb.nn.layer._quant_observer import IntegerType, QuantConfig, flow_observer
+from msnb.nn.layer._quant.observer import IntegerType, QuantConfig, flow_observer
 
 __all__ = ["QuantizationAwareTraining", "create_quant_config"]
 

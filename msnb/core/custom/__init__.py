@@ -10,7 +10,7 @@ It is an operator as those of `mindspore.ops` are: in both modes, in a graph, in
 files of StableHLO, and in ONNX as far as there is a lowering of it or of what it computes.
 """
 
-from .declaring import custom_operator
-from .pallas import pallas_operator
+from msnb.core.custom.custom_operator import custom_operator
+from msnb.core.custom.pallas_operator import pallas_operator
 
 __all__ = ["custom_operator", "pallas_operator"]

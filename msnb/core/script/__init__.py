@@ -7,6 +7,6 @@ remembers which Python values the graph was built from.
 
 from msnb.core.script import runtime as _runtime  # it says to `convert` that it is there
 from msnb.core.script.calls import call
-from msnb.core.script.reads import collecting
+from msnb.core.script.guards import collecting
 
 __all__ = ["call", "collecting"]

@@ -8,10 +8,10 @@ from typing import Any
 
 import jax
 
-from msnb.core import trace
-from msnb.core.lowered import is_lowered
-from msnb.core.script.convert import convert, is_library
-from msnb.core.script.reads import note
+from msnb.core.state import trace_state
+from msnb.core.errors.converted_code import is_lowered
+from msnb.core.script.convert_function import convert, is_library
+from msnb.core.script.guards import note
 
 _builtins = {}  # builtin -> what stands for it in a graph
 
@@ -70,7 +70,7 @@ def scoped_call(fn: Callable[..., Any]) -> Any:
         return found
 
     def scoped(*args, **kwargs):
-        thread = trace.thread
+        thread = trace_state.thread
         counts = thread.frame.root().calls if thread.frame is not None else {}
         key = id(thread.cell), name  # the trace keeps the Cell
         counts[key] = many = counts.get(key, 0) + 1

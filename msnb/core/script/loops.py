@@ -11,21 +11,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.core import trace, whole
-from msnb.core._jax_private import strengthen
-from msnb.core.dtype import name as dtype_name
-from msnb.core.errors import describe
-from msnb.core.errors import place as show_place
-from msnb.core.script.absent import Undefined
-from msnb.core.script.branches import if_
-from msnb.core.script.builtin import DynamicRange, boolean, dynamic, to_tensor
-from msnb.core.script.merge import copied
-from msnb.core.script.raises import Raised
-from msnb.core.script.while_grad import differentiable_while
-from msnb.core.tensor import Tensor, box
-from msnb.core.tree import flatten, structure
+from msnb.core.state import trace_state
+from msnb.core.eager import integer_gradients
+from msnb.core.compat.jax_private import strengthen
+from msnb.core.support.type_promotion import name as dtype_name
+from msnb.core.errors.messages import describe
+from msnb.core.errors.messages import place as show_place
+from msnb.core.script.undefined import Undefined
+from msnb.core.script.conditionals import if_
+from msnb.core.script.builtin_overloads import DynamicRange, boolean, dynamic, to_tensor
+from msnb.core.script.merge_branches import copied
+from msnb.core.script.assertions import Raised
+from msnb.core.script.checkpointed_while import differentiable_while
+from msnb.core.tensor.tensor import Tensor, box
+from msnb.core.tensor.pytree import flatten, structure
 
-_thread = trace.thread
+_thread = trace_state.thread
 _UNROLL_LIMIT = 100_000
 _ATTEMPTS = 12
 
@@ -179,12 +180,12 @@ class _Loop:
         self.hidden = self._hint("hidden", None) or ()
         self.init += self.outer.hidden_arrays(self.hidden)
         leaves = [self.parts[v][0][k] for v, k in self.spots]
-        self.carriers = [p for p, x in enumerate(leaves) if isinstance(x, Tensor) and whole.is_carried(x._array)]
+        self.carriers = [p for p, x in enumerate(leaves) if isinstance(x, Tensor) and integer_gradients.is_carried(x._array)]
         self.init += self._carriers_of(self.init)
 
     def _carriers_of(self, arrays):
         """The carriers of whole numbers among the arrays, see core.whole."""
-        return [whole.carrier_or_new(arrays[p]) for p in self.carriers]
+        return [integer_gradients.carrier_or_new(arrays[p]) for p in self.carriers]
 
     def _carried_names(self, most=12):
         """Names of what is carried, for who reads the graph: the first `most`."""
@@ -207,7 +208,7 @@ class _Loop:
             boxes[v][k] = box(array)
         self.write(copied(tuple(rebuild(b) for b, (_, rebuild, _) in zip(boxes, self.parts))))
         rest = list(carry[len(self.spots) :])
-        frame = trace.Frame(self.params, rest[: len(self.params)], self.outer)
+        frame = trace_state.Frame(self.params, rest[: len(self.params)], self.outer)
         frame.branch = True
         frame.adopt_hidden(self.hidden, rest[len(self.params) :])
         self._adopt_carriers(carry)
@@ -215,7 +216,7 @@ class _Loop:
 
     def _adopt_carriers(self, carry):
         for position, carrier in zip(self.carriers, carry[len(carry) - len(self.carriers) :]):
-            whole.adopt(carry[position], carrier)
+            integer_gradients.adopt(carry[position], carrier)
 
     # ------------------------------------------------------------------ tracing
     def _trace_body(self):

@@ -10,17 +10,17 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from msnb.core.errors import describe
-from msnb.core.errors import place as show_place
-from msnb.core.script import convert, merge
-from msnb.core.script.absent import MISSING, Undefined
-from msnb.core.script.branches import if_, if_expression, if_function, if_going, if_return
-from msnb.core.script.builtin import boolean, dynamic, equal_items, to_tensor
+from msnb.core.errors.messages import describe
+from msnb.core.errors.messages import place as show_place
+from msnb.core.script import convert_function, merge_branches
+from msnb.core.script.undefined import MISSING, Undefined
+from msnb.core.script.conditionals import if_, if_expression, if_function, if_going, if_return
+from msnb.core.script.builtin_overloads import boolean, dynamic, equal_items, to_tensor
 from msnb.core.script.calls import scoped_call as call
 from msnb.core.script.loops import for_, while_
-from msnb.core.script.raises import assert_, check, raising, trying
-from msnb.core.script.texts import formatted, percent, text
-from msnb.core.tensor import Tensor, box
+from msnb.core.script.assertions import assert_, check, raising, trying
+from msnb.core.script.strings import formatted, percent, text
+from msnb.core.tensor.tensor import Tensor, box
 
 __all__ = [
     "MISSING",
@@ -65,8 +65,8 @@ def and_(left: Any, right: Callable[[], Any]) -> Any:
     right = right()
     if isinstance(right, Tensor) or isinstance(right, bool):
         return box(jnp.logical_and(boolean(left, None), boolean(to_tensor(right), None)))
-    return merge.select(
-        boolean(left, None), merge.Branch(lambda: (right,)), merge.Branch(lambda: (left,)), ("and",), None
+    return merge_branches.select(
+        boolean(left, None), merge_branches.Branch(lambda: (right,)), merge_branches.Branch(lambda: (left,)), ("and",), None
     )[0]
 
 
@@ -77,8 +77,8 @@ def or_(left: Any, right: Callable[[], Any]) -> Any:
     right = right()
     if isinstance(right, Tensor) or isinstance(right, bool):
         return box(jnp.logical_or(boolean(left, None), boolean(to_tensor(right), None)))
-    return merge.select(
-        boolean(left, None), merge.Branch(lambda: (left,)), merge.Branch(lambda: (right,)), ("or",), None
+    return merge_branches.select(
+        boolean(left, None), merge_branches.Branch(lambda: (left,)), merge_branches.Branch(lambda: (right,)), ("or",), None
     )[0]
 
 
@@ -122,7 +122,7 @@ def get_item(container: Any, index: Any, place: tuple[Any, ...]) -> Any:
     )
     position = jnp.where(position < 0, position + len(items), position)
     if all(callable(i) for i in items):
-        return merge.Chosen(items, position, place)
+        return merge_branches.Chosen(items, position, place)
     try:
         arrays = [to_tensor(i)._array for i in items]
         return box(jnp.stack(arrays)[position])
@@ -178,4 +178,4 @@ def put_attribute(owner: Any, name: str, indices: Sequence[Any], value: Any, pla
         setattr(owner, name, changed)
 
 
-convert.serve(sys.modules[__name__])
+convert_function.serve(sys.modules[__name__])

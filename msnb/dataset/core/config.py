@@ -10,7 +10,7 @@ import numpy as np
 
 from msnb import log
 from msnb.common.seed import on_seed
-from msnb.formats import reading
+from msnb.formats import text_files
 
 __all__ = [
     "set_seed",
@@ -284,16 +284,16 @@ def load(file: str) -> None:
         >>> ds.config.load("config.json")
     """
     try:
-        values = reading.json_file(file)
+        values = text_files.json_file(file)
     except OSError as error:
         raise RuntimeError(f"The settings file {file!r} cannot be read: {error.strerror}.") from None
     if not isinstance(values, dict):
-        raise reading.BadFileError(f"The settings file {file!r} should hold an object, but got {values!r:.80}.")
+        raise text_files.BadFileError(f"The settings file {file!r} should hold an object, but got {values!r:.80}.")
     found = {}
     for key, (name, low, high) in _FILE_KEYS.items():
         value = values.get(key, low)
         if type(value) is not int or not low <= value <= high:
-            raise reading.BadFileError(
+            raise text_files.BadFileError(
                 f"The settings file {file!r} has {value!r:.80} as {key}, but it should be a whole number from {low} to "
                 f"{high}."
             )

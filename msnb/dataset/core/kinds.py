@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Worded
-from msnb.core import generations
+from msnb.core.operator import api_generations
 
 UINT32_MAX = 2**32 - 1
 INT32_MAX = 2**31 - 1
@@ -21,13 +21,13 @@ _SYSTEMS_OWN = "\\/:*?\"<>|`&;'"
 def _types_text(types):
     """How MindSpore prints a tuple of expected types; its own classes carry the names they have there."""
     names = ["<class 'mindspore._c_expression.typing.Type'>" if t is mstype.Type else repr(t) for t in types]
-    if generations.shared == 2:
+    if api_generations.shared == 2:
         return f"[{', '.join(names)}]"
     return f"({', '.join(names)}{',' if len(names) == 1 else ''})"
 
 
 def _given(value):
-    return f", but got {type(value)}" if generations.shared == 2 else ""
+    return f", but got {type(value)}" if api_generations.shared == 2 else ""
 
 
 @cache
@@ -65,12 +65,12 @@ def _unnamed(low, high):
 
 def outside(low: float, high: float, name: str, low_in: bool = True) -> ValueError:
     """The error of a number that is not within an interval, to which `low` itself belongs or not."""
-    interval = f"{'[' if low_in else '('}{low}, {high}]" if generations.shared == 2 else f"({low} to {high})"
+    interval = f"{'[' if low_in else '('}{low}, {high}]" if api_generations.shared == 2 else f"({low} to {high})"
     return ValueError(f"Input {name}{' ' if name else ''}is not within the required interval of {interval}.")
 
 
 def _samples(number, name):
-    if generations.shared == 2 and of_type(int)(number, name) < 0:
+    if api_generations.shared == 2 and of_type(int)(number, name) < 0:
         raise ValueError(f"{name} exceeds the boundary between 0 and {INT64_MAX}: {number}.")
     return within(0, INT32_MAX, int)(number, name)
 
@@ -217,7 +217,7 @@ def _column_padding(entry, name):
 
 def _readable(path, kind, is_there):
     if not (is_there(path) and os.access(path, os.R_OK)):
-        directory = " is not a directory or" if kind == "folder" and generations.shared == 2 else ""
+        directory = " is not a directory or" if kind == "folder" and api_generations.shared == 2 else ""
         raise ValueError(f"The {kind} {path} does not exist or{directory} permission denied!")
     return path
 

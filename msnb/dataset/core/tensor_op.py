@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from msnb.core import generations
+from msnb.core.operator import api_generations
 from msnb.dataset.core.config import fresh_seed
 from msnb.dataset.core.streams import Mt32
 
@@ -77,7 +77,7 @@ class TensorOp(Described):
         if not inputs:
             raise TypeError(f"{type(self).__name__} was called without input; give it one numpy array per column.")
         made = self._eager(*[as_array(x) for x in inputs])
-        if generations.shared == 1:
+        if api_generations.shared == 1:
             return made
         return type(made)(map(_of_second, made)) if isinstance(made, tuple | list) else _of_second(made)
 

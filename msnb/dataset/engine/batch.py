@@ -8,7 +8,7 @@ import numpy as np
 
 from msnb import log
 from msnb.common.kinds import Worded, check, checked, readable
-from msnb.core import generations
+from msnb.core.operator import api_generations
 from msnb.dataset.core.kinds import Columns, Flag, PadInfo, PositiveInt32, Workers, as_list
 from msnb.dataset.core.tensor_op import as_array, as_str
 from msnb.dataset.engine import nodes
@@ -19,7 +19,7 @@ from msnb.dataset.engine.nodes import BatchInfo
 from msnb.dataset.engine.padding import padder
 from msnb.dataset.engine.processes import ProcessPool
 from msnb.dataset.engine.program import op_name
-from msnb.dataset.engine.selecting import RepeatDataset
+from msnb.dataset.engine.take_skip import RepeatDataset
 
 
 def _parameters(function):
@@ -207,7 +207,7 @@ class _PerBatch:
 
     def __init__(self, dataset, child):
         self.function = dataset.per_batch_map
-        self.texts = generations.shared == 2  # as functions of `map` they are given str then
+        self.texts = api_generations.shared == 2  # as functions of `map` they are given str then
         self.names = dataset.input_columns
         for name in self.names:
             if name not in child.columns:

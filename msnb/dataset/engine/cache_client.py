@@ -12,7 +12,7 @@ import numpy as np
 
 from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import Flag, Text, UInt32, Whole, of_type, positive, within
-from msnb.dataset.engine import nodes, ordering
+from msnb.dataset.engine import nodes, shuffle_repeat
 from msnb.dataset.engine.chunk import Chunk, Origin, rows_of, settle
 
 CacheStat = namedtuple("CacheStat", "avg_cache_sz num_mem_cached num_disk_cached")
@@ -135,12 +135,12 @@ def _signature(dataset):
 
 
 _REFUSED = {
-    ordering.Zip: "ZipNode",
+    shuffle_repeat.Zip: "ZipNode",
     nodes.Filter: "FilterNode",
     nodes.Batch: "BatchNode",
-    ordering.Skip: "SkipNode",
-    ordering.Take: "TakeNode (possibly from Split)",
-    ordering.Concat: "ConcatNode",
+    shuffle_repeat.Skip: "SkipNode",
+    shuffle_repeat.Take: "TakeNode (possibly from Split)",
+    shuffle_repeat.Concat: "ConcatNode",
 }
 
 
@@ -149,7 +149,7 @@ def _check_below(node):
         raise RuntimeError(f"{_REFUSED[type(node)]} is not supported as a descendant operator under a cache.")
     if isinstance(node, _CacheNode):
         raise RuntimeError("Nested cache operations is not supported!")
-    if isinstance(node, ordering.Repeat):
+    if isinstance(node, shuffle_repeat.Repeat):
         raise RuntimeError("A cache over a RepeatNode of a mappable dataset is not supported.")
     if isinstance(node, nodes.Map) and not all(s.deterministic or not hasattr(s, "op") for s in node.steps):
         raise RuntimeError(

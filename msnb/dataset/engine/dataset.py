@@ -5,7 +5,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Self
 
-from msnb.common import shown
+from msnb.common import display_hooks
 from msnb.common.arguments import answered
 from msnb.dataset.engine import nodes
 from msnb.dataset.engine.optimiser import explain, optimised
@@ -29,15 +29,15 @@ class Dataset(Queries):
         from msnb.dataset.engine.bucket import bucket_batch_by_length
         from msnb.dataset.engine.columns import project, rename
         from msnb.dataset.engine.iterators import create_dict_iterator, create_tuple_iterator
-        from msnb.dataset.engine.joining import concat
-        from msnb.dataset.engine.joining import zip_with as zip
+        from msnb.dataset.engine.zip_concat import concat
+        from msnb.dataset.engine.zip_concat import zip_with as zip
         from msnb.dataset.engine.map import flat_map, map
         from msnb.dataset.engine.monitor import monitor
         from msnb.dataset.engine.saving import save
-        from msnb.dataset.engine.selecting import filter, repeat, shuffle, skip, take
+        from msnb.dataset.engine.take_skip import filter, repeat, shuffle, skip, take
         from msnb.dataset.engine.splitting import split
         from msnb.dataset.engine.sync import disable_sync, get_sync_notifiers, is_sync, sync_update, sync_wait
-        from msnb.dataset.engine.transfer import device_que, to_device
+        from msnb.dataset.engine.device_queue import device_que, to_device
         from msnb.dataset.text.sentencepiece import build_sentencepiece_vocab
         from msnb.dataset.text.vocab import build_vocab
 
@@ -46,7 +46,7 @@ class Dataset(Queries):
     # What is known of it once somebody has asked, beside what Queries has.
     _col_names = _batch_size = _repeat_count = _num_classes = None
     _input_indexs = ()
-    _mime_ = shown.mime
+    _mime_ = display_hooks.mime
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         new = super().__new__(cls)

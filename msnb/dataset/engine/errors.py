@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from msnb._util.package_path import PACKAGE
-from msnb.core.places import place
+from msnb.core.errors.source_location import place
 
 _LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
 

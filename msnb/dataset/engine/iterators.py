@@ -11,8 +11,9 @@ import numpy as np
 from msnb import log
 from msnb.common.kinds import Worded, check, checked
 from msnb.context import get_context
-from msnb.core import events, generations
-from msnb.core.tensor import Tensor
+from msnb.core.state import events
+from msnb.core.operator import api_generations
+from msnb.core.tensor.tensor import Tensor
 from msnb.dataset.core.config import settings
 from msnb.dataset.core.kinds import Columns, Flag, NoEnd
 from msnb.dataset.core.tensor_op import as_str
@@ -100,7 +101,7 @@ class Iterator:
         self._prefetcher = None
         self._runtime_context = True
         self._boxed = None if output_numpy else _boxed
-        self._texts = generations.shared == 2
+        self._texts = api_generations.shared == 2
         self._index = 0
         if len(ITERATORS_LIST) >= _FORGET:
             ITERATORS_LIST[:] = [ref for ref in ITERATORS_LIST if ref() is not None]

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from msnb import log
 from msnb.common.kinds import Worded, checked
-from msnb.core import generations
+from msnb.core.operator import api_generations
 from msnb.dataset.callback.ds_callback import DSCallback
 from msnb.dataset.callback.watching import Watcher
 from msnb.dataset.core.config import ErrorSamplesMode, settings
@@ -14,10 +14,10 @@ from msnb.dataset.core.tensor_op import Described, TensorOp
 from msnb.dataset.engine import nodes
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.dataset import Dataset, fluent
-from msnb.dataset.engine.joining import ConcatDataset
+from msnb.dataset.engine.zip_concat import ConcatDataset
 from msnb.dataset.engine.processes import ProcessPool
 from msnb.dataset.engine.program import LibraryStep, UserStep
-from msnb.dataset.engine.salvaging import SalvagingMap
+from msnb.dataset.engine.error_tolerant_map import SalvagingMap
 
 
 def _callbacks(callbacks, name):
@@ -60,7 +60,7 @@ class MapDataset(Dataset):
         self.output_columns: list[str] = as_list(output_columns) or self.input_columns
         self.column_order = column_order
         differ = self.input_columns and len(self.input_columns) != len(self.output_columns)
-        if differ and column_order is None and generations.shared == 1:
+        if differ and column_order is None and api_generations.shared == 1:
             raise ValueError(
                 "When length of input_columns and output_columns are not equal, column_order must be specified."
             )
@@ -104,7 +104,7 @@ class MapDataset(Dataset):
         groups, is_pil = [], False
         for op in self.operations:
             # In MindSpore 2 what takes both goes through Pillow behind a transform that makes PIL images of arrays.
-            is_pil = generations.shared == 2 and (
+            is_pil = api_generations.shared == 2 and (
                 makes_pil(op)
                 or is_pil
                 and (hasattr(op, "_pil") or isinstance(op, Described) and not isinstance(op, TensorOp))
@@ -220,7 +220,7 @@ def flat_map(self: Dataset, func: Callable) -> Dataset:
         raise TypeError("func must be a function.")
     parts = []
     for row in self.create_tuple_iterator(num_epochs=1, output_numpy=True):
-        part = func(*row) if generations.shared == 2 else func(row)
+        part = func(*row) if api_generations.shared == 2 else func(row)
         if not isinstance(part, Dataset):
             raise TypeError(f"flat_map must return a Dataset object, but func returned {type(part).__name__}.")
         parts.append(part)

@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from msnb.dataset.core.config import get_cache_budget
-from msnb.dataset.engine import nodes, ordering
-from msnb.dataset.engine.lookup import fuse_pointwise
+from msnb.dataset.engine import nodes, shuffle_repeat
+from msnb.dataset.engine.lut import fuse_pointwise
 from msnb.dataset.engine.memory import keep_freed_memory
 from msnb.dataset.engine.program import LibraryStep
 from msnb.dataset.engine.store import Store
@@ -55,7 +55,7 @@ def _merge_maps(node):
 
 
 def _number_order(node):
-    if not isinstance(node, ordering.Shuffle | ordering.Take | ordering.Skip):
+    if not isinstance(node, shuffle_repeat.Shuffle | shuffle_repeat.Take | shuffle_repeat.Skip):
         return node
     below = node.children[0]
     while (

@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.engine import nodes, ordering, samplers, sync
+from msnb.dataset.engine import nodes, shuffle_repeat, samplers, sync
 from msnb.dataset.engine.chunk import Hint, rows_of
 from msnb.dataset.engine.dataset import Dataset, fluent
 from msnb.dataset.engine.optimiser import by_number
@@ -26,12 +26,12 @@ _LIBRARY = (
     nodes.StreamSource,
     nodes.Project,
     nodes.Rename,
-    ordering.Shuffle,
-    ordering.Repeat,
-    ordering.Take,
-    ordering.Skip,
-    ordering.Zip,
-    ordering.Concat,
+    shuffle_repeat.Shuffle,
+    shuffle_repeat.Repeat,
+    shuffle_repeat.Take,
+    shuffle_repeat.Skip,
+    shuffle_repeat.Zip,
+    shuffle_repeat.Concat,
 )
 _READ = "next(dataset.create_dict_iterator()) gives the first row"
 
@@ -225,7 +225,7 @@ class _InTime(nodes.Node):
 def _direct(node):
     """The plan in the order of its sources: a shuffle would read much before its first row, and so would a skip."""
     node.children = [_direct(child) for child in node.children]
-    if isinstance(node, ordering.Shuffle):
+    if isinstance(node, shuffle_repeat.Shuffle):
         return node.children[0]
     if isinstance(node, nodes.IndexSource):
         chosen = getattr(node.sampler, "sampler", None)

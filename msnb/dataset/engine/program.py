@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from msnb.core import generations
+from msnb.core.operator import api_generations
 from msnb.dataset.core.tensor_op import TensorOp, as_array, as_str
 from msnb.dataset.engine.chunk import rows_of, settle
 from msnb.dataset.engine.errors import UserError, located
@@ -221,7 +221,7 @@ class UserStep(Step):
         self.label: str = " > ".join(op_name(f) for f in functions)
         self.processes = processes
         self.states: list[Mt32 | None] = [f._open() if isinstance(f, TensorOp) else None for f in functions]
-        self.texts: bool = generations.shared == 2  # functions of MindSpore 2 are given str, those of r1.1 bytes
+        self.texts: bool = api_generations.shared == 2  # functions of MindSpore 2 are given str, those of r1.1 bytes
 
     def call(self, *row: Any) -> Any:
         """One row through the chain; the results as a tuple of arrays."""

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from msnb.common.kinds import checked
-from msnb.core import generations
+from msnb.core.operator import api_generations
 from msnb.dataset.core.kinds import Flag
 from msnb.dataset.engine.chunk import Hint, rows_of
 from msnb.dataset.engine.errors import NoDataError
@@ -59,7 +59,7 @@ class Queries:
         finally:
             plan.close()
         self.saved_output_shapes = [list(a.shape) for a in row]
-        if generations.shared == 1:
+        if api_generations.shared == 1:
             self.saved_output_types = [a.dtype.type for a in row]
         else:  # texts, which pipelines carry as bytes, are given out as str
             self.saved_output_types = [np.dtype("U") if a.dtype.kind in "SU" else a.dtype for a in row]

@@ -11,7 +11,7 @@ from msnb.common.arguments import answered
 from msnb.common.kinds import check, checked
 from msnb.dataset.core.datatypes import numpy_type
 from msnb.dataset.core.kinds import File, Text, list_of, of_type
-from msnb.formats import reading
+from msnb.formats import text_files
 
 _TYPES = (
     *(
@@ -187,11 +187,11 @@ def load(path: str) -> Any:
     Raises:
         BadFileError: If it is no schema.
     """
-    content = reading.json_file(path)
+    content = text_files.json_file(path)
 
     def need(fits, what):
         if not fits:
-            raise reading.BadFileError(f"Schema file failed to load: {path!r}: {what}.")
+            raise text_files.BadFileError(f"Schema file failed to load: {path!r}: {what}.")
 
     need(isinstance(content, dict) and "columns" in content, '"columns" node is required in the schema json file')
     rows, columns = content.get("numRows", 0), content["columns"]

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from msnb import log
-from msnb._atomic import writing
+from msnb._util.atomic_file import writing
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.engine.rebuilding import (
+from msnb.dataset.engine.deserialize import (
     DATASETS,
     SAMPLERS,
     construct_pipeline,
@@ -20,7 +20,7 @@ from msnb.dataset.engine.rebuilding import (
     register_function,
 )
 from msnb.dataset.engine.schema import Schema
-from msnb.formats import reading
+from msnb.formats import text_files
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.dataset.engine.dataset import Dataset
@@ -171,7 +171,7 @@ def deserialize(input_dict: dict[Any, Any] | None = None, json_filepath: str | N
         RuntimeError: If it names a function that was not registered.
     """
     if json_filepath:
-        return construct_pipeline(reading.json_file(json_filepath), repr(os.fspath(json_filepath)))
+        return construct_pipeline(text_files.json_file(json_filepath), repr(os.fspath(json_filepath)))
     return construct_pipeline(input_dict, "input_dict") if input_dict else None
 
 

@@ -11,7 +11,7 @@ from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import UInt32
 from msnb.dataset.text._tokens import _Tokenizer, decoded
 from msnb.dataset.text.choices import JiebaMode
-from msnb.formats import reading
+from msnb.formats import text_files
 
 _BEGIN, _END, _MIDDLE, _SINGLE = range(4)
 _MIN = -3.14e100
@@ -22,7 +22,7 @@ def _number(text, path, line):
     try:
         return float(text)
     except ValueError:
-        raise reading.BadFileError(f"{path!r}, line {line}: {text[:80]!r} should be a number.") from None
+        raise text_files.BadFileError(f"{path!r}, line {line}: {text[:80]!r} should be a number.") from None
 
 
 class _Dictionary:
@@ -30,7 +30,7 @@ class _Dictionary:
 
     def __init__(self, path):
         counts = {}
-        for number, line in enumerate(reading.lines(path), 1):
+        for number, line in enumerate(text_files.lines(path), 1):
             parts = line.split()
             if len(parts) >= 2:
                 counts[parts[0]] = _number(parts[1], path, number)
@@ -39,7 +39,7 @@ class _Dictionary:
         self.total = sum(counts.values())
         self.weights = {w: math.log(n / self.total) for w, n in counts.items() if n > 0}
         if not self.weights or not math.isfinite(self.total):
-            raise reading.BadFileError(f"The dictionary {path!r} should count its words with numbers above 0.")
+            raise text_files.BadFileError(f"The dictionary {path!r} should count its words with numbers above 0.")
         self.least = min(self.weights.values())
         middle = sorted(self.weights.values())[len(self.weights) // 2]
         self.usual = middle
@@ -75,7 +75,7 @@ class _Hmm:
     def __init__(self, path):
         lines = [
             (number, line.strip())
-            for number, line in enumerate(reading.lines(path), 1)
+            for number, line in enumerate(text_files.lines(path), 1)
             if line.strip() and not line.startswith("#")
         ]
         if len(lines) < 9:
@@ -86,7 +86,7 @@ class _Hmm:
         self.start, *self.moves = [[_number(v, path, number) for v in line.split()] for number, line in lines[:5]]
         for (number, _), row in zip(lines, (self.start, *self.moves), strict=False):
             if len(row) < 4:
-                raise reading.BadFileError(f"{path!r}, line {number}: 4 numbers are expected, but got {len(row)}.")
+                raise text_files.BadFileError(f"{path!r}, line {number}: 4 numbers are expected, but got {len(row)}.")
         self.seen = []
         for number, line in lines[5:9]:
             items = (item.rpartition(":") for item in line.split(","))
@@ -207,7 +207,7 @@ class JiebaTokenizer(_Tokenizer):
             raise ValueError(f"user dict file {user_dict} is not exist.")
 
     def _add_file(self, user_dict):
-        for number, line in enumerate(reading.lines(user_dict, "utf-8-sig"), 1):
+        for number, line in enumerate(text_files.lines(user_dict, "utf-8-sig"), 1):
             found = re.match(r"^(.+?)( [0-9]{1,18})?$", line.strip())
             if found is None:
                 raise ValueError(f"user dict file {user_dict} format error: line {number}: {line[:80]!r}.")

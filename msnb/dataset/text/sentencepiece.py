@@ -9,7 +9,7 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 
-from msnb._atomic import writing
+from msnb._util.atomic_file import writing
 from msnb.common.kinds import check, checked
 from msnb.common.progress import follow
 from msnb.dataset.core.kinds import Text, UInt32, list_of, of_type
@@ -18,8 +18,8 @@ from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.engine.dataset import Dataset, fluent
 from msnb.dataset.text._tokens import decoded, scalar_bytes
 from msnb.dataset.text.choices import SentencePieceModel, SPieceTokenizerOutType
-from msnb.formats import reading
-from msnb.formats.reading import BadFileError, check_encoding
+from msnb.formats import text_files
+from msnb.formats.text_files import BadFileError, check_encoding
 
 
 def _library():
@@ -100,7 +100,7 @@ class SentencePieceVocab:
 
         def lines():
             for path in file_path:
-                yield from (line.rstrip("\n") for line in reading.lines(path, encoding, choosable=True))
+                yield from (line.rstrip("\n") for line in text_files.lines(path, encoding, choosable=True))
 
         return _train(lines(), vocab_size, character_coverage, model_type, params)
 

@@ -13,14 +13,14 @@ from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import INT32_MAX, Flag, list_of, of_type, within
 from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.text.strings import to_str
-from msnb.formats import reading
+from msnb.formats import text_files
 
 _NGRAMS = (2, 3, 4)  # the numbers of characters that CharNGram has vectors of
 
 
 def _rows(path: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the word and the numbers of each line; a first line of two numbers, rows and columns, is left out."""
-    for number, line in enumerate(reading.lines(path)):
+    for number, line in enumerate(text_files.lines(path)):
         word, _, numbers = line.rstrip("\n").partition(" ")
         if number or " " in numbers.rstrip():
             yield word, numbers.split()

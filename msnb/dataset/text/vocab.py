@@ -13,8 +13,8 @@ from msnb.common.progress import Work
 from msnb.dataset.core.kinds import INT32_MAX, Flag, Text, above_zero, list_of, of_type, positive, within
 from msnb.dataset.engine.chunk import Hint
 from msnb.dataset.engine.dataset import Dataset, fluent
-from msnb.formats import reading
-from msnb.formats.reading import check_encoding
+from msnb.formats import text_files
+from msnb.formats.text_files import check_encoding
 
 
 def _distinct(words, name):
@@ -37,7 +37,7 @@ def _joined(words, specials, special_first):
 
 def _words_of_file(path, delimiter, encoding):
     """Yield the number and the word of each line."""
-    for number, line in enumerate(reading.lines(path, encoding, newline="\n", choosable=True), 1):
+    for number, line in enumerate(text_files.lines(path, encoding, newline="\n", choosable=True), 1):
         word = line.removesuffix("\n")
         yield number, word.partition(delimiter)[0] if delimiter else word
 
@@ -153,7 +153,7 @@ class Vocab:
             for number, word in islice(_words_of_file(file_path, delimiter, check_encoding(encoding)), vocab_size):
                 if word in words or word in specials:
                     lists = "word_list contains" if word in words else "special_tokens and word_list contain"
-                    raise reading.BadFileError(f"{lists} duplicate word: {word[:80]} ({file_path!r}, line {number}).")
+                    raise text_files.BadFileError(f"{lists} duplicate word: {word[:80]} ({file_path!r}, line {number}).")
                 words[word] = None
         except OSError as error:
             raise RuntimeError(f"fail to open: {file_path} ({error.strerror}).") from None

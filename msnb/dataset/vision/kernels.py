@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from msnb.core import generations
+from msnb.core.operator import api_generations
 from msnb.dataset.core.optional import cv2, pil
 from msnb.dataset.vision import _headers
 from msnb.dataset.vision.utils import Border, Inter
@@ -86,7 +86,7 @@ def scaled_size(shape: Sequence[int], size: Any) -> tuple[int, int]:
         return height, width
     h, w = shape[:2]
     ratio = np.float32(max(h, w)) / np.float32(min(h, w))  # single precision, so that halves fall as in MindSpore 1.1
-    longer = int(np.floor(np.float32(ratio * np.float32(height)) + (0.5 if generations.shared == 1 else 0)))
+    longer = int(np.floor(np.float32(ratio * np.float32(height)) + (0.5 if api_generations.shared == 1 else 0)))
     return (height, longer) if h < w else (longer, height)
 
 

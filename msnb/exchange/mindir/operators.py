@@ -2,7 +2,7 @@
 
 `functions.json` lists the arguments of MindSpore's functions (made by tests/golden/make_mindir_functions.py). If they
 agree with the operator in number and name, its form follows from the table. The other functions and all primitives
-have entries in `msnb.exchange.mindir.forms`.
+have entries in `msnb.exchange.mindir.operator_mappings`.
 """
 
 import json
@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from msnb.common import dtype as mstype
-from msnb.core.facets import Facet
-from msnb.core.operator import REGISTRY, Operator
-from msnb.exchange.mindir.spelling import is_length
+from msnb.core.operator.rule_table import Facet
+from msnb.core.operator.operator_types import REGISTRY, Operator
+from msnb.exchange.mindir.encoding import is_length
 from msnb.ops import operations  # noqa: F401 - declares the operators
 
 forms = Facet("a form in MINDIR", "Write it with other operators, or leave it out of what is exported.")

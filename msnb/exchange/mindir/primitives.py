@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from msnb.exchange.mindir.operators import NotExpressible
-from msnb.exchange.mindir.spelling import is_length
+from msnb.exchange.mindir.encoding import is_length
 
 _EQUIVALENTS = {
     "not": "LogicalNot", "and": "LogicalAnd", "or": "LogicalOr", "eq": "Equal", "ne": "NotEqual", "lt": "Less",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.exchange.onnx.read import cell_of, graph_of, input_types
 from msnb.exchange.onnx.read.cell import OnnxCell
 from msnb.exchange.onnx.read.reader import NeedsValue

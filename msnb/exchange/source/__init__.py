@@ -8,8 +8,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from msnb._atomic import writing
-from msnb.core.errors import describe
+from msnb._util.atomic_file import writing
+from msnb.core.errors.messages import describe
 from msnb.exchange.tracing import traced
 from msnb.formats import checkpoint
 from msnb.ir.anf import FuncGraph
@@ -19,7 +19,7 @@ from msnb.nn.graph_cell import GraphCell
 
 from .blocks import Blocks
 from .classes import Text
-from .words import NoPythonForm
+from msnb.exchange.source.expressions import NoPythonForm
 
 __all__ = ["to_source"]
 

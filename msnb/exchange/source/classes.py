@@ -12,10 +12,10 @@ from msnb.ir.anf import ParameterNode, TensorType
 from msnb.ir.read import dtype_name
 
 from .blocks import Block, Blocks, Call
-from .holding import Instance, identifier
+from msnb.exchange.source.init_writer import Instance, identifier
 from .layers import find_layers, is_plain, sequential_cells
 from .methods import Method
-from .words import Group, Line, Placeholder, atoms, call, lines, literal
+from msnb.exchange.source.expressions import Group, Line, Placeholder, atoms, call, lines, literal
 
 _RESERVED = frozenset(("Cell", "Parameter", "Tensor"))
 

@@ -5,14 +5,14 @@ instance.
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from msnb.core.facets import Facet
-from msnb.core.operator import REGISTRY
+from msnb.core.operator.rule_table import Facet
+from msnb.core.operator.operator_types import REGISTRY
 from msnb.ir.anf import CNode, ParameterNode, ValueNode
 from msnb.nn.layer import activation
 from msnb.nn.layer._one_operator import OneOperator, PlainOperator
 from msnb.ops import operations as P
-from msnb.ops.nn._conv import transposed_length
-from msnb.ops.nn.max_pool import _MaxPool2D
+from msnb.ops.nn.conv._shared import transposed_length
+from msnb.ops.nn.pool.max_pool import _MaxPool2D
 
 from .blocks import Block, Blocks, Call, Op, Value
 

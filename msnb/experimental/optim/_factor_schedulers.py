@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any
 
-from msnb.core.errors import describe
+from msnb.core.errors.messages import describe
 from msnb.experimental.optim._scheduler import LRScheduler, as_number, check_kind, repeat_for_groups
 from msnb.experimental.optim.optimizer import Optimizer
 

@@ -8,8 +8,8 @@ float32 Parameters; the computations use Python floats.
 from typing import Any
 
 from msnb.common import dtype as mstype
-from msnb.core.errors import describe
-from msnb.core.tensor import Tensor
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.tensor import Tensor
 from msnb.experimental.optim.optimizer import Optimizer
 
 __all__ = ["LRScheduler"]

@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 
 from msnb.common import dtype as mstype
-from msnb.core import trace
-from msnb.core.errors import describe, user_line
-from msnb.core.parameter import Parameter, ParameterTuple
-from msnb.core.sparse_tensor import RowTensor
-from msnb.core.tape import dense
-from msnb.core.tensor import Tensor
+from msnb.core.state import trace_state
+from msnb.core.errors.messages import describe, user_line
+from msnb.core.tensor.parameter import Parameter, ParameterTuple
+from msnb.core.tensor.sparse import RowTensor
+from msnb.core.eager.tape import dense
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.nn.optim._gradients import decayed
 from msnb.ops import functional as F
 
 __all__ = ["Optimizer"]
 
-_thread = trace.thread
+_thread = trace_state.thread
 
 
 class Optimizer(Cell):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from msnb.insight.gradients.rows import SATURATES
-from msnb.insight.gradients.words import listed, num, place_of, times
+from msnb.insight.gradients.text_format import listed, num, place_of, times
 from msnb.ir.source import show
 
 if TYPE_CHECKING:  # named in annotations alone

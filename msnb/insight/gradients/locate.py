@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 
-from msnb.core._jax_private import eval_jaxpr, without_prints
-from msnb.core.measured import Measure
-from msnb.core.paths import attribute_path
+from msnb.core.compat.jax_private import eval_jaxpr, without_prints
+from msnb.core.jaxpr.instrument import Measure
+from msnb.core.errors.cell_path import attribute_path
 from msnb.insight.gradients.recording import NonFinite
 from msnb.insight.gradients.rows import LABEL, is_real
 from msnb.insight.gradients.summary import finiteness
 from msnb.insight.instrument import instrument
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.core.program import Program
+    from msnb.core.program.program import Program
     from msnb.insight.gradients.rows import Row
 
 

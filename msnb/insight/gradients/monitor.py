@@ -5,17 +5,17 @@ from typing import TYPE_CHECKING, Any, Self
 
 from jax.extend.core import ClosedJaxpr
 
-from msnb.core import further_outputs
+from msnb.core.program import extra_outputs
 from msnb.insight.gradients.locate import locate
 from msnb.insight.gradients.plan import LEVELS, Plan
 from msnb.insight.gradients.recording import Recording
 from msnb.insight.gradients.rows import trainable
-from msnb.insight.gradients.taped import Tape
+from msnb.insight.gradients.eager_recorder import Tape
 from msnb.train.callback import Callback
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.core.further_outputs import Run
-    from msnb.core.program import Program
+    from msnb.core.program.extra_outputs import Run
+    from msnb.core.program.program import Program
     from msnb.insight.gradients.findings import Finding
     from msnb.nn.cell import Cell
     from msnb.train.callback._callback import RunContext
@@ -103,7 +103,7 @@ class GradientMonitor(Callback):
         """Look on from the next step on. Returns the monitor."""
         self._on += 1
         if self._on == 1:
-            further_outputs.add(self)
+            extra_outputs.add(self)
             self._listener = self._tape.listen()
         return self
 
@@ -111,7 +111,7 @@ class GradientMonitor(Callback):
         """Look away."""
         self._on -= 1
         if self._on == 0:
-            further_outputs.remove(self)
+            extra_outputs.remove(self)
             self._listener.close()
             if self._listener.complaint:
                 self.dropped(self._listener.complaint)

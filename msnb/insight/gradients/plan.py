@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import Jaxpr
 
-from msnb.core._jax_private import Literal
-from msnb.core.measured import Measure
-from msnb.core.paths import attribute_path
+from msnb.core.compat.jax_private import Literal
+from msnb.core.jaxpr.instrument import Measure
+from msnb.core.errors.cell_path import attribute_path
 from msnb.insight.gradients import rows as naming
 from msnb.insight.gradients import summary
 from msnb.insight.gradients.rows import LABEL, Row
@@ -17,8 +17,8 @@ from msnb.insight.gradients.step import StepNumbers, Values, flat_ends, has_unit
 from msnb.insight.instrument import instrument
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.core.further_outputs import Run
-    from msnb.core.program import Program
+    from msnb.core.program.extra_outputs import Run
+    from msnb.core.program.program import Program
 
 LEVELS = ("parameters", "all")
 

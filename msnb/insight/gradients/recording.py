@@ -8,7 +8,7 @@ import numpy as np
 
 from msnb import log
 from msnb.insight.gradients import summary
-from msnb.insight.gradients.dependence import cut_off
+from msnb.insight.gradients.zero_gradients import cut_off
 from msnb.insight.gradients.findings import describe_nonfinite, find
 from msnb.insight.gradients.records import NonFinite, Step
 from msnb.insight.gradients.rows import SATURATES, cotangents, forward_order, operators

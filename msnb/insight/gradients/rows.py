@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from msnb.core.facets import Facet
-from msnb.core.paths import attribute_path
+from msnb.core.operator.rule_table import Facet
+from msnb.core.errors.cell_path import attribute_path
 from msnb.ir.anf import CNode, ParameterNode
 from msnb.nn.optim import Optimizer
 from msnb.ops.operations import Sigmoid, Tanh
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.core.parameter import Parameter
+    from msnb.core.tensor.parameter import Parameter
     from msnb.ir.anf import FuncGraph
     from msnb.nn.cell import Cell
 

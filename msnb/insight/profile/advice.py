@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from msnb.core.facets import Facet
+from msnb.core.operator.rule_table import Facet
 from msnb.ir.source import show as place_of
 from msnb.ops import operations as P
 

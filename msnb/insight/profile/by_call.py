@@ -3,9 +3,9 @@
 import bisect
 from typing import TYPE_CHECKING
 
-from msnb.core.names import operator_in
+from msnb.core.jaxpr.op_names import operator_in
 
-from . import shares
+from . import wall_time
 from .rows import Row
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -17,9 +17,9 @@ _NS = 1e-9
 def measure(profile: "Profile", compiling: list[tuple[int, int]]) -> None:
     """Set the parts and the rows of a profile from the calls of operators in its steps."""
     window, count = profile._window()
-    traced = shares.union((kernel.start, kernel.end) for kernel in profile._kernels(window))
+    traced = wall_time.union((kernel.start, kernel.end) for kernel in profile._kernels(window))
     if not traced:
-        window, count = shares.union(profile._steps), len(profile._steps)
+        window, count = wall_time.union(profile._steps), len(profile._steps)
     starts = [start for start, _ in window]
     calls = []
     for call in profile.recording.dispatched:
@@ -28,7 +28,7 @@ def measure(profile: "Profile", compiling: list[tuple[int, int]]) -> None:
             calls.append(call)
     if traced:
         _busy_by_trace(calls, traced)
-    profile.parts = profile._parts(window, count, traced or shares.union([(c.sent, c.done) for c in calls]), compiling)
+    profile.parts = profile._parts(window, count, traced or wall_time.union([(c.sent, c.done) for c in calls]), compiling)
     if len(profile.steps) > count > 0 and traced:
         profile._compare_traced(count)
     if calls:

@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from msnb.core.operator import REGISTRY
-from msnb.core.paths import attribute_path
+from msnb.core.operator.operator_types import REGISTRY
+from msnb.core.errors.cell_path import attribute_path
 from msnb.ir.hlo import work_inside
 from msnb.nn.optim import Optimizer
 
-from . import attribute, ends, shares
+from . import attribute, kernel_end_times, wall_time
 from .rows import Row, work
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -73,11 +73,11 @@ def measure(profile: "Profile", compiling: list[tuple[int, int]]) -> None:
         inside[key] = work_inside(program.compiled().as_text())
         opcodes[key] = {node.instruction: node for node in stages["optimised"].all_nodes()}
     profile._owners = {program: owners[key] for key, program in profile._modules.items()}
-    runs = ends.settle(kernels, {key: profile._stages_of(p)["optimised"] for key, p in profile._modules.items()})
+    runs = kernel_end_times.settle(kernels, {key: profile._stages_of(p)["optimised"] for key, p in profile._modules.items()})
     # only what ran within a step counts, so that no share is larger than the step; one kernel may reach into several
-    pieces = [(kernel, span) for kernel in kernels for span in shares.clip(window, kernel.start, kernel.end)]
+    pieces = [(kernel, span) for kernel in kernels for span in wall_time.clip(window, kernel.start, kernel.end)]
     kernels, spans = [kernel for kernel, _ in pieces], [span for _, span in pieces]
-    busy = shares.union(spans)
+    busy = wall_time.union(spans)
     running = [(min(k.start for k in mine), max(k.end for k in mine)) for mine in runs.values()]
     profile.parts = profile._parts(window, count, busy, compiling, running)
     if len(profile.steps) > count > 0:
@@ -87,7 +87,7 @@ def measure(profile: "Profile", compiling: list[tuple[int, int]]) -> None:
         for index, kernel in enumerate(kernels)
         if kernel.run[:2] in opcodes and opcodes[kernel.run[:2]][kernel.op].op in attribute.CONTAINERS
     ]
-    wall = shares.shares(spans, outer)
+    wall = wall_time.shares(spans, outer)
     taken = {}
     for kernel, share in zip(kernels, wall, strict=True):
         key = (kernel.run[:2], kernel.op) if kernel.run[:2] in owners else (None, kernel.module)

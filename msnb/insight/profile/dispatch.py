@@ -10,7 +10,7 @@ from typing import Any
 
 import jax
 
-from msnb.core import events
+from msnb.core.state import events
 from msnb.ir import cost
 from msnb.ir.read import is_library
 

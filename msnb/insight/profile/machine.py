@@ -15,8 +15,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from msnb._atomic import writing
-from msnb._cache_folder import cache_folder
+from msnb._util.atomic_file import writing
+from msnb._util.cache_dir import cache_folder
 
 _SIZES = {"cpu": (1024, 1 << 24), "gpu": (8192, 1 << 28), "tpu": (8192, 1 << 28)}  # matrix side, elements streamed
 _BUDGET = 0.25  # seconds for each of the two measurements

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from msnb.ir.anf import CNode
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.core.program import Program
+    from msnb.core.program.program import Program
     from msnb.ir.anf import FuncGraph
 
 _SHOWN = 40
@@ -46,7 +46,7 @@ class Memory:
 
 
 def of_program(program: "Program", graph: "FuncGraph") -> "Memory | None":
-    """Memory of a program of `msnb.core.compile`; `graph` is it as a FuncGraph."""
+    """Memory of a program of `msnb.core.program.program_cache`; `graph` is it as a FuncGraph."""
     made = Memory()
     read = {node for inner in graph.all_nodes() if inner.direction != "update" for node in inner.inputs}
     # what only the update reads is the optimizer's, whatever it says of gradients

@@ -9,7 +9,7 @@ from typing import Any, Self
 import jax
 
 from msnb import context, log
-from msnb.core import events
+from msnb.core.state import events
 
 from . import xplane
 from .dispatch import Watch

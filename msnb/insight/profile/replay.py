@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 
-from msnb.core._jax_private import Literal, eval_jaxpr
+from msnb.core.compat.jax_private import Literal, eval_jaxpr
 from msnb.ir.anf import CNode, ParameterNode
 from msnb.ir.read import read
 from msnb.ir.scope import parse
 
-from . import shares
+from . import wall_time
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.insight.profile.result import Profile
@@ -166,7 +166,7 @@ def _beside(profile, graph, groups):
     for op, seconds in getattr(profile, "kernel_seconds", {}).items():
         if home.get(op) is not None:
             wall[home[op]] = wall.get(home[op], 0.0) + seconds
-    own = {index: shares.length(shares.union(mine)) * 1e-9 / max(count, 1) for index, mine in spans.items()}
+    own = {index: wall_time.length(wall_time.union(mine)) * 1e-9 / max(count, 1) for index, mine in spans.items()}
     step = sum(profile.parts.values())
     return [
         (min(wall.get(index, 0.0) / own[index], 1.0), own[index] / step) if own.get(index) else (1.0, 0.0)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msnb.ir.stages import Stages
 
-from . import by_call, by_kernel, memory, shares, steps, timeline
+from . import by_call, by_kernel, memory, wall_time, steps, timeline
 from .advice import advice
 from .machine import cores, machine
 from .replay import replay
@@ -59,12 +59,12 @@ class Profile:
         self._modules = {}  # (run, module) of kernels -> the program that they belong to
         self._owners = {}
         self._stages = {}
-        compiling = shares.union(recording.compiling)
-        self.compile_seconds: float = shares.length(compiling) * _NS
+        compiling = wall_time.union(recording.compiling)
+        self.compile_seconds: float = wall_time.length(compiling) * _NS
         self._steps, first, notes = steps.find(recording, compiling)
         self.first: list[float] = [(end - start) * _NS for start, end in first]
         self.steps: list[float] = [
-            (end - start - shares.length(shares.clip(compiling, start, end))) * _NS for start, end in self._steps
+            (end - start - wall_time.length(wall_time.clip(compiling, start, end))) * _NS for start, end in self._steps
         ]
         self.notes: list[str] = notes
         by_kernel.choose_program(self)
@@ -128,7 +128,7 @@ class Profile:
         if traced is None:
             return [], 0
         steps = [(start, end) for start, end in self._steps if start >= traced[0] and end <= traced[1]]
-        return shares.union(steps), len(steps)
+        return wall_time.union(steps), len(steps)
 
     def _kernels(self, window):
         if not window:
@@ -146,14 +146,14 @@ class Profile:
 
     def _parts(self, window, count, busy, compiling, running=()):
         """What the steps in a window are made of, seconds per step."""
-        gaps = shares.minus(shares.union(running), busy)
-        compiled = shares.minus(shares.minus(compiling, busy), gaps)
-        waits = shares.minus(shares.minus(shares.minus(shares.union(self.recording.waits), busy), gaps), compiled)
+        gaps = wall_time.minus(wall_time.union(running), busy)
+        compiled = wall_time.minus(wall_time.minus(compiling, busy), gaps)
+        waits = wall_time.minus(wall_time.minus(wall_time.minus(wall_time.union(self.recording.waits), busy), gaps), compiled)
 
         def inside(intervals):
-            return sum(shares.length(shares.clip(intervals, start, end)) for start, end in window)
+            return sum(wall_time.length(wall_time.clip(intervals, start, end)) for start, end in window)
 
-        total = shares.length(window) - inside(compiled)
+        total = wall_time.length(window) - inside(compiled)
         made = {"compute": inside(busy), "gaps": inside(gaps), "data": inside(waits)}
         made["host"] = max(total - sum(made.values()), 0)
         return {name: part * _NS / max(count, 1) for name, part in made.items()}

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from msnb.core.paths import attribute_path, class_of
+from msnb.core.errors.cell_path import attribute_path, class_of
 
 from . import attribute
 

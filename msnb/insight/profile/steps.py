@@ -3,7 +3,7 @@
 import statistics
 from typing import TYPE_CHECKING
 
-from . import shares
+from . import wall_time
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.insight.profile.record import Recording
@@ -33,7 +33,7 @@ def find(recording: "Recording", compiling: list[Span]) -> tuple[list[Span], lis
             steps = [(recording.start, recording.end)]
     clean, first = [], []
     for start, end in steps:
-        (first if shares.clip(compiling, start, end) else clean).append((start, end))
+        (first if wall_time.clip(compiling, start, end) else clean).append((start, end))
     if not clean:
         notes.append(
             "Every step compiled something: times hold no compiling, but the step is not a steady one. Run more steps."
@@ -42,11 +42,11 @@ def find(recording: "Recording", compiling: list[Span]) -> tuple[list[Span], lis
     elif len(clean) > 2 and not recording.steps:
         middle = statistics.median(end - start for start, end in clean)
         # between two epochs an evaluation or a callback may stand: such a gap is no step, but a dataset's is
-        waits = shares.union(recording.waits)
+        waits = wall_time.union(recording.waits)
         kept = [
             (start, end)
             for start, end in clean
-            if end - start < 20 * middle or 2 * shares.length(shares.clip(waits, start, end)) > end - start
+            if end - start < 20 * middle or 2 * wall_time.length(wall_time.clip(waits, start, end)) > end - start
         ]
         if len(kept) < len(clean):
             notes.append(f"{len(clean) - len(kept)} pauses of more than 20 steps are left out.")

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from msnb.insight.middle import middle
+from msnb.insight.ellipsize import middle
 from msnb.ir.source import show as place_of
 
 if TYPE_CHECKING:  # named in annotations alone

@@ -5,8 +5,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msnb._atomic import writing
-from msnb.core.names import operator_in
+from msnb._util.atomic_file import writing
+from msnb.core.jaxpr.op_names import operator_in
 from msnb.ir.source import show
 
 if TYPE_CHECKING:  # named in annotations alone

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from msnb.insight.runs.difference import Difference
-from msnb.insight.runs.facts import Facts, facts
+from msnb.insight.runs.run_metadata import Facts, facts
 from msnb.insight.runs.importance import Importance, importance
-from msnb.insight.runs.marks import Marks
+from msnb.insight.runs.annotations import Marks
 from msnb.insight.runs.run import Run, is_record
 from msnb.insight.runs.table import Table
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from msnb.formats import lineage_events
 from msnb.formats.protobuf import WireError
-from msnb.formats.reading import BadFileError
+from msnb.formats.text_files import BadFileError
 from msnb.insight.runs import events
 from msnb.insight.runs.tail import Tail
 from msnb.insight.runs.values import Series, Stored

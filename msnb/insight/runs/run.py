@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from msnb.formats import run_file, summary_events
-from msnb.formats.reading import BadFileError
+from msnb.formats.text_files import BadFileError
 from msnb.insight.runs import values
 from msnb.insight.runs.contents import Contents, is_events
 from msnb.insight.runs.graphs import dataset_graph, network_graph

@@ -9,7 +9,7 @@ import pickletools
 
 import numpy as np
 
-from msnb.formats.reading import BadFileError
+from msnb.formats.text_files import BadFileError
 
 _TYPES = {"b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"}
 _MODULES = ("numpy", "numpy.core.multiarray", "numpy._core.multiarray", "_codecs")

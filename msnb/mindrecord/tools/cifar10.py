@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 
-from msnb.formats.reading import BadFileError
+from msnb.formats.text_files import BadFileError
 from msnb.mindrecord.shardutils import check_filename
 from msnb.mindrecord.tools._pickle import load
 

@@ -4,7 +4,7 @@ import os
 from importlib import import_module
 from types import ModuleType
 
-from msnb.formats import reading
+from msnb.formats import text_files
 from msnb.mindrecord.shardutils import check_filename
 from msnb.mindrecord.tools._convert import check_partitions, write
 
@@ -48,7 +48,7 @@ class CsvToMR:
         if columns_list and not (isinstance(columns_list, list) and all(isinstance(c, str) for c in columns_list)):
             raise ValueError("The parameter columns_list must be list of str.")
         check_partitions(partition_number)
-        self.encoding: str = reading.check_encoding(encoding)
+        self.encoding: str = text_files.check_encoding(encoding)
         self.source = source
         self.destination = destination
         self.columns_list = columns_list
@@ -83,7 +83,7 @@ class CsvToMR:
         try:
             return self.pd.read_csv(self.source, encoding=self.encoding)
         except UnicodeError:
-            reading.text(self.source, self.encoding, choosable=True)  # says where
+            text_files.text(self.source, self.encoding, choosable=True)  # says where
             raise
         except (self.pd.errors.ParserError, self.pd.errors.EmptyDataError) as error:
-            raise reading.BadFileError(f"Invalid file, {self.source!r} is no CSV file: {error}.") from None
+            raise text_files.BadFileError(f"Invalid file, {self.source!r} is no CSV file: {error}.") from None

@@ -3,7 +3,7 @@
 import os
 
 from msnb import log
-from msnb.formats import reading
+from msnb.formats import text_files
 from msnb.mindrecord.common.exceptions import PathNotExistsError
 from msnb.mindrecord.shardutils import check_filename
 from msnb.mindrecord.tools._convert import check_partitions, write
@@ -41,7 +41,7 @@ class ImageNetToMR:
         if not os.path.exists(self.map_file):
             raise OSError(f"map file {self.map_file} not exists")
         folders = {}
-        for line in reading.lines(self.map_file):
+        for line in text_files.lines(self.map_file):
             words = line.split()
             if len(words) >= 2:
                 folders[words[1]] = os.path.join(self.image_dir, words[0])

@@ -7,7 +7,7 @@ import struct
 import numpy as np
 
 from msnb import log
-from msnb.formats.reading import BadFileError, gunzip
+from msnb.formats.text_files import BadFileError, gunzip
 from msnb.mindrecord.shardutils import SUCCESS, check_filename
 from msnb.mindrecord.tools._convert import check_partitions, jpeg, write
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from msnb.formats.protobuf import WireError
-from msnb.formats.reading import BadFileError
+from msnb.formats.text_files import BadFileError
 from msnb.mindrecord._example import examples, values_of
 from msnb.mindrecord.shardutils import check_filename
 from msnb.mindrecord.tools._convert import write

@@ -40,7 +40,7 @@ from msnb.nn import LayerNormExt as LayerNorm
 from msnb.nn import LogSoftmaxExt as LogSoftmax
 from msnb.nn import MaxPool2dExt as MaxPool2d
 from msnb.nn import PReLUExt as PReLU
-from msnb.nn.layer._as_in_mint import Linear
+from msnb.nn.layer._mint_layers import Linear
 
 _OF_NN = (
     *(AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d, AdaptiveMaxPool2d, AvgPool1d, AvgPool2d, AvgPool3d),

@@ -6,7 +6,7 @@ from typing import Any
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import DType, readable
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops import functional as F
 from msnb.ops._in_place import take_over
 from msnb.ops.array.cast import Cast

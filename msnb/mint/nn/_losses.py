@@ -2,9 +2,9 @@
 
 from typing import Any, Literal
 
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops import functional as F
-from msnb.ops.nn.binary_cross_entropy import BinaryCrossEntropy
+from msnb.ops.nn.loss.binary_cross_entropy import BinaryCrossEntropy
 
 Reduction = Literal["none", "mean", "sum"]
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from msnb.common.kinds import checked
-from msnb.core.transforms import jvp, vjp
+from msnb.core.transforms.functional import jvp, vjp
 from msnb.nn._kinds import Called
 from msnb.nn.cell import Cell
 

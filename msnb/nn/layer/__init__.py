@@ -1,9 +1,7 @@
 """Layers of neural networks; this module re-exports those of its submodules."""
 
 from msnb.nn.layer import (
-    _as_in_mint,
-    _lstm_as_in_second,
-    _pooling_as_in_mint,
+    _mint_layers,
     _transformer_blocks,
     activation,
     basic,
@@ -26,8 +24,10 @@ from msnb.nn.layer import (
     transformer,
     upsample,
 )
-from msnb.nn.layer._as_in_mint import *  # noqa: F403
-from msnb.nn.layer._pooling_as_in_mint import *  # noqa: F403
+from msnb.nn.layer._recurrent import lstm_v2
+from msnb.nn.layer._pool import mint_pool
+from msnb.nn.layer._mint_layers import *  # noqa: F403
+from msnb.nn.layer._pool.mint_pool import *  # noqa: F403
 from msnb.nn.layer._transformer_blocks import *  # noqa: F403
 from msnb.nn.layer.activation import *  # noqa: F403
 from msnb.nn.layer.basic import *  # noqa: F403
@@ -72,5 +72,5 @@ __all__ += combined.__all__
 __all__ += channel_dropout.__all__
 __all__ += channel_shuffle.__all__
 __all__ += upsample.__all__
-__all__ += _as_in_mint.__all__
-__all__ += _pooling_as_in_mint.__all__
+__all__ += _mint_layers.__all__
+__all__ += mint_pool.__all__

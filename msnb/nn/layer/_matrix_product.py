@@ -3,8 +3,8 @@
 from msnb.common import dtype as mstype
 from msnb.common.arguments import answered
 from msnb.common.kinds import Bool, checked
-from msnb.core.tensor import Tensor
-from msnb.nn._inputs import FLOATS, check_dtypes
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn._input_checks import FLOATS, check_dtypes
 from msnb.nn.cell import Cell
 from msnb.ops import functional as F
 from msnb.ops import operations as P

@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from msnb.common.arguments import answered
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.cell import Cell
 
 

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 from msnb.common import dtype as mstype
 from msnb.common.initializer import XavierUniform, initializer
 from msnb.common.kinds import Between, Bool, DType, Float, Kind, PositiveInt, checked
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn._kinds import Epsilon
 from msnb.nn.cell import Cell
-from msnb.nn.layer._sample_norm import LayerNorm
+from msnb.nn.layer._norm.layer_norm import LayerNorm
 from msnb.nn.layer.basic import Dense, Dropout
 from msnb.nn.layer.container import CellList
 from msnb.nn.layer.transformer import MultiheadAttention

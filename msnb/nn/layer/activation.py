@@ -1,11 +1,11 @@
 """Activation layers by name. The layers themselves stand beside: softmax, sigmoidal, rectified, thresholds."""
 
 from msnb.nn.cell import Cell
-from msnb.nn.layer import _rectified, _sigmoidal, _softmax, _thresholds
-from msnb.nn.layer._rectified import *  # noqa: F403
-from msnb.nn.layer._rectified import CELU, ELU, LeakyReLU, PReLU, ReLU, ReLU6, RReLU
-from msnb.nn.layer._sigmoidal import *  # noqa: F403
-from msnb.nn.layer._sigmoidal import (
+from msnb.nn.layer._activation import relu_family, sigmoid_family, softmax, shrink
+from msnb.nn.layer._activation.relu_family import *  # noqa: F403
+from msnb.nn.layer._activation.relu_family import CELU, ELU, LeakyReLU, PReLU, ReLU, ReLU6, RReLU
+from msnb.nn.layer._activation.sigmoid_family import *  # noqa: F403
+from msnb.nn.layer._activation.sigmoid_family import (
     GELU,
     FastGelu,
     HSigmoid,
@@ -18,16 +18,16 @@ from msnb.nn.layer._sigmoidal import (
     Tanh,
     Tanhshrink,
 )
-from msnb.nn.layer._softmax import *  # noqa: F403
-from msnb.nn.layer._softmax import LogSoftmax, Softmax, Softmax2d, Softmin
-from msnb.nn.layer._thresholds import *  # noqa: F403
-from msnb.nn.layer._thresholds import Hardtanh, HShrink, SoftShrink
+from msnb.nn.layer._activation.softmax import *  # noqa: F403
+from msnb.nn.layer._activation.softmax import LogSoftmax, Softmax, Softmax2d, Softmin
+from msnb.nn.layer._activation.shrink import *  # noqa: F403
+from msnb.nn.layer._activation.shrink import Hardtanh, HShrink, SoftShrink
 
 __all__ = ["get_activation"]
-__all__ += _softmax.__all__
-__all__ += _rectified.__all__
-__all__ += _sigmoidal.__all__
-__all__ += _thresholds.__all__
+__all__ += softmax.__all__
+__all__ += relu_family.__all__
+__all__ += sigmoid_family.__all__
+__all__ += shrink.__all__
 
 _NAMED = (Softmax, LogSoftmax, ReLU, ReLU6, LeakyReLU, PReLU, ELU, Sigmoid, HSigmoid, LogSigmoid, Tanh, Softsign, SiLU)
 _NEWER = (Softmin, Softmax2d, RReLU, Hardtanh, CELU, HShrink, SoftShrink, Tanhshrink)

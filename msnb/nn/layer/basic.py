@@ -18,18 +18,18 @@ from msnb.common.kinds import (
     accept_value,
     checked,
 )
-from msnb.core import generations
-from msnb.core.generations import differs
-from msnb.core.parameter import Parameter
-from msnb.core.primitive import Primitive
-from msnb.core.tensor import Tensor
-from msnb.nn._inputs import check_least_dims
+from msnb.core.operator import api_generations
+from msnb.core.operator.api_generations import differs
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.operator.primitive import Primitive
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn._input_checks import check_least_dims
 from msnb.nn._kinds import FIRST_WEIGHTS, Initial, NumberType, first_bias, first_weight
 from msnb.nn.cell import Cell
-from msnb.nn.layer._diagonal import MatrixDiag, MatrixDiagPart, MatrixSetDiag, Tril, Triu
-from msnb.nn.layer._shapes import Flatten, Roll, Unflatten
-from msnb.nn.layer._spatial import Pad, ResizeBilinear, Unfold
-from msnb.nn.layer._vector_norm import ClipByNorm, L1Regularizer, Norm
+from msnb.nn.layer._matrix_diagonal import MatrixDiag, MatrixDiagPart, MatrixSetDiag, Tril, Triu
+from msnb.nn.layer._reshape import Flatten, Roll, Unflatten
+from msnb.nn.layer._image_resize import Pad, ResizeBilinear, Unfold
+from msnb.nn.layer._norm.vector_norm import ClipByNorm, L1Regularizer, Norm
 from msnb.nn.layer.activation import get_activation
 from msnb.ops import operations as P
 
@@ -225,7 +225,7 @@ class Dropout(Cell):
 
     def extend_repr(self) -> str:
         """The probability."""
-        return f"keep_prob={self.keep_prob}" if generations.shared == 1 else f"p={round(1 - self.keep_prob, 12)}"
+        return f"keep_prob={self.keep_prob}" if api_generations.shared == 1 else f"p={round(1 - self.keep_prob, 12)}"
 
 
 class Identity(Cell):

@@ -1,7 +1,7 @@
 """Dropout of whole channels."""
 
 from msnb.common.kinds import checked
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn._kinds import Share
 from msnb.nn.cell import Cell
 from msnb.ops import functional as F

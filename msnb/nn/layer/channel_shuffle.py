@@ -1,7 +1,7 @@
 """A layer that mixes groups of channels."""
 
 from msnb.common.kinds import PositiveInt, checked
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.ops import functional as F
 

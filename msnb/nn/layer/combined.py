@@ -1,8 +1,8 @@
 """A convolution or a Dense, then batch normalisation, then an activation: what quantisation-aware training replaces."""
 
 from msnb.common.kinds import Bool, check, checked
-from msnb.core.primitive import Primitive
-from msnb.core.tensor import Tensor
+from msnb.core.operator.primitive import Primitive
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn._kinds import Initial
 from msnb.nn.cell import Cell
 from msnb.nn.layer.activation import LeakyReLU

@@ -7,8 +7,8 @@ from typing import Any
 
 from msnb.common.arguments import uncalled
 from msnb.common.kinds import Bool, check
-from msnb.core import generations
-from msnb.core.tensor import Tensor
+from msnb.core.operator import api_generations
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.cell import Cell
 
 __all__ = ["SequentialCell", "CellList", "CellDict"]
@@ -31,7 +31,7 @@ def _named_place(cells):
     like what was there; where a position occurs more than once in a name, it takes the last. r1.1 begins anew.
     """
     found = "", 0
-    if generations.shared == 1:
+    if api_generations.shared == 1:
         return found
     firsts = ((key, next(iter(cell.get_parameters()), None)) for key, cell in cells.items())
     named = list(islice(((key, param.name.split(".")) for key, param in firsts if param is not None), 2))
@@ -47,7 +47,7 @@ def _named_place(cells):
 
 def _moved(cells, prefix, place):
     """Name the Parameters of `cells`, {position: Cell}, by where these stand now; only MindSpore 2 does."""
-    for position, cell in cells.items() if generations.shared == 2 else ():
+    for position, cell in cells.items() if api_generations.shared == 2 else ():
         for param in cell.get_parameters():
             param.name = ".".join([f"{prefix}{position}", *param.name.split(".")[place + 1 :]])
 
@@ -163,7 +163,7 @@ class SequentialCell(_Ordered):
 
     def __delitem__(self, index: int | slice) -> None:
         rest = self._rest(index)
-        if generations.shared == 1 or self._is_named:
+        if api_generations.shared == 1 or self._is_named:
             self._hold(rest)
             return
         where = _named_place(dict(rest))
@@ -261,7 +261,7 @@ class CellList(_Ordered):
         cells, place = list(self), self._place(index)
         where = _named_place(self._cells)
         _moved({at + 1: each for at, each in enumerate(cells) if at >= place}, *where)
-        cells.insert(place, self._joining(cell, f"{where[0]}{place if generations.shared == 2 else index}"))
+        cells.insert(place, self._joining(cell, f"{where[0]}{place if api_generations.shared == 2 else index}"))
         self._hold(enumerate(cells))
 
     def extend(self, cells: Iterable[Cell]) -> "CellList":

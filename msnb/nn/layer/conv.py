@@ -5,11 +5,11 @@ from typing import Any
 from msnb.common import dtype as mstype
 from msnb.common.arguments import answered
 from msnb.common.kinds import Bool, DType, PositiveInt, readable
-from msnb.core.generations import differs
-from msnb.core.tensor import Tensor
+from msnb.core.operator.api_generations import differs
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn._kinds import FIRST_WEIGHTS, Initial, TwoOffsets, TwoSizes
-from msnb.nn.layer._convolution import Convolution, FourSides, PadMode, RowConvolution, along
-from msnb.nn.layer._volume_convolution import Conv3d, Conv3dTranspose
+from msnb.nn.layer._conv.base import Convolution, FourSides, PadMode, RowConvolution, along
+from msnb.nn.layer._conv.conv3d import Conv3d, Conv3dTranspose
 from msnb.ops import operations as P
 
 __all__ = ["Conv2d", "Conv2dTranspose", "Conv1d", "Conv1dTranspose", "Conv3d", "Conv3dTranspose"]

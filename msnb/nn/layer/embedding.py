@@ -7,13 +7,13 @@ import numpy as np
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.common.kinds import Bool, DType, Int, Kind, NonNegInt, OneOf, PositiveInt, accept_value, check, checked
-from msnb.core.generations import differs
-from msnb.core.parameter import Parameter
-from msnb.core.tensor import Tensor
-from msnb.nn._inputs import INTS, check_dims, check_dtypes
+from msnb.core.operator.api_generations import differs
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn._input_checks import INTS, check_dims, check_dtypes
 from msnb.nn._kinds import AboveZero, Initial, NumberType
 from msnb.nn.cell import Cell
-from msnb.nn.layer._vector_norm import ClipByNorm
+from msnb.nn.layer._norm.vector_norm import ClipByNorm
 from msnb.ops import functional as F
 from msnb.ops import operations as P
 

@@ -6,13 +6,13 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, PositiveInt, checked
-from msnb.core.parameter import Parameter
-from msnb.core.tensor import Tensor
-from msnb.nn._inputs import check_dims
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn._input_checks import check_dims
 from msnb.nn._kinds import Share
 from msnb.nn.cell import Cell
 from msnb.ops import operations as P
-from msnb.ops.nn.lstm import _LSTMOfLengths
+from msnb.ops.nn.recurrent.lstm import _LSTMOfLengths
 
 __all__ = ["LSTM", "LSTMCell"]
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Bool, Kind, Optional, accept_value, checked
-from msnb.core.tensor import Tensor
-from msnb.nn._inputs import FLOATS, check_dtypes
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn._input_checks import FLOATS, check_dtypes
 from msnb.nn._kinds import Axes, Real
 from msnb.nn.cell import Cell
 from msnb.nn.layer._matrix_product import MatDet, MatInverse, MatMul

@@ -3,7 +3,7 @@
 from typing import Annotated, Any, ClassVar
 
 from msnb.common.kinds import Int, Kind, NonNegInt, Number, accept_value, checked
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.ops import functional as F
 from msnb.ops import operations as P

@@ -3,12 +3,12 @@
 from typing import Annotated, Any
 
 from msnb.common.kinds import Bool, Kind, NonNegInt, PositiveInt, checked
-from msnb.core.generations import differs
-from msnb.core.tensor import Tensor
-from msnb.nn._inputs import check_dims
+from msnb.core.operator.api_generations import differs
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn._input_checks import check_dims
 from msnb.nn._kinds import Divisor, Layout, PoolMode, TwoOffsets, TwoSizes
 from msnb.nn.cell import Cell
-from msnb.nn.layer._adaptive_pool import (
+from msnb.nn.layer._pool.adaptive_pool import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
     AdaptiveAvgPool3d,
@@ -16,15 +16,15 @@ from msnb.nn.layer._adaptive_pool import (
     AdaptiveMaxPool2d,
     AdaptiveMaxPool3d,
 )
-from msnb.nn.layer._fractional_pool import FractionalMaxPool2d, FractionalMaxPool3d
+from msnb.nn.layer._pool.fractional_pool import FractionalMaxPool2d, FractionalMaxPool3d
 from msnb.nn.layer._one_operator import OneOperator
-from msnb.nn.layer._power_pool import LPPool1d, LPPool2d
-from msnb.nn.layer._unpool import MaxUnpool1d, MaxUnpool2d, MaxUnpool3d
-from msnb.nn.layer._volume_pool import AvgPool3d, MaxPool3d
+from msnb.nn.layer._pool.lp_pool import LPPool1d, LPPool2d
+from msnb.nn.layer._pool.max_unpool import MaxUnpool1d, MaxUnpool2d, MaxUnpool3d
+from msnb.nn.layer._pool.pool3d import AvgPool3d, MaxPool3d
 from msnb.ops import functional as F
 from msnb.ops import operations as P
-from msnb.ops.nn.avg_pool import AvgPool2D
-from msnb.ops.nn.max_pool import MaxPoolWithArgmaxV2, _MaxPool2D
+from msnb.ops.nn.pool.avg_pool import AvgPool2D
+from msnb.ops.nn.pool.max_pool import MaxPoolWithArgmaxV2, _MaxPool2D
 
 __all__ = [
     "AvgPool2d",

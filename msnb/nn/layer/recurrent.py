@@ -7,14 +7,14 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, OneOf, PositiveInt, checked
-from msnb.core.parameter import Parameter
-from msnb.core.tensor import Tensor
-from msnb.nn._inputs import check_dims
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn._input_checks import check_dims
 from msnb.nn._kinds import Share
 from msnb.nn.cell import Cell
 from msnb.nn.layer.basic import Dropout
 from msnb.ops import operations as P
-from msnb.ops.nn.recurrent import GATES, _Recurrent
+from msnb.ops.nn.recurrent.rnn import GATES, _Recurrent
 
 __all__ = ["RNN", "GRU", "RNNCell", "GRUCell"]
 

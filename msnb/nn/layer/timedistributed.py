@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 from msnb.common.kinds import Int, Kind, checked
-from msnb.core.primitive import Primitive
-from msnb.core.tensor import Tensor
-from msnb.nn._inputs import check_least_dims
+from msnb.core.operator.primitive import Primitive
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn._input_checks import check_least_dims
 from msnb.nn.cell import Cell
 from msnb.ops import functional as F
 

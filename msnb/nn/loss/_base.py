@@ -1,7 +1,7 @@
 """`LossBase`: what loss functions do with the losses of single elements."""
 
 from msnb.common.kinds import checked
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn._kinds import Reduction
 from msnb.nn.cell import Cell
 from msnb.ops import operations as P

@@ -4,15 +4,15 @@ from typing import Annotated
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Between, Bool, Int, Kind, StrictFloat, accept_value, checked
-from msnb.core.generations import differs
-from msnb.core.tensor import Tensor
-from msnb.nn._half import beside, rounded, widened
-from msnb.nn._inputs import check_least_dims
+from msnb.core.operator.api_generations import differs
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn._upcast import beside, rounded, widened
+from msnb.nn._input_checks import check_least_dims
 from msnb.nn._kinds import KnownNumber, OptionalTensor, Reduction
 from msnb.nn.loss._base import LossBase
 from msnb.ops import functional as F
 from msnb.ops import operations as P
-from msnb.ops.nn.loss import check_labels
+from msnb.ops.nn.loss._reduction import check_labels
 
 __all__ = [
     "SoftmaxCrossEntropyWithLogits",

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, Kind, NonNegInt, PositiveInt, checked
-from msnb.core.tensor import Tensor
-from msnb.nn._inputs import INTS, check_dtypes
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn._input_checks import INTS, check_dtypes
 from msnb.nn._kinds import Reduction
 from msnb.nn.loss._base import LossBase
 from msnb.ops import functional as F

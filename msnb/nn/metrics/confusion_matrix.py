@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from msnb.common.kinds import Bool, OneOf, PositiveInt, Str, checked
-from msnb.nn._numbers import FiniteFloat
+from msnb.nn._hyperparameter_kinds import FiniteFloat
 from msnb.nn.metrics.metric import Metric, rearrange_inputs
 
 __all__ = ["ConfusionMatrix", "ConfusionMatrixMetric"]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from msnb.common.kinds import checked
-from msnb.nn._numbers import PositiveFloat
+from msnb.nn._hyperparameter_kinds import PositiveFloat
 from msnb.nn.metrics._mean import Mean
 from msnb.nn.metrics.metric import rearrange_inputs
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from msnb.common.arguments import answered
 from msnb.common.kinds import checked
-from msnb.nn._numbers import PositiveNumber
+from msnb.nn._hyperparameter_kinds import PositiveNumber
 from msnb.nn.metrics._evaluation import ClassMetric, share
 
 __all__ = ["Fbeta", "F1"]

@@ -5,7 +5,7 @@ from typing import Annotated
 import numpy as np
 
 from msnb.common.kinds import Between, Bool, checked
-from msnb.nn._numbers import FiniteFloat
+from msnb.nn._hyperparameter_kinds import FiniteFloat
 from msnb.nn.metrics._surfaces import DistanceMetric, SurfaceMetric
 
 __all__ = ["HausdorffDistance"]

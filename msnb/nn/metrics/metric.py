@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 
 from msnb.common.kinds import Kind, checked
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 
 __all__ = ["Metric", "rearrange_inputs"]
 

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 import numpy as np
 
 from msnb.common.kinds import Each, Instance, Int, PositiveInt, checked
-from msnb.core.tensor import Tensor
-from msnb.nn._numbers import FiniteFloat
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn._hyperparameter_kinds import FiniteFloat
 from msnb.nn.cell import Cell
 from msnb.nn.metrics.metric import Metric, rearrange_inputs
 

@@ -1,7 +1,7 @@
 """What is done to one gradient, dense or a RowTensor, before an update: decay, scale, centralization."""
 
-from msnb.core.sparse_tensor import RowTensor, on_values
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.sparse import RowTensor, on_values
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops import composite as C
 from msnb.ops import functional as F
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from typing import Annotated, Any
 
 from msnb.common.kinds import Bool, Kind, check
-from msnb.core.parameter import Parameter
-from msnb.nn.optim._rates import LearningRate, WeightDecay
+from msnb.core.tensor.parameter import Parameter
+from msnb.nn.optim._learning_rate import LearningRate, WeightDecay
 
 _SETTINGS = {"lr": LearningRate, "weight_decay": WeightDecay, "grad_centralization": Bool}
 _KEYS = ("params", *_SETTINGS, "order_params")

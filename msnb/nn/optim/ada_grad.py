@@ -1,10 +1,10 @@
 """Adagrad."""
 
 from msnb.common.kinds import Bool, checked
-from msnb.nn._numbers import NonNegativeFloat, PositiveNumber
-from msnb.nn.optim._declared import DeclaredOptimizer
+from msnb.nn._hyperparameter_kinds import NonNegativeFloat, PositiveNumber
+from msnb.nn.optim._declarative import DeclaredOptimizer
 from msnb.nn.optim._groups import Trained
-from msnb.nn.optim._rates import LearningRate, WeightDecay
+from msnb.nn.optim._learning_rate import LearningRate, WeightDecay
 from msnb.nn.optim.optimizer import Gradients
 from msnb.ops import operations as P
 

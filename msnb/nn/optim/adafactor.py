@@ -6,12 +6,12 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Between, Bool, Each, checked
-from msnb.core.parameter import Parameter, ParameterTuple
-from msnb.core.tensor import Tensor
-from msnb.nn._numbers import FiniteFloat, Fraction, NonNegativeFloat, NonNegativeNumber, PositiveNumber
-from msnb.nn.optim._declared import DeclaredOptimizer
+from msnb.core.tensor.parameter import Parameter, ParameterTuple
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn._hyperparameter_kinds import FiniteFloat, Fraction, NonNegativeFloat, NonNegativeNumber, PositiveNumber
+from msnb.nn.optim._declarative import DeclaredOptimizer
 from msnb.nn.optim._groups import Trained
-from msnb.nn.optim._rates import LearningRate
+from msnb.nn.optim._learning_rate import LearningRate
 from msnb.ops import functional as F
 
 __all__ = ["AdaFactor"]

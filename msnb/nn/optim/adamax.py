@@ -4,12 +4,12 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import checked
-from msnb.core.parameter import Parameter
-from msnb.core.tensor import Tensor
-from msnb.nn._numbers import Fraction, PositiveFloat, PositiveNumber
-from msnb.nn.optim._declared import DeclaredOptimizer
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn._hyperparameter_kinds import Fraction, PositiveFloat, PositiveNumber
+from msnb.nn.optim._declarative import DeclaredOptimizer
 from msnb.nn.optim._groups import Trained
-from msnb.nn.optim._rates import LearningRate, WeightDecay
+from msnb.nn.optim._learning_rate import LearningRate, WeightDecay
 from msnb.ops import functional as F
 from msnb.ops import operations as P
 

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, Instance, checked
-from msnb.core.parameter import Parameter
-from msnb.core.tape import dense
-from msnb.core.tensor import Tensor
-from msnb.nn._numbers import FiniteFloat
-from msnb.nn.optim._rates import of_this_step
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.eager.tape import dense
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn._hyperparameter_kinds import FiniteFloat
+from msnb.nn.optim._learning_rate import of_this_step
 from msnb.nn.optim.optimizer import Gradients, Optimizer
 from msnb.ops import operations as P
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.core.parameter import ParameterTuple
+    from msnb.core.tensor.parameter import ParameterTuple
     from msnb.nn.layer.container import CellList
     from msnb.nn.learning_rate_schedule import LearningRateSchedule
 

@@ -1,9 +1,9 @@
 """LazyAdam: Adam that leaves the rows alone which a sparse gradient does not mention."""
 
 from msnb.common.kinds import Bool, checked
-from msnb.nn._numbers import Fraction, NonNegativeFloat, PositiveFloat, PositiveNumber
+from msnb.nn._hyperparameter_kinds import Fraction, NonNegativeFloat, PositiveFloat, PositiveNumber
 from msnb.nn.optim._groups import Trained
-from msnb.nn.optim._rates import LearningRate
+from msnb.nn.optim._learning_rate import LearningRate
 from msnb.nn.optim.adam import AdamBase
 from msnb.ops import operations as P
 

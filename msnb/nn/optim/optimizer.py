@@ -8,12 +8,12 @@ from typing import Annotated, Any
 from msnb import context, log
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, Instance, OneOf, OneOrEach, check, checked
-from msnb.core.errors import user_line
-from msnb.core.generations import differs, making
-from msnb.core.parameter import Parameter, ParameterTuple
-from msnb.core.sparse_tensor import RowTensor
-from msnb.core.tensor import Tensor
-from msnb.nn._numbers import PositiveNumber
+from msnb.core.errors.messages import user_line
+from msnb.core.operator.api_generations import differs, making
+from msnb.core.tensor.parameter import Parameter, ParameterTuple
+from msnb.core.tensor.sparse import RowTensor
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn._hyperparameter_kinds import PositiveNumber
 from msnb.nn.cell import Cell
 from msnb.nn.layer.container import CellList
 from msnb.nn.learning_rate_schedule import LearningRateSchedule
@@ -21,7 +21,7 @@ from msnb.nn.optim._gradients import apply_decay as _apply_decay  # noqa: F401  
 from msnb.nn.optim._gradients import centralized, decayed, times
 from msnb.nn.optim._gradients import grad_scale as _grad_scale  # noqa: F401
 from msnb.nn.optim._groups import Trained, by_parameter, read_groups
-from msnb.nn.optim._rates import (
+from msnb.nn.optim._learning_rate import (
     FixedRate,
     LearningRate,
     ListedRates,

@@ -2,11 +2,11 @@
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, checked
-from msnb.core.tensor import Tensor
-from msnb.nn._numbers import NonNegativeFloat, PositiveNumber
-from msnb.nn.optim._declared import DeclaredOptimizer
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn._hyperparameter_kinds import NonNegativeFloat, PositiveNumber
+from msnb.nn.optim._declarative import DeclaredOptimizer
 from msnb.nn.optim._groups import Trained
-from msnb.nn.optim._rates import LearningRate, WeightDecay
+from msnb.nn.optim._learning_rate import LearningRate, WeightDecay
 from msnb.nn.optim.optimizer import Gradients
 from msnb.ops import operations as P
 

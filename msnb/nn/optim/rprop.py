@@ -3,10 +3,10 @@
 from typing import Annotated
 
 from msnb.common.kinds import Each, checked
-from msnb.nn._numbers import FiniteFloat
-from msnb.nn.optim._declared import DeclaredOptimizer
+from msnb.nn._hyperparameter_kinds import FiniteFloat
+from msnb.nn.optim._declarative import DeclaredOptimizer
 from msnb.nn.optim._groups import Trained
-from msnb.nn.optim._rates import LearningRate, WeightDecay
+from msnb.nn.optim._learning_rate import LearningRate, WeightDecay
 from msnb.nn.optim._rules import resilient
 
 __all__ = ["Rprop"]

@@ -2,13 +2,13 @@
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, checked
-from msnb.core.generations import differs, making
-from msnb.core.parameter import Parameter
-from msnb.core.tensor import Tensor
-from msnb.nn._numbers import NonNegativeNumber, PositiveNumber
-from msnb.nn.optim._declared import DeclaredOptimizer
+from msnb.core.operator.api_generations import differs, making
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn._hyperparameter_kinds import NonNegativeNumber, PositiveNumber
+from msnb.nn.optim._declarative import DeclaredOptimizer
 from msnb.nn.optim._groups import Trained
-from msnb.nn.optim._rates import LearningRate, WeightDecay
+from msnb.nn.optim._learning_rate import LearningRate, WeightDecay
 from msnb.ops import operations as P
 
 __all__ = ["SGD"]

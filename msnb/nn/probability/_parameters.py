@@ -9,9 +9,9 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import DType, Kind, NonNegInt, Optional, accept_value
-from msnb.core.errors import describe
-from msnb.core.parameter import Parameter
-from msnb.core.tensor import Tensor, is_traced
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.tensor.tensor import Tensor, is_traced
 from msnb.ops import functional as F
 
 # What a parameter of a distribution may be; None is given later, as a Tensor in each call.

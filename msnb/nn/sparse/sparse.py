@@ -2,9 +2,9 @@
 
 from msnb.common.arguments import answered
 from msnb.common.kinds import Bool, checked
-from msnb.core.errors import describe
-from msnb.core.sparse_tensor import SparseTensor
-from msnb.core.tensor import Tensor
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.sparse import SparseTensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.ops import operations as P
 

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 import numpy as np
 
 from msnb.common.kinds import Instance, PositiveInt, checked
-from msnb.core.parameter import Parameter
+from msnb.core.tensor.parameter import Parameter
 from msnb.core.script import runtime
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.nn.optim.optimizer import Optimizer
 from msnb.ops import composite as C

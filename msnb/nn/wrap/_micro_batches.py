@@ -4,16 +4,16 @@ from typing import Annotated, Any
 
 from msnb import context, log
 from msnb.common.kinds import Instance, Optional, PositiveInt, checked
-from msnb.core import trace
-from msnb.core.autodiff import Gradient
-from msnb.core.parameter import ParameterTuple
-from msnb.nn import _pipeline
+from msnb.core.state import trace_state
+from msnb.core.transforms.differentiate import Gradient
+from msnb.core.tensor.parameter import ParameterTuple
+from msnb.nn._cell import pipeline
 from msnb.nn.cell import Cell
 
 __all__ = ["ForwardValueAndGrad", "GradAccumulationCell", "MicroBatchInterleaved", "PipelineCell"]
 
 
-_thread = trace.thread
+_thread = trace_state.thread
 _CONFIG = Optional(Instance(dict))
 
 
@@ -35,7 +35,7 @@ class _InParts(Cell):
         return total
 
     def _part(self, value, number):
-        return _pipeline.part(value, self._in_parts, number, self.cls_name)
+        return pipeline.part(value, self._in_parts, number, self.cls_name)
 
     def _parts_of(self, inputs):
         return [tuple([self._part(value, number) for value in inputs]) for number in range(self._in_parts)]
@@ -139,7 +139,7 @@ class PipelineCell(_InParts):
 
     def construct(self, *inputs: Any) -> Any:
         if _thread.spread is not None and _thread.spread.stages > 1:
-            return _pipeline.run(self.network, self._parts_of(inputs))
+            return pipeline.run(self.network, self._parts_of(inputs))
         return self._sum(inputs)
 
 

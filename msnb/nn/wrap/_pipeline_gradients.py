@@ -5,7 +5,7 @@ from typing import Any
 
 from msnb import log
 from msnb.common.kinds import Bool, checked
-from msnb.nn._numbers import PositiveNumber
+from msnb.nn._hyperparameter_kinds import PositiveNumber
 from msnb.nn.cell import Cell
 
 __all__ = ["PipelineGradReducer"]

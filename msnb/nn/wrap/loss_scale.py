@@ -7,13 +7,13 @@ import jax.numpy as jnp
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Instance, checked
 from msnb.common.missing import asked
-from msnb.core import trace
-from msnb.core.autodiff import Gradient
-from msnb.core.parameter import Parameter
+from msnb.core.state import trace_state
+from msnb.core.transforms.differentiate import Gradient
+from msnb.core.tensor.parameter import Parameter
 from msnb.core.script import runtime
-from msnb.core.sparse_tensor import RowTensor, on_values
-from msnb.core.tensor import Tensor, box
-from msnb.nn._numbers import Number
+from msnb.core.tensor.sparse import RowTensor, on_values
+from msnb.core.tensor.tensor import Tensor, box
+from msnb.nn._hyperparameter_kinds import Number
 from msnb.nn.cell import Cell
 from msnb.nn.wrap.cell_wrapper import TrainOneStepCell, check_scales
 from msnb.ops import composite as C
@@ -45,7 +45,7 @@ def _overflows(gradient):
 
 def _value(param):
     """What `param` holds now, whatever is written to it later."""
-    return box(param._array) if trace.tracing() else Tensor(param)
+    return box(param._array) if trace_state.tracing() else Tensor(param)
 
 
 class DynamicLossScaleUpdateCell(Cell):
@@ -250,7 +250,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
 
         def put_back():
             # A graph that was called in PYNATIVE mode may have reused an old array.
-            pairs = [(p, old, p._array) for p, old in written if trace.tracing() or not old.is_deleted()]
+            pairs = [(p, old, p._array) for p, old in written if trace_state.tracing() or not old.is_deleted()]
             spoilt = jnp.bool_(False)
             for _, old, new in pairs:
                 spoilt |= jnp.any(jnp.isfinite(old) & ~jnp.isfinite(new))

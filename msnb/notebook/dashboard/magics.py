@@ -8,7 +8,7 @@ from IPython.core.magic_arguments import argument, magic_arguments
 from IPython.display import display
 
 from msnb.notebook.dashboard.view import dashboard
-from msnb.notebook.options import parse
+from msnb.notebook.kernel.magic_options import parse
 
 _RUN = ("msnb.insight.runs.run", "Run")
 

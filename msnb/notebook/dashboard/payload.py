@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from msnb.insight.runs import Histogram, Image, Run, TensorValue
-from msnb.insight.runs.thinning import Columns, between, evenly, in_common_bins, thinned
+from msnb.insight.runs.downsampling import Columns, between, evenly, in_common_bins, thinned
 from msnb.insight.runs.values import Series, Stored
 from msnb.notebook.graph import GraphView
 

@@ -5,9 +5,9 @@ from html import escape
 
 import numpy as np
 
-from msnb.insight.middle import middle
+from msnb.insight.ellipsize import middle
 from msnb.insight.runs import Run
-from msnb.insight.runs.thinning import thinned
+from msnb.insight.runs.downsampling import thinned
 
 _WIDTH, _WIDE, _HIGH, _GAP = 860, 270, 150, 12
 _COLUMNS = 130  # points of a curve

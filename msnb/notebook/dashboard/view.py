@@ -8,7 +8,8 @@ from typing import Any
 
 from msnb.insight.runs import Run
 from msnb.insight.runs.export import to_csv, to_json
-from msnb.notebook import cell_names, cell_views, page
+from msnb.notebook.kernel import cell_names, cell_views
+from msnb.notebook.display import page
 from msnb.notebook.dashboard import payload
 from msnb.notebook.dashboard.picture import to_svg
 from msnb.notebook.dashboard.sources import Sources

@@ -9,10 +9,11 @@ import numpy as np
 
 from msnb import log, nn
 from msnb.common.progress import Wait, Work
-from msnb.core import compile, random
-from msnb.core.grad import numbers, value_and_grad
-from msnb.core.identity import Identity
-from msnb.core.tensor import Tensor
+from msnb.core.program import program_cache
+from msnb.core.state import random_stream
+from msnb.core.transforms.grad import numbers, value_and_grad
+from msnb.core.support.weak_identity import Identity
+from msnb.core.tensor.tensor import Tensor
 from msnb.ir.api import of_program
 from msnb.notebook.gradients.view import GradientMonitor, GradientView
 
@@ -82,7 +83,7 @@ def inspect_gradients(
     monitor.room = _ROOM
     monitor.recording.tells = False  # the view does
     _hold_alone(monitor.recording)
-    with _put_back(net, optimizer), random.undisturbed():
+    with _put_back(net, optimizer), random_stream.undisturbed():
         step = _step_of(net, loss, optimizer)
         with monitor:
             batches = _batches(data, steps)
@@ -111,7 +112,7 @@ def _about(net, level):
     weights = set(map(id, net.trainable_params()))
     seconds = [
         program.seconds["trace"] + program.seconds.get("compile", 0)
-        for program in compile.all_programs()
+        for program in program_cache.all_programs()
         if any(id(param) in weights for param in program.written)
     ]
     return _DEARER[level] * max(seconds) if seconds else None
@@ -120,7 +121,7 @@ def _about(net, level):
 def _attach_graph(recording, step, batch):
     """The graph of the same step, where PYNATIVE mode has run one that can be traced."""
     try:
-        program = compile.program_of(step if hasattr(step, "construct") else lambda *inputs: step(*inputs), *batch)
+        program = program_cache.program_of(step if hasattr(step, "construct") else lambda *inputs: step(*inputs), *batch)
     except Exception as problem:  # a network that only runs in PYNATIVE mode has no graph
         log.info("The step has no graph: %s", problem)
         return
@@ -132,7 +133,7 @@ def _step_of(net, loss, optimizer):
     if isinstance(net, nn.TrainOneStepCell):
         return net.set_train()
     weights = tuple(net.trainable_params())
-    made, key = compile.programs_of(net).extras, ("inspect", Identity(loss), Identity(optimizer), numbers(weights))
+    made, key = program_cache.programs_of(net).extras, ("inspect", Identity(loss), Identity(optimizer), numbers(weights))
     if key not in made:
         whole = net if loss is None else _WithLoss(net, loss)
         made[key] = whole, nn.TrainOneStepCell(whole, optimizer) if optimizer else value_and_grad(whole, None, weights)

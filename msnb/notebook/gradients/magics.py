@@ -8,7 +8,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 
 from msnb.notebook import gradients
-from msnb.notebook.options import show_line
+from msnb.notebook.kernel.magic_options import show_line
 
 _HELP = "write %ms_grad net, loss, (x, y)   or   %ms_grad loss_net(x, y)   or   %ms_grad train_step(x, y)"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from msnb.insight.middle import middle
+from msnb.insight.ellipsize import middle
 from msnb.ir.source import show
 
 _WIDTH = 900

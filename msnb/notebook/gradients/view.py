@@ -4,7 +4,8 @@ import pathlib
 
 from msnb.insight.gradients.monitor import GradientMonitor as _Monitor
 from msnb.insight.gradients.recording import Recording
-from msnb.notebook import cell_names, cell_views, page, still
+from msnb.notebook.kernel import cell_names, cell_views
+from msnb.notebook.display import page, static_output
 from msnb.notebook.gradients.payload import pack, tensor_of
 from msnb.notebook.gradients.picture import to_svg
 from msnb.notebook.gradients.text import to_text
@@ -125,7 +126,7 @@ class GradientView(View):
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         cell_views.remember(self)
-        return still.bundle(self, self._page(), "gradients of a training", "explore the gradients")
+        return static_output.bundle(self, self._page(), "gradients of a training", "explore the gradients")
 
     def _page(self):
         graph = self.graph_payload

@@ -1,8 +1,8 @@
 """The graph view: what a network is, drawn in the notebook."""
 
-from msnb.notebook import cell_names, cell_views
+from msnb.notebook.kernel import cell_names, cell_views
 
-from . import anew, live
+from . import rebuild_network, live
 from .api import diff, view
 from .view import GraphView
 
@@ -11,5 +11,5 @@ __all__ = ["GraphView", "diff", "view"]
 cell_names.install()
 cell_views.install()
 if cell_names.shell() is not None:
-    anew.install()
+    rebuild_network.install()
     live.install()

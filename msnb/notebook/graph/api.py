@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 from jax.extend.core import ClosedJaxpr
 
-from msnb.core.compile import program_of
-from msnb.core.errors import describe
-from msnb.exchange.opening import graph_in, holds_weights, weights_in
+from msnb.core.program.program_cache import program_of
+from msnb.core.errors.messages import describe
+from msnb.exchange.open_file import graph_in, holds_weights, weights_in
 from msnb.exchange.tracing import evaluating
 from msnb.ir.anf import FuncGraph
 from msnb.ir.api import graph, name_of
 from msnb.ir.stages import Stages
-from msnb.ir.unfinished import graph_before
-from msnb.notebook import cell_names
-from msnb.notebook.changes import Changes
-from msnb.notebook.contents import Contents, contents
+from msnb.ir.partial_graph import graph_before
+from msnb.notebook.kernel import cell_names
+from msnb.notebook.display.checkpoint_diff import Changes
+from msnb.notebook.display.checkpoint_table import Contents, contents
 from msnb.notebook.graph import live
 from msnb.notebook.graph.view import HEIGHT, GraphView
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.core.program import Program
+    from msnb.core.program.program import Program
     from msnb.nn.cell import Cell
 
 
@@ -40,7 +40,7 @@ def view(
 
     Args:
         net (Union[Cell, Callable, Program, FuncGraph, ClosedJaxpr, str]): what to look at. It is traced, neither run
-            nor compiled (but for the stage "optimised"). A Program is what `msnb.core.events` tells of. A text is the
+            nor compiled (but for the stage "optimised"). A Program is what `msnb.core.state.events` tells of. A text is the
             name of a file, ``"model.mindir"``, ``"model.onnx"`` or ``"model.stablehlo"``, whose graph is read and not
             run; of ``"net.ckpt"`` or ``"net.safetensors"``, which hold no graph, the Parameters are listed.
         inputs: the inputs `net` would be called with.
@@ -90,7 +90,7 @@ def view(
 
 
 def of_program(program: Any, name: str | None, stages: Any = None, height: int = HEIGHT) -> GraphView:
-    """A view of a traced program of `msnb.core.compile`, which makes its other stages when they are asked for."""
+    """A view of a traced program of `msnb.core.program.program_cache`, which makes its other stages when they are asked for."""
     every = Stages(program, name)
     return GraphView(
         {stage: every[stage] for stage in stages or (every.main,)},

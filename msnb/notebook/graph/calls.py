@@ -10,12 +10,14 @@ from IPython import get_ipython
 from IPython.core.error import UsageError
 from IPython.display import display
 
-from msnb.core import compile, events, unfinished
-from msnb.core.identity import IdentityMap
+from msnb.core.program import program_cache
+from msnb.core.state import events
+from msnb.core.jaxpr import partial_trace
+from msnb.core.support.weak_identity import IdentityMap
 from msnb.ir.api import name_of
 from msnb.notebook.graph import live
 from msnb.notebook.graph.api import of_program, show_before
-from msnb.notebook.options import expression as parsed
+from msnb.notebook.kernel.magic_options import expression as parsed
 
 _MOST = 8  # views that one cell shows
 
@@ -24,7 +26,7 @@ class Ran:
     """Which Cells and compiled functions run from its making to :meth:`show` or :meth:`close`."""
 
     def __init__(self):
-        self._calls_before = {program: program.calls for program in compile.all_programs()}
+        self._calls_before = {program: program.calls for program in program_cache.all_programs()}
         self._known = IdentityMap()  # nets in `_called`
         self._called = []  # (net, args, kwargs)
         self._failed = None  # (error, net, args, kwargs) of the call that ended the cell
@@ -46,7 +48,7 @@ class Ran:
         """Look away; show one view for each network."""
         self.close()
         shows = [functools.partial(show_call, *called) for called in self._called]
-        shows += [functools.partial(show, p) for p in compile.all_programs() if self._ran_inside(p)]
+        shows += [functools.partial(show, p) for p in program_cache.all_programs() if self._ran_inside(p)]
         if self._failed is not None:
             shows.append(functools.partial(_show_failed, *self._failed))
         if not shows:
@@ -64,7 +66,7 @@ class Ran:
 
 def _show_failed(error, net, args, kwargs):
     """Show how far a call is that has ended its cell; one of PYNATIVE mode is traced for it."""
-    if unfinished.of(error) is not None:
+    if partial_trace.of(error) is not None:
         show_before(error, net, args, kwargs)
     else:
         with contextlib.suppress(Exception):  # shown already, and the cell ends with its own
@@ -74,7 +76,7 @@ def _show_failed(error, net, args, kwargs):
 def show_call(net: Any, args: Any, kwargs: Any) -> None:
     """Show the graph of one call; while the notebook is open it follows the cells that it comes from."""
     try:
-        program = compile.program_of(net, *args, **kwargs)
+        program = program_cache.program_of(net, *args, **kwargs)
     except Exception as error:
         show_before(error, net, args, kwargs)
         raise
@@ -83,7 +85,7 @@ def show_call(net: Any, args: Any, kwargs: Any) -> None:
 
 
 def show(program: Any, net: Any = None) -> Any:
-    """Show the graph of a program of `msnb.core.compile`: a view where there is a browser, else text."""
+    """Show the graph of a program of `msnb.core.program.program_cache`: a view where there is a browser, else text."""
     view = of_program(program, program.name if net is None else name_of(net))
     shell = get_ipython()
     if shell is not None and "text/html" in shell.display_formatter.active_types:
@@ -119,7 +121,7 @@ def show_expression(expression: str, space: dict[Any, Any]) -> None:
         show_call(net, args, kwargs)
         return
     net = value(tree)
-    programs = [p for p in compile.all_programs() if p.root() is net]
+    programs = [p for p in program_cache.all_programs() if p.root() is net]
     if not programs:
         raise UsageError(
             f"%ms_ir {expression.strip()}: nothing is known about its inputs yet; give it a call to look "

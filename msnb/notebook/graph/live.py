@@ -20,17 +20,19 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 
-from msnb.core import compile, unfinished
-from msnb.core.tensor import Tensor, box
+from msnb.core.program import program_cache
+from msnb.core.jaxpr import partial_trace
+from msnb.core.tensor.tensor import Tensor, box
 from msnb.ir import source
 from msnb.ir.api import name_of
 from msnb.ir.stages import Stages
-from msnb.ir.unfinished import graph_before
-from msnb.nn import _failing
+from msnb.ir.partial_graph import graph_before
+from msnb.nn._cell import error_notes
 from msnb.nn.cell import Cell
-from msnb.notebook import bindings, cell_names
-from msnb.notebook.graph import anew
-from msnb.notebook.rewrite import Imports, begins, generation
+from msnb.notebook import bindings
+from msnb.notebook.kernel import cell_names
+from msnb.notebook.graph import rebuild_network
+from msnb.notebook.kernel.rewrite_imports import Imports, begins, generation
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.notebook.graph.view import GraphView
@@ -153,8 +155,8 @@ def update(file: str, text: str, space: dict[Any, Any]) -> tuple[Any, ...]:
         try:
             net = followed.net()
             # A network that is older than the cell was made by classes of its own.
-            names = anew.changed(made, {**space, **_classes_of(net, files)} if followed.outdated else space)
-            net = anew.twin(net, files, made, names)
+            names = rebuild_network.changed(made, {**space, **_classes_of(net, files)} if followed.outdated else space)
+            net = rebuild_network.twin(net, files, made, names)
             if net is None:
                 continue
             _show(followed, net, followed.args, followed.kwargs)
@@ -241,7 +243,7 @@ def _show_anew(followed, net, space):
 
 
 def _show(followed, net, args, kwargs):
-    program = compile.program_of(net, *args, **kwargs)
+    program = program_cache.program_of(net, *args, **kwargs)
     stages = Stages(program, name_of(net))
     followed.view().update(stages.whole, stages.main, stages.__getitem__, stages.offered, stages.wait, program.params)
 
@@ -260,7 +262,7 @@ def _pause_where_slow(followed, name, started):
 def _show_failure(followed, net, args, error):
     """Show how far a network is that fails to trace, with what failed marked; a mistake of Python's, as half a name
     is one, leaves the last version on screen. Returns the sentence."""
-    said, trace = sentence_of(error, net, args), unfinished.of(error)
+    said, trace = sentence_of(error, net, args), partial_trace.of(error)
     graph = graph_before(error, name_of(net), said) if trace is not None and trace.operator is not None else None
     if graph is None:
         followed.view().note(said)
@@ -279,10 +281,10 @@ def _standing(followed, why):
 def sentence_of(error: Exception, net: Any, args: tuple[Any, ...]) -> str:
     """What a person reads of an error that tracing `net` has ended with: with the layer where it came up, and with its
     line of the typed text where it has one."""
-    trace = unfinished.of(error)
+    trace = partial_trace.of(error)
     if isinstance(net, Cell) and trace is not None:
-        _failing.tell(net, args, error)
-    said = _failing.sentence(error)
+        error_notes.tell(net, args, error)
+    said = error_notes.sentence(error)
     at = trace.source if trace is not None else None
     return f"line {at[1]}: {said}" if at is not None and (at[0] in _texts or cell_names.label(at[0])) else said
 

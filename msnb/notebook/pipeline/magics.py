@@ -8,9 +8,9 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments
 
-from msnb.core.errors import describe
+from msnb.core.errors.messages import describe
 from msnb.notebook import pipeline
-from msnb.notebook.options import expression, parse
+from msnb.notebook.kernel.magic_options import expression, parse
 
 _MONITOR = ("msnb.dataset.engine.monitor", "Monitor")
 

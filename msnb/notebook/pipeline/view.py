@@ -6,7 +6,7 @@ import threading
 from typing import Any, Self
 
 from msnb.dataset.engine.dataset import Dataset
-from msnb.notebook import front_end
+from msnb.notebook.kernel import front_end
 from msnb.notebook.pipeline import drawing
 
 _MODULE = pathlib.Path(__file__).with_name("widget.js")

@@ -4,8 +4,8 @@ import textwrap
 from html import escape
 from typing import Any
 
-from msnb.insight.middle import middle
-from msnb.notebook.html import size
+from msnb.insight.ellipsize import middle
+from msnb.notebook.display.html import size
 
 _WIDTH, _ROW = 900, 24
 _STEP, _SENT, _KEPT = 190, 530, 560  # where the columns stand: the second is set to its right end

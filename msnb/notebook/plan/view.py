@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from msnb.notebook import page, still
-from msnb.notebook.html import size
+from msnb.notebook.display import page, static_output
+from msnb.notebook.display.html import size
 from msnb.notebook.plan.picture import headline, to_svg
 from msnb.notebook.view import View, checked_height, widget_kind
 
 _MODULE = pathlib.Path(__file__).with_name("widget.js")
 _HEIGHT = 760
-_PLANS = ("msnb.parallel.planning.plan", "Plans")
+_PLANS = ("msnb.parallel.planning.compare_plans", "Plans")
 
 
 def plan_view(plans: Any, height: int = _HEIGHT) -> "PlanView":
@@ -108,7 +108,7 @@ class PlanView(View):
         return "\n".join([headline(self.told), *lines])
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        return still.bundle(self, self._page(), f"Plans: {headline(self.told)}", "compare the plans")
+        return static_output.bundle(self, self._page(), f"Plans: {headline(self.told)}", "compare the plans")
 
     def _page(self):
         parts: dict[str, bytes | Path] = {"data": self.payload}

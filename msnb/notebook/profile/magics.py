@@ -8,8 +8,8 @@ from IPython.core.magic_arguments import argument, magic_arguments
 from IPython.display import display
 
 from msnb.insight.profile import Profile, Recorder, machine, profile
-from msnb.notebook import cell_names
-from msnb.notebook.options import parse
+from msnb.notebook.kernel import cell_names
+from msnb.notebook.kernel.magic_options import parse
 from msnb.notebook.profile.view import view
 
 _PROFILE = ("msnb.insight.profile.result", "Profile")

@@ -4,7 +4,7 @@ import textwrap
 from html import escape
 from typing import TYPE_CHECKING
 
-from msnb.insight.middle import middle
+from msnb.insight.ellipsize import middle
 from msnb.insight.profile.text import seconds
 from msnb.ir.source import show
 

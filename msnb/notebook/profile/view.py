@@ -8,7 +8,8 @@ import pathlib
 from msnb.insight.profile import Profile
 from msnb.insight.profile.payload import of_profile
 from msnb.insight.profile.text import markdown
-from msnb.notebook import cell_names, cell_views, page, still
+from msnb.notebook.kernel import cell_names, cell_views
+from msnb.notebook.display import page, static_output
 from msnb.notebook.graph import GraphView
 from msnb.notebook.graph.widget import MODULE as GRAPH_MODULE
 from msnb.notebook.view import View, checked_height, widget_kind
@@ -138,7 +139,7 @@ class ProfileView(View):
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         cell_views.remember(self)
-        return still.bundle(self, self._page(), f"Profile of {self.profile.name}", "explore the profile")
+        return static_output.bundle(self, self._page(), f"Profile of {self.profile.name}", "explore the profile")
 
     def _page(self):
         graph = self.graph

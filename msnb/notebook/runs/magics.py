@@ -7,8 +7,8 @@ from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments
 from IPython.display import display
 
-from msnb.insight.runs import shown
-from msnb.notebook.options import parse
+from msnb.insight.runs import live_views
+from msnb.notebook.kernel.magic_options import parse
 from msnb.notebook.runs.view import RunsView, runs
 
 
@@ -54,7 +54,7 @@ def install(shell: Any) -> Any:
     """Register the magic with a shell; returns what undoes it."""
     registered = RunsMagics(shell)
     shell.register_magics(registered)
-    hide = shown.by(_while_tuning)
+    hide = live_views.by(_while_tuning)
 
     def undo():
         hide()

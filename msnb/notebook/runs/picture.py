@@ -4,8 +4,8 @@ import math
 from html import escape
 from typing import Any
 
-from msnb.insight.middle import middle
-from msnb.notebook.html import number
+from msnb.insight.ellipsize import middle
+from msnb.notebook.display.html import number
 
 _WIDTH, _ROW, _TOP, _HIGH = 860, 20, 84, 200
 _AXES, _RUNS, _COLUMNS = 7, 14, 5

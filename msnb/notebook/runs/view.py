@@ -10,7 +10,8 @@ from typing import Any
 
 from msnb.insight.runs import Run, Runs
 from msnb.insight.runs.difference import curves, plain
-from msnb.notebook import cell_views, front_end, page
+from msnb.notebook.kernel import cell_views, front_end
+from msnb.notebook.display import page
 from msnb.notebook.graph import GraphView
 from msnb.notebook.graph.widget import MODULE as GRAPH_MODULE
 from msnb.notebook.runs.payload import of_runs, packed

@@ -1,4 +1,4 @@
-// Where a line stands, in the notation of `msnb.core.places`: In [3] line 2, net.py:2.
+// Where a line stands, in the notation of `msnb.core.errors.source_location`: In [3] line 2, net.py:2.
 export const placeOf = ([file, line]) =>
   file === "cell" || file.startsWith("In [") ? `${file} line ${line}` : `${file}:${line}`;
 // [file, line] of such a text

@@ -3,9 +3,9 @@
 import jax
 import jax.numpy as jnp
 
-from msnb.core.dtype import result_type
+from msnb.core.support.type_promotion import result_type
 from msnb.ops._check import same_dtype
-from msnb.ops._half import in_float32
+from msnb.ops._upcast import in_float32
 
 DROP = {"mode": "drop", "wrap_negative_indices": False}  # a negative index is out of range too
 

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from msnb.common.kinds import Int, IntOrTuple, check
-from msnb.core.declare import spelling
-from msnb.core.tensor import Tensor
+from msnb.core.operator.declare import spelling
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import axis_in
 from msnb.ops._numpy import ArrayLike, as_tensor
-from msnb.ops.array.choose import numpy_select
+from msnb.ops.array.where import numpy_select
 from msnb.ops.array.join import Stack, in_one_type
 
 

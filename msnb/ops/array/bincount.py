@@ -3,11 +3,11 @@
 import jax.numpy as jnp
 
 from msnb.common.kinds import NonNegInt, check
-from msnb.core._jax_private import is_tracer
-from msnb.core.by_values import ShapeByValues
-from msnb.core.cases import F, Values, case
-from msnb.core.declare import operator, spelling
-from msnb.core.tensor import Tensor
+from msnb.core.compat.jax_private import is_tracer
+from msnb.core.errors.data_dependent_shape import ShapeByValues
+from msnb.core.operator.cases import F, Values, case
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import INT, dtype_in, rank, same_shape
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
 from msnb.ops.array.nonzero import known

@@ -8,12 +8,12 @@ import jax.numpy as jnp
 from msnb import context, log
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, check
-from msnb.core.cases import F, Flags, I, Values, case, refused
-from msnb.core.declare import operator, spelling
-from msnb.core.dtype import np_dtype
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import F, Flags, I, Values, case, refused
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.support.type_promotion import np_dtype
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import tensor_argument
-from msnb.ops._half import widened
+from msnb.ops._upcast import widened
 
 _DEVICES = ("CPU", "GPU", "CUDA", "TPU", "NPU", "ASCEND")
 

@@ -6,9 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.common.kinds import Bool, NonNegInt, Tensors
-from msnb.core.cases import F, I, case, refused
-from msnb.core.declare import operator, spelling
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import F, I, case, refused
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import rank
 
 

@@ -6,9 +6,9 @@ import jax
 import jax.numpy as jnp
 
 from msnb import log
-from msnb.core.cases import F, case
-from msnb.core.declare import operator, spelling
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import F, case
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import ANY, dtype_in, tensor_argument
 from msnb.ops._in_place import take_over
 from msnb.ops._numpy import ArrayLike, as_tensor, in_type

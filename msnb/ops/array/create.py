@@ -4,10 +4,10 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import DType, Optional, Shape, check
-from msnb.core.cases import F, case
-from msnb.core.declare import operator, spelling
-from msnb.core.dtype import np_dtype
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import F, case
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.support.type_promotion import np_dtype
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import ANY, dtype_in, rank, tensor_argument, tensor_only
 from msnb.ops._in_place import take_over
 from msnb.ops._numpy import ArrayLike, as_tensor, element_type, in_type

@@ -6,9 +6,9 @@ import jax.numpy as jnp
 from jax.scipy.linalg import block_diag as blocks
 
 from msnb.common.kinds import Bool, Float, Int, Tensors
-from msnb.core.cases import F, I, case, refused
-from msnb.core.declare import operator, spelling
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import F, I, case, refused
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import ANY, NUMBER, axis_in, dtype_in, tensor_only
 from msnb.ops._in_place import take_over
 

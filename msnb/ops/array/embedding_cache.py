@@ -11,9 +11,9 @@ import numpy as np
 from jax import lax
 
 from msnb.common.kinds import Int, check
-from msnb.core.cases import Values, case, refused
-from msnb.core.declare import operator
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import Values, case, refused
+from msnb.core.operator.declare import operator
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import INDEX, dtype_in, rank, same_dtype, tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator
 

@@ -4,10 +4,10 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import DType, Int, NonNegInt, PositiveInt, check
-from msnb.core.cases import case
-from msnb.core.declare import operator, spelling
-from msnb.core.dtype import np_dtype
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import case
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.support.type_promotion import np_dtype
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._numpy import NUMPYS, element_type
 
 

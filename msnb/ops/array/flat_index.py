@@ -6,9 +6,9 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import OneOf, Shape, Tensors, check
-from msnb.core.cases import Values, case
-from msnb.core.declare import operator, spelling
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import Values, case
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import INDEX, INT, dtype_in, rank, wide
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, common_type
 from msnb.ops._shapes import shapes

@@ -4,9 +4,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.common.kinds import PositiveInt
-from msnb.core.cases import F, Flags, Values, case
-from msnb.core.declare import operator, spelling
-from msnb.core.tensor import Tensor, box
+from msnb.core.operator.cases import F, Flags, Values, case
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.tensor.tensor import Tensor, box
 from msnb.ops._check import BOOL, INDEX, dtype_in, rank, same_dtype, tensor_argument, tensor_only
 from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops._in_place import take_over

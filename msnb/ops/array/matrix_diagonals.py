@@ -8,9 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.common.kinds import Int, IntOrTuple, OneOf
-from msnb.core.cases import F, Values, case, refused
-from msnb.core.declare import operator, spelling
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import F, Values, case, refused
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import same_dtype, same_shape, tensor_only
 from msnb.ops._shapes import shapes
 

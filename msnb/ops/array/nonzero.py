@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from msnb.core._jax_private import is_tracer
-from msnb.core.by_values import ShapeByValues
-from msnb.core.declare import spelling
-from msnb.core.errors import describe
-from msnb.core.tensor import Tensor
+from msnb.core.compat.jax_private import is_tracer
+from msnb.core.errors.data_dependent_shape import ShapeByValues
+from msnb.core.operator.declare import spelling
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops._numpy import ArrayLike, as_tensor
 

@@ -6,12 +6,12 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Int, check
-from msnb.core._jax_private import is_tracer
-from msnb.core.cases import F, case, refused
-from msnb.core.declare import spelling
-from msnb.core.errors import describe
-from msnb.core.sparse_tensor import SparseParts
-from msnb.core.tensor import Tensor
+from msnb.core.compat.jax_private import is_tracer
+from msnb.core.operator.cases import F, case, refused
+from msnb.core.operator.declare import spelling
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.sparse import SparseParts
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import axis_in, tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops._numpy import ArrayLike, as_tensor

@@ -4,8 +4,8 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import OneOf, checked
-from msnb.core.cases import Values, case, refused
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import Values, case, refused
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator
 

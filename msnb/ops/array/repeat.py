@@ -14,10 +14,10 @@ from msnb.common.kinds import (
     PositiveInt,
     check,
 )
-from msnb.core.cases import F, Values, case, refused
-from msnb.core.checks import Check, Range
-from msnb.core.declare import also_called, operator, spelling
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import F, Values, case, refused
+from msnb.core.operator.value_checks import Check, Range
+from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import (
     ANY,
     INDEX,

@@ -7,8 +7,8 @@ from msnb.common.kinds import (
     Kind,
     Shape,
 )
-from msnb.core.cases import F, case, refused
-from msnb.core.declare import operator
+from msnb.core.operator.cases import F, case, refused
+from msnb.core.operator.declare import operator
 from msnb.ops._check import (
     NUMBER,
     dtype_in,

@@ -3,9 +3,9 @@
 import jax.numpy as jnp
 
 from msnb.common.kinds import Int, Ints, NonNegInt, Shape
-from msnb.core.cases import F, case, refused
-from msnb.core.declare import also_called, operator, spelling
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import F, case, refused
+from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import axis_in, tensor_only
 from msnb.ops.nn._pullback import transposed
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, Int, Kind, accept_value, check
-from msnb.core._jax_private import is_tracer
-from msnb.core.by_values import ShapeByValues
-from msnb.core.cases import F, Values, case, refused
-from msnb.core.declare import also_called, operator, spelling
-from msnb.core.dtype import np_dtype
-from msnb.core.tensor import Tensor
+from msnb.core.compat.jax_private import is_tracer
+from msnb.core.errors.data_dependent_shape import ShapeByValues
+from msnb.core.operator.cases import F, Values, case, refused
+from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.support.type_promotion import np_dtype
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import INDEX, NUMBER, axis_in, dtype_in, rank, tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops._numpy import ArrayLike, as_tensor, common_type

@@ -4,9 +4,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.common.kinds import Int, IntOrTuple, Ints, Optional, PositiveInt, check
-from msnb.core.cases import F, case, refused
-from msnb.core.declare import also_called, operator, spelling
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import F, case, refused
+from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import axis_in, tensor_argument, tensor_only
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
 

@@ -1,9 +1,9 @@
 """Tensors joined as rows, columns and layers, and given the dimensions for it."""
 
-from msnb.core.cases import F, I, case, refused
-from msnb.core.declare import spelling
-from msnb.core.errors import describe
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import F, I, case, refused
+from msnb.core.operator.declare import spelling
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import tensor_argument
 from msnb.ops._numpy import ArrayLike, as_tensor
 from msnb.ops.array.join import Concat, concatenate, in_one_type

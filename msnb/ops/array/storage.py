@@ -8,11 +8,11 @@ import jax.numpy as jnp
 from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, Int, check
-from msnb.core._jax_private import is_tracer
-from msnb.core.declare import spelling
-from msnb.core.dtype import np_dtype
-from msnb.core.errors import describe
-from msnb.core.tensor import Tensor, box
+from msnb.core.compat.jax_private import is_tracer
+from msnb.core.operator.declare import spelling
+from msnb.core.support.type_promotion import np_dtype
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.tensor import Tensor, box
 from msnb.ops._check import axis_in, tensor_argument
 
 _PLACES = {"CPU": "cpu", "GPU": "gpu", "Ascend": None}

@@ -5,9 +5,9 @@ import math
 import jax.numpy as jnp
 
 from msnb.common.kinds import Int, check
-from msnb.core.cases import F, case
-from msnb.core.declare import operator, spelling
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import F, case
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import rank, tensor_argument, tensor_only
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
 from msnb.ops.array.broadcast import BroadcastTo

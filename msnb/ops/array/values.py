@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from msnb.common import dtype as mstype
-from msnb.core._jax_private import is_tracer
-from msnb.core.cases import refused
-from msnb.core.errors import describe
-from msnb.core.tensor import Tensor
+from msnb.core.compat.jax_private import is_tracer
+from msnb.core.operator.cases import refused
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops.array.cast import Cast

@@ -8,10 +8,10 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, Float, Kind, NonNegInt, Static, accept_value, check
-from msnb.core.cases import Values, case, refused
-from msnb.core.declare import operator, spelling
-from msnb.core.dtype import np_dtype
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import Values, case, refused
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.support.type_promotion import np_dtype
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._numpy import in_type
 
 _FLOATS = (mstype.float16, mstype.float32, mstype.float64)

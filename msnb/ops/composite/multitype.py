@@ -6,9 +6,9 @@ from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, check
 from msnb.core import script
-from msnb.core.errors import describe
-from msnb.core.sparse_tensor import RowTensor, SparseTensor
-from msnb.core.tensor import Tensor
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.sparse import RowTensor, SparseTensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops.operations import OnesLike, ZerosLike
 
 _CLASSES = {

@@ -4,10 +4,10 @@ import functools
 
 import jax.numpy as jnp
 
-from msnb.core.declare import operator, standing_for
-from msnb.core.dtype import broadcast_check, promote
+from msnb.core.operator.declare import operator, standing_for
+from msnb.core.support.type_promotion import broadcast_check, promote
 from msnb.ops._check import BOOL, FLOAT, NUMBER, dtype_in
-from msnb.ops._half import in_float32
+from msnb.ops._upcast import in_float32
 
 _COMMON = """
 

@@ -13,10 +13,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.core.cases import Values, case, refused
-from msnb.core.declare import spelling
-from msnb.core.tensor import Tensor
-from msnb.ops._half import in_float32
+from msnb.core.operator.cases import Values, case, refused
+from msnb.core.operator.declare import spelling
+from msnb.core.tensor.tensor import Tensor
+from msnb.ops._upcast import in_float32
 from msnb.ops.math._elementwise import of_one
 
 _BORDER = 25.0

@@ -1,92 +1,316 @@
-"""What `mindspore.scipy.linalg` stands on, beside the operators of `mindspore.ops`."""
+"""Matrices as products: singular values, orthogonal and triangular factors, Householder's reflections."""
 
 import jax
 import jax.numpy as jnp
 
-from msnb.common.kinds import Bool, OneOf, Tensors
-from msnb.core.cases import F, Values, case
-from msnb.core.declare import operator
-from msnb.ops._check import same_dtype
-from msnb.ops._half import in_float32
+from msnb.common.kinds import Bool
+from msnb.core.operator.cases import F, I, Values, case, refused
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.tensor.tensor import Tensor
+from msnb.ops._check import COMPLEX, FLOAT, dtype_in, same_dtype
+from msnb.ops._upcast import in_float32
 from msnb.ops._shapes import shapes
 
+_ENTRIES = FLOAT | COMPLEX
+
+
+def matrices(op, argument, x):
+    """Raise unless `x` is made of matrices of real or complex numbers."""
+    dtype_in(op, argument, x, _ENTRIES)
+    if x.ndim < 2:
+        raise ValueError(f"For '{op}', '{argument}' should have at least 2 dimensions, but got shape {x.shape}.")
+
 
 @operator
-@shapes("a: n n")
 @in_float32
-def _Eigh(a, *, lower: Bool = True, vectors: Bool = True):
-    """Eigenvalues of a symmetric or Hermitian matrix in rising order, and its eigenvectors as columns.
+def Svd(input, *, full_matrices: Bool = False, compute_uv: Bool = True):
+    r"""Singular values of matrices, and the vectors that belong to them: :math:`A = U \cdot diag(S) \cdot V^H`.
 
     Args:
-        lower (bool): Whether the lower triangle is read, or the upper one. Default: True.
-        vectors (bool): Whether the vectors are wanted. Default: True.
+        full_matrices (bool): Whether `u` and `v` are square. Default: False.
+        compute_uv (bool): Whether `u` and `v` are wanted; without, they are single zeros. Default: True.
+
+    Inputs:
+        - **input** (Tensor) - Floating point or complex, of shape (*, M, N).
+
+    Outputs:
+        Tuple of three Tensors.
+
+        - **s** - Singular values in falling order, of shape (*, min(M, N)).
+        - **u** - Of shape (*, M, min(M, N)), or (*, M, M).
+        - **v** - Of shape (*, N, min(M, N)), or (*, N, N).
+
+    Raises:
+        TypeError: If `input` is not made of such numbers.
+        ValueError: If `input` has fewer than 2 dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> s, u, v = ops.Svd()(Tensor([[3., 0.], [0., 2.]], mindspore.float32))
+        >>> print(s)
+        [3. 2.]
     """
-    a = a if lower else jnp.conj(a.T)
-    found = jnp.linalg.eigh(jnp.tril(a) + jnp.conj(jnp.tril(a, -1).T), symmetrize_input=False)
-    return tuple(found) if vectors else found[0]
+    matrices("Svd", "input", input)
+    if not compute_uv:
+        nothing = jnp.zeros(1, input.dtype)
+        return jnp.linalg.svd(input, compute_uv=False), nothing, nothing
+    u, s, vh = jnp.linalg.svd(input, full_matrices=full_matrices)
+    return s, u, jnp.conj(vh.swapaxes(-1, -2))
+
+
+@spelling(Svd, function="svd", method="svd")
+def svd(input: Tensor, full_matrices: bool = False, compute_uv: bool = True) -> Tensor | tuple[Tensor, Tensor, Tensor]:
+    r"""Singular values of matrices, and the vectors that belong to them: :math:`A = U \cdot diag(S) \cdot V^H`.
+
+    Args:
+        input (Tensor): Floating point or complex, of shape (*, M, N).
+        full_matrices (bool): Whether `u` and `v` are square. Default: False.
+        compute_uv (bool): Whether `u` and `v` are wanted, too. Default: True.
+
+    Returns:
+        Tensor, the singular values; or a tuple of them, `u` and `v`.
+
+    Raises:
+        TypeError: If `input` is not made of such numbers, or an argument is not a bool.
+        ValueError: If `input` has fewer than 2 dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    found = Svd.functional(input, full_matrices, compute_uv)
+    return found if compute_uv else found[0]
 
 
 @operator
-@shapes("a: ... _ _")
 @in_float32
-def _LuFactor(a):
-    """The triangular factors of a matrix in one, and which row each row was exchanged with."""
-    found, pivots = jax.scipy.linalg.lu_factor(a)
-    return found, pivots.astype(jnp.int32)
+def Qr(x, *, full_matrices: Bool = False):
+    """Matrices as the product of an orthogonal matrix and an upper triangular one.
+
+    Args:
+        full_matrices (bool): Whether the orthogonal matrix is square. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - Floating point or complex, of shape (*, M, N).
+
+    Outputs:
+        Tuple of two Tensors: of shape (*, M, K) and (*, K, N), where K is min(M, N), or M with `full_matrices`.
+
+    Raises:
+        TypeError: If `x` is not made of such numbers.
+        ValueError: If `x` has fewer than 2 dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    matrices("Qr", "x", x)
+    return tuple(jnp.linalg.qr(x, "complete" if full_matrices else "reduced"))
+
+
+@spelling(Qr)
+def qr(input: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
+    """Matrices as the product of an orthogonal matrix and an upper triangular one.
+
+    Args:
+        input (Tensor): Floating point or complex, of shape (*, M, N).
+        mode (str): "complete" makes the orthogonal matrix square. Default: "reduced".
+
+    Returns:
+        Tuple of two Tensors.
+
+    Raises:
+        TypeError: If `input` is not made of such numbers, or `mode` is neither.
+        ValueError: If `input` has fewer than 2 dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if mode not in ("reduced", "complete"):
+        raise TypeError(f"For 'qr', 'mode' should be 'reduced' or 'complete', but got {mode!r}.")
+    return Qr.functional(input, mode == "complete")
+
+
+@spelling(Qr, method="qr")
+def _qr_of(self: Tensor, some: bool = True) -> tuple[Tensor, Tensor]:
+    """As `ops.qr`; `some` says whether the orthogonal matrix is as small as may be."""
+    return Qr.functional(self, not some)
+
+
+@operator(functional="geqrf", methods=("geqrf",), generation=2)
+@in_float32
+def Geqrf(input):
+    """The reflections that make matrices triangular, below what they leave, as LAPACK writes them.
+
+    Inputs:
+        - **input** (Tensor) - Floating point or complex, of shape (*, M, N).
+
+    Outputs:
+        Tuple of two Tensors: reflections and triangle, of the shape of `input`, and the scales of the reflections, of
+        shape (*, min(M, N)).
+
+    Raises:
+        TypeError: If `input` is not made of such numbers.
+        ValueError: If `input` has fewer than 2 dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    matrices("Geqrf", "input", input)
+    h, tau = jnp.linalg.qr(input, "raw")
+    return h.swapaxes(-1, -2), tau
+
+
+def _reflected(x, tau, other, adjoint=False):
+    """The product of the reflections below the diagonal of `x`, times `other`; JAX's own has no derivative."""
+    count = tau.shape[-1]
+    row, column = jnp.arange(x.shape[-2])[:, None], jnp.arange(count)
+    vectors = jnp.where(row > column, x[..., :count], (row == column).astype(x.dtype))
+
+    def reflect(other, step):
+        vector, scale = step
+        along = jnp.einsum("...i,...ij->...j", jnp.conj(vector), other)
+        return other - scale[..., None, None] * vector[..., :, None] * along[..., None, :], None
+
+    steps = jnp.moveaxis(vectors, -1, 0), jnp.moveaxis(jnp.conj(tau) if adjoint else tau, -1, 0)
+    return jax.lax.scan(reflect, other, steps, reverse=not adjoint)[0]
 
 
 @operator
-@shapes("a: _ _")
+@shapes("x: *s _ _, tau: *s _")
 @in_float32
-def _LuFactors(a):
-    """A permutation, a lower and an upper triangular matrix, whose product is `a`."""
-    return tuple(jax.scipy.linalg.lu(a))
+def Orgqr(x, tau):
+    """The product of Householder's reflections, its first columns.
+
+    Inputs:
+        - **x** (Tensor) - The reflections below the diagonal, of shape (*, M, N) with N <= M.
+        - **tau** (Tensor) - Their scales, of shape (*, K) with K <= N.
+
+    Outputs:
+        Tensor of the shape of `x`.
+
+    Raises:
+        TypeError: If the inputs are not floating point or complex, or differ in their type.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("Orgqr", "x", x, _ENTRIES)
+    same_dtype("Orgqr", x=x, tau=tau)
+    if not x.shape[-2] >= x.shape[-1] >= tau.shape[-1]:
+        raise ValueError(
+            f"For 'Orgqr', 'x' should have no more columns than rows and 'tau' no more elements than these, but got "
+            f"shapes {x.shape} and {tau.shape}."
+        )
+    return _reflected(x, tau, jnp.broadcast_to(jnp.eye(*x.shape[-2:], dtype=x.dtype), x.shape))
+
+
+@spelling(Orgqr, function="orgqr", method="orgqr")
+def orgqr(input: Tensor, input2: Tensor) -> Tensor:
+    """The product of Householder's reflections, its first columns.
+
+    Args:
+        input (Tensor): The reflections below the diagonal, of shape (*, M, N) with N <= M.
+        input2 (Tensor): Their scales, of shape (*, K) with K <= N.
+
+    Returns:
+        Tensor of the shape of `input`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Orgqr.functional(input, input2)
 
 
 @operator
-@shapes("lu: n n, pivots: n, b: n | n _")
+@shapes("x: *s _ _, tau: *s _, other: *s _ _")
 @in_float32
-def _LuSolveBy(lu, pivots, b, *, trans: OneOf(0, 1, 2) = 0):
-    """What a matrix, of which `_LuFactor` gave the factors, has to be multiplied with to give `b`."""
-    same_dtype("lu_solve", lu=lu, b=b)
-    return jax.scipy.linalg.lu_solve((lu, pivots), b, trans)
+def Ormqr(x, tau, other, *, left: Bool = True, transpose: Bool = False):
+    """Matrices times the product of Householder's reflections, which is a square matrix Q.
+
+    Args:
+        left (bool): Whether Q stands before `other`, or behind it. Default: True.
+        transpose (bool): Whether Q is transposed, and conjugated, before. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - The reflections below the diagonal, of shape (*, MN, K).
+        - **tau** (Tensor) - Their scales, of shape (*, min(MN, K)).
+        - **other** (Tensor) - Of shape (*, M, N); MN is M with `left`, else N.
+
+    Outputs:
+        Tensor of the shape of `other`.
+
+    Raises:
+        TypeError: If the inputs are not floating point or complex, or differ in their type.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("Ormqr", "x", x, _ENTRIES)
+    same_dtype("Ormqr", x=x, tau=tau, other=other)
+    length = x.shape[-2]
+    if other.shape[-2 if left else -1] != length:
+        raise ValueError(f"For 'Ormqr', 'other' of shape {other.shape} does not fit 'x' of shape {x.shape}.")
+    if tau.shape[-1] > min(x.shape[-2:]):
+        raise ValueError(f"For 'Ormqr', 'tau' of shape {tau.shape} does not fit 'x' of shape {x.shape}.")
+    if left:
+        return _reflected(x, tau, other, transpose)
+    # B Q is the adjoint of Q* B*.
+    return jnp.conj(_reflected(x, tau, jnp.conj(other.swapaxes(-1, -2)), not transpose).swapaxes(-1, -2))
 
 
-@operator
-@shapes("a: n n, b: n | n _")
-@in_float32
-def _SolveTriangular(a, b, *, trans: OneOf(0, 1, 2) = 0, lower: Bool = False, unit_diagonal: Bool = False):
-    """What a triangular matrix has to be multiplied with to give `b`."""
-    same_dtype("solve_triangular", a=a, b=b)
-    return jax.scipy.linalg.solve_triangular(a, b, trans, lower, unit_diagonal)
+@spelling(Ormqr)
+def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
+    """Matrices times the product of Householder's reflections, which is a square matrix Q.
+
+    Args:
+        input (Tensor): The reflections below the diagonal, of shape (*, MN, K).
+        tau (Tensor): Their scales, of shape (*, min(MN, K)).
+        other (Tensor): Of shape (*, M, N); MN is M with `left`, else N.
+        left (bool): Whether Q stands before `other`, or behind it. Default: True.
+        transpose (bool): Whether Q is transposed, and conjugated, before. Default: False.
+
+    Returns:
+        Tensor of the shape of `other`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Ormqr.functional(input, tau, other, left, transpose)
 
 
-@operator
-@shapes("a: m _, b: m | m _")
-@in_float32
-def _LeastSquares(a, b):
-    """The shortest of the solutions that come nearest, the residues, the rank (int64), and the singular values."""
-    x, residues, rank, values = jnp.linalg.lstsq(a, b)
-    return x, residues, rank.astype(jnp.int64), values
+@spelling(Ormqr, method="ormqr")
+def _ormqr_of(self: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
+    """As `ops.ormqr`."""
+    return Ormqr.functional(self, input2, input3, left, transpose)
 
 
-@operator
-@shapes("blocks: () | _ | _ _")
-@in_float32
-def _BlockDiagonal(blocks: Tensors):
-    """A matrix with others along its diagonal."""
-    return jax.scipy.linalg.block_diag(*blocks)
+def _no_slope(row):
+    why = "JAX has no derivative of it"
+    return row.without("gradient", why).without("differences", why).without("half", why)
 
 
-_ALONE = "MindSpore has it in scipy.linalg alone"
-_SYSTEM = Values([[4.0, 1.0], [1.0, 3.0]])
+_TALL = Values([[1.0, 4.0], [2.0, 5.0], [3.0, 7.0]])
+_REFLECTIONS = Values([[-3.7416575, -9.354144], [0.4217955, 1.5811388], [0.6326932, 0.6545]])
+_SCALES = Values([1.2672612, 1.4002801])
 CASES = [
-    case(_Eigh, _SYSTEM).without("mindspore", _ALONE),
-    case(_Eigh, F(3, 3), lower=False, vectors=False).without("mindspore", _ALONE),
-    case(_LuFactor, F(3, 3)).without("mindspore", _ALONE),
-    case(_LuFactors, F(3, 3)).without("mindspore", _ALONE),
-    case(_LuSolveBy, Values([[3.0, 4.0], [0.5, 2.0]]), Values([1, 1]), F(2), trans=1).without("mindspore", _ALONE),
-    case(_SolveTriangular, _SYSTEM, F(2), lower=True, unit_diagonal=True).without("mindspore", _ALONE),
-    case(_LeastSquares, F(3, 2), F(3)).without("mindspore", _ALONE),
-    case(_BlockDiagonal, (F(2, 1), F(1, 2))).without("mindspore", _ALONE),
+    case(Svd, F(2, 3)).results(0),
+    _no_slope(case(Svd, F(3, 2), full_matrices=True).results(0)),
+    case(Svd, F(2, 3, 3), compute_uv=False).without("gradient", "MindSpore has none without vectors"),
+    case(svd, F(3, 2), compute_uv=False).without("gradient", "MindSpore has none without vectors"),
+    case(Qr, _TALL),
+    _no_slope(case(Qr, _TALL, full_matrices=True)),
+    case(qr, F(3, 3)),
+    _no_slope(case(Geqrf, _TALL)),
+    case(Orgqr, _REFLECTIONS, _SCALES).without("gradient", "MindSpore has none"),
+    case(orgqr, _REFLECTIONS, _SCALES).without("gradient", "MindSpore has none"),
+    case(Ormqr, _REFLECTIONS, _SCALES, F(3, 2)).without("gradient", "MindSpore has none"),
+    case(Ormqr, _REFLECTIONS, _SCALES, F(2, 3), left=False, transpose=True).without("gradient", "MindSpore has none"),
+    case(ormqr, _REFLECTIONS, _SCALES, F(3, 2), transpose=True).without("gradient", "MindSpore has none"),
+    refused(ValueError, Svd, F(3)),
+    refused(TypeError, Svd, I(3, 3)),
+    refused(TypeError, qr, F(3, 3), "r"),
+    refused(ValueError, Ormqr, _REFLECTIONS, _SCALES, F(2, 3)),
 ]

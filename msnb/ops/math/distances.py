@@ -5,11 +5,11 @@ import math
 import jax.numpy as jnp
 
 from msnb.common.kinds import Float, Int, Static
-from msnb.core.cases import F, I, case, refused
-from msnb.core.declare import operator
-from msnb.core.dtype import promote
+from msnb.core.operator.cases import F, I, case, refused
+from msnb.core.operator.declare import operator
+from msnb.core.support.type_promotion import promote
 from msnb.ops._check import FLOAT, axis_in, dtype_in, same_dtype
-from msnb.ops._half import in_float32
+from msnb.ops._upcast import in_float32
 from msnb.ops._shapes import shapes
 
 

@@ -7,13 +7,13 @@ import jax.numpy as jnp
 from jax.scipy import special
 
 from msnb.common import dtype as mstype
-from msnb.core.cases import F16, F, I, case, refused
-from msnb.core.declare import operator, spelling
-from msnb.core.dtype import promote
-from msnb.core.tensor import Tensor
-from msnb.core.ufunc import number, real
+from msnb.core.operator.cases import F16, F, I, case, refused
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.support.type_promotion import promote
+from msnb.core.tensor.tensor import Tensor
+from msnb.core.operator.ufunc import number, real
 from msnb.ops._check import BOOL, COMPLEX, FLOAT, NUMBER, tensor_argument
-from msnb.ops._half import in_float32
+from msnb.ops._upcast import in_float32
 from msnb.ops._in_place import take_over
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensors, in_type
 from msnb.ops._numpy import floating as floating_tensor

@@ -7,11 +7,11 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, DType, Int, Ints, OneOf, Optional, PositiveInt, Str, check
-from msnb.core.cases import F, I, case, refused
-from msnb.core.declare import operator, spelling
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import F, I, case, refused
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import axes_in, axis_in, some, tensor_argument
-from msnb.ops._half import widened
+from msnb.ops._upcast import widened
 from msnb.ops._numpy import floating, in_type
 
 Norm: Any = Optional(OneOf("backward", "ortho", "forward"))

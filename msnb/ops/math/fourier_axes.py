@@ -5,11 +5,11 @@ from collections.abc import Callable
 import jax.numpy as jnp
 
 from msnb.common.kinds import Ints, Optional, Str, check
-from msnb.core.cases import F, case, refused
-from msnb.core.declare import operator, spelling
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import F, case, refused
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import axes_in, some, tensor_argument
-from msnb.ops._half import widened
+from msnb.ops._upcast import widened
 from msnb.ops._numpy import floating
 from msnb.ops.math.fourier import Norm
 

@@ -5,10 +5,10 @@ from jax.scipy import special
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import PositiveInt
-from msnb.core.cases import F, Values, case, refused
-from msnb.core.declare import operator, spelling
-from msnb.core.dtype import promote
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import F, Values, case, refused
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.support.type_promotion import promote
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import FLOAT, INDEX, dtype_in, rank, same_dtype
 from msnb.ops._shapes import shapes
 

@@ -3,9 +3,9 @@
 import jax.numpy as jnp
 
 from msnb.common.kinds import IntOrTuple
-from msnb.core.cases import F, case
-from msnb.core.declare import operator, spelling
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import F, case
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import same_dtype, tensor_only
 
 

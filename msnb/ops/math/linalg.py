@@ -6,14 +6,14 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Bool, DType, Int
-from msnb.core import checks
-from msnb.core.cases import F, Values, case
-from msnb.core.declare import operator, spelling
-from msnb.core.dtype import promote
-from msnb.core.kernel import Kernel
-from msnb.core.tensor import Tensor
+from msnb.core.operator import value_checks
+from msnb.core.operator.cases import F, Values, case
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.support.type_promotion import promote
+from msnb.core.eager.kernel import Kernel
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import COMPLEX, FLOAT, NUMBER, axis_in, dtype_in, rank
-from msnb.ops._half import in_float32, widened
+from msnb.ops._upcast import in_float32, widened
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, as_tensors, common_type, in_type
 from msnb.ops._shapes import shapes
 from msnb.ops.array.cast import Cast
@@ -59,7 +59,7 @@ def _indefinite(given):
     x = given["x"]
     if np.dtype(x.dtype) not in FLOAT or x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         return ()
-    return [checks.Range(_count_indefinite.call(x), 1)]
+    return [value_checks.Range(_count_indefinite.call(x), 1)]
 
 
 def _indefinite_matrices(x):
@@ -68,7 +68,7 @@ def _indefinite_matrices(x):
 
 
 _count_indefinite = Kernel("CheckDefinite", _indefinite_matrices)
-_DEFINITE = checks.Check(
+_DEFINITE = value_checks.Check(
     "x", _indefinite, always=True, sentence="be symmetric positive definite matrices, but {value} of them are not."
 )
 

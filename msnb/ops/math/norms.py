@@ -6,13 +6,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.common.kinds import Axis, Bool, DType, Float, Int, Ints, Number, Optional, Static
-from msnb.core.cases import F, I, case, refused
-from msnb.core.declare import operator, spelling
-from msnb.core.dtype import np_dtype
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import F, I, case, refused
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.support.type_promotion import np_dtype
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import COMPLEX, FLOAT, NUMBER, axes_in, axis_in, dtype_in, some
-from msnb.ops._half import in_float32
-from msnb.ops._kinks import magnitude
+from msnb.ops._upcast import in_float32
+from msnb.ops._subgradients import magnitude
 from msnb.ops.math._elementwise import floating
 from msnb.ops.math.statistics import NormOrder
 

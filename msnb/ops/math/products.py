@@ -6,12 +6,12 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Int, Kind, Str, Tensors, check
-from msnb.core.cases import F, Values, case, refused
-from msnb.core.declare import operator, spelling
-from msnb.core.dtype import promote
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import F, Values, case, refused
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.support.type_promotion import promote
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import FLOAT, axis_in, dtype_in, rank, same_dtype, tensor_argument
-from msnb.ops._half import in_float32
+from msnb.ops._upcast import in_float32
 from msnb.ops._numpy import ArrayLike, as_tensors, common_type
 from msnb.ops.array.reshape import Reshape
 from msnb.ops.math.arithmetic import Mul

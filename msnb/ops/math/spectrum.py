@@ -3,9 +3,9 @@
 import jax.numpy as jnp
 
 from msnb.common.kinds import Between, Bool, Int, OneOf, PositiveInt, Shape
-from msnb.core.cases import F, Values, case, refused
-from msnb.core.declare import operator, spelling
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import F, Values, case, refused
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import COMPLEX, FLOAT, dtype_in, rank, some, tensor_argument
 from msnb.ops.array.create import Ones
 from msnb.ops.math.complex_numbers import Real

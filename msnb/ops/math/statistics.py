@@ -6,13 +6,13 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common.kinds import Axis, Bool, DType, Int, Kind, Number, OneOf, Optional, PositiveInt, accept_value
-from msnb.core.cases import F, Values, case
-from msnb.core.declare import also_called, operator, spelling
-from msnb.core.dtype import np_dtype
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import F, Values, case
+from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.support.type_promotion import np_dtype
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import FLOAT, NUMBER, axes_in, axis_in, dtype_in, some, tensor_argument
-from msnb.ops._half import in_float32
-from msnb.ops._kinks import magnitude
+from msnb.ops._upcast import in_float32
+from msnb.ops._subgradients import magnitude
 from msnb.ops._numpy import ArrayLike, as_tensor
 from msnb.ops._numpy import floating as real_numbers
 from msnb.ops.math._elementwise import floating

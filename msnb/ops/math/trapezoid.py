@@ -3,12 +3,12 @@
 import jax.numpy as jnp
 
 from msnb.common.kinds import Float, Int
-from msnb.core.cases import F, I, Values, case
-from msnb.core.declare import operator, spelling
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import F, I, Values, case
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import FLOAT as FLOATS
 from msnb.ops._check import axis_in, dtype_in, tensor_argument
-from msnb.ops._half import in_float32
+from msnb.ops._upcast import in_float32
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, floating, in_type
 
 

@@ -3,11 +3,11 @@
 import jax.numpy as jnp
 from jax import lax
 
-from msnb.core.cases import F, Flags, case, refused
-from msnb.core.declare import operator, spelling
-from msnb.core.dtype import promote
-from msnb.core.ufunc import angle, angles, real
-from msnb.ops._half import in_float32
+from msnb.core.operator.cases import F, Flags, case, refused
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.support.type_promotion import promote
+from msnb.core.operator.ufunc import angle, angles, real
+from msnb.ops._upcast import in_float32
 from msnb.ops._numpy import NUMPYS
 from msnb.ops._shapes import shapes
 from msnb.ops.math._elementwise import floating, of_real, of_two

@@ -4,9 +4,9 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, NonNegInt
-from msnb.core.cases import F, I, case
-from msnb.core.declare import operator, spelling
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import F, I, case
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import rank, tensor_argument
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
 

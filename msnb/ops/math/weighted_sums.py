@@ -1,9 +1,9 @@
 """Products of matrices and vectors, weighted and added to a Tensor."""
 
 from msnb.common import dtype as mstype
-from msnb.core.cases import F, case, refused
-from msnb.core.declare import spelling
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import F, case, refused
+from msnb.core.operator.declare import spelling
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import tensor_argument
 from msnb.ops.array.cast import Cast
 from msnb.ops.math.matmul import BatchMatMul, MatMul

@@ -4,10 +4,10 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import OneOf
-from msnb.core.cases import F, case, refused
-from msnb.core.declare import operator
+from msnb.core.operator.cases import F, case, refused
+from msnb.core.operator.declare import operator
 from msnb.ops import _check
-from msnb.ops._half import in_float32
+from msnb.ops._upcast import in_float32
 from msnb.ops._shapes import shapes
 
 

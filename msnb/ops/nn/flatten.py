@@ -3,9 +3,9 @@
 import math
 
 from msnb.common.kinds import Int, OneOf, Shape, check
-from msnb.core.cases import F, case
-from msnb.core.declare import operator, spelling
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import F, case
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
 
 _Order = OneOf("C", "F")

@@ -4,9 +4,9 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import Int, PositiveInt
-from msnb.core.cases import I, Values, case, refused
-from msnb.core.declare import operator, spelling
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import I, Values, case, refused
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
 
 

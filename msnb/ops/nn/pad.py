@@ -8,9 +8,9 @@ import numpy as np
 from jax import lax
 
 from msnb.common.kinds import Bool, Int, Ints, Kind, NonNegInt, Number, OneOf, PositiveInt, Value, accept_value, check
-from msnb.core.cases import F, Values, case, refused
-from msnb.core.declare import operator, spelling
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import F, Values, case, refused
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
 from msnb.ops.array.apply import apply_along_axis

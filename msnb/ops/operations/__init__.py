@@ -3,7 +3,7 @@
 from typing import Any
 
 from msnb.common.missing import asked
-from msnb.core.operator import REGISTRY
+from msnb.core.operator.operator_types import REGISTRY
 
 _PUBLIC = {name: op.primitive for name, op in REGISTRY.items() if not name.startswith("_")}
 globals().update(_PUBLIC)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._host import HostPrimitive
 from msnb.ops._sparse_formats import CSRTensor
 from msnb.ops.sparse_formats import (

@@ -2,6 +2,6 @@
 
 from msnb.ops.comm import _VirtualDataset as _VirtualDataset
 from msnb.ops.comm import virtual_dataset as virtual_dataset
-from msnb.ops.exchanged import AlltoAll as _AlltoAll  # noqa: F401 - r1.1's name of it
+from msnb.ops.all_to_all import AlltoAll as _AlltoAll  # noqa: F401 - r1.1's name of it
 from msnb.ops.operations import *  # noqa: F403
 from msnb.ops.operations import __getattr__ as __getattr__

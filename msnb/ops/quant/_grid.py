@@ -14,7 +14,7 @@ from jax import lax
 
 from msnb.common.kinds import Between, Int
 from msnb.ops import _check
-from msnb.ops._half import widened
+from msnb.ops._upcast import widened
 
 Bits = Between(Int, 2, 16)
 

@@ -3,10 +3,10 @@
 import jax.numpy as jnp
 
 from msnb.common.kinds import Bool
-from msnb.core.cases import F, U, case, refused
-from msnb.core.declare import operator
+from msnb.core.operator.cases import F, U, case, refused
+from msnb.core.operator.declare import operator
 from msnb.ops import _check
-from msnb.ops._half import widened
+from msnb.ops._upcast import widened
 from msnb.ops.quant._grid import straight_through
 from msnb.ops.quant.universal_linear import LEAST, EightBits
 

@@ -9,13 +9,13 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import Bool, NonNegInt, OneOf
-from msnb.core.cases import F, U, Values, Written, case, refused
-from msnb.core.declare import operator, variant
+from msnb.core.operator.cases import F, U, Values, Written, case, refused
+from msnb.core.operator.declare import operator, variant
 from msnb.ops import _check
-from msnb.ops._half import in_float32, widened
+from msnb.ops._upcast import in_float32, widened
 from msnb.ops._shapes import shapes
 from msnb.ops.nn._kinds import Epsilon, Momentum
-from msnb.ops.nn.batch_norm import check_channels, column, moved, unbiased
+from msnb.ops.nn.norm.batch_norm import check_channels, column, moved, unbiased
 
 
 def _running(mean, variance, epsilon, dtype):

@@ -5,8 +5,8 @@ from typing import Any
 import jax
 
 from msnb.common.quant_dtype import QuantDtype
-from msnb.core.errors import describe
-from msnb.core.user_primitive import PrimitiveWithInfer
+from msnb.core.errors.messages import describe
+from msnb.core.operator.user_primitive import PrimitiveWithInfer
 
 __all__ = ["FakeQuantParam"]
 

@@ -4,10 +4,10 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common.kinds import Bool
-from msnb.core.cases import F, Values, case, refused
-from msnb.core.declare import operator
+from msnb.core.operator.cases import F, Values, case, refused
+from msnb.core.operator.declare import operator
 from msnb.ops import _check
-from msnb.ops._half import widened
+from msnb.ops._upcast import widened
 from msnb.ops.quant._grid import Bits, columns, grid_of, one_value
 
 

@@ -6,10 +6,10 @@ import numpy as np
 from jax import lax
 
 from msnb.common.kinds import Between, Bool, Kind, Static, StrictFloat
-from msnb.core.cases import F16, F, I, Values, case, refused
-from msnb.core.declare import operator
+from msnb.core.operator.cases import F16, F, I, Values, case, refused
+from msnb.core.operator.declare import operator
 from msnb.ops import _check
-from msnb.ops._half import widened
+from msnb.ops._upcast import widened
 from msnb.ops._shapes import shapes
 
 _FLOATS = frozenset(map(np.dtype, (np.float16, np.float32)))

@@ -6,11 +6,11 @@ from jax import lax
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, OneOf, StrictFloat
-from msnb.core.cases import F, I, U, Values, case, refused
-from msnb.core.declare import operator
+from msnb.core.operator.cases import F, I, U, Values, case, refused
+from msnb.core.operator.declare import operator
 from msnb.ops import _check
-from msnb.ops._half import widened
-from msnb.ops.nn.batch_norm import check_channels, column
+from msnb.ops._upcast import widened
+from msnb.ops.nn.norm.batch_norm import check_channels, column
 
 _SUMS = frozenset((np.dtype("int32"),))
 _SCALES = _check.FLOAT | {np.dtype("uint64")}

@@ -4,10 +4,10 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common.kinds import Bool, NonNegInt
-from msnb.core.cases import F, Values, case, refused
-from msnb.core.declare import operator
+from msnb.core.operator.cases import F, Values, case, refused
+from msnb.core.operator.declare import operator
 from msnb.ops import _check
-from msnb.ops._half import in_float32, widened
+from msnb.ops._upcast import in_float32, widened
 from msnb.ops.quant._grid import columns, delayed, one_value
 
 LEAST = 1e-6  # a scale: what is nearer to 0 is taken for it

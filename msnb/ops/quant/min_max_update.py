@@ -4,10 +4,10 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import Bool, NonNegInt
-from msnb.core.cases import F, Values, case, refused
-from msnb.core.declare import operator
+from msnb.core.operator.cases import F, Values, case, refused
+from msnb.core.operator.declare import operator
 from msnb.ops import _check
-from msnb.ops._half import widened
+from msnb.ops._upcast import widened
 from msnb.ops.nn._kinds import Momentum
 from msnb.ops.quant._grid import columns, one_value
 

@@ -4,10 +4,10 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common.kinds import Bool, OneOf
-from msnb.core.cases import F, Flags, Values, case, refused
-from msnb.core.declare import operator
+from msnb.core.operator.cases import F, Flags, Values, case, refused
+from msnb.core.operator.declare import operator
 from msnb.ops import _check
-from msnb.ops._half import in_float32, widened
+from msnb.ops._upcast import in_float32, widened
 from msnb.ops._shapes import shapes
 
 EightBits = OneOf(8)

@@ -4,15 +4,15 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common.kinds import Bool, Int
-from msnb.core.cases import F, case, refused
-from msnb.core.declare import operator, spelling
-from msnb.core.generator import Generator
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import F, case, refused
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.tensor.generator import Generator
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import ANY, FLOAT, axis_in, dtype_in, some, tensor_argument
 from msnb.ops._generators import drawn_from
 from msnb.ops._in_place import take_over
 from msnb.ops._shapes import shapes
-from msnb.ops.nn.softmax import Softmax
+from msnb.ops.nn.activation.softmax import Softmax
 from msnb.ops.random._stream import seed_of, stream
 
 

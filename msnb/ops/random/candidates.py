@@ -4,8 +4,8 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common.kinds import Bool, Int, NonNegInt, PositiveInt
-from msnb.core.cases import F, Values, case
-from msnb.core.declare import operator
+from msnb.core.operator.cases import F, Values, case
+from msnb.core.operator.declare import operator
 from msnb.ops._check import FLOAT, INDEX, dtype_in, rank
 from msnb.ops.random._stream import stream
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, Int, Kind, NonNegInt, Optional, PositiveInt, accept_value, check
-from msnb.core.cases import Values, refused
-from msnb.core.declare import also_called, operator, spelling
-from msnb.core.dtype import np_dtype
-from msnb.core.tensor import Tensor
+from msnb.core.operator.cases import Values, refused
+from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.support.type_promotion import np_dtype
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import BOOL, FLOAT, INDEX, dtype_in, rank
 from msnb.ops.array.cast import Cast
 from msnb.ops.array.sort import IndexType

@@ -4,8 +4,8 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common.kinds import NonNegInt
-from msnb.core.declare import operator, spelling
-from msnb.core.tensor import Tensor
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import FLOAT, dtype_in
 from msnb.ops.random._stream import PositiveShape, common_shape, seed_of, stream
 

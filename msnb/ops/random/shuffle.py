@@ -5,9 +5,9 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, Int, PositiveInt, Shape
-from msnb.core.declare import operator, spelling
-from msnb.core.dtype import np_dtype
-from msnb.core.tensor import Tensor
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.support.type_promotion import np_dtype
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import FLOAT, NUMBER, dtype_in, tensor_only
 from msnb.ops.random._stream import seed_of, stream
 

@@ -7,10 +7,10 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import DType, Int, NonNegInt, Shape, check
-from msnb.core.declare import operator, spelling
-from msnb.core.dtype import np_dtype
-from msnb.core.generator import Generator
-from msnb.core.tensor import Tensor
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.support.type_promotion import np_dtype
+from msnb.core.tensor.generator import Generator
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import dtype_in, rank, tensor_argument
 from msnb.ops._generators import drawn_from
 from msnb.ops._in_place import take_over

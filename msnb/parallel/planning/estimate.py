@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from msnb.parallel.planning.hardware import Hardware
-from msnb.parallel.search.costs import Layout
-from msnb.parallel.search.problem import Choice, Edge, Problem, holds_graph, is_product
+from msnb.parallel.cost_model.transfer_cost import Layout
+from msnb.parallel.search.choice_problem import Choice, Edge, Problem, holds_graph, is_product
 
 
 class Sent(NamedTuple):
     """One predicted communication operation.
 
     Attributes:
-        kind (str): As in `msnb.parallel.collectives.KINDS`.
+        kind (str): As in `msnb.parallel.graph.collective_stats.KINDS`.
         axes (tuple[str, ...]): Mesh axes of the participating devices.
         bytes (float): Bytes that each device sends.
         node (int): The node that computes the value.

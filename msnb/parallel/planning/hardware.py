@@ -7,7 +7,7 @@ same links inside a host and between hosts of a slice; the links of all directio
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from msnb.core.errors import describe
+from msnb.core.errors.messages import describe
 
 
 class Hardware(NamedTuple):

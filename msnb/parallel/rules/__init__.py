@@ -7,7 +7,7 @@ the inputs that no output has is summed over, by an all-reduce of the devices.
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from msnb.core.facets import Facet, MissingEntry
+from msnb.core.operator.rule_table import Facet, MissingEntry
 
 rules: Facet = Facet("a sharding rule", "Leave its strategy out: it is then spread as its neighbours are.")
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from msnb.common.arguments import answered
 from msnb.common.kinds import Bool, PositiveInt, check
-from msnb.train._loading import load_checkpoint
-from msnb.train._saving import save_checkpoint
+from msnb.train._load_checkpoint import load_checkpoint
+from msnb.train._save_checkpoint import save_checkpoint
 from msnb.train._utils import _make_directory
 from msnb.train.callback._callback import Callback
 

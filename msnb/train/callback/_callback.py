@@ -9,8 +9,8 @@ from msnb import log
 from msnb._checkparam import Validator
 from msnb.common.arguments import uncalled
 from msnb.common.callback import MOMENTS, Callback
-from msnb.core.tensor import Tensor
-from msnb.train._into_net import _fill_param_into_net
+from msnb.core.tensor.tensor import Tensor
+from msnb.train._load_into_net import _fill_param_into_net
 
 _cur_net = None
 

@@ -12,9 +12,9 @@ from msnb import log, nn
 from msnb._checkparam import Validator
 from msnb.common.arguments import answered
 from msnb.exchange.api import cipher_of
-from msnb.parallel.across import gather_tensors, local_parts
-from msnb.train._background import writer
-from msnb.train._saving import FORMATS, appended, chosen, save, save_graph
+from msnb.parallel.modes.multiprocess_mesh import gather_tensors, local_parts
+from msnb.train._async_writer import writer
+from msnb.train._save_checkpoint import FORMATS, appended, chosen, save, save_graph
 from msnb.train._utils import _make_directory, check_flags
 from msnb.train.callback._callback import Callback
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from msnb.common.kinds import Bool, NonNegInt, Number, Str, checked
-from msnb.core.tensor import Tensor
-from msnb.train.callback._monitored import Mode, Monitored
+from msnb.core.tensor.tensor import Tensor
+from msnb.train.callback._metric_callback import Mode, Monitored
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.train.callback._callback import RunContext

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from msnb.common.arguments import answered
-from msnb.core import generations
+from msnb.core.operator import api_generations
 from msnb.train.callback._callback import Callback, _handle_loss
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -56,7 +56,7 @@ class LossMonitor(Callback):
                 f"a NaN in the data?"
             )
         if self._per_print_times and values.cur_step_num % self._per_print_times == 0:
-            shown = float(loss) if generations.shared == 2 and isinstance(loss, np.floating) else loss
+            shown = float(loss) if api_generations.shared == 2 and isinstance(loss, np.floating) else loss
             print(f"{place}, loss is {shown!s}", flush=True)
 
     def epoch_end(self, run_context: "RunContext") -> None:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from msnb.common import dtype as mstype
 from msnb.common.arguments import answered
-from msnb.core.parameter import Parameter
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.tensor.tensor import Tensor
 from msnb.train.callback._callback import Callback
 
 if TYPE_CHECKING:  # named in annotations alone

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Between, Bool, Float, NonNegInt, Number, Str, checked
-from msnb.core.parameter import Parameter
-from msnb.core.tensor import Tensor
-from msnb.train.callback._monitored import Mode, Monitored
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.tensor.tensor import Tensor
+from msnb.train.callback._metric_callback import Mode, Monitored
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.train.callback._callback import RunContext

@@ -9,7 +9,7 @@ import numpy as np
 
 from msnb import log
 from msnb.common.arguments import answered
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.optim.optimizer import Optimizer
 from msnb.train.callback._callback import Callback
 from msnb.train.summary._checks import positive, process_export_options, typed

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from msnb import log
 from msnb.common.arguments import answered
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.train.callback._callback import Callback
 
 if TYPE_CHECKING:  # named in annotations alone

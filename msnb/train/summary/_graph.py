@@ -7,7 +7,7 @@ from msnb.ir.anf import CNode, FuncGraph, ParameterNode, ValueNode
 from msnb.ir.api import of_program
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.core.program import Program
+    from msnb.core.program.program import Program
     from msnb.nn.cell import Cell
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from msnb import log
-from msnb.core.parameter import Parameter
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.loss._base import LossBase
 from msnb.nn.optim.optimizer import Optimizer
 

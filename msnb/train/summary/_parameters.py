@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 
 from msnb import log
-from msnb.core.parameter import Parameter
-from msnb.parallel.across import is_locally_available
+from msnb.core.tensor.parameter import Parameter
+from msnb.parallel.modes.multiprocess_mesh import is_locally_available
 
 
 def recorded(parameters: Iterable[Parameter]) -> Iterator[Parameter]:

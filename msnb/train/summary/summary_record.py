@@ -15,12 +15,12 @@ import numpy as np
 from msnb import log
 from msnb._checkparam import Validator, check_str_by_regular
 from msnb.common.arguments import answered
-from msnb.core.parameter import Parameter
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.tensor.tensor import Tensor
 from msnb.formats import lineage_events, summary_events
 from msnb.ops.debug import on_summary
 from msnb.train._utils import _make_directory
-from msnb.train.summary import _seen
+from msnb.train.summary import _pending_values
 from msnb.train.summary._checks import _DEFAULT_EXPORT_OPTIONS, process_export_options  # noqa: F401
 from msnb.train.summary._graph import graph_of, program_of_last
 from msnb.train.summary._values import contents_of
@@ -118,8 +118,8 @@ class SummaryRecord:
         self._error: BaseException | None = None
         self._writer = SummaryWriter("summary", self._put_down, self._failed)
         self.takers: list[Any] = []  # called with (wall_time, step, values) of each event; `flush` and `close` are, too
-        _seen.take()
-        self._stop_looking = on_summary(_seen.keep)
+        _pending_values.take()
+        self._stop_looking = on_summary(_pending_values.keep)
         atexit.register(self.close)
 
     def __enter__(self) -> Self:
@@ -219,7 +219,7 @@ class SummaryRecord:
             else:
                 self._writer.submit(functools.partial(self._write_graph, wall_time, program))
                 self.has_graph = True
-                if not _seen.anything():
+                if not _pending_values.anything():
                     return True
         if self._mode == "train":
             self._take_seen()
@@ -231,11 +231,11 @@ class SummaryRecord:
         return True
 
     def _take_seen(self):
-        for name, value in _seen.take().items():
+        for name, value in _pending_values.take().items():
             found = _TAG.fullmatch(name)
             if found is None:
                 log.warning("The name(%r) is invalid, expected 'TAG[:TYPE]'.", name)
-            elif isinstance(value, _seen.Perhaps):
+            elif isinstance(value, _pending_values.Perhaps):
                 self._keep(found[2].lower(), found[1], value)
             else:
                 self.add_value(found[2].lower(), found[1], value)
@@ -316,7 +316,7 @@ class SummaryRecord:
 
 def _fetched(value):
     """The numbers of a value; None of one that no round or branch has made."""
-    return value.array() if isinstance(value, _seen.Perhaps) else on_host(value)
+    return value.array() if isinstance(value, _pending_values.Perhaps) else on_host(value)
 
 
 def _check_shape(plugin, shape):
@@ -358,7 +358,7 @@ def _cache_summary_tensor_data(summary: list[dict[str, Any]]) -> bool:
     Returns:
         bool, True.
     """
-    _seen.put({item["name"]: item["data"] for item in summary})
+    _pending_values.put({item["name"]: item["data"] for item in summary})
     return True
 
 
@@ -371,6 +371,6 @@ def _get_summary_tensor_data() -> dict[str, Tensor]:
     Libraries that measure coverage call it without a record: from the first call on, all that operators see is kept.
     """
     if not _looking:
-        _looking.append(on_summary(_seen.keep))
-    taken = {name: v.array() if isinstance(v, _seen.Perhaps) else v for name, v in _seen.take().items()}
+        _looking.append(on_summary(_pending_values.keep))
+    taken = {name: v.array() if isinstance(v, _pending_values.Perhaps) else v for name, v in _pending_values.take().items()}
     return {name: v if isinstance(v, Tensor) else Tensor(v) for name, v in taken.items() if v is not None}

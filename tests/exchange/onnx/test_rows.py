@@ -14,8 +14,8 @@ from operator_rows import ROWS, answers, boxed
 from sweeps import split
 
 from msnb import Tensor, ir
-from msnb.core.cases import Written
-from msnb.core.tree import flatten
+from msnb.core.operator.cases import Written
+from msnb.core.tensor.pytree import flatten
 from msnb.exchange.onnx import read, write
 
 # What ONNX has no form for: functions of gamma and Bessel's, factorisations and what is solved by them, transforms of

@@ -5,7 +5,7 @@ from eight_devices import Squares, TwoProducts, counted, floats, refused, spread
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, nn, ops
-from msnb.core.compile import program_of
+from msnb.core.program.program_cache import program_of
 from msnb.ops import operations as P
 from msnb.parallel import Layout
 from msnb.parallel.auto_parallel import AutoParallel

@@ -11,9 +11,9 @@ import traceback
 import numpy as np
 
 from msnb import Parameter, Tensor, context, nn, ops
-from msnb.core.compile import program_of
+from msnb.core.program.program_cache import program_of
 from msnb.ops import operations as P
-from msnb.parallel.collectives import collectives
+from msnb.parallel.graph.collective_stats import collectives
 
 RANDOM = np.random.default_rng(0)
 

@@ -7,7 +7,7 @@ from eight_devices import sent, spread
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, log, nn, ops
-from msnb.core.compile import program_of
+from msnb.core.program.program_cache import program_of
 from msnb.ops import operations as P
 
 

@@ -5,7 +5,7 @@ from eight_devices import RANDOM, counted, floats
 
 import msnb as ms
 from msnb import Tensor, context, nn, ops
-from msnb.core.compile import program_of
+from msnb.core.program.program_cache import program_of
 from msnb.ir.stages import Stages
 
 

@@ -7,10 +7,10 @@ from eight_devices import TwoProducts, counted, floats, refused, sent, spread, t
 
 import msnb as ms
 from msnb import Tensor, context, nn, ops
-from msnb.core.compile import program_of
+from msnb.core.program.program_cache import program_of
 from msnb.ir.stages import Stages
 from msnb.ops import operations as P
-from msnb.parallel.mesh import named_mesh
+from msnb.parallel.sharding.mesh import named_mesh
 
 
 def check_two_products_of_the_design_note():
@@ -233,23 +233,23 @@ def check_dataset_strategy():
 
 def check_small_parameters_on_gpu_have_layouts():
     """The GPU is simulated by a CPU."""
-    from msnb.core import forms
+    from msnb.core.program import executable
 
     class Passing:
         class device:  # noqa: N801 - what is called by that name
             platform = "gpu"
 
-    x, real = floats(32, 64), (forms.context, forms._SMALL)
+    x, real = floats(32, 64), (executable.context, executable._SMALL)
     context.set_context(mode=context.GRAPH_MODE)
     losses, weights, _ = trained(TwoProducts(), x)
-    forms.context, forms._SMALL = Passing, 1 << 20  # all of them
+    executable.context, executable._SMALL = Passing, 1 << 20  # all of them
     try:
         spread()
         net = TwoProducts(((4, 1), (1, 2)), ((4, 2), (2, 1)))
         before = [p._array for p in net.trainable_params()]
         got, new, _ = trained(net, x)
     finally:
-        forms.context, forms._SMALL = real
+        executable.context, executable._SMALL = real
     assert not any(a.is_deleted() for a in before)
     assert {p._array.sharding.shard_shape((64, 64)) for p in net.trainable_params()} == {(64, 32), (32, 64)}
     np.testing.assert_allclose(got, losses, rtol=1e-5)

@@ -12,7 +12,7 @@ from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
 from msnb.dataset.engine.sources.samples import Decrypt, FileSamples, below
-from msnb.formats import reading
+from msnb.formats import text_files
 
 _ATTRIBUTES = "list_attr_celeba.txt"
 _PART = {"train": "0", "valid": "1", "test": "2"}
@@ -70,14 +70,14 @@ class CelebADataset(MappableDataset):
     def _file(self, name):
         path = os.path.join(self.dataset_dir, name)
         try:
-            return reading.text(path).splitlines()
+            return text_files.text(path).splitlines()
         except OSError:
             raise RuntimeError(f"Invalid file, failed to open Celeba attr file: {path}") from None
 
     def _samples(self):
         lines = self._file(_ATTRIBUTES)
         if not lines or not lines[0].strip().isdigit():
-            raise reading.BadFileError(
+            raise text_files.BadFileError(
                 f"Invalid data, the first line of {_ATTRIBUTES} in {self.dataset_dir!r} should be the number of rows, "
                 f"but is {(lines[0] if lines else '')[:80]!r}."
             )
@@ -98,11 +98,11 @@ class CelebADataset(MappableDataset):
             try:
                 attributes.append([1 if int(w) == 1 else 0 for w in words[1:]])
             except ValueError:
-                raise reading.BadFileError(
+                raise text_files.BadFileError(
                     f"Invalid data, {where}: an attribute is no number: {line[:200]!r}."
                 ) from None
             if len(attributes[-1]) != len(attributes[0]):
-                raise reading.BadFileError(
+                raise text_files.BadFileError(
                     f"Invalid data, {where} has {len(attributes[-1])} attributes, but the first row has "
                     f"{len(attributes[0])}."
                 )

@@ -9,7 +9,7 @@ from msnb.dataset.core.kinds import NumSamples, Whole, Workers, choice
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.sources.base import Shuffle
 from msnb.dataset.engine.sources.streamed import Files, RowStream, StreamDataset, StreamShuffled
-from msnb.formats import reading
+from msnb.formats import text_files
 
 _PAIR = {
     "train": ["label", "sentence1", "sentence2"],
@@ -95,7 +95,7 @@ class CLUEDataset(StreamDataset):
         encoding: str = "utf-8",
     ) -> None:
         super().__init__(dataset_files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
-        self.encoding: str = reading.check_encoding(encoding)
+        self.encoding: str = text_files.check_encoding(encoding)
         self.task: str = task
         self.usage: str = usage
         self._keys = _KEYS[task][usage]
@@ -107,16 +107,16 @@ class CLUEDataset(StreamDataset):
         keys = sorted(self._keys, key=lambda k: k.split("/")[-1])
 
         def read(path):
-            for number, line in enumerate(reading.lines(path, self.encoding, choosable=True), 1):
+            for number, line in enumerate(text_files.lines(path, self.encoding, choosable=True), 1):
                 if line.strip("\n"):
-                    content = reading.parse_json(line, path, number)
+                    content = text_files.parse_json(line, path, number)
                     yield tuple([_at(content, key, path, number) for key in keys])
 
         def count(path):
             if self.encoding.lower() in ("utf-8", "utf8"):
                 with open(path, "rb") as file:
                     return sum(1 for line in file if line.strip(b"\r\n"))
-            return sum(1 for line in reading.lines(path, self.encoding, choosable=True) if line.strip("\n"))
+            return sum(1 for line in text_files.lines(path, self.encoding, choosable=True) if line.strip("\n"))
 
         return RowStream(
             "CLUEDataset",
@@ -135,14 +135,14 @@ def _at(content, key, path, number):
     value = content
     for part in key.split("/"):
         if not isinstance(value, dict) or part not in value:
-            raise reading.BadFileError(f"Invalid data, failed to find key: {part} in {path!r}, line {number}.")
+            raise text_files.BadFileError(f"Invalid data, failed to find key: {part} in {path!r}, line {number}.")
         value = value[part]
     try:
         array = _array(value)
     except UnicodeEncodeError:
         array = None
     if array is None:
-        raise reading.BadFileError(
+        raise text_files.BadFileError(
             f"Invalid data, {path!r}, line {number}: key {key!r} holds {_shown(value)}; text, a 32-bit number or a "
             "list of these is expected."
         )

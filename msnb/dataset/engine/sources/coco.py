@@ -11,7 +11,7 @@ from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
 from msnb.dataset.engine.sources.samples import FILE_NAME, Decrypt, FileSamples, below, file_names
-from msnb.formats import reading
+from msnb.formats import text_files
 
 _COLUMNS = {
     "Detection": ("image", "bbox", "category_id", "iscrowd"),
@@ -38,7 +38,7 @@ class _Node:
 
     def wrong(self, what):
         """The error that says what is wrong."""
-        return reading.BadFileError(f"Invalid data, {self.path!r}, {self.kind} {self.number}: {what}.")
+        return text_files.BadFileError(f"Invalid data, {self.path!r}, {self.kind} {self.number}: {what}.")
 
     def get(self, key, kind=None):
         """The value of `key`, of the type (or types) `kind`."""
@@ -136,7 +136,7 @@ class CocoDataset(MappableDataset):
 
     def _content(self):
         if "content" not in self._shared:
-            self._shared["content"] = _Node(self.annotation_file, "value", 0, reading.json_file(self.annotation_file))
+            self._shared["content"] = _Node(self.annotation_file, "value", 0, text_files.json_file(self.annotation_file))
         return self._shared["content"]
 
     def _nodes(self, key):
@@ -183,7 +183,7 @@ class CocoDataset(MappableDataset):
         try:
             return np.array([list(r) + [-1] * (width - len(r)) for r in rows], np.float32)
         except OverflowError:  # integers of hundreds of digits
-            raise reading.BadFileError(
+            raise text_files.BadFileError(
                 f"Invalid data, {self.annotation_file!r}: a number in an annotation of the image {name[:80]!r} is too "
                 "large for float32."
             ) from None

@@ -2,7 +2,7 @@
 
 from msnb.dataset.engine.sources.csvfile import rows_of_text
 from msnb.dataset.engine.sources.public import LateWorkersTextSet, StreamedSet, TextSet, string
-from msnb.formats import reading
+from msnb.formats import text_files
 
 
 class _CsvTexts(StreamedSet):
@@ -11,7 +11,7 @@ class _CsvTexts(StreamedSet):
     files: dict[str, tuple[str, ...]] = {"train": ("train.csv",), "test": ("test.csv",)}
 
     def _rows(self, path):
-        for line, fields in enumerate(rows_of_text(reading.text(path, newline=""), ","), 1):
+        for line, fields in enumerate(rows_of_text(text_files.text(path, newline=""), ","), 1):
             if len(fields) != len(self.columns):
                 raise RuntimeError(
                     f"Invalid file, {path!r}: row {line} has {len(fields)} fields, but {type(self).__name__} has the "

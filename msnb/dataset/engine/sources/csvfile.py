@@ -11,7 +11,7 @@ from msnb.dataset.core.kinds import NumSamples, Whole, Workers, of_type
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.sources.base import Shuffle
 from msnb.dataset.engine.sources.streamed import Files, RowStream, StreamDataset, StreamShuffled
-from msnb.formats import reading
+from msnb.formats import text_files
 
 _LINE_END = re.compile("\r\n?|\n")
 
@@ -143,7 +143,7 @@ class CSVDataset(StreamDataset):
         encoding: str = "utf-8",
     ) -> None:
         super().__init__(dataset_files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
-        self.encoding: str = reading.check_encoding(encoding)
+        self.encoding: str = text_files.check_encoding(encoding)
         self.field_delim: Delimiter = field_delim or ","
         self.column_defaults = column_defaults
         self.column_names = column_names
@@ -175,12 +175,12 @@ class CSVDataset(StreamDataset):
         return self._shared["names"]
 
     def _head(self, path):
-        first = next(reading.lines(path, self.encoding, newline="", choosable=True), "")
+        first = next(text_files.lines(path, self.encoding, newline="", choosable=True), "")
         return [n.strip() for n in first.strip("\r\n").split(self.field_delim)]
 
     def _text(self, path):
         try:
-            text = reading.text(path, self.encoding, newline="", choosable=True)
+            text = text_files.text(path, self.encoding, newline="", choosable=True)
         except OSError as error:
             raise RuntimeError(f"Error opening file: {path} ({error.strerror}).") from None
         if self.column_names:

@@ -11,7 +11,7 @@ from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.sources.mappable import Sampling, Shuffled
 from msnb.dataset.engine.sources.mnist import MnistFormat
 from msnb.dataset.engine.sources.public import PublicSet, TextSet, WholeSet
-from msnb.formats import idx, reading
+from msnb.formats import idx, text_files
 
 
 class FashionMnistDataset(MnistFormat):
@@ -155,7 +155,7 @@ class SemeionDataset(WholeSet):
     def _read(self):
         path = self._under("semeion.data")
         try:
-            rows = [list(map(float, line.split())) for line in reading.lines(path) if line.strip()]
+            rows = [list(map(float, line.split())) for line in text_files.lines(path) if line.strip()]
             values = np.array(rows).reshape(-1, 266)
         except (ValueError, OSError) as error:
             raise RuntimeError(f"Invalid file, {path!r} should have 266 numbers on each line: {error}.") from None
@@ -180,7 +180,7 @@ class USPSDataset(TextSet):
     files: dict[str, tuple[str, ...]] = {"train": ("usps",), "test": ("usps.t",)}
 
     def _rows(self, path):
-        for number, line in enumerate(reading.lines(path), 1):
+        for number, line in enumerate(text_files.lines(path), 1):
             label, *cells = line.split() or [""]
             if not label:
                 continue

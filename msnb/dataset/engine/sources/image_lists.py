@@ -21,11 +21,11 @@ from msnb.dataset.engine.sources.public import (
     string,
     texts,
 )
-from msnb.formats import reading
+from msnb.formats import text_files
 
 
 def _rows(path):
-    return [line for line in reading.text(path).split("\n") if line.strip()]
+    return [line for line in text_files.text(path).split("\n") if line.strip()]
 
 
 class SBUDataset(WholeImageSet):
@@ -346,7 +346,7 @@ class CityscapesDataset(PublicSet):
 
 def _compact_json(path):
     """The value of a JSON file as text without blanks, its keys in order."""
-    return string(json.dumps(reading.json_file(path), ensure_ascii=False, separators=(",", ":"), sort_keys=True))
+    return string(json.dumps(text_files.json_file(path), ensure_ascii=False, separators=(",", ":"), sort_keys=True))
 
 
 class DIV2KDataset(PublicSet):

@@ -10,7 +10,7 @@ from msnb.dataset.core.kinds import Flag, Folder, NumSamples, Text, Whole, Worke
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.sources.mappable import Sampling, Shuffled
 from msnb.dataset.engine.sources.public import ImageSet, PublicSet, WholeImageSet, folders, listing, pictures, texts
-from msnb.formats import reading
+from msnb.formats import text_files
 
 _IMAGES = (".jpg", ".JPEG", ".png", ".jpeg")
 
@@ -63,7 +63,7 @@ class SUN397Dataset(WholeImageSet):
     columns: tuple[str, ...] = ("image", "label")
 
     def _names(self):
-        return [line.strip().strip("/") for line in reading.lines(self._under("ClassName.txt")) if line.strip()]
+        return [line.strip().strip("/") for line in text_files.lines(self._under("ClassName.txt")) if line.strip()]
 
     def _read(self):
         found = [(path, n) for n, name in enumerate(self._names()) for path in listing(self._under(name), *_IMAGES)]
@@ -94,7 +94,7 @@ class Food101Dataset(ImageSet):
 
     def _read(self):
         parts = ("train", "test") if self.usage == "all" else (self.usage,)
-        names = [n for part in parts for n in reading.text(self._under("meta", f"{part}.txt")).split("\n") if n]
+        names = [n for part in parts for n in text_files.text(self._under("meta", f"{part}.txt")).split("\n") if n]
         paths = [self._under("images", f"{name}.jpg") for name in names]
         return pictures(paths, self.decode), texts([name.partition("/")[0] for name in names])
 
@@ -289,10 +289,10 @@ class Places365Dataset(PublicSet):
         size = "256" if self.small else "large"
         kind = self.usage.removeprefix("train-")
         folder = f"val_{size}" if kind == "val" else f"data_{size}_{kind}"
-        rows = reading.text(self._under(f"places365_{self.usage.replace('-', '_')}.txt")).split("\n")
+        rows = text_files.text(self._under(f"places365_{self.usage.replace('-', '_')}.txt")).split("\n")
         rows = [row.rsplit(" ", 1) for row in rows if row]
         paths = [self._under(folder, name.lstrip("/")) for name, _ in rows]
         return _numbered(paths, [int(label) for _, label in rows], self.decode)
 
     def _count_classes(self):
-        return sum(1 for line in reading.lines(self._under("categories_places365.txt")) if line.strip())
+        return sum(1 for line in text_files.lines(self._under("categories_places365.txt")) if line.strip())

@@ -8,7 +8,7 @@ from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
 from msnb.dataset.engine.sources.samples import FileSamples
-from msnb.formats import reading
+from msnb.formats import text_files
 
 _MAGIC = (b"\xff\xd8\xff", b"\x89PNG", b"BM", b"GIF87a", b"GIF89a")
 
@@ -25,7 +25,7 @@ def _is_image(path, where):
 
 def _need(fits, where, what):
     if not fits:
-        raise reading.BadFileError(f"Invalid file, failed to parse manifest file: {where}: {what}.")
+        raise text_files.BadFileError(f"Invalid file, failed to parse manifest file: {where}: {what}.")
 
 
 class ManifestDataset(MappableDataset):
@@ -82,11 +82,11 @@ class ManifestDataset(MappableDataset):
     def _lines(self):
         """((path, names of its classes), ...), and all class names."""
         entries, classes = [], set()
-        for number, line in enumerate(reading.lines(self.dataset_file), 1):
+        for number, line in enumerate(text_files.lines(self.dataset_file), 1):
             if not line.strip():
                 continue
             where = f"line {number} of {self.dataset_file!r}"
-            content = reading.parse_json(line, self.dataset_file, number)
+            content = text_files.parse_json(line, self.dataset_file, number)
             _need(isinstance(content, dict), where, "an object is expected")
             path, usage = content.get("source"), content.get("usage", "")
             _need(isinstance(path, str), where, "its source should be the name of a file")

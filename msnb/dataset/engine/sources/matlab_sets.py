@@ -10,7 +10,7 @@ from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import Flag, Folder, NumSamples, Text, Whole, Workers, one_of
 from msnb.dataset.engine.sources.mappable import Sampling, Shuffled
 from msnb.dataset.engine.sources.public import Files, PublicSet, folders, listing, pictures
-from msnb.formats import reading
+from msnb.formats import text_files
 
 
 def _matlab(path):
@@ -226,6 +226,6 @@ class SBDataset(PublicSet):
 
     def _read(self):
         parts = ("train", "val") if self.usage == "all" else (self.usage,)
-        names = [n for part in parts for n in reading.text(self._under(f"{part}.txt")).split()]
+        names = [n for part in parts for n in text_files.text(self._under(f"{part}.txt")).split()]
         labels = Files([self._under("cls", f"{name}.mat") for name in names], self._label)
         return pictures([self._under("img", f"{name}.jpg") for name in names], self.decode), labels

@@ -23,7 +23,7 @@ from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.sources.mappable import Sampling, Shuffled
 from msnb.dataset.engine.sources.public import Files, PublicSet, UsageSet, listing
 from msnb.dataset.engine.sources.samples import decode_image, read_file
-from msnb.formats import reading
+from msnb.formats import text_files
 
 
 class STL10Dataset(UsageSet):
@@ -131,7 +131,7 @@ class PhotoTourDataset(PublicSet):
         self._bitmaps = listing(self._under(self.name), ".bmp")
         if self.usage == "train":
             return (Files(range(_PLACES[self.name]), self._patch),)
-        rows = reading.text(self._under(self.name, "m50_100000_100000_0.txt")).splitlines()
+        rows = text_files.text(self._under(self.name, "m50_100000_100000_0.txt")).splitlines()
         rows = np.array([row.split()[:5] for row in rows if row.strip()], np.int64)
         matches = (rows[:, 1] == rows[:, 4]).astype(np.uint32)
         return Files(rows[:, 0].tolist(), self._patch), Files(rows[:, 3].tolist(), self._patch), matches

@@ -9,7 +9,7 @@ import numpy as np
 from msnb.common.kinds import Worded
 from msnb.dataset.engine.chunk import settle
 from msnb.dataset.vision.kernels import decode
-from msnb.formats.reading import BadFileError
+from msnb.formats.text_files import BadFileError
 
 
 def _deciphering(function, name):

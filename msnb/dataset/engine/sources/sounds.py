@@ -13,7 +13,7 @@ from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.sources import gtzan_parts
 from msnb.dataset.engine.sources.mappable import Sampling, Shuffled
 from msnb.dataset.engine.sources.public import Files, PublicSet, UsageSet, WholeSet, folders, listing, texts
-from msnb.formats import reading
+from msnb.formats import text_files
 
 
 def _opened(path):
@@ -64,7 +64,7 @@ class SpeechCommandsDataset(UsageSet):
     columns: tuple[str, ...] = ("waveform", "sample_rate", "label", "speaker_id", "utterance_number")
 
     def _listed(self, name):
-        return {self._under(line) for line in reading.text(self._under(name)).split() if line}
+        return {self._under(line) for line in text_files.text(self._under(name)).split() if line}
 
     def _read(self):
         if self.usage in ("test", "valid"):
@@ -126,7 +126,7 @@ class LJSpeechDataset(WholeSet):
     columns: tuple[str, ...] = ("waveform", "sample_rate", "transcription", "normalized_transcription")
 
     def _read(self):
-        rows = [line.split("|") for line in reading.text(self._under("metadata.csv")).splitlines() if line]
+        rows = [line.split("|") for line in text_files.text(self._under("metadata.csv")).splitlines() if line]
         names, said, meant = zip(*rows, strict=True) if rows else ((), (), ())
         return *_sounds([self._under("wavs", f"{name}.wav") for name in names], _signed_rate), texts(said), texts(meant)
 
@@ -190,7 +190,7 @@ class LibriTTSDataset(UsageSet):
             for speaker in folders(self._under(part)):
                 for chapter in folders(self._under(part, speaker)):
                     where = self._under(part, speaker, chapter)
-                    for line in reading.text(os.path.join(where, f"{speaker}_{chapter}.trans.tsv")).splitlines():
+                    for line in text_files.text(os.path.join(where, f"{speaker}_{chapter}.trans.tsv")).splitlines():
                         name, original, normal = line.split("\t")
                         rows.append((os.path.join(where, f"{name}.wav"), original, normal, speaker, chapter, name))
         paths, original, normal, speakers, chapters, names = zip(*rows, strict=True) if rows else ((),) * 6
@@ -238,7 +238,7 @@ class CMUArcticDataset(PublicSet):
 
     def _read(self):
         where = f"cmu_us_{self.name}_arctic"
-        found = _PROMPT.findall(reading.text(self._under(where, "etc", "txt.done.data")))
+        found = _PROMPT.findall(text_files.text(self._under(where, "etc", "txt.done.data")))
         names, said = zip(*found, strict=True) if found else ((), ())
         return *_sounds([self._under(where, "wav", f"arctic_{n}.wav") for n in names]), texts(said), texts(names)
 
@@ -298,7 +298,7 @@ class TedliumDataset(PublicSet):
         for part in all_parts if self.usage == "all" else (self.usage,):
             for path in listing(self._under(part, "stm"), ".stm"):
                 talk = os.path.join(self._under(part, "sph"), os.path.basename(path)[:-4] + self.extensions)
-                for line in reading.text(path).splitlines():
+                for line in text_files.text(path).splitlines():
                     name, _, speaker, start, end, identifier, said = line.split(" ", 6)
                     rows.append((talk, float(start), float(end), said, name, speaker, identifier))
         talks, starts, ends, *told = zip(*rows, strict=True) if rows else ((),) * 7

@@ -9,7 +9,7 @@ from msnb.dataset.core.config import fresh_seed, settings
 from msnb.dataset.core.kinds import NumSamples, Whole, Workers, of_type
 from msnb.dataset.core.shares import share
 from msnb.dataset.core.streams import Mt32
-from msnb.dataset.engine import nodes, ordering
+from msnb.dataset.engine import nodes, shuffle_repeat
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.chunk import gathered, settle
 from msnb.dataset.engine.errors import NoDataError
@@ -200,7 +200,7 @@ class StreamDataset(SourceDataset):
             node = self.cache.node(self, node)
         if self.shuffle_level == Shuffle.GLOBAL:
             self._shared["counts"] = stream.counts
-            node = ordering.Shuffle(node, self._buffer_size(sum(stream.counts)))
+            node = shuffle_repeat.Shuffle(node, self._buffer_size(sum(stream.counts)))
         return node
 
     def _buffer_size(self, rows):

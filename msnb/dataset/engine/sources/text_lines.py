@@ -14,7 +14,7 @@ from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.sources.base import Shuffle
 from msnb.dataset.engine.sources.public import StreamedSet, TextSet, string
 from msnb.dataset.engine.sources.streamed import StreamShuffled
-from msnb.formats import reading
+from msnb.formats import text_files
 
 _PARTS = ("train", "valid", "test", "all")
 
@@ -120,7 +120,7 @@ class _Translations(StreamedSet):
 
     def _sentences(self, path) -> Any:
         """Yield the sentences of a file."""
-        return (line.removesuffix("\n") for line in reading.lines(path, newline="\n"))
+        return (line.removesuffix("\n") for line in text_files.lines(path, newline="\n"))
 
     def _rows(self, path):
         first, second = path
@@ -208,12 +208,12 @@ class _Iwslt(_Translations):
 
     def _sentences(self, path):
         if not path.endswith(".xml"):
-            lines = (line.strip() for line in reading.lines(path))
+            lines = (line.strip() for line in text_files.lines(path))
             return (line for line in lines if line and not _TAG.match(line))
         try:
-            segments = ElementTree.fromstring(reading.text(path)).iter("seg")
+            segments = ElementTree.fromstring(text_files.text(path)).iter("seg")
         except ElementTree.ParseError:  # the talks hold bare ampersands
-            return [found.strip() for found in _SEGMENT.findall(reading.text(path))]
+            return [found.strip() for found in _SEGMENT.findall(text_files.text(path))]
         return ["".join(segment.itertext()).strip() for segment in segments]
 
 

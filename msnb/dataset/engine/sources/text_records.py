@@ -16,7 +16,7 @@ from msnb.dataset.engine.sources.public import (
     texts,
 )
 from msnb.dataset.engine.sources.samples import read_file
-from msnb.formats import reading
+from msnb.formats import text_files
 
 
 class IMDBDataset(UsageSet):
@@ -75,12 +75,12 @@ class SQuADDataset(TextSet):
 
     def _rows(self, path):
         try:
-            for article in reading.json_file(path)["data"]:
+            for article in text_files.json_file(path)["data"]:
                 for paragraph in article["paragraphs"]:
                     for question in paragraph["qas"]:
                         yield self._row(paragraph["context"], question)
         except (KeyError, TypeError) as error:
-            raise reading.BadFileError(f"Invalid file, {path!r} is not of the form of SQuAD: {error}.") from None
+            raise text_files.BadFileError(f"Invalid file, {path!r} is not of the form of SQuAD: {error}.") from None
 
     @staticmethod
     def _row(context, question) -> tuple[Any, ...]:
@@ -111,7 +111,7 @@ class SST2Dataset(TextSet):
         return ["sentence"] if self.usage == "test" else ["sentence", "label"]
 
     def _rows(self, path):
-        for number, line in enumerate(reading.lines(path), 1):
+        for number, line in enumerate(text_files.lines(path), 1):
             fields = line.removesuffix("\n").split("\t")
             if len(fields) != 2:
                 raise RuntimeError(f"Invalid file, {path!r}: line {number} has {len(fields)} fields, but needs 2.")
@@ -126,7 +126,7 @@ class _Tagged(StreamedSet):
 
     def _rows(self, path):
         sentence = []
-        for number, line in enumerate(reading.lines(path), 1):
+        for number, line in enumerate(text_files.lines(path), 1):
             line = line.removesuffix("\n")
             if not line:
                 if sentence:

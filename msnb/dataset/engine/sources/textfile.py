@@ -10,7 +10,7 @@ from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.chunk import gathered
 from msnb.dataset.engine.sources.base import Shuffle
 from msnb.dataset.engine.sources.streamed import Files, RowStream, StreamDataset, StreamShuffled
-from msnb.formats import reading
+from msnb.formats import text_files
 
 
 def _lines(path):
@@ -24,7 +24,7 @@ def _lines(path):
 
 def _recoded(path, encoding):
     """The lines of a file in another encoding, as UTF-8."""
-    for line in reading.lines(path, encoding, newline="\n", choosable=True):
+    for line in text_files.lines(path, encoding, newline="\n", choosable=True):
         line = line.removesuffix("\n")
         if line:
             yield line.encode("utf-8")
@@ -87,7 +87,7 @@ class TextFileDataset(StreamDataset):
         encoding: str = "utf-8",
     ) -> None:
         super().__init__(dataset_files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
-        self.encoding: str = reading.check_encoding(encoding)
+        self.encoding: str = text_files.check_encoding(encoding)
 
     def _stream(self):
         read = _lines if self.encoding.lower() in ("utf-8", "utf8") else lambda path: _recoded(path, self.encoding)

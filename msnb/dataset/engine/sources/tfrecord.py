@@ -15,7 +15,7 @@ from msnb.dataset.engine.schema import Schema, load
 from msnb.dataset.engine.sources.base import Shuffle
 from msnb.dataset.engine.sources.streamed import RowStream, StreamDataset, StreamShuffled
 from msnb.formats.protobuf import WireError
-from msnb.formats.reading import BadFileError
+from msnb.formats.text_files import BadFileError
 from msnb.mindrecord._example import count_records, examples, is_tfrecord, values_of
 
 _LARGEST = 1 << 31  # bytes that padding may give one row's column

@@ -13,7 +13,7 @@ from msnb.dataset.engine.chunk import settle
 from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
 from msnb.dataset.engine.sources.samples import FILE_NAME, Decrypt, FileSamples, below, decode_image, file_names
-from msnb.formats import reading
+from msnb.formats import text_files
 
 
 class _Pairs(FileSamples):
@@ -113,7 +113,7 @@ class VOCDataset(MappableDataset):
         return below(os.path.join(self.dataset_dir, folder), name, repr(self._list))
 
     def _ids(self):
-        return [line for line in reading.text(self._list).splitlines() if line]
+        return [line for line in text_files.text(self._list).splitlines() if line]
 
     def _samples(self):
         ids = self._ids()
@@ -155,7 +155,7 @@ class VOCDataset(MappableDataset):
         try:
             root = ElementTree.parse(path).getroot()
         except (ElementTree.ParseError, LookupError, ValueError) as error:  # the latter two: encodings expat lacks
-            raise reading.BadFileError(f"Invalid file, failed to load xml file: {path} ({error}).") from None
+            raise text_files.BadFileError(f"Invalid file, failed to load xml file: {path} ({error}).") from None
         nodes = root.findall("object")
         if not nodes:
             raise RuntimeError(f"Invalid data, no object found in {path}")
@@ -193,5 +193,5 @@ def _number(node, tag, where, end=None):
     except ValueError:
         value = None
     if value is None or end is not None and not 0 <= value < end:
-        raise reading.BadFileError(f"Invalid data, {where}: {tag} should be a number, but is {text[:80]!r}.")
+        raise text_files.BadFileError(f"Invalid data, {where}: {tag} should be a number, but is {text[:80]!r}.")
     return value

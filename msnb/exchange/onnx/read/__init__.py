@@ -13,7 +13,7 @@ from msnb.nn.graph_cell import prune
 from . import (  # noqa: F401 - importing them registers their handlers
     activations,
     attention,
-    chosen,
+    data_dependent,
     control,
     convolutions,
     elements,

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from msnb.core._jax_private import is_tracer
-from msnb.core.tensor import Tensor
+from msnb.core.compat.jax_private import is_tracer
+from msnb.core.tensor.tensor import Tensor
 from msnb.ir.anf import FuncGraph, TensorType
 from msnb.nn.graph_cell import GraphCell
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from msnb import log
 from msnb.common import dtype as mstype
-from msnb.core.operator import _ABSENT, REGISTRY
-from msnb.core.tensor import Tensor, box
+from msnb.core.operator.operator_types import _ABSENT, REGISTRY
+from msnb.core.tensor.tensor import Tensor, box
 from msnb.formats import onnx
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from msnb._version import __version__
-from msnb.exchange import any_length
+from msnb.exchange import dynamic_axes
 from msnb.exchange.tracing import traced
 from msnb.formats import onnx
 from msnb.formats.encryption import Cipher, Own
@@ -28,7 +28,7 @@ from . import (  # noqa: F401 - importing them registers their lowerings
 )
 from .builder import IR_VERSION, OPSET, Builder, Extent, File, Refused, Value, lowerings, primitives, type_of
 from .graphs import Missing, write_nodes
-from .tidy import names_read, optimize_nodes, rename_nodes
+from msnb.exchange.onnx.write.cleanup import names_read, optimize_nodes, rename_nodes
 
 if TYPE_CHECKING:  # used in annotations only
     from msnb.nn.cell import Cell
@@ -59,7 +59,7 @@ def write(
 
 def graph_of(net: Any, inputs: Sequence[Any]) -> FuncGraph:
     """Return the graph of a network in evaluation. Its types have an `Extent` where a length is None."""
-    return any_length.graph_of(net, inputs) if any_length.open_axes(inputs) else traced(net, *inputs)
+    return dynamic_axes.graph_of(net, inputs) if dynamic_axes.open_axes(inputs) else traced(net, *inputs)
 
 
 def model_of(graph: FuncGraph) -> dict[str, Any]:

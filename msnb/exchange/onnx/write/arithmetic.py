@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from msnb.ops import operations as ops
-from msnb.ops.array.choose import _Where
+from msnb.ops.array.where import _Where
 from msnb.ops.math.division import _TrueDiv
 from msnb.ops.math.matmul import _MatMulBroadcast
 

@@ -7,7 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from msnb.core.facets import Facet
+from msnb.core.operator.rule_table import Facet
 from msnb.exchange.symbolic import Extent as Extent
 from msnb.exchange.symbolic import Refused as Refused
 from msnb.formats import onnx

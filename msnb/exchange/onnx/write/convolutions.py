@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from msnb.ops import operations as ops
-from msnb.ops.nn._conv import same_pads
-from msnb.ops.nn.conv2d import _Conv1D
-from msnb.ops.nn.max_pool import _MaxPool2D
+from msnb.ops.nn.conv._shared import same_pads
+from msnb.ops.nn.conv.conv2d import _Conv1D
+from msnb.ops.nn.pool.max_pool import _MaxPool2D
 
 from .builder import Builder, Extent, Refused, Value, lowerings, primitives
 

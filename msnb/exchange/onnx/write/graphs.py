@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from msnb.core._jax_private import scan_counts
-from msnb.core.operator import OF_USERS, REGISTRY, Operator
-from msnb.exchange.missing import unsupported_error
+from msnb.core.compat.jax_private import scan_counts
+from msnb.core.operator.operator_types import OF_USERS, REGISTRY, Operator
+from msnb.exchange.unsupported_ops import unsupported_error
 from msnb.exchange.symbolic import merged
 from msnb.formats import onnx
 from msnb.ir import read

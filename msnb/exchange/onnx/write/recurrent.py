@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from msnb.ops import operations as ops
-from msnb.ops.nn.lstm import matrix_places, on_cpu
+from msnb.ops.nn.recurrent.lstm import matrix_places, on_cpu
 
 from .builder import lowerings
 
@@ -81,7 +81,7 @@ def _lower_lstm(b, x, h, c, w, *, input_size, hidden_size, num_layers, has_bias,
 
 def _weight_offsets(size, input_size, hidden_size, num_layers, has_bias, directions):
     """Return the offsets of matrices and biases in the flat weights, per layer and direction; see
-    msnb/ops/nn/lstm.py.
+    msnb/ops/nn/recurrent/lstm.py.
     """
     gates = 4 * hidden_size
     sizes = [

@@ -5,7 +5,7 @@ from typing import Annotated
 from msnb.common.kinds import Bool, Int, OneOf, checked
 from msnb.mint.nn import functional as F
 from msnb.mint.nn.layer._of_function import OfFunction
-from msnb.nn._numbers import FiniteNumber, NonNegativeNumber
+from msnb.nn._hyperparameter_kinds import FiniteNumber, NonNegativeNumber
 
 __all__ = [
     "ELU",

@@ -7,8 +7,8 @@ from typing import Annotated, Any, ClassVar
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.common.kinds import Bool, DType, Kind, OneOf, PositiveInt, checked
-from msnb.core.parameter import Parameter
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.tensor.tensor import Tensor
 from msnb.mint.nn import functional as F
 from msnb.nn._kinds import first_bias, first_weight
 from msnb.nn.cell import Cell

@@ -5,14 +5,14 @@ from typing import Any, ClassVar
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.common.kinds import Bool, DType, PositiveInt, checked
-from msnb.core.parameter import Parameter
-from msnb.core.spreading import size
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.sharding.partitioner import size
+from msnb.core.tensor.tensor import Tensor
 from msnb.mint.nn import functional as F
-from msnb.nn._inputs import check_dims
+from msnb.nn._input_checks import check_dims
 from msnb.nn._kinds import Epsilon, Share
 from msnb.nn.cell import Cell
-from msnb.nn.layer._joint_statistics import normalised
+from msnb.nn.layer._norm.sync_batch_norm import normalised
 from msnb.ops import functional as ops
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "SyncBatchNorm"]

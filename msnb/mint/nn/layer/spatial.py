@@ -3,11 +3,11 @@
 from typing import Annotated, Any
 
 from msnb.common.kinds import Bool, Kind, PositiveInt, checked
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.mint.nn import functional as F
 from msnb.mint.nn.layer._of_function import OfFunction
 from msnb.nn._kinds import TwoOffsets, TwoSizes
-from msnb.nn._numbers import FiniteNumber
+from msnb.nn._hyperparameter_kinds import FiniteNumber
 from msnb.nn.cell import Cell
 
 __all__ = [

@@ -7,16 +7,17 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, Str, checked
-from msnb.core import script, trace
-from msnb.core.errors import describe
-from msnb.core.parameter import Parameter
-from msnb.core.tensor import Tensor
+from msnb.core import script
+from msnb.core.state import trace_state
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.nn.probability._parameters import CheckTensor, FloatType, as_type
 
 __all__ = ["Bijector"]
 
-_thread = trace.thread
+_thread = trace_state.thread
 _METHODS = ("forward", "inverse", "forward_log_jacobian", "inverse_log_jacobian")
 _check_tensor = CheckTensor()
 

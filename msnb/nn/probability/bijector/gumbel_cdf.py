@@ -1,7 +1,7 @@
 """The distribution function of Gumbel."""
 
 from msnb.common.kinds import Str, checked
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.probability._parameters import Numbers, check_greater_zero
 from msnb.nn.probability.bijector.bijector import Bijector
 from msnb.ops import functional as F

@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from msnb.common.kinds import Instance, Str, checked
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.probability.bijector.bijector import Bijector
 
 __all__ = ["Invert"]

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from msnb.core.errors import describe
-from msnb.core.tensor import Tensor
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.nn.probability.bnn_layers.layer_distribution import NormalPosterior
 from msnb.nn.probability.distribution.normal import Normal

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from msnb.common.arguments import refuse_classes
 from msnb.common.kinds import Between, checked
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn._kinds import Real
 from msnb.nn.cell import Cell
 from msnb.nn.probability.bnn_layers._variational import Variational

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 from msnb.common.kinds import Bool, PositiveInt, checked
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn._kinds import TwoSizes
-from msnb.nn.layer._convolution import Convolution, FourSides, PadMode
+from msnb.nn.layer._conv.base import Convolution, FourSides, PadMode
 from msnb.nn.probability.bnn_layers._variational import Variational, normal_posterior
 from msnb.nn.probability.bnn_layers.layer_distribution import NormalPrior
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 from msnb.common.kinds import Bool, Kind, PositiveInt, checked
-from msnb.core.primitive import Primitive
-from msnb.core.tensor import Tensor
+from msnb.core.operator.primitive import Primitive
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.nn.layer.activation import get_activation
 from msnb.nn.probability.bnn_layers._variational import Variational, normal_posterior

@@ -6,8 +6,8 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Kind, Str, checked
-from msnb.core.parameter import Parameter
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn._kinds import Real
 from msnb.nn.cell import Cell
 from msnb.nn.probability._parameters import FloatType

@@ -1,6 +1,6 @@
 """Distributions that one of their parameters moves and another one stretches."""
 
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.probability._parameters import Numbers, check_greater_zero
 from msnb.nn.probability.distribution.distribution import Distribution
 

@@ -2,7 +2,7 @@
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.probability._parameters import Numbers, NumberType, Seed, check_prob, given
 from msnb.nn.probability.distribution._formula import against, at_value, crossed, drawn, of_parameters
 from msnb.nn.probability.distribution.distribution import Distribution

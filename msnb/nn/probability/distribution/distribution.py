@@ -8,8 +8,9 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
-from msnb.core import script, trace
-from msnb.core.tensor import Tensor
+from msnb.core import script
+from msnb.core.state import trace_state
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.nn.probability._parameters import (
     CheckTensor,
@@ -24,7 +25,7 @@ from msnb.ops.array.broadcast import _BroadcastTensors
 from msnb.ops.math.exponential import _LogOneMinusExp
 from msnb.ops.random.uniform import UniformReal
 
-_thread = trace.thread
+_thread = trace_state.thread
 _METHODS = frozenset(
     "log_prob prob cdf log_cdf survival_function log_survival kl_loss mean mode sd var entropy cross_entropy sample "
     "get_dist_args get_dist_type".split()

@@ -4,7 +4,7 @@ import math
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.probability._parameters import FloatType, Numbers, Seed, alike, check_greater_zero, check_no_scalar, given
 from msnb.nn.probability.distribution._formula import against, at_value, crossed, drawn, of_parameters
 from msnb.nn.probability.distribution.distribution import Distribution

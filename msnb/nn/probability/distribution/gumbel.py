@@ -7,7 +7,7 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.probability._parameters import FloatType, Numbers, Seed
 from msnb.nn.probability.bijector.gumbel_cdf import GumbelCDF
 from msnb.nn.probability.bijector.invert import Invert

@@ -4,7 +4,7 @@ import math
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.probability._parameters import (
     Numbers,
     NumberType,

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from msnb.common.kinds import PositiveFloat, check
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.nn.optim.adam import Adam
 from msnb.nn.probability.dpn.vae.vae import VAE

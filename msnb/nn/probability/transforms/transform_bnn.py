@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from msnb.common.kinds import checked
-from msnb.core.errors import describe
-from msnb.core.tensor import Tensor
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn import optim
 from msnb.nn.cell import Cell
 from msnb.nn.layer.basic import Dense

@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 
-from msnb.core.checks import index
+from msnb.core.operator.value_checks import index
 from msnb.ops import _check
 
 

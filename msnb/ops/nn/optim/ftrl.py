@@ -3,10 +3,10 @@
 import jax.numpy as jnp
 
 from msnb.common.kinds import ConstantAt, OneOf, StrictFloat, is_constant
-from msnb.core.cases import F, U, Values, case
-from msnb.core.declare import operator
+from msnb.core.operator.cases import F, U, Values, case
+from msnb.core.operator.declare import operator
 from msnb.ops._check import NO_RACE
-from msnb.ops._half import in_float32
+from msnb.ops._upcast import in_float32
 from msnb.ops.nn._kinds import AboveZero, LrPower, NonNegFloat
 from msnb.ops.nn.optim._update import ROWS_EXIST, like, named_rows, put, same_shapes, scalar, take
 

@@ -2,9 +2,9 @@
 
 import jax.numpy as jnp
 
-from msnb.core.cases import F, case
-from msnb.core.declare import operator
-from msnb.ops._half import in_float32
+from msnb.core.operator.cases import F, case
+from msnb.core.operator.declare import operator
+from msnb.ops._upcast import in_float32
 from msnb.ops.nn.optim._update import like, same_shapes, scalar
 
 

@@ -3,8 +3,8 @@
 from typing import Annotated, Any
 
 from msnb.common.kinds import Instance, PositiveInt, check, checked
-from msnb.core.errors import describe
-from msnb.core.tensor import Tensor
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.nn.layer.basic import Dense
 from msnb.ops import functional as F

@@ -1,7 +1,7 @@
 """The variational autoencoder that is told the class."""
 
 from msnb.common.kinds import PositiveInt, check
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.nn.layer.basic import OneHot
 from msnb.nn.probability.dpn.vae._latent import Latent

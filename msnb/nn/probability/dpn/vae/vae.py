@@ -1,6 +1,6 @@
 """The variational autoencoder."""
 
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.nn.probability.dpn.vae._latent import Latent
 from msnb.ops import functional as F

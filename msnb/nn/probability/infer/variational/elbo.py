@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from msnb.common.kinds import OneOf, checked
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.nn.loss.regression import MSELoss
 from msnb.nn.probability.distribution.normal import Normal

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Instance, PositiveInt, checked
-from msnb.core.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.nn.probability.infer.variational.elbo import ELBO
 from msnb.nn.wrap.cell_wrapper import TrainOneStepCell

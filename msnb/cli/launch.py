@@ -1,0 +1,103 @@
+"""`python -m msnb launch`: a script in several processes of this machine, which are ended together."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from argparse import Namespace
+from pathlib import Path
+
+from msnb.cli.scripts import generation_of
+from msnb.communication._gloo_log import is_gloo_line
+from msnb.communication._processes import free_port, variables_of
+
+GRACE = 5.0  # seconds that the others have to end, once one is lost
+
+
+def launch(options: Namespace) -> int:
+    """Run a script in several processes; returns the exit status of the first that fails, else 0."""
+    wrong = _wrong(options)
+    if wrong:
+        print(wrong, file=sys.stderr)
+        return 2
+    number = options.of or options.processes
+    coordinator = options.coordinator or f"localhost:{free_port()}"
+    api = generation_of(options)  # said once, and not by each process
+    command = [sys.executable, "-m", "msnb", "run", *(["--api", str(api)] if api else [])]
+    command += [options.script, *options.arguments]
+    ranks = range(options.first, options.first + options.processes)
+    variables = {rank: {**os.environ, **variables_of(rank, number, ranks, coordinator)} for rank in ranks}
+    started = {rank: _start(command, variables[rank]) for rank in ranks}
+    writers = [threading.Thread(target=_pass_on, args=(rank, process)) for rank, process in started.items()]
+    for writer in writers:
+        writer.start()
+    try:
+        return _watch(started, number)
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    finally:
+        _end(started.values())
+        for writer in writers:
+            writer.join()
+
+
+def _wrong(options):
+    """What is wrong with the options, as a sentence; None where nothing is."""
+    if not Path(options.script).is_file():
+        return f"There is no script {options.script!r}."
+    number = options.of or options.processes
+    if options.processes < 1 or options.first < 0 or options.first + options.processes > number:
+        return f"Processes {options.first} to {options.first + options.processes - 1} are not among {number}."
+    if number > options.processes and options.coordinator is None:
+        return "On several machines each has to be told where process 0 runs: --coordinator HOST:PORT."
+    return None
+
+
+def _start(command, variables):
+    return subprocess.Popen(
+        command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+    )
+
+
+def _pass_on(rank, process):
+    """Write what a process writes, each line behind its rank."""
+    for line in process.stdout:
+        if is_gloo_line(line):
+            continue
+        sys.stdout.write(f"[{rank}] {line.decode(errors='replace')}")
+        sys.stdout.flush()
+
+
+def _watch(started, number):
+    """Wait for all; once one has failed, say which, and wait no longer."""
+    while True:
+        ended = {rank: process.poll() for rank, process in started.items()}
+        for rank, status in sorted(ended.items(), key=_blame):
+            if status:
+                how = f"was killed ({signal.Signals(-status).name})" if status < 0 else f"failed with status {status}"
+                print(f"Process {rank} of {number} {how}; the others are stopped.", file=sys.stderr, flush=True)
+                return status if status > 0 else 128 - status
+        if all(status == 0 for status in ended.values()):
+            return 0
+        time.sleep(0.1)
+
+
+def _blame(ended):
+    """Who was killed comes first: the others fail for want of it."""
+    status = ended[1]
+    return status is None or status >= 0
+
+
+def _end(processes):
+    """End what still runs, at first kindly."""
+    running = [process for process in processes if process.poll() is None]
+    for process in running:
+        process.terminate()
+    until = time.monotonic() + GRACE
+    for process in running:
+        try:
+            process.wait(max(0.0, until - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            process.kill()

@@ -1,0 +1,226 @@
+"""The commands that run a MindSpore script as it is: `run`, and `graph` and `profile`, which write a page of it."""
+
+import os
+import runpy
+import signal
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from msnb.insight import terminal_traceback
+from msnb import alias
+from msnb.communication import _processes
+from msnb.core.program import program_cache
+from msnb.core.state import events
+from msnb.core.support.weak_identity import IdentityMap
+
+_GRAPH_FORMS = (".html", ".svg", ".dot", ".ir", ".txt")
+_PROFILE_FORMS = (".html", ".svg", ".md", ".txt", ".json")
+_WAY = "--api {0} or MSNB_API={0}"  # to ask for a generation
+_LISTED = 6  # other programs that are named
+
+
+def run(options: Namespace) -> int:
+    """Run a script in which ``import mindspore`` means msnb; returns the exit status."""
+    if not Path(options.script).is_file():
+        return _fail(f"There is no script {options.script!r}.")
+    options.api = generation_of(options)
+    return _run(options.script, options.arguments, options.api)
+
+
+def generation_of(options: Namespace) -> int | None:
+    """The generation of MindSpore that a script is to run under: what `--api` says, else None where the environment
+    variable MSNB_API says it, else what the script shows, which one line on stderr tells.
+    """
+    if options.api is not None or alias.is_asked():
+        return options.api
+    from msnb.check import choosing  # spares who asks for a generation
+
+    judgement = choosing.judge_script(options.script)
+    if judgement.is_of_mindspore:
+        print(f"msnb: {judgement.explained(Path(options.script).name, _WAY)}", file=sys.stderr, flush=True)
+    return judgement.generation or 1
+
+
+def graph(options: Namespace) -> int:
+    """Run a script and write the graph of the largest program that ran, or of the one that is named."""
+    page = _page(options, "graph", _GRAPH_FORMS)
+    if page is None:
+        return 1
+    options.api = generation_of(options)
+    with _Ran() as ran:
+        status = _finished(options)
+    if status:
+        return status
+    views = ran.views()
+    for sentence in ran.failed:
+        print(sentence, file=sys.stderr)
+    if not views:
+        return _fail(f"No network has run in {options.script} that can be drawn.")
+    title = _chosen(views, options.name)
+    if title is None:
+        return _fail(f"Nothing that ran in {options.script} is called {options.name!r}: there is {_listed(views)}.")
+    view = views.pop(title)
+    if not _written(view, page):
+        return 1
+    print(f"Wrote {page}: {title}, {len(view.graph)} operators.")
+    if views:
+        print(f"There is also {_listed(views)}: --name NAME shows it.")
+    return 0
+
+
+def profile(options: Namespace) -> int:
+    """Run a script under the profiler and write where the time of a step went."""
+    page = _page(options, "profile", _PROFILE_FORMS)
+    if page is None:
+        return 1
+    options.api = generation_of(options)
+    from msnb.insight.profile import Profile, Recorder, machine, text  # spares the other commands the profiler
+    from msnb.notebook.profile import view  # spares: see above
+
+    machine()
+    recorder = Recorder().start()
+    try:
+        status = _finished(options)
+    finally:
+        recorder.stop()
+    if status:
+        return status
+    if not recorder.recording.calls:
+        return _fail(f"No network has run in {options.script}, so that there is nothing to profile.")
+    made = Profile(recorder.recording, Path(options.script).name)
+    if not _written(view(made), page):
+        return 1
+    print(f"{text.headline(made)}\nWrote {page}.")
+    return 0
+
+
+# ---------------------------------------------------------------------- running
+def _run(script, arguments, api):
+    try:
+        alias.install(api=api)
+        _processes.join()  # before the script computes anything
+    except (ValueError, RuntimeError) as error:
+        return _fail(str(error))
+    sys.argv = [script, *arguments]
+    sys.path[0] = str(Path(script).resolve().parent)
+    try:
+        runpy.run_path(script, run_name="__main__")
+    except KeyboardInterrupt as error:
+        terminal_traceback.interrupted(error)
+        return 128 + signal.SIGINT
+    except Exception as error:
+        # By the hook, which the script may have replaced; the frames above the script's first are none of its own.
+        error.__traceback__ = _from(script, error.__traceback__)
+        sys.excepthook(type(error), error, error.__traceback__)
+        return 1
+    return 0
+
+
+def _from(file, tb):
+    """A traceback from the first frame of `file` on; None where no line of it was running."""
+    while tb is not None and tb.tb_frame.f_code.co_filename != file:
+        tb = tb.tb_next
+    return tb
+
+
+def _finished(options):
+    """The status of a script that is run for its page: one that ends itself in order has run, too."""
+    try:
+        status = _run(options.script, options.arguments, options.api)
+    except SystemExit as end:
+        if isinstance(end.code, str):
+            return _fail(end.code)
+        status = end.code or 0
+    if status:
+        print("No page was written: the script has to run to its end.", file=sys.stderr)
+    return status
+
+
+class _Ran:
+    """What runs within a `with`: programs, and in PYNATIVE mode the outermost Cells with what they were called with."""
+
+    def __init__(self) -> None:
+        self.failed: list[str] = []  # why a network cannot be drawn
+        self._programs: list[tuple[str, Any]] = []  # with titles: a program does not keep its Cell
+        self._called: list[tuple[Any, ...]] = []
+        self._known = IdentityMap()
+
+    def __enter__(self):
+        self._listener = events.listen(compiled=self._compiled, left=self._left, name="graph")
+        return self
+
+    def __exit__(self, *_):
+        self._listener.close()
+
+    def _compiled(self, program):
+        self._programs.append((program.title, program))
+
+    def _left(self, call):
+        if call.around is None and not call.traced and call.error is None and call.net not in self._known:
+            self._known[call.net] = True
+            self._called.append((call.net, call.args, call.kwargs))
+
+    def views(self) -> dict[str, Any]:
+        """{title: GraphView}, the largest first; of several with one title the largest."""
+        from msnb.notebook.graph.api import of_program  # spares the other commands the views
+
+        drawn = [program.root() for _, program in self._programs]
+        for net, args, kwargs in self._called:
+            if any(net is root for root in drawn):
+                continue
+            try:
+                program = program_cache.program_of(net, *args, **kwargs)
+            except Exception as error:  # what needs values runs in PYNATIVE mode only
+                sentence = str(error).partition("\n")[0]
+                self.failed.append(f"{type(net).__name__} cannot be drawn: {sentence}")
+                continue
+            self._programs.append((program.title, program))
+        made = [(title, of_program(program, title)) for title, program in self._programs]
+        made.sort(key=lambda each: len(each[1].graph))
+        return dict(reversed(dict(made).items()))
+
+
+# ---------------------------------------------------------------------- the page
+def _page(options, what, forms):
+    """Where the page goes; None, after one sentence, where that cannot be. It is known before the script runs."""
+    script = Path(options.script)
+    page = Path(options.output or f"{script.stem}-{what}.html")
+    if not script.is_file():
+        _fail(f"There is no script {options.script!r}.")
+    elif page.suffix not in forms:
+        _fail(f"The page should end in one of {', '.join(forms)}, but got {str(page)!r}.")
+    elif not os.access(page.parent, os.W_OK):
+        _fail(f"There is no folder {str(page.parent)!r} to write to.")
+    else:
+        return page
+    return None
+
+
+def _written(view, page):
+    try:
+        view.save(page)
+    except OSError as error:
+        _fail(f"{page} cannot be written: {error.strerror}.")
+        return False
+    return True
+
+
+def _chosen(views, name):
+    """The title that `name` means: the same text, else the first that holds it; None where there is none."""
+    if name is None:
+        return next(iter(views))
+    same = [title for title in views if title.lower() == name.lower()]
+    return next(iter([*same, *(title for title in views if name.lower() in title.lower())]), None)
+
+
+def _listed(views):
+    named = [f"{title} ({len(view.graph)})" for title, view in views.items()]
+    more = len(named) - _LISTED
+    return ", ".join([*named[:_LISTED], *([f"{more} more"] if more > 0 else [])])
+
+
+def _fail(message):
+    print(message, file=sys.stderr)
+    return 1

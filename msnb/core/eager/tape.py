@@ -1,0 +1,257 @@
+"""PYNATIVE differentiation: operators leave nodes on the boxes they return; going back replays their cached pullbacks.
+
+Values stay concrete throughout, so print, pdb, asnumpy() and hooks see real numbers. A node is only made when one of
+its inputs is tracked. While an outer gradient is being recorded the backward pass is recorded as well, which gives
+derivatives of any order.
+"""
+
+import contextlib
+import heapq
+import itertools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import jax.numpy as jnp
+
+from msnb.core.state import events, trace_state
+from msnb.core.support.type_promotion import is_inexact
+from msnb.core.eager.kernel import Kernel
+from msnb.core.jaxpr.op_names import graph_name
+from msnb.core.tensor.sparse import RowTensor, add_rows
+from msnb.core.tensor.tensor import box
+from msnb.core.eager.integer_gradients import is_whole
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.tensor.tensor import Tensor
+
+_thread = trace_state.thread
+_asked = events.asked
+_order = itertools.count()
+
+
+class Node:
+    """One recorded operator call.
+
+    Args:
+        kernel (Kernel): What was run; its `pullback(needs)` gives the gradient.
+        inputs (tuple): For each input its (node, output index), or None where it is not tracked.
+        arrays (tuple): The input arrays.
+        outputs (tuple): (shape, dtype) of each output.
+    """
+
+    __slots__ = ("kernel", "inputs", "arrays", "outputs", "order")
+
+    def __init__(
+        self, kernel: Kernel | None, inputs: tuple[Any, ...], arrays: tuple[Any, ...], outputs: tuple[Any, ...]
+    ) -> None:
+        self.kernel: Any = kernel
+        self.inputs: tuple[Any, ...] = inputs
+        self.arrays: tuple[Any, ...] = arrays
+        self.outputs: tuple[Any, ...] = outputs
+        self.order: int = next(_order)
+
+    def pull(self, cotangents: list[Any], needs: tuple[bool, ...], again: bool) -> list[Any]:
+        """Cotangents of the inputs that `needs` marks, None for the others.
+
+        Args:
+            cotangents (list): Per output a Tensor, or None for zero.
+            needs (tuple): bool per input.
+            again (bool): Whether this pass is recorded itself.
+        """
+        filled = [box(jnp.zeros(*spec)) if c is None else c for c, spec in zip(cotangents, self.outputs)]
+        kernel = self.kernel.pullback(needs)
+        arrays = self.arrays + tuple(c._array for c in filled)
+        results = kernel.call(*arrays)
+        boxes = [box(r) for r in results]
+        if again:
+            record(kernel, self.inputs + tuple(c._node for c in filled), arrays, boxes)
+        found = iter(boxes)
+        return [next(found) if need else None for need in needs]
+
+
+class LookUp(Node):
+    """A call of a kernel whose gradient by its first input, a table, falls into rows."""
+
+    __slots__ = ()
+
+    def pull(self, cotangents: list[Any], needs: tuple[bool, ...], again: bool) -> list[Any]:
+        """See `Node.pull`; the gradient of the table is a RowTensor."""
+        cotangent = box(jnp.zeros(*self.outputs[0])) if cotangents[0] is None else cotangents[0]
+        indices, values = _run(self.kernel.rows, *map(box, self.arrays), cotangent)
+        return [RowTensor(indices, values, self.arrays[0].shape), *[None] * (len(needs) - 1)]
+
+
+class Leaf:
+    """Where a gradient ends: one of the variables that it is taken with respect to."""
+
+    __slots__ = ("order", "outputs", "inputs")
+
+    def __init__(self):
+        self.order: int = next(_order)
+        self.inputs: tuple[()] = ()
+
+
+class Custom(Node):
+    """A node whose gradient is a Python function of Tensors: a Cell's bprop, a hook.
+
+    Args:
+        backward (Callable): Takes the list of output cotangents (Tensors), returns one Tensor or None per input.
+    """
+
+    __slots__ = ("backward",)
+
+    def __init__(self, backward: Callable[..., Any], inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+        super().__init__(None, inputs, (), outputs)
+        self.backward: Callable[..., Any] = backward
+
+    def pull(self, cotangents: list[Any], needs: tuple[bool, ...], again: bool) -> Any:
+        """See `Node.pull`."""
+        filled = [box(jnp.zeros(*spec)) if c is None else c for c, spec in zip(cotangents, self.outputs)]
+        return self.backward(filled)
+
+
+def record(kernel: Kernel, inputs: Sequence[Any], arrays: Sequence[Any], boxes: Sequence[Any]) -> None:
+    """Put a node for one call of `kernel` on the Tensors it returned, if any input is tracked."""
+    if any(i is not None for i in inputs):
+        kind = Node if kernel.rows is None or inputs[0] is None else LookUp
+        node = kind(kernel, tuple(inputs), tuple(arrays), tuple((b._array.shape, b._array.dtype) for b in boxes))
+        for index, tensor in enumerate(boxes):
+            dtype = tensor._array.dtype
+            if is_inexact(dtype) or is_whole(dtype) and (kernel.real is not None or _by_whole(inputs, arrays)):
+                tensor._node = (node, index)
+        if _asked.recorded:
+            events.tell("recorded", node, boxes)
+
+
+def _by_whole(inputs, arrays):
+    """Whether a whole number among the inputs is tracked: of others, such as Argmax's, whole results have no slope."""
+    return any(i is not None and is_whole(a.dtype) for i, a in zip(inputs, arrays))
+
+
+@contextlib.contextmanager
+def paused():
+    """Record nothing within."""
+    level, _thread.recording = _thread.recording, 0
+    trace_state.settle()
+    try:
+        yield
+    finally:
+        _thread.recording = level
+        trace_state.settle()
+
+
+_identity = Kernel("Identity", lambda x: x)
+_add_n = Kernel(graph_name("AddN", {}, layout=((2,),)), lambda x, y: x + y)
+_concat = Kernel(graph_name("Concat", {"axis": 0}, {"axis": 0}, layout=((2,),)), lambda x, y: jnp.concatenate((x, y)))
+_add_rows = Kernel("ScatterAdd", add_rows)
+
+
+def leaf(tensor: "Tensor") -> Any:
+    """The node that stands for `tensor` as a variable, linked to the node it already has."""
+    upstream = tensor._node
+    if upstream is None:
+        return Leaf()
+    array = tensor._array
+    return Node(_identity, (upstream,), (array,), ((array.shape, array.dtype),))
+
+
+def backward(outputs: Sequence[Any], cotangents: Sequence[Any], sources: Sequence[Any]) -> list[Any]:
+    """Gradients of `outputs` (Tensors), weighted by `cotangents`, with respect to the leaves `sources`.
+
+    Returns:
+        list, one Tensor per source, None where the outputs do not depend on it.
+    """
+    again = _thread.recording > 0
+    pending: dict[int, list[Any]] = {}
+    heap = []
+    stops = {id(s) for s in sources}
+    grads = {}
+
+    def send(link, cotangent):
+        node, index = link
+        if id(node) in stops:
+            grads[id(node)] = _add(grads.get(id(node)), cotangent)
+            return
+        if not node.inputs:
+            return
+        cotangent = dense(cotangent)
+        slots = pending.get(id(node))
+        if slots is None:
+            slots = pending[id(node)] = [None] * len(node.outputs)
+            heapq.heappush(heap, (-node.order, id(node), node))
+        slots[index] = _add(slots[index], cotangent)
+
+    reach = _Reach(stops)
+    for output, cotangent in zip(outputs, cotangents):
+        if output._node is not None:
+            send(output._node, cotangent)
+    while heap:
+        _, ident, node = heapq.heappop(heap)
+        slots = pending.pop(ident)
+        needs = tuple(link is not None and reach(link[0]) for link in node.inputs)
+        if not any(needs):
+            continue
+        if _asked.pulled:
+            events.tell("pulled", node, slots)
+        for link, need, cotangent in zip(node.inputs, needs, node.pull(slots, needs, again)):
+            if need and cotangent is not None:
+                send(link, cotangent)
+        if not again:  # nobody goes back this way a second time: what was computed is let go as the way is gone
+            node.arrays = ()
+    return [grads.get(id(s)) for s in sources]
+
+
+class _Reach:
+    """Whether a node depends on one of the sources; remembers the answers and does not recurse."""
+
+    def __init__(self, stops):
+        self.known = dict.fromkeys(stops, True)
+
+    def __call__(self, node):
+        known = self.known
+        stack = [node]
+        while stack:
+            top = stack[-1]
+            if id(top) in known:
+                stack.pop()
+                continue
+            parents = [link[0] for link in top.inputs if link is not None]
+            if any(known.get(id(p)) for p in parents):
+                known[id(top)] = True
+                stack.pop()
+                continue
+            unknown = [p for p in parents if id(p) not in known]
+            if unknown:
+                stack.append(unknown[0])
+            else:
+                known[id(top)] = False
+                stack.pop()
+        return known[id(node)]
+
+
+def _add(x, y):
+    """Sum of two cotangents, recorded like any operator."""
+    if x is None:
+        return y
+    if isinstance(x, RowTensor) and isinstance(y, RowTensor):
+        (indices,), (values,) = _run(_concat, x.indices, y.indices), _run(_concat, x.values, y.values)
+        return RowTensor(indices, values, x.dense_shape)
+    return _run(_add_n, dense(x), dense(y))[0]
+
+
+def dense(gradient: Any) -> Any:
+    """The Tensor that a RowTensor stands for, repeated rows summed; anything else as it is."""
+    if not isinstance(gradient, RowTensor):
+        return gradient
+    zeros = box(jnp.zeros(gradient.dense_shape, gradient.values._array.dtype))
+    return _run(_add_rows, zeros, gradient.indices, gradient.values)[0]
+
+
+def _run(kernel, *boxes):
+    """What `kernel` gives for Tensors, a tuple of Tensors, recorded like any operator."""
+    arrays = [b._array for b in boxes]
+    out = kernel.call(*arrays)
+    results = tuple(map(box, out if type(out) is tuple else (out,)))
+    if _thread.recording:
+        record(kernel, [b._node for b in boxes], arrays, results)
+    return results

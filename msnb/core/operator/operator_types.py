@@ -1,0 +1,455 @@
+"""One operator, one declaration: `@operator` turns a pure function of arrays into class, function and Tensor method.
+
+The parameters of the declared function say what is what: without annotation a Tensor input, with a `Kind` a static
+input given at the call, keyword-only with a `Kind` an attribute given to the class. Attributes that are numbers are
+`core.traced`'s matter. See CONTRIBUTING.md.
+"""
+
+import inspect
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+from msnb.common.arguments import unknown
+from msnb.common.kinds import Tensors, hashable, kind_of, readable_parameter
+from msnb.core.eager import float_status, remat_policy, tape, integer_gradients
+from msnb.core.state import random_stream, trace_state
+from msnb.core.jaxpr import partial_trace
+from msnb.core.compat.jax_private import copied, is_tracer
+from msnb.core.errors.messages import describe, explain_kernel_error
+from msnb.core.eager.kernel import Kernel
+from msnb.core.jaxpr.op_names import attributes_of as attributes_of  # known by this path as well
+from msnb.core.jaxpr.op_names import graph_name
+from msnb.core.tensor.parameter import Parameter, check_not_narrowed
+from msnb.core.operator.autocast import cast_tensor, is_constant
+from msnb.core.support.lru_cache import Recent
+from msnb.core.tensor.tensor import Tensor, box
+from msnb.core.tensor.parameter_view import Written
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.jaxpr.op_names import GraphName
+
+REGISTRY: dict[str, Any] = {}  # class name -> Operator, aliases included
+# name -> Operator or class of what users have declared, while somebody holds it; the last one of each name
+OF_USERS: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
+FUNCTIONAL: dict[str, Any] = {}  # functional name -> function
+
+_thread = trace_state.thread
+_new = object.__new__
+_SCALARS = frozenset((int, float, bool, complex))
+_ABSENT = object()
+_CURES = {  # by an attribute of what was given for a Tensor
+    "create_tuple_iterator": "iterate over it: for x, y in data.create_tuple_iterator()",
+    "dense_shape": "operators take its .values, and of a table that Gather reads the gradient is dense",
+}
+
+
+class Input:
+    """One positional parameter of an operator: a Tensor, a tuple of Tensors, or a static value."""
+
+    __slots__ = ("name", "kind", "default", "many")
+
+    def __init__(self, name: str, kind: Any, default: Any) -> None:
+        self.name: str = name
+        self.many: bool = kind is Tensors
+        self.kind: Any = None if self.many else kind
+        self.default: Any = default
+
+
+class Operator:
+    """A declared operator. `operator` makes these; see there for the arguments."""
+
+    def __init__(
+        self, fn: Callable[..., Any], name: str, writes: tuple[str, ...], returns: str, random_key: bool
+    ) -> None:
+        self.fn = fn
+        self.name = name
+        self.writes = writes
+        self.random = random_key
+        parameters = list(inspect.signature(fn).parameters.values())
+        if random_key:
+            parameters = parameters[1:]
+        self.inputs: list[Input] = [
+            Input(
+                p.name,
+                kind_of(p.annotation),
+                _ABSENT if p.default is p.empty else p.default,
+            )
+            for p in parameters
+            if p.kind is not p.KEYWORD_ONLY
+        ]
+        self.attributes: dict[str, tuple[Any, Any]] = {
+            p.name: (kind_of(p.annotation), _ABSENT if p.default is p.empty else p.default)
+            for p in parameters
+            if p.kind is p.KEYWORD_ONLY
+        }
+        self.positions: dict[str, int] = {inp.name: i for i, inp in enumerate(self.inputs)}
+        self.written: tuple[int, ...] = tuple(self.positions[w] for w in writes)
+        self.returns_written: bool = returns == "written"
+        self.usual: dict[str, Any] = {p.name: p.default for p in parameters if p.annotation is not p.empty}
+        self.called: dict[str, str] = {}  # name in MindSpore 2's function -> name of the parameter here
+        self.marks: Any = None  # what a Primitive was given beyond its attributes, see msnb.core.operator.annotations
+        self.kernels: Recent = Recent()
+        self.variant: Any = None  # (another Operator, when it is taken instead), see core.declare.variant
+        self.rows: Any = None  # of an operator that looks up rows, see core.rows
+        self.real: Any = None  # of an operator that makes whole numbers of others, see core.whole
+        self.collective: bool = False  # whether its kernels speak of other devices
+        self.refuses: Any = None  # of the attributes: raises where one forbids another
+        self.defaults: tuple[Any, ...] = self._trailing_defaults()
+        self.signature = inspect.Signature([readable_parameter(p) for p in parameters])
+        self.plain: bool = (
+            not self.written
+            and not random_key
+            and all(i.kind is None and not i.many and i.default is _ABSENT for i in self.inputs)
+        )
+
+    def _trailing_defaults(self):
+        """Defaults of the last inputs, as far as they have one."""
+        found = []
+        for inp in reversed(self.inputs):
+            if inp.default is _ABSENT:
+                break
+            found.insert(0, inp.default)
+        return tuple(found)
+
+    # ------------------------------------------------------------------ attributes
+    def bind_attributes(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Normal form of attributes given as to a constructor: a dict in order of declaration."""
+        names = list(self.attributes)
+        if len(args) > len(names):
+            raise TypeError(
+                f"For '{self.name}', at most {len(names)} attributes are taken "
+                f"({', '.join(names) or 'none'}), but got {len(args)}."
+            )
+        given = dict(zip(names, args))
+        for key, value in kwargs.items():
+            if key not in self.attributes:
+                raise TypeError(unknown(self.name, [k for k in kwargs if k not in self.attributes], names, kwargs))
+            if key in given:
+                raise TypeError(f"For '{self.name}', the attribute '{key}' is given twice.")
+            given[key] = value
+        bound = {}
+        for key, (kind, default) in self.attributes.items():
+            if key in given:
+                bound[key] = kind(given[key], key, self.name)
+            elif default is _ABSENT:
+                raise TypeError(f"For '{self.name}', the attribute '{key}' is missing.")
+            else:
+                bound[key] = default
+        return bound
+
+    def graph_name(self, settings: dict[str, Any], layout: tuple[Any, ...] | None = None) -> "GraphName":
+        """Name under which a call shows in a graph; it says what differs from the defaults."""
+        return graph_name(self.name, settings, self.usual, self.marks, layout)
+
+    # ------------------------------------------------------------------ kernels
+    def kernel(
+        self, attributes: dict[str, Any], layout: tuple[Any, ...] | None = None, statics: tuple[Any, ...] = ()
+    ) -> Kernel:
+        """The kernel for normal-form attributes (dict), a layout of the inputs and the static inputs.
+
+        `layout` holds one entry per input: 1 a Tensor, 0 an absent one, -1 a static value, (n,) a tuple of n Tensors.
+        """
+        key = (tuple(hashable(v) for v in attributes.values()), layout, tuple(hashable(s) for s in statics))
+        kernel = self.kernels.get(key)
+        if kernel is None:
+            kernel = self.kernels.recall(key) or self.kernels.keep(key, self._made(attributes, layout, statics))
+            if self.collective:
+                kernel.join()
+            if self.real is not None and (real := self.real(*statics)) is not None:
+                kernel.real = Kernel(kernel.name, real)
+        return kernel
+
+    def ready(self, attributes: dict[str, Any]) -> Kernel | None:
+        """The kernel of calls with plain inputs."""
+        return self.kernel(attributes)
+
+    def chosen(self, attributes: dict[str, Any]) -> "Operator":
+        """The operator that runs for these attributes: this one, or its variant."""
+        if self.variant is not None and self.variant[1](attributes):
+            return self.variant[0]
+        return self
+
+    def prepared(self, attributes: dict[str, Any], args: tuple[Any, ...]) -> Any:
+        """(kernel, what follows the arrays) for a call with these inputs, one for each; None if each call has to look
+        anew."""
+        layout, statics = [], []
+        for inp, arg in zip(self.inputs, args):
+            if inp.kind is not None:
+                layout.append(-1)
+                statics.append(inp.kind(arg, inp.name, self.name))
+            elif inp.many:
+                layout.append((len(arg),))
+            elif arg is None and inp.default is None:
+                layout.append(0)
+            else:
+                operand(arg, self.name, inp.name)
+                layout.append(1)
+        return self.kernel(attributes, tuple(layout), tuple(statics)), ()
+
+    def _made(self, attributes, layout, statics):
+        """A new kernel, which does in a gradient what `Primitive.recompute` has said of it."""
+        kernel = self._build(attributes, layout, statics)
+        again = self.marks and self.marks.get("recompute")
+        if type(again) is not bool:
+            return kernel
+        wanted = Kernel(kernel.name, remat_policy.again(kernel.fn) if again else remat_policy.kept(kernel.fn))
+        wanted.rows = kernel.rows
+        return wanted
+
+    def _build(self, attributes, layout, statics):
+        fn = self.fn
+        settings = dict(attributes)
+        settings.update({i.name: s for i, s in zip([i for i in self.inputs if i.kind is not None], statics)})
+        name = self.graph_name(settings, layout)
+        if self.plain and not self.written:
+            return Kernel(name, lambda *arrays: fn(*arrays, **attributes) if attributes else fn(*arrays))
+
+        def spread(*arrays):
+            arrays, static = iter(arrays), iter(statics)
+            args = [next(arrays)] if self.random else []
+            for entry in layout:
+                if entry == 1:
+                    args.append(next(arrays))
+                elif entry == -1:
+                    args.append(next(static))
+                elif entry == 0:
+                    args.append(None)
+                else:
+                    args.append(tuple(next(arrays) for _ in range(entry[0])))
+            out = fn(*args, **attributes)
+            return self._fit_written(out, args) if self.written else out
+
+        return Kernel(name, spread)
+
+    def _fit_written(self, out, args):
+        """New values in the dtype of what they replace; MindSpore never widens what is written in place."""
+        outs = list(out) if isinstance(out, tuple) else [out]
+        shift = 1 if self.random else 0
+        for i, position in enumerate(self.written):
+            target = args[position + shift]
+            if outs[i].dtype != target.dtype:
+                check_not_narrowed(target.dtype, outs[i].dtype, self.inputs[position].name)
+                outs[i] = outs[i].astype(target.dtype)
+        return tuple(outs)
+
+    # ------------------------------------------------------------------ calls
+    def __call__(self, attributes: dict[str, Any], args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Any:
+        """Run on positional `args` with normal-form `attributes`; boxes go in and out."""
+        inputs = self.inputs
+        if kwargs or len(args) != len(inputs):
+            args = self._bind(args, kwargs or {})
+        if _thread.compute_dtype is not None:
+            args = in_precision(args, self.written)
+        arrays, boxes, layout, statics = [], [], [], []
+        for inp, arg in zip(inputs, args):
+            if inp.kind is not None:
+                layout.append(-1)
+                statics.append(inp.kind(arg, inp.name, self.name))
+            elif inp.many:
+                items = self._many(inp, arg)
+                if _thread.compute_dtype is not None:
+                    items = in_precision(items)
+                layout.append((len(items),))
+                boxes.extend(items)
+                arrays.extend([operand(i, self.name, inp.name) for i in items])
+            elif arg is None and inp.default is None:
+                layout.append(0)
+            else:
+                layout.append(1)
+                boxes.append(arg)
+                arrays.append(arg._array if type(arg) is Tensor else operand(arg, self.name, inp.name))
+        targets = self._targets(args) if self.written else ()
+        if self.random:
+            arrays.insert(0, random_stream.next_key())
+            boxes.insert(0, None)
+        return self.run(self.kernel(attributes, tuple(layout), tuple(statics)), boxes, arrays, targets)
+
+    def again(self, settings: dict[str, Any], layout: tuple[Any, ...] | None, tensors: Iterable[Any]) -> Any:
+        """Make the call once more that stands in a graph with these settings and this layout, see `GraphName`.
+
+        Args:
+            settings (dict): Attributes and static inputs in normal form; what is missing has its default.
+            layout (tuple): What each input is given; None where each is one Tensor.
+            tensors (Iterable): The Tensors, those of a tuple one after the other.
+
+        Raises:
+            TypeError: If an attribute without a default is missing, or the layout asks for more Tensors than there are.
+        """
+        attributes = self.bind_attributes((), {key: settings[key] for key in self.attributes if key in settings})
+        given, args = iter(tensors), []
+        try:
+            for inp, entry in zip(self.inputs, layout or (1,) * len(self.inputs)):
+                if entry == -1:
+                    args.append(settings.get(inp.name, inp.default))
+                elif isinstance(entry, tuple):
+                    args.append([next(given) for _ in range(entry[0])])
+                else:
+                    args.append(next(given) if entry else None)
+        except StopIteration:
+            raise TypeError(f"For '{self.name}', inputs are missing; it takes {', '.join(self.positions)}.") from None
+        return self.chosen(attributes)(attributes, args)
+
+    def run(self, kernel: Kernel, boxes: Sequence[Any], arrays: Sequence[Any], targets: Sequence[Any] = ()) -> Any:
+        """Run `kernel` on `arrays`, box and record the results, rebind the `targets`."""
+        try:
+            out = kernel.run(*arrays) if _thread.spread is None else _thread.spread.run(kernel, arrays)
+        except BaseException as error:
+            return self.failed(error, kernel, boxes, arrays, targets)
+        return self.finish(out, kernel, boxes, arrays, targets)
+
+    def finish(
+        self, out: Any, kernel: Kernel, boxes: Sequence[Any], arrays: Sequence[Any], targets: Sequence[Any] = ()
+    ) -> Any:
+        """Box and record what `kernel` gave for `arrays`, rebind the `targets`."""
+        if type(out) is not tuple:
+            if _thread.frame is None:
+                out = own(out, arrays)
+            result = box(out)
+            results = (result,)
+        else:
+            if _thread.frame is None:
+                out = tuple([own(o, arrays) for o in out])
+            result = results = tuple([box(o) for o in out])
+        if _thread.looking:
+            if _thread.recording:
+                tape.record(kernel, [b._node if isinstance(b, Tensor) else None for b in boxes], arrays, results)
+            float_status.note([r._array for r in results])
+        if _thread.carriers is not None and (_thread.looking or kernel.real is not None):
+            integer_gradients.carry(kernel, arrays, results)
+        if not targets:
+            return result
+        for target, new in zip(targets, results):
+            target._assign(new._array)
+            target._node = new._node
+        rest = results[len(targets) :]
+        if self.returns_written or not rest:
+            if _thread.frame is None:
+                targets = [Written(t) if isinstance(t, Parameter) else t for t in targets]
+            return targets[0] if len(targets) == 1 or not self.returns_written else tuple(targets)
+        return rest[0] if len(rest) == 1 else rest
+
+    def _targets(self, args):
+        """The boxes to be written."""
+        targets = []
+        for position in self.written:
+            target = args[position]
+            if not isinstance(target, Tensor):
+                raise TypeError(
+                    f"For '{self.name}', '{self.inputs[position].name}' is written in place and should be "
+                    f"a Parameter, but got {describe(target)}."
+                )
+            targets.append(target)
+        return targets
+
+    def _many(self, inp, arg):
+        if not isinstance(arg, (tuple, list)):
+            raise TypeError(
+                f"For '{self.name}', '{inp.name}' should be a tuple or list of Tensors, but got {describe(arg)}."
+            )
+        return list(arg)
+
+    def failed(
+        self,
+        error: BaseException,
+        kernel: Kernel,
+        boxes: Sequence[Any],
+        arrays: Sequence[Any],
+        targets: Sequence[Any] = (),
+    ) -> Any:
+        """Raise what `error` of a kernel is called in MindSpore; but run again where another thread's training step
+        took over the array of a Parameter meanwhile."""
+        kernel.recover(error)
+        if any(isinstance(b, Parameter) and is_deleted(a) for b, a in zip(boxes, arrays)):
+            trace_state.taking.contend()
+            with trace_state.taking.lock:
+                arrays = [b._array if isinstance(b, Parameter) else a for b, a in zip(boxes, arrays)]
+                if not any(map(is_deleted, arrays)):
+                    return self.run(kernel, boxes, arrays, targets)
+        told = explain_kernel_error(error, self.name, boxes)
+        if _thread.frame is not None:
+            partial_trace.note(told, kernel.name, arrays)
+        raise told from None
+
+    def by_own_names(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Keyword arguments by the names of this declaration; what goes by MindSpore 2's comes in.
+
+        Raises:
+            TypeError: If one of them is given by both of its names.
+        """
+        found = {}
+        for name, value in given.items():
+            own = self.called.get(name, name)
+            if own in found:
+                raise TypeError(f"For '{self.name}', '{name}' is given twice: it is '{own}', too.")
+            found[own] = value
+        return found
+
+    def _bind(self, args, kwargs):
+        if len(args) > len(self.inputs):
+            raise TypeError(
+                f"For '{self.name}', {len(self.inputs)} inputs are taken "
+                f"({', '.join(i.name for i in self.inputs)}), but got {len(args)}."
+            )
+        bound = list(args)
+        kwargs = self.by_own_names(kwargs)
+        for inp in self.inputs[len(args) :]:
+            if inp.name in kwargs:
+                bound.append(kwargs.pop(inp.name))
+            elif inp.default is not _ABSENT:
+                bound.append(inp.default)
+            else:
+                raise TypeError(
+                    f"For '{self.name}', the input '{inp.name}' is missing; "
+                    f"it takes {', '.join(i.name for i in self.inputs)}."
+                )
+        if kwargs:
+            raise TypeError(
+                f"For '{self.name}', there is no input '{next(iter(kwargs))}'; "
+                f"it takes {', '.join(i.name for i in self.inputs)}."
+            )
+        return bound
+
+
+def operand(value: Any, op: str, name: str) -> Any:
+    """The array of one Tensor input; Python numbers pass, everything else is refused."""
+    kind = type(value)
+    if kind is Tensor:
+        return value._array
+    if kind in _SCALARS:
+        return value
+    if isinstance(value, Tensor):
+        return value._array
+    if isinstance(value, jax.Array):
+        return value
+    if isinstance(value, np.ndarray):
+        raise TypeError(
+            f"For '{op}', '{name}' should be a Tensor, but got a numpy array of shape {value.shape}; "
+            f"wrap it: Tensor({name})."
+        )
+    if isinstance(value, np.generic) and type(number := value.item()) in _SCALARS:
+        return number
+    cure = next((f"; {what}" for sign, what in _CURES.items() if hasattr(value, sign)), "")
+    raise TypeError(f"For '{op}', '{name}' should be a Tensor or a number, but got {describe(value)}{cure}.")
+
+
+def in_precision(boxes: Sequence[Any], skip: Sequence[int] = ()) -> list[Any]:
+    """Inputs with what is constant cast to what `Cell.to_float` asks for, but for the positions in `skip`."""
+    dtype = _thread.compute_dtype
+    return [cast_tensor(b, dtype) if i not in skip and is_constant(b) else b for i, b in enumerate(boxes)]
+
+
+def own(array: jax.Array, arrays: Sequence[Any]) -> jax.Array:
+    """`array`, copied if JAX handed one of the inputs through: what a Parameter holds must not be held elsewhere."""
+    for given in arrays:
+        if array is given:
+            return copied(array)
+    return array
+
+
+def is_deleted(array: object) -> bool:
+    """Whether an array has been written over by a compiled step."""
+    return isinstance(array, jax.Array) and not is_tracer(array) and array.is_deleted()

@@ -1,0 +1,229 @@
+"""`Primitive`: what `ops.Conv2D(...)` makes.
+
+A class is generated from each declaration (`core.declare`). What users write themselves is `core.user_primitive`.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+from msnb.common.kinds import Bool, check
+from msnb.core.operator.annotations import changed, marked, marks_of
+from msnb.core.operator.operator_types import REGISTRY
+from msnb.core.support.lru_cache import Recent
+
+__all__ = ["Primitive", "DeclaredPrimitive"]
+
+_new = object.__new__
+by_name: dict[str, Any] = {}  # what has a name among the operators and is a function of Python values
+
+
+class Primitive:
+    """An operator with its attributes set, to be called on Tensors.
+
+    Args:
+        name (str): Name of the operator.
+    """
+
+    _changes = 0  # of attributes and marks
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.attrs: dict[str, Any] = {}
+        self.init_attrs: dict[str, Any] = {"name": name}
+        self._instance_name = None
+        self.const_value: Any = None
+        self.input_names: list[str] = []
+        self.output_names: list[str] = []
+
+    def add_prim_attr(self, name: str, value: Any) -> Self:
+        """Set attribute `name` and return self."""
+        self.__dict__[name] = value
+        self.attrs[name] = value
+        self._attributes_changed()
+        return self
+
+    def del_prim_attr(self, name: str) -> Self:
+        """Remove attribute `name` and return self."""
+        self.__dict__.pop(name, None)
+        self.attrs.pop(name, None)
+        self._attributes_changed()
+        return self
+
+    def _attributes_changed(self):
+        changed(self)
+
+    def init_prim_io_names(self, inputs: Sequence[str], outputs: Sequence[str]) -> None:
+        """Name the inputs and outputs, as the graph shows them."""
+        self.input_names, self.output_names = list(inputs), list(outputs)
+        self.attrs["input_names"], self.attrs["output_names"] = self.input_names, self.output_names
+
+    def set_prim_instance_name(self, instance_name: str) -> Self:
+        """Name this instance and return self."""
+        self._instance_name = instance_name
+        return self
+
+    set_instance_name = set_prim_instance_name
+
+    @property
+    def instance_name(self) -> str | None:
+        """What `set_prim_instance_name` was given, None before."""
+        return self._instance_name
+
+    def set_stage(self, stage: int) -> Self:
+        """Pipeline stage of this operator, which its node in the graph shows. Returns self."""
+        return self.add_prim_attr("stage", stage)
+
+    def recompute(self, mode: bool = True) -> Self:
+        """Say whether a gradient in GRAPH mode computes this operator again on its way back: then it keeps the inputs
+        alone. Within a Cell that is recomputed, ``recompute(False)`` lets it keep what the operator returns.
+
+        Args:
+            mode (bool): Whether it is computed again. Default: True.
+
+        Returns:
+            Primitive, this one.
+
+        Raises:
+            TypeError: If `mode` is no bool.
+        """
+        return self.add_prim_attr("recompute", check(Bool, mode, "mode", "Primitive.recompute"))
+
+    def shard(
+        self,
+        in_strategy: tuple[tuple[int, ...], ...] | None = None,
+        out_strategy: tuple[tuple[int, ...], ...] | None = None,
+        *,
+        strategy: tuple[tuple[int, ...], ...] | None = None,
+    ) -> Self:
+        """Say how the operator is spread over devices in SEMI_AUTO_PARALLEL mode; its node in the graph shows it.
+
+        Args:
+            in_strategy (tuple): For each input a tuple with the number of parts that each of its axes is cut into, or
+                what a `mindspore.parallel.Layout` gives for it; None for no strategy.
+            out_strategy (tuple): Likewise for each output. Default: None, as it follows from the inputs.
+            strategy (tuple): `in_strategy` by its name before 2.0.
+
+        Returns:
+            Primitive, this one.
+
+        Raises:
+            TypeError: If one is no tuple. That it fits shapes and devices is found when a graph is traced.
+            ValueError: If there is an `out_strategy` alone.
+        """
+        told = in_strategy if strategy is None else strategy
+        for given in (told, out_strategy):
+            if given is not None and not isinstance(given, tuple):
+                raise TypeError(f"For '{self.name}', the strategy should be a tuple of tuples, but got {given!r}.")
+        if out_strategy is not None and told is None:
+            raise ValueError(f"For '{self.name}', 'out_strategy' goes with an 'in_strategy', but there is none.")
+        if out_strategy is not None or "out_strategy" in self.attrs:
+            self.add_prim_attr("out_strategy", out_strategy)
+        return self.add_prim_attr("strategy", told)
+
+    set_strategy = shard  # its name before 1.0
+
+    @property
+    def update_parameter(self) -> bool:
+        """Whether the operator writes one of its inputs."""
+        return False
+
+    def __call__(self, *args: Any) -> Any:
+        """Compute what MindSpore calls by this name, ``Primitive("ReLU")(x)``, with the attributes that were added."""
+        function = by_name.get(self.name)
+        if function is None:
+            op = REGISTRY.get(self.name)
+            if op is None:
+                raise TypeError(f"There is no operator '{self.name}' to call; derive it from PrimitiveWithInfer.")
+            function = op.primitive(**{k: v for k, v in self.attrs.items() if k in op.attributes})
+            # of other years' attributes some are inputs now; there an empty list says that there is none
+            inputs = {i.name: self.attrs.get(i.name) for i in op.inputs[len(args) :]}
+            return function(*args, **{k: v for k, v in inputs.items() if v is not None and v != []})
+        return function(*args)
+
+    def check_elim(self, *args: Any) -> tuple[bool, Any]:
+        """(False, None): no call is replaced by its input."""
+        return False, None
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{k}={v!r}" for k, v in self.attrs.items() if k not in ("input_names", "output_names"))
+        return f"Prim[{self.name}]<{shown}>" if shown else f"Prim[{self.name}]"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        twin = _new(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin.attrs, twin.init_attrs = dict(self.attrs), dict(self.init_attrs)
+        return twin
+
+
+class DeclaredPrimitive(Primitive):
+    """Base of the classes that `@operator` generates."""
+
+    operator: Any = None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        op = type(self).operator
+        super().__init__(op.name)
+        self._bind(op.bind_attributes(args, kwargs))
+
+    def _bind(self, attributes):
+        op = type(self).operator
+        if op.refuses is not None:
+            op.refuses(attributes)
+        self._attributes = attributes
+        self.attrs.update(attributes)
+        self.init_attrs.update(attributes)
+        self.__dict__.update(attributes)
+        self.input_names: list[str] = [i.name for i in op.inputs]
+        self._settle()
+        self._numbers = None  # what follows the inputs, once a call has put it on the device
+
+    def _settle(self):
+        """Find the operator that calls run, with the marks of this Primitive."""
+        op, attributes = type(self).operator, self._attributes
+        marks = marks_of(self.attrs, op.attributes)
+        self._operator = marked(op.chosen(attributes), marks)
+        self._kernel = marked(op, marks).ready(attributes) if op.plain else None
+        self._prepared = Recent(64)  # what calls with static inputs have found out, see core.dispatch
+
+    def add_prim_attr(self, name: str, value: Any) -> Self:
+        """Set attribute `name` and return self; an attribute of the operator itself is checked and takes effect."""
+        op = type(self).operator
+        if name in op.attributes:
+            self._bind({**self._attributes, name: op.attributes[name][0](value, name, op.name)})
+            changed(self)
+            return self
+        return super().add_prim_attr(name, value)
+
+    def _attributes_changed(self):
+        self._settle()
+        changed(self)
+
+    @property
+    def update_parameter(self) -> bool:
+        """Whether the operator writes one of its inputs."""
+        return bool(type(self).operator.written)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._operator(self._attributes, args, kwargs)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        extra = {k: v for k, v in self.__dict__.items() if k not in _OF_CALLS}
+        return _rebuild, (type(self).__name__, self._attributes, extra)
+
+
+_OF_CALLS = frozenset(("_attributes", "_operator", "_kernel", "_numbers", "_prepared"))
+_NO_SETTINGS = _OF_CALLS | {"_changes", "_instance_name"}
+
+
+def settings_of(primitive: DeclaredPrimitive) -> list[tuple[str, Any]]:
+    """[(name, value)] of all that a Primitive was given, in the order of that; of its calls it says nothing."""
+    return [
+        (k, v) for k, v in vars(primitive).items() if k not in _OF_CALLS and k not in ("_changes", "_instance_name")
+    ]
+
+
+def _rebuild(name, attributes, extra):
+    prim = REGISTRY[name].primitive(**attributes)
+    prim.__dict__.update(extra)
+    prim._attributes_changed()
+    return prim

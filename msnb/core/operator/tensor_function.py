@@ -1,0 +1,35 @@
+"""`mindspore.tensor` of MindSpore 2, a function; in r1.1 that name is the type of Tensors."""
+
+from typing import Any
+
+from msnb import log
+from msnb.common import dtype as mstype
+from msnb.core.operator.api_generations import instead_of
+from msnb.core.tensor.tensor import Tensor
+
+
+@instead_of(mstype.tensor, "it is a function that makes a Tensor, and not the type of Tensors", "msnb")
+def tensor(
+    input_data: Any = None,
+    dtype: mstype.Type | None = None,
+    shape: Any = None,
+    init: Any = None,
+    const_arg: bool = False,
+) -> Tensor:
+    """A Tensor, see `Tensor`.
+
+    Args:
+        input_data (Union[Tensor, float, int, bool, tuple, list, numpy.ndarray]): Its values. Default: None.
+        dtype (mindspore.dtype): Its element type. Default: None, that of `input_data`.
+        shape (Union[tuple, list, int]): Its shape, where `init` gives the values. Default: None.
+        init (Initializer): Draws the values. Default: None.
+        const_arg (bool): Whether a graph takes it as a constant; without effect. Default: False.
+
+    Returns:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    log.unused("tensor", "what a graph takes as a constant is decided by how it is used", const_arg=const_arg)
+    return Tensor(input_data, dtype, shape, init)

@@ -1,0 +1,147 @@
+"""numpy's form of an operator that works element by element: `@operator(numpy="sin")` makes `mindspore.numpy.sin`.
+
+It takes lists and numbers as well as Tensors, two operands of any two element types, and the element type of the
+result as `dtype`. What an operator does not compute in the element type that it is given, it computes in another one:
+`real("sqrt")` takes integers as float32, `angle("sin")` small integers as float16, `truth("logical_and")` all as bool.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from msnb.common import dtype as mstype
+from msnb.core.operator.array_like import ArrayLike, array_type, as_operand, common_type, element_type
+from msnb.core.tensor.tensor import Tensor
+
+_INTEGERS = (*mstype.int_type, *mstype.uint_type)
+
+
+def _entering(types, into):
+    return {mstype.np_dtype(t): into for t in types}
+
+
+_REAL = _entering((mstype.bool_, *_INTEGERS), mstype.float32)
+_ANGLE = {**_REAL, **_entering((mstype.bool_, mstype.int8, mstype.uint8), mstype.float16)}
+_NUMBER = _entering((mstype.bool_,), mstype.int32)
+_TRUTH = _entering((*_INTEGERS, *mstype.float_type, mstype.bfloat16), mstype.bool_)
+
+
+class Ufunc(NamedTuple):
+    """The numpy forms of an operator.
+
+    Attributes:
+        names (tuple[str]): What they are called.
+        enters (Mapping): Element type of the operands -> the one in which it is computed, where it is another.
+        operands (tuple[str]): What the operands are called. Default: (), x or x1 and x2.
+        meet (Callable): Brings two Tensors to one element type. Default: the one in which theirs meet.
+    """
+
+    names: tuple[str, ...]
+    enters: Mapping[np.dtype, mstype.Type]
+    operands: tuple[str, ...] = ()
+    meet: Callable[[Tensor, Tensor], list[Tensor]] = common_type
+
+    def taking(self, *operands: str) -> "Ufunc":
+        """The same with other names of the operands."""
+        return self._replace(operands=operands)
+
+
+def as_given(*names: str) -> Ufunc:
+    """A form that computes in the element type it is given."""
+    return Ufunc(names, {})
+
+
+def of_array(*names: str) -> Ufunc:
+    """A form in which a scalar takes the element type of the array that it meets."""
+    return Ufunc(names, {}, meet=array_type)
+
+
+def number(*names: str) -> Ufunc:
+    """A form that takes bool as int32."""
+    return Ufunc(names, _NUMBER)
+
+
+def real(*names: str) -> Ufunc:
+    """A form that takes integers and bool as float32."""
+    return Ufunc(names, _REAL)
+
+
+def angle(*names: str) -> Ufunc:
+    """A form that takes integers of 8 bits and bool as float16, other integers as float32."""
+    return Ufunc(names, _ANGLE)
+
+
+def angles(*names: str) -> Ufunc:
+    """A form of two operands, each of which is taken as `angle` does before they meet."""
+    return Ufunc(names, _ANGLE, meet=_as_angles)
+
+
+def _as_angles(x, y):
+    return common_type(*[t.astype(_ANGLE.get(t._array.dtype, t.dtype)) for t in (x, y)])
+
+
+def truth(*names: str) -> Ufunc:
+    """A form that takes every number as whether it is not 0."""
+    return Ufunc(names, _TRUTH)
+
+
+def in_type(result: Tensor, dtype: Any, function: str) -> Tensor:
+    """`result` in the element type that a user asked for; as it is for None."""
+    if dtype is None:
+        return result
+    dtype = element_type(dtype, function)
+    return result if result.dtype == dtype else result.astype(dtype)
+
+
+def form_of(op: Any, name: str, ufunc: Ufunc) -> Callable[..., Tensor]:
+    """The form `name` of an operator (`core.operator.Operator`) of one Tensor or two."""
+    prim, enters, meet = op.primitive(), ufunc.enters, ufunc.meet
+    call = type(prim).__call__
+    operands = ufunc.operands or (("x",) if len(op.inputs) == 1 else ("x1", "x2"))
+
+    if len(operands) == 1:
+
+        def form(x, dtype=None):
+            x = as_operand(x, name, operands[0])
+            if into := enters.get(x._array.dtype):
+                x = x.astype(into)
+            result = call(prim, x)
+            return result if dtype is None else in_type(result, dtype, name)
+
+    else:
+
+        def form(x1, x2, dtype=None):
+            x1, x2 = as_operand(x1, name, "x1"), as_operand(x2, name, "x2")
+            if x1._array.dtype != x2._array.dtype:
+                x1, x2 = meet(x1, x2)
+            if into := enters.get(x1._array.dtype):
+                x1, x2 = x1.astype(into), x2.astype(into)
+            result = call(prim, x1, x2)
+            return result if dtype is None else in_type(result, dtype, name)
+
+    return _described(form, op, name, operands)
+
+
+def _described(form, op, name, operands):
+    """`form` with its name, signature and documentation, its operands under their names."""
+    code = form.__code__
+    form.__code__ = code.replace(co_varnames=(*operands, *code.co_varnames[len(operands) :]))
+    positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    taken = [inspect.Parameter(n, positional, annotation=ArrayLike) for n in operands]
+    taken.append(inspect.Parameter("dtype", positional, default=None, annotation=Any))
+    form.__name__ = form.__qualname__ = name
+    form.__signature__ = inspect.Signature(taken, return_annotation=Tensor)
+    first = (inspect.getdoc(op.fn) or "").partition("\n\n")[0]
+    arguments = "".join(f"    {n} (Union[Tensor, list, tuple, int, float, bool]): Of any shape.\n" for n in operands)
+    shape = "shape in which the operands meet" if len(operands) > 1 else f"shape of `{operands[0]}`"
+    form.__doc__ = (
+        f"{first}\n\nArgs:\n{arguments}"
+        f"    dtype (mindspore.dtype): Element type of the result. Default: None, what the operation gives.\n\n"
+        f"Returns:\n    Tensor of the {shape}.\n\n"
+        f"Raises:\n    TypeError: If an operand is none of these.\n"
+        + ("    ValueError: If the shapes do not broadcast.\n" if len(operands) > 1 else "")
+        + "\nSupported Platforms:\n    ``CPU`` ``GPU`` ``TPU``\n"
+    )
+    return form

@@ -1,0 +1,236 @@
+"""Operators that users write: they derive from `PrimitiveWithInfer` and give the computation as a method `kernel` over
+jax arrays.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import hashable
+from msnb.core.eager import float_status, tape, integer_gradients
+from msnb.core.state import trace_state
+from msnb.core.operator.abstract_operator import announced
+from msnb.core.operator.bprop_registry import with_bprop
+from msnb.core.errors.messages import describe, explain_kernel_error
+from msnb.core.eager.kernel import Kernel
+from msnb.core.operator.annotations import changed
+from msnb.core.jaxpr.op_names import graph_name
+from msnb.core.operator.operator_types import OF_USERS, in_precision, operand, own
+from msnb.core.operator.primitive import Primitive
+from msnb.core.support.lru_cache import Recent
+from msnb.core.tensor.tensor import Tensor, box
+
+__all__ = ["PrimitiveWithCheck", "PrimitiveWithInfer", "prim_attr_register"]
+
+_thread = trace_state.thread
+
+
+def prim_attr_register(fn: Callable[..., Any]) -> Callable[..., None]:
+    """Decorator for `__init__` of a Primitive: names it after its class and keeps every argument as an attribute."""
+    signature = inspect.signature(fn)
+
+    @functools.wraps(fn)
+    def init(self, *args, **kwargs):
+        bound = signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        values = {k: v for k, v in list(bound.arguments.items())[1:]}
+        name = values.get("name") or type(self).__name__
+        if not isinstance(self.__dict__.get("attrs"), dict):
+            Primitive.__init__(self, name)
+        for key, value in values.items():
+            self.add_prim_attr(key, value)
+            self.init_attrs[key] = value
+        return fn(self, *args, **kwargs)
+
+    return init
+
+
+class PrimitiveWithInfer(Primitive):
+    """Base for operators that users write.
+
+    A subclass checks in `infer_shape` and `infer_dtype` and computes in `kernel`:
+
+    - ``infer_shape(self, *shapes)`` gets a tuple of int per input and returns the shape of the output (a tuple of
+      shapes for several outputs);
+    - ``infer_dtype(self, *dtypes)`` gets a tensor type per input and returns the dtype of the output;
+    - ``kernel(self, *arrays)`` is a pure function over jax arrays. It is traced once per signature and differentiated
+      by JAX, unless a gradient is registered: ``@bprop_getters.register(Cube)`` (`mindspore.ops._grad.grad_base`)
+      stands before a function that takes the operator and returns ``bprop(*inputs, out, dout)``; or the class has a
+      method ``get_bprop(self)`` that returns it.
+
+    Without `kernel`, a graph has what the operator announces: it can be made and looked at, and not run.
+
+    Args:
+        name (str): Name of the operator.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> class Cube(PrimitiveWithInfer):
+        ...     @prim_attr_register
+        ...     def __init__(self):
+        ...         self.init_prim_io_names(inputs=["x"], outputs=["y"])
+        ...     def infer_shape(self, x):
+        ...         return x
+        ...     def infer_dtype(self, x):
+        ...         return x
+        ...     def kernel(self, x):
+        ...         return x * x * x
+    """
+
+    _kernels: Any = None  # per class: attributes -> Kernel
+    _called = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__call__" in cls.__dict__:
+            cls.__call__ = _as_node(cls.__dict__["__call__"])
+
+    def _attributes_changed(self):
+        self.__dict__.pop("_own_kernel", None)
+        if self._called:  # what is set before, in __init__, no graph has seen
+            changed(self)
+
+    def infer_shape(self, *args: Any) -> Any:
+        """Shape of the output; None where it is left to the kernel."""
+        return None
+
+    def infer_dtype(self, *args: Any) -> Any:
+        """dtype of the output; None where it is left to the kernel."""
+        return None
+
+    def infer_value(self, *args: Any) -> Any:
+        """Value of the output where it is known without running; None otherwise."""
+        return None
+
+    def kernel(self, *arrays: Any) -> Any:
+        """The computation over jax arrays.
+
+        Raises:
+            NotImplementedError: If the subclass gives none.
+        """
+        raise NotImplementedError(
+            f"The operator '{self.name}' has no kernel: define `def kernel(self, *arrays)`, "
+            f"a pure function over jax arrays, in class {type(self).__name__}."
+        )
+
+    def check_inputs(self, arrays: Sequence[Any]) -> tuple[Any, Any]:
+        """Run `infer_shape` and `infer_dtype`; return what they say of the outputs."""
+        shapes = self.infer_shape(*[tuple(a.shape) for a in arrays])
+        dtypes = self.infer_dtype(*[mstype.TensorType(mstype.from_numpy_dtype(a.dtype)) for a in arrays])
+        return shapes, dtypes
+
+    def __call__(self, *args: Any) -> Any:
+        if _thread.compute_dtype is not None:
+            args = tuple(in_precision(args))
+        arrays = [operand(a, self.name, f"input {i}") for i, a in enumerate(args)]
+        kernel = self._kernel_for()
+        try:
+            out = kernel.run(*arrays)
+        except BaseException as error:
+            kernel.recover(error)
+            raise explain_kernel_error(error, self.name, args) from None
+        results = out if type(out) is tuple else (out,)
+        if _thread.frame is None:
+            results = tuple(own(o, arrays) for o in results)
+        boxes = tuple(box(o) for o in results)
+        if _thread.looking:
+            if _thread.recording:
+                tape.record(kernel, [a._node if isinstance(a, Tensor) else None for a in args], arrays, boxes)
+            float_status.note([b._array for b in boxes])
+            if _thread.carriers is not None:
+                integer_gradients.carry(kernel, arrays, boxes)
+        return boxes if type(out) is tuple else boxes[0]
+
+    def _kernel_for(self):
+        cls = type(self)
+        self.__dict__["_called"] = True
+        OF_USERS[self.name] = cls
+        if "_kernels" not in cls.__dict__:
+            cls._kernels = Recent()
+        settings = {k: v for k, v in self.attrs.items() if k not in ("input_names", "output_names")}
+        try:
+            key = (self.name, tuple((k, hashable(v)) for k, v in settings.items()))
+            found = cls._kernels.get(key) or cls._kernels.recall(key)
+        except TypeError:
+            key, found = id(self), self.__dict__.get("_own_kernel")
+        if found is None:
+            name = graph_name(self.name, settings)
+            twin = self
+
+            def fn(*arrays):
+                arrays = [jnp.asarray(a) for a in arrays]
+                shapes, dtypes = twin.check_inputs(arrays)
+                out = with_bprop(twin, functools.partial(_computed, twin, shapes, dtypes))(*arrays)
+                _check_outputs(twin.name, out, shapes, dtypes)
+                return out
+
+            found = Kernel(name, fn)
+            if isinstance(key, tuple):
+                cls._kernels.keep(key, found)
+            else:
+                self.__dict__["_own_kernel"] = found
+        return found
+
+
+class PrimitiveWithCheck(PrimitiveWithInfer):
+    """Like `PrimitiveWithInfer`, but `check_shape` and `check_dtype` only check.
+
+    Args:
+        name (str): Name of the operator.
+    """
+
+    def check_shape(self, *args: Any) -> Any:
+        """Raise if the shapes do not fit."""
+
+    def check_dtype(self, *args: Any) -> Any:
+        """Raise if the dtypes do not fit."""
+
+    def check_inputs(self, arrays: Sequence[Any]) -> tuple[Any, Any]:
+        """Run the checks; the outputs are left to the kernel."""
+        self.check_shape(*[tuple(a.shape) for a in arrays])
+        self.check_dtype(*[mstype.TensorType(mstype.from_numpy_dtype(a.dtype)) for a in arrays])
+        return None, None
+
+
+def _computed(prim, shapes, dtypes, *arrays):
+    """What the kernel computes; in a graph, where there is none, what the operator announces."""
+    has_kernel = type(prim).kernel is not PrimitiveWithInfer.kernel or "kernel" in vars(prim)
+    if has_kernel or _thread.frame is None or shapes is None or dtypes is None:
+        return prim.kernel(*arrays)
+    return announced(prim.name, arrays, shapes, dtypes)
+
+
+def _as_node(call):
+    """A `__call__` that a class defines, which may say that there is nothing to compute: a graph has a node for it."""
+
+    @functools.wraps(call)
+    def run(self, *args, **kwargs):
+        try:
+            return call(self, *args, **kwargs)
+        except NotImplementedError:
+            if _thread.frame is None:
+                raise
+        return PrimitiveWithInfer.__call__(self, *args)
+
+    return run
+
+
+def _check_outputs(name, out, shapes, dtypes):
+    """Raise if the kernel's results are not what the operator announced."""
+    if not isinstance(out, tuple):
+        out, shapes, dtypes = (out,), None if shapes is None else (shapes,), None if dtypes is None else (dtypes,)
+    for i, array in enumerate(out):
+        if shapes is not None and tuple(shapes[i]) != tuple(array.shape):
+            raise ValueError(
+                f"For '{name}', infer_shape says {tuple(shapes[i])} but the kernel returned {tuple(array.shape)}."
+            )
+        if dtypes is not None:
+            said = dtypes[i].element if isinstance(dtypes[i], mstype.TensorType) else dtypes[i]
+            if said is not None and mstype.np_dtype(said) != array.dtype:
+                raise TypeError(f"For '{name}', infer_dtype says {said} but the kernel returned {describe(array)}.")

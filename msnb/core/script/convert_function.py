@@ -1,0 +1,170 @@
+"""A function object becomes its lowered twin: same globals, same closure, same defaults, same lines."""
+
+import ast
+import inspect
+import os
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+from msnb.core.support.weak_identity import IdentityMap, attach, attached
+from msnb.core.errors.converted_code import is_lowered, remember
+from msnb.core.script import source
+from msnb.core.script.lower import RUNTIME, Lowering, mangle_private
+from msnb.core.script.bound_names import arguments, at, copied, load
+
+_FACTORY, _INNER = "__msnb_factory", "__msnb_function"
+_TWIN = "__msnb_twin__"  # on a function: (code it was made from, twin)
+_codes = IdentityMap()  # code -> lowered code: code objects compare by value, whatever file they come from
+
+# Packages whose functions run as they are: they never branch on Tensors, or do it on purpose.
+_LIBRARIES = {
+    "msnb",
+    "jax",
+    "jaxlib",
+    "numpy",
+    "scipy",
+    "builtins",
+    "functools",
+    "itertools",
+    "collections",
+    "math",
+    "typing",
+    "abc",
+    "copy",
+    "inspect",
+    "os",
+    "sys",
+    "re",
+    "time",
+    "random",
+    "logging",
+    "warnings",
+    "enum",
+    "dataclasses",
+    "operator",
+    "contextlib",
+    "matplotlib",
+    "IPython",
+    "pytest",
+    "tqdm",
+    "pandas",
+    "sklearn",
+    "torch",
+    "PIL",
+    "cv2",
+    "threading",
+    "weakref",
+    "types",
+    "ast",
+    "pathlib",
+    "json",
+    "string",
+    "unittest",
+    "hypothesis",
+    "_pytest",
+    "pluggy",
+    "easydict",
+}
+_STDLIB = os.path.dirname(os.__file__) + os.sep
+
+
+def is_library(fn: Any) -> bool:
+    """Whether a function belongs to a library and is called as it is."""
+    module = getattr(fn, "__module__", None)
+    if module is None:
+        return True
+    if module.partition(".")[0] in _LIBRARIES:  # the standard library by its files: a notebook's names may be the same
+        return True
+    filename = fn.__code__.co_filename
+    return filename.startswith(_STDLIB) and "site-packages" not in filename
+
+
+def is_library_module(name: str) -> bool:
+    """Whether a module is of a library or of Python's own."""
+    root = name.partition(".")[0]
+    return root in _LIBRARIES or root in sys.stdlib_module_names
+
+
+def convert(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """The lowered twin of a Python function; `fn` itself if it is library code or already lowered.
+
+    Raises:
+        SourceMissing: If the source cannot be found and the function branches or loops.
+        SyntaxRefused: If it holds syntax that cannot be part of a graph.
+    """
+    code = fn.__code__
+    known = attached(fn, _TWIN)
+    if known is not None and known[0] is code:
+        return known[1]
+    if is_lowered(code) or is_library(fn) or getattr(fn, "__msnb_library__", False):
+        return fn
+    if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        return fn
+    twin = _twin(fn, code)
+    attach(fn, _TWIN, (code, twin))
+    return twin
+
+
+def _twin(fn, code):
+    lowered = _codes.get(code)
+    if lowered is None:
+        try:
+            lowered = _codes[code] = _lower(fn, code)
+        except source.SourceMissing:
+            if _straight(code):
+                return fn  # nothing in it could depend on a Tensor
+            raise
+    cells: dict[str, Any] = dict(zip(code.co_freevars, fn.__closure__ or ()))
+    cells[RUNTIME] = _runtime
+    twin = types.FunctionType(
+        lowered, fn.__globals__, fn.__name__, fn.__defaults__, tuple(cells[n] for n in lowered.co_freevars)
+    )
+    twin.__kwdefaults__ = fn.__kwdefaults__
+    twin.__module__, twin.__qualname__, twin.__doc__ = fn.__module__, fn.__qualname__, fn.__doc__
+    return twin
+
+
+_runtime = types.CellType()  # what lowered code calls; it is empty until `serve` has been called
+
+
+def serve(module: types.ModuleType) -> None:
+    """Name the module that lowered code calls; it stands above this one and says so itself."""
+    _runtime.cell_contents = module
+
+
+def _straight(code):
+    """Whether the code neither jumps nor calls Python functions that would have to be converted."""
+    import dis
+
+    jumps = set(dis.hasjrel) | set(dis.hasjabs)
+    return not any(i.opcode in jumps for i in dis.get_instructions(code))
+
+
+def _lower(fn, code):
+    node, class_name = source.definition(code, fn.__qualname__)
+    node = copied(node)
+    if isinstance(node, ast.Lambda):
+        body = ast.copy_location(ast.Return(node.body), node.body)
+        node = at(node, ast.FunctionDef(_INNER, node.args, [body], []))
+        ast.copy_location(node, body)
+        if sys.version_info >= (3, 12):
+            node.type_params = []
+    if class_name:
+        mangle_private(node, class_name)
+    lowered = Lowering(code.co_filename).function(node)
+    lowered.name = _INNER
+    none = ast.Constant(None)
+    lowered.args.defaults = [none for _ in lowered.args.defaults]
+    lowered.args.kw_defaults = [d and none for d in lowered.args.kw_defaults]
+    factory = ast.FunctionDef(_FACTORY, arguments(*code.co_freevars, RUNTIME), [lowered, ast.Return(load(_INNER))], [])
+    if sys.version_info >= (3, 12):
+        factory.type_params = []
+    module = ast.fix_missing_locations(ast.Module([at(node, factory)], []))
+    compiled = compile(module, code.co_filename, "exec", dont_inherit=True)
+    outer = next(c for c in compiled.co_consts if isinstance(c, types.CodeType))
+    inner = next(c for c in outer.co_consts if isinstance(c, types.CodeType) and c.co_name == _INNER)
+    inner = inner.replace(co_name=code.co_name, co_qualname=code.co_qualname)
+    remember(inner)
+    return inner

@@ -1,0 +1,190 @@
+"""First pass: `break`, `continue` and early `return` become flags and else-branches, so that every block falls through.
+
+- ``if c: return a; rest`` becomes ``if c: return a else: rest``, which needs no placeholder for the value;
+- where only some paths of a branch return, and in loops, a flag and a variable carry the value out;
+- statements after a possible jump are guarded by ``if not flag``.
+
+Flags stay Python bools while the conditions are known, so unrolled loops cost nothing.
+"""
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from msnb.core.script.bound_names import always_leaves, assign, at, contains, load
+
+MISSING_RETURN = "__msnb_missing"  # stands for None where a path falls off the end
+FLAGS = ("__return", "__break", "__continue")  # prefixes of the flags
+RETURN_VALUE = "__rv"  # prefix of variables whose value only matters once the flag beside them is set
+
+
+class Jumps:
+    """Rewrites the body of one function.
+
+    Args:
+        fresh (Callable): Makes an unused name from a prefix.
+    """
+
+    def __init__(self, fresh: Callable[..., Any]) -> None:
+        self.fresh = fresh
+
+    def function(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """The body without jumps; every path ends in a `return` where one was written."""
+        return [_outermost(node) for node in self.returns(self.loops(_after_raise(body)))]
+
+    # ------------------------------------------------------------------ loops
+    def loops(self, block: list[ast.stmt]) -> list[ast.stmt]:
+        """Loops of the block, innermost first, without break, continue, return and else."""
+        out = []
+        for node in block:
+            if isinstance(node, (ast.While, ast.For)):
+                out += self.loop(node)
+                continue
+            for field in ("body", "orelse", "finalbody"):
+                if isinstance(getattr(node, field, None), list) and isinstance(node, (ast.If, ast.With, ast.Try)):
+                    setattr(node, field, self.loops(getattr(node, field)))
+            for handler in getattr(node, "handlers", []):
+                handler.body = self.loops(handler.body)
+            out.append(node)
+        return out
+
+    def loop(self, node: ast.For | ast.While) -> list[ast.stmt]:
+        node.body = self.loops(node.body)
+        node.broken = None
+        breaks = contains(node.body, ast.Break, into_loops=False)
+        continues = contains(node.body, ast.Continue, into_loops=False)
+        returns = contains(node.body, ast.Return)
+        before, after = [], []
+        if breaks or returns or continues:
+            flags = Flags(
+                self.fresh("break") if breaks or returns else None,
+                self.fresh("continue") if continues else None,
+                self.fresh("return") if returns else None,
+                self.fresh(RETURN_VALUE[2:]) if returns else None,
+            )
+            body = flags.rewrite(node.body)
+            if continues:
+                body.insert(0, assign(flags.skip, ast.Constant(False)))
+            node.body = body
+            node.broken = flags.broken
+            before = [assign(f, ast.Constant(False)) for f in (flags.broken, flags.left) if f]
+            if returns:
+                after = [ast.If(load(flags.left), [ast.Return(load(flags.value))], [])]
+        orelse, node.orelse = node.orelse, []
+        if orelse:
+            orelse = self.loops(orelse)
+            guard = [ast.If(ast.UnaryOp(ast.Not(), load(node.broken)), orelse, [])] if node.broken else orelse
+            after = after + guard
+        for new in before + after:
+            at(node, new)
+        return [*before, node, *after]
+
+    # ------------------------------------------------------------------ returns
+    def returns(self, block: list[ast.stmt]) -> list[ast.stmt]:
+        """The block with every `if` that may return turned into one whose branches both return."""
+        out = []
+        for i, node in enumerate(block):
+            rest = block[i + 1 :]
+            if isinstance(node, ast.If) and contains([node], ast.Return):
+                if always_leaves(node.body):
+                    node.orelse = node.orelse + rest
+                elif node.orelse and always_leaves(node.orelse):
+                    node.body = node.body + rest
+                else:
+                    return out + self.flagged(node, rest)
+                node.body, node.orelse = self.closed(node, node.body), self.closed(node, node.orelse)
+                node.returns = True
+                return out + [node]
+            if isinstance(node, (ast.With, ast.Try)) and contains([node], ast.Return) and not always_leaves([node]):
+                return out + self.flagged(node, rest)
+            if isinstance(node, ast.With):
+                node.body = self.returns(node.body)
+            out.append(node)
+            if isinstance(node, ast.Return):
+                break
+        return out
+
+    def closed(self, place: ast.AST, block: list[ast.stmt]) -> list[ast.stmt]:
+        """A branch that returns on every path, None where the code falls off its end."""
+        block = self.returns(block)
+        if not always_leaves(block):
+            block = block + [at(place, ast.Return(load(MISSING_RETURN)))]
+        return block
+
+    def flagged(self, node: ast.stmt, rest: list[ast.stmt]) -> list[ast.stmt]:
+        """A statement that returns on some paths only: carry flag and value out of it."""
+        flags = Flags(None, None, self.fresh("return"), self.fresh(RETURN_VALUE[2:]))
+        done = flags.rewrite([node])
+        final = ast.If(load(flags.left), [ast.Return(load(flags.value))], [])
+        return at(node, [assign(flags.left, ast.Constant(False))]) + done + self.returns([at(node, final)] + rest)
+
+
+def _after_raise(block):
+    """``if c: raise e; rest`` as ``if c: raise e else: rest``: what follows must not run in the graph either."""
+    out = []
+    for i, node in enumerate(block):
+        for field in ("body", "orelse", "finalbody"):
+            if isinstance(getattr(node, field, None), list) and not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                setattr(node, field, _after_raise(getattr(node, field)))
+        out.append(node)
+        if isinstance(node, ast.If) and node.body and isinstance(node.body[-1], ast.Raise):
+            rest = _after_raise(block[i + 1 :])
+            node.orelse = node.orelse + rest
+            break
+    return out
+
+
+def _outermost(node):
+    """Marks the `if` whose value the function itself returns."""
+    node.outermost = True
+    return node
+
+
+class Flags:
+    """Names of the flags of one region: left by break, this round skipped, function returned, and its value."""
+
+    def __init__(self, broken: str | None, skip: str | None, left: str | None, value: str | None) -> None:
+        self.broken: str | None = broken
+        self.skip: Any = skip  # this and what follows: names where there is such a jump, None elsewhere
+        self.left: Any = left
+        self.value: Any = value
+
+    def rewrite(self, block: list[ast.stmt]) -> list[ast.stmt]:
+        """The block with jumps as assignments to the flags, and what follows a possible jump guarded."""
+        out = []
+        for i, node in enumerate(block):
+            if isinstance(node, ast.Break) and self.broken:
+                return out + at(node, [assign(self.broken, ast.Constant(True))])
+            if isinstance(node, ast.Continue) and self.skip:
+                return out + at(node, [assign(self.skip, ast.Constant(True))])
+            if isinstance(node, ast.Return):
+                done = [assign(self.value, node.value or ast.Constant(None)), assign(self.left, ast.Constant(True))]
+                if self.broken:
+                    done.append(assign(self.broken, ast.Constant(True)))
+                return out + at(node, done)
+            out.append(node)
+            if isinstance(node, (ast.If, ast.With, ast.Try)) and self.jumps(node):
+                for field in ("body", "orelse", "finalbody"):
+                    if getattr(node, field, None):
+                        setattr(node, field, self.rewrite(getattr(node, field)))
+                for handler in getattr(node, "handlers", []):
+                    handler.body = self.rewrite(handler.body)
+                rest = self.rewrite(block[i + 1 :])
+                if rest:
+                    guard = ast.If(self.going_on(), rest, [])
+                    guard.guards = True  # type: ignore[attr-defined]  # its other branch has left
+                    out.append(at(rest[0], guard))
+                return out
+        return out
+
+    def jumps(self, node: ast.AST) -> bool:
+        kinds = [ast.Return] if self.left else []
+        return contains([node], *kinds) or (
+            bool(self.broken or self.skip) and contains([node], ast.Break, ast.Continue, into_loops=False)
+        )
+
+    def going_on(self) -> ast.expr:
+        """``not broken and not skip``: a leaving return sets `broken` too where there is a loop."""
+        flags = [f for f in (self.broken or self.left, self.skip) if f]
+        tests: list[ast.expr] = [ast.UnaryOp(ast.Not(), load(f)) for f in flags]
+        return tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)

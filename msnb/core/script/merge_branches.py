@@ -1,0 +1,386 @@
+"""Two traced branches become one: what each leaves behind is compared and brought together, variable by variable."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from msnb.core.state import trace_state
+from msnb.core.eager import integer_gradients
+from msnb.core.compat.jax_private import eval_jaxpr, strengthen
+from msnb.core.support.type_promotion import name as dtype_name
+from msnb.core.errors.messages import describe
+from msnb.core.errors.messages import place as show_place
+from msnb.core.script.undefined import MISSING, Undefined
+from msnb.core.script.calls import scoped_call
+from msnb.core.script.jump_flags import FLAGS
+from msnb.core.script.assertions import Raised
+from msnb.core.tensor.tensor import Tensor, box
+from msnb.core.tensor.pytree import flatten, structure
+
+_thread = trace_state.thread
+_NUMBERS = (bool, int, float, np.generic)
+
+
+class Chosen:
+    """One of several functions, chosen by a Tensor when the graph runs; calling it calls that one.
+
+    Args:
+        functions (Sequence): The functions or Cells.
+        index (jax.Array): 0-D int32.
+        place (tuple): File and line of the choice.
+    """
+
+    def __init__(
+        self, functions: Sequence[Callable[..., Any]], index: jax.Array, place: tuple[Any, ...] | None
+    ) -> None:
+        self.functions = functions
+        self.index: Any = index
+        self.place: tuple[Any, ...] | None = place
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        def run(i):
+            here = lambda: scoped_call(self.functions[i])(*args, **kwargs)  # noqa: E731
+            if i == len(self.functions) - 1:
+                return here()
+            branches = Branch(lambda: (here(),)), Branch(lambda: (run(i + 1),))
+            return select(self.index == i, *branches, ("expression",), self.place)[0]
+
+        return run(0)
+
+
+def copied(values: Any) -> Any:
+    """The values with lists and dicts copied, so that a branch changes its own."""
+    leaves, rebuild = flatten(values)
+    return rebuild(leaves)
+
+
+class Branch:
+    """One branch, traced once.
+
+    Args:
+        run (Callable): Gives the values of the variables after the branch; Parameter writes are noted.
+    """
+
+    def __init__(self, run: Callable[..., Any]) -> None:
+        outer = _thread.frame
+        self.raised = False
+        self.leaves: list[Any] = []
+        self.rebuild: Any = None
+        self.carried: list[int] = []  # positions of leaves that have a carrier, see core.whole
+
+        def traced():
+            with trace_state.Frame((), (), outer) as frame:
+                frame.branch = True
+                try:
+                    self.leaves, self.rebuild = flatten(run())
+                except Raised:
+                    self.raised = True
+                arrays = [leaf._array for leaf in self.leaves if isinstance(leaf, Tensor)]
+                writes = frame.writes()
+                self.hidden = frame.hidden_names()
+                hidden = frame.hidden_arrays(self.hidden)
+                found = [integer_gradients.carrier(leaf._array) if isinstance(leaf, Tensor) else None for leaf in self.leaves]
+            self.boxes = [p for p, _ in writes]
+            self.carried = [i for i, carrier in enumerate(found) if carrier is not None]
+            return arrays, [a for _, a in writes], hidden, [found[i] for i in self.carried]
+
+        self.jaxpr: Any = jax.make_jaxpr(traced)()
+        spots = [i for i, leaf in enumerate(self.leaves) if isinstance(leaf, Tensor)]
+        avals = [v.aval for v in self.jaxpr.jaxpr.outvars]
+        self.spot: dict[int, int] = {leaf: i for i, leaf in enumerate(spots)}
+        self.avals: dict[int, Any] = {leaf: avals[i] for i, leaf in enumerate(spots)}
+        self.count: int = len(spots)
+
+    def variables(self) -> list[Any]:
+        """Per variable (leaf positions, structure)."""
+        parts = self.rebuild(list(range(len(self.leaves))))
+        return [(flatten(p)[0], structure(p)) for p in parts]
+
+    def replay(self) -> Any:
+        """(leaf position -> value, id(Parameter) -> array, name -> hidden state) with the graph's own values."""
+        outs = eval_jaxpr(self.jaxpr.jaxpr, self.jaxpr.consts)
+        tensors, rest = outs[: self.count], outs[self.count :]
+        values: dict[Any, Any] = {leaf: tensors[i] for leaf, i in self.spot.items()}
+        written = {id(p): a for p, a in zip(self.boxes, rest)}
+        hidden, carriers = rest[len(self.boxes) :][: len(self.hidden)], rest[len(self.boxes) + len(self.hidden) :]
+        values.update({("carrier", i): c for i, c in zip(self.carried, carriers)})
+        return values, written, dict(zip(self.hidden, hidden))
+
+
+class _Out:
+    """One value that the conditional yields: where it comes from in each branch, and as what."""
+
+    __slots__ = ("sides", "shape", "dtype")
+
+    def __init__(self, sides, shape, dtype):
+        self.sides, self.shape, self.dtype = sides, shape, dtype
+
+    def array(self, side, values):
+        """The array in branch `side`; zeros where only the other branch has a value."""
+        kind, what = self.sides[side]
+        if kind == "leaf":
+            return strengthen(jnp.asarray(values[what], self.dtype))
+        if kind == "constant":
+            return jnp.asarray(what, self.dtype)
+        return jnp.zeros(self.shape, self.dtype)
+
+
+def select(
+    predicate: jax.Array,
+    yes: "Branch",
+    no: "Branch",
+    names: Sequence[str],
+    place: tuple[Any, ...] | None,
+    guards: bool = False,
+) -> Any:
+    """The variables after the conditional, a tuple in the order of `names`; `guards` says that `no` has jumped."""
+    if yes.raised and no.raised:
+        _run(predicate, yes, no, [])
+        raise Raised()
+    if yes.raised or no.raised:
+        alive = 1 if yes.raised else 0
+        plan, outs = _plan_one(no if yes.raised else yes, alive)
+    else:
+        plan, outs = _plan(predicate, yes, no, names, place, guards)
+    carriers = _carriers(yes, no, outs)
+    results = _run(predicate, yes, no, outs)
+    for out, carrier in carriers.items():
+        integer_gradients.adopt(results[out], results[carrier])
+    found = []
+    for rebuild, entries in plan:
+        found.append(rebuild([box(results[e]) if type(e) is int else e[0] for e in entries]))
+    return tuple(found)
+
+
+def _carriers(yes, no, outs):
+    """{output: that of its carrier}; the carriers of whole numbers are added to the outputs, see core.whole."""
+    found = {}
+    for i, out in enumerate(list(outs)):
+        sides = [
+            ("leaf", ("carrier", what)) if kind == "leaf" and what in branch.carried else ("zero", None)
+            for branch, (kind, what) in zip((yes, no), out.sides)
+        ]
+        if any(kind == "leaf" for kind, _ in sides):
+            found[i] = len(outs)
+            outs.append(_Out(sides, out.shape, np.dtype(np.float64)))
+    return found
+
+
+def _plan_one(branch, side):
+    """Outputs where the other branch raises: those of this one, zeros in the other."""
+    plan, outs = [], []
+    parts = branch.rebuild(list(range(len(branch.leaves))))
+    for part in parts:
+        positions, rebuild = flatten(part)
+        entries = []
+        for position in positions:
+            if position in branch.spot:
+                aval = branch.avals[position]
+                sides = [("zero", None), ("zero", None)]
+                sides[side] = ("leaf", position)
+                entries.append(len(outs))
+                outs.append(_Out(sides, aval.shape, aval.dtype))
+            else:
+                entries.append((branch.leaves[position],))
+        plan.append((rebuild, entries))
+    return plan, outs
+
+
+def _plan(predicate, yes, no, names, place, guards):
+    """Per variable how to rebuild it, and which outputs the conditional needs."""
+    plan, outs = [], []
+    yes_parts = yes.rebuild(list(range(len(yes.leaves))))
+    no_parts = no.rebuild(list(range(len(no.leaves))))
+    left = _leaves(names, yes, yes_parts), guards or _leaves(names, no, no_parts)
+    for name, a, b in zip(names, yes_parts, no_parts):
+        ia, rebuild_a = flatten(a)
+        ib, rebuild_b = flatten(b)
+        la, lb = [yes.leaves[i] for i in ia], [no.leaves[i] for i in ib]
+        lost = [v for v in la + lb if isinstance(v, Undefined)]
+        if lost:
+            plan.append(_undefined(name, yes, no, (ia, la, rebuild_a), (ib, lb, rebuild_b), outs, place, left))
+            continue
+        if structure(a) != structure(b):
+            if any(v is MISSING for v in la + lb):
+                raise TypeError(_missing_return(place, la if lb[0] is MISSING else lb))
+            raise TypeError(
+                _message(
+                    name,
+                    place,
+                    _words(la, a),
+                    _words(lb, b),
+                    "Both branches have to give the same number and nesting of values.",
+                )
+            )
+        entries = [_entry(predicate, name, place, yes, no, i, j, u, v, outs) for i, j, u, v in zip(ia, ib, la, lb)]
+        plan.append((rebuild_a, entries))
+    return plan, outs
+
+
+def _leaves(names, branch, parts):
+    """Whether a branch ends by return, break or continue, so that what follows it is guarded by a flag."""
+    flags = [part for name, part in zip(names, parts) if name.startswith(FLAGS)]
+    return any(type(part) is int and branch.leaves[part] is True for part in flags)
+
+
+def _undefined(name, yes, no, first, second, outs, place, left):
+    """A variable that one branch leaves unassigned: poisoned, or zeros where a flag guards it."""
+    (ia, la, rebuild_a), (ib, lb, rebuild_b) = first, second
+    missing_a, missing_b = (any(isinstance(v, Undefined) for v in x) for x in (la, lb))
+    if missing_a and missing_b:
+        return rebuild_a, [(v,) for v in la]
+    if not name.startswith("__rv") and not left[0 if missing_a else 1]:
+        why = f"is assigned in only one branch of the 'if' at {_at(place)}; assign it before the 'if' as well"
+        return (lambda values: values[0]), [(Undefined(name, why, place),)]
+    branch, side, positions, rebuild = (no, 1, ib, rebuild_b) if missing_a else (yes, 0, ia, rebuild_a)
+    entries = []
+    for position in positions:
+        leaf = branch.leaves[position]
+        sides = [("zero", None), ("zero", None)]
+        if position in branch.spot:
+            aval = branch.avals[position]
+            sides[side] = ("leaf", position)
+            entries.append(len(outs))
+            outs.append(_Out(sides, aval.shape, aval.dtype))
+        else:
+            entries.append((leaf,))
+    return rebuild, entries
+
+
+def _entry(predicate, name, place, yes, no, i, j, u, v, outs):
+    """One leaf: an output number, or a constant both branches agree on."""
+    if not isinstance(u, Tensor) and not isinstance(v, Tensor):
+        if _same(u, v):
+            return (u,)
+        if callable(u) and callable(v):
+            return (Chosen((v, u), predicate.astype(jnp.int32), place),)
+    if u is MISSING or v is MISSING:
+        raise TypeError(_missing_return(place, [v if u is MISSING else u]))
+    if not (_number(u) and _number(v)):
+        raise TypeError(
+            _message(
+                name,
+                place,
+                describe(u),
+                describe(v),
+                "Both branches have to give a Tensor or number of the same dtype and shape.",
+            )
+        )
+    a, b = _aval(yes, i, u), _aval(no, j, v)
+    weak_a, weak_b = not isinstance(u, Tensor), not isinstance(v, Tensor)
+    if weak_a and weak_b:
+        dtype = jnp.promote_types(a[1], b[1])
+    elif weak_a or weak_b:
+        dtype = b[1] if weak_a else a[1]
+        if jnp.issubdtype(a[1] if weak_a else b[1], jnp.floating) and not jnp.issubdtype(dtype, jnp.floating):
+            dtype = None
+    else:
+        dtype = a[1] if a[1] == b[1] else None
+    if a[0] != b[0] or dtype is None:
+        raise TypeError(
+            _message(
+                name,
+                place,
+                _type_words(a),
+                _type_words(b),
+                "Both branches have to give the same dtype and shape, for which XLA compiles; use ops.cast, "
+                "ops.reshape or ops.broadcast_to in one of them.",
+            )
+        )
+    outs.append(
+        _Out(
+            [
+                ("leaf", i) if isinstance(u, Tensor) else ("constant", u),
+                ("leaf", j) if isinstance(v, Tensor) else ("constant", v),
+            ],
+            a[0],
+            dtype,
+        )
+    )
+    return len(outs) - 1
+
+
+def _run(predicate, yes, no, outs):
+    """The conditional itself; Parameters, random stream and error code are carried through it."""
+    frame = _thread.frame
+    boxes = {id(p): p for p in yes.boxes + no.boxes}
+    names = tuple(sorted({*yes.hidden, *no.hidden}))
+    if not outs and not boxes and not names and not yes.jaxpr.effects and not no.jaxpr.effects:
+        return []  # the branches differ in nothing that the graph computes
+    start = frame.hidden_arrays(names)
+
+    def side(branch, which):
+        def run():
+            values, written, hidden = branch.replay()
+            found = [o.array(which, values) for o in outs]
+            found += [strengthen(written.get(i, p._array)) for i, p in boxes.items()]
+            return found + [hidden.get(n, s) for n, s in zip(names, start)]
+
+        return run
+
+    results = jax.lax.cond(predicate, side(yes, 0), side(no, 1))
+    rest = results[len(outs) :]
+    for p in boxes.values():
+        p._assign(rest.pop(0))
+    frame.adopt_hidden(names, rest)
+    return results[: len(outs)]
+
+
+def _aval(branch, position, value):
+    if isinstance(value, Tensor):
+        aval = branch.avals[position]
+        return aval.shape, np.dtype(aval.dtype)
+    if isinstance(value, bool):
+        return (), np.dtype(bool)
+    return (), np.dtype(np.float32 if isinstance(value, float) else np.asarray(value).dtype)
+
+
+def _number(value):
+    return isinstance(value, (Tensor, *_NUMBERS))
+
+
+def _same(a, b):
+    if a is b:
+        return True
+    try:
+        return type(a) is type(b) and bool(a == b)
+    except Exception:
+        return False
+
+
+def _words(leaves, part):
+    return describe(leaves[0]) if len(leaves) == 1 and not isinstance(part, (tuple, list, dict)) else describe(part)
+
+
+def _type_words(aval):
+    return f"Tensor[{dtype_name(aval[1])}]{tuple(aval[0])}"
+
+
+def _at(place):
+    return show_place(*place) if place else "an expression"
+
+
+def _missing_return(place, leaves):
+    return (
+        f"Missing return statement in {place[2]} at {_at(place)}: one path returns "
+        f"{describe(leaves[0]) if leaves else 'a value'}, another one falls off the end. Return a value of the "
+        f"same dtype and shape on every path."
+    )
+
+
+def _message(name, place, yes, no, advice):
+    what = {
+        "return": "the returned value",
+        "expression": "the value",
+        "and": "the value of 'and'",
+        "or": "the value of 'or'",
+    }.get(name, f"the variable '{name}'")
+    if name.startswith("__rv"):
+        what = "the returned value"
+    return (
+        f"{_at(place)}: {what} is {yes} in the true branch but {no} in the false branch of a condition on a "
+        f"Tensor. {advice}"
+    )

@@ -1,0 +1,119 @@
+"""`RowTensor` and `SparseTensor`: a few values of a large Tensor, and where they stand; the base of all such."""
+
+from collections.abc import Callable
+from typing import Any, Self
+
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.tensor import Tensor
+
+KINDS: set[type] = set()  # the classes whose objects a graph takes apart
+
+
+class SparseParts:
+    """Indices, values and the shape of the dense Tensor.
+
+    Attributes:
+        _columns (tuple): Names of the parts that are Tensors, in the order of `_of`.
+    """
+
+    _columns: tuple[str, ...] = ("indices", "values")
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        KINDS.add(cls)
+
+    def __init__(self, indices: Tensor, values: Tensor, dense_shape: tuple[int, ...]) -> None:
+        self.indices: Tensor = indices
+        self.values: Tensor = values
+        self.dense_shape: tuple[int, ...] = tuple(dense_shape)
+        self._check()
+
+    def _check(self):
+        if not isinstance(self.indices, Tensor) or self.indices._array.dtype.kind != "i":
+            self._refuse(f"'indices' should be a Tensor of integers, but got {describe(self.indices)}")
+        if not isinstance(self.values, Tensor):
+            self._refuse(f"'values' should be a Tensor, but got {describe(self.values)}")
+        if any(type(n) is not int or n < 0 for n in self.dense_shape):
+            self._refuse(f"'dense_shape' should hold int of at least 0, but got {self.dense_shape}")
+        if self.indices.shape[:1] != self.values.shape[:1]:
+            self._refuse(
+                f"'indices' and 'values' should be of one length, but their shapes are {self.indices.shape} and "
+                f"{self.values.shape}"
+            )
+
+    def _refuse(self, why):
+        raise TypeError(f"For '{type(self).__name__}', {why}.")
+
+    @classmethod
+    def _of(cls, *parts: Any) -> Self:
+        """One of parts that fit, or of what stands for them, and of the shape."""
+        made = object.__new__(cls)
+        made.__dict__.update(zip((*cls._columns, "dense_shape"), parts, strict=True))
+        return made
+
+    def __repr__(self) -> str:
+        name = type(self).__name__
+        return f"{name}(indices={self.indices!r}, values={self.values!r}, dense_shape={self.dense_shape})"
+
+
+class RowTensor(SparseParts):
+    """A sparse representation of slices: `values` stand at the rows `indices` of a Tensor of shape `dense_shape`.
+
+    The gradient of a Parameter that is read by `ops.SparseGatherV2` or `ops.EmbeddingLookup` alone is one; a row that
+    comes again counts again, so that the dense gradient holds sums.
+
+    Args:
+        indices (Tensor): 1-D int32 or int64.
+        values (Tensor): One slice per index.
+        dense_shape (tuple): Shape of the dense Tensor.
+
+    Raises:
+        TypeError: If `indices` are no integers or not 1-D, or the shapes do not fit.
+    """
+
+    def _check(self):
+        super()._check()
+        if self.indices.ndim != 1:
+            self._refuse(f"'indices' should be 1-D, but got {describe(self.indices)}")
+        if self.values.ndim != len(self.dense_shape) or self.values.shape[1:] != self.dense_shape[1:]:
+            self._refuse(f"'values' should be slices of a Tensor {self.dense_shape}, but got {describe(self.values)}")
+
+
+class SparseTensor(SparseParts):
+    """A sparse Tensor in coordinate form.
+
+    Args:
+        indices (Tensor): [n, rank] int64, one coordinate per row.
+        values (Tensor): [n], the values there.
+        dense_shape (tuple): Shape of the dense Tensor, known as `shape`, too.
+
+    Raises:
+        TypeError: If `indices` are no integers, or the shapes do not fit.
+    """
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the dense Tensor."""
+        return self.dense_shape
+
+    def _check(self):
+        super()._check()
+        if self.indices.ndim != 2 or self.indices.shape[1] != len(self.dense_shape):
+            self._refuse(
+                f"'indices' should be coordinates in a Tensor {self.dense_shape}, one per row, but got "
+                f"{describe(self.indices)}"
+            )
+        if self.values.ndim != 1:
+            self._refuse(f"'values' should be 1-D, but got {describe(self.values)}")
+
+
+def on_values(change: Callable[[Tensor], Tensor], gradient: Tensor | RowTensor) -> Tensor | RowTensor:
+    """A gradient with changed values, of the same rows if it is a RowTensor."""
+    if isinstance(gradient, RowTensor):
+        return RowTensor(gradient.indices, change(gradient.values), gradient.dense_shape)
+    return change(gradient)
+
+
+def add_rows(table: Any, indices: Any, values: Any) -> Any:
+    """An array with `values` added to the rows `indices`; there is none behind the last one, and none before 0."""
+    return table.at[indices].add(values, mode="drop", wrap_negative_indices=False)

@@ -1,0 +1,498 @@
+"""`Tensor`: a box around one `jax.Array`. Operators are attached to it by their declarations."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from msnb import context, log
+from msnb.common import dtype as mstype
+from msnb.common import display_hooks
+from msnb.common.initializer import initializer
+from msnb.common.suggestions import TENSOR, no_attribute
+from msnb.core.state import deferred_errors, trace_state
+from msnb.core.compat.jax_private import is_tracer, strengthen
+from msnb.core.tensor.conversion import Boxed, available, to_array
+from msnb.core.errors.messages import place, user_line, why_python
+from msnb.core.support.unknown_shape import OpenShape, opened
+from msnb.core.tensor.formatting import tensor_repr, traced_text
+
+_thread = trace_state.thread
+_MS_DTYPE = mstype._BY_NUMPY
+
+
+def _without_effect(const_arg, device):
+    log.unused("Tensor", "what a graph takes as a constant is decided by how it is used", const_arg=const_arg)
+    there = device is None or device.partition(":")[0].upper() == context.get_context("device_target").upper()
+    log.unused("Tensor", "what set_device names holds all Tensors", device=not there)
+
+
+class Tensor(Boxed):
+    """An n-dimensional array with MindSpore's interface.
+
+    Args:
+        input_data (Union[Tensor, numpy.ndarray, float, int, bool, list, tuple]): The values. numpy arrays keep their
+            dtype and are copied; Python floats become float32, Python ints int64.
+        dtype (mindspore.dtype): Type of the elements. Default: None, the type of `input_data`.
+        shape (Union[tuple, list, int]): Shape, only together with `init`; or, with a `dtype` alone, how an input looks
+            that has no values, for `export`, `set_inputs` and `input_signature`: None for an axis of any length, or in
+            the place of all for any number of axes.
+        init (Initializer): Fills a Tensor given by `shape` and `dtype` instead of `input_data`.
+        const_arg (bool): Whether a graph takes it as a constant; without effect. Default: False.
+        device (str): Where it is to be; without effect, `mindspore.set_device` says so for all. Default: None.
+
+    Outputs:
+        Tensor with the shape and dtype of `input_data`.
+
+    Raises:
+        TypeError: If `input_data` is of another type, or holds values that no MindSpore dtype describes.
+        ValueError: If lists are nested unevenly.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> Tensor(np.array([[1, 2], [3, 4]]), mindspore.float32).shape
+        (2, 2)
+    """
+
+    __slots__ = ("_array", "_node", "_whole", "__weakref__")  # `_whole` is unset but in parts, see `core.parts`
+    _mime_ = display_hooks.mime
+
+    if TYPE_CHECKING:  # slots, and what the operators' declarations attach
+        _array: Any
+        _node: Any
+        _whole: Any
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __getitem__(self, index: Any) -> "Tensor": ...
+        def __setitem__(self, index: Any, value: Any) -> None: ...
+        def __add__(self, other: Any) -> "Tensor": ...
+        def __sub__(self, other: Any) -> "Tensor": ...
+        def __mul__(self, other: Any) -> "Tensor": ...
+        def __truediv__(self, other: Any) -> "Tensor": ...
+        def __radd__(self, other: Any) -> "Tensor": ...
+        def __rsub__(self, other: Any) -> "Tensor": ...
+        def __rmul__(self, other: Any) -> "Tensor": ...
+        def __neg__(self) -> "Tensor": ...
+        def __lt__(self, other: Any) -> "Tensor": ...
+        def __le__(self, other: Any) -> "Tensor": ...
+        def __gt__(self, other: Any) -> "Tensor": ...
+        def __ge__(self, other: Any) -> "Tensor": ...
+
+    def __init__(
+        self,
+        input_data: Any = None,
+        dtype: Any = None,
+        shape: int | Sequence[int] | None = None,
+        init: Any = None,
+        const_arg: bool = False,
+        device: str | None = None,
+    ) -> None:
+        if const_arg or device is not None:
+            _without_effect(const_arg, device)
+        if input_data is None:
+            if init is None:
+                self._array = opened(shape, dtype and mstype.dtype_to_nptype(dtype))
+                self._node = None
+                if self._array is not None:
+                    return
+                raise TypeError("For 'Tensor', give 'input_data', or 'shape', 'dtype' and 'init' together.")
+            input_data = initializer(init, shape, dtype if dtype is not None else mstype.float32)
+        if dtype is not None and not isinstance(dtype, mstype.Type):
+            raise TypeError(f"For 'Tensor', 'dtype' should be a mindspore dtype, but got {dtype!r}.{_meant(dtype)}")
+        self._array = to_array(input_data, dtype)
+        self._node = None
+
+    if not TYPE_CHECKING:  # an editor is to know what is not there
+
+        def __getattr__(self, name):
+            raise AttributeError(no_attribute(type(self).__name__, name, TENSOR, "Tensor"), name=name, obj=self)
+
+    # ------------------------------------------------------------------ what it is
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape, a tuple of int."""
+        return tuple(self._array.shape)
+
+    @property
+    def dtype(self) -> mstype.Type:
+        """Type of the elements, a MindSpore dtype."""
+        return _MS_DTYPE[self._array.dtype]
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return int(self._array.size)
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return self._array.ndim
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self._array.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.size * self.itemsize
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes from one element to the next along each axis, of the row-major layout."""
+        step, out = self.itemsize, []
+        for length in reversed(self.shape):
+            out.append(step)
+            step *= length
+        return tuple(reversed(out))
+
+    @property
+    def virtual_flag(self) -> bool:
+        """Whether the Tensor is a stand-in without data: always False here."""
+        return False
+
+    def dim(self) -> int:
+        """Number of dimensions."""
+        return self._array.ndim
+
+    def item(self, index: int | tuple[int, ...] | None = None) -> Any:
+        """One element as a Python number; in a graph, which does not know it yet, as a Tensor without axes.
+
+        Args:
+            index (Union[None, int, tuple[int]]): Which; a Tensor of one element needs none. Default: None.
+
+        Returns:
+            Union[int, float, bool, Tensor].
+
+        Raises:
+            ValueError: If there are several elements and no index.
+            IndexError: If the index is out of range.
+        """
+        array = self._array
+        if is_tracer(array):
+            return _element(array, index)
+        return self._scalar("item()") if index is None else self.asnumpy().item(index)
+
+    def itemset(self, *args: Any) -> "Tensor":
+        """A copy with one element replaced: itemset(value) or itemset(index, value). numpy's changes the array itself,
+        MindSpore's does not."""
+        if len(args) not in (1, 2):
+            raise TypeError(
+                f"For 'itemset', there should be a value, or an index and a value, but got {len(args)} arguments."
+            )
+        index, value = args if len(args) == 2 else (..., args[0])
+        if isinstance(index, int):
+            index = tuple(int(i) for i in np.unravel_index(index, self.shape))
+        changed = Tensor(self)
+        changed[index] = value
+        return changed
+
+    def contiguous(self) -> "Tensor":
+        """The Tensor itself: its data is contiguous and where it is needed."""
+        return self
+
+    def is_contiguous(self) -> bool:
+        """True: data is always contiguous."""
+        return True
+
+    def is_floating_point(self) -> bool:
+        """Whether the elements are floating point numbers."""
+        return self.dtype in (*mstype.float_type, mstype.bfloat16)
+
+    def is_complex(self) -> bool:
+        """Whether the elements are complex numbers."""
+        return self.dtype in (mstype.complex64, mstype.complex128)
+
+    @property
+    def data(self) -> "Tensor":
+        """The Tensor itself."""
+        return self
+
+    @property
+    def device(self) -> str:
+        """Name of the device that holds the data."""
+        return str(self._array.device)
+
+    def ndimension(self) -> int:
+        """Number of dimensions."""
+        return self._array.ndim
+
+    def numel(self) -> int:
+        """Number of elements."""
+        return self.size
+
+    nelement = numel
+
+    def __pos__(self) -> "Tensor":
+        return self
+
+    # ------------------------------------------------------------------ values
+    def asnumpy(self) -> np.ndarray:
+        """A numpy copy of the values.
+
+        Raises:
+            RuntimeError: If the Tensor is traced: in GRAPH mode its value is known only when the graph runs.
+        """
+        return np.array(self._known("asnumpy()"))
+
+    def numpy(self) -> np.ndarray:
+        """Same as `asnumpy`."""
+        return self.asnumpy()
+
+    def tolist(self) -> list[Any]:
+        """The values as nested Python lists, a Python number for a 0-D Tensor."""
+        return self.asnumpy().tolist()
+
+    def _detached(self):
+        """An array that stays valid whatever happens to this box."""
+        return self._array
+
+    def _known(self, what):
+        if _thread.late:
+            deferred_errors.settle()
+        array = self._array
+        if is_tracer(array):
+            where = user_line()
+            at = f" at {place(*where[:2])}" if where else ""
+            raise RuntimeError(
+                f"{what} needs the value of a Tensor{at}, but in a graph ({traced_text(array)}) values exist only when "
+                f"it runs. Return the Tensor and look at it outside, use ops.Print or print(), or switch to PYNATIVE "
+                f"mode (context.set_context(mode=context.PYNATIVE_MODE)) to step through."
+            )
+        if not array.is_fully_addressable and not array.is_fully_replicated:
+            raise RuntimeError(
+                f"{what} needs all values of a Tensor of shape {tuple(array.shape)}, of which this process has a part: "
+                f"the others are on devices of other processes. msnb.parallel.whole(tensor), which all processes call "
+                f"together, brings them here."
+            )
+        return array
+
+    def __bool__(self) -> bool:
+        array = self._array
+        if array.size != 1 or array.ndim > 1:
+            raise ValueError(
+                f"Only a Tensor with one element has a truth value, but the shape is {self.shape}; "
+                f"use .any() or .all()."
+            )
+        if is_tracer(array):
+            where = user_line()
+            at = f" at {place(*where[:2])}" if where else ""
+            raise TypeError(f"A Tensor is used as a Python bool{at} {why_python()}")
+        return bool(self._known("bool()"))
+
+    def __int__(self) -> int:
+        return int(self._scalar("int()"))
+
+    def __float__(self) -> float:
+        return float(self._scalar("float()"))
+
+    def __complex__(self) -> complex:
+        return complex(self._scalar("complex()"))
+
+    def __index__(self) -> int:
+        value = self._scalar("an index")
+        if not isinstance(value, (int, bool)):
+            raise TypeError(f"Only an integer Tensor serves as an index, but the dtype is {self.dtype}.")
+        return int(value)
+
+    def _scalar(self, what):
+        if self.size != 1:
+            raise ValueError(f"{what} needs a Tensor with one element, but the shape is {self.shape}.")
+        return np.asarray(self._known(what)).item()
+
+    def __len__(self) -> int:
+        if not self._array.ndim:
+            raise TypeError("A 0-D Tensor has no length.")
+        return self._array.shape[0]
+
+    def __iter__(self) -> Any:
+        if not self._array.ndim:
+            raise TypeError("A 0-D Tensor cannot be iterated over.")
+        return (self[i] for i in range(self._array.shape[0]))
+
+    def __str__(self) -> str:
+        array = self._array
+        return traced_text(array) if is_tracer(array) else str(np.asarray(self._known("str()")))
+
+    def __repr__(self) -> str:
+        array = self._array
+        if isinstance(array, OpenShape):
+            return f"Tensor(shape={list(array.shape)}, dtype={self.dtype})"
+        return traced_text(array) if is_tracer(array) else tensor_repr(np.asarray(self._known("repr()")), self.dtype)
+
+    def __format__(self, spec: str) -> str:
+        if spec and self.size == 1 and not is_tracer(self._array):
+            return format(np.asarray(self._known("format()")).item(), spec)
+        return format(str(self), spec)
+
+    __hash__ = object.__hash__
+
+    # ------------------------------------------------------------------ change
+    def _assign(self, array):
+        """Rebind this box to `array`; a trace notes it and puts the old one back when it ends."""
+        frame = _thread.frame
+        if frame is not None:
+            frame.remember(self)
+        elif self in trace_state.constants:
+            trace_state.epoch.bump()
+        self._array = array
+
+    def assign_value(self, value: "Tensor") -> "Tensor":
+        """Take over the values of another Tensor and return self.
+
+        Raises:
+            TypeError: If `value` is no Tensor.
+        """
+        if not isinstance(value, Tensor):
+            raise TypeError(f"For 'assign_value', 'value' should be a Tensor, but got {type(value).__name__}.")
+        self._assign(value._array)
+        self._node = value._node
+        return self
+
+    def set_dtype(self, dtype: mstype.Type) -> "Tensor":
+        """Convert the elements to `dtype` in place and return self."""
+        self._assign(strengthen(jnp.asarray(self._array, available(mstype.np_dtype(dtype)))))
+        return self
+
+    @staticmethod
+    def from_numpy(array: np.ndarray) -> "Tensor":
+        """A Tensor of a numpy array. The values are copied: a later change of the array does not show.
+
+        Raises:
+            TypeError: If `array` is no numpy array.
+        """
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"For 'from_numpy', 'array' should be a numpy.ndarray, but got {type(array).__name__}.")
+        return Tensor(array)
+
+    # ------------------------------------------------------------------ lazily filled Tensors: data is always there
+    def init_data(
+        self, slice_index: int | None = None, shape: Sequence[int] | None = None, opt_shard_group: str | None = None
+    ) -> "Tensor":
+        """The Tensor itself: an initialised Tensor holds its data from the beginning, and is never one slice.
+
+        Raises:
+            ValueError: If a `shape` is given that is not that of the Tensor.
+        """
+        if shape is not None and tuple(shape) != self.shape:
+            raise ValueError(
+                f"For 'init_data', the Tensor holds data of shape {self.shape} already, but 'shape' is "
+                f"{tuple(shape)}; cut a slice by indexing, or make it with initializer(init, shape)."
+            )
+        say_whole("Tensor.init_data", slice_index, opt_shard_group)
+        return self
+
+    def to_tensor(
+        self, slice_index: int | None = None, shape: Sequence[int] | None = None, opt_shard_group: str | None = None
+    ) -> "Tensor":
+        """Older name of `init_data`."""
+        return Tensor.init_data(self, slice_index, shape, opt_shard_group)
+
+    def is_init(self) -> bool:
+        """Whether data is there: always True."""
+        return True
+
+    def set_init_flag(self, flag: bool) -> None:
+        """No effect: data is there whatever the flag says."""
+        if not isinstance(flag, bool):
+            raise TypeError(f"For 'set_init_flag', 'flag' should be bool, but got {type(flag).__name__}.")
+        log.unused("Tensor.set_init_flag", "the data is there already", flag=not flag)
+
+    init_flag = True
+    has_init = False
+
+    def data_sync(self, wait: bool = True) -> None:
+        """Wait until the values have been computed."""
+        if wait and not is_tracer(self._array):
+            jax.block_until_ready(self._known("data_sync()"))
+        return None
+
+    # ------------------------------------------------------------------ other libraries
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        array = np.asarray(self._known("numpy"))
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __jax_array__(self) -> jax.Array:
+        return self._array
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        return self._known("dlpack").__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> tuple[Any, int]:
+        return self._known("dlpack").__dlpack_device__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _from_pickle, (self.asnumpy(),)
+
+    def __copy__(self) -> "Tensor":
+        return box(self._array)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Tensor":
+        memo[id(self)] = twin = box(self._array)
+        return twin
+
+
+def _element(array, index):
+    """One element of an array that a trace stands for."""
+    if index is None and array.size != 1:
+        raise ValueError(f"item() needs a Tensor with one element, but the shape is {tuple(array.shape)}.")
+    places = np.arange(array.size).reshape(array.shape)
+    return box(array.reshape(-1)[places.item(0 if index is None else index)])
+
+
+def attach(name: str, method: Any) -> None:
+    """Make `method`, a function or a property, an attribute of every Tensor: what a declaration does."""
+    setattr(Tensor, name, method)
+
+
+def _meant(dtype):
+    """The MindSpore type that numpy, or Python, calls `dtype`."""
+    try:
+        return f" Write {mstype.from_numpy_dtype(np.dtype(dtype))!r}."
+    except (TypeError, ValueError, NotImplementedError, KeyError):
+        return ""
+
+
+_new = object.__new__
+
+
+def box(array: jax.Array) -> Tensor:
+    """A Tensor around a jax.Array, without any check."""
+    tensor = _new(Tensor)
+    tensor._array = array
+    tensor._node = None
+    return tensor
+
+
+def unbox(value: Any) -> Any:
+    """The array of a Tensor; anything else as it is."""
+    return value._array if isinstance(value, Tensor) else value
+
+
+def is_traced(value: object) -> bool:
+    """Whether `value` is a Tensor that stands for a value not known yet."""
+    return isinstance(value, Tensor) and is_tracer(value._array)
+
+
+def _from_pickle(array):
+    return Tensor(array)
+
+
+def say_whole(where: str, slice_index: int | None, opt_shard_group: str | None) -> None:
+    """Say once that arguments about a part of a Tensor have no effect."""
+    log.unused(
+        where,
+        "a Tensor is made whole, and lies on devices as the strategies of the program say that it is given to",
+        slice_index=slice_index is not None,
+        opt_shard_group=opt_shard_group,
+    )
+
+
+jax.tree_util.register_pytree_node(Tensor, lambda t: ((t._array,), None), lambda _, children: box(children[0]))

@@ -1,0 +1,167 @@
+"""What programs of 1.5 and later tell MindSpore's compiler, and XLA need not be told: that a class may be used in
+`construct`, that a Cell is compiled once, how deep calls may be."""
+
+import gc
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from msnb import context, log
+from msnb.core.tensor.conversion import Boxed
+from msnb.core.errors.messages import describe
+
+__all__ = ["jit_class", "ms_class", "lazy_inline", "mutable", "no_inline", "set_recursion_limit", "ms_memory_recycle"]
+
+_Class = TypeVar("_Class", bound=type)
+_Value = TypeVar("_Value")
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def jit_class(cls: _Class) -> _Class:
+    """
+    Decorator: a class whose objects `construct` uses. Any class may be used there in msnb, this marks it as MindSpore
+    does.
+
+    Args:
+        cls (type): The class, which is no Cell.
+
+    Returns:
+        type, the class.
+
+    Raises:
+        TypeError: If it is no class, or a Cell.
+
+    Examples:
+        >>> @jit_class
+        ... class Twice:
+        ...     def __call__(self, x):
+        ...         return 2 * x
+    """
+    if not isinstance(cls, type):
+        raise TypeError(f"For 'jit_class', 'cls' should be a class, but got {describe(cls)}.")
+    if hasattr(cls, "construct") and hasattr(cls, "_graph_call"):
+        raise TypeError(f"For 'jit_class', 'cls' should be no Cell, which is compiled as it is, but got {cls}.")
+    cls.__ms_class__ = True  # type: ignore[attr-defined]
+    return cls
+
+
+ms_class = jit_class  # its name in 1.7 to 2.0
+
+
+def lazy_inline(
+    fn: Callable[..., Any] | None = None, attrs: str | Sequence[str] | None = None, policy: str | None = None
+) -> Any:
+    """
+    Decorator for `__init__` of a Cell that occurs often in a network and is to be compiled once: msnb traces equal
+    Cells once in any case.
+
+    Args:
+        fn (Callable): The `__init__`. Default: None, returns a decorator.
+        attrs (Union[str, list[str]]): What tells such Cells apart in MindSpore. Default: None.
+        policy (str): None or "front", when MindSpore dissolves them. Default: None.
+
+    Returns:
+        Callable, `fn`.
+
+    Raises:
+        ValueError: If `fn` is no `__init__`, or `policy` another one.
+    """
+    if policy not in (None, "front"):
+        raise ValueError(f"For 'lazy_inline', 'policy' should be None or 'front', but got {policy!r}.")
+    log.unused("lazy_inline", "equal Cells are traced once in any case", attrs=attrs is not None, policy=policy)
+    if fn is None:
+        return lazy_inline
+    if inspect.isclass(fn) or getattr(fn, "__name__", "") != "__init__":
+        raise ValueError(f"'lazy_inline' decorates the __init__ of a Cell, but got {describe(fn)}.")
+    return fn
+
+
+def mutable(input_data: _Value, dynamic_len: bool = False) -> _Value:
+    """
+    A value of which MindSpore is to compile no constant: an argument of a graph that changes from call to call.
+
+    Tensors, in tuples, lists and dicts, too, are inputs of a graph in msnb in any case, and gradients are taken for
+    them. A graph is compiled for each number and each length; a Tensor of one element spares that.
+
+    Args:
+        input_data (Union[Tensor, bool, int, float, tuple, list, dict]): The value.
+        dynamic_len (bool): Whether a tuple or list has a length that changes. Default: False.
+
+    Returns:
+        The value, as it is.
+
+    Raises:
+        TypeError: If `input_data` is or holds something else, or `dynamic_len` is no bool.
+        ValueError: If `dynamic_len` is True of what is no tuple or list.
+
+    Examples:
+        >>> print(mindspore.mutable((Tensor(1.0), 2))[1])
+        2
+    """
+    _mutable(input_data)
+    if not isinstance(dynamic_len, bool):
+        raise TypeError(f"For 'mutable', 'dynamic_len' should be a bool, but got {describe(dynamic_len)}.")
+    if dynamic_len and not isinstance(input_data, (tuple, list)):
+        raise ValueError(f"For 'mutable', a length may change of a tuple or list, but got {describe(input_data)}.")
+    log.unused("mutable", "a graph is compiled for each length", dynamic_len=dynamic_len)
+    return input_data
+
+
+def _mutable(value):
+    if isinstance(value, (tuple, list)):
+        for item in value:
+            _mutable(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            _mutable(item)
+    elif isinstance(value, (bool, int, float)):
+        log.once("mutable: a graph is compiled for each number; a Tensor of one element spares that.")
+    elif not isinstance(value, Boxed):
+        raise TypeError(
+            f"For 'mutable', 'input_data' should be made of Tensors and numbers, but got {describe(value)}."
+        )
+
+
+def no_inline(fn: Callable[..., Any] | None = None) -> Any:
+    """
+    Decorator: a function that MindSpore keeps as a graph of its own. XLA decides what it dissolves.
+
+    Args:
+        fn (Callable): The function. Default: None, returns a decorator.
+
+    Returns:
+        Callable, `fn`.
+
+    Raises:
+        ValueError: If `fn` is no function.
+    """
+    if fn is None:
+        return no_inline
+    if not inspect.isfunction(fn):
+        raise ValueError(f"'no_inline' decorates a function, but got {describe(fn)}.")
+    return fn
+
+
+def set_recursion_limit(recursion_limit: int = 1000) -> None:
+    """
+    How deep calls of a graph may be nested: `set_context(max_call_depth=...)`; Python's own limit is the one that
+    counts.
+
+    Args:
+        recursion_limit (int): The depth, positive. Default: 1000.
+
+    Raises:
+        TypeError: If it is no int.
+        ValueError: If it is not positive.
+    """
+    context.set_context(max_call_depth=recursion_limit)
+
+
+def disable_multi_thread() -> None:
+    """What programs ask of MindSpore's PYNATIVE mode: to run without threads of its own. XLA's stay."""
+    log.once("disable_multi_thread has no effect here: XLA computes with threads of its own.")
+
+
+def ms_memory_recycle() -> None:
+    """Free the memory of networks that are gone: their programs and Parameters go with them, this collects at once."""
+    gc.collect()

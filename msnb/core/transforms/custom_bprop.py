@@ -1,0 +1,205 @@
+"""Gradients that users write: a Cell's bprop, and hooks on the way back."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from msnb import context
+from msnb.core import script
+from msnb.core.eager import tape, integer_gradients
+from msnb.core.state import trace_state
+from msnb.core.support.type_promotion import is_inexact
+from msnb.core.operator.autocast import casting
+from msnb.core.tensor.tensor import Tensor, box
+from msnb.core.tensor.pytree import flatten
+from msnb.core.eager.integer_gradients import has_gradient, is_whole
+
+_thread = trace_state.thread
+
+
+def call_with_bprop(cell: Any, args: tuple[Any, ...]) -> Any:
+    """Run `cell.construct` with `cell.bprop(*inputs, out, dout)` as its gradient."""
+    if _thread.frame is not None:
+        return _bprop_traced(cell, args)
+    if not _thread.recording:
+        return cell._construct(args, {})
+    with tape.paused():
+        out = cell._construct(args, {})
+    leaves, rebuild = flatten(out)
+    boxes = [box(leaf._array) for leaf in leaves if isinstance(leaf, Tensor)]
+    out = rebuild([boxes.pop(0) if isinstance(leaf, Tensor) else leaf for leaf in leaves])
+    results = [leaf for leaf in flatten(out)[0] if isinstance(leaf, Tensor)]
+
+    def backward(cotangents):
+        return _checked_bprop(cell, args, out, _like(out, cotangents))
+
+    inputs = tuple(a._node if isinstance(a, Tensor) else None for a in flatten(args)[0])
+    if any(i is not None for i in inputs):
+        node = tape.Custom(backward, inputs, tuple((r._array.shape, r._array.dtype) for r in results))
+        for index, result in enumerate(results):
+            result._node = (node, index)
+    return out
+
+
+def _like(out, cotangents):
+    """The cotangents (Tensors) in the structure of the output; what is no Tensor there stands as it is."""
+    cotangents = iter(cotangents)
+    leaves, rebuild = flatten(out)
+    return rebuild([next(cotangents) if isinstance(leaf, Tensor) else leaf for leaf in leaves])
+
+
+def _checked_bprop(cell, args, out, dout):
+    """The cell's own gradients, one per input, of the right shape and cast to the right type. ``check_bprop`` refuses
+    another type, and Parameters of which bprop says nothing."""
+    bprop = cell.bprop if _thread.frame is None else script.call(cell.bprop)
+    grads = bprop(*args, out, dout)
+    grads = tuple(map(tape.dense, grads if isinstance(grads, tuple) else (grads,)))
+    if len(grads) != len(args):
+        raise ValueError(
+            f"For user define net bprop, the gradients number: {len(grads)} is not equal to the args number: "
+            f"{len(args)}. The bprop of {type(cell).__name__} should return one gradient per input."
+        )
+    strict = context.get_context("check_bprop")
+    if strict and (learnt := cell.trainable_params()):
+        raise RuntimeError(
+            f"When user defines the net bprop, there are {len(learnt)} parameters that is not supported in the net. "
+            f"The bprop of {type(cell).__name__} gives gradients of inputs alone, so that "
+            f"{', '.join(p.name for p in learnt[:3])} would learn nothing; write it in a Cell without Parameters."
+        )
+    fitted = []
+    for grad, arg in zip(grads, args):
+        leaves = flatten(arg)[0]
+        given = flatten(grad)[0]
+        if len(given) != len(leaves):
+            given = [None] * len(leaves)  # one for a tuple: no Tensor in it has a gradient
+        fitted.extend([_fitted(cell, g, leaf, strict) for g, leaf in zip(given, leaves)])
+    return fitted
+
+
+def _fitted(cell, grad, arg, strict):
+    """What bprop gave for one Tensor among the inputs, in its type; None where there is no gradient."""
+    if not isinstance(arg, Tensor) or not has_gradient(arg._array.dtype) or not isinstance(grad, Tensor):
+        return None
+    if grad.shape != arg.shape:
+        raise ValueError(
+            f"bprop of {type(cell).__name__} returned a gradient of shape {grad.shape} for an input of shape "
+            f"{arg.shape}."
+        )
+    if grad._array.dtype == arg._array.dtype:
+        return grad
+    if strict:
+        raise TypeError(f"bprop of {type(cell).__name__} returned a {grad.dtype} gradient for a {arg.dtype} input.")
+    return _cast(grad, arg._array.dtype)
+
+
+def _cast(grad, dtype):
+    """A gradient in another type, recorded where its derivative is asked for."""
+    kernel = casting(dtype)
+    array = grad._array
+    result = box(kernel.call(array))
+    if _thread.recording:
+        tape.record(kernel, [grad._node], [array], [result])
+    return result
+
+
+def _bprop_traced(cell, args):
+    """`jax.custom_vjp` around construct; the Parameters it reads enter as inputs, so that none is closed over."""
+    given, rebuild_args = flatten(args)
+    tensors = [a for a in given if isinstance(a, Tensor)]
+    params = list(cell.get_parameters())
+    outer = _thread.frame
+    shape = {}
+    carriers = [integer_gradients.carrier(t._array) for t in tensors]
+
+    def fill(arrays):
+        arrays = iter(arrays)
+        return rebuild_args([box(next(arrays)) if isinstance(a, Tensor) else a for a in given])
+
+    def construct(param_arrays, arrays):
+        with trace_state.Frame(params, param_arrays, outer) as frame:
+            out = cell._construct(fill(arrays), {})
+            leaves, shape["rebuild"] = flatten(out)
+            writes = frame.writes()
+            shape["written"] = [p for p, _ in writes]
+            shape["leaves"] = [None if isinstance(leaf, Tensor) else (leaf,) for leaf in leaves]
+            shape["hidden"] = frame.hidden_names()
+            return (
+                tuple(leaf._array for leaf in leaves if isinstance(leaf, Tensor)),
+                tuple(a for _, a in writes),
+                frame.hidden_arrays(shape["hidden"]),
+            )
+
+    def rebuilt(outs):
+        outs = iter(outs)
+        return shape["rebuild"]([box(next(outs)) if s is None else s[0] for s in shape["leaves"]])
+
+    @jax.custom_vjp
+    def run(param_arrays, arrays, carried):
+        out = construct(param_arrays, arrays)
+        return out, {i: integer_gradients.new_carrier(o) for i, o in enumerate(out[0]) if is_whole(o.dtype) and carried}
+
+    def forward(param_arrays, arrays, carried):
+        out = run(param_arrays, arrays, carried)
+        return out, (param_arrays, arrays, out[0][0])
+
+    def back(saved, cotangents):
+        param_arrays, arrays, out = saved
+        (dout, _, _), by_carrier = cotangents
+        dout = [integer_gradients.cut(by_carrier[i], o.dtype) if i in by_carrier else d for i, (d, o) in enumerate(zip(dout, out))]
+        dout = [jnp.zeros(o.shape, o.dtype) if d.dtype == jax.dtypes.float0 else d for d, o in zip(dout, out)]
+        with trace_state.Frame(params, param_arrays, outer):
+            result = rebuilt(out)
+            grads = _checked_bprop(cell, fill(arrays), result, _like(result, map(box, dout)))
+        by_tensor = [g for g, a in zip(grads, given) if isinstance(a, Tensor)]
+        return (
+            [jnp.zeros(p.shape, p.dtype) for p in param_arrays],
+            tuple(_as_cotangent(g, a) for g, a in zip(by_tensor, arrays)),
+            {i: jnp.zeros(arrays[i].shape) if by_tensor[i] is None else integer_gradients.real(by_tensor[i]._array) for i in held},
+        )
+
+    held = {i: c for i, c in enumerate(carriers) if c is not None}
+    run.defvjp(forward, back)
+    (outs, written, hidden), carried = run([p._array for p in params], tuple(t._array for t in tensors), held)
+    for param, array in zip(shape["written"], written):
+        param._assign(array)
+    outer.adopt_hidden(shape["hidden"], hidden)
+    for i, found in carried.items():
+        integer_gradients.adopt(outs[i], found)
+    return rebuilt(outs)
+
+
+def _as_cotangent(grad, array):
+    if not is_inexact(array.dtype):
+        return np.zeros(array.shape, jax.dtypes.float0)
+    return jnp.zeros(array.shape, array.dtype) if grad is None else grad._array
+
+
+def with_backward_hook(tensors: Sequence[Tensor], hook: Callable[..., Any]) -> list[Tensor]:
+    """The same Tensors; on the way back their cotangents (a list) pass through `hook`, which returns a list of Tensors
+    and None."""
+    if _thread.frame is not None:
+
+        @jax.custom_vjp
+        def identity(*arrays):
+            return arrays
+
+        def back(_, cotangents):
+            found = hook([box(c) for c in cotangents])
+            return tuple(c if f is None else f._array for c, f in zip(cotangents, found))
+
+        identity.defvjp(lambda *arrays: (arrays, None), back)
+        return [box(a) for a in identity(*[t._array for t in tensors])]
+    twins = [box(t._array) for t in tensors]
+    inputs = tuple(t._node for t in tensors)
+    if _thread.recording and any(i is not None for i in inputs):
+
+        def backward(cotangents):
+            return [c if f is None else f for c, f in zip(cotangents, hook(cotangents))]
+
+        node = tape.Custom(backward, inputs, tuple((t._array.shape, t._array.dtype) for t in twins))
+        for index, twin in enumerate(twins):
+            twin._node = (node, index)
+    return twins

@@ -1,0 +1,293 @@
+"""Derivatives: one front over the tape (PYNATIVE) and `jax.vjp` (inside a graph)."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.ad_checkpoint import checkpoint_name
+
+from msnb.core.state import events, trace_state
+from msnb.core.eager import float_status, tape, integer_gradients
+from msnb.core import script
+from msnb.core.transforms import gradient_hooks
+from msnb.core.compat.jax_private import weak_float32
+from msnb.core.support.type_promotion import is_inexact
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.operator.row_gradients import Tables
+from msnb.core.tensor.sparse import RowTensor
+from msnb.core.tensor.tensor import Tensor, box
+from msnb.core.tensor.pytree import flatten
+from msnb.core.eager.integer_gradients import has_gradient, is_whole
+
+_thread = trace_state.thread
+
+
+class Gradient:
+    """The gradient of a function of Tensors: `run(args)` gives the gradients, `value_and_run(args)` the value too.
+
+    Args:
+        fn (Callable): The function or Cell.
+        positions (Union[tuple, None]): Which arguments are differentiated; None for all.
+        weights (Union[tuple, None]): Parameters differentiated as well.
+        has_aux (bool): Whether only the first output is differentiated, the others returned as they are.
+    """
+
+    __slots__ = ("fn", "positions", "weights", "has_aux", "reverse")
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        positions: tuple[int, ...] | None = None,
+        weights: tuple[Any, ...] | None = None,
+        has_aux: bool = False,
+    ) -> None:
+        self.fn: Callable[..., Any] = fn
+        self.positions: tuple[int, ...] | None = positions
+        self.weights: tuple[Any, ...] | None = weights
+        self.has_aux: bool = has_aux
+
+    def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None, sens: Any = None) -> Any:
+        """(value, gradients of the arguments, gradients of the weights).
+
+        Args:
+            args (tuple): Arguments of the function.
+            kwargs (dict): Keyword arguments, never differentiated.
+            sens (Union[Tensor, tuple]): Cotangent of the output; ones where None.
+        """
+        positions = range(len(args)) if self.positions is None else self.positions
+        for position in positions:
+            if not -len(args) <= position < len(args):
+                raise ValueError(
+                    f"The gradient is asked for with respect to argument {position}, "
+                    f"but the function was called with {len(args)} arguments."
+                )
+        positions = [p % len(args) for p in positions]
+        run = _traced if _thread.frame is not None else _taped
+        return run(self.fn, args, kwargs or {}, positions, self.weights or (), sens, self.has_aux)
+
+
+def _variables(args, positions):
+    """The Tensors and numbers among the differentiated arguments, as Tensors, and how to put others in their place.
+
+    A float is a variable, an int where there is no Tensor beside it: elsewhere an int is an axis, a size or a flag.
+    """
+    picked, rebuild = flatten([args[p] for p in positions])
+    numbers = (float,) if any(isinstance(leaf, Tensor) and not is_number(leaf) for leaf in picked) else (float, int)
+    picked = [box(_number(leaf)) if type(leaf) in numbers else leaf for leaf in picked]
+    tensors = [leaf for leaf in picked if isinstance(leaf, Tensor)]
+
+    def replace(new):
+        new = iter(new)
+        values = rebuild([next(new) if isinstance(leaf, Tensor) else leaf for leaf in picked])
+        full = list(args)
+        for position, value in zip(positions, values):
+            full[position] = value
+        return full
+
+    def gradients(grads):
+        """Gradients in the structure of the arguments: zeros for bools and sizes, None for what is no Tensor."""
+        grads = iter(grads)
+        out = []
+        for leaf in picked:
+            grad = next(grads) if isinstance(leaf, Tensor) else None
+            if grad is None and isinstance(leaf, Tensor):
+                grad = box(jnp.zeros(leaf._array.shape, leaf._array.dtype))
+            elif grad is None and isinstance(leaf, int) and not isinstance(leaf, bool):
+                grad = box(jnp.zeros((), jnp.int64))
+            out.append(grad)
+        return tuple(rebuild(out))
+
+    return tensors, replace, gradients
+
+
+def is_number(tensor):
+    """Whether a Tensor stands for a Python number: in a graph floats are inputs."""
+    return tensor._array.weak_type and not tensor._array.shape
+
+
+def _number(value):
+    """A Python number as a float32 that, like the number itself, does not widen what it meets."""
+    return weak_float32(jnp.asarray(value, jnp.float32))
+
+
+def _cotangents(outputs, sens):
+    """One cotangent per output Tensor: ones, or what the caller gave, checked."""
+    tensors = [o for o in outputs if isinstance(o, Tensor)]
+    if not tensors:
+        given = describe(outputs[0]) if outputs else "nothing"
+        raise TypeError(f"A gradient needs a function that returns Tensors, but it returned {given}.")
+    if sens is None:
+        return tensors, [box(jnp.ones(t._array.shape, t._array.dtype)) for t in tensors]
+    given, _ = flatten(sens)
+    if len(given) != len(tensors):
+        raise ValueError(f"'sens' has {len(given)} Tensors, but the function returned {len(tensors)}.")
+    given = [
+        box(jnp.full(t._array.shape, g, t._array.dtype)) if isinstance(g, (int, float)) else g
+        for g, t in zip(given, tensors)
+    ]
+    checked = []
+    for cotangent, tensor in zip(given, tensors):
+        if not isinstance(cotangent, Tensor):
+            raise TypeError(
+                f"'sens' should be a Tensor like the output {describe(tensor)}, but got {describe(cotangent)}."
+            )
+        if cotangent.shape != tensor.shape:
+            if cotangent.size != 1 and cotangent.size != tensor.size:
+                raise ValueError(
+                    f"'sens' should have the shape of the output {tensor.shape}, but got {cotangent.shape}."
+                )
+            cotangent = box(
+                jnp.broadcast_to(cotangent._array.reshape(-1), (tensor.size,)).reshape(tensor.shape)
+                if cotangent.size == 1
+                else cotangent._array.reshape(tensor.shape)
+            )
+        if cotangent._array.dtype != tensor._array.dtype:
+            fitted = box(cotangent._array.astype(tensor._array.dtype))
+            fitted._node = cotangent._node if has_gradient(tensor._array.dtype) else None
+            cotangent = fitted
+        checked.append(cotangent)
+    return tensors, checked
+
+
+# ---------------------------------------------------------------------- PYNATIVE
+def _taped(fn, args, kwargs, positions, weights, sens, has_aux):
+    tensors, replace, gradients = _variables(args, positions)
+    trace_state.taking.record()
+    outer, level = _thread.nodes, _thread.recording
+    nodes = dict(outer) if outer else {}
+    try:  # not a context manager: a Stop on the way out of one would leave the thread recording
+        _thread.nodes, _thread.recording, _thread.looking = nodes, level + 1, True
+        variables = []
+        for tensor in tensors:
+            twin = box(tensor._array)
+            if has_gradient(twin._array.dtype):
+                twin._node = (tape.leaf(tensor), 0)
+            variables.append(twin)
+        for weight in weights:
+            nodes[id(weight)] = (tape.leaf(weight), 0)
+        sources = [v._node[0] if v._node else None for v in variables]
+        weight_sources = [nodes[id(w)][0] for w in weights]
+        out = fn(*replace(variables), **kwargs)
+        leaves, _ = flatten(out[0] if has_aux else out)
+    finally:
+        _thread.nodes, _thread.recording = outer, level
+        trace_state.settle()
+    outputs, cotangents = _cotangents(leaves, sens)
+    found = tape.backward(outputs, cotangents, [s for s in sources if s is not None] + weight_sources)
+    found = gradient_hooks.ended([*[t for t, s in zip(tensors, sources) if s is not None], *weights], found)
+    split = sum(s is not None for s in sources)
+    arg_grads = map(tape.dense, found[:split])
+    grads = gradients([next(arg_grads) if s is not None else None for s in sources])
+    weight_grads = tuple(g if g is not None else _zeros(w) for g, w in zip(found[split:], weights))
+    if _thread.looking:
+        float_status.note([_numbers(g) for g in found if g is not None])
+    if events.asked.differentiated:
+        with tape.paused():
+            whole = tuple(map(tape.dense, weight_grads))
+        events.tell("differentiated", outputs, weights, weight_sources, whole)
+    return _untrack(out), grads, weight_grads
+
+
+def _numbers(gradient):
+    return (gradient.values if isinstance(gradient, RowTensor) else gradient)._array
+
+
+def _zeros(tensor):
+    array = tensor._array
+    return box(jnp.zeros(array.shape, array.dtype))
+
+
+def _untrack(out):
+    """Outside every recording, results need no history."""
+    if not _thread.recording:
+        for leaf in flatten(out)[0]:
+            if isinstance(leaf, Tensor) and not isinstance(leaf, Parameter):
+                leaf._node = None
+    return out
+
+
+# ---------------------------------------------------------------------- inside a graph
+def _traced(fn, args, kwargs, positions, weights, sens, has_aux):
+    tensors, replace, gradients = _variables(args, positions)
+    smooth = [i for i, t in enumerate(tensors) if is_inexact(t._array.dtype)]
+    wholes = [i for i, t in enumerate(tensors) if is_whole(t._array.dtype)]
+    whole_weights = [i for i, w in enumerate(weights) if is_whole(w._array.dtype)]
+    outer = _thread.frame
+    shape = {}
+
+    def pure(arrays, weight_arrays, carried):
+        boxes = [box(t._array) for t in tensors]
+        for i, array in zip(smooth, arrays):
+            boxes[i] = box(array)
+        for i in wholes:  # a Tensor given twice is two variables, and neither is that of a gradient around this one
+            array = tensors[i]._array
+            if _thread.carriers is not None or any(b._array is array for b in boxes[:i]):
+                boxes[i] = box(jnp.array(array, copy=True))
+        with trace_state.Frame(weights, weight_arrays, outer) as frame, integer_gradients.Carriers():
+            variables = [*[boxes[i]._array for i in wholes], *[weight_arrays[i] for i in whole_weights]]
+            for array, carrier in zip(variables, carried):
+                integer_gradients.adopt(array, carrier)
+            frame.tables = shape["tables"] = Tables(weights, weight_arrays)
+            out = script.call(fn)(*replace(boxes), **kwargs)
+            leaves, shape["rebuild"] = flatten(out)
+            main = flatten(out[0])[0] if has_aux else leaves
+            picked = [leaf for leaf in main if isinstance(leaf, Tensor)]
+            rest = [leaf._array if isinstance(leaf, Tensor) else leaf for leaf in leaves]
+            writes = frame.writes()
+            shape["written"] = [p for p, _ in writes]
+            shape["static"] = [None if isinstance(leaf, Tensor) else (leaf,) for leaf in leaves]
+            shape["picked"] = picked
+            shape["hidden"] = frame.hidden_names()
+            aux = (
+                [r for r, s in zip(rest, shape["static"]) if s is None],
+                [a for _, a in writes],
+                frame.hidden_arrays(shape["hidden"]),
+            )
+            results = tuple(leaf._array for leaf in picked)
+            carriers = {i: c for i, a in enumerate(results) if (c := integer_gradients.carrier(a)) is not None}
+            return (results, carriers), aux  # here: the frame's end undoes what was set in place
+
+    weight_arrays = [w._array for w in weights]
+    arrays = [tensors[i]._array for i in smooth]
+    carried = [*[tensors[i]._array for i in wholes], *[weight_arrays[i] for i in whole_weights]]
+    carried = [integer_gradients.new_carrier(a) if (c := integer_gradients.carrier(a)) is None else c for a in carried]
+    (out, carriers), vjp, (values, written, hidden) = jax.vjp(pure, arrays, weight_arrays, carried, has_aux=True)
+    for param, array in zip(shape["written"], written):
+        param._assign(array)
+    outer.adopt_hidden(shape["hidden"], hidden)
+    values = iter(values)
+    result = shape["rebuild"]([box(next(values)) if s is None else s[0] for s in shape["static"]])
+    outputs, cotangents = _cotangents([box(o) for o in out], sens)
+    cotangents = [c._array for c in cotangents]
+    smooth_cotangents = tuple(
+        c if is_inexact(o._array.dtype) else np.zeros(o._array.shape, jax.dtypes.float0)
+        for c, o in zip(cotangents, outputs)
+    )
+    whole_cotangents = {i: cotangents[i].astype(c.dtype) for i, c in carriers.items()}
+    array_grads, weight_grads, carried_grads = vjp((smooth_cotangents, whole_cotangents))
+    found: list[Any] = [None] * len(tensors)
+    for i, grad in zip(smooth, array_grads):
+        found[i] = box(grad)
+    for i, grad in zip(wholes, carried_grads):
+        found[i] = _whole_gradient(grad, tensors[i])
+    for i, grad in zip(whole_weights, carried_grads[len(wholes) :]):
+        weight_grads[i] = _whole_gradient(grad, weights[i])._array
+    weight_grads = [shape["tables"].gradient(w, g) for w, g in zip(weights, weight_grads)]
+    weight_grads = gradient_hooks.ended(weights, weight_grads)
+    if _thread.looking:
+        float_status.note([*array_grads, *map(_numbers, weight_grads)])
+    # named, so that tools find the gradient of a Parameter in the jaxpr of any train step
+    for gradient, weight in zip(weight_grads, weights):
+        label = gradient.values if isinstance(gradient, RowTensor) else gradient
+        label._array = checkpoint_name(label._array, f"gradient:{weight.name}")
+    return result, gradients(found), tuple(weight_grads)
+
+
+def _whole_gradient(carried, tensor):
+    """The gradient by a Tensor of whole numbers, where its carrier's is `carried`."""
+    gradient = box(integer_gradients.cut(carried, tensor._array.dtype))
+    integer_gradients.adopt(gradient._array, carried)
+    return gradient

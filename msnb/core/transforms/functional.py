@@ -1,0 +1,222 @@
+"""Forward-mode derivatives, Jacobians and batching, under their 2.x names: `jvp`, `vjp`, `jacfwd`, `jacrev`, `vmap`.
+
+All of them run compiled, in both modes: the function is traced into the graph and JAX transforms it there.
+"""
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from msnb.core.program import program_cache
+from msnb.core import script
+from msnb.core.state import trace_state
+from msnb.core.transforms.differentiate import Gradient
+from msnb.core.errors.messages import describe
+from msnb.core.transforms.grad import _weights, numbers, owner
+from msnb.core.tensor.tensor import Tensor, box
+from msnb.core.tensor.pytree import flatten
+
+_thread = trace_state.thread
+
+
+def _compiled(fn, run, name, key, args):
+    """Run `run(*args)` inside a graph: the current one, or a program kept with `fn`."""
+    if _thread.frame is not None:
+        return run(*args)
+    root, more = owner(fn)
+    return program_cache.call(root, run, args, {}, name, (name, *key) + more)
+
+
+@contextlib.contextmanager
+def _forward_mode():
+    """Loops become plain `while` loops, which JAX pushes forward but cannot pull back."""
+    before = _thread.forward_mode
+    _thread.forward_mode = True
+    try:
+        yield
+    finally:
+        _thread.forward_mode = before
+
+
+def _pure(fn, like):
+    """`fn` over arrays: takes one array per Tensor of `like`, returns arrays and the error of what was traced, None
+    where nothing may go wrong; `note` receives how to rebuild."""
+    leaves, rebuild = flatten(like)
+    note = {}
+    outer = _thread.frame
+
+    def run(*arrays):
+        arrays = iter(arrays)
+        with trace_state.Frame((), (), outer) as frame:
+            out = script.call(fn)(*rebuild([box(next(arrays)) if isinstance(v, Tensor) else v for v in leaves]))
+            results, note["rebuild"] = flatten(out)
+            if frame.written:
+                raise RuntimeError(
+                    "A function that writes Parameters cannot be transformed by jvp, jacfwd, jacrev or "
+                    "vmap; return the new values instead."
+                )
+            for result in results:
+                if not isinstance(result, Tensor):
+                    raise TypeError(f"The function should return Tensors, but it returned {describe(result)}.")
+            return tuple(r._array for r in results), frame.error  # here: the frame's end undoes what was set in place
+
+    return run, [v._array for v in leaves if isinstance(v, Tensor)], note
+
+
+def _adopt(error):
+    """Let what went wrong in a transformed function count in the graph around it."""
+    if error is not None:
+        _thread.frame.adopt_hidden(("error",), (error,))
+
+
+def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    """Value of `fn` at `inputs`, and its derivative in direction `v` (forward mode).
+
+    Args:
+        fn (Union[Cell, function]): Takes and returns Tensors.
+        inputs (Union[Tensor, tuple, list]): Where.
+        v (Union[Tensor, tuple, list]): Direction, of the shapes and dtypes of `inputs`.
+        has_aux (bool): Whether only the first output is differentiated. Default: False.
+
+    Returns:
+        tuple, (outputs, derivative), with `has_aux` (first output, derivative, other outputs, a single one as it is).
+
+    Raises:
+        TypeError: If `inputs` and `v` are no Tensors.
+        ValueError: If their shapes differ.
+    """
+    inputs = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
+    v = v if isinstance(v, (tuple, list)) else (v,)
+    if len(inputs) != len(v):
+        raise ValueError(f"For 'jvp', 'v' should have {len(inputs)} Tensors like 'inputs', but got {len(v)}.")
+    for x, d in zip(inputs, v):
+        if not isinstance(x, Tensor) or not isinstance(d, Tensor):
+            raise TypeError(f"For 'jvp', 'inputs' and 'v' should be Tensors, but got {describe(x)} and {describe(d)}.")
+        if x.shape != d.shape:
+            raise ValueError(f"For 'jvp', 'v' should have the shapes of 'inputs', but got {d.shape} for {x.shape}.")
+
+    def run(inputs, v):
+        with _forward_mode():
+            pure, arrays, note = _pure(fn, tuple(inputs))
+            out, tangent, error = jax.jvp(
+                pure, arrays, [d._array.astype(a.dtype) for d, a in zip(v, arrays)], has_aux=True
+            )
+            _adopt(error)
+        value, change = (note["rebuild"]([box(o) for o in part]) for part in (out, tangent))
+        if not has_aux:
+            return value, change
+        return value[0], change[0], value[1] if len(value) == 2 else value[1:]
+
+    return _compiled(fn, run, "Jvp", (has_aux,), (tuple(inputs), tuple(v)))
+
+
+def vjp(fn: Callable[..., Any], *inputs: Any, weights: Any = None, has_aux: bool = False) -> tuple[Any, ...]:
+    """Value of `fn` at `inputs`, and a function from the cotangent of the output to the gradients.
+
+    Args:
+        fn (Union[Cell, function]): Takes and returns Tensors.
+        inputs (Tensor): Where.
+        weights (Union[ParameterTuple, Parameter, list]): Parameters to differentiate by as well. Default: None.
+        has_aux (bool): Whether only the first output is differentiated. Default: False.
+
+    Returns:
+        tuple, (outputs, function); the function returns a tuple with one gradient per input, with `weights` a pair.
+        With `has_aux` the other outputs come third, a single one as it is.
+    """
+    params = None if weights is None else _weights(weights, fn)
+    out = fn(*inputs)
+
+    def pull(*cotangents):
+        sens = cotangents[0] if len(cotangents) == 1 else cotangents
+
+        def run(sens, *inputs):
+            _, grads, weight_grads = Gradient(fn, None, params, has_aux)(inputs, {}, sens)
+            return (grads, weight_grads) if params is not None else grads
+
+        return _compiled(fn, run, "Vjp", (has_aux, numbers(params)), (sens, *inputs))
+
+    if has_aux:
+        return out[0], pull, out[1] if len(out) == 2 else out[1:]
+    return out, pull
+
+
+def _jacobian(transform, name):
+    def make(fn, grad_position=0, has_aux=False):
+        positions = (grad_position,) if isinstance(grad_position, int) else tuple(grad_position)
+
+        def derivative(*args):
+            def run(*args):
+                with _forward_mode() if name == "Jacfwd" else contextlib.nullcontext():
+                    chosen = [args[p] for p in positions]
+
+                    def part(*picked):
+                        full = list(args)
+                        for p, value in zip(positions, picked):
+                            full[p] = value
+                        out = script.call(fn)(*full)
+                        return out if has_aux else (out, ())
+
+                    pure, arrays, note = _pure(part, tuple(chosen))
+                    first = lambda *a: pure(*a)[0][0]  # noqa: E731
+                    rows = transform(first, argnums=tuple(range(len(arrays))))(*arrays)
+                    values, error = pure(*arrays)
+                    _adopt(error)
+                    aux = note["rebuild"]([box(a) for a in values])[1]
+                rows = tuple(box(r) for r in rows)
+                rows = rows[0] if isinstance(grad_position, int) else rows
+                return (rows, aux) if has_aux else rows
+
+            return _compiled(fn, run, name, (positions, has_aux), args)
+
+        return derivative
+
+    make.__name__ = make.__qualname__ = name.lower()
+    mode = "forward" if name == "Jacfwd" else "reverse"
+    make.__doc__ = f"""The function that computes the Jacobian of `fn` in {mode} mode.
+
+    Args:
+        fn (Union[Cell, function]): Takes Tensors and returns a Tensor.
+        grad_position (Union[int, tuple]): Which inputs. Default: 0.
+        has_aux (bool): Whether only the first output is differentiated. Default: False.
+
+    Returns:
+        Callable; its result has the shape of the output followed by the shape of the input.
+    """
+    return make
+
+
+jacfwd: Callable[..., Callable[..., Any]] = _jacobian(jax.jacfwd, "Jacfwd")
+jacrev: Callable[..., Callable[..., Any]] = _jacobian(jax.jacrev, "Jacrev")
+
+
+def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
+    """`fn` applied along an axis of its inputs, as one batched computation.
+
+    Args:
+        fn (Union[Cell, function]): Takes and returns Tensors.
+        in_axes (Union[int, tuple]): Mapped axis of each input, None for inputs that are the same for all. Default: 0.
+        out_axes (int): Axis of the outputs along which results are put. Default: 0.
+
+    Returns:
+        Callable with the arguments of `fn`.
+    """
+
+    def mapped(*args):
+        axes = in_axes if isinstance(in_axes, (tuple, list)) else (in_axes,) * len(args)
+        if len(axes) != len(args):
+            raise ValueError(f"For 'vmap', 'in_axes' should have {len(args)} entries, but got {len(axes)}.")
+
+        def run(*args):
+            pure, arrays, note = _pure(fn, tuple(args))
+            per_array = [a for a, arg in zip(axes, args) for v in flatten(arg)[0] if isinstance(v, Tensor)]
+            out, errors = jax.vmap(pure, in_axes=tuple(per_array), out_axes=(out_axes, 0))(*arrays)
+            if errors is not None:
+                _adopt(errors[jnp.argmax(errors[:, 0] != 0)])
+            return note["rebuild"]([box(o) for o in out])
+
+        return _compiled(fn, run, "Vmap", (tuple(axes), out_axes), args)
+
+    return mapped

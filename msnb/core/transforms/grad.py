@@ -1,0 +1,417 @@
+"""The public gradients: `GradOperation` as in r1.1, `grad` and `value_and_grad` as in 2.x."""
+
+import copy
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+
+from msnb import context
+from msnb.common import dtype as mstype
+from msnb.common.arguments import answered
+from msnb.core.program import program_cache
+from msnb.core.state import trace_state
+from msnb.core.transforms.differentiate import Gradient, is_number
+from msnb.core.errors.data_dependent_shape import runs_plainly
+from msnb.core.errors.messages import describe
+from msnb.core.operator.api_generations import differs, making
+from msnb.core.support.weak_identity import Identity
+from msnb.core.eager.kernel import Kernel
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.tensor.tensor import Tensor, box
+from msnb.core.tensor.pytree import flatten
+
+_thread = trace_state.thread
+_state = context._state
+_PLAIN = (int, float, complex, str, bytes, type(None), mstype.Type)  # what is no Tensor, and holds none
+
+
+@differs("of several inputs, those that are no Tensors and hold none get no gradient", given="get_all")
+class GradOperation:
+    """Makes the gradient function of a Cell or function.
+
+    Args:
+        get_all (bool): Gradients with respect to all inputs rather than only the first. In MindSpore 2, of several
+            inputs those that are no Tensors and hold none are left out. Default: False.
+        get_by_list (bool): Gradients with respect to the Parameters given as `weights`; together with `get_all` a
+            pair (inputs, weights). Default: False.
+        sens_param (bool): Whether the last argument of the gradient function is the cotangent of the output; ones
+            otherwise. Default: False.
+
+    Raises:
+        TypeError: If an argument is no bool.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> grad = ops.GradOperation()
+        >>> print(grad(lambda x: x * x * x)(Tensor(2, mindspore.float32)))
+        12.0
+    """
+
+    @answered
+    def __init__(self, get_all: bool = False, get_by_list: bool = False, sens_param: bool = False) -> None:
+        for name, value in (("get_all", get_all), ("get_by_list", get_by_list), ("sens_param", sens_param)):
+            if not isinstance(value, bool):
+                raise TypeError(f"For 'GradOperation', '{name}' should be bool, but got {describe(value)}.")
+        self.get_all: bool = get_all
+        self.get_by_list: bool = get_by_list
+        self.sens_param: bool = sens_param
+        self._of_tensors = making() == 2 and get_all
+
+    def __call__(self, fn: Callable[..., Any], weights: Any = None) -> Callable[..., Any]:
+        if not callable(fn):
+            raise TypeError(f"For 'GradOperation', 'fn' should be a Cell or a function, but got {describe(fn)}.")
+        if weights is not None or self.get_by_list:
+            weights = _weights(weights, fn)
+        return _GradFunction(self, fn, weights)
+
+    def __repr__(self) -> str:
+        return f"GradOperation(get_all={self.get_all}, get_by_list={self.get_by_list}, sens_param={self.sens_param})"
+
+
+class _GradFunction:
+    """The gradient of one function under the flags of one `GradOperation`."""
+
+    def __init__(self, operation, fn, weights):
+        self.flags = (operation.get_all, operation.get_by_list, operation.sens_param)
+        self.fn = fn
+        self.weights = weights if operation.get_by_list else None
+        self.of_tensors = operation._of_tensors
+        self.positions = None if operation.get_all else ((0,) if not operation.get_by_list else ())
+
+    def __call__(self, *args, **kwargs):
+        if kwargs and self.flags[0]:
+            args, kwargs = self._by_position(args, kwargs)
+        this = self._of_those(args) if self.of_tensors else self
+        if _thread.frame is not None or _state.mode != context.GRAPH_MODE:
+            return this._run(*args, **kwargs)
+        return program_cache.call(*this._graph_call(args, kwargs, with_root=True))
+
+    def _by_position(self, args, kwargs):
+        """The arguments with those by keyword in their positions: these are inputs, and have gradients, too."""
+        sens = args[-1:] if self.flags[2] and "sens" not in kwargs else ()
+        inputs = args[: len(args) - len(sens)]
+        names = [name for name in self.argument_names[len(inputs) :] if name != "sens"]
+        following = list(itertools.takewhile(kwargs.__contains__, names))
+        rest = {name: value for name, value in kwargs.items() if name not in following}
+        return (*inputs, *[kwargs[name] for name in following], *sens), rest
+
+    def _of_those(self, args):
+        """Of several inputs, the gradients of those that are or hold Tensors."""
+        inputs = args[:-1] if self.flags[2] else args
+        kept = tuple([i for i, arg in enumerate(inputs) if _holds_tensors(arg)])
+        if not kept or len(kept) == len(inputs):
+            return self
+        twin = copy.copy(self)
+        twin.positions = kept
+        return twin
+
+    def _graph_call(self, args, kwargs, with_root=False) -> Any:
+        """(fn, args, kwargs, name, extra) for core.compile; the program is kept with the differentiated function."""
+        if hasattr(self.fn, "_positional") and kwargs:
+            args, kwargs = self.fn._positional(args, kwargs)
+        root, more = owner(self.fn)
+        call = (self._trace_root, args, kwargs, "Grad", self.key() + more)
+        return (root, *call) if with_root else call
+
+    def key(self):
+        """What tells this gradient apart from others of the same function."""
+        return "grad", self.flags, self.positions, numbers(self.weights)
+
+    @runs_plainly
+    def _trace_root(self, *args, **kwargs):
+        with jax.named_scope("Default"):
+            return self._run(*args, **kwargs)
+
+    @property
+    def argument_names(self):
+        """Names of the inputs, the cotangent last."""
+        names = list(getattr(self.fn, "argument_names", None) or program_cache.parameter_names(self.fn))
+        return names + ["sens"] if self.flags[2] else names
+
+    @property
+    def _programs(self):
+        return program_cache.programs_of(owner(self.fn)[0])
+
+    def _run(self, *args, **kwargs):
+        get_all, get_by_list, sens_param = self.flags
+        sens = None
+        if sens_param:
+            if "sens" in kwargs:
+                sens = kwargs.pop("sens")
+            elif not args:
+                raise TypeError(
+                    "With sens_param=True the last argument should be the cotangent of the output, "
+                    "but the gradient function was called without arguments."
+                )
+            else:
+                *args, sens = args
+        positions = self.positions if args else None if get_all else ()
+        if not args and not get_by_list:
+            raise ValueError("The gradient of a function without inputs needs get_by_list=True and weights.")
+        _, grads, weight_grads = Gradient(self.fn, positions, self.weights)(tuple(args), kwargs, sens)
+        if get_by_list:
+            return (_tensors(grads), weight_grads) if get_all else weight_grads
+        return _tensors(grads) if get_all else grads[0]
+
+
+def _tensors(grads):
+    """Gradients of the inputs that have one: what is no Tensor or number is left out, as MindSpore does."""
+    return tuple(g for g in grads if g is not None)
+
+
+def _weights(weights, fn):
+    """A tuple of Parameters; the trainable ones of a Cell where None is given."""
+    if weights is None:
+        if not hasattr(fn, "trainable_params"):
+            raise TypeError("With get_by_list=True, 'weights' should be a ParameterTuple, but none is given.")
+        return tuple(fn.trainable_params())
+    if isinstance(weights, Parameter):
+        return (weights,)
+    weights = tuple(weights)
+    for weight in weights:
+        if not isinstance(weight, Parameter):
+            raise TypeError(f"'weights' should hold Parameters, but got {describe(weight)}.")
+    return weights
+
+
+def numbers(params: Sequence[Parameter] | None) -> tuple[int, ...] | None:
+    """What tells Parameters apart in a key; None for None."""
+    return None if params is None else tuple([p.key for p in params])
+
+
+def owner(fn: Callable[..., Any]) -> tuple[Any, tuple[Any, ...]]:
+    """(object that programs of `fn` are kept with, part of the key that tells apart what shares it).
+
+    Programs of a method live with its object, and go with it.
+    """
+    if isinstance(fn, (_GradFunction, _Derived)):
+        root, more = owner(fn.fn)
+        return root, ("of", *fn.key()) + more
+    if hasattr(fn, "_programs"):
+        return fn, ()
+    instance = getattr(fn, "__self__", None)
+    if instance is not None and hasattr(fn, "__func__"):
+        return instance, (Identity(fn.__func__),)
+    return fn, ()
+
+
+class _Derived:
+    """What `grad` and `value_and_grad` return."""
+
+    def __init__(self, fn, position, weights, has_aux, with_value):
+        self.fn, self.has_aux, self.with_value = fn, has_aux, with_value
+        self.weights = None if weights is None else _weights(weights, fn)
+        self.one_weight = isinstance(weights, Parameter)
+        if isinstance(position, tuple) and len(position) == 1:  # one gradient is no tuple
+            (position,) = position
+        self.position = position
+        self.positions = () if position is None else (position,) if isinstance(position, int) else tuple(position)
+
+    def __call__(self, *args, **kwargs):
+        if kwargs and any(p >= len(args) for p in self.positions):
+            args, kwargs = self._by_position(args, kwargs)
+        this = self._of_tensors(args)
+        if _thread.frame is not None or _state.mode != context.GRAPH_MODE:
+            return this._run(*args, **kwargs)
+        return program_cache.call(owner(this.fn)[0], *this._graph_call(args, kwargs))
+
+    def _by_position(self, args, kwargs):
+        """The arguments with those by keyword in their positions that follow the others: MindSpore counts them on."""
+        names = self.argument_names[len(args) :]
+        following = list(itertools.takewhile(kwargs.__contains__, names))
+        rest = {name: value for name, value in kwargs.items() if name not in following}
+        return (*args, *[kwargs[name] for name in following]), rest
+
+    def _of_tensors(self, args):
+        """Of several inputs, the gradients of those that are or hold Tensors: MindSpore leaves the others out."""
+        if not isinstance(self.position, tuple):
+            return self
+        kept = tuple([p for p in self.position if p not in range(len(args)) or _holds_tensors(args[p])])
+        if not kept or len(kept) == len(self.position):
+            return self
+        twin = copy.copy(self)
+        twin.positions = kept
+        twin.position = kept[0] if len(kept) == 1 else kept
+        return twin
+
+    def _graph_call(self, args, kwargs):
+        """(fn, args, kwargs, name, extra) for core.compile; the program is kept with the differentiated function."""
+        return self._trace_root, args, kwargs, "Grad", self.key() + owner(self.fn)[1]
+
+    @property
+    def argument_names(self):
+        """Names of the inputs."""
+        return list(getattr(self.fn, "argument_names", None) or program_cache.parameter_names(self.fn))
+
+    @property
+    def _programs(self):
+        return program_cache.programs_of(owner(self.fn)[0])
+
+    def key(self):
+        """What tells this gradient apart from others of the same function."""
+        return "derived", self.position, numbers(self.weights), self.one_weight, self.has_aux, self.with_value
+
+    @runs_plainly
+    def _trace_root(self, *args, **kwargs):
+        with jax.named_scope("Default"):
+            return self._run(*args, **kwargs)
+
+    def _run(self, *args, **kwargs):
+        value, grads, weight_grads = Gradient(self.fn, self.positions, self.weights, self.has_aux)(args, kwargs)
+        parts = []
+        if self.position is not None:
+            parts.append(grads[0] if isinstance(self.position, int) else grads)
+        if self.weights is not None:
+            parts.append(weight_grads[0] if self.one_weight else weight_grads)
+        result = parts[0] if len(parts) == 1 else tuple(parts)
+        if self.with_value:
+            return value, result
+        return (result, value[1:]) if self.has_aux else result
+
+
+def _holds_tensors(arg):
+    return any(not (isinstance(leaf, _PLAIN) or _stands_for_a_number(leaf)) for leaf in flatten(arg)[0])
+
+
+def _stands_for_a_number(leaf):
+    """In a graph numbers are inputs."""
+    return _thread.frame is not None and isinstance(leaf, Tensor) and is_number(leaf)
+
+
+def grad(
+    fn: Callable[..., Any],
+    grad_position: int | tuple[int, ...] | None = 0,
+    weights: Any = None,
+    has_aux: bool = False,
+    return_ids: bool = False,
+) -> Callable[..., Any]:
+    """The gradient function of `fn`.
+
+    Args:
+        fn (Union[Cell, function]): What is differentiated.
+        grad_position (Union[None, int, tuple]): Which inputs; of several, those that are no Tensors are left out, and
+            a single gradient is no tuple. Default: 0.
+        weights (Union[ParameterTuple, Parameter, list]): Parameters to differentiate by as well. Default: None.
+        has_aux (bool): Whether only the first output is differentiated. Default: False.
+        return_ids (bool): Whether each gradient comes as a tuple of what it is for, the position of an input or the
+            name of a Parameter, and itself; `ops.get_grad` finds one among them. Default: False.
+
+    Returns:
+        Callable with the arguments of `fn`.
+
+    Examples:
+        >>> print(grad(lambda x: x * x)(Tensor(3.0)))
+        6.0
+    """
+    return _derive(fn, grad_position, weights, has_aux, False, return_ids)
+
+
+def value_and_grad(
+    fn: Callable[..., Any],
+    grad_position: int | tuple[int, ...] | None = 0,
+    weights: Any = None,
+    has_aux: bool = False,
+    return_ids: bool = False,
+) -> Callable[..., Any]:
+    """A function that returns the outputs of `fn` and its gradients; see `grad`."""
+    return _derive(fn, grad_position, weights, has_aux, True, return_ids)
+
+
+def _derive(fn, position, weights, has_aux, with_value, return_ids):
+    if not callable(fn):
+        raise TypeError(f"'fn' should be a Cell or a function, but got {describe(fn)}.")
+    if position is None and weights is None:
+        raise ValueError("'grad_position' and 'weights' cannot both be None.")
+    for p in (position,) if isinstance(position, int) else position or ():
+        if not isinstance(p, int) or isinstance(p, bool):
+            raise TypeError(f"'grad_position' should be an int or a tuple of int, but got {position!r}.")
+    derived = _Derived(fn, position, weights, has_aux, with_value)
+    return _with_ids(derived) if return_ids else derived
+
+
+def _with_ids(derived):
+    """`derived` with each gradient beside what it is for."""
+
+    def named(ids, grads):
+        return tuple(zip(ids, grads, strict=True)) if isinstance(ids, tuple) else (ids, grads)
+
+    def function(*args, **kwargs):
+        result = derived(*args, **kwargs)
+        grads = result[1] if derived.with_value else result[0] if derived.has_aux else result
+        ids = []
+        if derived.position is not None:
+            ids.append(derived._of_tensors(args).position)
+        if derived.weights is not None:
+            names = tuple([p.name for p in derived.weights])
+            ids.append(names[0] if derived.one_weight else names)
+        grads = named(ids[0], grads) if len(ids) == 1 else tuple(map(named, ids, grads))
+        if derived.with_value:
+            return result[0], grads
+        return (grads, *result[1:]) if derived.has_aux else grads
+
+    return function
+
+
+def get_grad(gradients: Any, identifier: int | Parameter) -> Tensor:
+    """One gradient of those that `grad` returns with ``return_ids=True``.
+
+    Args:
+        gradients (tuple): What the gradient function returned.
+        identifier (Union[int, Parameter]): The position of an input, or a Parameter.
+
+    Returns:
+        Tensor, the gradient.
+
+    Raises:
+        TypeError: If `identifier` is neither an int nor a Parameter, or `gradients` is no tuple.
+        RuntimeError: If there is no gradient for it.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> gradients = ops.grad(lambda x, y: x * y, (0, 1), return_ids=True)(Tensor(2.0), Tensor(3.0))
+        >>> print(ops.get_grad(gradients, 1))
+        2.0
+    """
+    if isinstance(identifier, bool) or not isinstance(identifier, (int, Parameter)):
+        raise TypeError(
+            f"For 'get_grad', 'identifier' should be an int or a Parameter, but got {describe(identifier)}."
+        )
+    if not isinstance(gradients, tuple):
+        raise TypeError(f"For 'get_grad', 'gradients' should be a tuple, but got {describe(gradients)}.")
+    wanted = identifier.name if isinstance(identifier, Parameter) else identifier
+    found = _among(gradients, wanted)
+    if found is None:
+        raise RuntimeError(f"For 'get_grad', there is no gradient for {wanted!r}; was it made with return_ids=True?")
+    return found
+
+
+def _among(gradients, wanted):
+    """The gradient of what `wanted` names in nested pairs of a name and a gradient; None where it is not there."""
+    if len(gradients) == 2 and isinstance(gradients[0], (int, str)):
+        return gradients[1] if type(gradients[0]) is type(wanted) and gradients[0] == wanted else None
+    parts = (_among(part, wanted) for part in gradients if isinstance(part, tuple))
+    return next((part for part in parts if part is not None), None)
+
+
+def stop_gradient(value: Any) -> Any:
+    """The same Tensor, or Tensors, through which no gradient flows.
+
+    Args:
+        value (Union[Tensor, tuple, list, dict]): A Tensor, or a collection, of whose Tensors none lets a gradient
+            through; anything else is returned as it is.
+    """
+    if isinstance(value, Tensor):
+        return box(_stop.call(value._array))
+    leaves, rebuild = flatten(value)
+    if len(leaves) == 1 and leaves[0] is value:
+        return value
+    return rebuild([box(_stop.call(v._array)) if isinstance(v, Tensor) else v for v in leaves])
+
+
+_stop = Kernel("StopGradient", jax.lax.stop_gradient)

@@ -1,0 +1,333 @@
+"""`ms_function` / `jit`: a Python function that runs as a compiled graph in both modes."""
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from msnb import log
+from msnb.core.program import program_cache
+from msnb.core.state import events, trace_state
+from msnb.core import script
+from msnb.core.compat.jax_private import live_arrays
+from msnb.core.errors.data_dependent_shape import ShapeByValues, can_run_plainly, runs_plainly, say
+from msnb.core.errors.messages import describe
+from msnb.core.support.weak_identity import Identity
+from msnb.core.tensor.meta_tensor import MetaTensor
+from msnb.core.support.unknown_shape import OpenShape
+from msnb.core.tensor.tensor import Tensor
+
+_thread = trace_state.thread
+_asked = events.asked
+
+
+def _call(jitted, args, kwargs):
+    """What a call of a `JitFunction` does once who listens is told."""
+    if _thread.frame is not None:
+        return script.call(jitted.fn)(*args, **kwargs)
+    return program_cache.call(jitted, *jitted._graph_call(args, kwargs))
+
+
+class JitFunction:
+    """A function that is compiled; what `ms_function` and `jit` return.
+
+    Args:
+        fn (Callable): The function, or the plain function of a method.
+        input_signature (tuple): Tensors or MetaTensors that the arguments have to resemble; None for no check.
+    """
+
+    _programs = None
+
+    def __init__(self, fn: Callable[..., Any], input_signature: tuple[Any, ...] | None = None) -> None:
+        functools.update_wrapper(self, fn)
+        self.fn = fn
+        self.name: Any = _name_of(fn)
+        self.input_signature: tuple[Tensor | MetaTensor, ...] | None = _signature_tuple(input_signature)
+        self.key: Identity = Identity(fn)
+        self._programs = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if _asked.entered:
+            return events.called(self, None, _call, args, kwargs)
+        if _thread.frame is not None:
+            return script.call(self.fn)(*args, **kwargs)
+        return program_cache.call(self, *self._graph_call(args, kwargs))
+
+    def _graph_call(self, args, kwargs):
+        """(fn, args, kwargs, name, extra) for core.compile."""
+        if self.input_signature is not None:
+            self._check(args)
+        return self._trace_root, args, kwargs, self.name, ()
+
+    @runs_plainly
+    def _trace_root(self, *args, **kwargs):
+        if _thread.frame is None:
+            return self.fn(*args, **kwargs)
+        with jax.named_scope("Default"):
+            return script.call(self.fn)(*args, **kwargs)
+
+    @property
+    def argument_names(self) -> list[str]:
+        """Names of the function's parameters."""
+        return program_cache.parameter_names(self.fn)
+
+    def _check(self, args):
+        expected = self.input_signature or ()
+        if len(args) != len(expected):
+            raise ValueError(
+                f"{self.name} has an input_signature of {len(expected)} inputs, but was called with {len(args)}."
+            )
+        for i, (arg, said) in enumerate(zip(args, expected)):
+            if not isinstance(arg, Tensor) or not _fits(arg.shape, said) or arg.dtype != said.dtype:
+                raise ValueError(
+                    f"Input {i} of {self.name} should be Tensor[{said.dtype}]{tuple(said.shape)} "
+                    f"by its input_signature, but got {describe(arg)}."
+                )
+
+    def __get__(self, instance: Any, owner: type | None = None) -> "JitFunction | BoundJit":
+        if instance is None:
+            return self
+        return BoundJit(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<compiled {self.fn!r}>"
+
+
+def _fits(shape, said):
+    """Whether a shape is as a Tensor or MetaTensor says, whose axes may be open."""
+    array = getattr(said, "_array", None)
+    return array.fits(shape) if isinstance(array, OpenShape) else shape == tuple(said.shape)
+
+
+class BoundJit:
+    """A compiled method with its object."""
+
+    def __init__(self, jitted: JitFunction, instance: Any) -> None:
+        self._jitted, self._instance = jitted, instance
+        self.fn = types.MethodType(jitted.fn, instance)
+        self.__name__: Any = jitted.name
+
+    @property
+    def __self__(self) -> Any:
+        return self._instance
+
+    @property
+    def __func__(self) -> Callable[..., Any]:
+        return self._jitted.fn
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if _thread.frame is not None:
+            return script.call(self.fn)(*args, **kwargs)
+        if self._jitted.input_signature is not None:
+            self._jitted._check(args)
+        return program_cache.call(self._instance, self._trace_root, args, kwargs, self.__name__, (self._jitted.key,))
+
+    @runs_plainly
+    def _trace_root(self, *args, **kwargs):
+        if _thread.frame is None:
+            return self.fn(*args, **kwargs)
+        around = _thread.cell
+        try:
+            _thread.cell = self._instance if hasattr(self._instance, "_cells") else None
+            with jax.named_scope("Default"):
+                return script.call(self.fn)(*args, **kwargs)
+        finally:
+            _thread.cell = around
+
+
+def _name_of(fn):
+    """Name of a function, of what a `functools.partial` stands for, of the class of any other callable."""
+    while isinstance(fn, functools.partial):
+        fn = fn.func
+    return getattr(fn, "__name__", type(fn).__name__)
+
+
+def _signature_tuple(signature):
+    if signature is None:
+        return None
+    if isinstance(signature, (Tensor, MetaTensor)):
+        signature = (signature,)
+    signature = tuple(signature)
+    for item in signature:
+        if not isinstance(item, (Tensor, MetaTensor)):
+            raise TypeError(f"'input_signature' should hold Tensors or MetaTensors, but got {describe(item)}.")
+    return signature
+
+
+def ms_function(fn: Callable[..., Any] | None = None, obj: object = None, input_signature: Any = None) -> Any:
+    """Compile a Python function or method into one graph; works in both modes, also as a decorator.
+
+    Args:
+        fn (Callable): The function. Default: None, returns a decorator.
+        obj (object): Accepted for MindSpore's interface; the object of a method is known from the call.
+        input_signature (Union[Tensor, MetaTensor, tuple]): What the inputs have to look like. Default: None.
+
+    Returns:
+        Callable that runs the compiled graph.
+
+    Raises:
+        TypeError: If `fn` is not callable.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> @ms_function
+        ... def cube(x):
+        ...     return x * x * x
+        >>> print(cube(Tensor(2, mindspore.float32)))
+        8.0
+    """
+    if fn is None:
+        return functools.partial(ms_function, obj=obj, input_signature=input_signature)
+    if isinstance(fn, (JitFunction, BoundJit)):
+        return fn
+    if not callable(fn):
+        raise TypeError(f"For 'ms_function', 'fn' should be callable, but got {describe(fn)}.")
+    if hasattr(fn, "_graph_call"):  # a Cell
+        return _CompiledCell(fn)
+    if isinstance(fn, types.MethodType):
+        return BoundJit(JitFunction(fn.__func__, input_signature), fn.__self__)
+    return JitFunction(fn, input_signature)
+
+
+class _CompiledCell:
+    """A Cell that runs compiled whatever the mode is."""
+
+    def __init__(self, cell):
+        self.cell = cell
+        self.__wrapped__ = cell
+
+    def __call__(self, *args, **kwargs):
+        if _thread.frame is not None:
+            return self.cell(*args, **kwargs)
+        return program_cache.call(self.cell, *self.cell._graph_call(args, kwargs))
+
+    def __getattr__(self, name):
+        return getattr(self.__dict__["cell"], name)
+
+
+def jit(
+    fn: Callable[..., Any] | None = None,
+    input_signature: Any = None,
+    hash_args: object = None,
+    jit_config: object = None,
+    mode: str = "PSJit",
+    *,
+    function: Callable[..., Any] | None = None,
+    **kwargs: Any,
+) -> Any:
+    """MindSpore 2's name of `ms_function`.
+
+    Args:
+        fn (Callable): The function. Default: None, returns a decorator.
+        input_signature (Union[Tensor, tuple]): See `ms_function`.
+        hash_args (object): Part of MindSpore's cache key; has no effect here, where what the graph reads is watched.
+        jit_config (object): Settings of MindSpore's backends; has no effect here.
+        mode (str): MindSpore's front end; has no effect here.
+        function (Callable): What MindSpore 2.5 and newer call `fn`. Default: None.
+        kwargs: Further settings of MindSpore's compiler, without effect here.
+    """
+    if hash_args is not None or jit_config is not None or mode != "PSJit" or kwargs:
+        log.once("jit(hash_args, jit_config, ...) have no effect: XLA compiles the whole function.")
+    fn = function if fn is None else fn
+    if fn is None:
+        return functools.partial(ms_function, input_signature=input_signature)
+    return ms_function(fn, input_signature=input_signature)
+
+
+def _last_of(obj):
+    """The program that `obj` was last compiled to."""
+    programs = [*program_cache.programs_of(obj).table.values()]
+    if not programs:
+        raise RuntimeError(f"There is no program of {type(obj).__name__} yet: call it, or compile it, first.")
+    return programs[-1][-1].program
+
+
+class _Executor:
+    """What r1.1 code reaches for to trace a Cell without running it, or to run it as a graph whatever the mode is."""
+
+    def __call__(self, obj, *args, phase="predict"):
+        return obj.compile_and_run(*args)
+
+    @staticmethod
+    def compile(obj, *args, phase="predict", do_convert=True, auto_parallel_mode=False):
+        """Trace the graph of `obj` for these inputs; returns (phase, whether it was compiled).
+
+        Strategies are checked for as many devices as the context says, whether they are there or not. What a call would
+        run operator by operator, as shapes in it depend on values, is not compiled, which is said. With
+        `auto_parallel_mode` the Cell's `parameter_layout_dict` says how its Parameters and arguments lie by them.
+
+        Raises:
+            RuntimeError: If a strategy does not fit, or a Parameter is to lie in two ways.
+        """
+        log.unused("_executor.compile", "there is no other engine to convert for", do_convert=not do_convert)
+        try:
+            program = program_cache.program_of(obj, *args)
+        except ShapeByValues as error:
+            if trace_state.thread.frame is not None or not can_run_plainly(getattr(obj, "_trace_root", obj)):
+                raise
+            say(type(obj).__name__, error)
+            return phase, False
+        layouts = {} if program.spread is None else program.spread.layouts(program)
+        if auto_parallel_mode:
+            obj.parameter_layout_dict = layouts
+        return phase, True
+
+    @staticmethod
+    def _get_shard_strategy(obj):
+        """The strategies of the operators in what `obj` was last compiled to: {name: [[parts of each axis], ...]}.
+
+        In "auto_parallel" mode these are what the search has found.
+
+        Raises:
+            RuntimeError: If it has not been compiled.
+        """
+        program = _last_of(obj)
+        return {} if program.spread is None else program.spread.shards(program)
+
+    @staticmethod
+    def _get_num_parallel_ops(obj):
+        """How many operators the search of "auto_parallel" mode has had before it, in what `obj` was last compiled to.
+
+        Those of equal Cells in a CellList count once, and an input that several operators read counts as one; 0 in
+        other modes.
+
+        Raises:
+            RuntimeError: If it has not been compiled.
+        """
+        program = _last_of(obj)
+        return 0 if program.spread is None else program.spread.operators(program)
+
+    @staticmethod
+    def _get_allreduce_fusion(obj):
+        """In which group each Parameter's gradient is summed: {}, as XLA makes groups where it compiles.
+
+        Raises:
+            RuntimeError: If `obj` has not been compiled.
+        """
+        _last_of(obj)
+        log.once(
+            "_get_allreduce_fusion: there are no groups of Parameters, XLA joins communication as it compiles; "
+            "msnb.parallel.communication_of says what is sent."
+        )
+        return {}
+
+
+_executor = _Executor()
+
+
+class _PynativeExecutor:
+    """What programs reach for to wait until the operators that they have started are computed."""
+
+    def sync(self):
+        """Return when all that was started is computed."""
+        jax.block_until_ready([array for array in live_arrays() if not array.is_deleted()])
+
+
+_pynative_executor = _PynativeExecutor()
+
+
+program_cache.functions_by(jit)

@@ -1,0 +1,453 @@
+"""Read a MINDIR file as a graph: functions are followed as they call each other, and their nodes are collected.
+
+Reading is an abstract interpretation. A value is a `Ref` (a result of a node), a constant, a tuple of values, a
+function with some of its arguments (`Closure`), or a choice among closures. Nodes that only order side effects (Load,
+UpdateState, Depend) are dropped. A call inlines the nodes of the function. A called choice becomes a Switch, a function
+that calls itself a While.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from msnb.core.operator.operator_types import REGISTRY
+from msnb.core.tensor.tensor import Tensor, box
+from msnb.exchange.mindir import operator_mappings as _forms  # noqa: F401 - fills the rule table
+from msnb.exchange.mindir import gradient_mappings as _gradient_forms  # noqa: F401 - fills the rule table
+from msnb.exchange.mindir.read.close_subgraphs import close_subgraphs, freeze_statistics
+from msnb.exchange.mindir.read.control_flow import ControlFlow
+from msnb.exchange.mindir.read.constant_folding import SHAPES, fold, is_folded, is_of_shapes, shape_of
+from msnb.exchange.mindir.operators import NotExpressible, call_of
+from msnb.exchange.mindir.encoding import dtype_of
+from msnb.exchange.mindir.read.structural_nodes import ITEMS, STRUCTURE
+from msnb.exchange.mindir.read.values import (
+    START,
+    BackEdge,
+    Choice,
+    Closure,
+    EffectToken,
+    IndexedChoice,
+    Ref,
+    class_name,
+    element_type_name,
+    is_leaf,
+    is_spelling,
+    leaves,
+    local_name,
+    slot_of,
+    type_of,
+    types_of,
+)
+from msnb.formats import mindir, mindir_legacy
+from msnb.formats.encryption import Cipher, Own
+from msnb.formats.text_files import BadFileError
+from msnb.ir.anf import CNode, FuncGraph, OpenGraph, ParameterNode, TensorType, ValueNode
+from msnb.nn.graph_cell import prune
+
+_MAX_NODES = 1_000_000  # nodes that are followed; functions that call each other can expand beyond any memory
+_MAX_DEPTH = 100  # nested functions
+
+
+class Weights(Mapping[str, Any]):
+    """Values of Parameters by name, read on access.
+
+    Args:
+        messages (list[dict]): Tensors of the file.
+        external (Beside): Reads Tensors that are stored in other files.
+    """
+
+    def __init__(self, messages: list[dict[str, Any]], external: mindir.Beside) -> None:
+        self._messages = {local_name(message.get("name", "")): message for message in messages}
+        self._external = external
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return mindir.array(self._messages[name], self._external)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._messages)
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+
+def read(path: str, cipher: Cipher | Own | None = None) -> FuncGraph:
+    """Return the graph in a MINDIR file.
+
+    Args:
+        path (str): The file.
+        cipher (Cipher): The cipher of an encrypted file. Default: None, it is not encrypted.
+
+    Returns:
+        FuncGraph, with the values of its Parameters.
+
+    Raises:
+        BadFileError: If the file is damaged.
+        NotImplementedError: If it is built in a way that msnb does not read.
+        OSError: If it cannot be read.
+    """
+    return _read_file(path, True, cipher)
+
+
+def look(path: str) -> FuncGraph:
+    """Return the graph in a file. Operators that msnb does not have keep their names; see `read`."""
+    return _read_file(path, False)
+
+
+def _read_file(path, strict, cipher=None):
+    model = mindir.opened(path, cipher)
+    if model.get("ir_version") == mindir_legacy.VERSION:
+        model = mindir_legacy.renewed(model, path)
+    weights = model["graph"].get("parameter", [])
+    values = Weights(weights, mindir.Beside(os.path.dirname(os.path.abspath(path)), cipher))
+
+    def build(shapes):
+        graph = _build_graph(model, path, True, shapes)
+        graph.weights = values
+        return graph
+
+    graph = _build_graph(model, path, strict)
+    graph.weights = values
+    return graph.built_by(build) if isinstance(graph, OpenGraph) else graph
+
+
+def _build_graph(model, path, strict, shapes=None):
+    try:
+        return Reader(model, path, strict, shapes).graph()
+    except (BadFileError, NotImplementedError, ShapeError):
+        raise
+    except RecursionError:
+        raise BadFileError(f"{path!r} is damaged: its functions are nested without end.") from None
+    except (LookupError, ArithmeticError, TypeError, ValueError, AttributeError, StopIteration) as error:
+        raise BadFileError(f"{path!r} is damaged: {type(error).__name__}: {error}") from error
+
+
+class Reader(ControlFlow):
+    """Reads one file.
+
+    Args:
+        model (dict): The result of `msnb.formats.mindir.opened`.
+        path (str): The file, for messages.
+        strict (bool): Refuse an operator that cannot run, rather than show it. Default: True.
+        shapes (list[tuple]): Shapes of the inputs, for a file that leaves some of their axes open. Default: None: nodes
+            that depend on such axes are shown as in the file.
+    """
+
+    def __init__(
+        self, model: dict[str, Any], path: str, strict: bool = True, shapes: Sequence[tuple[int, ...]] | None = None
+    ) -> None:
+        self.path: str = path
+        self.strict: bool = strict
+        self.shapes = shapes
+        self.main = model["graph"]
+        inputs = [tensor for value in self.main.get("input", []) for tensor in value.get("tensor", [])]
+        self.is_open = shapes is None and any(size < 0 for tensor in inputs for size in tensor.get("dims", ()))
+        self.functions = {g.get("name", ""): g for g in [self.main, *model.get("functions", [])]}
+        self.primitives = {p.get("name", ""): p for p in model.get("primitives", [])}
+        self.followed_count: int = 0
+        self.depth: int = 0
+        self.node_count: int = 0
+        self.nodes: list[CNode] = []  # of the graph that is being built
+        self.main_nodes = self.nodes  # of the outermost graph
+        self.active: tuple[str, ...] = ()  # functions whose call is a `BackEdge`
+        self.unsupported: dict[str, str] = {}  # operator that msnb does not have -> reason
+        self.globals: dict[str, Any] = {}
+        self._reachable_cache: dict[Any, frozenset[str]] = {}
+        for function in self.functions.values():
+            for node in function.get("node", []):
+                if node.get("op_type") == "Constant":
+                    for name in node.get("output", []):
+                        self.globals[name] = self._read_constant(node)
+
+    def graph(self) -> FuncGraph:
+        """Return the complete graph."""
+        main = self.main
+        weights = [self._read_parameter(message, True) for message in main.get("parameter", [])]
+        if main.get("map_parameter"):
+            raise NotImplementedError(f"{self.path!r} holds hash tables (MapParameter), which msnb does not have.")
+        inputs = [self._read_parameter(value, False) for value in main.get("input", [])]
+        if self.shapes is not None:
+            self._set_input_shapes(inputs)
+        env = {message["name"]: Ref(node, 0) for message, node in zip(main.get("parameter", []), weights)}
+        self.globals.update(env)
+        result = self._call_function(main.get("name", ""), [Ref(node, 0) for node in inputs], is_main=True)
+        outputs = [(self._node_of(leaf), leaf.slot if isinstance(leaf, Ref) else 0) for leaf in leaves(result)]
+        if self.unsupported:
+            unsupported = "; ".join(f"{name} ({why})" for name, why in sorted(self.unsupported.items()))
+            raise NotImplementedError(f"{self.path!r} has operators that msnb cannot read: {unsupported}.")
+        kind = OpenGraph if self.is_open else FuncGraph
+        graph = kind(main.get("name", "main"), [*weights, *inputs], self.nodes, outputs)
+        prune(graph)
+        close_subgraphs(graph)
+        freeze_statistics(graph)
+        graph.name = class_name(main.get("name", "main"))
+        return graph
+
+    def _read_parameter(self, message, weight):
+        tensor = message if weight else (message.get("tensor") or [None])[0]
+        if tensor is None:
+            raise NotImplementedError(f"{self.path!r} takes an input that is no Tensor: {message.get('name')!r}.")
+        kind = type_of(tensor)
+        trained = weight and kind.dtype.startswith(("Float", "BFloat"))
+        return ParameterNode(local_name(message.get("name", "")), (kind,), weight, trained)
+
+    def _set_input_shapes(self, inputs):
+        """Set the shapes of the inputs; raise ShapeError if the file does not accept them."""
+        for node, shape in zip(inputs, self.shapes, strict=True):
+            (declared,) = node.types
+            fits = len(shape) == len(declared.shape) and all(n in (-1, m) for n, m in zip(declared.shape, shape))
+            if not fits and declared.shape != (-2,):
+                declared_text = ", ".join("any" if n == -1 else str(n) for n in declared.shape)
+                raise ShapeError(
+                    f"The input '{node.name}' of {self.path!r} has the shape ({declared_text}), but got {shape}."
+                )
+            node.types = (TensorType(declared.dtype, shape, declared.itemsize),)
+
+    def _read_constant(self, node):
+        attributes = node.get("attribute", [])
+        kind = attributes[0].get("type", 0) if attributes else mindir.NONE
+        if kind in (mindir.UMONAD, mindir.IOMONAD):
+            return START
+        try:
+            return mindir.value_of(attributes[0]) if attributes else None
+        except BadFileError as error:
+            return error  # `_lookup_value` raises it when the constant is used
+
+    # ------------------------------------------------------------------ following functions
+    def _call_function(self, name, values, is_main=False):
+        """Follow the call of a function and return its result."""
+        if name in self.active:
+            return BackEdge(name, tuple(values))
+        if name not in self.functions:
+            raise BadFileError(f"{self.path!r} is damaged: it calls {name!r}, which is not in it.")
+        if not is_main and name in self._reachable_functions(name):
+            return self._read_loop(name, values)
+        self.depth += 1
+        if self.depth > _MAX_DEPTH:
+            raise NotImplementedError(f"{self.path!r} has functions that call each other {_MAX_DEPTH} deep.")
+        env = self._bind_inputs(name, values)
+        for node in self.functions[name].get("node", []):
+            self._follow_node(node, env)
+        self.depth -= 1
+        return self._function_result(name, env)
+
+    def _bind_inputs(self, name, values):
+        inputs = [value["name"] for value in self.functions[name].get("input", [])]
+        values = list(values)
+        if len(values) < len(inputs):  # inputs that order side effects may be missing
+            values += [START] * (len(inputs) - len(values))
+        return dict(zip(inputs, values[: len(inputs)], strict=True))
+
+    def _function_result(self, name, env):
+        outputs = self.functions[name].get("output", [])
+        if not outputs:
+            raise BadFileError(f"{self.path!r} is damaged: the function {name!r} gives nothing.")
+        results = [self._lookup_value(output["name"], env) for output in outputs]
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _lookup_value(self, name, env):
+        if name in env:
+            value = env[name]
+        elif name in self.globals:
+            value = self.globals[name]
+        elif name.removeprefix("REF::") in self.functions:
+            value = Closure(name.removeprefix("REF::"), ())
+        else:
+            raise BadFileError(f"{self.path!r} is damaged: the value {name!r} is used and never made.")
+        if isinstance(value, BadFileError):
+            raise value
+        return value
+
+    def _follow_node(self, node, env):
+        """Follow one node."""
+        self.followed_count += 1
+        if self.followed_count > _MAX_NODES:
+            raise NotImplementedError(f"{self.path!r} has functions that call each other more than {_MAX_NODES} times.")
+        op_type = node.get("op_type", "")
+        if op_type == "Constant":
+            return
+        if not node.get("output"):
+            raise BadFileError(f"{self.path!r} is damaged: a node {op_type!r} gives nothing.")
+        values = [self._lookup_value(name, env) for name in node.get("input", [])]
+        target = op_type.removeprefix("REF::")
+        if target in self.primitives or op_type == target and target not in self.functions and target not in env:
+            primitive = self.primitives.get(target, {"op_type": target, "attribute": node.get("attribute", [])})
+            value = self._read_operator(primitive, values, node)
+        elif target in self.functions:
+            value = self._call_function(target, values)
+        else:
+            value = self._call_value(self._lookup_value(target, env), values)
+        env[node["output"][0]] = value
+
+    def _call_value(self, callee, values):
+        """Call a closure or a choice."""
+        if isinstance(callee, Closure):
+            return self._call_function(callee.function, [*callee.values, *values])
+        if isinstance(callee, Choice):
+            yes, no = (Closure(c.function, (*c.values, *values)) for c in (callee.yes, callee.no))
+            return self._call_choice(callee.predicate, yes, no)
+        if isinstance(callee, IndexedChoice):
+            return self._call_indexed(
+                callee.index, [Closure(w.function, (*w.values, *values)) for w in callee.closures]
+            )
+        raise BadFileError(f"{self.path!r} is damaged: it calls something that is no function.")
+
+    # ------------------------------------------------------------------ operators
+    def _read_operator(self, primitive, values, node):
+        op = primitive.get("op_type", "")
+        structural = STRUCTURE.get(op)
+        if structural is not None and not (self.is_open and op in ITEMS and isinstance(values[0], Ref)):
+            return structural(values)
+        if op in SHAPES and values and shape_of(values[0]) is not None:
+            shape = shape_of(values[0])
+            return shape if op == "Shape" else np.array(shape)
+        attributes = {
+            a.get("name", ""): mindir.value_of(a) for a in primitive.get("attribute", []) if not is_spelling(a)
+        }
+        abstract = next((a for a in node.get("attribute", []) if a.get("name") == "shape"), None)
+        if abstract is None:
+            raise BadFileError(f"{self.path!r} is damaged: a node {op!r} does not say what it gives.")
+        values = [v for v in values if not isinstance(v, EffectToken)]
+        if is_folded(op, values):
+            try:
+                return fold(op, values)
+            except NotExpressible as why:
+                raise BadFileError(f"{self.path!r} is damaged: '{op}' gives {why}.") from None
+        types = tuple(types_of(abstract))
+        if op in REGISTRY and REGISTRY[op].written:
+            return self._read_parameter_write(op, primitive.get("prim_type", 1) == 2, values, attributes, node)
+        try:
+            name, args = call_of(op, primitive.get("prim_type", 1) == 2, values, attributes)
+        except NotExpressible as why:
+            if self.strict and not (self.is_open and is_of_shapes(op)):
+                self.unsupported.setdefault(op, str(why))
+            name, args = "", {}
+        scope = node.get("domain", "").rpartition("/")[0]
+        result = None
+        if name:
+            try:
+                result = self._add_call(name, args, types, scope)
+            except ComputedAttribute:
+                if not self.is_open:
+                    raise
+        if result is None:
+            tensors = [leaf for leaf in leaves(values) if is_leaf(leaf)]
+            result = self._add_node(op, tensors, types, scope, attributes)
+        if abstract.get("type") == mindir.TUPLE:
+            return tuple(Ref(result, i) for i in range(len(result.types)))
+        return Ref(result, 0)
+
+    def _read_parameter_write(self, op, function, values, attributes, node):
+        """Read a node that writes Parameters and return their new values."""
+        if self.active or self.nodes is not self.main_nodes:
+            raise NotImplementedError(
+                f"{self.path!r} writes Parameters in a branch or a loop, which msnb does not read."
+            )
+        try:
+            name, args = call_of(op, function, values, attributes)
+        except NotExpressible as why:
+            raise NotImplementedError(f"{self.path!r} has an operator that msnb cannot read: {op} ({why}).") from None
+        written = [args[REGISTRY[name].inputs[index].name] for index in REGISTRY[name].written]
+        if not all(isinstance(value, Ref) and isinstance(value.node, ParameterNode) for value in written):
+            raise BadFileError(f"{self.path!r} is damaged: '{op}' writes what is no Parameter.")
+        types = tuple(value.node.types[value.slot] for value in written)
+        node_added = self._add_call(name, args, types, node.get("domain", "").rpartition("/")[0])
+        results = tuple(Ref(node_added, slot) for slot in range(len(types)))
+        return results if REGISTRY[name].returns_written and len(results) > 1 else results[0]
+
+    def _add_call(self, name, args, types, scope):
+        """Add the node of an operator call."""
+        op = REGISTRY[name]
+        inputs, layout, attrs = [], [], {k: args[k] for k in op.attributes if k in args}
+        for inp in op.inputs:
+            value = args.get(inp.name, inp.default)
+            if inp.kind is not None:
+                layout.append(-1)
+                attrs[inp.name] = _check_static(value, inp.name, name)
+            elif inp.many:
+                items = leaves(value)
+                layout.append((len(items),))
+                inputs += items
+            elif value is None:
+                layout.append(0)
+            else:
+                layout.append(1)
+                inputs.append(value)
+        for key, value in attrs.items():
+            attrs[key] = _check_static(value, key, name)
+        attrs = _normalize_settings(op, attrs)
+        is_plain = all(entry == 1 for entry in layout)
+        if self.shapes is not None and not op.written:
+            types = self._infer_types(op, attrs, None if is_plain else tuple(layout), inputs)
+        return self._add_node(name.lstrip("_"), inputs, types, scope, attrs, None if is_plain else tuple(layout))
+
+    def _infer_types(self, op, attrs, layout, inputs):
+        """Return the types of a call's results for the given input shapes."""
+        constants = [None if isinstance(value, Ref) else _box_constant(value) for value in inputs]
+
+        def run(*arrays):
+            remaining = iter(arrays)
+            out = op.again(attrs, layout, [box(next(remaining)) if value is None else value for value in constants])
+            return [o._array for o in (out if isinstance(out, (tuple, list)) else (out,))]
+
+        kinds = [value.node.types[value.slot] for value in inputs if isinstance(value, Ref)]
+        try:
+            outs = jax.eval_shape(run, *[jax.ShapeDtypeStruct(kind.shape, dtype_of(kind.dtype)) for kind in kinds])
+        except (ValueError, TypeError) as error:
+            shapes_text = ", ".join(map(str, self.shapes))
+            raise ShapeError(f"{self.path!r} does not take inputs of the shapes {shapes_text}: {error}") from None
+        return tuple(TensorType(element_type_name(o.dtype), o.shape, o.dtype.itemsize) for o in outs)
+
+    def _add_node(self, op, values, types, scope="Default", attrs=None, layout=None, graphs=()):
+        inputs = tuple(self._node_of(value) for value in values)
+        slots = tuple(slot_of(value) for value in values)
+        self.node_count += 1
+        node = CNode(
+            op, inputs, slots, types, attrs=attrs, scope=scope, layout=layout, graphs=graphs, id=self.node_count
+        )
+        self.nodes.append(node)
+        return node
+
+    def _node_of(self, value):
+        """Return the node of a value. A constant becomes a ValueNode."""
+        if isinstance(value, Ref):
+            return value.node
+        if value is None:
+            return ValueNode(None, ())
+        if not is_leaf(value):
+            raise BadFileError(f"{self.path!r} is damaged: {value!r:.80} stands where a Tensor should.")
+        array = np.asarray(value)
+        return ValueNode(value, (TensorType(element_type_name(array.dtype), array.shape, array.dtype.itemsize),))
+
+
+class ComputedAttribute(NotImplementedError):
+    """An attribute is computed by another node."""
+
+
+class ShapeError(ValueError):
+    """The file does not accept inputs of these shapes."""
+
+
+def _box_constant(value):
+    """Return a constant as an operator input. A Python number stays one: it does not take part in type promotion."""
+    return Tensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
+
+
+def _normalize_settings(op, settings):
+    """Return settings as in a traced call: attributes in normal form, with defaults for missing ones."""
+    attributes = {key: value for key, value in settings.items() if key in op.attributes}
+    try:
+        return {**op.bind_attributes((), attributes), **{k: v for k, v in settings.items() if k not in attributes}}
+    except (TypeError, ValueError):  # the graph can still be shown; the operator reports the error when it runs
+        return settings
+
+
+def _check_static(value, what, op):
+    """Return an attribute, or raise an error if it is computed."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if any(isinstance(leaf, Ref) for leaf in leaves(value)):
+        raise ComputedAttribute(f"'{op}' in the file has a '{what}' that is computed, which msnb does not read.")
+    return value

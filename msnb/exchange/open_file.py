@@ -1,0 +1,75 @@
+"""Open a file for inspection: its graph, or the values that it stores by name. The ending of the name selects the
+reader.
+"""
+
+import os
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from msnb.ir.anf import FuncGraph
+
+# Ending -> the module whose `look(path)` returns the graph. It is imported when such a file is opened.
+READERS: dict[str, str] = {
+    ".mindir": "msnb.exchange.mindir.read.reader",
+    ".onnx": "msnb.exchange.onnx.read",
+    ".stablehlo": "msnb.exchange.stablehlo",
+}
+# Ending -> the module whose `read(path)` returns arrays and strings by name, for files without a graph.
+WEIGHT_READERS: dict[str, str] = {".ckpt": "msnb.formats.checkpoint", ".safetensors": "msnb.formats.safetensors"}
+
+
+def graph_in(path: str | os.PathLike[str]) -> FuncGraph:
+    """Return the graph in a file. Operators that msnb does not have keep their names.
+
+    Args:
+        path (str): The file.
+
+    Returns:
+        FuncGraph, whose operators need not be those of msnb.
+
+    Raises:
+        ValueError: If the ending is unknown, or the file is damaged.
+        FileNotFoundError: If there is no such file.
+        NotImplementedError: If the file is built in a way that msnb does not read.
+    """
+    path, module = _select_reader(path, READERS)
+    return module.look(path)
+
+
+def weights_in(path: str | os.PathLike[str]) -> Mapping[str, Any]:
+    """Return the values in a file by name. An array is read when it is accessed.
+
+    Args:
+        path (str): The file.
+
+    Returns:
+        Mapping, names to arrays and texts.
+
+    Raises:
+        ValueError: If the ending is unknown, or the file is encrypted or damaged.
+        FileNotFoundError: If there is no such file.
+    """
+    path, module = _select_reader(path, WEIGHT_READERS)
+    return module.read(path)
+
+
+def holds_weights(path: str | os.PathLike[str]) -> bool:
+    """Return True if a file of this name stores values and no graph."""
+    return _file_ending(path) in WEIGHT_READERS
+
+
+def _file_ending(path):
+    return os.path.splitext(os.fspath(path))[1].lower()
+
+
+def _select_reader(path, readers):
+    """Return the path as a str and the module that reads such a file."""
+    path = os.fspath(path)
+    if _file_ending(path) not in readers:
+        raise ValueError(
+            f"A file whose name ends in {', '.join(READERS | WEIGHT_READERS)} can be looked at, but got {path!r}."
+        )
+    if not os.path.isfile(path):
+        raise FileNotFoundError(f"The file {path!r} does not exist.")
+    return path, import_module(readers[_file_ending(path)])  # imports the operator tables of this format only

@@ -1,0 +1,74 @@
+"""The file that MindSpore's Print operators write to: texts and arrays, one after the other.
+
+It is ``Print {repeated Value value = 1}`` with ``Value {string desc = 1 or TensorProto tensor = 2}``; since a message
+may be written in pieces, each value is appended by itself. Types are spelt as r1.1 does it, a number has no dims.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from msnb.formats import protobuf
+from msnb.formats.text_files import BadFileError
+
+_SCHEMA = {
+    "Print": {"value": (1, "Value", True)},
+    "Value": {"desc": (1, "str", False), "tensor": (2, "TensorProto", False)},
+    "TensorProto": {
+        "dims": (1, "int", True),
+        "tensor_type": (2, "str", False),
+        "tensor_content": (3, "bytes", False),
+    },
+}
+_NAMES = {
+    np.dtype(name.lower()): name
+    for name in "Int8 Uint8 Int16 Uint16 Int32 Uint32 Int64 Uint64 Float16 Float32 Float64 Bool".split()
+}
+_DTYPES = {name.lower(): dtype for dtype, name in _NAMES.items()}  # later versions write UInt8
+
+
+class PrintFileError(BadFileError):
+    """A file that no Print operator wrote, or a damaged one."""
+
+
+def record(value: Any) -> bytes:
+    """The bytes of one value.
+
+    Args:
+        value (Union[str, numpy.ndarray]): A text, or numbers of a type that these files know; others go as text.
+    """
+    if not isinstance(value, str):
+        array = np.asarray(value)
+        name = _NAMES.get(array.dtype)
+        if name is not None:
+            content = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
+            tensor = {"dims": array.shape, "tensor_type": name, "tensor_content": content}
+            return protobuf.encode(_SCHEMA, "Print", {"value": [{"tensor": tensor}]})
+    return protobuf.encode(_SCHEMA, "Print", {"value": [{"desc": str(value)}]})
+
+
+def read(path: str | Path) -> list[Any]:
+    """Texts (str) and arrays of a file, in the order in which they were printed.
+
+    Raises:
+        OSError: If the file cannot be read.
+        PrintFileError: If it is empty, damaged, or something else.
+    """
+    data = Path(path).read_bytes()
+    if not data:
+        raise PrintFileError(f"{path} is empty: nothing was printed to it, or it is another file that is meant.")
+    try:
+        values = protobuf.decode(_SCHEMA, "Print", data).get("value", [])
+        return [_value(value) for value in values]
+    except (protobuf.WireError, IndexError, KeyError, ValueError) as error:
+        raise PrintFileError(f"{path} is no file of printed values, or a damaged one: {error}.") from None
+
+
+def _value(value):
+    if "tensor" not in value:
+        return value["desc"]
+    tensor = value["tensor"]
+    dtype = _DTYPES[tensor["tensor_type"].lower()].newbyteorder("<")
+    array = np.frombuffer(tensor["tensor_content"], dtype).astype(dtype.newbyteorder("="))
+    return array.reshape(tensor.get("dims", ()))

@@ -1,0 +1,62 @@
+"""Errors that a script does not catch, as a terminal shows them: the script's lines, and one sentence that ends it all.
+
+``MSNB_TRACEBACK=full`` in the environment shows all frames. A program that has a `sys.excepthook` of its own keeps it.
+"""
+
+import os
+import signal
+import sys
+import traceback
+from typing import Any
+
+from msnb.core.program import background_compile
+
+
+def install() -> None:
+    """Have Python show the errors in which msnb has a part without msnb's own frames and JAX's."""
+    if sys.excepthook is sys.__excepthook__:
+        sys.excepthook = show
+
+
+def uninstall() -> None:
+    """Undo :func:`install`."""
+    if sys.excepthook is show:
+        sys.excepthook = sys.__excepthook__
+
+
+def show(kind: type[BaseException], error: BaseException, tb: Any) -> None:
+    """Print an error to standard error; this is a `sys.excepthook`."""
+    if os.environ.get("MSNB_TRACEBACK") == "full":
+        return sys.__excepthook__(kind, error, tb)
+    short_traceback = _short_traceback()
+    if not short_traceback.concerns(error, tb):
+        return sys.__excepthook__(kind, error, tb)
+    with short_traceback.shortened(error, tb) as (short, left_out):
+        while short is not None and short_traceback.is_library(short):  # what has started the script
+            short = short.tb_next
+        error.__traceback__ = short
+        shown = traceback.TracebackException.from_exception(error)
+        sentence = list(shown.format_exception_only())
+        lines = list(shown.format())[: -len(sentence)]
+    if left_out:
+        frames = f"{left_out} frame{'s' * (left_out > 1)}"
+        lines.append(f"({frames} inside msnb and JAX left out; MSNB_TRACEBACK=full shows them)\n")
+    told = short_traceback.told_inside(error)
+    print("".join([*lines, *([f"{told}\n"] if told else sentence)]), end="", file=sys.stderr, flush=True)
+
+
+def interrupted(error: KeyboardInterrupt) -> None:
+    """Print in one line where Ctrl-C has stopped a script; the next Ctrl-C ends Python without waiting for threads."""
+    short_traceback = _short_traceback()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    where = short_traceback.last_line(error)
+    line = f"\nInterrupted{f' at {where}' if where else ''}."
+    if background_compile.going_on():
+        line += " XLA finishes what it is compiling first; Ctrl-C again does not wait for that."
+    print(line, file=sys.stderr, flush=True)
+
+
+def _short_traceback():
+    from msnb.insight import short_traceback  # spares programs that do not fail what names their lines
+
+    return short_traceback

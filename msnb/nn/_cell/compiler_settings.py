@@ -1,0 +1,82 @@
+"""What a Cell is told for MindSpore's compiler and its devices: inputs of any size, stages, strategies."""
+
+from typing import Any, Self
+
+from msnb import log
+from msnb.common.kinds import NonNegInt, check
+from msnb.core.sharding import constraints
+from msnb.core.state import trace_state
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.tensor import Tensor
+
+
+class Told:
+    """Part of `Cell`: what MindSpore acts on, and XLA, which compiles for one device and each shape, does not."""
+
+    def set_inputs(self, *inputs: Any, **kwargs: Any) -> None:
+        """Tell which sizes of the inputs change from call to call. Without effect: a graph is compiled for each.
+
+        Args:
+            inputs (Any): Tensors as the inputs will be, with None in their shape where a size changes.
+            kwargs (Any): Such Tensors by name.
+
+        Raises:
+            TypeError: If one is no Tensor, and no number, tuple, list, dict or None either.
+        """
+        for given in (*inputs, *kwargs.values()):
+            if not (given is None or isinstance(given, (Tensor, bool, int, float, tuple, list, dict))):
+                raise TypeError(f"For 'set_inputs', the inputs should be Tensors, but got {describe(given)}.")
+        log.once("Cell.set_inputs has no effect here: a graph is compiled for each shape, and kept.")
+        self.__dict__["_dynamic_inputs"] = kwargs or inputs
+
+    def get_inputs(self) -> Any:
+        """What `set_inputs` was given, a tuple, or a dict where they had names; None before that."""
+        return self.__dict__.get("_dynamic_inputs")
+
+    @property
+    def pipeline_stage(self) -> int | None:
+        """Which stage of a pipeline this Cell belongs to, from 0; None where nobody has said it. It has an effect
+        within `nn.PipelineCell`.
+
+        Raises:
+            TypeError: On assignment of anything but an int.
+            ValueError: On assignment of a negative one.
+        """
+        return self.__dict__.get("_pipeline_stage")
+
+    @pipeline_stage.setter
+    def pipeline_stage(self, value: int) -> None:
+        self.__dict__["_pipeline_stage"] = check(NonNegInt, value, "pipeline_stage", "Cell")
+        trace_state.epoch.bump()
+
+    def shard(
+        self,
+        in_strategy: tuple[tuple[int, ...], ...],
+        out_strategy: tuple[tuple[int, ...], ...] | None = None,
+        parameter_plan: dict[str, tuple[int, ...]] | None = None,
+        device: str = "Ascend",
+        level: int = 0,
+    ) -> Self:
+        """Say how what goes into this Cell, comes out of it and is held by it is cut over devices; what is computed
+        between follows. It acts in GRAPH mode with parallel_mode "semi_auto_parallel" or "auto_parallel". Returns self.
+
+        Args:
+            in_strategy (tuple): For each input of `construct` a tuple with the number of parts that each of its axes
+                is cut into.
+            out_strategy (tuple): Likewise for each output. Default: None, as it comes.
+            parameter_plan (dict): Such a tuple for Parameters, by name. Default: None, as their readers want them.
+            device (str): Without effect: it is what the context names. Default: "Ascend".
+            level (int): Without effect: there is one search. Default: 0.
+
+        Raises:
+            TypeError: If one is something else. That they fit shapes and devices is found when a graph is traced.
+        """
+        strategies = constraints.checked("Cell.shard", in_strategy, out_strategy, parameter_plan)
+        log.unused(
+            "Cell.shard", "the context says on which devices a graph runs", device=device != "Ascend", level=level
+        )
+        if self.__dict__.get("_shard_strategies") not in (None, strategies):
+            log.once(f"Cell.shard was called before of this {type(self).__name__}; what was said last holds.")
+        self.__dict__["_shard_strategies"] = strategies
+        trace_state.epoch.bump()
+        return self

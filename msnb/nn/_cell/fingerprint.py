@@ -1,0 +1,70 @@
+"""What a compiled program depends on of a Cell, in a form that == compares."""
+
+from collections import OrderedDict
+
+from msnb.common import dtype as mstype
+from msnb.core.state import trace_state
+from msnb.core.tensor.cell_state import Kept
+from msnb.core.operator.annotations import changes
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.tensor.tensor import Tensor
+
+# What a Cell keeps for itself: never part of the question whether a compiled program still fits.
+INTERNAL = frozenset(
+    (
+        "_params",
+        "_cells",
+        "_programs",
+        "_attr_name",
+        "_id",
+        "_auto_prefix",
+        "_param_prefix",
+        "_scope",
+        "_pipeline_stage",
+        "_phase",
+        "cell_init_args",
+        "__msnb_made_with__",
+        "_create_time",
+        "_bprop_debug",
+        "_parallel_inputs",
+        "_func_graph_flags",
+        "_has_bprop",
+        "_made_at",
+        "_parts",
+        "_buffers",
+        "_state_hooks",
+        "_layouts",
+    )
+)
+
+
+class Same:
+    """Compares by identity and keeps its object alive, so that the identity stays its own."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+    def __eq__(self, other):
+        return isinstance(other, Same) and self.value is other.value
+
+    __hash__ = None
+
+
+def normal(value):
+    """An attribute as something that == compares by what a graph sees of it."""
+    if value is None or isinstance(value, (bool, int, float, str, mstype.Type)):
+        return type(value), value
+    if isinstance(value, Parameter):
+        return Same(value), value._requires_grad
+    if type(value) is Kept:  # its values are no constant of a program, but an input
+        return Same(value)
+    if isinstance(value, Tensor):
+        trace_state.constants[value] = True
+        return Same(value), Same(value._array)
+    if type(value) in (tuple, list):
+        return [normal(v) for v in value]
+    if type(value) in (dict, OrderedDict):
+        return [(k, normal(v)) for k, v in value.items()]
+    return Same(value), changes(value)

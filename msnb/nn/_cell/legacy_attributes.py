@@ -1,0 +1,178 @@
+"""What r1.1's layers hold beyond what these need: operators and numbers that code derived from a layer reaches for.
+
+Such a part is made when it is first asked for. It belongs to one Cell, which may shard it; a Cell's own attribute of
+the name comes first.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from msnb.common import dtype as mstype
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn import layer, learning_rate_schedule
+from msnb.nn.loss import loss
+from msnb.nn.wrap import loss_scale
+from msnb.ops import operations as P
+
+_KEPT = "_parts"  # no attribute that a graph depends on: what it uses of a part, it has traced
+
+
+class Part:
+    """An attribute of a Cell that is made when it is first asked for.
+
+    Args:
+        make (Callable): Of the Cell: makes it.
+    """
+
+    def __init__(self, make: Callable[[Any], Any]) -> None:
+        self.make: Callable[[Any], Any] = make
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name: str = name
+
+    def __get__(self, cell: Any, owner: type | None = None) -> Any:
+        if cell is None:
+            return self
+        kept = cell.__dict__.setdefault(_KEPT, {})
+        if self.name not in kept:
+            kept[self.name] = self.make(cell)
+        return kept[self.name]
+
+
+def _hold(cls, **parts):
+    """Give a class parts: classes of operators that are made without attributes, or functions of the Cell."""
+    for name, make in parts.items():
+        part = Part(make if not isinstance(make, type) else lambda cell, operator=make: operator())
+        part.__set_name__(cls, name)
+        setattr(cls, name, part)
+
+
+def _is(pad_mode):
+    return lambda cell: cell.pad_mode == pad_mode
+
+
+_hold(layer.PReLU, relu=P.ReLU, assign=P.Assign)
+_hold(layer.LeakyReLU, greater_equal=P.GreaterEqual, mul=P.Mul)
+_hold(layer.LogSigmoid, mul=P.Mul, exp=P.Exp, add=P.Add, rec=P.Reciprocal, log=P.Log)
+_hold(
+    layer.Dense,
+    bias_add=P.BiasAdd,
+    shape_op=P.Shape,
+    batch_matmul=lambda cell: P.BatchMatMul(transpose_b=True),
+    tensor_add=P.Add,
+)
+_hold(layer.Norm, reduce_sum=lambda cell: P.ReduceSum(True), sqrt=P.Sqrt, squeeze=lambda cell: P.Squeeze(cell.axis))
+_hold(
+    layer.ClipByNorm,
+    select_=P.Select,
+    greater_=P.Greater,
+    cast=P.Cast,
+    sqrt=P.Sqrt,
+    max_op=P.Maximum,
+    shape=P.Shape,
+    reshape=P.Reshape,
+    fill=P.Fill,
+    expand_dims=P.ExpandDims,
+    dtype=P.DType,
+)
+for _cls in (layer.Tril, layer.Triu):
+    _hold(_cls, dtype=P.DType, mul=P.Mul, cast=P.Cast)
+for _cls in (layer.Conv2d, layer.Conv1d, layer.Conv2dTranspose, layer.Conv1dTranspose):
+    _hold(_cls, bias_add=lambda cell: P.BiasAdd(data_format=cell.format), shape=P.Shape)
+for _cls in (layer.Conv2dTranspose, layer.Conv1dTranspose):
+    _hold(_cls, is_valid=_is("valid"), is_same=_is("same"), is_pad=_is("pad"))
+_hold(
+    layer.Embedding,
+    init_tensor=lambda cell: cell.embedding_table.data,
+    expand=P.ExpandDims,
+    reshape_flat=P.Reshape,
+    shp_flat=lambda cell: (-1,),
+    one_hot=P.OneHot,
+    on_value=lambda cell: Tensor(1.0, cell.dtype),
+    off_value=lambda cell: Tensor(0.0, cell.dtype),
+    array_mul=P.MatMul,
+    reshape=P.Reshape,
+    get_shp=P.Shape,
+)
+_hold(
+    layer.EmbeddingLookup,
+    gather_revert=P.Gather,
+    gatherv2=P.Gather,
+    embeddinglookup=P.EmbeddingLookup,
+    unique=P.Unique,
+    reshape=P.Reshape,
+    shape=P.Shape,
+    cache_enable=lambda cell: False,
+    forward_unique=lambda cell: False,
+    vocab_cache_size=lambda cell: 0,
+)
+_hold(
+    layer.MultiFieldEmbeddingLookup,
+    expand=P.ExpandDims,
+    mul=P.Mul,
+    inf_mask_mul=P.Mul,
+    max_mask_mul=P.Mul,
+    add=P.Add,
+    bias_add=P.Add,
+    inf_add=P.Add,
+    cast=P.Cast,
+    abs=P.Abs,
+    equal=P.Equal,
+    max_no_equal=P.NotEqual,
+    div_no_nan=P.DivNoNan,
+    count_op=P.UnsortedSegmentSum,
+    merge_op=lambda cell: P.UnsortedSegmentMax() if cell.operator == "MAX" else P.UnsortedSegmentSum(),
+)
+_hold(layer.ReduceLogSumExp, exp=P.Exp, sum=lambda cell: P.ReduceSum(cell.keep_dims), log=P.Log)
+_hold(layer.Moments, cast=P.Cast, square_diff=P.SquaredDifference, squeeze=lambda cell: P.Squeeze(cell.axis))
+_hold(
+    layer.MatMul,
+    shape_op=P.Shape,
+    expand_op=P.ExpandDims,
+    squeeze_left_op=lambda cell: P.Squeeze(-2),
+    squeeze_right_op=lambda cell: P.Squeeze(-1),
+    reduce_sum_op=lambda cell: P.ReduceSum(keep_dims=False),
+)
+_hold(
+    layer.GroupNorm,
+    shape=P.Shape,
+    reshape=P.Reshape,
+    reduce_mean=lambda cell: P.ReduceMean(keep_dims=True),
+    reduce_sum=lambda cell: P.ReduceSum(keep_dims=True),
+    square=P.Square,
+    sqrt=P.Sqrt,
+)
+for _cls in (layer.MaxPool1d, layer.AvgPool1d):
+    _hold(_cls, shape=P.Shape, reduce_mean=lambda cell: P.ReduceMean(keep_dims=True))
+_hold(layer.AvgPool1d, slice=P.Slice)
+
+for _cls in (
+    learning_rate_schedule.ExponentialDecayLR,
+    learning_rate_schedule.NaturalExpDecayLR,
+    learning_rate_schedule.PolynomialDecayLR,
+):
+    _hold(_cls, pow=P.Pow, cast=P.Cast)
+for _cls in (
+    learning_rate_schedule.InverseDecayLR,
+    learning_rate_schedule.CosineDecayLR,
+    learning_rate_schedule.WarmUpLR,
+):
+    _hold(_cls, cast=P.Cast, min=P.Minimum)
+_hold(learning_rate_schedule.CosineDecayLR, cos=P.Cos)
+_hold(learning_rate_schedule.PolynomialDecayLR, ceil=P.Ceil, min=P.Minimum, max=P.Maximum)
+
+_hold(loss.L1Loss, abs=P.Abs)
+_hold(loss.CosineEmbeddingLoss, maximum=P.Maximum)
+_hold(loss.BCELoss, ones=P.OnesLike)
+_hold(
+    loss_scale.DynamicLossScaleUpdateCell,
+    select=P.Select,
+    max=P.Maximum,
+    minimum_loss_scale=lambda cell: Tensor(1.0, mstype.float32),
+    reciprocal=P.Reciprocal,
+    less_equal=P.LessEqual,
+    logic_and=P.LogicalAnd,
+    logic_not=P.LogicalNot,
+    logic_or=P.LogicalOr,
+    const_true=lambda cell: Tensor(True, mstype.bool_),
+)

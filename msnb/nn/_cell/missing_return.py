@@ -1,0 +1,49 @@
+"""Notices a `construct` that computes and gives nothing back: in Python a forgotten `return` is no error."""
+
+import dis
+import functools
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
+
+from msnb import log
+from msnb.core.errors.source_location import place
+from msnb.core.tensor.tensor import Tensor
+
+# what is done for its effect, and needs no result
+_EFFECTS = ("assign", "print", "append", "extend", "update", "summary", "save", "set_data", "raise", "hook")
+_STORES = ("STORE_ATTR", "STORE_SUBSCR", "STORE_GLOBAL", "STORE_DEREF", "RAISE_VARARGS", "YIELD_VALUE", "DELETE_SUBSCR")
+
+
+def check(owner: str, construct: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    """Say once of a `construct` that takes Tensors and never returns what it makes of them, that it does not.
+
+    Args:
+        owner (str): Class of the Cell.
+        construct (Callable): Its method.
+        args (tuple): What it is called with.
+    """
+    code = getattr(construct, "__code__", None)
+    if code is None or not any(isinstance(arg, Tensor) for arg in args) or not _returns_nothing(code):
+        return
+    made = [i.argval for i in dis.get_instructions(code) if i.opname.startswith("STORE_FAST")]
+    made = [name for name in made if isinstance(name, str)]
+    log.once(
+        f"construct of {owner} ({place(code.co_filename, code.co_firstlineno)}) computes, but returns None; "
+        f"end it with 'return {made[-1] if made else '...'}'."
+    )
+
+
+@functools.lru_cache(maxsize=1024)
+def _returns_nothing(code: CodeType) -> bool:
+    """Whether code computes something, never returns a value, and does nothing for its effect that can be seen."""
+    computes, before = False, None
+    for instruction in dis.get_instructions(code):
+        name, value = instruction.opname, instruction.argval
+        if name in _STORES or name.startswith("LOAD") and any(word in str(value).lower() for word in _EFFECTS):
+            return False
+        if name == "RETURN_CONST" and value is not None or name == "RETURN_VALUE" and before != ("LOAD_CONST", None):
+            return False
+        computes = computes or name.startswith(("CALL", "BINARY", "UNARY"))
+        before = name, value
+    return computes

@@ -1,0 +1,246 @@
+"""A network whose equal blocks are stages, each on a device of its own, and that gets a batch in parts.
+
+What stands before the blocks is computed for each part, then all parts go through the stages, and what stands behind
+them is computed for each part again: the network is traced twice for each, up to its first block and as a whole. What
+is computed twice XLA computes once; what is printed before the first block is printed twice.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from msnb.core.state import trace_state
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.tensor.tensor import Tensor, box
+from msnb.nn._cell import deduplication
+
+_thread = trace_state.thread
+
+
+class _Reached(BaseException):
+    """The first block is called; none of the network's own `except` is to see this."""
+
+    def __init__(self, array):
+        self.array = array
+
+
+class _Catching:
+    """Stands for the blocks of a network while it is traced."""
+
+    def __init__(self, blocks):
+        self.numbers = {id(block): i for i, block in enumerate(blocks)}
+        self.result: Any = None
+        self.tensor: Any = None
+        self.at: int = 0
+
+    def catch(self, cell, args, kwargs):
+        """What the call of a Cell gives, None where it is no block."""
+        number = self.numbers.get(id(cell))
+        if number is None:
+            return None
+        if kwargs or len(args) != 1 or not isinstance(args[0], Tensor):
+            raise NotImplementedError(
+                f"A stage of a pipeline takes one Tensor and gives one, but {type(cell).__name__} is called with "
+                f"{len(args) + len(kwargs)} inputs. Keep what else it needs as an attribute."
+            )
+        if number != self.at or number and args[0]._array is not self.tensor._array:
+            raise NotImplementedError(
+                f"The blocks of a pipeline follow one another, each called once with what the one before has given, "
+                f"but block {number} ({type(cell).__name__}) is not called so. Put what is between them into them."
+            )
+        if self.result is None:
+            raise _Reached(args[0]._array)
+        if number == 0:
+            self.tensor = box(self.result)
+        self.at += 1
+        return self.tensor
+
+
+class _Stage:
+    """How operators within a stage are spread: not at all; see `core.spreading`."""
+
+    devices, stages, axes = 1, 1, []
+
+    def run(self, kernel: Any, arrays: Any) -> Any:
+        """Trace a call of a kernel."""
+        if kernel.name.meaning.strategy is not None:
+            raise NotImplementedError(
+                f"'{kernel.name.meaning.operator}' has a strategy and stands in a stage of a pipeline; a stage is "
+                f"computed whole. Take the strategy away, or set pipeline_stages=1."
+            )
+        return kernel.run(*arrays)
+
+    def hold(self, array: Any, _strategy: Any, what: str) -> Any:
+        """Refused: see `run`."""
+        raise NotImplementedError(f"The {what} has a strategy and stands in a stage of a pipeline.")
+
+
+def run(network: Any, parts: list[Any]) -> Any:
+    """The sum of what a network gives for the parts of a batch, its blocks on devices of their own.
+
+    Args:
+        network (Cell): The network.
+        parts (list): The inputs of each part.
+
+    Raises:
+        NotImplementedError: If its stages are not equal.
+    """
+    frame, spread = _thread.frame, _thread.spread
+    blocks = blocks_of(network, spread.stages)
+    keys = jax.random.split(frame.next_key(), len(parts))
+    after, given = frame.key, []
+    for part, key in zip(parts, keys):
+        with trace_state.Frame((), (), frame) as inner:
+            inner.key = key
+            given.append(_up_to_the_blocks(network, part, blocks))
+    made = spread.pipelined(*_stages(blocks, frame, spread.stages), keys, jnp.stack(given))
+    total = None
+    for number, (part, key) in enumerate(zip(parts, keys)):
+        frame.key = key
+        catching = _Catching(blocks)
+        catching.result = made[number]
+        out = _caught(catching, network, part)
+        if catching.at != len(blocks):
+            raise NotImplementedError(f"Of the {len(blocks)} blocks of a pipeline {catching.at} are called.")
+        total = out if total is None else total + out
+    frame.key = after
+    return total
+
+
+class _Dividing:
+    """Has a network that is called get its batch in parts, as within `nn.PipelineCell`."""
+
+    def __init__(self, network, parts):
+        self.network, self.parts = network, parts
+
+    def catch(self, cell, args, kwargs):
+        """What the call of a Cell gives, None where it is not the network."""
+        if cell is not self.network:
+            return None
+        if kwargs:
+            args, _ = cell._positional(args, kwargs)
+        return run(cell, [tuple([part(a, self.parts, k) for a in args]) for k in range(self.parts)])
+
+
+@contextlib.contextmanager
+def divided(network: Any, parts: int) -> Iterator[None]:
+    """While it is open, a trace in which `network` is called is one of a pipeline of so many parts."""
+    around, _thread.pipeline = _thread.pipeline, _Dividing(network, parts)
+    try:
+        yield
+    finally:
+        _thread.pipeline = around
+
+
+def part(value: Any, parts: int, number: int, name: str = "PipelineCell") -> Any:
+    """One of the equal parts of a Tensor of a batch; what is no Tensor is of all parts.
+
+    Raises:
+        ValueError: If there are none.
+    """
+    if not isinstance(value, Tensor):
+        return value
+    if not value.shape or value.shape[0] % parts:
+        spread = _thread.spread
+        rows = f", the rows of one of {spread.devices} devices" if spread is not None and spread.axes else ""
+        raise ValueError(f"For '{name}', a batch should be in {parts} equal parts, but got one of {value.shape}{rows}.")
+    length = value.shape[0] // parts
+    return value[number * length : (number + 1) * length]
+
+
+def _caught(catching, network, part):
+    around, _thread.pipeline = _thread.pipeline, catching
+    try:
+        return network(*part)
+    finally:
+        _thread.pipeline = around
+
+
+def _up_to_the_blocks(network, part, blocks):
+    try:
+        _caught(_Catching(blocks), network, part)
+    except _Reached as reached:
+        return reached.array
+    raise NotImplementedError(f"{type(network).__name__} does not call the blocks that are stages of a pipeline.")
+
+
+def blocks_of(network: Any, stages: int) -> list[Any]:
+    """The equal Cells of a network, in the order of their stages, of which each stage has as many.
+
+    They are those with a `pipeline_stage`, as far as they are equal, or else the Cells of the longest list of such.
+
+    Raises:
+        NotImplementedError: If there are none.
+    """
+    cells = [cell for _, cell in network.cells_and_names()]
+    marked = [cell for cell in cells if cell.pipeline_stage is not None]
+    groups = [_alike(marked)] if marked else [_alike(list(cell._cells.values())) for cell in cells]
+    found = max(groups, key=len, default=[])
+    at = [cell.pipeline_stage for cell in found]
+    each = len(found) // stages
+    wanted = [i // each for i in range(len(found))] if each else []
+    if not each or len(found) % stages or marked and at != wanted:
+        said = f" with pipeline_stage {at}" if marked else ""
+        raise NotImplementedError(
+            f"{stages} stages (pipeline_stages) should have as many equal blocks each, but {type(network).__name__} "
+            f"has {len(found)}{said}. Equal are Cells of one class that differ in Parameters alone; put them into a "
+            f"SequentialCell, or give them pipeline_stage = 0, 1, ... in their order."
+        )
+    return found
+
+
+def _alike(cells):
+    """The largest group of Cells that have Parameters and are alike."""
+    groups: dict[Any, list[Any]] = {}
+    for cell in cells:
+        try:
+            likeness, members = deduplication.likeness_of(cell)
+        except deduplication.Unlike:
+            continue
+        if any(isinstance(m, Parameter) for m in members):
+            groups.setdefault(likeness, []).append(cell)
+    return max(groups.values(), key=len, default=[])
+
+
+def _stages(blocks, frame, stages):
+    """(what one stage computes, for each Parameter of a stage the arrays of all stages)."""
+    each = len(blocks) // stages
+    params = []
+    for number in range(stages):
+        of = [deduplication.likeness_of(block)[1] for block in blocks[number * each : (number + 1) * each]]
+        params.append([m for members in of for m in members if isinstance(m, Parameter)])
+
+    def stage(arrays, key, part):
+        around, _thread.spread = _thread.spread, _Stage()
+        try:
+            with trace_state.Frame(params[0], arrays, frame) as inner:
+                inner.key = key
+                out = box(part)
+                for block in blocks[:each]:
+                    out = block(out)
+                _check(inner, out, part, blocks[0])
+                return out._array
+        finally:
+            _thread.spread = around
+
+    return stage, [[p._array for p in same] for same in zip(*params, strict=True)]
+
+
+def _check(inner, out, part, block):
+    """What one stage makes is what the next one takes, and it does nothing else."""
+    name = type(block).__name__
+    if not isinstance(out, Tensor) or (out._array.shape, out._array.dtype) != (part.shape, part.dtype):
+        raise NotImplementedError(
+            f"A stage of a pipeline gives what the next one takes, but {name} makes of {describe(box(part))} "
+            f"{describe(out)}."
+        )
+    if inner.writes() or inner.error is not None or inner.status is not None:
+        why = "writes Parameters" if inner.writes() else "checks values as the graph runs"
+        raise NotImplementedError(
+            f"A stage of a pipeline only computes, but {name} {why}, such as BatchNorm does in training; use "
+            f"LayerNorm, or set pipeline_stages=1."
+        )

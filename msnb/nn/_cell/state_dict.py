@@ -1,0 +1,334 @@
+"""The state of a Cell as a dictionary: its Parameters, its buffers, and what a class of the user's adds."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msnb.common.hook_handle import HookHandle
+from msnb.core.state import trace_state
+from msnb.core.errors.messages import describe
+from msnb.core.operator.autocast import hold
+from msnb.core.tensor.tensor import Tensor
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.nn.cell import Cell
+
+_EXTRA = "_extra_state"
+_STATE_ARGUMENTS = {
+    "destination": ((dict, type(None)), "a dict"),
+    "prefix": (str, "a string"),
+    "keep_vars": (bool, "a bool"),
+}
+
+
+class IncompatibleKeys(NamedTuple):
+    """What `load_state_dict` did not find, and what it had no place for."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
+
+
+class Stateful:
+    """A Cell's buffers, and its state as a dictionary. Keys are paths of attributes, not names of Parameters."""
+
+    _params: dict[str, Any]
+    _cells: dict[str, Any]
+    _buffers: dict[str, bool]  # attribute -> whether it belongs to the state
+    _state_hooks: dict[str, dict[int, Callable[..., Any]]]
+
+    # ------------------------------------------------------------------ buffers
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Make a Tensor an attribute that belongs to the state without being a Parameter.
+
+        Args:
+            name (str): Of the attribute.
+            tensor (Tensor): The Tensor; None keeps the name without one.
+            persistent (bool): Whether `state_dict` has it. Default: True.
+
+        Raises:
+            TypeError: If `name` is no string, or `tensor` no Tensor.
+            KeyError: If the name is empty, holds a ".", or is taken by another attribute.
+        """
+        if "_buffers" not in self.__dict__:
+            raise AttributeError(f"Call super().__init__() in {type(self).__name__}.__init__ first.")
+        if not isinstance(name, str):
+            raise TypeError(f"For 'register_buffer', 'name' should be a string, but got {describe(name)}.")
+        if not name or "." in name:
+            raise KeyError(f"For 'register_buffer', 'name' should be a name without '.', but got '{name}'.")
+        if hasattr(self, name) and name not in self._buffers:
+            raise KeyError(f"For 'register_buffer', {type(self).__name__} already has an attribute '{name}'.")
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(f"For 'register_buffer', 'tensor' should be a Tensor or None, but got {describe(tensor)}.")
+        self._buffers[name] = persistent
+        hold(tensor)
+        self.__dict__[name] = tensor
+        trace_state.epoch.bump()
+
+    def get_buffer(self, target: str) -> Tensor | None:
+        """The buffer at a path such as "encoder.mask".
+
+        Raises:
+            AttributeError: If there is none.
+        """
+        path, _, name = target.rpartition(".")
+        cell = self.get_sub_cell(path)
+        if name not in cell._buffers:
+            raise AttributeError(f"'{name}' is no buffer of {type(cell).__name__}.")
+        return getattr(cell, name)
+
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        """Iterate over (path, buffer).
+
+        Args:
+            prefix (str): Put before every path. Default: "".
+            recurse (bool): Whether sub-Cells are entered. Default: True.
+            remove_duplicate (bool): Whether a Tensor comes once, even under two paths. Default: True.
+        """
+        seen = set()
+        for path, cell in self.cells_and_names(name_prefix=prefix) if recurse else [(prefix, self)]:
+            for name in cell._buffers:
+                buffer = getattr(cell, name)
+                if buffer is None or id(buffer) in seen:
+                    continue
+                if remove_duplicate:
+                    seen.add(id(buffer))
+                yield (f"{path}.{name}" if path else name), buffer
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """Iterate over the buffers, each once.
+
+        Args:
+            recurse (bool): Whether those of sub-Cells come as well. Default: True.
+        """
+        for _, buffer in self.named_buffers(recurse=recurse):
+            yield buffer
+
+    def get_sub_cell(self, target: str) -> "Cell":
+        """The Cell at a path such as "encoder.layers.0"; this one for "".
+
+        Raises:
+            AttributeError: If there is none.
+        """
+        cell = self
+        for name in target.split(".") if target else ():
+            found = getattr(cell, name)
+            if not isinstance(found, Stateful):
+                raise AttributeError(f"'{name}' of {type(cell).__name__} is no Cell.")
+            cell = found
+        return cell
+
+    # ------------------------------------------------------------------ the dictionary
+    def get_extra_state(self) -> Any:
+        """What a class of the user's adds to its state; defined together with `set_extra_state`.
+
+        Raises:
+            RuntimeError: Here.
+        """
+        raise RuntimeError(f"{type(self).__name__} has no extra state: define get_extra_state and set_extra_state.")
+
+    def set_extra_state(self, state: Any) -> None:
+        """Takes back what `get_extra_state` gave.
+
+        Args:
+            state (Any): That.
+
+        Raises:
+            RuntimeError: Here.
+        """
+        raise RuntimeError(
+            f"{type(self).__name__} cannot take {describe(state)} as extra state: define set_extra_state."
+        )
+
+    def state_dict(
+        self,
+        *args: Any,
+        destination: dict[str, Any] | None = None,
+        prefix: str = "",
+        keep_vars: bool = False,
+    ) -> dict[str, Any]:
+        """The Parameters and persistent buffers of this Cell and those below, by their paths. They are no copies.
+
+        Args:
+            args (Any): `destination`, `prefix` and `keep_vars` by position.
+            destination (dict): Where they are put. Default: None, a new OrderedDict.
+            prefix (str): Put before every path. Default: "".
+            keep_vars (bool): What hooks are told; the result is the same. Default: False.
+
+        Returns:
+            dict.
+
+        Raises:
+            TypeError: If an argument is of another type.
+        """
+        given = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
+        destination = given.get("destination", destination)
+        prefix = given.get("prefix", prefix)
+        keep_vars = given.get("keep_vars", keep_vars)
+        given = {"destination": destination, "prefix": prefix, "keep_vars": keep_vars}
+        for name, (kind, word) in _STATE_ARGUMENTS.items():
+            if not isinstance(given[name], kind):
+                raise TypeError(f"For 'state_dict', '{name}' should be {word}, but got {describe(given[name])}.")
+        state = _State() if destination is None else destination
+        metadata: dict[str, Any] = {}
+        if isinstance(state, _State):
+            state._metadata[prefix[:-1]] = metadata
+        self._tell("save_before", prefix, keep_vars)
+        self._save_to_state_dict(state, prefix, keep_vars)
+        held = [(f"{prefix}{name}.", cell) for name, cell in self._cells.items() if cell is not None]
+        for path, cell in held:
+            cell.state_dict(state, path, keep_vars)
+        self._tell("save_after", state, prefix, metadata)
+        return state
+
+    def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
+        """Put what belongs to this Cell alone into `destination`; classes of the user's may do it otherwise."""
+        destination.update((prefix + name, value) for name, value in self._own_state().items())
+        if _defined(self, "get_extra_state"):
+            destination[prefix + _EXTRA] = self.get_extra_state()
+
+    def _own_state(self):
+        """{attribute: Parameter or persistent buffer} of this Cell alone."""
+        state = {name: param for name, param in self._params.items() if param is not None}
+        for name, persistent in self._buffers.items():
+            if persistent and getattr(self, name) is not None:
+                state[name] = getattr(self, name)
+        return state
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> IncompatibleKeys:
+        """Take values over from a dictionary such as `state_dict` gives, each in the element type that it has here.
+
+        Args:
+            state_dict (Mapping): From path to Tensor.
+            strict (bool): Whether every path has to be in both. Default: True.
+
+        Returns:
+            IncompatibleKeys, the lists `missing_keys` and `unexpected_keys`.
+
+        Raises:
+            TypeError: If `state_dict` is no mapping.
+            RuntimeError: If a shape differs, a value is no Tensor, or, with `strict`, a path is in one of both only.
+                What fits has been taken over then.
+        """
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(f"For 'load_state_dict', 'state_dict' should be a dict, but got {describe(state_dict)}.")
+        metadata = getattr(state_dict, "_metadata", None) or {}
+        keys, problems = IncompatibleKeys([], []), []
+
+        def load(cell, state, prefix):
+            cell._load_from_state_dict(state, prefix, metadata.get(prefix[:-1], {}), True, *keys, problems)
+            for name, child in cell._cells.items():
+                if child is not None:
+                    inner = f"{prefix}{name}."
+                    load(child, {k: v for k, v in state.items() if k.startswith(inner)}, inner)
+            cell._tell("load_after", keys)
+
+        load(self, OrderedDict(state_dict), "")
+        if strict:
+            for what, names in (("It lacks", keys.missing_keys), ("It has too many:", keys.unexpected_keys)):
+                if names:
+                    problems.append(f"{what} {', '.join(map(repr, names))}.")
+        if problems:
+            raise RuntimeError(f"The state_dict does not fit {type(self).__name__}. {' '.join(problems)}")
+        return keys
+
+    def _load_from_state_dict(
+        self,
+        state_dict: dict[str, Any],
+        prefix: str,
+        local_metadata: dict[str, Any],
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        """Take what belongs to this Cell alone; classes of the user's may do it otherwise."""
+        told = state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+        self._tell("load_before", *told)
+        own = self._own_state()
+        for name, mine in own.items():
+            key = prefix + name
+            if key not in state_dict:
+                missing_keys.extend([key] if strict else [])
+                continue
+            value = state_dict[key]
+            if not isinstance(value, Tensor):
+                error_msgs.append(f"'{key}' should be a Tensor, but is {describe(value)}.")
+            elif tuple(value.shape) != tuple(mine.shape):
+                error_msgs.append(f"'{key}' should be of shape {tuple(mine.shape)}, but is of {tuple(value.shape)}.")
+            else:
+                mine.assign_value(Tensor(value.asnumpy(), mine.dtype))
+        extra = prefix + _EXTRA
+        if _defined(self, "set_extra_state"):
+            if extra in state_dict:
+                self.set_extra_state(state_dict[extra])
+            elif strict:
+                missing_keys.append(extra)
+        elif strict and extra in state_dict:
+            unexpected_keys.append(extra)
+        if strict:
+            for key in state_dict:
+                name, dot, _ = key[len(prefix) :].partition(".")
+                if key.startswith(prefix) and key != extra and name not in (self._cells if dot else own):
+                    unexpected_keys.append(key)
+
+    # ------------------------------------------------------------------ hooks
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
+        """Call `hook(cell, prefix, keep_vars)` before `state_dict`.
+
+        Returns:
+            HookHandle, whose `remove()` takes the hook back.
+        """
+        return self._state_hook("register_state_dict_pre_hook", "save_before", hook)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> HookHandle:
+        """Call `hook(cell, state_dict, prefix, local_metadata)` after `state_dict`; it may change that.
+
+        Returns:
+            HookHandle, whose `remove()` takes the hook back.
+        """
+        return self._state_hook("register_state_dict_post_hook", "save_after", hook)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
+        """Call `hook(cell, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)`
+        before `load_state_dict`; it may change them.
+
+        Returns:
+            HookHandle, whose `remove()` takes the hook back.
+        """
+        return self._state_hook("register_load_state_dict_pre_hook", "load_before", hook)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> HookHandle:
+        """Call `hook(cell, incompatible_keys)` after `load_state_dict`; it may change these lists.
+
+        Returns:
+            HookHandle, whose `remove()` takes the hook back.
+        """
+        return self._state_hook("register_load_state_dict_post_hook", "load_after", hook)
+
+    def _state_hook(self, method, place, hook):
+        if not callable(hook):
+            raise TypeError(f"For '{method}', 'hook' should be callable, but got {describe(hook)}.")
+        hooks = self._state_hooks.setdefault(place, {})
+        handle = HookHandle(hooks)
+        hooks[handle.handle_id] = hook
+        return handle
+
+    def _tell(self, place, *args):
+        for hook in list(self._state_hooks.get(place, {}).values()):
+            if hook(self, *args) is not None:
+                raise RuntimeError(f"A hook around the state_dict of {type(self).__name__} should return None.")
+
+
+class _State(OrderedDict):
+    """A new state: `_metadata` is what hooks are told of each Cell, by its path."""
+
+    def __init__(self):
+        super().__init__()
+        self._metadata = {}
+
+
+def _defined(cell, method):
+    """Whether a class of the user's has a method that `Stateful` only names."""
+    return getattr(type(cell), method) is not getattr(Stateful, method)

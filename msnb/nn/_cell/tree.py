@@ -1,0 +1,364 @@
+"""The tree of Cells: attributes that are Parameters and sub-Cells, their names, and the ways through it."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, ValuesView
+from typing import TYPE_CHECKING, Any
+
+from msnb import context
+from msnb.common.suggestions import CELL, no_attribute
+from msnb.core.operator import api_generations
+from msnb.core.state import trace_state
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.cell_state import Kept, MustKeep
+from msnb.core.tensor.parameter import Parameter, ParameterTuple
+from msnb.core.errors.cell_path import HOLDERS
+from msnb.core.operator.autocast import hold
+from msnb.core.tensor.tensor import Tensor, is_traced
+from msnb.core.tensor.pytree import flatten
+from msnb.nn._cell.fingerprint import INTERNAL, normal
+from msnb.nn._cell.unregistered_cells import say_unseen
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.nn.cell import Cell
+
+_thread = trace_state.thread
+_state = context._state
+_epoch = trace_state.epoch
+_set = object.__setattr__
+
+
+def scope_name(attribute, kind):
+    """Scope of a Cell: the attribute that holds it and, unless the context says otherwise, its class."""
+    return f"{attribute}-{kind}" if attribute and _state.reserve_class_name_in_scope else attribute or kind
+
+
+class Tree:
+    """A Cell as a node of a tree; `msnb.nn.Cell` is this, `Running`, and its settings."""
+
+    _holds: str | None = None  # of a Cell that msnb puts around another: the attribute that holds that one
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls._holds is not None:
+            HOLDERS[cls.__name__] = cls._holds
+
+    # ------------------------------------------------------------------ attributes
+    def __setattr__(self, name: str, value: Any) -> None:
+        values = self.__dict__
+        params, cells = values.get("_params"), values.get("_cells")
+        if isinstance(value, (Parameter, Tree, ParameterTuple)):
+            if params is None:
+                raise AttributeError(
+                    f"Call super().__init__() in {type(self).__name__}.__init__ before assigning Parameters or Cells."
+                )
+            if _thread.frame is not None and self not in _thread.frame.root().made:
+                _thread.frame.root().kept.append(value)
+        if params is None or name in INTERNAL:
+            _set(self, name, value)
+            return
+        if isinstance(value, Parameter):
+            self._forget(name)
+            self.insert_param_to_cell(name, value)
+        elif isinstance(value, Tree):
+            self._forget(name)
+            cells[name] = value
+            values[name] = value
+            self._adopt(name, value)
+        elif isinstance(value, ParameterTuple):
+            self._forget(name)
+            for param in value:
+                self.insert_param_to_cell(param.name, param, check_name=False)
+            values[name] = value
+        elif name in params and params[name] is not None:
+            self._assign_parameter(name, value)
+        else:
+            if name in cells:
+                if value is not None:
+                    raise TypeError(
+                        f"'{name}' is a Cell of {type(self).__name__} and can be replaced by a Cell or "
+                        f"None, but got {describe(value)}."
+                    )
+                cells[name] = None
+            elif type(values.get(name)) is Kept and self._put_into(values[name], value):
+                return
+            elif _thread.frame is not None and self not in _thread.frame.root().made:
+                self._set_while_traced(name, value)
+            hold(value)
+            _set(self, name, value)
+        _epoch.bump()
+
+    def _assign_parameter(self, name, value):
+        if value is None:
+            self._params[name] = None
+            self.__dict__[name] = None
+        elif isinstance(value, (Tensor, int, float)) and not isinstance(value, bool):
+            self._params[name].set_data(value if isinstance(value, Tensor) else Tensor(value, self._params[name].dtype))
+        else:
+            raise TypeError(
+                f"'{name}' is a Parameter of {type(self).__name__} and can be set to a Parameter, a Tensor "
+                f"or None, but got {describe(value)}."
+            )
+
+    def _put_into(self, kept, value):
+        """Whether a Tensor goes where graphs keep one of its shape and type; in PYNATIVE mode it takes its place."""
+        if not isinstance(value, Tensor) or (value.shape, value.dtype) != (kept.shape, kept.dtype):
+            return False
+        if _thread.frame is not None:
+            kept._assign(value._array)
+        elif context.get_context("mode") == context.GRAPH_MODE:
+            kept._parameter.set_data(value)
+        else:
+            return False
+        return True
+
+    def _set_while_traced(self, name, value):
+        """What construct sets in Python is noted while the graph is built, and set by each call of the program."""
+        before = self.__dict__.get(name, trace_state.ABSENT)
+        if isinstance(value, Tensor) and type(before) is Tensor and not is_traced(before):
+            raise MustKeep(self, name)
+        if any(is_traced(leaf) for leaf in flatten(value)[0]):
+            raise TypeError(
+                f"'{name}' of {type(self).__name__} is no Tensor of the shape and type that the graph sets it to, so "
+                f"that a graph cannot keep it. Make it such a Tensor before, or a Parameter, or return the value from "
+                f"construct."
+            )
+        if _thread.frame.conditional() and (before is trace_state.ABSENT or normal(before) != normal(value)):
+            raise TypeError(
+                f"'{name}' of {type(self).__name__} is set under a condition or in a loop that only the "
+                f"graph knows, where a Python value cannot change. Make it a Parameter."
+            )
+        _thread.frame.root().settings.setdefault((id(self), name), (self, name, before))
+
+    def _forget(self, name):
+        self._params.pop(name, None)
+        self._cells.pop(name, None)
+        self._buffers.pop(name, None)
+        self.__dict__.pop(name, None)
+
+    def _adopt(self, name, cell):
+        """A sub-Cell takes its name from the attribute, and its Parameters their prefix."""
+        if name != self._holds:  # what msnb puts around a network does not name it
+            cell.__dict__["_attr_name"] = name
+        if self._auto_prefix:
+            cell.update_parameters_name(name + ".")
+
+    def __delattr__(self, name: str) -> None:
+        if name not in self.__dict__ and name not in self._params and name not in self._cells:
+            raise AttributeError(f"'{type(self).__name__}' has no attribute '{name}'.")
+        self._forget(name)
+        _epoch.bump()
+
+    def __getattr__(self, name: str) -> Any:
+        if "_params" not in self.__dict__ and name in ("_params", "_cells"):
+            raise AttributeError(f"Call super().__init__() first in {type(self).__name__}.__init__.")
+        raise AttributeError(no_attribute(type(self).__name__, name, CELL, "nn.Cell"), name=name, obj=self)
+
+    # ------------------------------------------------------------------ building
+    def insert_param_to_cell(
+        self,
+        param_name: str,
+        param: Parameter | None,
+        check_name: bool = True,
+        *,
+        check_name_contain_dot: bool | None = None,
+    ) -> None:
+        """Add a Parameter under a name.
+
+        Args:
+            param_name (str): Attribute and, unless it has one, name of the Parameter.
+            param (Parameter): The Parameter.
+            check_name (bool): Whether a "." in the name is refused. Default: True.
+            check_name_contain_dot (bool): What MindSpore 2 calls `check_name`. Default: None, that one counts.
+
+        Raises:
+            KeyError: If the name is empty, holds a ".", or is taken by another attribute.
+            TypeError: If `param` is no Parameter.
+        """
+        if not param_name:
+            raise KeyError("For 'insert_param_to_cell', 'param_name' is empty.")
+        if check_name_contain_dot is not None:
+            check_name = check_name_contain_dot
+        if check_name and "." in param_name:
+            raise KeyError(f"For 'insert_param_to_cell', 'param_name' should not hold '.', but got '{param_name}'.")
+        if "_params" not in self.__dict__:
+            raise AttributeError(f"Call super().__init__() in {type(self).__name__}.__init__ first.")
+        if hasattr(self, param_name) and param_name not in self._params:
+            raise KeyError(
+                f"For 'insert_param_to_cell', {type(self).__name__} already has an attribute "
+                f"'{param_name}' that is no Parameter."
+            )
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(f"For 'insert_param_to_cell', 'param' should be a Parameter, but got {describe(param)}.")
+        if param is not None and param.name == "Parameter":
+            param.name = param_name
+        self._params[param_name] = param
+        self.__dict__[param_name] = param
+        _epoch.bump()
+
+    def insert_child_to_cell(self, child_name: str, child_cell: "Cell | None") -> None:
+        """Add a sub-Cell under a name.
+
+        Args:
+            child_name (str): Name of the attribute.
+            child_cell (Cell): The sub-Cell.
+
+        Raises:
+            KeyError: If the name is empty, holds a ".", or is taken.
+            TypeError: If `child_cell` is no Cell.
+        """
+        if not child_name or "." in child_name:
+            raise KeyError(
+                f"For 'insert_child_to_cell', 'child_name' should be a name without '.', but got '{child_name}'."
+            )
+        if hasattr(self, child_name) and child_name not in self._cells:
+            raise KeyError(
+                f"For 'insert_child_to_cell', {type(self).__name__} already has an attribute '{child_name}'."
+            )
+        if child_cell is not None and not isinstance(child_cell, Tree):
+            raise TypeError(
+                f"For 'insert_child_to_cell', 'child_cell' should be a Cell, but got {describe(child_cell)}."
+            )
+        self._cells[child_name] = child_cell
+        self.__dict__[child_name] = child_cell
+        if child_cell is not None:
+            child_cell.__dict__["_attr_name"] = child_name
+        _epoch.bump()
+
+    def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
+        """Name every Parameter `prefix` + its path within this Cell.
+
+        Raises:
+            ValueError: If `prefix` is no string.
+        """
+        if not isinstance(prefix, str):
+            raise ValueError(f"For 'update_parameters_name', 'prefix' should be a string, but got {describe(prefix)}.")
+        for name, param in self.parameters_and_names(expand=recurse):
+            if prefix:
+                param.name = prefix + name
+
+    def update_cell_prefix(self) -> None:
+        """Give every sub-Cell the path that leads to it as `param_prefix`."""
+        for name, cell in self.cells_and_names():
+            cell.__dict__["_param_prefix"] = name
+
+    def update_cell_type(self, cell_type: str) -> None:
+        """Set the type tag of the Cell."""
+        self.cell_type = cell_type
+
+    # ------------------------------------------------------------------ looking inside
+    def parameters_and_names(self, name_prefix: str = "", expand: bool = True) -> Iterator[tuple[str, Parameter]]:
+        """Iterate over (path, Parameter), each Parameter once.
+
+        Args:
+            name_prefix (str): Put before every path. Default: ''.
+            expand (bool): Whether sub-Cells are entered. Default: True.
+        """
+        seen = set()
+        cells = self.cells_and_names(name_prefix=name_prefix) if expand else [(name_prefix, self)]
+        for cell_name, cell in cells:
+            for name, param in cell._params.items():
+                if param is not None and id(param) not in seen:
+                    seen.add(id(param))
+                    yield (f"{cell_name}.{name}" if cell_name else name), param
+
+    def get_parameters(self, expand: bool = True) -> Iterator[Parameter]:
+        """Iterate over the Parameters, each once."""
+        for _, param in self.parameters_and_names(expand=expand):
+            yield param
+
+    def trainable_params(self, recurse: bool = True) -> list[Parameter]:
+        """List of the Parameters that require a gradient. Cells in a plain list are none of the tree; that is said."""
+        say_unseen(self)
+        return [p for p in self.get_parameters(expand=recurse) if p.requires_grad]
+
+    def untrainable_params(self, recurse: bool = True) -> list[Parameter]:
+        """List of the Parameters that require no gradient."""
+        return [p for p in self.get_parameters(expand=recurse) if not p.requires_grad]
+
+    def parameters_dict(self, recurse: bool = True) -> "OrderedDict[str, Parameter]":
+        """OrderedDict from name to Parameter."""
+        return OrderedDict((p.name, p) for p in self.get_parameters(expand=recurse))
+
+    def parameters_broadcast_dict(self, recurse: bool = True) -> "OrderedDict[str, Parameter] | None":
+        """OrderedDict of the Parameters that data parallel training broadcasts, None if there is none."""
+        found = OrderedDict((p.name, p) for p in self.get_parameters(expand=recurse) if not p.layerwise_parallel)
+        return found or None
+
+    def check_names(self) -> None:
+        """Raise ValueError if two Parameters have the same name."""
+        names = {}
+        for param in self.get_parameters():
+            other = names.setdefault(param.name, param)
+            if other is not param:
+                raise ValueError(f"{type(self).__name__} has two Parameters named '{param.name}'; rename one of them.")
+
+    def check_names_and_refresh_name(self) -> None:
+        """Name Parameters that have no name after their path, and raise ValueError if two have the same."""
+        for name, param in self.parameters_and_names():
+            if param.name == "Parameter":
+                param.name = name
+        self.check_names()
+
+    def cells_and_names(self, cells: set[int] | None = None, name_prefix: str = "") -> "Iterator[tuple[str, Cell]]":
+        """Iterate over (path, Cell): this Cell and everything below, each once."""
+        seen = set() if cells is None else cells
+        if id(self) in seen:
+            return
+        seen.add(id(self))
+        yield name_prefix, self
+        for name, cell in self._cells.items():
+            if cell is not None:
+                yield from cell.cells_and_names(seen, f"{name_prefix}.{name}" if name_prefix else name)
+
+    def cells(self) -> "ValuesView[Cell]":
+        """The direct sub-Cells."""
+        return self.name_cells().values()
+
+    def apply(self, fn: "Callable[[Cell], Any]") -> "Cell":
+        """Call fn(cell) with every Cell below this one, inner ones first, and with this one at last.
+
+        Args:
+            fn (Callable): What is done with each, such as setting its weights.
+
+        Returns:
+            Cell, this one.
+        """
+        for cell in self.cells():
+            cell.apply(fn)
+        fn(self)
+        return self
+
+    def name_cells(self) -> "OrderedDict[str, Cell]":
+        """OrderedDict of the direct sub-Cells, each once."""
+        seen, found = set(), OrderedDict()
+        for name, cell in self._cells.items():
+            if cell is not None and id(cell) not in seen:
+                seen.add(id(cell))
+                found[name] = cell
+        return found
+
+    def generate_scope(self) -> None:
+        """Give every sub-Cell the scope that graphs show it under."""
+        for name, cell in self._cells.items():
+            if cell is not None:
+                cell.__dict__["_scope"] = f"{self._scope or 'Default'}/{scope_name(name, type(cell).__name__)}"
+                cell.generate_scope()
+
+    def get_scope(self) -> str | None:
+        """The scope set by `generate_scope`, None before."""
+        return self._scope
+
+    # ------------------------------------------------------------------ text
+    def extend_repr(self) -> str:
+        """What a subclass shows of itself between < and >."""
+        return ""
+
+    def __repr__(self) -> str:
+        extra = self.extend_repr()
+        first, last = "<>" if api_generations.shared == 1 else "()"
+        if not self._cells:
+            return f"{type(self).__name__}{first}{extra}{last}"
+        lines = [extra] if extra else []
+        lines += [f"({name}): {cell!r}" for name, cell in self._cells.items()]
+        body = "\n".join(lines).replace("\n", "\n  ")
+        return f"{type(self).__name__}{first}\n  {body}\n{'  ' if api_generations.shared == 1 else ''}{last}"

@@ -1,0 +1,276 @@
+"""Activations that bend straight lines: rectifiers and their smooth ends."""
+
+from typing import Annotated
+
+import numpy as np
+
+from msnb.common.initializer import initializer
+from msnb.common.kinds import Kind, PositiveInt, accept_value, checked
+from msnb.core.operator.api_generations import differs, making
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn._kinds import KnownFloat, KnownNumber
+from msnb.nn._hyperparameter_kinds import FiniteFloat, FiniteNumber
+from msnb.nn.cell import Cell
+from msnb.nn.layer._one_operator import OneOperator, PlainOperator
+from msnb.ops import functional as F
+from msnb.ops import operations as P
+
+__all__ = ["ReLU", "ReLU6", "LeakyReLU", "PReLU", "RReLU", "ELU", "SeLU", "CELU"]
+
+
+class ReLU(PlainOperator, operator=P.ReLU, held_as="relu"):
+    """
+    Rectified linear unit: `x` where it is positive, else 0.
+
+    Inputs:
+        - **x** (Tensor) - a number Tensor of any shape.
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.ReLU()(Tensor([-1.0, 2.0], mindspore.float32)))
+        [0. 2.]
+    """
+
+
+class ReLU6(PlainOperator, operator=P.ReLU6, held_as="relu6"):
+    """
+    A rectifier with a ceiling: `x` cut to [0, 6].
+
+    Inputs:
+        - **x** (Tensor) - float16 or float32, of any shape.
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.ReLU6()(Tensor([-1.0, 2.0, 8.0], mindspore.float32)))
+        [0. 2. 6.]
+    """
+
+
+class LeakyReLU(Cell):
+    """
+    A rectifier that lets a share of negative numbers through: alpha * x where `x` is negative, else `x`.
+
+    Args:
+        alpha (Union[int, float]): The share. Default: 0.2.
+
+    Inputs:
+        - **x** (Tensor) - float16 or float32, of any shape.
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Raises:
+        TypeError: If `alpha` is no number.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.LeakyReLU(0.5)(Tensor([-1.0, 2.0], mindspore.float32)))
+        [-0.5  2. ]
+    """
+
+    @checked
+    def __init__(self, alpha: KnownNumber = 0.2) -> None:
+        super().__init__()
+        self.alpha: float = alpha
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The rectified numbers."""
+        return F.leaky_relu(x, self.alpha)
+
+
+def _slopes(value):
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, list):
+        return Tensor(np.array(value, np.float32))
+    if not isinstance(value, (float, np.float32)):
+        raise TypeError
+    return accept_value(FiniteFloat, float(value))
+
+
+Slopes = Annotated[float | list[float] | Tensor, Kind("a float, a list or a Tensor", _slopes, whole=True)]
+
+
+@differs("the learned shares may be negative, and training leaves them as they are")
+class PReLU(Cell):
+    """
+    LeakyReLU with a learned share, one for all channels or one for each (He et al., 2015); it does not get negative.
+
+    Args:
+        channel (int): How many are learned: 1, or the size of axis 1 of the input. Default: 1.
+        w (Union[float, list, Tensor]): What they are at first. Default: 0.25.
+
+    Inputs:
+        - **x** (Tensor) - float16 or float32, of shape (N, C, ...).
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Raises:
+        TypeError: If `w` is something else.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.PReLU()(Tensor([[-1.0, 2.0]], mindspore.float32)))
+        [[-0.25  2.  ]]
+    """
+
+    @checked
+    def __init__(self, channel: PositiveInt = 1, w: Slopes = 0.25) -> None:
+        super().__init__()
+        self.w: Parameter = Parameter(initializer(w, [channel]), "a")
+        self.prelu: P.PReLU = P.PReLU()
+        self._is_cut: bool = making() == 1
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The rectified numbers; in training, negative shares of r1.1 become 0 for good."""
+        if not self._is_cut:
+            return self.prelu(x, self.w)
+        share = F.relu(self.w)
+        if self.training:
+            F.assign(self.w, share)
+        return self.prelu(x, share)
+
+
+class RReLU(Cell):
+    """
+    LeakyReLU whose share is drawn for each element and each call (Xu et al., 2015).
+
+    Args:
+        lower (Union[int, float]): The least share. Default: 1 / 8.
+        upper (Union[int, float]): The greatest. Default: 1 / 3.
+
+    Inputs:
+        - **x** (Tensor) - a float Tensor of any shape.
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Raises:
+        TypeError: If a bound is no number.
+        ValueError: If `lower` is greater than `upper`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.RReLU(0.5, 0.5)(Tensor([-1.0, 2.0], mindspore.float32)))
+        [-0.5  2. ]
+    """
+
+    @checked
+    def __init__(self, lower: FiniteNumber = 1 / 8, upper: FiniteNumber = 1 / 3) -> None:
+        super().__init__()
+        if lower > upper:
+            raise ValueError(
+                f"For '{self.cls_name}', 'lower' should not be greater than 'upper', but got {lower} and {upper}."
+            )
+        self.lower: float = lower
+        self.upper: float = upper
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The rectified numbers."""
+        return F.rrelu(x, self.lower, self.upper)
+
+
+class ELU(OneOperator, operator=P.Elu, held_as="elu"):
+    r"""
+    Exponential linear unit (Clevert et al., 2015): negative numbers approach -alpha as :math:`\alpha (e^x - 1)`, others
+    stay.
+
+    Args:
+        alpha (float): How far below 0 it goes. Default: 1.0.
+
+    Inputs:
+        - **x** (Tensor) - float16 or float32, of any shape.
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Raises:
+        TypeError: If `alpha` is no float.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.ELU()(Tensor([-100.0, 2.0], mindspore.float32)))
+        [-1.  2.]
+    """
+
+    @checked
+    def __init__(self, alpha: KnownFloat = 1.0) -> None:
+        super().__init__(alpha)
+
+
+class SeLU(PlainOperator, operator=P.SeLU, held_as="selu"):
+    """
+    ELU, scaled so that activations keep mean 0 and variance 1 from layer to layer (Klambauer et al., 2017).
+
+    Inputs:
+        - **x** (Tensor) - a float Tensor of any shape.
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.SeLU()(Tensor([0.0, 1.0], mindspore.float32)))
+        [0.       1.050701]
+    """
+
+
+def _not_zero(value):
+    value = accept_value(KnownFloat, value)
+    if value == 0:
+        raise ValueError
+    return value
+
+
+class CELU(OneOperator, operator=P.CeLU, held_as="celu"):
+    r"""
+    ELU whose slope is 1 on either side of 0 for every alpha (Barron, 2017): negative numbers become
+    :math:`\alpha (e^{x / \alpha} - 1)`.
+
+    Args:
+        alpha (float): How far below 0 it goes, not 0. Default: 1.0.
+
+    Inputs:
+        - **x** (Tensor) - a float Tensor of any shape.
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Raises:
+        TypeError: If `alpha` is no float.
+        ValueError: If it is 0.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.CELU(2.0)(Tensor([-100.0, 2.0], mindspore.float32)))
+        [-2.  2.]
+    """
+
+    @checked
+    def __init__(self, alpha: Annotated[float, Kind("a float other than 0", _not_zero)] = 1.0) -> None:
+        super().__init__(alpha)
+        self.alpha: float = alpha

@@ -1,0 +1,290 @@
+"""Smooth activations: those that saturate on both sides, and those that pass the input through such a gate."""
+
+from msnb.common.kinds import Bool, Int, checked
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn.cell import Cell
+from msnb.nn.layer._one_operator import OneOperator, PlainOperator
+from msnb.ops import functional as F
+from msnb.ops import operations as P
+
+__all__ = [
+    "Sigmoid",
+    "HSigmoid",
+    "LogSigmoid",
+    "Tanh",
+    "Softsign",
+    "SiLU",
+    "HSwish",
+    "Mish",
+    "GELU",
+    "FastGelu",
+    "Tanhshrink",
+    "GLU",
+]
+
+
+class Sigmoid(PlainOperator, operator=P.Sigmoid, held_as="sigmoid"):
+    r"""
+    The logistic function: :math:`1 / (1 + e^{-x})`, between 0 and 1.
+
+    Inputs:
+        - **x** (Tensor) - float16 or float32, of any shape.
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.Sigmoid()(Tensor([0.0], mindspore.float32)))
+        [0.5]
+    """
+
+
+class HSigmoid(PlainOperator, operator=P.HSigmoid, held_as="hsigmoid"):
+    """
+    A sigmoid made of three straight lines: (x + 3) / 6, cut to [0, 1].
+
+    Inputs:
+        - **x** (Tensor) - float16 or float32, of any shape.
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.HSigmoid()(Tensor([-4.0, 0.0, 4.0], mindspore.float32)))
+        [0.  0.5 1. ]
+    """
+
+
+class LogSigmoid(Cell):
+    r"""
+    The logarithm of the logistic function, finite for large negative numbers as well: :math:`-\log(1 + e^{-x})`.
+
+    Inputs:
+        - **x** (Tensor) - float16 or float32, of any shape.
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.LogSigmoid()(Tensor([0.0, -100.0], mindspore.float32)))
+        [  -0.6931472 -100.       ]
+    """
+
+    def construct(self, x: Tensor) -> Tensor:
+        """log(sigmoid(x))."""
+        return F.logsigmoid(x)
+
+
+class Tanh(PlainOperator, operator=P.Tanh, held_as="tanh"):
+    r"""
+    The hyperbolic tangent: :math:`(e^x - e^{-x}) / (e^x + e^{-x})`, between -1 and 1.
+
+    Inputs:
+        - **x** (Tensor) - float16 or float32, of any shape.
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.Tanh()(Tensor([0.0, 20.0], mindspore.float32)))
+        [0. 1.]
+    """
+
+
+class Softsign(PlainOperator, operator=P.Softsign, held_as="softsign"):
+    """
+    A sigmoid with slow ends: x / (1 + abs(x)), between -1 and 1.
+
+    Inputs:
+        - **x** (Tensor) - a float Tensor of any shape.
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.Softsign()(Tensor([-1.0, 0.0, 3.0], mindspore.float32)))
+        [-0.5   0.    0.75]
+    """
+
+
+class SiLU(PlainOperator, operator=P.SiLU, held_as="silu"):
+    """
+    Swish, the sigmoid-weighted linear unit: x * sigmoid(x) (Elfwing et al., 2017).
+
+    Inputs:
+        - **x** (Tensor) - a float Tensor of any shape.
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.SiLU()(Tensor([0.0, 20.0], mindspore.float32)))
+        [ 0. 20.]
+    """
+
+
+class HSwish(PlainOperator, operator=P.HSwish, held_as="hswish"):
+    """
+    Swish with the sigmoid of three straight lines: x * HSigmoid(x) (Howard et al., 2019).
+
+    Inputs:
+        - **x** (Tensor) - float16 or float32, of any shape.
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.HSwish()(Tensor([-4.0, 0.0, 4.0], mindspore.float32)))
+        [0. 0. 4.]
+    """
+
+
+class Mish(PlainOperator, operator=P.Mish, held_as="mish"):
+    """
+    x * tanh(log(1 + exp(x))) (Misra, 2019).
+
+    Inputs:
+        - **x** (Tensor) - a float Tensor of any shape.
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.Mish()(Tensor([0.0, 20.0], mindspore.float32)))
+        [ 0. 20.]
+    """
+
+
+class GELU(OneOperator, operator=P.Gelu, held_as="gelu"):
+    r"""
+    Gaussian error linear unit (Hendrycks and Gimpel, 2016): x times the probability that a standard normal variable is
+    below it, by the tanh approximation :math:`0.5 x (1 + \tanh(\sqrt{2/\pi} (x + 0.044715 x^3)))`.
+
+    Args:
+        approximate (bool): MindSpore 2's: whether it is approximated so, and not exact. Default: True.
+
+    Inputs:
+        - **x** (Tensor) - float16 or float32, of any shape.
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.GELU()(Tensor([0.0, 20.0], mindspore.float32)))
+        [ 0. 20.]
+    """
+
+    @checked
+    def __init__(self, approximate: Bool = True) -> None:
+        super().__init__()
+        self.approximate: bool = approximate
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation of `x`."""
+        return super().construct(x) if self.approximate else F.gelu(x)
+
+
+class FastGelu(PlainOperator, operator=P.FastGelu, held_as="fast_gelu"):
+    r"""
+    GELU by one exponential less: x times a sigmoid of 1.702 x, computed as
+    :math:`x / (1 + \exp(-1.702 |x|)) \exp(0.851 (x - |x|))`.
+
+    Inputs:
+        - **x** (Tensor) - float16 or float32, of any shape.
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.FastGelu()(Tensor([0.0, 20.0], mindspore.float32)))
+        [ 0. 20.]
+    """
+
+
+class Tanhshrink(PlainOperator, operator=P.Tanh, held_as="tanh"):
+    """
+    What tanh leaves of a number: x - tanh(x).
+
+    Inputs:
+        - **x** (Tensor) - a float Tensor of any shape.
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.Tanhshrink()(Tensor([0.0, 20.0], mindspore.float32)))
+        [ 0. 19.]
+    """
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The rest."""
+        return x - self.tanh(x)
+
+
+class GLU(Cell):
+    r"""
+    Gated linear unit (Dauphin et al., 2017): one half of the input, as far as the other lets it through:
+    :math:`a \cdot \sigma(b)`.
+
+    Args:
+        axis (int): The axis that is cut in two halves. Default: -1.
+
+    Inputs:
+        - **x** (Tensor) - a float Tensor whose `axis` is of even length.
+
+    Outputs:
+        Tensor, half as long.
+
+    Raises:
+        TypeError: If `axis` is no int.
+        ValueError: If the axis is not there or cannot be halved.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.GLU()(Tensor([[3.0, 0.0]], mindspore.float32)))
+        [[1.5]]
+    """
+
+    @checked
+    def __init__(self, axis: Int = -1) -> None:
+        super().__init__()
+        self.dim: int = axis
+
+    def construct(self, x: Tensor) -> Tensor:
+        """What is let through."""
+        return F.glu(x, self.dim)

@@ -1,0 +1,234 @@
+"""What convolutions have in common: their arguments, weight, bias and printing."""
+
+import math
+from typing import Annotated, Any
+
+import numpy as np
+
+from msnb import log
+from msnb.common import dtype as mstype
+from msnb.common.initializer import initializer
+from msnb.common.kinds import Bool, DType, Kind, NonNegInt, OneOf, PositiveInt, accept_value, checked
+from msnb.core.operator import api_generations
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn._input_checks import check_dims
+from msnb.nn._kinds import Initial, Layout, TwoSizes, first_bias, first_weight
+from msnb.nn.cell import Cell
+from msnb.ops import operations as P
+from msnb.ops.nn.conv._shared import transposed_length
+
+
+def _sides(count, word):
+    def accept(value):
+        if not isinstance(value, tuple):
+            return accept_value(NonNegInt, value)
+        sides = tuple(accept_value(NonNegInt, side) for side in value)
+        if len(sides) != count:
+            raise ValueError
+        return sides
+
+    return Kind(f"a non-negative int or a tuple of {word}", accept)
+
+
+FourSides = Annotated[int | tuple[int, int, int, int], _sides(4, "four")]
+SixSides = Annotated[int | tuple[int, int, int, int, int, int], _sides(6, "six")]
+PadMode = Annotated[str, OneOf("valid", "same", "pad")]
+
+
+class Filtered(Cell):
+    """A bank of filters with its bias, and what its arguments have to keep to together; a subclass has the operator."""
+
+    _transposed = False
+    weight: Parameter
+    bias: Parameter | None
+
+    def _take(self, data_format: str, **attributes: Any) -> None:
+        """Take what MindSpore's layer has as attributes, sizes as tuples, if they fit together."""
+        self.format = data_format
+        for name, value in attributes.items():
+            setattr(self, name, value)
+        self._check_together()
+
+    def _fill(self, weight_init: Any, bias_init: Any, dtype: Any) -> None:
+        """Make the Parameters, and the operators."""
+        shape = self._weight_shape()
+        self.weight_init = weight_init = first_weight(weight_init)
+        self.bias_init = bias_init = first_bias(bias_init, math.prod(shape[1:]))
+        self.weight = Parameter(initializer(weight_init, shape, dtype), "weight")
+        self.bias = None
+        if self.has_bias:
+            self.bias = Parameter(initializer(bias_init, [self.out_channels], dtype), "bias")
+            self.bias_add: P.BiasAdd = P.BiasAdd(data_format=self.format)
+        self._operate()
+
+    def _say_unused(self, bias_init: Any, usual: str | None) -> None:
+        given = bias_init is not None and (not isinstance(bias_init, str) or bias_init != usual)
+        log.unused(self.cls_name, "there is no bias", bias_init=given and not self.has_bias)
+
+    @property
+    def _takes(self):
+        axis = -1 if self.format == "NHWC" else 1
+        return self.in_channels, axis, f"{self.in_channels} channels in {'axis 1' if axis == 1 else 'the last axis'}"
+
+    def _check_together(self):
+        if self.pad_mode != "pad" and any(np.ravel(self.padding)):
+            raise ValueError(
+                f"For '{self.cls_name}', 'padding' must be 0 when 'pad_mode' is '{self.pad_mode}', "
+                f"but got {self.padding}; use pad_mode='pad'."
+            )
+        if self.in_channels % self.group or self.out_channels % self.group:
+            raise ValueError(
+                f"For '{self.cls_name}', 'group' should divide 'in_channels' and 'out_channels', "
+                f"but got {self.group} for {self.in_channels} and {self.out_channels}."
+            )
+
+    def _weight_shape(self):
+        """The side that the operator sums over comes second, divided into groups, or last where channels do."""
+        there, here = self.out_channels, self.in_channels
+        if self._transposed:
+            there, here = here, there
+        here //= self.group
+        return [there, *self.kernel_size, here] if self.format == "NHWC" else [there, here, *self.kernel_size]
+
+    def _window(self):
+        """The attributes that operators of every kind have."""
+        return {
+            "kernel_size": self.kernel_size,
+            "pad_mode": self.pad_mode,
+            "pad": self.padding,
+            "stride": self.stride,
+            "dilation": self.dilation,
+            "group": self.group,
+        }
+
+    def _operate(self):
+        raise NotImplementedError
+
+    def extend_repr(self) -> str:
+        """Arguments, spaced as MindSpore does it."""
+        before_stride, behind_stride, before_weight = ",", ",  ", self._before_weight
+        if api_generations.shared == 2:
+            before_stride = behind_stride = before_weight = ", "
+        return (
+            f"input_channels={self.in_channels}, output_channels={self.out_channels}, kernel_size={self.kernel_size}"
+            f"{before_stride}stride={self.stride}{behind_stride}pad_mode={self.pad_mode}, padding={self.padding}, "
+            f"dilation={self.dilation}, group={self.group}, has_bias={self.has_bias}{before_weight}"
+            f"weight_init={self.weight_init}, bias_init={self.bias_init}"
+        )
+
+    _before_weight = ","
+
+
+class Convolution(Filtered):
+    """A convolution over the last two axes of an image, or its transpose."""
+
+    @checked
+    def __init__(
+        self,
+        in_channels: PositiveInt,
+        out_channels: PositiveInt,
+        kernel_size: TwoSizes,
+        stride: TwoSizes = 1,
+        pad_mode: PadMode = "same",
+        padding: FourSides = 0,
+        dilation: TwoSizes = 1,
+        group: PositiveInt = 1,
+        has_bias: Bool = False,
+        weight_init: Initial | None = "normal",
+        bias_init: Initial | None = "zeros",
+        data_format: Layout = "NCHW",
+        dtype: DType = mstype.float32,
+    ) -> None:
+        super().__init__()
+        self._take(
+            data_format,
+            in_channels=in_channels,
+            out_channels=out_channels,
+            kernel_size=along(2, kernel_size),
+            stride=along(2, stride),
+            pad_mode=pad_mode,
+            padding=padding,
+            dilation=along(2, dilation),
+            group=group,
+            has_bias=has_bias,
+        )
+        self._fill(weight_init, bias_init, dtype)
+        self._say_unused(bias_init, "zeros")
+
+    def _operate(self):
+        """Make the operator. That of the transpose is the gradient with respect to the input: its channels come out."""
+        if self._transposed:
+            self.conv2d_transpose = P.Conv2DBackpropInput(out_channel=self.in_channels, **self._window())
+        else:
+            self.conv2d = P.Conv2D(out_channel=self.out_channels, data_format=self.format, **self._window())
+
+    def _convolve(self, x):
+        if self._transposed:
+            check_dims(self.cls_name, x, 4)
+            image = self.conv2d_transpose(x, self.weight, self._shape_from(x.shape))
+        else:
+            image = self.conv2d(x, self.weight)
+        return self.bias_add(image, self.bias) if self.has_bias else image
+
+    def _shape_from(self, shape):
+        """The shape that a transposed convolution makes of `shape`."""
+        sides = self.padding if isinstance(self.padding, tuple) else (self.padding,) * 4
+        axes = zip(shape[2:], self.kernel_size, self.stride, self.dilation, sides[::2], sides[1::2], strict=False)
+        return (shape[0], self.out_channels, *(transposed_length(self.pad_mode, *axis) for axis in axes))
+
+
+def along(axes, size):
+    """A size for each of so many axes, where it was given once for all."""
+    return size if isinstance(size, tuple) else (size,) * axes
+
+
+class RowConvolution(Convolution):
+    """A convolution over one axis: over an image of height 1."""
+
+    @checked
+    def __init__(
+        self,
+        in_channels: PositiveInt,
+        out_channels: PositiveInt,
+        kernel_size: PositiveInt,
+        stride: PositiveInt = 1,
+        pad_mode: PadMode = "same",
+        padding: NonNegInt = 0,
+        dilation: PositiveInt = 1,
+        group: PositiveInt = 1,
+        has_bias: Bool = False,
+        weight_init: Initial | None = "normal",
+        bias_init: Initial | None = "zeros",
+        dtype: DType = mstype.float32,
+    ) -> None:
+        super().__init__(
+            in_channels,
+            out_channels,
+            (1, kernel_size),
+            (1, stride),
+            pad_mode,
+            (0, 0, padding, padding),
+            (1, dilation),
+            group,
+            has_bias,
+            self._of_height_1(weight_init),
+            bias_init,
+            dtype=dtype,
+        )
+        self.expand_dims: P.ExpandDims = P.ExpandDims()
+        self.squeeze: P.Squeeze = P.Squeeze(2)
+
+    @classmethod
+    def _of_height_1(cls, weight):
+        if not isinstance(weight, Tensor):
+            return weight
+        if weight.ndim != 3:
+            raise ValueError(f"For '{cls.__name__}', 'weight_init' should have 3 dims, but got shape {weight.shape}.")
+        return Tensor(weight.asnumpy()[:, :, None], weight.dtype)
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The convolved rows."""
+        if x.ndim != 3:
+            raise ValueError(f"For '{self.cls_name}', the input should have 3 dims, but got shape {x.shape}.")
+        return self.squeeze(self._convolve(self.expand_dims(x, 2)))

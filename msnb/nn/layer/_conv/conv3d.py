@@ -1,0 +1,211 @@
+"""Convolution of volumes. r1.1 has none: signatures and first Parameters are those of MindSpore 2."""
+
+from typing import Annotated, Any
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, DType, OneOf, PositiveInt, checked
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn._kinds import Initial, ThreeOffsets, ThreeSizes
+from msnb.nn.layer._conv.base import Filtered, PadMode, SixSides, along
+from msnb.ops import operations as P
+
+__all__ = ["Conv3d", "Conv3dTranspose"]
+
+VolumeLayout = Annotated[str, OneOf("NCDHW")]
+
+
+class _VolumeFilters(Filtered):
+    """What is common to the convolution over the last three axes of a volume and its transpose."""
+
+    _before_weight = ", "
+
+    def _begin(self, weight_init: Any, bias_init: Any, dtype: Any) -> None:
+        """What was not given starts within the bounds that keep the size of what passes through (He et al., 2015)."""
+        self._say_unused(bias_init, None)
+        self._fill(weight_init, bias_init, dtype)
+
+    def extend_repr(self) -> str:
+        """Arguments, spaced as MindSpore does it."""
+        return f"{super().extend_repr()}, format={self.format}".replace(",stride", ", stride").replace("  ", " ")
+
+
+class Conv3d(_VolumeFilters):
+    r"""
+    Cross-correlation of volumes with learned kernels, summed over channels:
+    :math:`y_{n, j} = b_j + \sum_c W_{j, c} \star x_{n, c}` (Tran et al., 2015).
+
+    Args:
+        in_channels (int): How many channels come in.
+        out_channels (int): How many go out.
+        kernel_size (Union[int, tuple[int]]): Depth, height and width of a kernel.
+        stride (Union[int, tuple[int]]): By how many places it moves along each. Default: 1.
+        pad_mode (str): "same" puts zeros around the volume so that its size is divided by the stride, rounded up;
+            "valid" puts none; "pad" puts `padding` of them. Default: "same".
+        padding (Union[int, tuple[int]]): How many zeros for "pad": on each side, or (head, tail, top, bottom, left,
+            right). Default: 0.
+        dilation (Union[int, tuple[int]]): How many places lie from one kernel element to the next. Default: 1.
+        group (int): Into how many parts the channels are split, each with kernels of its own. Default: 1.
+        has_bias (bool): Whether b is there. Default: False.
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: None,
+            HeUniform(sqrt(5)).
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: None, Uniform(1 / sqrt(n))
+            for n numbers that a kernel weighs.
+        data_format (str): "NCDHW". Default: "NCDHW".
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
+
+    Inputs:
+        - **x** (Tensor) - of shape (N, C, D, H, W).
+
+    Outputs:
+        Tensor of shape (N, C_out, D_out, H_out, W_out).
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If a number is out of its range, a word unknown, `padding` given without "pad", or `group` no
+            divisor of the channels.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.Conv3d(3, 8, (4, 3, 3), stride=2)
+        >>> print(net(Tensor(np.ones((1, 3, 10, 32, 33)), mindspore.float32)).shape)
+        (1, 8, 5, 16, 17)
+    """
+
+    @checked
+    def __init__(
+        self,
+        in_channels: PositiveInt,
+        out_channels: PositiveInt,
+        kernel_size: ThreeSizes,
+        stride: ThreeSizes = 1,
+        pad_mode: PadMode = "same",
+        padding: SixSides = 0,
+        dilation: ThreeSizes = 1,
+        group: PositiveInt = 1,
+        has_bias: Bool = False,
+        weight_init: Initial | None = None,
+        bias_init: Initial | None = None,
+        data_format: VolumeLayout = "NCDHW",
+        dtype: DType = mstype.float32,
+    ) -> None:
+        super().__init__()
+        self._take(
+            data_format,
+            in_channels=in_channels,
+            out_channels=out_channels,
+            kernel_size=along(3, kernel_size),
+            stride=along(3, stride),
+            pad_mode=pad_mode,
+            padding=padding,
+            dilation=along(3, dilation),
+            group=group,
+            has_bias=has_bias,
+        )
+        self._begin(weight_init, bias_init, dtype)
+
+    def _operate(self):
+        self.conv3d: P.Conv3D = P.Conv3D(out_channel=self.out_channels, data_format=self.format, **self._window())
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The convolved volumes."""
+        volume = self.conv3d(x, self.weight)
+        return self.bias_add(volume, self.bias) if self.has_bias else volume
+
+
+class Conv3dTranspose(_VolumeFilters):
+    r"""
+    Convolution from the output side: what Conv3d does to the gradient of its input. A stride spreads the volume
+    (Zeiler et al., 2010).
+
+    Args:
+        in_channels (int): How many channels come in.
+        out_channels (int): How many go out.
+        kernel_size (Union[int, tuple[int]]): Depth, height and width of a kernel.
+        stride (Union[int, tuple[int]]): By how much they grow. Default: 1.
+        pad_mode (str): "same" gives stride times the size; "valid" all that the kernels reach, and no less than that;
+            "pad" what they reach less `padding`. Default: "same".
+        padding (Union[int, tuple[int]]): What "pad" cuts off: each side, or (head, tail, top, bottom, left, right).
+            Default: 0.
+        dilation (Union[int, tuple[int]]): How many places lie from one kernel element to the next. Default: 1.
+        group (int): Into how many parts the channels are split, each with kernels of its own. Default: 1.
+        output_padding (Union[int, tuple[int]]): For "pad", what is added to the size; less than the stride or the
+            dilation. Default: 0.
+        has_bias (bool): Whether a bias is added. Default: False.
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: None,
+            HeUniform(sqrt(5)).
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: None, Uniform(1 / sqrt(n))
+            for n = C_out / group times the places of a kernel.
+        data_format (str): "NCDHW". Default: "NCDHW".
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
+
+    Inputs:
+        - **x** (Tensor) - of shape (N, C, D, H, W).
+
+    Outputs:
+        Tensor of shape (N, C_out, D_out, H_out, W_out).
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If a number is out of its range, a word unknown, `padding` or `output_padding` given without "pad",
+            or `group` no divisor of the channels.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.Conv3dTranspose(16, 3, (4, 6, 2), pad_mode="pad")
+        >>> print(net(Tensor(np.ones((1, 16, 5, 6, 7)), mindspore.float32)).shape)
+        (1, 3, 8, 11, 8)
+    """
+
+    _transposed = True
+
+    @checked
+    def __init__(
+        self,
+        in_channels: PositiveInt,
+        out_channels: PositiveInt,
+        kernel_size: ThreeSizes,
+        stride: ThreeSizes = 1,
+        pad_mode: PadMode = "same",
+        padding: SixSides = 0,
+        dilation: ThreeSizes = 1,
+        group: PositiveInt = 1,
+        output_padding: ThreeOffsets = 0,
+        has_bias: Bool = False,
+        weight_init: Initial | None = None,
+        bias_init: Initial | None = None,
+        data_format: VolumeLayout = "NCDHW",
+        dtype: DType = mstype.float32,
+    ) -> None:
+        super().__init__()
+        self._take(
+            data_format,
+            in_channels=in_channels,
+            out_channels=out_channels,
+            kernel_size=along(3, kernel_size),
+            stride=along(3, stride),
+            pad_mode=pad_mode,
+            padding=padding,
+            dilation=along(3, dilation),
+            group=group,
+            output_padding=along(3, output_padding),
+            has_bias=has_bias,
+        )
+        self._begin(weight_init, bias_init, dtype)
+
+    def _operate(self):
+        self.conv3d_transpose: P.Conv3DTranspose = P.Conv3DTranspose(
+            in_channel=self.in_channels,
+            out_channel=self.out_channels,
+            output_padding=self.output_padding,
+            data_format=self.format,
+            **self._window(),
+        )
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The spread volumes."""
+        volume = self.conv3d_transpose(x, self.weight)
+        return self.bias_add(volume, self.bias) if self.has_bias else volume

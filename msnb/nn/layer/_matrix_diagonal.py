@@ -1,0 +1,176 @@
+"""Triangles and diagonals of matrices, which are the last two axes."""
+
+import numpy as np
+
+from msnb.common.kinds import Int, check
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn.cell import Cell
+from msnb.ops import functional as F
+
+__all__ = ["Tril", "Triu", "MatrixDiag", "MatrixDiagPart", "MatrixSetDiag"]
+
+
+def _check_axes(layer, x, least):
+    if x.ndim < least:
+        raise ValueError(f"For '{layer}', the input should have at least {least} dims, but got shape {x.shape}.")
+
+
+class Tril(Cell):
+    """
+    The lower triangle: what stands above a diagonal becomes 0.
+
+    Inputs:
+        - **x** (Tensor) - of shape (..., M, N).
+        - **k** (int) - which diagonal, counted upwards from the main one. Default: 0.
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Raises:
+        TypeError: If `k` is no int.
+        ValueError: If `x` is no matrix.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.Tril()(Tensor([[1, 2], [3, 4]])))
+        [[1 0]
+         [3 4]]
+    """
+
+    def construct(self, x: Tensor, k: int = 0) -> Tensor:
+        """The triangle."""
+        return F.tril(x, check(Int, k, "k", self.cls_name))
+
+
+class Triu(Cell):
+    """
+    The upper triangle: what stands below a diagonal becomes 0.
+
+    Inputs:
+        - **x** (Tensor) - of shape (..., M, N).
+        - **k** (int) - which diagonal, counted upwards from the main one. Default: 0.
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Raises:
+        TypeError: If `k` is no int.
+        ValueError: If `x` is no matrix.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.Triu()(Tensor([[1, 2], [3, 4]])))
+        [[1 2]
+         [0 4]]
+    """
+
+    def construct(self, x: Tensor, k: int = 0) -> Tensor:
+        """The triangle."""
+        return F.triu(x, check(Int, k, "k", self.cls_name))
+
+
+def _laid_into(diagonal, matrices):
+    """Matrices with other diagonals."""
+    rows, columns = matrices.shape[-2:]
+    on_diagonal = Tensor(np.broadcast_to(np.eye(rows, columns, dtype=bool), matrices.shape))
+    spread = F.broadcast_to(F.expand_dims(diagonal, -1 if rows <= columns else -2), matrices.shape)
+    return F.select(on_diagonal, spread, matrices)
+
+
+class MatrixDiag(Cell):
+    """
+    Square matrices that are 0 but on their main diagonals, which are the last axis of the input.
+
+    Inputs:
+        - **x** (Tensor) - of shape (..., N).
+
+    Outputs:
+        Tensor of shape (..., N, N).
+
+    Raises:
+        ValueError: If `x` is a scalar.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.MatrixDiag()(Tensor([1, -1], mindspore.float32)))
+        [[ 1.  0.]
+         [ 0. -1.]]
+    """
+
+    def construct(self, input_x: Tensor) -> Tensor:
+        """The matrices."""
+        _check_axes(self.cls_name, input_x, 1)
+        return _laid_into(input_x, F.zeros((*input_x.shape, input_x.shape[-1]), input_x.dtype))
+
+
+class MatrixDiagPart(Cell):
+    """
+    The main diagonals of matrices.
+
+    Inputs:
+        - **x** (Tensor) - of shape (..., M, N).
+
+    Outputs:
+        Tensor of shape (..., min(M, N)).
+
+    Raises:
+        ValueError: If `x` is no matrix.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.MatrixDiagPart()(Tensor([[1, 2], [3, 4]], mindspore.float32)))
+        [1. 4.]
+    """
+
+    def construct(self, input_x: Tensor) -> Tensor:
+        """The diagonals."""
+        _check_axes(self.cls_name, input_x, 2)
+        return F.diagonal(input_x, 0, -2, -1)
+
+
+class MatrixSetDiag(Cell):
+    """
+    Matrices with other main diagonals.
+
+    Inputs:
+        - **x** (Tensor) - of shape (..., M, N).
+        - **diagonal** (Tensor) - the diagonals, of the type of `x` and of shape (..., min(M, N)).
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Raises:
+        TypeError: If the types differ.
+        ValueError: If `x` is no matrix, or `diagonal` of another shape.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[-1, 0], [0, 1]], mindspore.float32)
+        >>> print(nn.MatrixSetDiag()(x, Tensor([3.0, 2.0], mindspore.float32)))
+        [[3. 0.]
+         [0. 2.]]
+    """
+
+    def construct(self, input_x: Tensor, diagonal: Tensor) -> Tensor:
+        """The new matrices."""
+        _check_axes(self.cls_name, input_x, 2)
+        fitting = (*input_x.shape[:-2], min(input_x.shape[-2:]))
+        if diagonal.dtype != input_x.dtype:
+            raise TypeError(
+                f"For '{self.cls_name}', 'diagonal' should be of type {input_x.dtype}, but got {diagonal.dtype}."
+            )
+        if tuple(diagonal.shape) != fitting:
+            raise ValueError(
+                f"For '{self.cls_name}', 'diagonal' should be of shape {fitting}, but got {tuple(diagonal.shape)}."
+            )
+        return _laid_into(diagonal, input_x)

@@ -1,0 +1,458 @@
+"""Normalisation with the statistics of a batch, which are kept for later use."""
+
+from typing import Annotated, Any
+
+from msnb.common import dtype as mstype
+from msnb.common.arguments import answered
+from msnb.common.initializer import initializer
+from msnb.common.kinds import Between, Bool, DType, Int, Kind, PositiveInt, checked, readable
+from msnb.core.operator import api_generations
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.sharding.partitioner import Groups, size
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn._kinds import Epsilon, Initial, Layout, Share
+from msnb.nn.cell import Cell
+from msnb.nn.layer._norm.sync_batch_norm import normalised
+from msnb.ops import operations as P
+
+__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GlobalBatchNorm", "SyncBatchNorm"]
+
+
+class FeatureNorm(Cell):
+    """Scale, shift and running statistics of each feature, and the number of dimensions that an input may have."""
+
+    _ranks: tuple[int, ...] = (4,)
+    moving_mean: Parameter
+    moving_variance: Parameter
+    gamma: Parameter
+    beta: Parameter
+
+    def _keep(self, num_features, eps, momentum, dtype, **initial):
+        self.num_features = num_features
+        self.eps = eps
+        self.momentum = momentum
+        self._create("moving_mean", "mean", initial["mean"], dtype, False)
+        self._create("moving_variance", "variance", initial["variance"], dtype, False)
+        self._create("gamma", "gamma", initial["gamma"], dtype, initial["affine"])
+        self._create("beta", "beta", initial["beta"], dtype, initial["affine"])
+
+    def _create(self, attribute, name, value, dtype, learned):
+        start = initializer(value, self.num_features, dtype)
+        setattr(self, attribute, Parameter(start, name, requires_grad=learned))
+
+    @property
+    def _takes(self):
+        axis = -1 if getattr(self, "format", "NCHW") == "NHWC" else 1
+        return self.num_features, axis, f"{self.num_features} features in {'axis 1' if axis == 1 else 'the last axis'}"
+
+    def _check_rank(self, x):
+        if x.ndim not in self._ranks:
+            raise ValueError(
+                f"For '{self.cls_name}', the input must have {' or '.join(map(str, self._ranks))} dims, "
+                f"but got shape {x.shape}."
+            )
+
+    def _by(self, operator, x):
+        return operator(x, self.gamma, self.beta, self.moving_mean, self.moving_variance)[0]
+
+    def extend_repr(self) -> str:
+        """Sizes, settings and Parameters."""
+        shown = ("num_features", "eps", "momentum", "gamma", "beta", "moving_mean", "moving_variance")
+        return ", ".join(f"{name}={self._shown(name)}" for name in shown)
+
+    def _shown(self, name: str) -> Any:
+        return getattr(self, name)
+
+
+class _BatchNorm(FeatureNorm):
+    """Batch normalisation of inputs whose axis 1 are the features, or the last for another layout."""
+
+    def _shown(self, name: str) -> Any:
+        """MindSpore 2 shows the momentum as it was given, r1.1 the weight of what is new."""
+        given = name == "momentum" and api_generations.shared == 2
+        return round(1 - self.momentum, 12) if given else super()._shown(name)
+
+    @checked
+    def __init__(
+        self,
+        num_features: PositiveInt,
+        eps: Epsilon = 1e-5,
+        momentum: Share = 0.9,
+        affine: Bool = True,
+        gamma_init: Initial = "ones",
+        beta_init: Initial = "zeros",
+        moving_mean_init: Initial = "zeros",
+        moving_var_init: Initial = "ones",
+        use_batch_statistics: Bool | None = None,
+        data_format: Layout = "NCHW",
+        dtype: DType = mstype.float32,
+    ) -> None:
+        super().__init__()
+        # The operators want the share of the new value.
+        self._keep(
+            num_features,
+            eps,
+            1.0 - momentum,
+            dtype,
+            affine=affine,
+            gamma=gamma_init,
+            beta=beta_init,
+            mean=moving_mean_init,
+            variance=moving_var_init,
+        )
+        self.use_batch_statistics = use_batch_statistics
+        self._lay_out(data_format)
+
+    def _lay_out(self, data_format):
+        self.format = data_format
+        self.bn_train = P.FusedBatchNormEx(epsilon=self.eps, momentum=self.momentum, data_format=data_format)
+        self.bn_infer = P.BatchNorm(epsilon=self.eps, data_format=data_format)
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The normalised input."""
+        self._check_rank(x)
+        chosen = self.use_batch_statistics
+        normalise = self.bn_train if (self.training if chosen is None else chosen) else self.bn_infer
+        return self._by(normalise, x)
+
+
+class BatchNorm1d(_BatchNorm):
+    r"""
+    Batch normalisation of vectors (Ioffe and Szegedy, 2015). Each feature gets mean beta and deviation gamma over the
+    batch: :math:`y = \gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
+
+    In training, mean and variance are those of the batch, and the running ones move towards them:
+    momentum * running + (1 - momentum) * batch, for which the variance is the unbiased one. Otherwise the running ones
+    are used.
+
+    Args:
+        num_features (int): The number of features C.
+        eps (float): What keeps the root from 0. Default: 1e-5.
+        momentum (float): How much of the running statistics stays at each step. Default: 0.9.
+        affine (bool): Whether gamma and beta are learned. Default: True.
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first beta. Default: "zeros".
+        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
+        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
+        use_batch_statistics (bool): Whose statistics are used: those of the batch (True), the running ones (False), or
+            the first in training and the second otherwise (None). Default: None.
+        data_format (str): "NCHW" or "NHWC", which has the features in the last axis. Default: "NCHW".
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
+
+    Inputs:
+        - **x** (Tensor) - of shape (N, C) or (N, C, L).
+
+    Outputs:
+        Tensor of the shape of `x`.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If a number is out of its range, or the input has another number of dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.BatchNorm1d(2).set_train()
+        >>> print(net(Tensor([[1.0, 0.0], [3.0, 0.0]], mindspore.float32)))
+        [[-0.999995  0.      ]
+         [ 0.999995  0.      ]]
+    """
+
+    _ranks = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    r"""
+    Batch normalisation of images: BatchNorm1d over all pixels of a channel.
+
+    Args:
+        num_features (int): The number of channels C.
+        eps (float): What keeps the root from 0. Default: 1e-5.
+        momentum (float): How much of the running statistics stays at each step. Default: 0.9.
+        affine (bool): Whether gamma and beta are learned. Default: True.
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first beta. Default: "zeros".
+        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
+        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
+        use_batch_statistics (bool): As in BatchNorm1d. Default: None.
+        data_format (str): "NCHW" or "NHWC". Default: "NCHW".
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
+
+    Inputs:
+        - **x** (Tensor) - (N, C, H, W), or (N, H, W, C) for "NHWC".
+
+    Outputs:
+        Tensor of the shape of `x`.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If a number is out of its range, `data_format` unknown, or the input no batch of images.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.BatchNorm2d(3)
+        >>> print(net(Tensor(np.ones((1, 3, 2, 2)), mindspore.float32)).shape)
+        (1, 3, 2, 2)
+    """
+
+    _ranks = (4,)
+
+
+class BatchNorm3d(Cell):
+    """
+    Batch normalisation of volumes: BatchNorm2d, for which depth and height are one axis.
+
+    Args:
+        num_features (int): The number of channels C.
+        eps (float): What keeps the root from 0. Default: 1e-5.
+        momentum (float): How much of the running statistics stays at each step. Default: 0.9.
+        affine (bool): Whether gamma and beta are learned. Default: True.
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first beta. Default: "zeros".
+        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
+        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
+        use_batch_statistics (bool): As in BatchNorm1d. Default: None.
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
+
+    Inputs:
+        - **x** (Tensor) - of shape (N, C, D, H, W).
+
+    Outputs:
+        Tensor of the shape of `x`.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If a number is out of its range, or the input no batch of volumes.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.BatchNorm3d(3)
+        >>> print(net(Tensor(np.ones((1, 3, 2, 2, 2)), mindspore.float32)).shape)
+        (1, 3, 2, 2, 2)
+    """
+
+    @answered
+    @readable
+    def __init__(
+        self,
+        num_features: PositiveInt,
+        eps: Epsilon = 1e-5,
+        momentum: Share = 0.9,
+        affine: Bool = True,
+        gamma_init: Initial = "ones",
+        beta_init: Initial = "zeros",
+        moving_mean_init: Initial = "zeros",
+        moving_var_init: Initial = "ones",
+        use_batch_statistics: Bool | None = None,
+        dtype: DType = mstype.float32,
+    ) -> None:
+        super().__init__()
+        self.bn2d: BatchNorm2d = BatchNorm2d(
+            num_features,
+            eps,
+            momentum,
+            affine,
+            gamma_init,
+            beta_init,
+            moving_mean_init,
+            moving_var_init,
+            use_batch_statistics,
+            dtype=dtype,
+        )
+        self.reshape: P.Reshape = P.Reshape()
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The normalised input."""
+        if x.ndim != 5:
+            raise ValueError(f"For '{self.cls_name}', the input must have 5 dims, but got shape {x.shape}.")
+        batch, channels, depth, height, width = x.shape
+        flat = self.reshape(x, (batch, channels, depth * height, width))
+        return self.reshape(self.bn2d(flat), x.shape)
+
+
+def _groups(value):
+    if not isinstance(value, list) or not all(isinstance(group, list) for group in value):
+        raise TypeError
+    return value
+
+
+RankLists = Annotated[list[list[int]], Kind("a list of lists of ranks", _groups)]
+_WORLD = "hccl_world_group"
+
+
+class _OfAll(_BatchNorm):
+    """Batch normalisation whose statistics in training are those of several devices' batches, where there are such."""
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The normalised input."""
+        chosen = self.use_batch_statistics
+        if not (self.training if chosen is None else chosen) or size(_WORLD) == 1:
+            return super().construct(x)
+        self._check_rank(x)
+        group = self._group_of(size(_WORLD))
+        running = self.moving_mean, self.moving_variance
+        return normalised(x, self.gamma, self.beta, running, self.momentum, self.eps, group)
+
+    def _group_of(self, number):
+        """The name of those, of `number` devices, that have their statistics in common."""
+        raise NotImplementedError
+
+
+class GlobalBatchNorm(_OfAll):
+    """
+    Batch normalisation with the statistics of several devices' batches; on one device those of its own.
+
+    Several devices are those of DATA_PARALLEL and HYBRID_PARALLEL, or several processes; each has as many rows.
+
+    Args:
+        num_features (int): The number of features C.
+        eps (float): What keeps the root from 0. Default: 1e-5.
+        momentum (float): How much of the running statistics stays at each step. Default: 0.9.
+        affine (bool): Whether gamma and beta are learned. Default: True.
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first beta. Default: "zeros".
+        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
+        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
+        use_batch_statistics (bool): As in BatchNorm1d. Default: None.
+        device_num_each_group (int): How many devices have their statistics in common, at least 2. Default: 2.
+
+    Inputs:
+        - **x** (Tensor) - of shape (N, C) or (N, C, H, W).
+
+    Outputs:
+        Tensor of the shape of `x`.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If a number is out of its range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.GlobalBatchNorm(3, device_num_each_group=4)
+    """
+
+    _ranks = (2, 4)
+
+    @checked
+    def __init__(
+        self,
+        num_features: PositiveInt,
+        eps: Epsilon = 1e-5,
+        momentum: Share = 0.9,
+        affine: Bool = True,
+        gamma_init: Initial = "ones",
+        beta_init: Initial = "zeros",
+        moving_mean_init: Initial = "zeros",
+        moving_var_init: Initial = "ones",
+        use_batch_statistics: Bool | None = None,
+        device_num_each_group: Annotated[int, Between(Int, 2, None)] = 2,
+    ) -> None:
+        super().__init__(
+            num_features,
+            eps,
+            momentum,
+            affine,
+            gamma_init,
+            beta_init,
+            moving_mean_init,
+            moving_var_init,
+            use_batch_statistics,
+        )
+        self.group: int = device_num_each_group
+
+    def _group_of(self, number):
+        if number % self.group:
+            raise ValueError(
+                f"For '{self.cls_name}', 'device_num_each_group' should divide the {number} devices, but got "
+                f"{self.group}."
+            )
+        return Groups([range(first, first + self.group) for first in range(0, number, self.group)])
+
+
+class SyncBatchNorm(_OfAll):
+    """
+    Batch normalisation with the statistics of all devices' batches; on one device those of its own.
+
+    Several devices are those of DATA_PARALLEL and HYBRID_PARALLEL, or several processes; each has as many rows.
+
+    Args:
+        num_features (int): The number of features C.
+        eps (float): What keeps the root from 0. Default: 1e-5.
+        momentum (float): How much of the running statistics stays at each step. Default: 0.9.
+        affine (bool): Whether gamma and beta are learned. Default: True.
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first beta. Default: "zeros".
+        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
+        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
+        use_batch_statistics (bool): As in BatchNorm1d. Default: None.
+        process_groups (list): Which devices have their statistics in common: lists of ranks, each as long and each rank
+            in one of them. Default: None, all.
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
+
+    Inputs:
+        - **x** (Tensor) - of shape (N, C) or (N, C, H, W).
+
+    Outputs:
+        Tensor of the shape of `x`.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If a number is out of its range, or a device is in none of the groups.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.SyncBatchNorm(3)
+    """
+
+    _ranks = (2, 4)
+
+    @answered
+    @readable
+    def __init__(
+        self,
+        num_features: PositiveInt,
+        eps: Epsilon = 1e-5,
+        momentum: Share = 0.9,
+        affine: Bool = True,
+        gamma_init: Initial = "ones",
+        beta_init: Initial = "zeros",
+        moving_mean_init: Initial = "zeros",
+        moving_var_init: Initial = "ones",
+        use_batch_statistics: Bool | None = None,
+        process_groups: RankLists | None = None,
+        dtype: DType = mstype.float32,
+    ) -> None:
+        super().__init__(
+            num_features,
+            eps,
+            momentum,
+            affine,
+            gamma_init,
+            beta_init,
+            moving_mean_init,
+            moving_var_init,
+            use_batch_statistics,
+            dtype=dtype,
+        )
+        self.process_groups: list[list[int]] | None = process_groups
+
+    def _group_of(self, number):
+        groups = self.process_groups
+        if groups is None:
+            return _WORLD
+        every = sorted(rank for group in groups for rank in group)
+        if every != list(range(number)) or len({len(group) for group in groups}) != 1:
+            raise ValueError(
+                f"For '{self.cls_name}', 'process_groups' should have each of the {number} devices in one of "
+                f"some groups of one size, but got {groups}."
+            )
+        return Groups(groups)

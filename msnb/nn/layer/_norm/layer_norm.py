@@ -1,0 +1,346 @@
+"""Normalisation of each sample by itself: over a layer, over groups of channels, over each channel."""
+
+from typing import Annotated, Any
+
+from msnb.common import dtype as mstype
+from msnb.common.initializer import initializer
+from msnb.common.kinds import Bool, DType, Instance, Int, OneOf, PositiveInt, checked
+from msnb.core.operator.api_generations import differs
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn._upcast import beside
+from msnb.nn._kinds import Epsilon, Initial, Share
+from msnb.nn._hyperparameter_kinds import FiniteFloat
+from msnb.nn._hyperparameter_kinds import Number as FiniteNumber
+from msnb.nn.cell import Cell
+from msnb.nn.layer._norm.batch_norm import FeatureNorm
+from msnb.ops import operations as P
+
+__all__ = ["LayerNorm", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"]
+
+
+class LayerNorm(Cell):
+    r"""
+    Layer normalisation (Ba et al., 2016): each sample gets mean 0 and variance 1 over its last axes, then a learned
+    scale and shift for each place: :math:`y = \gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
+
+    Args:
+        normalized_shape (Union[tuple[int], list[int]]): The shape of gamma and beta.
+        begin_norm_axis (int): The first of the axes over which mean and variance are taken. Default: -1.
+        begin_params_axis (int): The first of the axes that gamma and beta have. Default: -1.
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first beta. Default: "zeros".
+        epsilon (float): What keeps the root from 0. Default: 1e-7.
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
+
+    Inputs:
+        - **x** (Tensor) - whose last axes are `normalized_shape`.
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Raises:
+        TypeError: If `normalized_shape` is neither a tuple nor a list, or an axis no int.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.LayerNorm((2,))(Tensor([[1.0, 3.0]], mindspore.float32)).asnumpy().round(3))
+        [[-1.  1.]]
+    """
+
+    @checked
+    def __init__(
+        self,
+        normalized_shape: Annotated[tuple[int, ...] | list[int], Instance(tuple, list)],
+        begin_norm_axis: Int = -1,
+        begin_params_axis: Int = -1,
+        gamma_init: Initial = "ones",
+        beta_init: Initial = "zeros",
+        epsilon: FiniteNumber = 1e-7,
+        dtype: DType = mstype.float32,
+    ) -> None:
+        super().__init__()
+        self.normalized_shape = normalized_shape
+        self.begin_norm_axis: int = begin_norm_axis
+        self.begin_params_axis: int = begin_params_axis
+        self.epsilon: float = epsilon
+        self.gamma: Parameter = Parameter(initializer(gamma_init, normalized_shape, dtype), "gamma")
+        self.beta: Parameter = Parameter(initializer(beta_init, normalized_shape, dtype), "beta")
+        self.layer_norm: P.LayerNorm = P.LayerNorm(begin_norm_axis, begin_params_axis, epsilon)
+
+    def construct(self, input_x: Tensor) -> Tensor:
+        """The normalised input."""
+        return self.layer_norm(input_x, self.gamma, self.beta)[0]
+
+    def extend_repr(self) -> str:
+        """Shape, axes and Parameters."""
+        axes = f"begin_norm_axis={self.begin_norm_axis}, begin_params_axis={self.begin_params_axis}"
+        return f"normalized_shape={self.normalized_shape}, {axes}, gamma{self.gamma}, beta={self.beta}"
+
+
+class GroupNorm(Cell):
+    r"""
+    Group normalisation (Wu and He, 2018): the channels of an image are split into groups, each of which gets mean 0 and
+    variance 1; then each channel gets a scale and a shift.
+
+    Args:
+        num_groups (int): The number of groups.
+        num_channels (int): The number of channels, which `num_groups` divides.
+        eps (float): What keeps the root from 0. Default: 1e-5.
+        affine (bool): Whether scale and shift are learned. Default: True.
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first scale. Default: "ones".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first shift. Default: "zeros".
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
+
+    Inputs:
+        - **x** (Tensor) - of shape (N, C, ...).
+
+    Outputs:
+        Tensor of the shape of `x`, and of its type or the wider one of the Parameters.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If a number is less than 1, the groups are unequal, or the input has other dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.GroupNorm(2, 4)
+        >>> print(net(Tensor(np.ones((1, 4, 2, 2)), mindspore.float32)).shape)
+        (1, 4, 2, 2)
+    """
+
+    @checked
+    def __init__(
+        self,
+        num_groups: PositiveInt,
+        num_channels: PositiveInt,
+        eps: FiniteFloat = 1e-05,
+        affine: Bool = True,
+        gamma_init: Initial = "ones",
+        beta_init: Initial = "zeros",
+        dtype: DType = mstype.float32,
+    ) -> None:
+        super().__init__()
+        if num_channels % num_groups:
+            raise ValueError(
+                f"For '{self.cls_name}', 'num_groups' should divide 'num_channels', "
+                f"but got {num_groups} and {num_channels}."
+            )
+        self.num_groups: int = num_groups
+        self.num_channels: int = num_channels
+        for name, value in (("gamma", gamma_init), ("beta", beta_init)):
+            start = initializer(value, num_channels, dtype)
+            setattr(self, name, Parameter(start, name) if affine else start)
+        self.group_norm: P.GroupNorm = P.GroupNorm(eps)
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The normalised input."""
+        if x.ndim < 2 or x.shape[1] != self.num_channels:
+            raise ValueError(
+                f"For '{self.cls_name}', the input must have {self.num_channels} channels in axis 1 (num_channels), "
+                f"but got shape {x.shape}."
+            )
+        return self.group_norm(beside(x, self.gamma), self.num_groups, self.gamma, self.beta)
+
+    def extend_repr(self) -> str:
+        """Numbers of groups and channels."""
+        return f"num_groups={self.num_groups}, num_channels={self.num_channels}"
+
+
+class _InstanceNorm(FeatureNorm):
+    """The statistics of each channel of each sample by itself, and the running ones of each channel."""
+
+    def _begin(
+        self, use_batch_statistics: bool, num_features: int, eps: float, momentum: float, **initial: Any
+    ) -> None:
+        self.use_batch_statistics = use_batch_statistics
+        self._keep(num_features, eps, momentum, **initial)
+        self.instance_bn: P.InstanceNorm = P.InstanceNorm(
+            is_training=use_batch_statistics, epsilon=eps, momentum=momentum
+        )
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The normalised input."""
+        self._check_rank(x)
+        return self._by(self.instance_bn, x)
+
+
+class _NewerInstanceNorm(_InstanceNorm):
+    """MindSpore 2's, which always uses a sample's own statistics."""
+
+    @checked
+    def __init__(
+        self,
+        num_features: PositiveInt,
+        eps: Epsilon = 1e-5,
+        momentum: Share = 0.1,
+        affine: Bool = True,
+        gamma_init: Initial = "ones",
+        beta_init: Initial = "zeros",
+        dtype: DType = mstype.float32,
+    ) -> None:
+        super().__init__()
+        self._begin(
+            True,
+            num_features,
+            eps,
+            momentum,
+            dtype=dtype,
+            affine=affine,
+            gamma=gamma_init,
+            beta=beta_init,
+            mean="zeros",
+            variance="ones",
+        )
+
+
+@differs(
+    "there are no first running statistics to give, and the own ones are always used",
+    "num_features",
+    "eps",
+    "momentum",
+    "affine",
+    "gamma_init",
+    "beta_init",
+    "dtype",
+)
+class InstanceNorm2d(_InstanceNorm):
+    r"""
+    Instance normalisation (Ulyanov et al., 2016): each channel of each image gets mean 0 and variance 1, then a scale
+    and a shift.
+
+    Args:
+        num_features (int): The number of channels C.
+        eps (float): What keeps the root from 0. Default: 1e-5.
+        momentum (float): How far the running statistics move towards the new ones; in batch normalisation it is how
+            much of them stays. Default: 0.1.
+        affine (bool): Whether scale and shift are learned. Default: True.
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first scale. Default: "ones".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first shift. Default: "zeros".
+        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
+        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
+        use_batch_statistics (bool): Whether an image's own statistics are used, not the running ones. Default: True.
+        input_dims (str): Only "2d". Default: "2d".
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
+
+    Inputs:
+        - **x** (Tensor) - of shape (N, C, H, W).
+
+    Outputs:
+        Tensor of the shape of `x`.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If a number is out of its range, or the input no batch of images.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.InstanceNorm2d(3)
+        >>> print(net(Tensor(np.ones((1, 3, 2, 2)), mindspore.float32)).shape)
+        (1, 3, 2, 2)
+    """
+
+    @checked
+    def __init__(
+        self,
+        num_features: PositiveInt,
+        eps: Epsilon = 1e-5,
+        momentum: Share = 0.1,
+        affine: Bool = True,
+        gamma_init: Initial = "ones",
+        beta_init: Initial = "zeros",
+        moving_mean_init: Initial = "zeros",
+        moving_var_init: Initial = "ones",
+        use_batch_statistics: Bool = True,
+        input_dims: Annotated[str, OneOf("2d")] = "2d",
+        dtype: DType = mstype.float32,
+    ) -> None:
+        super().__init__()
+        self.input_dims: str = input_dims
+        self._begin(
+            use_batch_statistics,
+            num_features,
+            eps,
+            momentum,
+            dtype=dtype,
+            affine=affine,
+            gamma=gamma_init,
+            beta=beta_init,
+            mean=moving_mean_init,
+            variance=moving_var_init,
+        )
+
+
+class InstanceNorm1d(_NewerInstanceNorm):
+    r"""
+    Instance normalisation of sequences: InstanceNorm2d for inputs of one axis less.
+
+    Args:
+        num_features (int): The number of channels C.
+        eps (float): What keeps the root from 0. Default: 1e-5.
+        momentum (float): How far the running statistics move towards the new ones. Default: 0.1.
+        affine (bool): Whether scale and shift are learned. Default: True.
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first scale. Default: "ones".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first shift. Default: "zeros".
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
+
+    Inputs:
+        - **x** (Tensor) - of shape (N, C, L).
+
+    Outputs:
+        Tensor of the shape of `x`.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If a number is out of its range, or the input no batch of sequences.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.InstanceNorm1d(1)(Tensor([[[1.0, 3.0]]], mindspore.float32)).asnumpy().round(3))
+        [[[-1.  1.]]]
+    """
+
+    _ranks = (3,)
+
+
+class InstanceNorm3d(_NewerInstanceNorm):
+    r"""
+    Instance normalisation of volumes: InstanceNorm2d for inputs of one axis more.
+
+    Args:
+        num_features (int): The number of channels C.
+        eps (float): What keeps the root from 0. Default: 1e-5.
+        momentum (float): How far the running statistics move towards the new ones. Default: 0.1.
+        affine (bool): Whether scale and shift are learned. Default: True.
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first scale. Default: "ones".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first shift. Default: "zeros".
+        dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
+
+    Inputs:
+        - **x** (Tensor) - of shape (N, C, D, H, W).
+
+    Outputs:
+        Tensor of the shape of `x`.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If a number is out of its range, or the input no batch of volumes.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.InstanceNorm3d(3)
+        >>> print(net(Tensor(np.ones((1, 3, 2, 2, 2)), mindspore.float32)).shape)
+        (1, 3, 2, 2, 2)
+    """
+
+    _ranks = (5,)

@@ -1,0 +1,51 @@
+"""Batch normalisation with the statistics of the batches of several devices."""
+
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.sharding.partitioner import size
+from msnb.core.tensor.tensor import Tensor
+from msnb.ops import functional as F
+from msnb.ops.operations.comm_ops import AllReduce
+
+
+def normalised(
+    x: Tensor,
+    scale: Tensor | None,
+    shift: Tensor | None,
+    running: tuple[Parameter | None, Parameter | None],
+    share: float | Tensor,
+    eps: float,
+    group: str,
+) -> Tensor:
+    """`x` normalised by mean and variance over the batches of all devices of a group, which have as many rows each.
+
+    The gradient goes back through what the devices have told each other: that of each is of the sum of all losses.
+
+    Args:
+        x (Tensor): (N, C, ...), the batch of this device.
+        scale (Tensor): (C,), or None, 1.
+        shift (Tensor): (C,), or None, 0.
+        running (tuple): Running mean and variance, Parameters (C,), which move; or two None.
+        share (Union[float, Tensor]): By how much these move towards those of the batches.
+        eps (float): What keeps the root from 0.
+        group (str): Name of the group.
+
+    Returns:
+        Tensor, of the shape and dtype of `x`.
+    """
+    together, joined = size(group), AllReduce(group=group)
+    others = (0, *range(2, x.ndim))
+    values = F.cast(x, "float32") if x.dtype in ("float16", "bfloat16") else x
+    mean = joined(values.mean(others, True)) / together
+    centred = values - mean
+    variance = joined((centred * centred).mean(others, True)) / together
+    count = together * x.size // x.shape[1]
+    for kept, new in zip(running, (mean, variance * (count / max(count - 1, 1))), strict=True):
+        if kept is not None:
+            F.assign(kept, kept + share * (F.cast(new.reshape((-1,)), kept.dtype) - kept))
+    out = centred / (variance + eps).sqrt()
+    features = (1, -1, *[1] * (x.ndim - 2))
+    if scale is not None:
+        out = out * scale.reshape(features)
+    if shift is not None:
+        out = out + shift.reshape(features)
+    return F.cast(out, x.dtype)

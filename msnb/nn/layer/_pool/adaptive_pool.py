@@ -1,0 +1,268 @@
+"""Pooling to a given size: as many windows as the output has pixels, which cover the input evenly."""
+
+from typing import Annotated
+
+from msnb.common.kinds import Bool, Kind, PositiveInt, accept_value, checked
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn.cell import Cell
+from msnb.ops import functional as F
+
+__all__ = [
+    "AdaptiveAvgPool1d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveAvgPool2d",
+    "AdaptiveMaxPool2d",
+    "AdaptiveAvgPool3d",
+    "AdaptiveMaxPool3d",
+]
+
+
+def _sizes_of(axes):
+    def accept(value):
+        sizes = value if isinstance(value, tuple) else (value,) * axes
+        if len(sizes) != axes:
+            raise ValueError
+        for size in sizes:
+            if size is not None:
+                accept_value(PositiveInt, size)
+        return value
+
+    return accept
+
+
+Pixels = int | None
+OutputSize = Annotated[
+    Pixels | tuple[Pixels, Pixels], Kind("a positive int, None or a tuple of two of them", _sizes_of(2))
+]
+VolumeSize = Annotated[
+    Pixels | tuple[Pixels, Pixels, Pixels], Kind("a positive int, None or a tuple of three of them", _sizes_of(3))
+]
+
+
+class _AdaptivePool2d(Cell):
+    @checked
+    def __init__(self, output_size: OutputSize) -> None:
+        super().__init__()
+        self.output_size = output_size
+
+    def extend_repr(self) -> str:
+        """The size."""
+        return f"output_size={self.output_size}"
+
+
+class _AdaptiveMaxPool2d(_AdaptivePool2d):
+    @checked
+    def __init__(self, output_size: OutputSize, return_indices: Bool = False) -> None:
+        super().__init__(output_size)
+        self.return_indices: bool = return_indices
+
+
+class _AdaptivePool1d(Cell):
+    @checked
+    def __init__(self, output_size: PositiveInt) -> None:
+        super().__init__()
+        self.output_size: int = output_size
+
+    def extend_repr(self) -> str:
+        """The length."""
+        return f"output_size={self.output_size}"
+
+
+class _AdaptivePool3d(Cell):
+    @checked
+    def __init__(self, output_size: VolumeSize) -> None:
+        super().__init__()
+        self.output_size = output_size
+
+    def extend_repr(self) -> str:
+        """The size."""
+        return f"output_size={self.output_size}"
+
+
+class _AdaptiveMaxPool3d(_AdaptivePool3d):
+    @checked
+    def __init__(self, output_size: VolumeSize, return_indices: Bool = False) -> None:
+        super().__init__(output_size)
+        self.return_indices: bool = return_indices
+
+
+class AdaptiveAvgPool2d(_AdaptivePool2d):
+    """
+    The means of windows that make an image of a given size.
+
+    Args:
+        output_size (Union[int, tuple]): Its height and width; None stands for that of the input.
+
+    Inputs:
+        - **x** (Tensor) - a float Tensor of shape (N, C, H, W) or (C, H, W).
+
+    Outputs:
+        Tensor of shape (N, C, H_out, W_out) or (C, H_out, W_out).
+
+    Raises:
+        TypeError: If `output_size` is something else.
+        ValueError: If a size is not positive, or the input has other dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.AdaptiveAvgPool2d(1)(Tensor([[[1, 2, 3], [4, 5, 6]]], mindspore.float32)))
+        [[[3.5]]]
+    """
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The means."""
+        return F.adaptive_avg_pool2d(x, self.output_size)
+
+
+class AdaptiveMaxPool2d(_AdaptiveMaxPool2d):
+    """
+    The greatest numbers of windows that make an image of a given size.
+
+    Args:
+        output_size (Union[int, tuple]): Its height and width; None stands for that of the input.
+        return_indices (bool): Whether places of the maxima come as well. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - a float Tensor of shape (N, C, H, W) or (C, H, W).
+
+    Outputs:
+        Tensor of shape (N, C, H_out, W_out) or (C, H_out, W_out).
+
+    Raises:
+        TypeError: If `output_size` is something else.
+        ValueError: If a size is not positive, or the input has other dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.AdaptiveMaxPool2d(1)(Tensor([[[1, 2, 3], [4, 5, 6]]], mindspore.float32)))
+        [[[6.]]]
+    """
+
+    def construct(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+        """The greatest numbers."""
+        return F.adaptive_max_pool2d(x, self.output_size, self.return_indices)
+
+
+class AdaptiveAvgPool1d(_AdaptivePool1d):
+    """
+    The means of windows that make a sequence of a given size.
+
+    Args:
+        output_size (int): Its length.
+
+    Inputs:
+        - **x** (Tensor) - a float Tensor of shape (N, C, L).
+
+    Outputs:
+        Tensor of shape (N, C, L_out).
+
+    Raises:
+        TypeError: If `output_size` is something else.
+        ValueError: If a size is not positive, or the input has other dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.AdaptiveAvgPool1d(2)(Tensor([[[1, 2, 3, 4]]], mindspore.float32)))
+        [[[1.5 3.5]]]
+    """
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The means."""
+        return F.adaptive_avg_pool1d(x, self.output_size)
+
+
+class AdaptiveMaxPool1d(_AdaptivePool1d):
+    """
+    The greatest numbers of windows that make a sequence of a given size.
+
+    Args:
+        output_size (int): Its length.
+
+    Inputs:
+        - **x** (Tensor) - a float Tensor of shape (N, C, L).
+
+    Outputs:
+        Tensor of shape (N, C, L_out).
+
+    Raises:
+        TypeError: If `output_size` is something else.
+        ValueError: If a size is not positive, or the input has other dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.AdaptiveMaxPool1d(2)(Tensor([[[1, 2, 3, 4]]], mindspore.float32)))
+        [[[2. 4.]]]
+    """
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The greatest numbers."""
+        return F.adaptive_max_pool1d(x, self.output_size)
+
+
+class AdaptiveAvgPool3d(_AdaptivePool3d):
+    """
+    The means of windows that make a volume of a given size.
+
+    Args:
+        output_size (Union[int, tuple]): Its depth, height and width; None stands for that of the input.
+
+    Inputs:
+        - **x** (Tensor) - a float Tensor of shape (N, C, D, H, W) or (C, D, H, W).
+
+    Outputs:
+        Tensor of shape (N, C, D_out, H_out, W_out) or (C, D_out, H_out, W_out).
+
+    Raises:
+        TypeError: If `output_size` is something else.
+        ValueError: If a size is not positive, or the input has other dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.AdaptiveAvgPool3d(1)(Tensor(np.arange(8).reshape(1, 1, 2, 2, 2), mindspore.float32)))
+        [[[[[3.5]]]]]
+    """
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The means."""
+        return F.adaptive_avg_pool3d(x, self.output_size)
+
+
+class AdaptiveMaxPool3d(_AdaptiveMaxPool3d):
+    """
+    The greatest numbers of windows that make a volume of a given size.
+
+    Args:
+        output_size (Union[int, tuple]): Its depth, height and width; None stands for that of the input.
+        return_indices (bool): Whether places of the maxima come as well. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - a float Tensor of shape (N, C, D, H, W) or (C, D, H, W).
+
+    Outputs:
+        Tensor of shape (N, C, D_out, H_out, W_out) or (C, D_out, H_out, W_out).
+
+    Raises:
+        TypeError: If `output_size` is something else.
+        ValueError: If a size is not positive, or the input has other dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.AdaptiveMaxPool3d(1)(Tensor(np.arange(8).reshape(1, 1, 2, 2, 2), mindspore.float32)))
+        [[[[[7.]]]]]
+    """
+
+    def construct(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+        """The greatest numbers."""
+        return F.adaptive_max_pool3d(x, self.output_size, self.return_indices)

@@ -1,0 +1,120 @@
+"""Max pooling that shrinks a length by any factor. These layers are MindSpore 2's."""
+
+from typing import Any
+
+from msnb.common.kinds import Bool, checked
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn.cell import Cell
+from msnb.ops import functional as F
+
+__all__ = ["FractionalMaxPool2d", "FractionalMaxPool3d"]
+
+
+class _FractionalPool(Cell):
+    def _begin(self, kernel_size, output_size, output_ratio, return_indices, samples):
+        self.kernel_size, self.output_size, self.output_ratio = kernel_size, output_size, output_ratio
+        self.return_indices = return_indices
+        self._samples = samples
+        if (output_size is None) == (output_ratio is None):
+            raise ValueError(f"For '{self.cls_name}', one of 'output_size' and 'output_ratio' should be given.")
+
+    def _pooled(self, pool, x):
+        sizes = self.kernel_size, self.output_size, self.output_ratio
+        return pool(x, *sizes, self.return_indices, self._samples)
+
+    def extend_repr(self) -> str:
+        """The window and the size of what comes out."""
+        return f"kernel_size={self.kernel_size}, output_size={self.output_size}, output_ratio={self.output_ratio}"
+
+
+class FractionalMaxPool2d(_FractionalPool):
+    """
+    The largest elements of windows of images that stand at distances that vary from call to call (arXiv:1412.6071).
+
+    Args:
+        kernel_size (Union[int, tuple[int]]): Height and width of the window.
+        output_size (Union[int, tuple[int]]): Height and width of the result. Default: None.
+        output_ratio (Union[float, tuple[float]]): Or their shares of those of the input. Default: None.
+        return_indices (bool): Whether the places are wanted, too. Default: False.
+        _random_samples (Tensor): Shares in [0, 1) of shape (N, C, 2). Default: None, drawn in each call.
+
+    Inputs:
+        - **input** (Tensor) - Numbers, of shape (N, C, H, W) or (C, H, W).
+
+    Outputs:
+        Tensor, or with `return_indices` a tuple of the elements and their places in an image, int64.
+
+    Raises:
+        ValueError: If none or both of `output_size` and `output_ratio` are given, or the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> pool = nn.FractionalMaxPool2d(2, output_size=2)
+        >>> print(pool(Tensor(np.arange(16).reshape(1, 1, 4, 4), mindspore.float32)))
+        [[[[ 5.  7.]
+           [13. 15.]]]]
+    """
+
+    @checked
+    def __init__(
+        self,
+        kernel_size: Any,
+        output_size: Any = None,
+        output_ratio: Any = None,
+        return_indices: Bool = False,
+        _random_samples: Tensor | None = None,
+    ) -> None:
+        super().__init__()
+        self._begin(kernel_size, output_size, output_ratio, return_indices, _random_samples)
+
+    def construct(self, input: Tensor) -> Any:
+        """The largest elements."""
+        return self._pooled(F.fractional_max_pool2d, input)
+
+
+class FractionalMaxPool3d(_FractionalPool):
+    """
+    The largest elements of windows of volumes that stand at distances that vary from call to call (arXiv:1412.6071).
+
+    Args:
+        kernel_size (Union[int, tuple[int]]): Depth, height and width of the window.
+        output_size (Union[int, tuple[int]]): Those of the result. Default: None.
+        output_ratio (Union[float, tuple[float]]): Or their shares of those of the input. Default: None.
+        return_indices (bool): Whether the places are wanted, too. Default: False.
+        _random_samples (Tensor): Shares in [0, 1) of shape (N, C, 3). Default: None, drawn in each call.
+
+    Inputs:
+        - **input** (Tensor) - Numbers, of shape (N, C, D, H, W) or (C, D, H, W).
+
+    Outputs:
+        Tensor, or with `return_indices` a tuple of the elements and their places in a volume, int64.
+
+    Raises:
+        ValueError: If none or both of `output_size` and `output_ratio` are given, or the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> pool = nn.FractionalMaxPool3d(2, output_size=1)
+        >>> print(pool(Tensor(np.arange(8).reshape(1, 1, 2, 2, 2), mindspore.float32)))
+        [[[[[7.]]]]]
+    """
+
+    @checked
+    def __init__(
+        self,
+        kernel_size: Any,
+        output_size: Any = None,
+        output_ratio: Any = None,
+        return_indices: Bool = False,
+        _random_samples: Tensor | None = None,
+    ) -> None:
+        super().__init__()
+        self._begin(kernel_size, output_size, output_ratio, return_indices, _random_samples)
+
+    def construct(self, input: Tensor) -> Any:
+        """The largest elements."""
+        return self._pooled(F.fractional_max_pool3d, input)

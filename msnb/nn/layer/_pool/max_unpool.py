@@ -1,0 +1,145 @@
+"""Max pooling undone: numbers back at the places where they were the greatest. These layers are MindSpore 2's."""
+
+from typing import Annotated, Any
+
+from msnb.common.kinds import Kind, NonNegInt, PositiveInt, accept_value, checked
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn.cell import Cell
+from msnb.ops import functional as F
+
+__all__ = ["MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"]
+
+
+def _each(kind, words):
+    def accept(value):
+        if isinstance(value, tuple):
+            return tuple(accept_value(kind, size) for size in value)
+        return accept_value(kind, value)
+
+    return Kind(f"{words} or a tuple of them", accept)
+
+
+Sizes = Annotated[int | tuple[int, ...], _each(PositiveInt, "a positive int")]
+Offsets = Annotated[int | tuple[int, ...], _each(NonNegInt, "a non-negative int")]
+
+
+class _MaxUnpool(Cell):
+    _undo: Any = None
+
+    @checked
+    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Offsets = 0) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride: Any = kernel_size if stride is None else stride
+        self.padding = padding
+
+    def construct(self, x: Tensor, indices: Tensor, output_size: tuple[int, ...] | None = None) -> Tensor:
+        """The numbers at their places."""
+        if output_size is not None and (not isinstance(output_size, tuple) or not output_size):
+            raise ValueError(f"For '{self.cls_name}', 'output_size' should be a tuple of int, but got {output_size!r}.")
+        return self._undo(x, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+    def extend_repr(self) -> str:
+        """The window and how it moved."""
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class MaxUnpool1d(_MaxUnpool):
+    """
+    Puts what MaxPool1d found back where it was, and 0 everywhere else.
+
+    Args:
+        kernel_size (Union[int, tuple[int]]): Length of the stretch.
+        stride (Union[int, tuple[int]]): By how many places it moved. Default: None, `kernel_size`.
+        padding (Union[int, tuple[int]]): How many places were added at each end. Default: 0.
+
+    Inputs:
+        - **x** (Tensor) - (N, C, L) or (C, L).
+        - **indices** (Tensor) - the places, int32 or int64, of the shape of `x`.
+        - **output_size** (tuple[int], optional) - the length, or the shape. Default: None, the shortest that fits.
+
+    Outputs:
+        Tensor of shape (N, C, L_out) or (C, L_out).
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If a size is out of its range, or the inputs do not fit together.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x, places = Tensor([[2, 8]], mindspore.float32), Tensor([[1, 2]], mindspore.int64)
+        >>> print(nn.MaxUnpool1d(2)(x, places))
+        [[0. 2. 8. 0.]]
+    """
+
+    _undo = staticmethod(F.max_unpool1d)
+
+
+class MaxUnpool2d(_MaxUnpool):
+    """
+    Puts what MaxPool2d found back where it was, and 0 everywhere else.
+
+    Args:
+        kernel_size (Union[int, tuple[int]]): Height and width of the window.
+        stride (Union[int, tuple[int]]): By how much it moved along each. Default: None, `kernel_size`.
+        padding (Union[int, tuple[int]]): How many pixels were added on both sides of each. Default: 0.
+
+    Inputs:
+        - **x** (Tensor) - (N, C, H, W) or (C, H, W).
+        - **indices** (Tensor) - the places within each image, int32 or int64, of the shape of `x`.
+        - **output_size** (tuple[int], optional) - height and width, or the shape. Default: None, the least that fits.
+
+    Outputs:
+        Tensor of shape (N, C, H_out, W_out) or (C, H_out, W_out).
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If a size is out of its range, or the inputs do not fit together.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x, places = Tensor([[[[5.0]]]], mindspore.float32), Tensor([[[[2]]]], mindspore.int64)
+        >>> print(nn.MaxUnpool2d(2)(x, places))
+        [[[[0. 0.]
+           [5. 0.]]]]
+    """
+
+    _undo = staticmethod(F.max_unpool2d)
+
+
+class MaxUnpool3d(_MaxUnpool):
+    """
+    Puts what MaxPool3d found back where it was, and 0 everywhere else.
+
+    Args:
+        kernel_size (Union[int, tuple[int]]): Depth, height and width of the window.
+        stride (Union[int, tuple[int]]): By how much it moved along each. Default: None, `kernel_size`.
+        padding (Union[int, tuple[int]]): How many places were added on both sides of each. Default: 0.
+
+    Inputs:
+        - **x** (Tensor) - (N, C, D, H, W) or (C, D, H, W).
+        - **indices** (Tensor) - the places within each volume, int32 or int64, of the shape of `x`.
+        - **output_size** (tuple[int], optional) - depth, height and width, or the shape. Default: None, the least that
+          fits.
+
+    Outputs:
+        Tensor of shape (N, C, D_out, H_out, W_out) or (C, D_out, H_out, W_out).
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If a size is out of its range, or the inputs do not fit together.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x, places = Tensor([[[[[5.0]]]]], mindspore.float32), Tensor([[[[[7]]]]], mindspore.int64)
+        >>> print(nn.MaxUnpool3d(2)(x, places).flatten())
+        [0. 0. 0. 0. 0. 0. 0. 5.]
+    """
+
+    _undo = staticmethod(F.max_unpool3d)

@@ -1,0 +1,244 @@
+"""Pooling layers as `mindspore.mint.nn` means them: padding is always a number, and the stride is the window's size."""
+
+from typing import Annotated, Any
+
+from msnb.common.kinds import Bool, Kind, NonNegInt, PositiveInt, accept_value, checked
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn._input_checks import check_dims
+from msnb.nn._kinds import Divisor, ThreeOffsets, ThreeSizes, TwoOffsets, TwoSizes
+from msnb.nn.cell import Cell
+from msnb.ops import functional as F
+
+__all__ = ["AvgPool1dExt", "AvgPool2dExt", "AvgPool3dExt", "MaxPool2dExt"]
+
+
+def _one(kind, words):
+    def accept(value):
+        if isinstance(value, (tuple, list)):
+            if len(value) != 1:
+                raise ValueError
+            value = value[0]
+        return accept_value(kind, value)
+
+    return Kind(f"{words} or a tuple of one", accept)
+
+
+OneSize = Annotated[int | tuple[int], _one(PositiveInt, "a positive int")]
+OneOffset = Annotated[int | tuple[int], _one(NonNegInt, "a non-negative int")]
+
+
+class _Average(Cell):
+    def _begin(self, kernel_size, stride, padding, *how):
+        self.kernel_size: Any = kernel_size
+        self.stride: Any = kernel_size if stride is None else stride
+        self.padding: Any = padding
+        self._how = how
+
+    def extend_repr(self) -> str:
+        """The window and how it moves."""
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class AvgPool1dExt(_Average):
+    """
+    The mean of each stretch of a sequence.
+
+    Args:
+        kernel_size (Union[int, tuple[int]]): Length of the window.
+        stride (Union[int, tuple[int]]): By how much it moves. Default: None, `kernel_size`.
+        padding (Union[int, tuple[int]]): How many zeros are added on both sides. Default: 0.
+        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+        count_include_pad (bool): Whether the zeros count in the mean. Default: True.
+
+    Inputs:
+        - **input** (Tensor) - (N, C, L) or (C, L).
+
+    Outputs:
+        Tensor of as many dimensions.
+
+    Raises:
+        TypeError: If a size is of another type.
+        ValueError: If one is out of its range, or the input has other dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.AvgPool1dExt(2)(Tensor([[[1, 2, 3]]], mindspore.float32)))
+        [[[1.5]]]
+    """
+
+    @checked
+    def __init__(
+        self,
+        kernel_size: OneSize,
+        stride: OneSize | None = None,
+        padding: OneOffset = 0,
+        ceil_mode: Bool = False,
+        count_include_pad: Bool = True,
+    ) -> None:
+        super().__init__()
+        self._begin(kernel_size, stride, padding, ceil_mode, count_include_pad)
+
+    def construct(self, input: Tensor) -> Tensor:
+        """The means."""
+        check_dims(self.cls_name, input, 2, 3)
+        if input.ndim == 2:
+            return self.construct(F.expand_dims(input, 0))[0]
+        return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, *self._how)
+
+
+class AvgPool2dExt(_Average):
+    """
+    The mean of each window of an image.
+
+    Args:
+        kernel_size (Union[int, tuple[int]]): Height and width of the window.
+        stride (Union[int, tuple[int]]): By how much it moves. Default: None, `kernel_size`.
+        padding (Union[int, tuple[int]]): How many zeros are added on both sides. Default: 0.
+        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+        count_include_pad (bool): Whether the zeros count in the mean. Default: True.
+        divisor_override (int): Divides the sum instead of the number of places. Default: None.
+
+    Inputs:
+        - **input** (Tensor) - (N, C, H, W) or (C, H, W).
+
+    Outputs:
+        Tensor of as many dimensions.
+
+    Raises:
+        TypeError: If a size is of another type.
+        ValueError: If one is out of its range, or the input has other dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.AvgPool2dExt(2)(Tensor([[[[1, 2, 3], [4, 5, 6]]]], mindspore.float32)))
+        [[[[3.]]]]
+    """
+
+    @checked
+    def __init__(
+        self,
+        kernel_size: TwoSizes,
+        stride: TwoSizes | None = None,
+        padding: TwoOffsets = 0,
+        ceil_mode: Bool = False,
+        count_include_pad: Bool = True,
+        divisor_override: Divisor = None,
+    ) -> None:
+        super().__init__()
+        self._begin(kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override or 0)
+
+    def construct(self, input: Tensor) -> Tensor:
+        """The means."""
+        check_dims(self.cls_name, input, 3, 4)
+        if input.ndim == 3:
+            return self.construct(F.expand_dims(input, 0))[0]
+        return F.avg_pool2d(input, self.kernel_size, self.stride, self.padding, *self._how)
+
+
+class AvgPool3dExt(_Average):
+    """
+    The mean of each window of a volume.
+
+    Args:
+        kernel_size (Union[int, tuple[int]]): Depth, height and width of the window.
+        stride (Union[int, tuple[int]]): By how much it moves. Default: None, `kernel_size`.
+        padding (Union[int, tuple[int]]): How many zeros are added on both sides. Default: 0.
+        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+        count_include_pad (bool): Whether the zeros count in the mean. Default: True.
+        divisor_override (int): Divides the sum instead of the number of places. Default: None.
+
+    Inputs:
+        - **input** (Tensor) - (N, C, D, H, W) or (C, D, H, W).
+
+    Outputs:
+        Tensor of as many dimensions.
+
+    Raises:
+        TypeError: If a size is of another type.
+        ValueError: If one is out of its range, or the input has other dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.AvgPool3dExt(2)(Tensor(np.arange(8).reshape(1, 1, 2, 2, 2), mindspore.float32)))
+        [[[[[3.5]]]]]
+    """
+
+    @checked
+    def __init__(
+        self,
+        kernel_size: ThreeSizes,
+        stride: ThreeSizes | None = None,
+        padding: ThreeOffsets = 0,
+        ceil_mode: Bool = False,
+        count_include_pad: Bool = True,
+        divisor_override: Divisor = None,
+    ) -> None:
+        super().__init__()
+        self._begin(kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override or 0)
+
+    def construct(self, input: Tensor) -> Tensor:
+        """The means."""
+        check_dims(self.cls_name, input, 4, 5)
+        if input.ndim == 4:
+            return self.construct(F.expand_dims(input, 0))[0]
+        return F.avg_pool3d(input, self.kernel_size, self.stride, self.padding, *self._how)
+
+
+class MaxPool2dExt(Cell):
+    """
+    The greatest number in each window of an image.
+
+    Args:
+        kernel_size (Union[int, tuple[int]]): Height and width of the window. Default: 1.
+        stride (Union[int, tuple[int]]): By how much it moves. Default: None, `kernel_size`.
+        padding (Union[int, tuple[int]]): How many pixels are added on both sides. Default: 0.
+        dilation (Union[int, tuple[int]]): The spacing of the pixels that a window looks at. Default: 1.
+        return_indices (bool): Whether places of the maxima come as well. Default: False.
+        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+
+    Inputs:
+        - **input** (Tensor) - (N, C, H, W) or (C, H, W).
+
+    Outputs:
+        Tensor of as many dimensions, or a tuple of it and the places.
+
+    Raises:
+        TypeError: If a size is of another type.
+        ValueError: If one is out of its range, or the input has other dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.MaxPool2dExt(2)(Tensor([[[[1, 2, 3], [4, 5, 6]]]], mindspore.float32)))
+        [[[[5.]]]]
+    """
+
+    @checked
+    def __init__(
+        self,
+        kernel_size: TwoSizes = 1,
+        stride: TwoSizes | None = None,
+        padding: TwoOffsets = 0,
+        dilation: TwoSizes = 1,
+        return_indices: Bool = False,
+        ceil_mode: Bool = False,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride: Any = kernel_size if stride is None else stride
+        self.padding = padding
+        self.dilation = dilation
+        self.return_indices: bool = return_indices
+        self.ceil_mode: bool = ceil_mode
+
+    def construct(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+        """The greatest numbers."""
+        window = self.kernel_size, self.stride, self.padding, self.dilation
+        return F.max_pool2d(input, *window, self.return_indices, self.ceil_mode)

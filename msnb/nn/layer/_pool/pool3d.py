@@ -1,0 +1,159 @@
+"""Pooling of volumes: a number for each window of three axes. Signatures are MindSpore 2's."""
+
+from typing import Any
+
+from msnb.common.kinds import Bool, checked
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn._input_checks import check_dims
+from msnb.nn._kinds import Divisor, PoolMode, ThreeOffsets, ThreeSizes
+from msnb.nn.cell import Cell
+from msnb.nn.layer._conv.base import along
+from msnb.ops import functional as F
+from msnb.ops import operations as P
+from msnb.ops.nn.pool.max_pool import MaxPool3DWithArgmax
+
+__all__ = ["AvgPool3d", "MaxPool3d"]
+
+
+class _VolumePool(Cell):
+    """The window, how it moves, and inputs without a batch."""
+
+    def _begin(self, kernel_size: Any, stride: Any, pad_mode: str, padding: Any) -> None:
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.pad_mode = pad_mode
+        if any(along(3, padding)) and pad_mode != "PAD":
+            raise ValueError(
+                f"For '{self.cls_name}', 'padding' needs 'pad_mode' \"pad\", but got {padding} with "
+                f'"{pad_mode.lower()}".'
+            )
+
+    def _batched(self, x, pool):
+        check_dims(self.cls_name, x, 4, 5)
+        if x.ndim == 5:
+            return pool(x)
+        found = pool(F.expand_dims(x, 0))
+        return tuple(part[0] for part in found) if isinstance(found, tuple) else found[0]
+
+    def extend_repr(self) -> str:
+        """The window and how it moves."""
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}"
+
+
+class AvgPool3d(_VolumePool):
+    """
+    The mean of each window of a volume.
+
+    Args:
+        kernel_size (Union[int, tuple[int]]): Depth, height and width of the window. Default: 1.
+        stride (Union[int, tuple[int]]): By how much it moves along each. Default: 1.
+        pad_mode (str): "same", "valid" or "pad", as in AvgPool2d. Default: "valid".
+        padding (Union[int, tuple[int]]): For "pad", how many places are added on both sides of each axis. Default: 0.
+        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+        count_include_pad (bool): Whether what was added counts in the mean. Default: True.
+        divisor_override (int): Divides the sum instead of the number of places. Default: None.
+
+    Inputs:
+        - **x** (Tensor) - (N, C, D, H, W) or (C, D, H, W).
+
+    Outputs:
+        Tensor of as many dimensions.
+
+    Raises:
+        TypeError: If a size is neither an int nor a tuple.
+        ValueError: If one is less than 1, a word unknown, `padding` given without "pad", or the input has other
+            dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.AvgPool3d(2)(Tensor(np.arange(8).reshape(1, 1, 2, 2, 2), mindspore.float32)))
+        [[[[[3.5]]]]]
+    """
+
+    @checked
+    def __init__(
+        self,
+        kernel_size: ThreeSizes = 1,
+        stride: ThreeSizes = 1,
+        pad_mode: PoolMode = "VALID",
+        padding: ThreeOffsets = 0,
+        ceil_mode: Bool = False,
+        count_include_pad: Bool = True,
+        divisor_override: Divisor = None,
+    ) -> None:
+        super().__init__()
+        self._begin(kernel_size, stride, pad_mode, padding)
+        sides = tuple(side for side in along(3, padding) for _ in range(2))
+        self.avg_pool: P.AvgPool3D = P.AvgPool3D(
+            kernel_size, stride, pad_mode, sides, ceil_mode, count_include_pad, divisor_override or 0
+        )
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The means."""
+        return self._batched(x, self.avg_pool)
+
+
+class MaxPool3d(_VolumePool):
+    """
+    The greatest number in each window of a volume.
+
+    Args:
+        kernel_size (Union[int, tuple[int]]): Depth, height and width of the window. Default: 1.
+        stride (Union[int, tuple[int]]): By how much it moves along each. Default: 1.
+        pad_mode (str): "same", "valid" or "pad", as in MaxPool2d. Default: "valid".
+        padding (Union[int, tuple[int]]): For "pad", how many places are added on both sides of each axis. Default: 0.
+        dilation (Union[int, tuple[int]]): For "pad", the spacing of the places that a window looks at. Default: 1.
+        return_indices (bool): For "pad", whether places of the maxima come as well. Default: False.
+        ceil_mode (bool): For "pad", whether a last incomplete window counts. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - (N, C, D, H, W) or (C, D, H, W).
+
+    Outputs:
+        Tensor of as many dimensions, or a tuple of it and the places, int64.
+
+    Raises:
+        TypeError: If a size is neither an int nor a tuple.
+        ValueError: If one is less than 1, a word unknown, something for "pad" given without it, or the input has other
+            dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.MaxPool3d(2)(Tensor(np.arange(8).reshape(1, 1, 2, 2, 2), mindspore.float32)))
+        [[[[[7.]]]]]
+    """
+
+    @checked
+    def __init__(
+        self,
+        kernel_size: ThreeSizes = 1,
+        stride: ThreeSizes = 1,
+        pad_mode: PoolMode = "VALID",
+        padding: ThreeOffsets = 0,
+        dilation: ThreeSizes = 1,
+        return_indices: Bool = False,
+        ceil_mode: Bool = False,
+    ) -> None:
+        super().__init__()
+        self._begin(kernel_size, stride, pad_mode, padding)
+        self.return_indices: bool = return_indices
+        spread = set(along(3, dilation)) != {1}
+        if (spread or return_indices) and pad_mode != "PAD":
+            raise ValueError(
+                f"For '{self.cls_name}', 'dilation' and 'return_indices' need 'pad_mode' \"pad\", but got "
+                f'"{pad_mode.lower()}".'
+            )
+        if spread or return_indices:
+            self.max_pool: Any = MaxPool3DWithArgmax(kernel_size, stride, padding, dilation, ceil_mode)
+        else:
+            sides = tuple(side for side in along(3, padding) for _ in range(2))
+            self.max_pool = P.MaxPool3D(kernel_size, stride, pad_mode, sides, ceil_mode)
+
+    def construct(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+        """The greatest numbers."""
+        found = self._batched(x, self.max_pool)
+        return found if self.return_indices or not isinstance(found, tuple) else found[0]

@@ -1,0 +1,163 @@
+"""What flows through a network, quantised behind an activation, a sum or a product."""
+
+from typing import Annotated
+
+from msnb.common.kinds import Bool, Instance, checked
+from msnb.common.quant_dtype import QuantDtype
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn._kinds import Share
+from msnb.nn.cell import Cell
+from msnb.nn.layer._quant.observer import IntegerType, QuantConfig, flow_observer, quant_config_default
+from msnb.ops import operations as P
+
+
+class ActQuant(Cell):
+    """
+    An activation whose result is quantised, in simulation.
+
+    Args:
+        activation (Cell): The activation.
+        ema (bool): Whether the range is an exponential moving average. Default: False.
+        ema_decay (float): How much of the range stays at each step. Default: 0.999.
+        fake_before (bool): Whether the input is quantised, too. Default: False.
+        quant_config (QuantConfig): What makes the observers, see `compression.quant.create_quant_config`. Default:
+            FakeQuantWithMinMaxObserver for both.
+        quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
+
+    Inputs:
+        - **x** (Tensor) - of any shape.
+
+    Outputs:
+        Tensor of the shape and type of what the activation gives.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If `ema_decay` is not in [0, 1].
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.ActQuant(nn.ReLU())
+        >>> print(net(Tensor([[1.0, 2.1, -1.0]], mindspore.float32)))
+        [[0.9882354 2.1176472 0.       ]]
+    """
+
+    @checked
+    def __init__(
+        self,
+        activation: Annotated[Cell, Instance(Cell)],
+        ema: Bool = False,
+        ema_decay: Share = 0.999,
+        fake_before: Bool = False,
+        quant_config: QuantConfig = quant_config_default,
+        quant_dtype: IntegerType = QuantDtype.INT8,
+    ) -> None:
+        super().__init__()
+        self.act = activation
+        self.fake_before: bool = fake_before
+        if fake_before:
+            self.fake_quant_act_before: Cell = flow_observer(quant_config, quant_dtype, ema, ema_decay)
+        self.fake_quant_act: Cell = flow_observer(quant_config, quant_dtype, ema, ema_decay)
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The quantised result."""
+        if self.fake_before:
+            x = self.fake_quant_act_before(x)
+        return self.fake_quant_act(self.act(x))
+
+    def get_origin(self) -> Cell:
+        """The activation itself."""
+        return self.act
+
+
+class TensorAddQuant(Cell):
+    """
+    The sum of two Tensors, quantised in simulation.
+
+    Args:
+        ema_decay (float): How much of the range stays at each step. Default: 0.999.
+        quant_config (QuantConfig): What makes the observers, see `compression.quant.create_quant_config`. Default:
+            FakeQuantWithMinMaxObserver for both.
+        quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
+
+    Inputs:
+        - **x1** (Tensor) - of any shape.
+        - **x2** (Tensor) - that broadcasts against `x1`.
+
+    Outputs:
+        Tensor of the shape that both broadcast to.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If `ema_decay` is not in [0, 1].
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.TensorAddQuant()
+        >>> print(net(Tensor([1.0, -2.0], mindspore.float32), Tensor([1.1, 1.0], mindspore.float32)))
+        [ 2.1176472 -0.9882354]
+    """
+
+    @checked
+    def __init__(
+        self,
+        ema_decay: Share = 0.999,
+        quant_config: QuantConfig = quant_config_default,
+        quant_dtype: IntegerType = QuantDtype.INT8,
+    ) -> None:
+        super().__init__()
+        self.fake_quant_act: Cell = flow_observer(quant_config, quant_dtype, True, ema_decay)
+        self.add: P.TensorAdd = P.TensorAdd()
+
+    def construct(self, x1: Tensor, x2: Tensor) -> Tensor:
+        """The quantised sum."""
+        return self.fake_quant_act(self.add(x1, x2))
+
+
+class MulQuant(Cell):
+    """
+    The product of two Tensors, element by element, quantised in simulation.
+
+    Args:
+        ema_decay (float): How much of the range stays at each step. Default: 0.999.
+        quant_config (QuantConfig): What makes the observers, see `compression.quant.create_quant_config`. Default:
+            FakeQuantWithMinMaxObserver for both.
+        quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
+
+    Inputs:
+        - **x1** (Tensor) - of any shape.
+        - **x2** (Tensor) - that broadcasts against `x1`.
+
+    Outputs:
+        Tensor of the shape that both broadcast to.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If `ema_decay` is not in [0, 1].
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.MulQuant()
+        >>> print(net(Tensor([1.0, -2.0], mindspore.float32), Tensor([2.1, 0.5], mindspore.float32)))
+        [ 2.1176472 -0.9882354]
+    """
+
+    @checked
+    def __init__(
+        self,
+        ema_decay: Share = 0.999,
+        quant_config: QuantConfig = quant_config_default,
+        quant_dtype: IntegerType = QuantDtype.INT8,
+    ) -> None:
+        super().__init__()
+        self.fake_quant_act: Cell = flow_observer(quant_config, quant_dtype, True, ema_decay)
+        self.mul: P.Mul = P.Mul()
+
+    def construct(self, x1: Tensor, x2: Tensor) -> Tensor:
+        """The quantised product."""
+        return self.fake_quant_act(self.mul(x1, x2))

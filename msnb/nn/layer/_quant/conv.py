@@ -1,0 +1,196 @@
+"""Convolutions whose weight is quantised on its way in."""
+
+from msnb.common.arguments import answered
+from msnb.common.kinds import Bool, PositiveInt, readable
+from msnb.common.quant_dtype import QuantDtype
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn._kinds import Epsilon, Initial, Share, TwoSizes
+from msnb.nn.cell import Cell
+from msnb.nn.layer._conv.base import Convolution, FourSides, PadMode
+from msnb.nn.layer._quant.observer import IntegerType, QuantConfig, quant_config_default, weight_observer
+from msnb.nn.layer.normalization import BatchNorm2d
+from msnb.ops import operations as P
+
+
+class QuantConvolution(Convolution):
+    """A convolution with an observer of its weight. The weight itself stays in floating point, and is trained so."""
+
+    quant_config: QuantConfig
+    quant_dtype: QuantDtype
+    fake_quant_weight: Cell
+    conv: P.Conv2D
+
+    def _observe(self, quant_config, quant_dtype):
+        self.quant_config = quant_config
+        self.quant_dtype = quant_dtype
+        self.conv = self.conv2d  # its name in MindSpore
+        self.fake_quant_weight = weight_observer(quant_config, quant_dtype, self.out_channels)
+
+    def _convolve_with(self, x, weight, bias):
+        y = self.conv(x, weight)
+        return self.bias_add(y, bias) if self.has_bias else y
+
+    def extend_repr(self) -> str:
+        """Arguments."""
+        shown = ("in_channels", "out_channels", "kernel_size", "stride", "pad_mode", "padding", "dilation", "group")
+        shown += ("has_bias",)
+        return ", ".join(f"{name}={getattr(self, name)}" for name in shown)
+
+
+class Conv2dQuant(QuantConvolution):
+    """
+    Conv2d whose weight is quantised, in simulation.
+
+    Args:
+        in_channels (int): How many channels come in.
+        out_channels (int): How many go out.
+        kernel_size (Union[int, tuple[int]]): As in Conv2d.
+        stride (Union[int, tuple[int]]): As in Conv2d. Default: 1.
+        pad_mode (str): As in Conv2d. Default: "same".
+        padding (Union[int, tuple[int]]): As in Conv2d. Default: 0.
+        dilation (Union[int, tuple[int]]): As in Conv2d. Default: 1.
+        group (int): As in Conv2d. Default: 1.
+        has_bias (bool): As in Conv2d. Default: False.
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: "normal".
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
+        quant_config (QuantConfig): What makes the observers, see `compression.quant.create_quant_config`. Default:
+            FakeQuantWithMinMaxObserver for both.
+        quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
+
+    Inputs:
+        - **x** (Tensor) - of shape (N, C, H, W).
+
+    Outputs:
+        Tensor of shape (N, C_out, H_out, W_out).
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: As in Conv2d.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.Conv2dQuant(1, 6, kernel_size=2, pad_mode="valid")
+        >>> print(net(Tensor(np.ones((2, 1, 3, 3)), mindspore.float32)).shape)
+        (2, 6, 2, 2)
+    """
+
+    @answered
+    @readable
+    def __init__(
+        self,
+        in_channels: PositiveInt,
+        out_channels: PositiveInt,
+        kernel_size: TwoSizes,
+        stride: TwoSizes = 1,
+        pad_mode: PadMode = "same",
+        padding: FourSides = 0,
+        dilation: TwoSizes = 1,
+        group: PositiveInt = 1,
+        has_bias: Bool = False,
+        weight_init: Initial = "normal",
+        bias_init: Initial = "zeros",
+        quant_config: QuantConfig = quant_config_default,
+        quant_dtype: IntegerType = QuantDtype.INT8,
+    ) -> None:
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            pad_mode,
+            padding,
+            dilation,
+            group,
+            has_bias,
+            weight_init,
+            bias_init,
+        )
+        self._observe(quant_config, quant_dtype)
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The convolved images."""
+        return self._convolve_with(x, self.fake_quant_weight(self.weight), self.bias)
+
+
+class Conv2dBnWithoutFoldQuant(QuantConvolution):
+    """
+    Conv2d whose weight is quantised, in simulation, and BatchNorm2d behind it, in floating point.
+
+    Args:
+        in_channels (int): How many channels come in.
+        out_channels (int): How many go out.
+        kernel_size (Union[int, tuple[int]]): As in Conv2d.
+        stride (Union[int, tuple[int]]): As in Conv2d. Default: 1.
+        pad_mode (str): As in Conv2d. Default: "same".
+        padding (Union[int, tuple[int]]): As in Conv2d. Default: 0.
+        dilation (Union[int, tuple[int]]): As in Conv2d. Default: 1.
+        group (int): As in Conv2d. Default: 1.
+        has_bias (bool): As in Conv2d. Default: False.
+        eps (float): As in BatchNorm2d. Default: 1e-5.
+        momentum (float): How much of the running statistics stays at each step. Default: 0.997.
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: "normal".
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
+        quant_config (QuantConfig): What makes the observers, see `compression.quant.create_quant_config`. Default:
+            FakeQuantWithMinMaxObserver for both.
+        quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
+
+    Inputs:
+        - **x** (Tensor) - of shape (N, C, H, W).
+
+    Outputs:
+        Tensor of shape (N, C_out, H_out, W_out).
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: As in Conv2d and BatchNorm2d.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.Conv2dBnWithoutFoldQuant(1, 6, kernel_size=2, pad_mode="valid")
+        >>> print(net(Tensor(np.ones((2, 1, 3, 3)), mindspore.float32)).shape)
+        (2, 6, 2, 2)
+    """
+
+    @answered
+    @readable
+    def __init__(
+        self,
+        in_channels: PositiveInt,
+        out_channels: PositiveInt,
+        kernel_size: TwoSizes,
+        stride: TwoSizes = 1,
+        pad_mode: PadMode = "same",
+        padding: FourSides = 0,
+        dilation: TwoSizes = 1,
+        group: PositiveInt = 1,
+        has_bias: Bool = False,
+        eps: Epsilon = 1e-5,
+        momentum: Share = 0.997,
+        weight_init: Initial = "normal",
+        bias_init: Initial = "zeros",
+        quant_config: QuantConfig = quant_config_default,
+        quant_dtype: IntegerType = QuantDtype.INT8,
+    ) -> None:
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            pad_mode,
+            padding,
+            dilation,
+            group,
+            has_bias,
+            weight_init,
+            bias_init,
+        )
+        self._observe(quant_config, quant_dtype)
+        self.batchnorm: BatchNorm2d = BatchNorm2d(out_channels, eps=eps, momentum=momentum)
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The convolved and normalised images."""
+        return self.batchnorm(self._convolve_with(x, self.fake_quant_weight(self.weight), self.bias))

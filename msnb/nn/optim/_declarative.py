@@ -1,0 +1,70 @@
+"""`DeclaredOptimizer`: an optimizer as the state beside each Parameter and the step of one Parameter."""
+
+from msnb.common import dtype as mstype
+from msnb.core.tensor.sparse import RowTensor
+from msnb.core.eager.tape import dense
+from msnb.nn.optim._learning_rate import counter
+from msnb.nn.optim.optimizer import Gradients, Optimizer
+from msnb.ops import functional as F
+
+
+class DeclaredOptimizer(Optimizer):
+    """Base of msnb's own optimizers: it prepares the gradients and takes one step for each Parameter.
+
+    A subclass calls :meth:`_keep` in its constructor and defines :meth:`_step`, one call of an operator as a rule. It
+    may define :meth:`_sparse_step`, and :meth:`_of_step` for what all Parameters share in a step.
+    """
+
+    _penalised = True  # whether the gradients get the L2 penalty; if not, `_step` decays the weights itself
+    _columns = ()
+
+    def _keep(self, *others, **state):
+        """Declare what a step gets for each Parameter.
+
+        Args:
+            others (str): Attributes that have one element per Parameter already; they come last.
+            state (tuple): ``attribute=(prefix, value)`` makes an attribute of as many Parameters, which are named
+                ``prefix.`` + the name of the Parameter and begin with `value` ("zeros", "ones" or a number).
+        """
+        for attribute, (prefix, value) in state.items():
+            setattr(self, attribute, self.parameters.clone(prefix=prefix, init=value))
+        self._columns = (*state, *others)
+
+    def _count(self):
+        """Count steps, whether learning rate or weight decay change by them or not."""
+        if self.global_step is None:
+            self.global_step = counter()
+
+    def _this_step(self):
+        """The number of this step, from 1, of an optimizer that counts; called once in each step."""
+        step = F.cast(F.reshape(self.global_step, ()), mstype.float32) + 1.0
+        if self.assignadd is None:  # else `get_lr` does
+            F.assign_add(self.global_step, self.global_step_increase_tensor)
+        return step
+
+    def _of_step(self):
+        """What all Parameters share in this step, as a tuple that follows the other arguments of `_step`."""
+        return ()
+
+    def _step(self, param, gradient, rate, *own):
+        """Update one Parameter and its state."""
+        raise NotImplementedError
+
+    def _sparse_step(self, param, gradient, rate, *own):
+        """`_step` for a RowTensor; that of the dense gradient where the optimizer has no other."""
+        self._step(param, dense(gradient), rate, *own)
+
+    def construct(self, gradients: Gradients) -> bool:
+        gradients = self._checked(gradients)
+        if self._penalised:
+            gradients = self.decay_weight(gradients)
+        gradients = self.scale_grad(self.gradients_centralization(gradients))
+        shared = self._of_step()
+        rates = self._per_parameter(self.get_lr())
+        own = (getattr(self, name) for name in self._columns)
+        for param, gradient, *row in zip(self.parameters, gradients, rates, *own, strict=True):
+            step = self._sparse_step if isinstance(gradient, RowTensor) else self._step
+            step(param, gradient, *row, *shared)
+        if self._counts_later:
+            self._move_on()
+        return True

@@ -1,0 +1,117 @@
+"""Learning rates: what counts as one, and what becomes of it inside an optimizer."""
+
+import numbers
+from collections.abc import Iterable
+from typing import Annotated
+
+import numpy as np
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Kind, accept_value
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.tensor.tensor import Tensor
+from msnb.nn._hyperparameter_kinds import NonNegativeNumber
+from msnb.nn.cell import Cell
+from msnb.nn.layer.container import CellList
+from msnb.nn.learning_rate_schedule import LearningRateSchedule
+from msnb.ops import functional as F
+
+
+def _accept(given):
+    """A float, a float32 Tensor without axes or with one of steps, or a LearningRateSchedule."""
+    if isinstance(given, LearningRateSchedule):
+        return given
+    if isinstance(given, numbers.Real):
+        return accept_value(NonNegativeNumber, given)
+    if isinstance(given, Tensor):
+        return _usable(Tensor(given, mstype.float32))
+    if isinstance(given, (str, bytes, dict)) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
+        raise TypeError
+    return _usable(Tensor(np.array(list(given), np.float32)))
+
+
+def _usable(rates):
+    values = rates.asnumpy()
+    if values.ndim > 1 or not values.size:
+        raise ValueError(f"its shape is {values.shape}")
+    wrong = np.flatnonzero(~np.isfinite(values))
+    if wrong.size:
+        raise ValueError(f"number {wrong[0]} of {values.size} is {values.reshape(-1)[wrong[0]]}")
+    return rates
+
+
+LearningRate = Annotated[
+    float | Tensor | Iterable[float] | LearningRateSchedule,
+    Kind(
+        "a finite number of at least 0, one for each step (a list or a Tensor of one axis), or a LearningRateSchedule",
+        _accept,
+        whole=True,
+    ),
+]
+
+WeightDecay = Annotated[
+    float | Cell,
+    Kind(
+        "a finite number of at least 0, or a Cell that computes it from the number of the step",
+        lambda given: given if isinstance(given, Cell) else accept_value(NonNegativeNumber, given),
+        whole=True,
+    ),
+]
+
+
+def counter():
+    """The Parameter that counts steps."""
+    return Parameter(np.zeros(1, np.int32), name="global_step")
+
+
+class FixedRate(LearningRateSchedule):
+    """The same rate in every step, among others that change by step."""
+
+    def __init__(self, rate):
+        super().__init__()
+        self.learning_rate = rate
+
+    def construct(self, global_step):
+        return self.learning_rate * 1.0
+
+
+class ListedRates(LearningRateSchedule):
+    """One rate for each step; the last one when there are no more."""
+
+    def __init__(self, rates, name):
+        super().__init__()
+        self.learning_rate: Parameter = Parameter(rates, name)
+        self.last = rates.size - 1
+
+    def construct(self, global_step):
+        return F.gather(self.learning_rate, F.minimum(global_step, self.last), 0)
+
+
+def by_step(rate):
+    """Whether a learning rate, as the Kind gives it, changes by step."""
+    return isinstance(rate, LearningRateSchedule) or isinstance(rate, Tensor) and rate.ndim == 1
+
+
+def installed(rate, name, scheduled):
+    """What a learning rate becomes: a Parameter called `name`, or a schedule if it is one or `scheduled` says so."""
+    if isinstance(rate, LearningRateSchedule):
+        return rate
+    if by_step(rate):
+        return ListedRates(rate, name)
+    param = Parameter(Tensor(rate, mstype.float32), name)
+    return FixedRate(param) if scheduled else param
+
+
+def in_cell_list(schedules):
+    """A CellList of schedules whose Parameters keep their names."""
+    names = {param: param.name for schedule in schedules for param in schedule.get_parameters()}
+    cells = CellList(schedules)
+    for param, name in names.items():
+        param.name = name
+    return cells
+
+
+def of_this_step(schedule, global_step):
+    """The rate of step `global_step`, of shape (1,), as a Tensor without axes."""
+    rate = schedule(global_step)
+    return F.reshape(rate, ()) if isinstance(rate, Tensor) and rate.ndim else rate

@@ -1,0 +1,112 @@
+"""What a checkpoint holds, as a table: `msnb.summary` of a file, or of what `load_checkpoint` returns."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from msnb.common import dtype as mstype
+from msnb.exchange.open_file import weights_in
+from msnb.notebook.display.html import count, escape, number, size
+from msnb.notebook.display.parameter_table import ParameterTable
+
+_MEASURES = 5  # columns of numbers: how many there are, mean, spread, ends
+_BINS, _WIDTH, _HEIGHT = 24, 96, 16  # of the histogram in a row
+_SAMPLE = 1 << 20  # elements that a row looks at
+
+
+class Contents(ParameterTable):
+    """The Parameters of a checkpoint, one row each.
+
+    Args:
+        parameters (Mapping[str, Union[Parameter, array, str]]): by name, as `load_checkpoint` returns them or a file
+            holds them.
+        title (str): what they come from.
+
+    Attributes:
+        parameters (dict): the same.
+        numbers (int), nbytes (int): how many numbers they hold, and in how many bytes.
+    """
+
+    heads = ("Parameter", "Shape", "Type", "Numbers", "Mean", "Std", "Smallest", "Largest", "Values")
+    numbers_in = range(3, 3 + _MEASURES)
+
+    def __init__(self, parameters: Mapping[str, Any], title: str) -> None:
+        self.parameters: dict[str, Any] = dict(parameters)
+        self.title: str = title
+        held = [p for p in self.parameters.values() if not isinstance(p, str)]
+        self.numbers: int = sum(p.size for p in held)
+        self.nbytes: int = sum(p.nbytes for p in held)
+        self._rows = [_row(name, p) for name, p in self.parameters.items()]
+
+    def totals(self) -> str:
+        """In words, how much there is."""
+        many = len(self.parameters)
+        return f"{self.title}: {many} Parameter{'s' * (many != 1)}, {self.numbers:,} numbers, {size(self.nbytes)}"
+
+    def _texts(self):
+        return [(*cells, said) for cells, said, _ in self._rows]
+
+    def _cells(self):
+        return [
+            (*map(escape, cells), f'{bars}<span class="bad">{escape(said)}</span>') for cells, said, bars in self._rows
+        ]
+
+
+def contents(source: Any) -> Contents:
+    """The table of a checkpoint file, or of Parameters by name.
+
+    Args:
+        source (Union[str, Path, Mapping[str, Parameter]]): the file, of which what a row shows is read; or what
+            `load_checkpoint` returns.
+
+    Raises:
+        ValueError: If the file is no checkpoint, encrypted or damaged.
+        FileNotFoundError: If there is no such file.
+        TypeError: If a value of the mapping is no Tensor.
+    """
+    if isinstance(source, Mapping):
+        wrong = next(
+            (n for n, value in source.items() if not (hasattr(value, "asnumpy") or isinstance(value, str))), None
+        )
+        if wrong is not None:
+            raise TypeError(
+                f"For 'summary', a dict should hold Parameters by name, as load_checkpoint gives it, but '{wrong}' is "
+                f"{type(source[wrong]).__name__}."
+            )
+        return Contents(source, "a dict")
+    return Contents(weights_in(source), Path(source).name)
+
+
+def _row(name, value):
+    """(cells, what is wrong in words, the histogram) of one Parameter; of a text, the text."""
+    if isinstance(value, str):
+        return (name, "", "str", *[""] * _MEASURES), value if len(value) < 80 else f"{value[:77]}...", ""
+    values = np.asarray(value.asnumpy() if hasattr(value, "asnumpy") else value)
+    dtype = mstype.pytype_to_dtype(values.dtype)
+    flat = values.reshape(-1)
+    flat = flat[:: max(1, -(-flat.size // _SAMPLE))]
+    wide = flat.astype(np.float64) if flat.dtype.kind != "c" else np.abs(flat)
+    finite = wide[np.isfinite(wide)]
+    measures = (finite.mean(), finite.std(), finite.min(), finite.max()) if finite.size else ()
+    cells = (name, str(values.shape), str(dtype), f"{values.size:,}", *map(number, measures))
+    odd = [(np.isnan(wide).sum(), "NaN"), (np.isinf(wide).sum(), "Inf")]
+    said = ", ".join(f"{count(int(many))} {what}" for many, what in odd if many)
+    return (*cells, *[""] * (3 + _MEASURES - len(cells))), said, _histogram(finite)
+
+
+def _histogram(values):
+    if values.size < 2 or values.min() == values.max():
+        return ""
+    counts, _ = np.histogram(values, _BINS)
+    step = _WIDTH / _BINS
+    bars = "".join(
+        f"M{at * step:.0f} {_HEIGHT}v{-max(1.0, many / counts.max() * _HEIGHT):.1f}h{step - 1:.0f}V{_HEIGHT}z"
+        for at, many in enumerate(counts)
+        if many
+    )
+    return (
+        f'<svg role="img" aria-label="histogram" width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}">'
+        f'<path fill="#2b8cc4" d="{bars}"/></svg>'
+    )

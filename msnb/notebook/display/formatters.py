@@ -1,0 +1,57 @@
+"""Rich displays of Tensors, Parameters, Cells and data sets; what `repr` and `print` give needs no notebook.
+
+IPython is told of them by `install`; a notebook that asks the object itself gets them by `mime`.
+"""
+
+from typing import Any
+
+from msnb import log
+from msnb.notebook.display.dataset_html import dataset_bundle
+from msnb.notebook.display.net_html import net_html
+from msnb.notebook.display.tensor_html import tensor_html
+
+# Named, not imported: a class that the session never loads needs no display.
+_FORMATS = {("msnb.core.tensor.tensor", "Tensor"): tensor_html, ("msnb.nn.cell", "Cell"): net_html}
+# Text and HTML at once, for what has to look before it can show itself.
+_BUNDLES = {("msnb.dataset.engine.dataset", "Dataset"): dataset_bundle}
+
+
+def _or_plain(maker):
+    def format_html(value, **_):
+        try:
+            return maker(value)
+        except Exception as error:  # the plain text is shown in any case, and must not fail with the rich form
+            log.once(f"The rich display of a {type(value).__name__} failed ({type(error).__name__}: {error}).")
+            return None
+
+    return format_html
+
+
+def mime(value: Any) -> tuple[str, str]:
+    """(MIME type, text) of a value's rich display; its text where it has none."""
+    for kind in type(value).__mro__:
+        name = kind.__module__, kind.__qualname__
+        made = None
+        if name in _FORMATS:
+            made = _or_plain(_FORMATS[name])(value)
+        elif name in _BUNDLES:
+            made = (_or_plain(_BUNDLES[name])(value) or {}).get("text/html")
+        if made is not None:
+            return "text/html", made
+    return "text/plain", repr(value)
+
+
+def install(shell: Any) -> Any:
+    """Register the displays with a shell; returns what undoes it."""
+    formatters = shell.display_formatter.formatters["text/html"], shell.display_formatter.mimebundle_formatter
+    tables = tuple(zip(formatters, (_FORMATS, _BUNDLES), strict=True))
+    for formatter, table in tables:
+        for (module, kind), maker in table.items():
+            formatter.for_type_by_name(module, kind, _or_plain(maker))
+
+    def undo():
+        for formatter, table in tables:
+            for module, kind in table:
+                formatter.pop(f"{module}.{kind}", None)
+
+    return undo

@@ -1,0 +1,146 @@
+"""A view as a notebook file keeps it: a picture that every reader shows, and the page that takes its place.
+
+Front ends, GitHub and converters leave an `<img>` where they take scripts, frames and styles away. Where scripts run,
+the picture's own `onload` (`src/wake.js`) lays the view's page over it, in a frame that is transparent until it has
+drawn. The files that pages share stand once in a notebook, in the first output that needs them; a view that does not
+find them stays a picture.
+"""
+
+import base64
+import html
+import pathlib
+import re
+
+from msnb.notebook.kernel import front_end
+from msnb.notebook.display.page import rebuild, text_of
+
+_WAKE = pathlib.Path(__file__).with_name("wake.js")
+# The rules ask for an attribute that sanitisers take away: what they leave is an ordinary picture. The height is kept
+# free from the first paint on, less where the page ends before, and paper gets the picture in its light colours.
+_STYLE = (
+    ".msnb-view{position:relative}.msnb-view>p{margin:0 0 4px;opacity:.7;font-size:13px}"
+    "[data-jp-theme-light=true] .msnb-view,.vscode-light .msnb-view{color-scheme:light}"
+    "[data-jp-theme-light=false] .msnb-view,.vscode-dark .msnb-view{color-scheme:dark}"
+    ".msnb-view>iframe{position:absolute;inset:0;width:100%;height:100%;border:0}"
+    "@media screen{@media (scripting:enabled){"
+    ".msnb-view[data-page]:not(.still){height:var(--msnb-height);max-height:var(--msnb-content);overflow:hidden}"
+    ".msnb-view[data-page]:not(.still)>p{display:none}"
+    ".msnb-view[data-page]:not(.still)>img{max-height:100%}}"
+    ".msnb-view.live>img{visibility:hidden}}"
+    "@media print{.msnb-view>p,.msnb-view>iframe{display:none}"
+    ".msnb-view>img{color-scheme:light;max-height:88vh;break-inside:avoid}}"
+)
+_OPENING = re.compile(
+    '<div class="msnb-view" style="--msnb-height:(\\d{1,5})px" data-needs="[^"]*" data-page="([^"]*)">'
+)
+_PURPOSE = re.compile(r"allow scripts\), to ([^<&]*)\.</p>")
+_BASE64 = re.compile("[A-Za-z0-9+/=]*")
+_PICTURE = re.compile('<img src="data:image/svg[+]xml;base64,([^"]*)" alt="([^"]*)"')
+
+
+def standing(page, picture, title, height, purpose, carries):
+    """The HTML of a view, in one line, as converters to Markdown need it.
+
+    Args:
+        page (Page): the live form.
+        picture (str): the still one, an SVG document.
+        title (str): what a screen reader says of both.
+        height (int): of the live form, in pixels.
+        purpose (str): what the reader gets where scripts run, as in "to explore the graph".
+        carries (set[str]): names of the page's shared files that this output has to bring along.
+
+    Returns:
+        str, HTML.
+    """
+    source = base64.b64encode(picture.encode()).decode()
+    return _laid_over(page, source, title, height, purpose, carries)
+
+
+def _laid_over(page, source, title, height, purpose, carries):
+    """The same of a picture in base64."""
+    shared = page.shared()
+    brought = "".join(
+        f'<i hidden data-msnb-name="{name}" data-msnb-code="{base64.b64encode(shared[name]).decode()}"></i>'
+        for name in shared
+        if name in carries
+    )
+    return (
+        f'<div class="msnb-view" style="--msnb-height:{height}px" data-needs="{" ".join(shared)}" '
+        f'data-page="{html.escape(page.loose())}"><style>{_STYLE}</style>'
+        f"<p>A still picture. Run this cell, or trust the notebook (on a web page: allow scripts), to {purpose}.</p>"
+        f'{brought}<img src="data:image/svg+xml;base64,{source}" alt="{html.escape(title)}" style="max-width:100%" '
+        f'onload="{html.escape(wake_script())}"></div>'
+    )
+
+
+class Rebuilding:
+    """The views of a notebook that came from elsewhere, written anew for one page.
+
+    Nothing that such a notebook says is code: the picture is an image, the page is what `page.rebuild` gives, and the
+    script that wakes it is this installation's. A view that is not as msnb writes it stays a picture.
+
+    Attributes:
+        documents (list[str]): The pages of the views, as the browser gets them.
+        pictures (int): How many views stay pictures.
+    """
+
+    def __init__(self):
+        self._carried = set()
+        self.documents: list[str] = []
+        self.pictures = 0
+
+    def rebuild(self, text):
+        """Return the view that some HTML claims to be, written anew; None where it does not claim to be one."""
+        opening, picture = _OPENING.match(text), _PICTURE.search(text)
+        if opening is None or picture is None or not _BASE64.fullmatch(picture[1]):
+            return None
+        title, purpose = html.unescape(picture[2]), _PURPOSE.search(text)
+        view = rebuild(html.unescape(opening[2]))
+        if view is None:
+            self.pictures += 1
+            return (
+                f'<div class="msnb-view"><img src="data:image/svg+xml;base64,{picture[1]}" '
+                f'alt="{html.escape(title)}" style="max-width:100%"></div>'
+            )
+        self.documents.append(view.html())
+        carries = {*view.shared()} - self._carried
+        self._carried |= carries
+        said = purpose[1] if purpose else "explore it"
+        return _laid_over(view, picture[1], title, int(opening[1]), said, carries)
+
+
+def wake_script():
+    """The script that lays a page over its picture, as it stands in the attribute `onload`."""
+    return text_of(_WAKE).strip()
+
+
+def picture_in(text):
+    """(SVG document, title) of the view that some HTML shows, (None, None) where that is no view."""
+    found = _PICTURE.search(text) if text.startswith('<div class="msnb-view"') else None
+    return (base64.b64decode(found[1]).decode(), html.unescape(found[2])) if found else (None, None)
+
+
+def bundle(view, page, title, purpose, carries=None):
+    """What a notebook shows and keeps: the widget where there is one, the picture with the page, and a line of text.
+
+    Args:
+        view (object): with `widget`, `svg` and `height`.
+        page (Page): its live form where there is no kernel.
+        title (str): what a screen reader says of picture and page.
+        purpose (str): what the live form is for, as in "to explore the graph".
+        carries (set[str]): which of the page's shared files to bring along. Default: None, those that the notebook does
+            not have yet.
+
+    Returns:
+        tuple, data and metadata by MIME type.
+    """
+    data = {}
+    widget = view.widget if front_end.attended() else None
+    if widget is not None:
+        made = widget._repr_mimebundle_()
+        data.update((made[0] if isinstance(made, tuple) else made) or {})
+    if carries is None:
+        carries = front_end.carrying(page.shared())
+    kept = standing(page, view.svg(), title, view.height, purpose, carries)
+    data.update({"text/plain": repr(view), "text/html": kept})
+    return data, {}

@@ -1,0 +1,184 @@
+"""`msnb.summary`: a network's Cells as a table of output shapes, Parameters and FLOPs; or what a checkpoint holds."""
+
+from collections.abc import Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from msnb.insight.layers import Layer, folded, layers
+from msnb.ir.overlay import human
+from msnb.notebook.display.checkpoint_table import Contents, contents
+from msnb.notebook.display.html import escape, framed
+from msnb.notebook.display.table_css import STYLE
+from msnb.notebook.text_width import columns_of, pad
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.tensor.parameter import Parameter
+    from msnb.nn.cell import Cell
+
+_HEADS = ("Layer", "Class", "Output shape", "Parameters", "FLOPs")
+_NUMBERS = 3  # from this column on
+_WIDEST = 44  # characters of a cell of the text
+
+
+def summary(
+    net: "Cell | str | PathLike[str] | Mapping[str, Parameter]", *inputs: Any, depth: int | None = None
+) -> "Summary | Contents":
+    """The layers of a network as a table: what each returns, its Parameters and its arithmetic.
+
+    The network is traced on shapes: nothing is computed and nothing compiled. Each row is a call of a Cell, in the
+    order of the calls, under the attributes that lead to it (``layer3.2.conv2``); of equal neighbours the first is
+    shown, and how many there are. A Cell that holds others has in its own row what it does beside them, so that both
+    columns of numbers add up to the totals. What a loop or branch over Tensors does is counted where it stands.
+
+    A checkpoint has no calls: of its file, or of what `load_checkpoint` returns, the Parameters are listed, with the
+    mean, spread and histogram of their values and how many are not finite.
+
+    Args:
+        net (Union[Cell, str, Path, Mapping[str, Parameter]]): The network, in the state that it has: `set_train` makes
+            a difference to Dropout. Or a checkpoint.
+        inputs: What it would be called with: Tensors, arrays, or for a Tensor its shape (float32) or a pair of shape
+            and dtype. One data set stands for the columns of its first batch, as many as `construct` takes.
+        depth (int): How many levels of Cells to show; what is deeper is added up. Default: None, all of them.
+
+    Returns:
+        Summary, or Contents of a checkpoint; a table in a notebook, text where it is printed.
+
+    Raises:
+        TypeError: If `net` is no Cell, or `construct` needs other inputs; if a checkpoint is given inputs.
+        ValueError: If `depth` is not an int of at least 0; if a file is no checkpoint.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> import msnb
+        >>> from msnb import nn
+        >>> msnb.summary(nn.SequentialCell(nn.Dense(784, 128), nn.ReLU(), nn.Dense(128, 10)), (32, 784))
+        Layer           Class  Output shape  Parameters   FLOPs
+        -------------------------------------------------------
+        SequentialCell         (32, 10)
+        0               Dense  (32, 128)        100,480  6.43 M
+        1               ReLU   (32, 128)                  4.1 k
+        2               Dense  (32, 10)           1,290  82.2 k
+        -------------------------------------------------------
+        Parameters  101,770
+        FLOPs       6.51 M in one call, a multiply-add as two
+        Memory      Parameters 407 kB, inputs 100 kB, outputs of the layers 34 kB
+    """
+    if depth is not None and (type(depth) is not int or depth < 0):
+        raise ValueError(f"For 'summary', 'depth' should be an int of at least 0, but got {depth!r}.")
+    if isinstance(net, (str, PathLike, Mapping)):
+        if inputs or depth is not None:
+            raise TypeError(
+                "For 'summary', a checkpoint takes no inputs and no depth: it holds Parameters and no network."
+            )
+        return contents(net)
+    return Summary(layers(net, *inputs), depth)
+
+
+class Summary:
+    """What `summary` returns.
+
+    Attributes:
+        layers (Layer): Every call of a Cell, see `msnb.insight.layers`.
+        parameters (int), trained (int): Numbers in the Parameters, each counted once, and in those that are trained.
+        flops (int): Arithmetic of one call, a multiply-add as two.
+        parameter_bytes (int), input_bytes (int), output_bytes (int): Memory of the Parameters, of the inputs, and of
+            what the innermost layers return.
+    """
+
+    def __init__(self, root: Layer, depth: int | None = None) -> None:
+        self.layers: Layer = root
+        calls = list(root.calls())
+        held = {id(p): p for call in calls for p in call.cell.get_parameters()}
+        self._left = _not_called(calls)
+        self.parameters: int = sum(p.size for p in held.values())
+        self.trained: int = sum(p.size for p in held.values() if p.requires_grad)
+        self.flops: int = sum(call.flops for call in calls)
+        self.parameter_bytes: int = sum(p.nbytes for p in held.values())
+        self.input_bytes: int = sum(octets for *_, octets in root.inputs)
+        self.output_bytes: int = sum(octets for call in calls if not call.inner for *_, octets in call.outputs)
+        self._rows = [_row(layer) for layer in folded(root, depth).calls()]
+
+    def totals(self) -> list[tuple[str, str]]:
+        """(what, how much) of the whole network, a list of pairs of str."""
+        fixed = self.parameters - self.trained
+        said = [
+            ("Parameters", f"{self.parameters:,}" + (f" ({self.trained:,} trained, {fixed:,} fixed)" if fixed else "")),
+            ("FLOPs", f"{human(self.flops)} in one call, a multiply-add as two"),
+            (
+                "Memory",
+                f"Parameters {human(self.parameter_bytes, 'B')}, inputs {human(self.input_bytes, 'B')}, outputs of "
+                f"the layers {human(self.output_bytes, 'B')}",
+            ),
+        ]
+        return [*said, ("Not called", self._left)] if self._left else said
+
+    def __repr__(self) -> str:
+        rows = [_HEADS, *(cells for cells, _ in self._rows)]
+        rows = [[_shortened(cell) for cell in row] for row in rows]
+        widths = [max(columns_of(row[column]) for row in rows) for column in range(len(_HEADS))]
+        lines = [
+            "  ".join(
+                pad(cell, width, to_right=column >= _NUMBERS)
+                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in rows
+        ]
+        rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
+        return "\n".join([*lines[:1], rule, *lines[1:], rule, *(f"{what:<10}  {much}" for what, much in self.totals())])
+
+    def _repr_html_(self) -> str:
+        heads = "".join(f'<th scope="col"{_kind(column)}>{escape(head)}</th>' for column, head in enumerate(_HEADS))
+        rows = "".join(
+            f"<tr{' class=around' if around else ''}>"
+            + "".join(f"<td{_kind(column)}>{escape(cell)}</td>" for column, cell in enumerate(cells))
+            + "</tr>"
+            for cells, around in self._rows
+        )
+        totals = "".join(
+            f'<div><b>{escape(what)}</b> <span class="dim">{escape(much)}</span></div>' for what, much in self.totals()
+        )
+        table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+        body = f'{STYLE}<div class="layers" tabindex="0">{table}</div><div class="totals">{totals}</div>'
+        return framed(body, f"Layers of {self.layers.kind}")
+
+
+def _row(layer):
+    """(cells of the table, whether it holds other rows) of a call."""
+    name = layer.path or layer.kind
+    if layer.last != layer.path:
+        name = f"{layer.path} … {layer.last.rpartition('.')[2]}"
+    kind = (layer.kind if layer.path else "") + (f" × {layer.times}" if layer.times > 1 else "")
+    times = f"{layer.times} × " if layer.times > 1 else ""
+    shown = ", ".join(_output(*output) for output in layer.outputs)
+    parameters = f"{times}{layer.parameters:,}" if layer.parameters else "shared" if layer.shared else ""
+    return (name, kind, shown, parameters, f"{times}{human(layer.flops)}" if layer.flops else ""), bool(layer.inner)
+
+
+def _output(dtype, shape, _):
+    return str(shape) if dtype == "Float32" else f"{dtype} {shape}"
+
+
+def _not_called(calls):
+    """In words, which Cells with Parameters the call of the network leaves out; "" where there is none."""
+    called = {id(call.cell) for call in calls}
+    left = []
+    for path, cell in calls[0].cell.cells_and_names():
+        numbers = sum(p.size for p in cell.get_parameters())
+        if id(cell) not in called and numbers and not any(path.startswith(f"{other}.") for other, _ in left):
+            if not any(id(below) in called for _, below in cell.cells_and_names()):  # a CellList is none to call
+                left.append((path, numbers))
+    return ", ".join(f"{path} ({numbers:,} numbers)" for path, numbers in left)
+
+
+def _shortened(cell):
+    if columns_of(cell) <= _WIDEST:
+        return cell
+    while columns_of(cell) >= _WIDEST:
+        cell = cell[:-1]
+    return f"{cell}…"
+
+
+def _kind(column):
+    return ' class="n"' if column >= _NUMBERS else ""

@@ -1,0 +1,150 @@
+"""`%ms_cluster start 2`: processes of this machine that run the cells below `%%px` together, as one program.
+
+ipyparallel starts them, sends cells to them and shows what each of them shows; msnb tells them who they are.
+"""
+
+import logging
+import os
+import sys
+from typing import Any
+
+from IPython import get_ipython
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
+from IPython.core.magic_arguments import argument, magic_arguments
+
+from msnb import alias
+from msnb.communication._gloo_log import filter_descriptor
+from msnb.communication._processes import free_port, join, variables_of
+from msnb.notebook.kernel.magic_options import parse
+
+_WAIT = 120  # seconds for processes to start, and to find one another
+
+
+@magics_class
+class ClusterMagics(Magics):
+    """The magic of several processes."""
+
+    _cluster: Any = None
+    _client: Any = None
+
+    @no_var_expand
+    @magic_arguments("%ms_cluster")
+    @argument("--api", choices=("1", "2"), help="What `import mindspore` means in them: r1.1 (1) or MindSpore 2 (2).")
+    @argument("what", nargs="?", choices=("start", "stop"), help="Start processes, or end those that were started.")
+    @argument("number", nargs="?", type=int, help="How many to start (default: 2).")
+    @line_magic("ms_cluster")
+    def ms_cluster(self, line: str) -> None:
+        """`%ms_cluster start 2` starts two processes that are one program: a cell that begins with `%%px` runs in
+        each of them, `import mindspore` is msnb there, and below it stands what each has printed and shown.
+        `%ms_cluster` says which there are, `%ms_cluster stop` ends them.
+
+            %ms_cluster start 2
+            %%px
+            from mindspore.communication import get_rank
+            print(get_rank())
+        """
+        options = parse(self.ms_cluster, line)
+        if options.what == "start":
+            self._start(2 if options.number is None else options.number, options.api)
+        elif options.what == "stop":
+            if options.number is not None:
+                raise UsageError("%ms_cluster stop ends all processes, and takes no number.")
+            if self._cluster is not None:
+                print(f"Stopped {_processes(self._cluster.n)}.")
+                self.stop()
+                return
+        self._say()
+
+    def _start(self, number, api):
+        if self._cluster is not None:
+            raise UsageError("There are processes already: %ms_cluster stop ends them.")
+        if number < 1:
+            raise UsageError(f"%ms_cluster start takes a positive number of processes, but got {number}.")
+        try:
+            import ipyparallel  # heavy, and an extra
+        except ImportError:
+            raise UsageError("%ms_cluster needs ipyparallel: pip install 'msnb[cluster]'.") from None
+        self._cluster = ipyparallel.Cluster(n=number, log_level=logging.ERROR, engine_timeout=_WAIT)
+        try:
+            self._cluster.start_cluster_sync(n=number)
+            self._client = self._cluster.connect_client_sync()
+            self._client.wait_for_engines(
+                number, timeout=_WAIT, interactive=False
+            )  # no bar that stays at "0%" for ever
+            view = self._client[:]
+            view.block = True
+            view.activate()
+            get_ipython().magics_manager.registry["ParallelMagics"].progress_after_seconds = -1  # nor one of `%%px`
+            coordinator = f"localhost:{free_port()}"
+            said = [variables_of(rank, number, range(number), coordinator) for rank in range(number)]
+            told = [
+                self._client[i].apply_async(_begin, own, api) for i, own in zip(self._client.ids, said, strict=True)
+            ]
+            for answer in told:
+                answer.get(_WAIT)
+        except BaseException:  # a Stop too: nothing is left behind
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """End the processes, if there are any."""
+        cluster, client, self._cluster, self._client = self._cluster, self._client, None, None
+        if client is not None:
+            client.close()
+        if cluster is not None:
+            cluster.stop_cluster_sync()
+
+    def _say(self):
+        if self._cluster is None:
+            print("There are no processes; %ms_cluster start 2 starts two.")
+            return
+        number = self._cluster.n
+        many = f"{_processes(number)} {'is' if number == 1 else 'are'}"
+        print(self._lost() or f"{many} one program: %%px runs a cell in each.")
+
+    def _lost(self):
+        """A sentence about processes that have ended by themselves; "" where there are none."""
+        number = 0 if self._cluster is None else self._cluster.n
+        lost = [str(rank) for rank in range(number) if rank not in self._client.ids]
+        if not lost:
+            return ""
+        which = f"that of rank {lost[0]} has" if len(lost) == 1 else f"those of ranks {', '.join(lost)} have"
+        vain = "and there is no other" if number == len(lost) else "and the others would wait in vain"
+        return f"Of {number} processes, {which} ended, {vain}: %ms_cluster stop, then %ms_cluster start {number}."
+
+    def said_after(self, result: Any) -> None:
+        """Say so below a cell that failed where processes have ended: what failed may be anything then."""
+        if self._cluster is not None and not result.success and (lost := self._lost()):
+            print(lost, file=sys.stderr)
+
+
+def _processes(number):
+    return f"{number} process{'' if number == 1 else 'es'}"
+
+
+def _begin(variables, api):
+    """Make a process of ipyparallel one of the program."""
+    os.environ.update(variables)
+    filter_descriptor()
+    join()
+    get_ipython().run_line_magic("load_ext", "msnb")
+    alias.install(warn=False, api=api and int(api))
+
+
+def install(shell: Any) -> Any:
+    """Register the magic with a shell; returns what undoes it."""
+    registered = ClusterMagics(shell)
+    shell.register_magics(registered)
+    shell.events.register("post_run_cell", registered.said_after)
+
+    def undo():
+        shell.events.unregister("post_run_cell", registered.said_after)
+        registered.stop()
+        for kind, names in registered.magics.items():
+            table = shell.magics_manager.magics[kind]
+            for name in names:
+                if getattr(table.get(name), "__self__", None) is registered:
+                    del table[name]
+
+    return undo

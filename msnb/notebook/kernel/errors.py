@@ -1,0 +1,189 @@
+"""Errors as a notebook shows them: the user's lines and one sentence, not the frames inside msnb and JAX.
+
+Only what is displayed is shortened. The exception keeps all its frames; `%ms_traceback` prints them.
+"""
+
+import contextlib
+import difflib
+import functools
+import linecache
+import re
+import sys
+import types
+from typing import Any
+
+from msnb import alias, nn
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.tensor import Tensor
+from msnb.insight.short_traceback import concerns, is_library, shortened, told_inside
+
+_NOT_CALLABLE = re.compile(r"'(\w+)' object is not callable")
+_ATTRIBUTES = {"int": ("size", "ndim", "itemsize", "nbytes"), "tuple": ("shape", "strides")} | dict.fromkeys(
+    ("Float", "Int", "UInt", "Bool", "BFloat", "Complex"), ("dtype",)
+)  # type -> the attributes of a Tensor that are of it
+_state = types.SimpleNamespace(last=None)
+
+
+def last() -> Any:
+    """The last error that was shortened, None where there was none."""
+    return _state.last
+
+
+@contextlib.contextmanager
+def _shortened_syntax_error(error, tb):
+    """Within, code that a graph refuses has only the user's frames; IPython shows them from the exception itself."""
+    if not concerns(error, tb):
+        yield
+        return
+    _state.last = error
+    with shortened(error, tb) as (short, _):
+        while short is not None and is_library(short):
+            short = short.tb_next
+        error.__traceback__ = short
+        yield
+
+
+def hint(error: BaseException) -> str | None:
+    """A sentence to add to an error that is not msnb's own, None where there is nothing to say."""
+    name = getattr(error, "name", None) or ""
+    if isinstance(error, ModuleNotFoundError) and name.split(".")[0] == "mindspore" and not alias.installed():
+        return (
+            "Begin the cell with %%mindspore, and its imports of mindspore are msnb; "
+            "after %mindspore on, those of imported files are too."
+        )
+    asked = getattr(error, "obj", None)
+    if isinstance(error, AttributeError) and isinstance(asked, (bool, int, float, list, tuple)):
+        if hasattr(Tensor, name) and concerns(error, error.__traceback__):
+            return f"A Tensor is meant there, but got {describe(asked)}: Tensor(...) makes one of it."
+    if isinstance(error, AttributeError) and isinstance(asked, (Tensor, nn.Cell)) and not name.startswith("_"):
+        return _similar_name(error, name, asked)
+    if isinstance(error, TypeError):
+        return _called_attribute(error)
+    if isinstance(error, AttributeError) and isinstance(asked, types.ModuleType):
+        if asked.__name__.startswith("msnb.") and str(error).startswith(("module 'msnb.", "module 'mindspore.")):
+            return alias.missing(f"mindspore{asked.__name__[4:]}.{name}")
+    return None
+
+
+def _similar_name(error, name, asked):
+    """Python suggests names in a terminal; IPython does not."""
+    if not str(error).endswith(f"no attribute '{name}'"):
+        return None  # its sentence says already what to write
+    own = (*getattr(asked, "_cells", ()), *getattr(asked, "_params", ()))  # layers and Parameters
+    names = [one for one in {*dir(asked), *own} if one[0] != "_"]
+    similar = difflib.get_close_matches(name, names, 1, 0.76)
+    return f"Did you mean '{similar[0]}'?" if similar else None
+
+
+def _called_attribute(error):
+    """The attributes of a Tensor that torch has as methods."""
+    called = _NOT_CALLABLE.fullmatch(str(error))
+    entry = error.__traceback__
+    if not called or entry is None:
+        return None
+    while entry.tb_next is not None:
+        entry = entry.tb_next
+    line = linecache.getline(entry.tb_frame.f_code.co_filename, entry.tb_lineno)
+    for name in _ATTRIBUTES.get(called[1], ()):
+        if re.search(rf"\.{name}\s*\(", line):
+            further = ", and x.shape[0] for the length of one dimension" if name in ("size", "shape") else ""
+            return f"'{name}' of a Tensor is an attribute, no method: write x.{name}{further}."
+    return None
+
+
+def _rendered(shell, error, tb, tb_offset, notes):
+    """IPython's own rendering, with notes before the last line, which names the error."""
+    lines = shell.InteractiveTB.structured_traceback(type(error), error, tb, tb_offset=tb_offset)
+    told = told_inside(error)
+    end = len(lines) - 1 - len(getattr(error, "__notes__", ()))  # the sentence, and what is noted on the error itself
+    return [*lines[:end], *(f"{note}\n" for note in notes), *([told] if told else lines[end:])]
+
+
+def _show(shell, show, error, tb, options, notes, last):
+    """Show an error with notes before its sentence and, where it is read first, a line after that."""
+    offset = options.get("tb_offset")
+    last = [last] if last else []
+    with contextlib.suppress(AttributeError):  # an exception class with slots takes no attribute: it goes without notes
+        if notes or last:
+            error._render_traceback_ = lambda: [*_rendered(shell, error, tb, offset, notes), *last]
+    try:
+        show((type(error), error, tb), **options)
+    finally:
+        vars(error).pop("_render_traceback_", None)
+
+
+def show_late(shell: Any, error: BaseException) -> None:
+    """Show an error of a computation that has no line any more: it ran on after its statement."""
+    _state.last = error
+    note = "A computation that this cell had started failed while it ran in the background."
+    told = told_inside(error)
+    lines = [told] if told else shell.InteractiveTB.get_exception_only(type(error), error)
+    error._render_traceback_ = lambda: [note, *lines]
+    try:
+        shell.showtraceback((type(error), error, error.__traceback__))
+    finally:
+        del error._render_traceback_
+
+
+def failed_processes(error: BaseException) -> str | None:
+    """Return in which processes a cell below `%%px` failed, None of any other error.
+
+    ipyparallel has shown what each process raised when it raises this error, which says "1 errors".
+    """
+    if type(error).__module__.partition(".")[0] != "ipyparallel" or not hasattr(error, "original_error"):
+        return None
+    ranks = sorted(
+        {info.get("engine_id") for *_, info in error.original_error.elist if isinstance(info, dict)} - {None}
+    )
+    if not ranks:
+        return "The cell failed; the error stands above."
+    which = f"rank {ranks[0]}" if len(ranks) == 1 else f"ranks {', '.join(map(str, ranks))}"
+    return f"The cell failed in {which}; what {'it' if len(ranks) == 1 else 'each'} raised stands above."
+
+
+def install(shell: Any) -> Any:
+    """Make a shell show short errors; returns what undoes it."""
+    show = shell.showtraceback
+
+    @functools.wraps(show)
+    def showtraceback(exc_tuple=None, filename=None, tb_offset=None, exception_only=False, running_compiled_code=False):
+        options = dict(
+            filename=filename,
+            tb_offset=tb_offset,
+            exception_only=exception_only,
+            running_compiled_code=running_compiled_code,
+        )
+        _, error, tb = exc_tuple or sys.exc_info()
+        if sentence := error is not None and failed_processes(error):
+            error._render_traceback_ = lambda: [sentence]
+        if error is None or exception_only or hasattr(error, "_render_traceback_"):
+            return show(exc_tuple, **options)
+        if isinstance(error, SyntaxError):
+            with _shortened_syntax_error(error, tb):
+                return show(exc_tuple, **options)
+        last = hint(error)
+        if concerns(error, tb):
+            with shortened(error, tb) as (short, left_out):
+                if short is not None and left_out:
+                    _state.last = error
+                    frames = f"{left_out} frame{'s' * (left_out > 1)}"
+                    return _show(
+                        shell,
+                        show,
+                        error,
+                        short,
+                        options,
+                        [f"({frames} inside msnb and JAX left out; %ms_traceback prints them)"],
+                        last,
+                    )
+        if last:
+            return _show(shell, show, error, tb, options, [], last)
+        return show(exc_tuple, **options)
+
+    shell.showtraceback = showtraceback
+
+    def undo():
+        if vars(shell).get("showtraceback") is showtraceback:
+            del shell.showtraceback
+
+    return undo

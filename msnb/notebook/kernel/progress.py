@@ -1,0 +1,85 @@
+"""The line of a training, and of what else takes long, below a cell: a bar while it goes on, a curve of the loss."""
+
+from IPython.display import display
+
+from msnb.notebook.display.html import escape, number
+
+_WIDTH, _HEIGHT = 120, 26  # of the curve, pixels
+_BLUE = "#2b8cc4"  # as in histograms
+_MOST = 20  # sentences above the line that stay in sight
+
+# All style stands in the elements: the line is sent several times a second, and a saved notebook keeps it.
+_OUTER = "font:13px/1.6 var(--jp-ui-font-family,system-ui,sans-serif);font-variant-numeric:tabular-nums;color:inherit"
+_ROW = "display:flex;flex-wrap:wrap;align-items:center;gap:0 14px"
+
+
+class NotebookLine:
+    """Draws one line in the output of the running cell, always in the same place."""
+
+    def __init__(self):
+        self._handle = None
+        self._said = []
+        self._now = ((), None, ())
+
+    def show(self, parts, share=None, curve=()):
+        """Draw the line as it is now."""
+        self._now = tuple(parts), share, curve
+        said = self._said if len(self._said) <= _MOST else [f"({len(self._said) - _MOST} more)", *self._said[-_MOST:]]
+        bundle = {
+            "text/plain": "\n".join((*said, ", ".join(parts))),
+            "text/html": _html(said, parts, share, curve),
+        }
+        if self._handle is None:
+            self._handle = display(bundle, raw=True, display_id=True)
+        else:
+            self._handle.update(bundle, raw=True)
+
+    def say(self, text):
+        """Add a sentence above the line."""
+        self._said.append(text)
+        self.show(*self._now)
+
+    def clear(self):
+        """Nothing: other output has a place of its own."""
+
+    def end(self, parts, curve=()):
+        """Draw the line for the last time."""
+        self.show(parts, None, curve)
+
+
+def _html(said, parts, share, curve):
+    # what has one width comes first: a narrow window then breaks the row in the same place each time
+    above = "".join(f'<div style="opacity:.72">{escape(text)}</div>' for text in said)
+    spans = "".join(f"<span>{escape(part)}</span>" for part in parts)
+    return (
+        f'<div role="group" aria-label="progress" style="{_OUTER}">{above}'
+        f'<div style="{_ROW}">{_bar(share)}{_sparkline(curve)}{spans}</div></div>'
+    )
+
+
+def _bar(share):
+    if share is None:
+        return ""
+    percent = 100 * min(max(share, 0), 1)
+    return (
+        f'<span role="progressbar" aria-label="done" aria-valuemax="100" aria-valuenow="{percent:.0f}" '
+        f'style="width:90px;height:6px;border-radius:3px;background:rgba(128,128,128,.3)"><span '
+        f'style="display:block;width:{percent:.1f}%;height:6px;border-radius:3px;background:{_BLUE}"></span></span>'
+    )
+
+
+def _sparkline(curve):
+    """The points as a line, from the lowest to the highest; nothing of fewer than two."""
+    if len(curve) < 2:
+        return ""
+    xs, ys = zip(*curve, strict=True)
+    left, low = xs[0], min(ys)
+    right, up = (_WIDTH - 4) / (xs[-1] - left), (_HEIGHT - 6) / ((max(ys) - low) or 1)
+    points = " ".join(f"{2 + (x - left) * right:.1f},{_HEIGHT - 3 - (y - low) * up:.1f}" for x, y in curve)
+    label = f"loss from {number(ys[0])} to {number(ys[-1])}"
+    return (
+        f'<svg role="img" aria-label="{label}" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}">'
+        f'<title>{label}</title><line x1="0" x2="{_WIDTH}" y1="{_HEIGHT - 1}" y2="{_HEIGHT - 1}" '
+        f'stroke="currentColor" stroke-opacity=".3"/>'
+        f'<polyline points="{points}" fill="none" stroke="{_BLUE}" stroke-width="1.5" stroke-linejoin="round"/></svg>'
+    )

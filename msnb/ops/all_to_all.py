@@ -1,0 +1,216 @@
+"""Collective operators that send each device another part, or join everything for one of them."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+
+from msnb.common.kinds import Int, Str
+from msnb.core.operator.cases import F, case, refused
+from msnb.core.operator.declare import operator
+from msnb.core.sharding.partitioner import Members, members
+from msnb.ops.comm import (
+    WORLD,
+    ReduceOp,
+    Reduction,
+    gathered,
+    numbers_in,
+    of_root,
+    part_of,
+    reduced,
+    root_among,
+)
+
+
+@operator(collective=True)
+def AlltoAll(input_x, *, split_count: Int, split_dim: Int, concat_dim: Int, group: Str = WORLD):
+    """A part of what each device of a group has goes to each of them, and what comes is put together.
+
+    Args:
+        split_count (int): Number of the devices of the group.
+        split_dim (int): Dimension along which `input_x` is cut into parts.
+        concat_dim (int): Dimension along which those that come are put together.
+        group (str): Name of a group of `create_group`. Default: "hccl_world_group", all devices.
+
+    Inputs:
+        - **input_x** (Tensor) - Numbers.
+
+    Outputs:
+        Tensor; its dimension `split_dim` is divided, and `concat_dim` multiplied, by `split_count`.
+
+    Raises:
+        TypeError: If an argument is of another type, or `input_x` is not made of numbers.
+        ValueError: If `split_count` is not the number of devices, a dimension is not there, or cannot be divided.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    numbers_in("AlltoAll", "input_x", input_x)
+    others = members(group)
+    number = 1 if others is None else others.size
+    if split_count != number:
+        raise ValueError(
+            f"For 'AlltoAll', 'split_count' should be the number of devices in the group, {number}, but got "
+            f"{split_count}."
+        )
+    for name, dim in (("split_dim", split_dim), ("concat_dim", concat_dim)):
+        if not 0 <= dim < input_x.ndim:
+            raise ValueError(
+                f"For 'AlltoAll', '{name}' should be a dimension of 'input_x' of shape {input_x.shape}, but got {dim}."
+            )
+    if input_x.shape[split_dim] % number:
+        raise ValueError(
+            f"For 'AlltoAll', dimension {split_dim} of 'input_x' should be a multiple of the {number} devices, but got "
+            f"shape {input_x.shape}."
+        )
+    if others is None:
+        return input_x
+    parts = jnp.stack(jnp.split(input_x, number, split_dim))
+    if others.even:
+        groups = None if others.groups is None else [list(each) for each in others.groups]
+        came = jax.lax.all_to_all(parts, others.axis, 0, 0, axis_index_groups=groups)
+    else:
+        came = jax.lax.dynamic_index_in_dim(gathered(parts, others), others.place(), 1, keepdims=False)
+    return jnp.concatenate(came, concat_dim)
+
+
+@operator(collective=True)
+def CollectiveScatter(input_x, *, src_rank: Int = 0, group: Str = WORLD):
+    """What one device has, a part to each device of a group.
+
+    Args:
+        src_rank (int): Number of that device among all. Default: 0.
+        group (str): Name of a group of `create_group`. Default: "hccl_world_group", all devices.
+
+    Inputs:
+        - **input_x** (Tensor) - Numbers, of at least 1 dimension; of one shape on all devices.
+
+    Outputs:
+        Tensor whose first dimension is divided by the number of devices.
+
+    Raises:
+        TypeError: If an argument is of another type, or `input_x` is not made of numbers.
+        ValueError: If there is no device `src_rank` in the group, or the first dimension cannot be divided.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    others, root = _of_rows("CollectiveScatter", input_x, "src_rank", src_rank, group)
+    return input_x if others is None else part_of(of_root(input_x, root, others), "CollectiveScatter", others)
+
+
+@operator(collective=True)
+def CollectiveGather(input_x, *, dest_rank: Int, group: Str = WORLD):
+    """What all devices of a group have, one after another along the first dimension, for one of them.
+
+    The others are given it, too; MindSpore gives them a Tensor without meaning. The gradient is that of the one.
+
+    Args:
+        dest_rank (int): Number of that device among all.
+        group (str): Name of a group of `create_group`. Default: "hccl_world_group", all devices.
+
+    Inputs:
+        - **input_x** (Tensor) - Numbers, of at least 1 dimension.
+
+    Outputs:
+        Tensor whose first dimension is multiplied by the number of devices.
+
+    Raises:
+        TypeError: If an argument is of another type, or `input_x` is not made of numbers.
+        ValueError: If there is no device `dest_rank` in the group, or `input_x` is a scalar.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    others, root = _of_rows("CollectiveGather", input_x, "dest_rank", dest_rank, group)
+    return input_x if others is None else _gathered_for(input_x, root, others)
+
+
+@operator(collective=True)
+def Reduce(input_x, *, dest_rank: Int, op: Reduction = ReduceOp.SUM, group: Str = WORLD):
+    """The values of all devices of a group joined, for one of them.
+
+    The others are given it, too; MindSpore gives them a Tensor without meaning. The gradient is that of the one.
+
+    Args:
+        dest_rank (int): Number of that device in the group.
+        op (str): How, one of ReduceOp. Default: ReduceOp.SUM.
+        group (str): Name of a group of `create_group`. Default: "hccl_world_group", all devices.
+
+    Inputs:
+        - **input_x** (Tensor) - Numbers.
+
+    Outputs:
+        Tensor of the shape and element type of `input_x`.
+
+    Raises:
+        TypeError: If an argument is of another type, or `input_x` is not made of numbers.
+        ValueError: If `op` is not one of ReduceOp, or there is no device `dest_rank` in the group.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    numbers_in("Reduce", "input_x", input_x)
+    others = members(group)
+    number = 1 if others is None else others.size
+    if not 0 <= dest_rank < number:
+        raise ValueError(f"For 'Reduce', 'dest_rank' should be from 0 to {number - 1}, but got {dest_rank}.")
+    return input_x if others is None else _reduced_for(input_x, dest_rank, op, others)
+
+
+def _of_rows(name, x, argument, rank, group) -> tuple[Members | None, int]:
+    """(devices of the group, the number in it of the one that is `rank` among all) for a Tensor with rows."""
+    numbers_in(name, "input_x", x)
+    if not x.ndim:
+        raise ValueError(f"For '{name}', 'input_x' should have at least 1 dimension, but got a scalar.")
+    others = members(group)
+    return others, root_among(rank, argument, name, others)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(1, 2))
+def _gathered_for(x, root, others):
+    return jnp.concatenate(gathered(x, others))
+
+
+def _gathered_gradient(root, others, _, given):
+    return (part_of(of_root(given, root, others), "CollectiveGather", others),)
+
+
+_gathered_for.defvjp(lambda x, root, others: (_gathered_for(x, root, others), None), _gathered_gradient)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(1, 2, 3))
+def _reduced_for(x, root, op, others):
+    return reduced(x, op, others)
+
+
+def _reduced_kept(x, root, op, others):
+    out = reduced(x, op, others)
+    return out, None if op == ReduceOp.SUM else (x, out)
+
+
+def _reduced_gradient(root, op, others, kept, given):
+    """To each the gradient that the one has: of a sum as it is, of an extreme to who has it, else by its factors."""
+    given = of_root(given, root, others)
+    if kept is None:
+        return (given,)
+    x, out = kept
+    if op == ReduceOp.PROD:
+        mine = jax.nn.one_hot(others.place(), others.size, dtype=bool)
+        factors = jnp.where(mine.reshape(-1, *[1] * x.ndim), jnp.ones_like(x), gathered(x, others))
+        return (given * jnp.prod(factors, axis=0, dtype=x.dtype),)
+    return (jnp.where(x == out, given, jnp.zeros_like(given)),)
+
+
+_reduced_for.defvjp(_reduced_kept, _reduced_gradient)
+
+
+CASES = [
+    case(AlltoAll, F(2, 3), split_count=1, split_dim=0, concat_dim=1),
+    refused(ValueError, AlltoAll, F(2, 3), split_count=2, split_dim=0, concat_dim=1),
+    refused(ValueError, AlltoAll, F(2, 3), split_count=1, split_dim=2, concat_dim=1),
+    case(CollectiveGather, F(2, 3), dest_rank=0),
+    refused(ValueError, CollectiveScatter, F(2, 3), src_rank=1),
+    case(Reduce, F(2, 3), dest_rank=0),
+    refused(ValueError, Reduce, F(2, 3), dest_rank=1),
+]

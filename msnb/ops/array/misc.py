@@ -1,0 +1,161 @@
+"""Small operators of MindSpore 2 over the elements of Tensors: checks, products, bits, layouts."""
+
+import jax.numpy as jnp
+import numpy as np
+
+from msnb.common.kinds import Kind, Tensors
+from msnb.core.compat.jax_private import is_tracer
+from msnb.core.operator.cases import F, I, Values, case, refused
+from msnb.core.operator.declare import operator
+from msnb.core.support.type_promotion import promote
+from msnb.core.tensor.tensor import box
+from msnb.ops._check import BOOL, COMPLEX, FLOAT, INDEX, NUMBER, dtype_in, tensor_argument
+from msnb.ops._host import HostPrimitive, host_operator
+from msnb.ops._shapes import shapes
+
+
+@operator
+def IdentityN(x: Tensors):
+    """Tensors as they are.
+
+    Inputs:
+        - **x** (Union[tuple[Tensor], list[Tensor]]) - Any Tensors.
+
+    Outputs:
+        Tuple of Tensors.
+
+    Raises:
+        TypeError: If `x` is no tuple or list of Tensors.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return tuple(x)
+
+
+@operator
+def MulNoNan(x, y):
+    """Products, which are 0 wherever the second operand is 0, whatever the first one is.
+
+    Inputs:
+        - **x** (Union[Tensor, Number]) - The first operand.
+        - **y** (Union[Tensor, Number]) - The second operand.
+
+    Outputs:
+        Tensor of the broadcast shape and the common element type.
+
+    Raises:
+        TypeError: If the element types are not supported or do not convert implicitly.
+        ValueError: If the shapes do not broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x, y = promote(x, y, op="MulNoNan")
+    dtype_in("MulNoNan", "x", x, FLOAT | COMPLEX | INDEX)
+    return jnp.where((y == 0) & ~jnp.isfinite(x), 0, x).astype(x.dtype) * y
+
+
+@host_operator()
+class CheckNumerics(HostPrimitive):
+    """A Tensor as it is, if all its elements are finite. In a compiled program nothing is checked.
+
+    Inputs:
+        - **x** (Tensor) - Floating point.
+
+    Outputs:
+        Tensor, `x`.
+
+    Raises:
+        TypeError: If `x` is no Tensor of floating point numbers.
+        RuntimeError: If an element is infinite or no number.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    def __call__(self, x):
+        tensor_argument("CheckNumerics", "x", x)
+        if not x.is_floating_point():
+            raise TypeError(f"For 'CheckNumerics', 'x' should be floating point, but got {x.dtype}.")
+        if not is_tracer(x._array):
+            given = np.asarray(x._array)
+            for bad, word in ((np.isnan(given), "nan"), (np.isinf(given), "an infinite one")):
+                if bad.any():
+                    raise RuntimeError(f"For 'CheckNumerics', all elements should be finite, but there is {word}.")
+        return box(x._array) if x._node is None else x
+
+
+@operator
+@shapes("threshold: () | 1")
+def CompareAndBitpack(x, threshold):
+    """Whether elements are above a threshold, eight in one byte, the first in its highest bit.
+
+    Inputs:
+        - **x** (Tensor) - Numbers or bool, whose last dimension is a multiple of 8.
+        - **threshold** (Tensor) - Of the element type of `x`, a scalar.
+
+    Outputs:
+        Tensor of uint8; the last dimension is an eighth as long.
+
+    Raises:
+        TypeError: If the element types are not supported.
+        ValueError: If the last dimension is no multiple of 8.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("CompareAndBitpack", "x", x, NUMBER | BOOL)
+    if not x.ndim or x.shape[-1] % 8:
+        raise ValueError(f"For 'CompareAndBitpack', the last dimension should be a multiple of 8, but got {x.shape}.")
+    return jnp.packbits(x > threshold, -1)
+
+
+def _layout(value):
+    if not isinstance(value, str):
+        raise TypeError
+    if value not in ("NHWC", "NCHW"):
+        raise ValueError
+    return value
+
+
+Layout = Kind("'NHWC' or 'NCHW'", _layout, python=str, examples=("NHWC", "NCHW"))
+
+
+@operator
+def DataFormatVecPermute(input_x, *, src_format: Layout = "NHWC", dst_format: Layout = "NCHW"):
+    """A vector of one number, or pair, for each dimension of an image, for another order of the dimensions.
+
+    Args:
+        src_format (str): The order that it is given for, "NHWC" or "NCHW". Default: "NHWC".
+        dst_format (str): The order that it is wanted for. Default: "NCHW".
+
+    Inputs:
+        - **input_x** (Tensor) - int32 or int64, of shape (4,) or (4, 2).
+
+    Outputs:
+        Tensor of the shape and element type of `input_x`.
+
+    Raises:
+        TypeError: If `input_x` is not made of integers.
+        ValueError: If it has another shape.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("DataFormatVecPermute", "input_x", input_x, INDEX)
+    if input_x.shape not in ((4,), (4, 2)):
+        raise ValueError(f"For 'DataFormatVecPermute', the shape should be (4,) or (4, 2), but got {input_x.shape}.")
+    return input_x[np.array([src_format.index(letter) for letter in dst_format])]
+
+
+CASES = [
+    case(IdentityN, (F(2, 3), F(2))).without("gradient", "MindSpore has none of several"),
+    case(MulNoNan, F(2, 3), Values([0.0, 2.0, float("nan")])).without("half", "nan fits nowhere"),
+    case(MulNoNan, F(2, 3), F(3)),
+    case(CheckNumerics, F(2, 3)).without("gradient", "it passes on what it gets"),
+    case(CompareAndBitpack, F(2, 16), Values(0.5)),
+    case(DataFormatVecPermute, Values([1, 2, 3, 4])),
+    case(DataFormatVecPermute, I(4, 2), src_format="NCHW", dst_format="NHWC"),
+    refused(ValueError, CompareAndBitpack, F(7), Values(0.5)),
+]

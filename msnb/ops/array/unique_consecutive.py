@@ -1,0 +1,98 @@
+"""Runs of equal elements: one of each."""
+
+import numpy as np
+
+from msnb.core.operator.cases import I, Values, case, refused
+from msnb.core.operator.declare import spelling
+from msnb.core.tensor.tensor import Tensor
+from msnb.ops._check import axis_in, tensor_argument
+from msnb.ops._host import HostPrimitive, host_operator
+
+
+@host_operator()
+class UniqueConsecutive(HostPrimitive):
+    """One element of each run of equal ones, or one slice along an axis of each run of equal slices.
+
+    The length of the results depends on the values, so a Cell with it runs operator by operator in GRAPH mode, too.
+
+    Args:
+        return_inverse (bool): Whether to tell which run each element belongs to. Default: False.
+        return_counts (bool): Whether to tell how long each run is. Default: False.
+        dim (int): The axis. Default: None, all elements in their order.
+
+    Inputs:
+        - **input** (Tensor) - Numbers.
+
+    Outputs:
+        Tuple of three Tensors: the elements, the runs and their lengths, both int64; what is not asked for is 0.
+
+    Raises:
+        TypeError: If `input` is not a Tensor.
+        ValueError: If `dim` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.UniqueConsecutive()(Tensor([1, 1, 2, 1], mindspore.int32))[0])
+        [1 2 1]
+    """
+
+    def __init__(self, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None):
+        super().__init__()
+        self.return_inverse, self.return_counts, self.dim = return_inverse, return_counts, dim
+
+    def __call__(self, input):
+        tensor_argument("UniqueConsecutive", "input", input)
+        (x,) = self.values_of(input)
+        axis = 0 if self.dim is None else axis_in("UniqueConsecutive", self.dim, x.ndim, "dim")
+        x = x.reshape(-1) if self.dim is None else x
+        rows = np.moveaxis(x, axis, 0).reshape(x.shape[axis], -1)
+        new = np.ones(len(rows), bool)
+        new[1:] = (rows[1:] != rows[:-1]).any(1)
+        run = np.cumsum(new) - 1
+        inverse = run if self.dim is not None else run.reshape(input.shape)
+        counts = np.bincount(run, minlength=int(new.sum()))
+        nothing = np.array(0, np.int64)
+        return (
+            Tensor(np.compress(new, x, axis)),
+            Tensor(inverse.astype(np.int64) if self.return_inverse else nothing),
+            Tensor(counts.astype(np.int64) if self.return_counts else nothing),
+        )
+
+
+@spelling(UniqueConsecutive, function="unique_consecutive", method="unique_consecutive")
+def unique_consecutive(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Tensor | tuple[Tensor, ...]:
+    """One element of each run of equal ones, or one slice along an axis of each run of equal slices.
+
+    Args:
+        input (Tensor): Numbers.
+        return_inverse (bool): Whether to return which run each element belongs to. Default: False.
+        return_counts (bool): Whether to return how long each run is. Default: False.
+        dim (int): The axis. Default: None, all elements in their order.
+
+    Returns:
+        Tensor; or a tuple of it, the runs (int64) and their lengths (int64), as asked for.
+
+    Raises:
+        TypeError: If `input` is not a Tensor.
+        ValueError: If `dim` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    found = UniqueConsecutive(return_inverse, return_counts, dim)(input)
+    wanted = (True, return_inverse, return_counts)
+    asked = tuple(x for x, want in zip(found, wanted, strict=True) if want)
+    return asked if len(asked) > 1 else asked[0]
+
+
+_BY_VALUES = "its shapes depend on values"
+CASES = [
+    case(UniqueConsecutive, Values([1, 1, 2, 2, 1])).results(0).without("graph", _BY_VALUES),
+    case(unique_consecutive, Values([[1, 1], [1, 3]]), True, True).without("graph", _BY_VALUES),
+    case(unique_consecutive, Values([[1, 1], [1, 1], [2, 2]]), return_counts=True, dim=0).without("graph", _BY_VALUES),
+    refused(ValueError, UniqueConsecutive, I(2, 3), dim=2),
+]

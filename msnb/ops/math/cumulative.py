@@ -1,0 +1,347 @@
+"""Sums and products that run along an axis."""
+
+from typing import Any
+
+import jax.numpy as jnp
+from jax import lax
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, DType, Int, check
+from msnb.core.operator.cases import F, Flags, I, Values, case, refused
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.tensor.tensor import Tensor
+from msnb.ops._check import FLOAT, NUMBER, axis_in, dtype_in, tensor_argument
+from msnb.ops._upcast import in_float32
+from msnb.ops._numpy import ArrayLike, as_tensor, element_type, in_type
+from msnb.ops.array.cast import Cast
+from msnb.ops.array.reshape import Reshape
+
+
+@operator
+def CumSum(x, axis: Int, *, exclusive: Bool = False, reverse: Bool = False):
+    """Running sum along an axis.
+
+    Args:
+        exclusive (bool): Whether an element is left out of its own sum. Default: False.
+        reverse (bool): Whether to run from the end. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - Numbers.
+        - **axis** (int) - Axis to run along.
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        TypeError: If `x` is not made of numbers, `axis` is not an int, or an argument is not a bool.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[1., 2., 3.]], mindspore.float32)
+        >>> print(ops.CumSum()(x, 1))
+        [[1. 3. 6.]]
+    """
+    return _running("CumSum", jnp.cumsum, 0, x, axis, exclusive, reverse)
+
+
+@operator
+def CumProd(x, axis: Int, *, exclusive: Bool = False, reverse: Bool = False):
+    """Running product along an axis.
+
+    Args:
+        exclusive (bool): Whether an element is left out of its own product. Default: False.
+        reverse (bool): Whether to run from the end. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - Numbers.
+        - **axis** (int) - Axis to run along.
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        TypeError: If `x` is not made of numbers, `axis` is not an int, or an argument is not a bool.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[1., 2., 3.]], mindspore.float32)
+        >>> print(ops.CumProd()(x, 1))
+        [[1. 2. 6.]]
+    """
+    return _running("CumProd", jnp.cumprod, 1, x, axis, exclusive, reverse)
+
+
+def _running(op, accumulate, start, x, axis, exclusive, reverse):
+    """`accumulate` along an axis, `start` before the first element."""
+    dtype_in(op, "x", x, NUMBER)
+    axis = axis_in(op, axis, x.ndim)
+    if reverse:
+        x = jnp.flip(x, axis)
+    result = in_float32(lambda x: accumulate(x, axis=axis, dtype=x.dtype))(x)
+    if exclusive:
+        first = jnp.full_like(jnp.take(result, jnp.arange(min(1, x.shape[axis])), axis=axis), start)
+        result = jnp.concatenate([first, jnp.take(result, jnp.arange(x.shape[axis] - 1), axis=axis)], axis)
+    return jnp.flip(result, axis) if reverse else result
+
+
+@spelling(CumSum)
+def cumsum(x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
+    """Running sum along an axis.
+
+    Args:
+        x (Tensor): Numbers.
+        axis (int): The axis.
+        dtype (mindspore.dtype): Element type of the result. Default: None, that of `x`.
+
+    Returns:
+        Tensor of the shape of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _accumulated("cumsum", CumSum.functional, x, axis, dtype)
+
+
+@spelling(CumProd)
+def cumprod(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
+    """Running product along an axis.
+
+    Args:
+        input (Tensor): Numbers.
+        dim (int): The axis.
+        dtype (mindspore.dtype): Element type of the result. Default: None, that of `input`.
+
+    Returns:
+        Tensor of the shape of `input`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _accumulated("cumprod", CumProd.functional, input, dim, dtype)
+
+
+def _accumulated(op, accumulate, x, axis, dtype):
+    tensor_argument(op, "x", x)
+    return accumulate(x if dtype is None else Cast.functional(x, dtype), axis)
+
+
+_WHOLE = {mstype.bool_: mstype.int32, mstype.int8: mstype.int32, mstype.int16: mstype.int32}
+_ADDED_AS = {**_WHOLE, mstype.uint8: mstype.int32}  # the element types whose sums need a wider one
+
+
+@spelling(CumSum, method="cumsum", generation=1)
+def _cumsum_of(self: Tensor, axis: int | None = None, dtype: DType | None = None, *, dim: int | None = None) -> Tensor:
+    """As `ops.cumsum`, of the flattened Tensor if no axis is given; bool and small integers are added as int32."""
+    axis = axis if dim is None else dim
+    dtype = _ADDED_AS.get(self.dtype) if dtype is None else dtype
+    return cumsum(self.reshape(-1), 0, dtype) if axis is None else cumsum(self, axis, dtype)
+
+
+@spelling(CumProd, method="cumprod")
+def _cumprod_of(self: Tensor, axis: int | None = None, dtype: DType | None = None, *, dim: int | None = None) -> Tensor:
+    """As `ops.cumprod`, of the flattened Tensor if no axis is given."""
+    axis = axis if dim is None else dim
+    return cumprod(self.reshape(-1), 0, dtype) if axis is None else cumprod(self, axis, dtype)
+
+
+def _along(function, run, a, axis, dtype, wide):
+    x = as_tensor(a, function, "a")
+    kept = element_type(dtype, function) if dtype is not None else wide.get(x.dtype, x.dtype)
+    if axis is None:
+        x, axis = Reshape.functional(x, (-1,)), 0
+    return run(in_type(x, kept, function), check(Int, axis, "axis", function))
+
+
+@spelling(CumSum, numpy="cumsum")
+def _cumsum_of_numpy(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Tensor:
+    """Running sum along an axis; bool and integers below 32 bits are added as int32.
+
+    Args:
+        a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
+        axis (int): The axis; None flattens first. Default: None.
+        dtype (mindspore.dtype): Element type in which to add. Default: None, that of `a`, or int32.
+
+    Returns:
+        Tensor of the shape of `a`, or a vector.
+
+    Raises:
+        TypeError: If `a` is none of these, or `axis` is not an int.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _along("cumsum", CumSum.functional, a, axis, dtype, _ADDED_AS)
+
+
+@spelling(CumProd, numpy="cumprod")
+def _cumprod_of_numpy(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Tensor:
+    """Running product along an axis; bool and integers below 32 bits are multiplied as int32 or uint32.
+
+    Args:
+        a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
+        axis (int): The axis; None flattens first. Default: None.
+        dtype (mindspore.dtype): Element type in which to multiply. Default: None, that of `a`, or one of 32 bits.
+
+    Returns:
+        Tensor of the shape of `a`, or a vector.
+
+    Raises:
+        TypeError: If `a` is none of these, or `axis` is not an int.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    wide = {**_WHOLE, mstype.uint8: mstype.uint32, mstype.uint16: mstype.uint32}
+    return _along("cumprod", CumProd.functional, a, axis, dtype, wide)
+
+
+def _with_places(op, combine, x, axis):
+    """The running extremes along an axis, and where the last element that is one stands."""
+    dtype_in(op, "input", x, NUMBER)
+    axis = axis_in(op, axis, x.ndim)
+    place = lax.broadcasted_iota(jnp.int64, x.shape, axis)
+
+    def later(left, right):
+        (a, i), (b, j) = left, right
+        takes = combine(b, a) | jnp.isnan(b)
+        return jnp.where(takes, b, a), jnp.where(takes, j, i)
+
+    _, where = lax.associative_scan(later, (lax.stop_gradient(x), place), axis=axis)
+    return jnp.take_along_axis(x, where, axis), where
+
+
+@operator(functional="cummax", called=("input",), methods=("cummax",), generation=2)
+def Cummax(x, *, axis: Int):
+    """Largest element so far along an axis, and where it stands.
+
+    Args:
+        axis (int): Axis to run along.
+
+    Inputs:
+        - **x** (Tensor) - Numbers.
+
+    Outputs:
+        A tuple of two Tensors of the shape of `x`: the elements, and their places, int64; the last ones of equals.
+
+    Raises:
+        TypeError: If `x` is not made of numbers, or `axis` is not an int.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _with_places("cummax", jnp.greater_equal, x, axis)
+
+
+@operator(functional="cummin", called=("input",), methods=("cummin",), generation=2)
+def Cummin(x, *, axis: Int):
+    """Smallest element so far along an axis, and where it stands.
+
+    Args:
+        axis (int): Axis to run along.
+
+    Inputs:
+        - **x** (Tensor) - Numbers.
+
+    Outputs:
+        A tuple of two Tensors of the shape of `x`: the elements, and their places, int32; the last ones of equals.
+
+    Raises:
+        TypeError: If `x` is not made of numbers, or `axis` is not an int.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    values, places = _with_places("cummin", jnp.less_equal, x, axis)
+    return values, places.astype(jnp.int32)
+
+
+@operator(generation=2)
+@in_float32
+def CumulativeLogsumexp(x, axis: Int, *, exclusive: Bool = False, reverse: Bool = False):
+    """Logarithm of the running sum of exponentials along an axis.
+
+    Args:
+        exclusive (bool): Whether an element leaves itself out; the first is then the lowest number. Default: False.
+        reverse (bool): Whether to run from the end. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - Floating point.
+        - **axis** (Union[Tensor, int]) - Axis to run along.
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        TypeError: If `x` is not floating point, or `axis` is not an int.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("logcumsumexp", "input", x, FLOAT)
+    axis = axis_in("logcumsumexp", axis, x.ndim)
+    found = lax.cumlogsumexp(x, axis, reverse)
+    if not exclusive:
+        return found
+    first = lax.slice_in_dim(found, 0, 1, axis=axis)
+    lowest = jnp.full_like(first, jnp.finfo(x.dtype).min)
+    if reverse:
+        return jnp.concatenate([lax.slice_in_dim(found, 1, None, axis=axis), lowest], axis)
+    return jnp.concatenate([lowest, lax.slice_in_dim(found, 0, x.shape[axis] - 1, axis=axis)], axis)
+
+
+@spelling(CumulativeLogsumexp, function="logcumsumexp", method="logcumsumexp")
+def logcumsumexp(input: Tensor, axis: int) -> Tensor:
+    """Logarithm of the running sum of exponentials along an axis.
+
+    Args:
+        input (Tensor): Floating point.
+        axis (int): Axis to run along.
+
+    Returns:
+        Tensor of the shape and element type of `input`.
+
+    Raises:
+        TypeError: If `input` is not floating point, or `axis` is not an int.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return CumulativeLogsumexp()(input, axis)
+
+
+CASES = [
+    case(Cummax, F(2, 4), axis=1).without("gradient", "2.7.1 dies of it"),
+    case(Cummin, F(3, 2), axis=0).without("gradient", "2.7.1 dies of it"),
+    case(Cummax, Values([[1, 3, 3, 2]]), axis=-1).without("gradient", "2.7.1 dies of it"),
+    case(Cummin, Values([[3, 1, 1, 2]]), axis=-1).without("gradient", "2.7.1 dies of it"),
+    case(CumulativeLogsumexp, F(2, 4), Values(1)),
+    case(CumulativeLogsumexp, F(2, 4), Values(0), reverse=True),
+    case(CumulativeLogsumexp, F(2, 4), Values(1), exclusive=True).without("half", "it gives float32's lowest"),
+    case(logcumsumexp, F(2, 4), 1),
+    refused(ValueError, Cummax, F(2), axis=1),
+    refused(TypeError, logcumsumexp, I(2), 0),
+    *(
+        case(run, F(2, 4), *axis, **attributes)
+        for run in (CumSum, CumProd)
+        for axis, attributes in (
+            ((1,), {}),
+            ((0,), {"exclusive": True}),
+            ((-1,), {"reverse": True}),
+            ((1,), {"exclusive": True, "reverse": True}),
+        )
+    ),
+    case(CumSum, I(2, 3), 1),
+    refused(TypeError, CumSum, Flags(2), 0),
+]

@@ -1,0 +1,142 @@
+"""Numbers sorted into bins."""
+
+import jax.numpy as jnp
+
+from msnb.common.kinds import Bool, Float, Kind, PositiveInt, Static
+from msnb.core.operator.cases import F, I, Values, case, refused
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.tensor.tensor import Tensor
+from msnb.ops._check import FLOAT, INT, dtype_in
+
+
+def _numbers(value):
+    if not isinstance(value, (tuple, list)) or any(
+        isinstance(v, bool) or not isinstance(v, (int, float)) for v in value
+    ):
+        raise TypeError
+    return tuple(map(float, value))
+
+
+Boundaries = Kind("a list or tuple of numbers", _numbers, python=list, examples=((0.0, 1.0),))
+
+
+@operator
+def Bucketize(input, *, boundaries: Boundaries, right: Bool = True):
+    """In which of the intervals between boundaries each element lies.
+
+    Args:
+        boundaries (list[float]): The boundaries, in order.
+        right (bool): Whether an element that is a boundary lies above it. Default: True; the function's is False.
+
+    Inputs:
+        - **input** (Tensor) - Numbers.
+
+    Outputs:
+        Tensor of int32, of the shape of `input`: how many boundaries lie below.
+
+    Raises:
+        TypeError: If `input` is not made of numbers, or `boundaries` is no list of numbers.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("bucketize", "input", input, INT | FLOAT)
+    places = jnp.searchsorted(jnp.asarray(boundaries, jnp.float32), input, side="right" if right else "left")
+    return places.astype(jnp.int32)
+
+
+@spelling(Bucketize)
+def bucketize(input: Tensor, boundaries: list[float] | tuple[float, ...], *, right: Bool = False) -> Tensor:
+    """In which of the intervals between boundaries each element lies.
+
+    Args:
+        input (Tensor): Numbers.
+        boundaries (Union[list[float], tuple[float]]): The boundaries, in order.
+        right (bool): Whether an element that is a boundary lies above it. Default: False.
+
+    Returns:
+        Tensor of int32, of the shape of `input`: how many boundaries lie below.
+
+    Raises:
+        TypeError: If `input` is not made of numbers, or `boundaries` is no list of numbers.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.bucketize(Tensor([0.5, 2.0, 9.0], mindspore.float32), [1.0, 2.0]))
+        [0 1 2]
+    """
+    return Bucketize(boundaries, right)(input)
+
+
+@operator
+def Histogram(x, *, bins: PositiveInt = 100, min: Static(Float) = 0.0, max: Static(Float) = 0.0):
+    """How many elements lie in each of some bins of one width.
+
+    Args:
+        bins (int): How many bins. Default: 100.
+        min (float): Where the first one begins. Default: 0.0.
+        max (float): Where the last one ends, itself in it; where both are 0, the elements themselves say. Default: 0.0.
+
+    Inputs:
+        - **x** (Tensor) - Numbers.
+
+    Outputs:
+        Tensor of shape (bins,), of the element type of `x`.
+
+    Raises:
+        TypeError: If `x` is not made of real numbers.
+        ValueError: If `bins` is not positive, or `min` is above `max`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("histc", "input", x, INT | FLOAT)
+    if min > max:
+        raise ValueError(f"For 'histc', 'min' should not be above 'max', but got {min} and {max}.")
+    values = x.reshape(-1).astype(jnp.float64 if x.dtype == jnp.float64 else jnp.float32)
+    low, high = (min, max) if min != max else (values.min(), values.max()) if x.size else (0.0, 1.0)
+    same = jnp.asarray(low == high)
+    low, high = jnp.where(same, low - 1, low), jnp.where(same, high + 1, high)
+    place = jnp.floor((values - low) / (high - low) * bins).astype(jnp.int32)
+    place = jnp.where(values == high, bins - 1, place)
+    inside = (values >= low) & (values <= high)
+    return jnp.zeros(bins, jnp.int32).at[jnp.where(inside, place, bins)].add(1, mode="drop").astype(x.dtype)
+
+
+@spelling(Histogram, function="histc", method="histc")
+def histc(input: Tensor, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Tensor:
+    """How many elements lie in each of some bins of one width.
+
+    Args:
+        input (Tensor): Numbers.
+        bins (int): How many bins. Default: 100.
+        min (float): Where the first one begins. Default: 0.0.
+        max (float): Where the last one ends, itself in it; where both are 0, the elements themselves say. Default: 0.0.
+
+    Returns:
+        Tensor of shape (bins,), of the element type of `input`.
+
+    Raises:
+        TypeError: If `input` is not made of real numbers.
+        ValueError: If `bins` is not positive, or `min` is above `max`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Histogram(bins, float(min), float(max))(input)
+
+
+CASES = [
+    case(bucketize, F(2, 3), (-1.0, 0.0, 1.0)),
+    case(bucketize, I(2, 3), (-1, 0, 1)),
+    case(bucketize, Values([1.0, 2.0, 3.0]), (1.0, 2.0), right=True),
+    case(Bucketize, F(2, 3), boundaries=(-1.0, 0.0, 1.0)),
+    case(Histogram, F(4, 5), bins=4),
+    case(histc, F(4, 5), 4, -1.0, 1.0),
+    case(histc, I(9, dtype="int32"), 5),
+    case(histc, Values([2.0, 2.0]), 4),
+    refused(TypeError, bucketize, F(3), 2.0, says="boundaries"),
+    refused(ValueError, histc, F(3), 4, 2.0, 1.0),
+]

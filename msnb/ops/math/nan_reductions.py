@@ -1,0 +1,227 @@
+"""Statistics in which nan does not count. (`nansum` stands beside its operator.)"""
+
+import math
+from typing import Any
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Axis, Bool, DType, Int
+from msnb.core.operator.cases import F, Values, case
+from msnb.core.operator.declare import spelling
+from msnb.core.tensor.tensor import Tensor
+from msnb.ops._check import tensor_argument
+from msnb.ops._numpy import ArrayLike, as_tensor, element_type, in_type
+from msnb.ops.array.cast import Cast
+from msnb.ops.array.where import _Where
+from msnb.ops.math.exponential import Sqrt, Square
+from msnb.ops.math.extremes import ReduceMax, ReduceMin
+from msnb.ops.math.isfinite import IsNan
+from msnb.ops.math.logic import LogicalNot, ReduceAll
+from msnb.ops.math.cumulative import _cumsum_of_numpy
+from msnb.ops.math.sum import ReduceSum, without_nan
+
+
+def _extreme(function, reduction, least, a, axis, dtype, keepdims):
+    x = as_tensor(a, function, "a")
+    if x._array.dtype.kind in "biu":
+        return in_type(reduction.functional(x, axis, keepdims), dtype, function)
+    found = reduction.functional(without_nan(x, least), axis, keepdims)
+    nothing = ReduceAll.functional(IsNan.functional(x), axis, keepdims)
+    return in_type(_Where.functional(nothing, math.nan, found), dtype, function)
+
+
+@spelling(numpy="nanmax")
+def nanmax(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = False) -> Tensor:
+    """The largest element over axes in which nan does not count; nan where there is nothing else.
+
+    Args:
+        a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
+        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        dtype (mindspore.dtype): Element type of the result. Default: None, that of `a`.
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _extreme("nanmax", ReduceMax, -math.inf, a, axis, dtype, keepdims)
+
+
+@spelling(numpy="nanmin")
+def nanmin(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = False) -> Tensor:
+    """The smallest element over axes in which nan does not count; nan where there is nothing else.
+
+    Args:
+        a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
+        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        dtype (mindspore.dtype): Element type of the result. Default: None, that of `a`.
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _extreme("nanmin", ReduceMin, math.inf, a, axis, dtype, keepdims)
+
+
+def _real(function, a, dtype):
+    """`a` as numbers of at least 32 bits, and the element type of the result."""
+    x = as_tensor(a, function, "a")
+    x = x if x.dtype == mstype.float64 else Cast.functional(x, mstype.float32)
+    return x, x.dtype if dtype is None else element_type(dtype, function)
+
+
+def _count(x, axis, keepdims):
+    """How many elements count, in the element type of `x`."""
+    return ReduceSum.functional(Cast.functional(LogicalNot.functional(IsNan.functional(x)), x.dtype), axis, keepdims)
+
+
+def _mean(x, axis, keepdims):
+    return ReduceSum.functional(without_nan(x), axis, keepdims) / _count(x, axis, keepdims)
+
+
+def _variance(x, axis, ddof, keepdims):
+    squares = Square.functional(without_nan(x - _mean(x, axis, True)))
+    return ReduceSum.functional(squares, axis, keepdims) / (_count(x, axis, keepdims) - ddof)
+
+
+@spelling(numpy="nanmean")
+def nanmean(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = False) -> Tensor:
+    """Mean over axes in which nan does not count; nan where there is nothing else.
+
+    Args:
+        a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
+        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        dtype (mindspore.dtype): Element type of the result. Default: None, float32, or float64 for float64.
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.nanmean([1.0, float("nan"), 3.0]))
+        2.0
+    """
+    x, dtype = _real("nanmean", a, dtype)
+    return in_type(_mean(x, axis, keepdims), dtype, "nanmean")
+
+
+@spelling(function="nanmean", method="nanmean")
+def _nanmean_of_ops(input: Tensor, axis: Axis = None, keepdims: Bool = False, *, dtype: DType | None = None) -> Tensor:
+    """Mean over axes in which nan does not count; nan where there is nothing else.
+
+    Args:
+        input (Tensor): Numbers.
+        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        dtype (mindspore.dtype): Element type of the result. Default: None, that of `input`, float32 for integers.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `input` is no Tensor, or `keepdims` is not a bool.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    kept = input.dtype if tensor_argument("nanmean", "input", input).is_floating_point() else mstype.float32
+    x, _ = _real("nanmean", input, None)
+    return in_type(_mean(x, axis, keepdims), dtype or kept, "nanmean")
+
+
+@spelling(numpy="nanvar")
+def nanvar(a: ArrayLike, axis: Axis = None, dtype: Any = None, ddof: Int = 0, keepdims: Bool = False) -> Tensor:
+    """Variance over axes in which nan does not count; nan where there is nothing else.
+
+    Args:
+        a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
+        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        dtype (mindspore.dtype): Element type of the result. Default: None, float32, or float64 for float64.
+        ddof (int): The sum of squares is divided by the number of elements that count minus this. Default: 0.
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x, dtype = _real("nanvar", a, dtype)
+    return in_type(_variance(x, axis, ddof, keepdims), dtype, "nanvar")
+
+
+@spelling(numpy="nanstd")
+def nanstd(a: ArrayLike, axis: Axis = None, dtype: Any = None, ddof: Int = 0, keepdims: Bool = False) -> Tensor:
+    """Standard deviation over axes in which nan does not count; nan where there is nothing else.
+
+    Args:
+        a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
+        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        dtype (mindspore.dtype): Element type of the result. Default: None, float32, or float64 for float64.
+        ddof (int): The sum of squares is divided by the number of elements that count minus this. Default: 0.
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x, dtype = _real("nanstd", a, dtype)
+    return in_type(Sqrt.functional(_variance(x, axis, ddof, keepdims)), dtype, "nanstd")
+
+
+@spelling(numpy="nancumsum")
+def nancumsum(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Tensor:
+    """Running sum along an axis in which nan counts as 0; bool and integers below 32 bits are added as int32.
+
+    Args:
+        a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
+        axis (int): The axis; None flattens first. Default: None.
+        dtype (mindspore.dtype): Element type in which to add. Default: None, that of `a`, or int32.
+
+    Returns:
+        Tensor of the shape of `a`, or a vector.
+
+    Raises:
+        TypeError: If `a` is none of these, or `axis` is not an int.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _cumsum_of_numpy(without_nan(as_tensor(a, "nancumsum", "a")), axis, dtype)
+
+
+CASES = [
+    case(_nanmean_of_ops, F(2, 3), 1, True),
+    case(_nanmean_of_ops, Values([[1.0, math.nan], [3.0, 4.0]])).without("gradient", "MindSpore's is nan at nan"),
+]

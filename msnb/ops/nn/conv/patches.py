@@ -1,0 +1,67 @@
+"""All windows of a volume."""
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from msnb.common.kinds import Each, OneOf, PositiveInt
+from msnb.core.operator.cases import F, case, refused
+from msnb.core.operator.declare import operator
+from msnb.ops import _check
+from msnb.ops.nn.conv._shared import same_pads
+
+Five = Each(PositiveInt, 5)
+
+
+@operator
+def ExtractVolumePatches(x, *, kernel_size: Five, strides: Five, padding: OneOf("SAME", "VALID", fold=True)):
+    """All windows of a volume, each as the channels of one place.
+
+    Args:
+        kernel_size (tuple[int]): (1, 1, depth, height, width) of the window.
+        strides (tuple[int]): (1, 1, depth, height, width) of its step.
+        padding (str): "SAME" or "VALID".
+
+    Inputs:
+        - **x** (Tensor) - (N, C, D, H, W).
+
+    Outputs:
+        Tensor, (N, C * depth * height * width, D_out, H_out, W_out); the channels of the volume turn fastest.
+
+    Raises:
+        ValueError: If `x` has not 5 dimensions, or the window does not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    op = "ExtractVolumePatches"
+    _check.tensor_only(op, "x", x)
+    _check.rank(op, "x", x, 5)
+    kernel, step = kernel_size[2:], strides[2:]
+    if padding == "SAME":
+        pads = [same_pads(n, k, s) for n, k, s in zip(x.shape[2:], kernel, step, strict=True)]
+        x = jnp.pad(x, ((0, 0), (0, 0), *pads))
+    outs = [(n - k) // s + 1 for n, k, s in zip(x.shape[2:], kernel, step, strict=True)]
+    if min(outs) < 1:
+        raise ValueError(f"For '{op}', the window {kernel} does not fit the volume {x.shape[2:]}.")
+    found = []
+    for tap in np.ndindex(kernel):
+        stops = [t + (o - 1) * s + 1 for t, o, s in zip(tap, outs, step, strict=True)]
+        found.append(lax.slice(x, (0, 0, *tap), (*x.shape[:2], *stops), (1, 1, *step)))
+    return jnp.stack(found, 1).reshape(x.shape[0], x.shape[1] * len(found), *outs)
+
+
+CASES = [
+    *(
+        case(ExtractVolumePatches, F(2, 2, 3, 4, 3), kernel_size=(1, 1, 2, 2, 2), strides=(1, 1, 1, 2, 1), padding=p)
+        for p in ("VALID", "SAME")
+    ),
+    refused(
+        ValueError,
+        ExtractVolumePatches,
+        F(1, 1, 2, 2, 2),
+        kernel_size=(1, 1, 3, 1, 1),
+        strides=(1,) * 5,
+        padding="VALID",
+    ),
+]

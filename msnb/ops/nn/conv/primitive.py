@@ -1,0 +1,135 @@
+"""Convolution and its two gradients as JAX primitives, closed under differentiation of any order.
+
+    conv(x, w) -> y        input_grad(dy, w) -> dx        filter_grad(x, dy) -> dw
+
+Each is bilinear and its transposes are the other two, so forward mode, reverse mode and every mix of them work, and
+on CPU each of the three picks its own lowering (`conv_choice`) at the moment it is lowered, when the platform is
+known. A graph that is exported, moved to GPU or TPU, or cut over several devices by XLA, gets XLA's own convolution
+from the same jaxpr.
+"""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+from jax.core import ShapedArray
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
+
+from msnb.core.compat.jax_private import partitioned
+from msnb.ops.nn.conv import lowering_choice
+from msnb.ops.nn.conv.lowering import Geometry, direct
+
+
+def conv(x, w, geometry):
+    """Convolution (cross-correlation) of `x` (N, C, H, W) with `w` (O, C / group, kh, kw)."""
+    return _conv_p.bind(x, w, image=x.shape, kernel=w.shape, geometry=geometry)
+
+
+def conv_input_grad(dy, w, image, geometry):
+    """Gradient of `conv` with respect to its image, which has shape `image`."""
+    return _input_grad_p.bind(dy, w, image=tuple(image), kernel=w.shape, geometry=geometry)
+
+
+def conv_filter_grad(x, dy, kernel, geometry):
+    """Gradient of `conv` with respect to its weights, which have shape `kernel`."""
+    return _filter_grad_p.bind(x, dy, image=x.shape, kernel=tuple(kernel), geometry=geometry)
+
+
+# One function for each primitive: how it is computed with a given way to compute a convolution.
+
+
+def _forward(x, w, *, way, geometry, **_):
+    return way(x, w, geometry)
+
+
+def _input_grad(dy, w, *, way, image, geometry, **_):
+    return jax.linear_transpose(lambda x: way(x, w, geometry), jax.ShapeDtypeStruct(image, dy.dtype))(dy)[0]
+
+
+def _filter_grad(x, dy, *, way, kernel, geometry, **_):
+    return jax.linear_transpose(lambda w: way(x, w, geometry), jax.ShapeDtypeStruct(kernel, dy.dtype))(dy)[0]
+
+
+# On CPU: choose; a grouped convolution is cut into its groups and each is chosen on its own. `axes` says along which
+# axis the two operands and the result are cut.
+
+
+def _on_cpu(compute, choose, axes):
+    def lowered(a, b, *, image, kernel, geometry):
+        if a.dtype != jnp.float32 or not all(isinstance(n, int) for n in (*image, *kernel)):
+            return compute(a, b, way=direct, image=image, kernel=kernel, geometry=geometry)
+        if not lowering_choice.group_by_group(image, geometry):
+            way = choose(image, kernel, geometry)
+            return compute(a, b, way=way, image=image, kernel=kernel, geometry=geometry)
+        n, groups = image[0], geometry.group
+        image = (n, image[1] // groups, *image[2:])
+        kernel = (kernel[0] // groups, *kernel[1:])
+        geometry = geometry._replace(group=1)
+        parts = [
+            lowered(*pair, image=image, kernel=kernel, geometry=geometry)
+            for pair in zip(jnp.split(a, groups, axes[0]), jnp.split(b, groups, axes[1]), strict=True)
+        ]
+        return jnp.concatenate(parts, axes[2])
+
+    return lowered
+
+
+def _abstract(shape_of):
+    def rule(a, b, *, image, kernel, geometry):
+        shape = shape_of(image, kernel, geometry)
+        varying = frozenset(getattr(a, "vma", ())) | frozenset(getattr(b, "vma", ()))  # over shard_map's mesh axes
+        return ShapedArray(shape, a.dtype, vma=varying) if varying else ShapedArray(shape, a.dtype)
+
+    return rule
+
+
+def _output_shape(image, kernel, geometry):
+    return (image[0], kernel[0], *geometry.output(image[2:], kernel[2:]))
+
+
+def _define(name, shape_of, compute, choose, axes):
+    primitive = Primitive(name)
+    anywhere = partial(compute, way=direct)
+    primitive.def_impl(lambda a, b, **attributes: jax.jit(partial(primitive.bind, **attributes))(a, b))
+    primitive.def_abstract_eval(_abstract(shape_of))
+    own = mlir.lower_fun(anywhere, multiple_results=False)
+    chosen = mlir.lower_fun(_on_cpu(compute, choose, axes), multiple_results=False)
+
+    def on_cpu(context, *operands, **attributes):
+        # What is chosen for one device moves images in loops and parts, which several would send to one another.
+        return (own if partitioned(context) else chosen)(context, *operands, **attributes)
+
+    mlir.register_lowering(primitive, own)
+    mlir.register_lowering(primitive, on_cpu, platform="cpu")
+
+    def batch(operands, dims, **attributes):  # under vmap XLA's own is used: its batching rule handles every case
+        return jax.vmap(partial(anywhere, **attributes), dims)(*operands), 0
+
+    batching.primitive_batchers[primitive] = batch
+    return primitive
+
+
+_conv_p = _define("conv", _output_shape, _forward, lowering_choice.forward, (1, 0, 1))
+_input_grad_p = _define(
+    "conv_input_grad", lambda image, kernel, geometry: image, _input_grad, lowering_choice.input_grad, (1, 0, 1)
+)
+_filter_grad_p = _define(
+    "conv_filter_grad", lambda image, kernel, geometry: kernel, _filter_grad, lowering_choice.filter_grad, (1, 1, 0)
+)
+
+ad.defbilinear(
+    _conv_p, lambda dy, x, w, **k: _input_grad_p.bind(dy, w, **k), lambda dy, x, w, **k: _filter_grad_p.bind(x, dy, **k)
+)
+ad.defbilinear(
+    _input_grad_p,
+    lambda ct, dy, w, **k: _conv_p.bind(ct, w, **k),
+    lambda ct, dy, w, **k: _filter_grad_p.bind(ct, dy, **k),
+)
+ad.defbilinear(
+    _filter_grad_p,
+    lambda ct, x, dy, **k: _input_grad_p.bind(dy, ct, **k),
+    lambda ct, x, dy, **k: _conv_p.bind(x, ct, **k),
+)
+
+__all__ = ["Geometry", "conv", "conv_filter_grad", "conv_input_grad"]

@@ -1,0 +1,380 @@
+"""Resizing images (N, C, H, W), each axis as sums of neighbours with constant weights."""
+
+import jax.numpy as jnp
+import numpy as np
+
+from msnb.common.kinds import Bool, Each, Kind, Number, OneOf, Optional, PositiveInt, Shape, accept_value
+from msnb.core.operator.cases import F, Values, case, refused
+from msnb.core.operator.declare import operator
+from msnb.ops import _check
+from msnb.ops._shapes import shapes
+from msnb.ops.nn._neighbours import weigh_neighbours
+from msnb.ops.nn._pullback import pull
+
+
+def _accept_size(value):
+    if not isinstance(value, (tuple, list)):
+        raise TypeError
+    if len(value) != 2:
+        raise ValueError
+    return tuple(accept_value(PositiveInt, v) for v in value)
+
+
+Size = Kind("a tuple or list of 2 positive ints", _accept_size)
+
+
+def positions(old, new, align_corners, half_pixel_centers, step=None):
+    """Where the pixels of an axis of length `new` lie on one of length `old` (float32, as MindSpore computes).
+
+    They are `step` apart, unless corners are aligned; old / new where none is given.
+    """
+    places = np.arange(new, dtype=np.float32)
+    if align_corners:
+        return places * np.float32((old - 1) / (new - 1) if new > 1 else 0)
+    scale = np.float32(old) / np.float32(new) if step is None else np.float32(step)
+    return (places + np.float32(0.5)) * scale - np.float32(0.5) if half_pixel_centers else places * scale
+
+
+def lerp_matrix(old, new, align_corners, half_pixel_centers=False, step=None):
+    """(new, old) matrix of linear interpolation along one axis."""
+    where = np.maximum(positions(old, new, align_corners, half_pixel_centers, step), 0)
+    low = np.minimum(where.astype(np.int64), old - 1)
+    high = np.minimum(low + 1, old - 1)
+    share = (where - low).astype(np.float32)
+    matrix = np.zeros((new, old), np.float32)
+    np.add.at(matrix, (np.arange(new), low), 1 - share)
+    np.add.at(matrix, (np.arange(new), high), share)
+    return matrix
+
+
+def bilinear(x, size, align_corners, half_pixel_centers=False):
+    """Bilinear resize of the last two axes, in float32 at least."""
+    x = x.astype(jnp.promote_types(x.dtype, jnp.float32))
+    for axis, new in ((-2, size[0]), (-1, size[1])):
+        if x.shape[axis] != new or half_pixel_centers:
+            x = weigh_neighbours(x, x.ndim + axis, lerp_matrix(x.shape[axis], new, align_corners, half_pixel_centers))
+    return x
+
+
+@operator
+def ResizeBilinear(x, *, size: Size, align_corners: Bool = False, half_pixel_centers: Bool = False):
+    """Resizes images by bilinear interpolation.
+
+    Args:
+        size (Union[tuple[int], list[int]]): new height and width.
+        align_corners (bool): whether the centres of the corner pixels stay where they are. Default: False.
+        half_pixel_centers (bool): whether pixel centres lie at half coordinates. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - (N, C, H, W), float.
+
+    Outputs:
+        Tensor, (N, C, new height, new width), float32 (float64 for float64).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("ResizeBilinear", "x", x, _check.FLOAT)
+    _check.rank("ResizeBilinear", "x", x, 4)
+    _check.some("ResizeBilinear", "x", x, 2, 3)
+    if align_corners and half_pixel_centers:
+        raise ValueError("For 'ResizeBilinear', 'align_corners' and 'half_pixel_centers' should not both be True.")
+    return bilinear(x, size, align_corners, half_pixel_centers)
+
+
+@operator
+def ResizeBilinearV2(image, size: Size, *, align_corners: Bool = False, half_pixel_centers: Bool = False):
+    """Resizes images by bilinear interpolation to a size that is an input.
+
+    Args:
+        align_corners (bool): whether the centres of the corner pixels stay where they are. Default: False.
+        half_pixel_centers (bool): whether pixel centres lie at half coordinates. Default: False.
+
+    Inputs:
+        - **image** (Tensor) - (N, C, H, W), float.
+        - **size** (Union[tuple[int], list[int]]) - new height and width, a constant.
+
+    Outputs:
+        Tensor, (N, C, new height, new width), of the type of `image`.
+
+    Raises:
+        TypeError: If `image` is not floating point.
+        ValueError: If it has not 4 dimensions, or both attributes are True.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    op = "ResizeBilinearV2"
+    _check.dtype_in(op, "image", image, _check.FLOAT)
+    _check.rank(op, "image", image, 4)
+    _check.some(op, "image", image, 2, 3)
+    if align_corners and half_pixel_centers:
+        raise ValueError(f"For '{op}', 'align_corners' and 'half_pixel_centers' should not both be True.")
+    return bilinear(image, size, align_corners, half_pixel_centers).astype(image.dtype)
+
+
+@operator
+@shapes("dout: n c _ _, x: n c h>0 w>0")
+def ResizeBilinearGrad(dout, x, *, align_corners: Bool = False):
+    """Gradient of ResizeBilinear from the cotangent and its input."""
+    resized = lambda v: bilinear(v, dout.shape[2:], align_corners)
+    return pull(resized, jnp.zeros(x.shape, jnp.float32))(dout.astype(jnp.float32))[0].astype(x.dtype)
+
+
+def nearest_index(old, new, step=None):
+    """For each pixel of an axis of length `new`, its nearest on one of length `old`."""
+    return np.clip(np.floor(positions(old, new, False, False, step)).astype(np.int64), 0, old - 1)
+
+
+def _sized(op, x, size, dims, align_corners=False, half_pixel_centers=False):
+    _check.dtype_in(op, "image", x, _check.NUMBER)
+    _check.rank(op, "image", x, dims + 2)
+    _check.some(op, "image", x, *range(2, dims + 2))
+    if align_corners and half_pixel_centers:
+        raise ValueError(f"For '{op}', 'align_corners' and 'half_pixel_centers' should not both be True.")
+    if len(size) != dims or min(size) < 1:
+        raise ValueError(f"For '{op}', 'size' should be {dims} positive ints, but got {size}.")
+
+
+def _along_axes(x, matrices):
+    """Each of the last axes of `x` through its matrix (new, old), in float32 at least."""
+    wide = x.astype(jnp.promote_types(x.dtype, jnp.float32))
+    for axis, matrix in enumerate(matrices, start=x.ndim - len(matrices)):
+        wide = weigh_neighbours(wide, axis, matrix)
+    return wide
+
+
+@operator
+def ResizeNearestNeighborV2(image, size: Size, *, align_corners: Bool = False, half_pixel_centers: Bool = False):
+    """Resizes images by the nearest pixel to a size that is an input.
+
+    Args:
+        align_corners (bool): whether the centres of the corner pixels stay where they are. Default: False.
+        half_pixel_centers (bool): whether pixel centres lie at half coordinates. Default: False.
+
+    Inputs:
+        - **image** (Tensor) - (N, C, H, W).
+        - **size** (Union[tuple[int], list[int]]) - new height and width, a constant.
+
+    Outputs:
+        Tensor, (N, C, new height, new width), of the type of `image`.
+
+    Raises:
+        ValueError: If it has not 4 dimensions, or both attributes are True.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _sized("ResizeNearestNeighborV2", image, size, 2, align_corners, half_pixel_centers)
+    for axis, new in enumerate(size, start=2):
+        old = image.shape[axis]
+        if half_pixel_centers:
+            where = np.floor((np.arange(new, dtype=np.float32) + np.float32(0.5)) * np.float32(old / new))
+        else:
+            where = positions(old, new, align_corners, False)
+            where = np.floor(where + np.float32(0.5)) if align_corners else np.floor(where)
+        image = jnp.take(image, np.minimum(where.astype(np.int64), old - 1), axis=axis)
+    return image
+
+
+def _cubic_matrix(old, new, align_corners, half_pixel_centers):
+    """(new, old) matrix of cubic convolution along one axis (Keys 1981), with weights at 1024 places of a pixel."""
+    where = positions(old, new, align_corners, half_pixel_centers)
+    low = np.floor(where).astype(np.int64)
+    share = np.rint((where - low) * 1024) / 1024
+    slope = -0.5 if half_pixel_centers else -0.75
+    matrix = np.zeros((new, old))
+    for tap in range(-1, 3):
+        far = np.abs(share - tap)
+        near = ((slope + 2) * far - (slope + 3)) * far * far + 1
+        away = ((slope * far - 5 * slope) * far + 8 * slope) * far - 4 * slope
+        weight = np.where(far <= 1, near, away)
+        place = low + tap
+        if half_pixel_centers:  # what lies outside has no weight
+            weight = np.where((place >= 0) & (place < old), weight, 0)
+        np.add.at(matrix, (np.arange(new), np.clip(place, 0, old - 1)), weight)
+    return matrix / matrix.sum(1, keepdims=True) if half_pixel_centers else matrix
+
+
+@operator
+def ResizeBicubic(image, size: Size, *, align_corners: Bool = False, half_pixel_centers: Bool = False):
+    """Resizes images by cubic convolution to a size that is an input.
+
+    Args:
+        align_corners (bool): whether the centres of the corner pixels stay where they are. Default: False.
+        half_pixel_centers (bool): whether pixel centres lie at half coordinates. Default: False.
+
+    Inputs:
+        - **image** (Tensor) - (N, C, H, W), numbers.
+        - **size** (Union[tuple[int], list[int]]) - new height and width, a constant.
+
+    Outputs:
+        Tensor, (N, C, new height, new width), of the type of `image`.
+
+    Raises:
+        ValueError: If it has not 4 dimensions, or both attributes are True.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _sized("ResizeBicubic", image, size, 2, align_corners, half_pixel_centers)
+    pairs = zip(image.shape[2:], size, strict=True)
+    matrices = [_cubic_matrix(old, new, align_corners, half_pixel_centers) for old, new in pairs]
+    return _along_axes(image, matrices).astype(image.dtype)
+
+
+@operator
+def ResizeLinear1D(
+    x, size: Shape, *, coordinate_transformation_mode: OneOf("align_corners", "half_pixel") = "align_corners"
+):
+    """Resizes sequences by linear interpolation to a size that is an input.
+
+    Args:
+        coordinate_transformation_mode (str): "align_corners" keeps the first and the last place, "half_pixel" puts
+            centres at half coordinates. Default: "align_corners".
+
+    Inputs:
+        - **x** (Tensor) - (N, C, L), float.
+        - **size** (Union[int, tuple[int]]) - new length, a constant.
+
+    Outputs:
+        Tensor, (N, C, new length), of the type of `x`.
+
+    Raises:
+        ValueError: If it has not 3 dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _sized("ResizeLinear1D", x, size, 1)
+    align = coordinate_transformation_mode == "align_corners"
+    return _along_axes(x, [lerp_matrix(x.shape[2], size[0], align, not align)]).astype(x.dtype)
+
+
+def _volume_size(op, x, output_size, scales):
+    if (output_size is None) == (scales is None):
+        raise ValueError(f"For '{op}', give exactly one of 'output_size' and 'scales'.")
+    size = output_size if scales is None else [int(n * s) for n, s in zip(x.shape[2:], scales, strict=True)]
+    _sized(op, x, tuple(size), 3)
+    return size, None if scales is None else [1 / s for s in scales]
+
+
+@operator
+@shapes("x: _ _ _ _ _")
+def UpsampleNearest3D(x, output_size: Optional(Shape) = None, scales: Optional(Each(Number)) = None):
+    """Resizes volumes by the nearest pixel.
+
+    Inputs:
+        - **x** (Tensor) - (N, C, D, H, W).
+        - **output_size** (tuple[int]) - new sides. Default: None.
+        - **scales** (tuple[float]) - how much larger each side gets, where there is no `output_size`. Default: None.
+
+    Outputs:
+        Tensor, (N, C, *sides), of the type of `x`.
+
+    Raises:
+        ValueError: If it has not 5 dimensions, or not exactly one of the sizes is given.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    size, steps = _volume_size("UpsampleNearest3D", x, output_size, scales)
+    for axis, new in enumerate(size, start=2):
+        x = jnp.take(x, nearest_index(x.shape[axis], new, steps and steps[axis - 2]), axis=axis)
+    return x
+
+
+@operator
+@shapes("x: _ _ _ _ _")
+def UpsampleTrilinear3D(
+    x, output_size: Optional(Shape) = None, scales: Optional(Each(Number)) = None, *, align_corners: Bool = False
+):
+    """Resizes volumes by linear interpolation along each side.
+
+    Args:
+        align_corners (bool): whether the centres of the corner pixels stay where they are. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - (N, C, D, H, W), float.
+        - **output_size** (tuple[int]) - new sides. Default: None.
+        - **scales** (tuple[float]) - how much larger each side gets, where there is no `output_size`. Default: None.
+
+    Outputs:
+        Tensor, (N, C, *sides), of the type of `x`.
+
+    Raises:
+        ValueError: If it has not 5 dimensions, or not exactly one of the sizes is given.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    size, steps = _volume_size("UpsampleTrilinear3D", x, output_size, scales)
+    matrices = [
+        lerp_matrix(old, new, align_corners, not align_corners, step)
+        for old, new, step in zip(x.shape[2:], size, steps or (None,) * 3, strict=True)
+    ]
+    return _along_axes(x, matrices).astype(x.dtype)
+
+
+@operator
+def ResizeArea(images, size: Shape, *, align_corners: Bool = False):
+    """Resizes images by the mean of the area that each new pixel covers.
+
+    Args:
+        align_corners (bool): whether the corner pixels stay where they are. Default: False.
+
+    Inputs:
+        - **images** (Tensor) - (N, H, W, C), numbers.
+        - **size** (Union[Tensor, tuple[int]]) - new height and width, a constant.
+
+    Outputs:
+        Tensor of float32, (N, new height, new width, C).
+
+    Raises:
+        ValueError: If it has not 4 dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _sized("ResizeArea", images, size, 2)
+    matrices = []
+    for old, new in zip(images.shape[1:3], size, strict=True):
+        scale = (old - 1) / (new - 1) if align_corners and new > 1 else old / new
+        low = np.arange(new)[:, None] * scale
+        pixel = np.arange(max(old, int(np.ceil(new * scale))))
+        cover = np.clip(np.minimum(low + scale, pixel + 1) - np.maximum(low, pixel), 0, None) / scale
+        matrix = np.zeros((new, old))
+        np.add.at(matrix, (slice(None), np.minimum(pixel, old - 1)), cover)
+        matrices.append(matrix)
+    wide = _along_axes(jnp.moveaxis(images, -1, 1).astype(jnp.float32), matrices)
+    return jnp.moveaxis(wide, 1, -1).astype(jnp.float32)
+
+
+CASES = [
+    case(ResizeBilinearV2, F(1, 2, 3, 4), (5, 3)),
+    case(ResizeBilinearV2, F(1, 2, 3, 4), (2, 7), align_corners=True),
+    case(ResizeBilinearV2, F(1, 2, 3, 4), (6, 8), half_pixel_centers=True),
+    *(
+        case(ResizeBilinear, F(2, 3, 4, 6), size=size, align_corners=corners)
+        for size in ((3, 9), (1, 2))
+        for corners in (False, True)
+    ),
+    case(ResizeBilinearGrad, F(2, 3, 3, 9), F(2, 3, 4, 6)).without("differences", "it adds in float32"),
+    refused(TypeError, ResizeBilinear, size=3),
+    *(
+        case(resize, F(1, 2, 4, 5), size, **how)
+        for resize in (ResizeNearestNeighborV2, ResizeBicubic)
+        for size, how in (((3, 8), {}), ((6, 2), {"align_corners": True}), ((6, 8), {"half_pixel_centers": True}))
+    ),
+    case(ResizeLinear1D, F(1, 2, 4), (7,)),
+    case(ResizeLinear1D, F(1, 2, 4), (3,), coordinate_transformation_mode="half_pixel"),
+    case(UpsampleNearest3D, F(1, 2, 2, 3, 2), (3, 4, 4), None),
+    case(UpsampleNearest3D, F(1, 2, 2, 3, 2), None, (2.0, 1.5, 1.0)),
+    case(UpsampleTrilinear3D, F(1, 2, 2, 3, 2), (3, 4, 4), None),
+    case(UpsampleTrilinear3D, F(1, 2, 2, 3, 2), None, (2.0, 1.5, 1.0), align_corners=True),
+    *(
+        case(ResizeArea, F(1, 4, 5, 2), Values(size), **how).without("differences", "it computes in float32")
+        for size, how in (([2, 3], {}), ([6, 3], {}), ([3, 3], {"align_corners": True}))
+    ),
+    refused(ValueError, UpsampleNearest3D, F(1, 1, 2, 2, 2), None, None),
+]

@@ -1,0 +1,167 @@
+"""Features of regions of an image."""
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from msnb.common.kinds import Kind, OneOf, PositiveInt, Shape, StrictFloat, kind_of
+from msnb.core.operator.cases import F, Values, case, refused
+from msnb.core.operator.declare import operator
+from msnb.ops import _check
+from msnb.ops._shapes import shapes
+from msnb.ops.nn._pullback import transposed
+
+
+def _samples_or_all(value):
+    return value if value == -1 and type(value) is int else _POSITIVE.accept(value)
+
+
+_POSITIVE = kind_of(PositiveInt)
+Samples = Kind("a positive int, or -1", _samples_or_all, python=int)
+
+
+@operator
+@shapes("features: b>0 _ h>0 w>0, rois: _ 5")
+def ROIAlign(
+    features,
+    rois,
+    *,
+    pooled_height: PositiveInt,
+    pooled_width: PositiveInt,
+    spatial_scale: StrictFloat,
+    sample_num: Samples = 2,
+    roi_end_mode: OneOf(0, 1) = 1,
+):
+    """Mean of bilinear samples in each cell of a grid over each region (Mask R-CNN, arXiv:1703.06870).
+
+    Args:
+        pooled_height (int): rows of the grid.
+        pooled_width (int): columns of the grid.
+        spatial_scale (float): from image to feature coordinates.
+        sample_num (int): samples a cell in each direction; -1 takes one for each whole pixel that a cell is high or
+            wide, and one at least, where MindSpore 2.7.1 gives NaN. Default: 2.
+        roi_end_mode (int): 1 counts the end corner's pixel, 0 does not and makes regions at least 1 x 1. Default: 1.
+
+    Inputs:
+        - **features** (Tensor) - (N, C, H, W).
+        - **rois** (Tensor) - (n, 5): image, x0, y0, x1, y1. Takes no gradient.
+
+    Outputs:
+        Tensor, (n, C, pooled_height, pooled_width), type of `features`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    op = "ROIAlign"
+    _check.dtype_in(op, "features", features, _check.FLOAT)
+    _check.dtype_in(op, "rois", rois, _check.FLOAT)
+    _check.rank(op, "features", features, 4)
+    if rois.ndim != 2 or rois.shape[1] != 5:
+        raise ValueError(f"For '{op}', 'rois' should have shape (n, 5), but got {rois.shape}.")
+    rois = lax.stop_gradient(rois).astype(jnp.float32)
+    wide = features.astype(jnp.promote_types(features.dtype, jnp.float32))
+    start = rois[:, 1:3] * spatial_scale
+    size = (rois[:, 3:5] + roi_end_mode) * spatial_scale - start
+    if roi_end_mode == 0:
+        size = jnp.maximum(size, 1.0)
+    image = jnp.floor(rois[:, 0] + 0.5).astype(jnp.int32)
+    if sample_num == -1:
+        rows = _shares(start[:, 1], size[:, 1], pooled_height, features.shape[2]).astype(wide.dtype)
+        columns = _shares(start[:, 0], size[:, 0], pooled_width, features.shape[3]).astype(wide.dtype)
+        means = lambda region: jnp.einsum("iy,cyx,jx->cij", region[1], wide[region[0]], region[2])  # noqa: E731
+        return lax.map(means, (image, rows, columns)).astype(features.dtype)
+    ys = _samples(start[:, 1], size[:, 1], pooled_height, sample_num, features.shape[2])
+    xs = _samples(start[:, 0], size[:, 0], pooled_width, sample_num, features.shape[3])
+
+    def one(region):
+        index, (y0, y1, dy, inside_y), (x0, x1, dx, inside_x) = region
+        pick = lambda y, x: wide[index, :, y[:, None], x[None, :]]  # noqa: E731
+        dy, dx = dy[:, None, None].astype(wide.dtype), dx[None, :, None].astype(wide.dtype)
+        value = (pick(y0, x0) * (1 - dx) + pick(y0, x1) * dx) * (1 - dy) + (
+            pick(y1, x0) * (1 - dx) + pick(y1, x1) * dx
+        ) * dy
+        value = jnp.where(inside_y[:, None, None] & inside_x[None, :, None], value, 0)
+        return value.reshape(pooled_height, sample_num, pooled_width, sample_num, -1).mean((1, 3)).transpose(2, 0, 1)
+
+    together = max(_AT_ONCE // (features.shape[1] * pooled_height * pooled_width * sample_num**2), 1)
+    if rois.shape[0] <= together:
+        return jax.vmap(one)((image, ys, xs)).astype(features.dtype)
+    return lax.map(one, (image, ys, xs), batch_size=together).astype(features.dtype)
+
+
+_AT_ONCE = 1 << 23  # samples that are held in memory at a time
+
+
+def _samples(start, size, cells, samples, length):
+    """For every sample along one axis: the pixels on both sides, how far it is from the first, if it is inside."""
+    step = size[:, None] / cells
+    where = start[:, None] + (jnp.arange(cells * samples, dtype=jnp.float32) + 0.5) / samples * step
+    inside = (where >= -1.0) & (where <= length)
+    where = jnp.clip(where, 0, length - 1)
+    low = jnp.floor(where)
+    first = low.astype(jnp.int32)
+    second = jnp.where(where > low, jnp.minimum(first + 1, length - 1), first)  # 0 times a neighbour may be NaN
+    return first, second, where - low, inside
+
+
+def _shares(start, size, cells, length):
+    """How much each pixel along one axis counts in each cell, (n, cells, length), with a sample for each pixel.
+
+    Samples lie a pixel apart at least, so that no more of them are inside than there are pixels, and two: the first is
+    found, and those that follow.
+    """
+    step = size[:, None, None] / cells
+    many = jnp.maximum(jnp.floor(step), 1)
+    apart = step / many
+    begin = start[:, None, None] + step * jnp.arange(cells)[:, None]
+    first = jnp.clip(jnp.ceil((-1.0 - begin) / jnp.maximum(apart, 1e-6) - 0.5), 0, many)
+    place = first + jnp.arange(length + 3)
+    where = begin + (place + 0.5) * apart
+    counts = (place < many) & (where >= -1.0) & (where <= length)
+    weight = jnp.where(counts, 1 / many, 0)
+    where = jnp.clip(where, 0, length - 1)
+    low = jnp.floor(where)
+    above = weight * (where - low)
+    low = low.astype(jnp.int32)
+    n, c = jnp.ogrid[: start.shape[0], :cells]
+    zeros = jnp.zeros((start.shape[0], cells, length), jnp.float32)
+    shares = zeros.at[n[..., None], c[..., None], low].add(weight - above)
+    return shares.at[n[..., None], c[..., None], jnp.minimum(low + 1, length - 1)].add(above)
+
+
+@operator
+def ROIAlignGrad(
+    ydiff,
+    rois,
+    *,
+    xdiff_shape: Shape,
+    pooled_height: PositiveInt,
+    pooled_width: PositiveInt,
+    spatial_scale: StrictFloat,
+    sample_num: Samples = 2,
+):
+    """Gradient of ROIAlign with respect to features of shape `xdiff_shape`."""
+    return transposed(
+        lambda x: ROIAlign.kernel(
+            x,
+            rois,
+            pooled_height=pooled_height,
+            pooled_width=pooled_width,
+            spatial_scale=spatial_scale,
+            sample_num=sample_num,
+        ),
+        xdiff_shape,
+        ydiff,
+    )
+
+
+_ROIS = Values([[0.0, 1.0, 2.0, 9.0, 10.0], [1.0, -3.0, 0.0, 14.0, 5.0]])
+
+CASES = [
+    case(ROIAlign, F(2, 3, 6, 7), _ROIS, pooled_height=2, pooled_width=3, spatial_scale=0.5, sample_num=-1).wrt(0),
+    case(ROIAlign, F(2, 3, 6, 7), _ROIS, pooled_height=2, pooled_width=3, spatial_scale=0.5, sample_num=2).wrt(0),
+    case(
+        ROIAlignGrad, F(2, 3, 2, 2), _ROIS, xdiff_shape=(2, 3, 6, 7), pooled_height=2, pooled_width=2, spatial_scale=0.5
+    ).wrt(0),
+    refused(ValueError, ROIAlign, pooled_height=2, pooled_width=2, spatial_scale=1.0, roi_end_mode=2),
+]

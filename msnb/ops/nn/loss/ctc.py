@@ -1,0 +1,349 @@
+"""Connectionist temporal classification: losses over alignments in logarithms, and greedy decoding."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from msnb.common.kinds import Bool, Int, check
+from msnb.core.compat.jax_private import at_hand, is_tracer
+from msnb.core.operator.cases import F, I, Values, case
+from msnb.core.operator.value_checks import Check, Range, label
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.tensor.tensor import Tensor
+from msnb.ops import _check
+from msnb.ops._upcast import in_float32
+from msnb.ops._host import HostPrimitive, host_operator
+from msnb.ops._shapes import shapes
+from msnb.ops.nn._kinds import Reduction
+from msnb.ops.nn.loss._reduction import reduce
+
+_NEVER = -1e30  # log of a probability that is zero; finite, so that differences of it are
+
+
+def spelled(name, length, scores, axis):
+    """A check of rows of labels, each as long as `length` says: what stands behind does not count."""
+
+    def ranges(given):
+        rows, lengths = given[name], given[length]
+        if np.ndim(rows) != 2 or np.shape(lengths) != np.shape(rows)[:1] or np.ndim(given[scores]) <= axis:
+            return ()
+        known = not is_tracer(rows) and not is_tracer(lengths) and at_hand(rows) and at_hand(lengths)
+        np_ = np if known else jnp
+        rows, lengths = np_.asarray(rows), np_.asarray(lengths)
+        counted = np_.arange(rows.shape[1]) < lengths[:, None]
+        return [Range(np_.where(counted, rows, 0), given[scores].shape[axis])]
+
+    return Check(name, ranges, always=True, what="labels")
+
+
+def lengths(name, of, axis):
+    """A check of lengths, none of which is beyond an axis of another input."""
+
+    def ranges(given):
+        shape = np.shape(given[of])
+        return [Range(given[name], shape[axis] + 1)] if axis < len(shape) else ()
+
+    return Check(name, ranges)
+
+
+def _dense_labels(indices, values, batch, blank):
+    """Sparse labels as rows (batch, L), and their lengths; unused places hold the blank."""
+    rows = jnp.full((batch, values.shape[0]), blank, jnp.int32)
+    rows = rows.at[indices[:, 0], indices[:, 1]].set(values.astype(jnp.int32), mode="drop")
+    return rows, jnp.zeros(batch, jnp.int32).at[indices[:, 0]].add(1, mode="drop")
+
+
+def _without_repeats(rows, lengths, blank):
+    """Labels with equal neighbours merged."""
+    place = jnp.arange(rows.shape[1])
+    keep = (place < lengths[:, None]) & jnp.concatenate(
+        [jnp.ones_like(rows[:, :1], bool), rows[:, 1:] != rows[:, :-1]], axis=1
+    )
+    target = jnp.where(keep, jnp.cumsum(keep, axis=1) - 1, rows.shape[1])
+    merged = jax.vmap(lambda row, t: jnp.full_like(row, blank).at[t].set(row, mode="drop"))(rows, target)
+    return merged, keep.sum(1)
+
+
+def ctc_nll(log_probs, rows, lengths, times, blank, merge_repeated=True, history=False):
+    """-log p(labels | inputs) of each example (Graves et al., 2006); with `history` also alpha of every step.
+
+    `log_probs` (T, N, C), `rows` (N, L), `lengths` (N,) of the labels, `times` (N,) of the inputs.
+    """
+    n, most = rows.shape
+    states = jnp.full((n, 2 * most + 1), blank, jnp.int32).at[:, 1::2].set(rows)
+    scores = jnp.take_along_axis(log_probs, jnp.broadcast_to(states[None], (log_probs.shape[0], *states.shape)), axis=2)
+    number = jnp.arange(2 * most + 1)
+    skip = jnp.zeros(states.shape, bool).at[:, 2:].set(number[2:] % 2 == 1)
+    if merge_repeated:  # the blank between equal labels may not be skipped
+        skip = skip.at[:, 2:].set(skip[:, 2:] & (states[:, 2:] != states[:, :-2]))
+    never = jnp.asarray(_NEVER, log_probs.dtype)
+    alpha = jnp.where(number[None] < 2, scores[0], never)
+
+    def shifted(a, by):
+        return jnp.concatenate([jnp.full_like(a[:, :by], never), a[:, :-by]], axis=1)
+
+    def step(alpha, inputs):
+        score, t = inputs
+        ways = jnp.stack([alpha, shifted(alpha, 1), jnp.where(skip, shifted(alpha, 2), never)])
+        if not merge_repeated:  # repeating a label spells it twice: a label state is left at once
+            ways = ways.at[0].set(jnp.where(number % 2 == 1, never, alpha))
+        new = jnp.maximum(jax.nn.logsumexp(ways, axis=0), never) + score
+        alpha = jnp.where((t < times)[:, None], new, alpha)
+        return alpha, alpha if history else None
+
+    first = alpha
+    alpha, steps = lax.scan(step, alpha, (scores[1:], jnp.arange(1, log_probs.shape[0])))
+    end = jnp.take_along_axis(alpha, (2 * lengths)[:, None], axis=1)[:, 0]
+    before = jnp.take_along_axis(alpha, jnp.maximum(2 * lengths - 1, 0)[:, None], axis=1)[:, 0]
+    loss = -jnp.logaddexp(end, jnp.where(lengths > 0, before, never))
+    return (loss, jnp.concatenate([first[None], steps]).swapaxes(0, 1)) if history else loss
+
+
+def _places(given):
+    """Each label has its example, and its place among as many as there are labels."""
+    x, indices = given["x"], given["labels_indices"]
+    fits = np.ndim(x) == 3 and np.shape(indices)[1:] == (2,)
+    return [Range(indices, (x.shape[1], np.size(given["labels_values"])))] if fits else ()
+
+
+@operator(
+    checks=[
+        label("labels_values", lambda given: (np.shape(given["x"]) or (0,))[-1]),
+        Check("labels_indices", _places),
+        lengths("sequence_length", "x", 0),
+    ],
+)
+@shapes("x: t>0 n c, labels_indices: m 2, labels_values: m, sequence_length: n")
+@in_float32
+def CTCLoss(
+    x,
+    labels_indices,
+    labels_values,
+    sequence_length,
+    *,
+    preprocess_collapse_repeated: Bool = False,
+    ctc_merge_repeated: Bool = True,
+    ignore_longer_outputs_than_inputs: Bool = False,
+):
+    """Connectionist temporal classification loss and its gradient (Graves et al., 2006).
+
+    Args:
+        preprocess_collapse_repeated (bool): whether equal neighbouring labels are merged first. Default: False.
+        ctc_merge_repeated (bool): whether repeated outputs without a blank between count once. Default: True.
+        ignore_longer_outputs_than_inputs (bool): whether examples with more labels than inputs give 0. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - logits (T, N, C); class C - 1 is the blank.
+        - **labels_indices** (Tensor) - (n, 2), int64: example and place of each label.
+        - **labels_values** (Tensor) - (n,), int32.
+        - **sequence_length** (Tensor) - (N,), int32: inputs that count for each example.
+
+    Outputs:
+        Tuple of the loss (N,) and its gradient with respect to `x` (T, N, C).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    op = "CTCLoss"
+    _check.dtype_in(op, "x", x, _check.FLOAT)
+    _check.rank(op, "x", x, 3)
+    _check.rank(op, "labels_indices", labels_indices, 2)
+    _check.rank(op, "labels_values", labels_values, 1)
+    if labels_indices.shape != (labels_values.shape[0], 2) or sequence_length.shape != (x.shape[1],):
+        raise ValueError(
+            f"For '{op}', 'labels_indices' should have shape (n, 2), 'labels_values' (n,) and "
+            f"'sequence_length' ({x.shape[1]},), but got {labels_indices.shape}, {labels_values.shape} "
+            f"and {sequence_length.shape}."
+        )
+    blank = x.shape[2] - 1
+    rows, lengths = _dense_labels(labels_indices, labels_values, x.shape[1], blank)
+    if preprocess_collapse_repeated:
+        rows, lengths = _without_repeats(rows, lengths, blank)
+
+    def loss(x):
+        values = ctc_nll(jax.nn.log_softmax(x), rows, lengths, sequence_length, blank, ctc_merge_repeated)
+        if ignore_longer_outputs_than_inputs:
+            values = jnp.where(lengths > sequence_length, jnp.zeros_like(values), values)
+        return values
+
+    values, pull = jax.vjp(loss, x)
+    return values, lax.stop_gradient(pull(jnp.ones_like(values))[0])
+
+
+@operator(
+    checks=[
+        spelled("targets", "target_lengths", "log_probs", 2),
+        lengths("input_lengths", "log_probs", 0),
+        lengths("target_lengths", "targets", 1),
+    ],
+    generation=2,
+)
+@shapes("log_probs: t>0 n c, targets: n _, input_lengths target_lengths: n")
+@in_float32
+def CTCLossV2(
+    log_probs,
+    targets,
+    input_lengths,
+    target_lengths,
+    *,
+    blank: Int = 0,
+    reduction: Reduction = "none",
+    zero_infinity: Bool = False,
+):
+    """Connectionist temporal classification loss of log-probabilities (Graves et al., 2006).
+
+    Args:
+        blank (int): the blank. Default: 0.
+        reduction (str): "none", "mean" (each divided by its length first) or "sum". Default: "none".
+        zero_infinity (bool): whether impossible examples give 0. Default: False.
+
+    Inputs:
+        - **log_probs** (Tensor) - (T, N, C).
+        - **targets** (Tensor) - (N, S), int.
+        - **input_lengths**, **target_lengths** (Tensor) - (N,), int.
+
+    Outputs:
+        Tuple of the loss, a scalar unless `reduction` is "none", and the logarithms of the forward variables
+        (N, T, 2 S + 1).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.rank("CTCLossV2", "log_probs", log_probs, 3)
+    _check.rank("CTCLossV2", "targets", targets, 2)
+    places = jnp.arange(targets.shape[1])
+    rows = jnp.where(places < target_lengths[:, None], targets, blank).astype(jnp.int32)
+    values, alpha = ctc_nll(log_probs, rows, target_lengths.astype(jnp.int32), input_lengths, blank, history=True)
+    impossible = values > 1e29
+    values = jnp.where(impossible, jnp.zeros_like(values) if zero_infinity else jnp.inf, values)
+    if reduction == "mean":
+        values = values / jnp.maximum(target_lengths, 1)
+    alpha = lax.stop_gradient(jnp.where(alpha < -1e29, -jnp.inf, alpha))
+    return reduce(values, reduction), alpha
+
+
+@spelling(CTCLossV2)
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor,
+    target_lengths: Tensor,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """Connectionist temporal classification loss of log-probabilities (Graves et al., 2006).
+
+    Args:
+        log_probs (Tensor): (T, N, C).
+        targets (Tensor): (N, S), int.
+        input_lengths (Tensor): (N,), int.
+        target_lengths (Tensor): (N,), int.
+        blank (int): The blank. Default: 0.
+        reduction (str): "none", "mean" (each divided by its length first) or "sum". Default: "mean".
+        zero_infinity (bool): Whether impossible examples give 0. Default: False.
+
+    Returns:
+        Tuple of the loss, a scalar unless `reduction` is "none", and the logarithms of the forward variables
+        (N, T, 2 S + 1).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return CTCLossV2.functional(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
+
+
+@host_operator()
+class CTCGreedyDecoder(HostPrimitive):
+    """The best class at every step, repeats and blanks removed.
+
+    How many labels come out depends on the values, so that a Cell with it runs operator by operator also in GRAPH mode.
+
+    Args:
+        merge_repeated (bool): whether equal neighbouring classes count once. Default: True.
+
+    Inputs:
+        - **inputs** (Tensor) - logits (T, N, C), float32 or float64; class C - 1 is the blank.
+        - **sequence_length** (Tensor) - (N,), int32: steps that count for each example.
+
+    Outputs:
+        Tuple of the example and place of each label (n, 2), the labels (n,), the shape (N, longest), all int64, and
+        the negated sum of the best logits (N, 1) in the type of `inputs`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    def __init__(self, merge_repeated=True):
+        super().__init__()
+        self.add_prim_attr("merge_repeated", check(Bool, merge_repeated, "merge_repeated", self.name))
+
+    def __call__(self, inputs, sequence_length):
+        if not isinstance(inputs, Tensor) or not isinstance(sequence_length, Tensor):
+            raise TypeError(f"For '{self.name}', 'inputs' and 'sequence_length' should be Tensors.")
+        scores, lengths = self.values_of(inputs, sequence_length)
+        if scores.ndim != 3 or lengths.shape != (scores.shape[1],) or lengths.max(initial=0) > scores.shape[0]:
+            raise ValueError(
+                f"For '{self.name}', 'inputs' should have shape (T, N, C) and 'sequence_length' (N,) with "
+                f"values up to T, but got {scores.shape} and {lengths.shape}."
+            )
+        blank = scores.shape[2] - 1
+        best = scores.argmax(2)
+        places, values, totals, longest = [], [], [], 0
+        for n, length in enumerate(lengths):
+            path = best[:length, n]
+            totals.append(-scores[np.arange(length), n, path].sum())
+            keep = path != blank
+            if self.merge_repeated:
+                keep[1:] &= path[1:] != path[:-1]
+            labels = path[keep]
+            longest = max(longest, len(labels))
+            places.extend((n, i) for i in range(len(labels)))
+            values.extend(labels)
+        return (
+            Tensor(np.array(places, np.int64).reshape(-1, 2)),
+            Tensor(np.array(values, np.int64)),
+            Tensor(np.array([len(lengths), longest], np.int64)),
+            Tensor(np.array(totals, scores.dtype).reshape(-1, 1)),
+        )
+
+
+_LABELS = I(2, 3, low=1, high=5), Values([6, 6]), Values([3, 2])
+_SHARES = "MindSpore takes the inputs for logarithms of shares that sum to 1, which the row's do not"
+
+
+@spelling(CTCGreedyDecoder)
+def ctc_greedy_decoder(
+    inputs: Tensor, sequence_length: Tensor, merge_repeated: bool = True
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The best class at every step, repeats and blanks removed; never in a compiled graph.
+
+    Args:
+        inputs (Tensor): Logits (T, N, C), float32 or float64; class C - 1 is the blank.
+        sequence_length (Tensor): (N,), int32: steps that count for each example.
+        merge_repeated (bool): Whether equal neighbouring classes count once. Default: True.
+
+    Returns:
+        A tuple of the example and place of each label (n, 2), the labels (n,), the shape (N, longest), all int64, and
+        the negated sum of the best logits (N, 1) in the type of `inputs`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return CTCGreedyDecoder(merge_repeated)(inputs, sequence_length)
+
+
+CASES = [
+    case(ctc_greedy_decoder, F(6, 2, 4), Values([6, 4])).without("graph", "its shapes depend on values"),
+    case(
+        CTCLoss,
+        F(6, 2, 5),
+        Values([[0, 0], [0, 1], [1, 0], [1, 1], [1, 2]], "int64"),
+        Values([1, 2, 3, 3, 0]),
+        Values([6, 6]),
+    ).wrt(of=0),
+    case(CTCLossV2, F(6, 2, 5), *_LABELS).results(0).without("gradient", _SHARES),
+    case(ctc_loss, F(6, 2, 5, low=-0.2, high=0.2), *_LABELS).results(0).without("gradient", _SHARES),
+    case(CTCGreedyDecoder, F(6, 2, 4), Values([6, 4])).without("graph", "its shapes depend on values"),
+]

@@ -1,0 +1,79 @@
+"""Standardisation: what every normalisation computes, in float32 at least."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.custom_derivatives import SymbolicZero
+
+from msnb.ops._upcast import widened
+
+
+def moments(x, axes):
+    """Mean and biased variance of `x` over `axes`, which stay with length 1."""
+    x = widened(x)
+    mean = jnp.mean(x, axes, keepdims=True)
+    centred = x - mean
+    return mean, jnp.mean(centred * centred, axes, keepdims=True)
+
+
+def scaled(x, mean, variance, epsilon, scale=None, shift=None):
+    """(x - mean) / sqrt(variance + epsilon) * scale + shift; without `scale` or `shift` where that is None."""
+    factor = lax.rsqrt(variance + epsilon)
+    if scale is not None:
+        factor = factor * widened(scale)
+    y = (widened(x) - mean) * factor
+    return y if shift is None else y + widened(shift)
+
+
+def standardise(x, axes, epsilon, scale=None, shift=None):
+    """`x` with mean 0 and variance 1 over `axes`, scaled and shifted, and the two moments that were taken away."""
+    axes = tuple(range(x.ndim)[axis] for axis in (axes if isinstance(axes, tuple) else (axes,)))
+    if all(_constant_along(axes, x.ndim, values) for values in (scale, shift)):
+        return _standardised(x, scale, shift, epsilon, axes)
+    y, mean, variance = _standardised(x, None, None, epsilon, axes)
+    y = y if scale is None else y * widened(scale)
+    return (y if shift is None else y + widened(shift)), mean, variance
+
+
+def _constant_along(axes, ndim, values):
+    return values is None or all(values.shape[axis - ndim] == 1 for axis in axes if ndim - axis <= values.ndim)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(4,))
+def _standardised(x, scale, shift, epsilon, axes):
+    mean, variance = moments(x, axes)
+    return scaled(x, mean, variance, epsilon, scale, shift), mean, variance
+
+
+def _derivative(axes, primals, tangents):
+    """The tangent of the result as one factor of that of `x`, one of the result itself, and a constant.
+
+    Transposed it needs two sums over `axes`, that of the cotangent and that of its product with the standardised `x`;
+    what JAX derives from the definition needs four, each of which XLA compiles and runs on its own.
+    """
+    x, scale, shift, epsilon = primals
+    dx, dscale, dshift, depsilon = (None if isinstance(t, SymbolicZero) else t for t in tangents)
+    mean, variance = moments(x, axes)
+    y = scaled(x, mean, variance, epsilon, scale, shift)
+    inverse = lax.rsqrt(variance + epsilon)
+    standard = (widened(x) - mean) * inverse
+    factor = inverse if scale is None else inverse * widened(scale)
+    dy, slope, offset, dmean, dvariance = 0, 0, 0, jnp.zeros_like(mean), jnp.zeros_like(variance)
+    if dx is not None:
+        dx = widened(dx)
+        dmean, along = (jnp.mean(d, axes, keepdims=True) for d in (dx, dx * standard))
+        dvariance = 2 * along / inverse
+        dy, slope, offset = factor * dx, -factor * along, -factor * dmean
+    if dscale is not None:
+        slope = slope + widened(dscale)
+    if depsilon is not None:
+        slope = slope - 0.5 * factor * inverse * depsilon
+    if dshift is not None:
+        offset = offset + widened(dshift)
+    dy = jnp.broadcast_to(dy + standard * slope + offset, y.shape)
+    return (y, mean, variance), (dy, dmean, dvariance)
+
+
+_standardised.defjvp(_derivative, symbolic_zeros=True)

@@ -1,0 +1,171 @@
+"""Windows that slide over the trailing dimensions of (N, C, ...): their largest values, means and paddings."""
+
+from math import prod
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from msnb.ops import _check
+from msnb.ops.nn.conv._shared import same_pads
+
+_CHAINED_TAPS = 9  # XLA's scatter of the gradient is 1.1 to 6 times slower than the chain up to here, faster beyond
+
+
+def max_pool(x, kernel, strides, padding, dilation=None):
+    """Largest value in each window of `x` (N, C, ...); windows slide over the trailing dimensions.
+
+    The chain serves every dilated window: JAX has no gradient of one.
+    """
+    low = _lowest(x.dtype)
+    if prod(kernel) <= _CHAINED_TAPS or (dilation and set(dilation) != {1}):
+        return _chain(x, kernel, strides, padding, low, dilation)
+    return lax.reduce_window(x, low, lax.max, (1, 1, *kernel), (1, 1, *strides), ((0, 0), (0, 0), *padding))
+
+
+def _lowest(dtype):
+    """The number below all others, a numpy scalar: of an array JAX would not see that a maximum begins with it."""
+    return dtype.type(-np.inf if jnp.issubdtype(dtype, jnp.floating) else jnp.iinfo(dtype).min)
+
+
+def _chain(x, kernel, strides, padding, low, dilation):
+    """One comparison a tap: XLA fuses them, and the gradient is a sum of shifted selections."""
+    best = None
+    for value in window_taps(x, kernel, strides, padding, low, dilation):
+        # the second condition keeps NaN, which compares false with everything; in `lax`, as this is traced for each tap
+        larger = best is not None and lax.bitwise_or(lax.gt(value, best), lax.ne(value, value))
+        best = value if best is None else lax.select(larger, value, best)
+    return best
+
+
+def reach(kernel, dilation):
+    """How far a window goes along each dimension."""
+    return tuple(d * (k - 1) + 1 for k, d in zip(kernel, dilation or (1,) * len(kernel), strict=True))
+
+
+def window_taps(x, kernel, strides, padding, fill, dilation=None):
+    """For every tap of the window, in row order: the pixels of `x`, padded with `fill`, that it meets."""
+    dilation = dilation or (1,) * len(kernel)
+    if any(map(any, padding)):
+        x = jnp.pad(x, ((0, 0), (0, 0), *padding), constant_values=fill)
+    outs = [(n - r) // s + 1 for n, r, s in zip(x.shape[2:], reach(kernel, dilation), strides, strict=True)]
+    for flat in range(prod(kernel)):
+        tap = []
+        for k, d in zip(reversed(kernel), reversed(dilation), strict=True):
+            flat, place = divmod(flat, k)
+            tap.insert(0, d * place)
+        stops = [t + (o - 1) * s + 1 for t, o, s in zip(tap, outs, strides, strict=True)]
+        yield lax.slice(x, (0, 0, *tap), (*x.shape[:2], *stops), (1, 1, *strides))
+
+
+def max_with_position(x, kernel, strides, padding, dilation=None):
+    """Largest value in each window, the first in row order of equal ones, and its flat position in (C, ...), int32."""
+    plane = x.shape[2:]
+    numbers = jnp.arange(x.shape[1] * prod(plane), dtype=jnp.int32).reshape(1, x.shape[1], *plane)
+    best = where = None
+    for value, number in zip(
+        window_taps(x, kernel, strides, padding, _lowest(x.dtype), dilation),
+        window_taps(numbers, kernel, strides, padding, 0, dilation),
+        strict=True,
+    ):
+        if best is None:
+            best, where = value, jnp.broadcast_to(number, value.shape)
+        else:
+            larger = (value > best) | ((value != value) & (best == best))  # the first NaN is the largest
+            best, where = jnp.where(larger, value, best), jnp.where(larger, number, where)
+    return best, where
+
+
+def average(x, kernel, strides, padding, count_padding=False, divisor=None):
+    """Mean of each window over the pixels inside the image, or over all with `count_padding`."""
+    total = _window_sum(x, kernel, strides, padding)
+    if divisor:
+        return total / jnp.asarray(divisor, x.dtype)
+    if count_padding or not any(map(any, padding)):
+        return total / jnp.asarray(prod(kernel), x.dtype)
+    return total / _window_sum(jnp.ones((1, 1, *x.shape[2:]), x.dtype), kernel, strides, padding)
+
+
+def _window_sum(x, kernel, strides, padding):
+    return lax.reduce_window(
+        x, np.zeros((), x.dtype), lax.add, (1, 1, *kernel), (1, 1, *strides), ((0, 0), (0, 0), *padding)
+    )
+
+
+def window_pads(op, pad_mode, image, kernel, stride):
+    """Padding of each spatial dimension; ValueError if a window does not fit."""
+    if 0 in image:
+        raise ValueError(f"For '{op}', images should have pixels, but got {tuple(image)} of them.")
+    if pad_mode == "same":
+        return tuple(same_pads(n, k, s) for n, k, s in zip(image, kernel, stride, strict=True))
+    if any(n < k for n, k in zip(image, kernel, strict=True)):
+        raise ValueError(
+            f"For '{op}', the window {kernel} is larger than the image {tuple(image)}; "
+            f"use pad_mode='same' or a smaller window."
+        )
+    return ((0, 0),) * len(image)
+
+
+def pairs(padding):
+    """A padding of two numbers a dimension, flat, as (before, after) of each dimension."""
+    return tuple(zip(padding[::2], padding[1::2], strict=True))
+
+
+def sides(op, image, kernel, stride, padding, ceil_mode):
+    """Padding (before, after); with `ceil_mode` a last incomplete window that starts inside the image counts."""
+    found = []
+    for n, k, s, (low, high) in zip(image, kernel, stride, pairs(padding), strict=True):
+        total, given = n + low + high, low + high
+        if ceil_mode:
+            count = -(-(total - k) // s) + 1
+            if (count - 1) * s >= n + low:
+                count -= 1
+            high += max((count - 1) * s + k - total, 0)
+        if given > k:
+            raise ValueError(f"For '{op}', a padding of {given} in all is more than a window of {k} looks at.")
+        if total < k:
+            raise ValueError(f"For '{op}', the window {kernel} is larger than the padded image {tuple(image)}.")
+        found.append((low, high))
+    return tuple(found)
+
+
+def padded_average(op, x, kernel, stride, padding, ceil_mode, count_include_pad, divisor):
+    """Mean of each window of `x` with a padding of two numbers a dimension."""
+    base = pairs(padding)
+    found = sides(op, x.shape[2:], kernel, stride, padding, ceil_mode)
+    if divisor or not count_include_pad or found == base:
+        return average(x, kernel, stride, found, count_include_pad, divisor)
+    # what ceil_mode adds beyond the padding is no part of any mean
+    x = jnp.pad(x, ((0, 0), (0, 0), *base))
+    beyond = tuple((0, f[1] - b[1]) for f, b in zip(found, base, strict=True))
+    return average(x, kernel, stride, beyond)
+
+
+def volume_pads(op, x, pad_mode, padding, kernel, strides, ceil_mode):
+    """Padding of each dimension of volumes; raises for what is no float or has another rank."""
+    _check.dtype_in(op, "x", x, _check.FLOAT)
+    _check.rank(op, "x", x, 5)
+    if pad_mode != "pad":
+        return window_pads(op, pad_mode, x.shape[2:], kernel, strides)
+    return sides(op, x.shape[2:], kernel, strides, padding, ceil_mode)
+
+
+def unbatched(op, x, dims, pool):
+    """`pool` of (N, C, ...), also given (C, ...)."""
+    if x.ndim == dims + 1:
+        out = pool(x[None])
+        return tuple(o[0] for o in out) if isinstance(out, tuple) else out[0]
+    _check.rank(op, "x", x, dims + 1, dims + 2)
+    return pool(x)
+
+
+def channels_first(op, x, data_format):
+    """Images as (N, C, H, W); raises for what is no float or has another rank."""
+    _check.dtype_in(op, "x", x, _check.FLOAT)
+    _check.rank(op, "x", x, 4)
+    return jnp.moveaxis(x, -1, 1) if data_format == "NHWC" else x
+
+
+def as_given(y, data_format):
+    """(N, C, H, W) in the layout of the input."""
+    return jnp.moveaxis(y, 1, -1) if data_format == "NHWC" else y

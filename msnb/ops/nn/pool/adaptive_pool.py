@@ -1,0 +1,334 @@
+"""Pooling to a given size: windows are nearly equal parts."""
+
+import itertools
+import math
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from msnb.common.kinds import Bool, Kind, PositiveInt, accept_value, check
+from msnb.core.operator.cases import F, Values, case
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.operator.api_generations import instead_of
+from msnb.core.operator.primitive import Primitive
+from msnb.core.tensor.tensor import Tensor
+from msnb.ops import _check
+from msnb.ops._upcast import widened
+from msnb.ops.nn._neighbours import weigh_neighbours
+
+
+def _output_size(dims):
+    def accept(value):
+        values = value if isinstance(value, (tuple, list)) else (value,) * dims
+        if len(values) != dims:
+            raise ValueError
+        return tuple(None if v is None else accept_value(PositiveInt, v) for v in values)
+
+    return Kind(f"a positive int, None or a tuple of {dims} of them", accept)
+
+
+OutputSize1, OutputSize2, OutputSize3 = _output_size(1), _output_size(2), _output_size(3)
+
+
+def _bins(old, new):
+    """Where each of `new` nearly equal bins of an axis of length `old` starts and ends."""
+    i = np.arange(new)
+    return i * old // new, -(-(i + 1) * old // new)
+
+
+def _adaptive(op, x, size, mean):
+    dims = len(size)
+    if x.ndim not in (dims + 1, dims + 2):
+        raise ValueError(f"For '{op}', 'input' should have {dims + 1} or {dims + 2} dimensions, but got {x.shape}.")
+    _check.some(op, "input", x, *range(-dims, 0))
+    for axis, new in zip(range(x.ndim - dims, x.ndim), size, strict=True):
+        old = x.shape[axis]
+        new = old if new is None else new
+        starts, ends = _bins(old, new)
+        if old % new == 0:
+            x = x.reshape(*x.shape[:axis], new, old // new, *x.shape[axis + 1 :])
+            x = jnp.mean(x, axis + 1) if mean else jnp.max(x, axis + 1)
+        elif mean:
+            where = np.arange(old)
+            inside = (where >= starts[:, None]) & (where < ends[:, None])
+            x = weigh_neighbours(widened(x), axis, inside / inside.sum(1, keepdims=True)).astype(x.dtype)
+        else:
+            x = jnp.stack(
+                [jnp.max(lax.slice_in_dim(x, a, b, axis=axis), axis) for a, b in zip(starts, ends, strict=True)], axis
+            )
+    return x
+
+
+def _places(op, x, size):
+    """Where the largest value of each part stands among all, counted along the last dimensions together."""
+    dims = len(size)
+    _check.rank(op, "input", x, dims + 1, dims + 2)
+    _check.some(op, "input", x, *range(-dims, 0))
+    shape = x.shape[-dims:]
+    parts = [zip(*_bins(old, old if new is None else new), strict=True) for old, new in zip(shape, size, strict=True)]
+    number = jnp.arange(math.prod(shape)).reshape(shape)
+    found = []
+    for part in itertools.product(*parts):
+        inside = (..., *(slice(a, b) for a, b in part))
+        block, place = x[inside], number[inside].reshape(-1)
+        found.append(place[jnp.argmax(block.reshape(*x.shape[:-dims], place.size), -1)])
+    lengths = [old if new is None else new for old, new in zip(shape, size, strict=True)]
+    return jnp.stack(found, -1).reshape(*x.shape[:-dims], *lengths)
+
+
+@operator(functional="adaptive_avg_pool1d", generation=2)
+def AdaptiveAvgPool1D(input, *, output_size: OutputSize1):
+    """The mean of each of `output_size` nearly equal parts of every sequence.
+
+    Args:
+        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
+
+    Inputs:
+        - **input** (Tensor) - (N, C, L), or without N.
+
+    Outputs:
+        Tensor, trailing dimensions `output_size`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("adaptive_avg_pool1d", "input", input, _check.FLOAT)
+    return _adaptive("AdaptiveAvgPool1D", input, output_size, mean=True)
+
+
+@operator(functional="adaptive_max_pool1d", generation=2)
+def AdaptiveMaxPool1D(input, *, output_size: OutputSize1):
+    """The largest value of each of `output_size` nearly equal parts of every sequence.
+
+    Args:
+        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
+
+    Inputs:
+        - **input** (Tensor) - (N, C, L), or without N.
+
+    Outputs:
+        Tensor, trailing dimensions `output_size`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("adaptive_max_pool1d", "input", input, _check.FLOAT)
+    return _adaptive("AdaptiveMaxPool1D", input, output_size, mean=False)
+
+
+@operator(functional="adaptive_avg_pool2d", generation=2)
+def AdaptiveAvgPool2D(input, *, output_size: OutputSize2):
+    """The mean of each of `output_size` nearly equal parts of every image.
+
+    Args:
+        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
+
+    Inputs:
+        - **input** (Tensor) - (N, C, H, W), or without N.
+
+    Outputs:
+        Tensor, trailing dimensions `output_size`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("adaptive_avg_pool2d", "input", input, _check.FLOAT)
+    return _adaptive("AdaptiveAvgPool2D", input, output_size, mean=True)
+
+
+@operator
+def AdaptiveMaxPool2D(input, *, output_size: OutputSize2):
+    """The largest value of each of `output_size` nearly equal parts of every image.
+
+    Args:
+        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
+
+    Inputs:
+        - **input** (Tensor) - (N, C, H, W), or without N.
+
+    Outputs:
+        Tensor, trailing dimensions `output_size`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("adaptive_max_pool2d", "input", input, _check.FLOAT)
+    return _adaptive("AdaptiveMaxPool2D", input, output_size, mean=False)
+
+
+@operator
+def _AdaptiveMaxPlaces2D(input, *, output_size: OutputSize2):
+    """Where the largest value of each of `output_size` nearly equal parts of every image stands.
+
+    Args:
+        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
+
+    Inputs:
+        - **input** (Tensor) - (N, C, H, W), or without N.
+
+    Outputs:
+        Tensor of int64: the first of equal ones, counted through the image.
+    """
+    return _places("adaptive_max_pool2d", lax.stop_gradient(input), output_size).astype(jnp.int64)
+
+
+@spelling(AdaptiveMaxPool2D, _AdaptiveMaxPlaces2D)
+def adaptive_max_pool2d(
+    input: Tensor, output_size: int | tuple[int | None, ...] | None, return_indices: Bool = False
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest value of each of `output_size` nearly equal parts of every image.
+
+    Args:
+        input (Tensor): (N, C, H, W), or without N; floating point.
+        output_size (Union[int, tuple[int]]): Number of parts of each dimension; None keeps it.
+        return_indices (bool): Whether their places come as well. Default: False.
+
+    Returns:
+        Tensor, trailing dimensions `output_size`; or a tuple of it and the places, int64, counted through each image.
+
+    Raises:
+        TypeError: If `input` is not floating point.
+        ValueError: If `output_size` or the shape does not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    largest = AdaptiveMaxPool2D(output_size)(input)
+    return (largest, _AdaptiveMaxPlaces2D(output_size)(input)) if return_indices else largest
+
+
+@instead_of(AdaptiveMaxPool2D, "it gives the places of the values, too")
+class _AdaptiveMaxPool2D(Primitive):
+    """The largest values and their places, see `adaptive_max_pool2d`."""
+
+    def __init__(self, output_size: Any) -> None:
+        super().__init__("AdaptiveMaxPool2D")
+        self.add_prim_attr("output_size", check(OutputSize2, output_size, "output_size", "AdaptiveMaxPool2D"))
+
+    def __call__(self, input: Tensor) -> tuple[Tensor, Tensor]:
+        return AdaptiveMaxPool2D(self.output_size)(input), _AdaptiveMaxPlaces2D(self.output_size)(input)
+
+
+@operator(functional="adaptive_avg_pool3d", generation=2)
+def AdaptiveAvgPool3D(input, *, output_size: OutputSize3):
+    """The mean of each of `output_size` nearly equal parts of every volume.
+
+    Args:
+        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
+
+    Inputs:
+        - **input** (Tensor) - (N, C, D, H, W), or without N.
+
+    Outputs:
+        Tensor, trailing dimensions `output_size`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("adaptive_avg_pool3d", "input", input, _check.FLOAT)
+    return _adaptive("AdaptiveAvgPool3D", input, output_size, mean=True)
+
+
+@operator
+def _LargestOfVolumes(input, *, output_size: OutputSize3):
+    """The largest value of each of `output_size` nearly equal parts of every volume.
+
+    Args:
+        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
+
+    Inputs:
+        - **input** (Tensor) - (N, C, D, H, W), or without N.
+
+    Outputs:
+        Tensor, trailing dimensions `output_size`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("adaptive_max_pool3d", "input", input, _check.FLOAT)
+    return _adaptive("adaptive_max_pool3d", input, output_size, mean=False)
+
+
+@operator
+def _AdaptiveMaxPlaces3D(input, *, output_size: OutputSize3):
+    """Where the largest value of each of `output_size` nearly equal parts of every volume stands.
+
+    Args:
+        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
+
+    Inputs:
+        - **input** (Tensor) - (N, C, D, H, W), or without N.
+
+    Outputs:
+        Tensor of int32: the first of equal ones, counted through the volume.
+    """
+    return _places("adaptive_max_pool3d", lax.stop_gradient(input), output_size).astype(jnp.int32)
+
+
+@operator
+def AdaptiveMaxPool3D(input, output_size: OutputSize3):
+    """The largest value of each of `output_size` nearly equal parts of every volume, and where it stands.
+
+    Inputs:
+        - **input** (Tensor) - (N, C, D, H, W), or without N.
+        - **output_size** (Union[Tensor, int, tuple[int]]) - Number of parts of each dimension, known to a graph.
+
+    Outputs:
+        tuple of 2 Tensors, trailing dimensions `output_size`: the values, and their places, int32, counted through each
+        volume.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("AdaptiveMaxPool3D", "input", input, _check.FLOAT)
+    places = _places("AdaptiveMaxPool3D", lax.stop_gradient(input), output_size).astype(jnp.int32)
+    return _adaptive("AdaptiveMaxPool3D", input, output_size, mean=False), places
+
+
+@spelling(_LargestOfVolumes, _AdaptiveMaxPlaces3D)
+def adaptive_max_pool3d(
+    input: Tensor, output_size: int | tuple[int | None, ...] | None, return_indices: Bool = False
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest value of each of `output_size` nearly equal parts of every volume.
+
+    Args:
+        input (Tensor): (N, C, D, H, W), or without N; floating point.
+        output_size (Union[int, tuple[int]]): Number of parts of each dimension; None keeps it.
+        return_indices (bool): Whether their places come as well. Default: False.
+
+    Returns:
+        Tensor, trailing dimensions `output_size`; or a tuple of it and the places, int32, counted through each volume.
+
+    Raises:
+        TypeError: If `input` is not floating point.
+        ValueError: If `output_size` or the shape does not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    largest = _LargestOfVolumes(output_size)(input)
+    return (largest, _AdaptiveMaxPlaces3D(output_size)(input)) if return_indices else largest
+
+
+spelling(AdaptiveAvgPool2D, function="adaptive_avg_pool2d_ext")(AdaptiveAvgPool2D.functional)
+
+_ITS_FUNCTION = "its function is asked"
+
+CASES = [
+    case(AdaptiveAvgPool1D, F(2, 3, 10), output_size=5),
+    case(AdaptiveMaxPool1D, F(2, 3, 10), output_size=5),
+    case(AdaptiveAvgPool2D, F(2, 4, 6, 7), output_size=(3, 4)),
+    case(AdaptiveMaxPool2D, F(2, 4, 6, 7), output_size=(3, 4)).results(0),
+    case(_AdaptiveMaxPlaces2D, F(2, 4, 6, 7), output_size=(3, 4)).without("mindspore", _ITS_FUNCTION),
+    case(_AdaptiveMaxPlaces3D, F(2, 4, 5, 6), output_size=(2, None, 4)).without("mindspore", _ITS_FUNCTION),
+    case(adaptive_max_pool2d, F(2, 4, 6, 7), (3, 4), return_indices=True),
+    case(adaptive_max_pool3d, F(1, 2, 4, 5, 6), (2, 3, 4), return_indices=True),
+    case(adaptive_max_pool3d, F(1, 2, 4, 5, 6), (2, None, 4), return_indices=True).without(
+        "mindspore", "MindSpore 2.7.1 makes a Tensor of the size, which None cannot be"
+    ),
+    case(AdaptiveAvgPool3D, F(1, 2, 4, 5, 6), output_size=2),
+    case(AdaptiveMaxPool3D, F(1, 2, 4, 5, 6), Values([2, 3, 2])),
+    case(_LargestOfVolumes, F(1, 2, 4, 5, 6), output_size=2).without("mindspore", _ITS_FUNCTION),
+]

@@ -1,0 +1,213 @@
+"""Max pooling whose windows stand at distances that vary, so that a length shrinks by any factor (arXiv:1412.6071)."""
+
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from msnb.common.kinds import IntOrTuple, OneOf, check
+from msnb.core.operator.cases import F, Values, case, refused
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.tensor import Tensor
+from msnb.ops._check import FLOAT, NUMBER, dtype_in, tensor_argument
+from msnb.ops.random.uniform import rand
+
+
+def _each(value, dims):
+    return (value,) * dims if isinstance(value, int) else tuple(value)
+
+
+def _begins(share, length, size, count):
+    """Where the `count` windows of `size` begin on an axis of `length`, for shares of shape (N, C)."""
+    if count == 1:
+        return jnp.full((*share.shape, 1), length - size)
+    step = (length - size) / (count - 1)
+    wide = share[..., None].astype(jnp.float32)
+    found = jnp.floor((jnp.arange(count) + wide) * step) - jnp.floor(wide * step)
+    return jnp.where(jnp.arange(count) == count - 1, length - size, found.astype(int))
+
+
+def _pooled(op, x, shares, dims, sizes, sides):
+    dtype_in(op, "input_x", x, NUMBER)
+    dtype_in(op, "random_samples", shares, FLOAT)
+    if x.ndim != dims + 2 or shares.shape != (*x.shape[:2], dims):
+        raise ValueError(
+            f"For '{op}', 'input_x' should have {dims + 2} dimensions and 'random_samples' shape "
+            f"{(*x.shape[:2], dims)}, but got {x.shape} and {shares.shape}."
+        )
+    lengths = x.shape[2:]
+    if any(side < 1 or side + size - 1 > n for side, size, n in zip(sides, sizes, lengths)):
+        raise ValueError(f"For '{op}', windows of {sizes} for an output of {sides} do not fit into {lengths}.")
+    flat = jnp.zeros((*x.shape[:2], *(1,) * (2 * dims)), int)
+    # of two dimensions the first share is that of the width
+    order = range(dims) if dims == 3 else (1, 0)
+    for axis, part in zip(range(dims), order):
+        begins = _begins(shares[..., part], lengths[axis], sizes[axis], sides[axis])
+        places = begins[..., None] + jnp.arange(sizes[axis])
+        shape = [*x.shape[:2], *(1,) * (2 * dims)]
+        shape[2 + axis], shape[2 + dims + axis] = sides[axis], sizes[axis]
+        flat = flat * lengths[axis] + places.reshape(shape)
+    flat = flat.reshape(*x.shape[:2], -1, math.prod(sizes))
+    values = jnp.take_along_axis(x.reshape(*x.shape[:2], 1, -1), flat, -1)
+    best = jnp.argmax(jax.lax.stop_gradient(values), -1, keepdims=True)
+    found = [jnp.take_along_axis(v, best, -1).reshape(*x.shape[:2], *sides) for v in (values, flat)]
+    return found[0], found[1].astype(jnp.int64)
+
+
+@operator(generation=2)
+def FractionalMaxPoolWithFixedKsize(
+    input_x, random_samples, *, ksize: IntOrTuple, output_shape: IntOrTuple, data_format: OneOf("NCHW") = "NCHW"
+):
+    """The largest elements of windows of images that stand at distances that vary.
+
+    Args:
+        ksize (Union[int, tuple[int]]): Height and width of the window.
+        output_shape (Union[int, tuple[int]]): Height and width of the result.
+        data_format (str): "NCHW". Default: "NCHW".
+
+    Inputs:
+        - **input_x** (Tensor) - Numbers, of shape (N, C, H, W).
+        - **random_samples** (Tensor) - Shares in [0, 1), of shape (N, C, 2): where the windows are, first in a row.
+
+    Outputs:
+        A tuple of two Tensors of shape (N, C, *output_shape): the elements, and their places in an image, int64.
+
+    Raises:
+        TypeError: If an input is not made of numbers.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    sizes, sides = _each(ksize, 2), _each(output_shape, 2)
+    return _pooled("FractionalMaxPoolWithFixedKsize", input_x, random_samples, 2, sizes, sides)
+
+
+@operator(generation=2)
+def FractionalMaxPool3DWithFixedKsize(
+    input_x, random_samples, *, ksize: IntOrTuple, output_shape: IntOrTuple, data_format: OneOf("NCDHW") = "NCDHW"
+):
+    """The largest elements of windows of volumes that stand at distances that vary.
+
+    Args:
+        ksize (Union[int, tuple[int]]): Depth, height and width of the window.
+        output_shape (Union[int, tuple[int]]): Those of the result.
+        data_format (str): "NCDHW". Default: "NCDHW".
+
+    Inputs:
+        - **input_x** (Tensor) - Numbers, of shape (N, C, D, H, W).
+        - **random_samples** (Tensor) - Shares in [0, 1), of shape (N, C, 3): where the windows are.
+
+    Outputs:
+        A tuple of two Tensors of shape (N, C, *output_shape): the elements, and their places in a volume, int64.
+
+    Raises:
+        TypeError: If an input is not made of numbers.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    sizes, sides = _each(ksize, 3), _each(output_shape, 3)
+    return _pooled("FractionalMaxPool3DWithFixedKsize", input_x, random_samples, 3, sizes, sides)
+
+
+def _by_function(function, operator, dims, input, kernel_size, output_size, output_ratio, return_indices, shares):
+    x = tensor_argument(function, "input", input)
+    if (output_size is None) == (output_ratio is None):
+        raise ValueError(f"For '{function}', one of 'output_size' and 'output_ratio' should be given.")
+    if output_size is None:
+        ratios = output_ratio if isinstance(output_ratio, (tuple, list)) else (output_ratio,) * dims
+        if not all(isinstance(r, float) and 0 < r < 1 for r in ratios):
+            raise ValueError(f"For '{function}', 'output_ratio' should be in (0, 1), but got {describe(output_ratio)}.")
+        output_size = tuple(int(n * r) for n, r in zip(x.shape[-dims:], ratios))
+    whole = x if x.ndim == dims + 2 else x.reshape(1, *x.shape)
+    if shares is None:
+        shares = rand(*whole.shape[:2], dims)
+    found = operator(check(IntOrTuple, kernel_size, "kernel_size", function), output_size)(whole, shares)
+    found = found if whole is x else tuple(f.reshape(f.shape[1:]) for f in found)
+    return found if return_indices else found[0]
+
+
+@spelling(FractionalMaxPoolWithFixedKsize)
+def fractional_max_pool2d(
+    input: Tensor,
+    kernel_size: int | tuple[int, int],
+    output_size: int | tuple[int, int] | None = None,
+    output_ratio: float | tuple[float, float] | None = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest elements of windows of images that stand at distances that vary.
+
+    Args:
+        input (Tensor): Numbers, of shape (N, C, H, W) or (C, H, W).
+        kernel_size (Union[int, tuple[int]]): Height and width of the window.
+        output_size (Union[int, tuple[int]]): Height and width of the result. Default: None.
+        output_ratio (Union[float, tuple[float]]): Or their shares of those of `input`. Default: None.
+        return_indices (bool): Whether the places are wanted, too. Default: False.
+        _random_samples (Tensor): Shares in [0, 1) of shape (N, C, 2). Default: None, drawn.
+
+    Returns:
+        Tensor, or with `return_indices` a tuple of the elements and their places in an image, int64.
+
+    Raises:
+        TypeError: If an argument is not of the type given above.
+        ValueError: If none or both of `output_size` and `output_ratio` are given, or the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    name, operator = "fractional_max_pool2d", FractionalMaxPoolWithFixedKsize
+    return _by_function(
+        name, operator, 2, input, kernel_size, output_size, output_ratio, return_indices, _random_samples
+    )
+
+
+@spelling(FractionalMaxPool3DWithFixedKsize)
+def fractional_max_pool3d(
+    input: Tensor,
+    kernel_size: int | tuple[int, int, int],
+    output_size: int | tuple[int, int, int] | None = None,
+    output_ratio: float | tuple[float, float, float] | None = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest elements of windows of volumes that stand at distances that vary.
+
+    Args:
+        input (Tensor): Numbers, of shape (N, C, D, H, W) or (C, D, H, W).
+        kernel_size (Union[int, tuple[int]]): Depth, height and width of the window.
+        output_size (Union[int, tuple[int]]): Those of the result. Default: None.
+        output_ratio (Union[float, tuple[float]]): Or their shares of those of `input`. Default: None.
+        return_indices (bool): Whether the places are wanted, too. Default: False.
+        _random_samples (Tensor): Shares in [0, 1) of shape (N, C, 3). Default: None, drawn.
+
+    Returns:
+        Tensor, or with `return_indices` a tuple of the elements and their places in a volume, int64.
+
+    Raises:
+        TypeError: If an argument is not of the type given above.
+        ValueError: If none or both of `output_size` and `output_ratio` are given, or the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    name, operator = "fractional_max_pool3d", FractionalMaxPool3DWithFixedKsize
+    return _by_function(
+        name, operator, 3, input, kernel_size, output_size, output_ratio, return_indices, _random_samples
+    )
+
+
+_TWO = Values(np.linspace(0.1, 0.9, 4).reshape(1, 2, 2).tolist())
+_THREE = Values([[[0.2, 0.6, 0.9]]])
+CASES = [
+    case(FractionalMaxPoolWithFixedKsize, F(1, 2, 8, 9), _TWO, ksize=2, output_shape=(4, 5)).wrt(0, of=0),
+    case(FractionalMaxPoolWithFixedKsize, F(1, 2, 6, 7), _TWO, ksize=(3, 2), output_shape=(3, 3)).wrt(0, of=0),
+    case(FractionalMaxPool3DWithFixedKsize, F(1, 1, 5, 6, 7), _THREE, ksize=2, output_shape=(3, 4, 3)).wrt(0, of=0),
+    case(fractional_max_pool2d, F(1, 2, 7, 7), 2, output_ratio=(0.5, 0.6), _random_samples=_TWO).wrt(0),
+    refused(ValueError, fractional_max_pool2d, F(1, 2, 7, 7), 2),
+    refused(ValueError, FractionalMaxPoolWithFixedKsize, F(1, 2, 3, 3), _TWO, ksize=2, output_shape=3),
+]

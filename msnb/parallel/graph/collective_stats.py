@@ -1,0 +1,113 @@
+"""Communication operations in a compiled program, with the bytes that each device sends.
+
+`msnb.ir.collectives` defines the bytes of each kind. An operation in a loop counts as often as XLA says that the loop
+runs, or once if XLA does not say.
+"""
+
+import math
+import re
+from collections import defaultdict
+from typing import Any, NamedTuple
+
+from msnb.core.program.program_cache import program_of
+from msnb.ir.collectives import KINDS, group_of, made_by, sent_by
+from msnb.ir.hlo import ARRAY, COMPUTATION, TYPES
+
+_CALL = re.compile(rf"^\s*(?:ROOT )?%?[\w.\-]+ = (.+?) ({'|'.join(KINDS)})(-start)?\((.*)$")
+_LOOP = re.compile(r"while\(.*body=%?([\w.\-]+)")
+_TRIPS = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
+
+
+class Collective(NamedTuple):
+    """One communication operation of a program.
+
+    Attributes:
+        kind (str): "all-reduce", "all-gather", "reduce-scatter", "all-to-all" or "collective-permute".
+        devices (int): Number of devices in one group.
+        bytes (float): Bytes that each of them sends, in all runs.
+        times (int): Number of runs.
+    """
+
+    kind: str
+    devices: int
+    bytes: float
+    times: int
+
+
+def collectives(hlo: str, devices: int) -> list[Collective]:
+    """Return the communication operations in the text of a compiled program.
+
+    Args:
+        hlo (str): The text, ``program.compiled().as_text()``.
+        devices (int): Number of devices that the program runs on.
+    """
+    lines = hlo.splitlines()
+    times = _count_runs(lines)
+    operations, computation = [], ""
+    for line in lines:
+        header = COMPUTATION.match(line)
+        if header:
+            computation = header[2]
+        call = _CALL.match(line)
+        if call is None:
+            continue
+        result_type, kind, is_async_start, rest = call.groups()
+        group, runs = group_of(kind, rest, devices), times.get(computation, 1)
+        size = made_by(kind, [_array_bytes(*array) for array in ARRAY.findall(result_type)], bool(is_async_start))
+        operations.append(Collective(kind, group, runs * sent_by(kind, size, group), runs))
+    return operations
+
+
+def communication_of(root: Any, *args: Any) -> list[Collective]:
+    """Return the communication in the compiled GRAPH mode program of a Cell or function for these arguments.
+
+    Args:
+        root (Union[Cell, Callable]): The Cell or function; a train step shows the communication of training.
+        args: Its arguments.
+
+    Returns:
+        list[Collective], empty where one device computes all.
+
+    Examples:
+        >>> communication_of(nn.ReLU(), Tensor(np.ones((8, 4)), mindspore.float32))
+        []
+    """
+    program = program_of(root, *args)
+    if program.spread is None:
+        return []
+    return collectives(program.compiled().as_text(), program.spread.devices)
+
+
+def total(operations: list[Collective]) -> dict[str, float]:
+    """Return the bytes that each device sends, by kind."""
+    totals: dict[str, float] = defaultdict(float)
+    for operation in operations:
+        totals[operation.kind] += operation.bytes
+    return dict(totals)
+
+
+def _count_runs(lines):
+    """Return {computation: number of runs in one run of the program}."""
+    calls, computation = {}, ""
+    for line in lines:
+        header = COMPUTATION.match(line)
+        if header:
+            computation = header[2]
+        loop = _LOOP.search(line)
+        if loop:
+            trips = _TRIPS.search(line)
+            calls[loop[1]] = computation, int(trips[1]) if trips else 1
+    times = {}
+
+    def runs(name):
+        if name not in times:
+            caller, trips = calls.get(name, ("", 1))
+            times[name] = trips * (runs(caller) if caller else 1)
+        return times[name]
+
+    return {name: runs(name) for name in calls}
+
+
+def _array_bytes(kind, dims):
+    size = TYPES.get(kind, ("", 1))[1]  # types without an entry have 8 bits or fewer
+    return math.prod(int(n) for n in dims.split(",") if n) * size

@@ -1,0 +1,170 @@
+"""Parameters by name copied into those of a network: all of them, or none."""
+
+from typing import TYPE_CHECKING, Any
+
+from msnb import log, nn
+from msnb._checkparam import Validator
+from msnb.common import dtype as mstype
+from msnb.core.operator.api_generations import instead_of
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.tensor.tensor import Tensor
+from msnb.train._utils import check_flags
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.nn.cell import Cell
+
+
+def load_param_into_net(
+    net: "Cell", parameter_dict: dict[Any, Any], strict_load: bool = False, remove_redundancy: bool = False
+) -> list[str]:
+    """Copy Parameters into the Parameters of a network that have the same names. Either all are copied or none is.
+
+    Args:
+        net (Cell): The network.
+        parameter_dict (dict): Parameters by name, as :func:`load_checkpoint` returns them; those the network does not
+            have are ignored.
+        strict_load (bool): Whether names have to agree in full. Otherwise, when names of the network are missing, a
+            prefix that the names in `parameter_dict` have in addition is left out. Default: False.
+        remove_redundancy (bool): Accepted; one device holds whole Parameters. Default: False.
+
+    Returns:
+        list, names of the network's Parameters that were not loaded.
+
+    Raises:
+        TypeError: If `net` is no Cell, `parameter_dict` no dict of Parameters, or `strict_load` no bool.
+        ValueError: If `remove_redundancy` is no bool.
+        RuntimeError: If a Parameter has another shape or dtype than in the network.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> from msnb import load_checkpoint, save_checkpoint
+        >>> save_checkpoint(net, "lenet.ckpt")
+        >>> param_dict = load_checkpoint("lenet.ckpt")
+        >>> not_loaded = load_param_into_net(net, param_dict)
+    """
+    return [p.name for p in _loaded(net, parameter_dict, strict_load, remove_redundancy)[1]]
+
+
+@instead_of(
+    load_param_into_net,
+    "it returns a pair, with the names of `parameter_dict` that the network lacks behind, and without 'strict_load' "
+    "converts between types of floats and between those of whole numbers",
+)
+def _load_param_into_net_and_tell(
+    net: "Cell", parameter_dict: dict[Any, Any], strict_load: bool = False, remove_redundancy: bool = False
+) -> tuple[list[str], list[str]]:
+    """`load_param_into_net` as in MindSpore 2.
+
+    Args:
+        net (Cell): See :func:`load_param_into_net`, as `parameter_dict` and `strict_load`.
+        remove_redundancy (bool): Whether each device holds its own share of the Parameters; without effect, they are
+            always whole. Default: False.
+
+    Returns:
+        tuple, names of the network's Parameters that were not loaded, and those that the network does not have.
+    """
+    used, missing = _loaded(net, parameter_dict, strict_load, remove_redundancy, converts=not strict_load)
+    return [p.name for p in missing], [name for name in parameter_dict if name not in used]
+
+
+def _loaded(net, parameter_dict, strict_load, remove_redundancy, converts=False):
+    """Load, and say which names of the network there were, and which of its Parameters are missing."""
+    if not isinstance(net, nn.Cell):
+        raise TypeError(f"For 'load_param_into_net', 'net' should be a Cell, but got {type(net).__name__}.")
+    if not isinstance(parameter_dict, dict):
+        file = f"; load_checkpoint({parameter_dict!r}) reads one" if isinstance(parameter_dict, str) else ""
+        raise TypeError(
+            f"For 'load_param_into_net', 'parameter_dict' should be a dict of Parameters, "
+            f"but got {type(parameter_dict).__name__}{file}."
+        )
+    Validator.check_bool(strict_load, "strict_load", "load_param_into_net")
+    check_flags("load_param_into_net", remove_redundancy=remove_redundancy)
+    log.unused("load_param_into_net", "one device holds whole Parameters", remove_redundancy=remove_redundancy)
+    found, missing = [], []
+    for param in net.get_parameters():
+        if param.name in parameter_dict:
+            found.append((param, parameter_dict[param.name]))
+        else:
+            missing.append(param)
+    if missing and not strict_load:
+        found += _with_prefix_removed(parameter_dict, missing)
+    updates = [(param, _fitting(param, new, converts)) for param, new in found]
+    for param, value in updates:
+        param.set_data(value)
+    if missing:
+        log.warning(
+            "%d of the network's Parameters are not in the checkpoint and were not loaded: %s.",
+            len(missing),
+            _some([p.name for p in missing]),
+        )
+    return {param.name for param, _ in found}, missing
+
+
+def _some(names):
+    return ", ".join(names) if len(names) <= 5 else f"{', '.join(names[:5])}, ..."
+
+
+def _with_prefix_removed(parameter_dict, missing):
+    """Pairs for those of `missing` whose names, behind a common prefix, are in the dict; they leave the list."""
+    pairs, tried = [], {""}
+    while missing:
+        prefix = next((p for p in _prefixes_before(parameter_dict, missing) if p not in tried), None)
+        if prefix is None:
+            break
+        tried.add(prefix)
+        log.warning("The names in the checkpoint begin with '%s', which is left out.", prefix)
+        pairs += [(p, parameter_dict[prefix + p.name]) for p in missing if prefix + p.name in parameter_dict]
+        missing[:] = [p for p in missing if prefix + p.name not in parameter_dict]
+    return pairs
+
+
+def _prefixes_before(parameter_dict, missing):
+    """What stands, up to a ".", before the name of a missing Parameter in a name of the checkpoint."""
+    for param in missing:
+        ending = "." + param.name
+        for name in parameter_dict:
+            if name.endswith(ending):
+                yield name[: -len(param.name)]
+
+
+_CONVERTED = (  # into each other, in MindSpore 2
+    {mstype.float16, mstype.bfloat16, mstype.float32, mstype.float64},
+    {mstype.int8, mstype.int16, mstype.int32, mstype.int64},
+)
+
+
+def _fitting(param, new, converts=False):
+    """The value of `new`, when it fits `param`; axes of length 1 at the end may be too many."""
+    if not isinstance(new, Parameter):
+        raise TypeError(
+            f"For 'load_param_into_net', 'parameter_dict' should hold Parameters, but '{param.name}' is "
+            f"{type(new).__name__}."
+        )
+    if converts and new.dtype != param.dtype and any({new.dtype, param.dtype} <= kinds for kinds in _CONVERTED):
+        new = Parameter(Tensor(new, param.dtype), new.name)
+    if new.dtype != param.dtype:
+        raise RuntimeError(
+            f"The Parameter '{param.name}' is {param.dtype} in the network but {new.dtype} in the "
+            f"checkpoint. Is it the checkpoint of another network?"
+        )
+    if new.shape != param.shape:
+        rank = len(param.shape)
+        if new.shape[:rank] != param.shape or any(size != 1 for size in new.shape[rank:]):
+            raise RuntimeError(
+                f"The Parameter '{param.name}' has shape {param.shape} in the network but {new.shape} "
+                f"in the checkpoint. Is it the checkpoint of another network?"
+            )
+        return Tensor(new.asnumpy().reshape(param.shape))
+    return new
+
+
+def _update_param(param, new_param, strict_load=True):
+    """Give one Parameter the value of another, of the same name; without `strict_load` between types of floats, too."""
+    param.set_data(_fitting(param, new_param, converts=not strict_load))
+
+
+def _fill_param_into_net(net, parameter_list):
+    """Copy a list of dicts {"name": str, "data": Tensor} into a network."""
+    load_param_into_net(net, {p["name"]: Parameter(p["data"], name=p["name"]) for p in parameter_list})

@@ -1,0 +1,184 @@
+"""What a Model is put together from: its networks for training, evaluation and prediction, and its metrics.
+
+Libraries derive from Model and replace or call these steps, some without its constructor; the names are r1.1's.
+"""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msnb import nn
+from msnb.common.arguments import unknown
+from msnb.context import ParallelMode
+from msnb.nn.metrics import Loss, get_metrics
+from msnb.nn.wrap.cell_wrapper import _VirtualDatasetCell
+from msnb.parallel._utils import _device_number_check, _parameter_broadcast_check
+from msnb.parallel.modes.multiprocess_data_parallel import broadcast
+from msnb.train import amp
+from msnb.train.dataset_helper import DatasetHelper
+from msnb.train.loss_scale_manager import FixedLossScaleManager, LossScaleManager
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.nn.cell import Cell
+    from msnb.nn.optim.optimizer import Optimizer
+
+AUTO_PARALLEL = (ParallelMode.SEMI_AUTO_PARALLEL, ParallelMode.AUTO_PARALLEL)
+_FURTHER = ("loss_scale_manager", "keep_batchnorm_fp32")
+_ARGUMENTS = ("network", "loss_fn", "optimizer", "metrics", "eval_network", "eval_indexes", "amp_level", *_FURTHER)
+_INERT_UPDATES = (FixedLossScaleManager.update_loss_scale, LossScaleManager.update_loss_scale)
+
+
+class _Parallel(NamedTuple):
+    """Settings of parallel training as they were when the Model was made."""
+
+    mode: str
+    devices: int
+    broadcast: bool
+
+    @property
+    def automatic(self):
+        """Whether the Cells decide how they are cut."""
+        return self.mode in AUTO_PARALLEL
+
+    def mark(self, network):
+        """`network`, which knows then whether it is to be cut."""
+        if self.automatic:
+            network.set_auto_parallel()
+        return network
+
+    def begin(self, network):
+        """Have all processes begin from the Parameters of the first, where that is asked for."""
+        if self.broadcast:
+            broadcast(network.get_parameters())
+
+    def check(self, training=False):
+        """Raise where the settings contradict each other."""
+        _device_number_check(self.mode, self.devices)
+        if training:
+            _parameter_broadcast_check(self.mode, self.broadcast)
+
+
+class Assembly:
+    """The steps in which `Model` makes what it calls of what it is given."""
+
+    _network: "Cell"
+    _loss_fn: Any
+    _optimizer: "Optimizer | None"
+    _amp_level: str
+    _parallel_mode: str
+    _device_number: int
+    _parameter_broadcast: bool
+
+    # Where a derived class makes no networks for evaluation.
+    _eval_network: Any = None
+    _eval_indexes: Any = None
+    _metric_fns: Any = None
+
+    def _check_kwargs(self, kwargs):
+        """Raise where there is an argument that Model does not take."""
+        wrong = [name for name in kwargs if name not in _FURTHER]
+        if wrong:
+            raise ValueError(unknown("Model", wrong, _ARGUMENTS))
+
+    def _process_amp_args(self, kwargs):
+        """Keep what is asked of mixed precision."""
+        self._keep_bn_fp32 = kwargs.get("keep_batchnorm_fp32", self._amp_level not in ("O0", "O3"))
+        self._loss_scale_manager_set = "loss_scale_manager" in kwargs
+        self._loss_scale_manager = kwargs.get("loss_scale_manager")
+
+    def _build_train_network(self):
+        """What `train` calls: a whole training step, or without an optimizer what there is."""
+        if self._optimizer is not None:
+            options = {"keep_batchnorm_fp32": self._keep_bn_fp32}
+            if self._loss_scale_manager_set:
+                options["loss_scale_manager"] = self._loss_scale_manager
+            step = amp.build_train_network(self._network, self._optimizer, self._loss_fn, self._amp_level, **options)
+            return self._parallel.mark(step)
+        if self._loss_scale_manager is not None:
+            raise ValueError("For 'Model', 'loss_scale_manager' needs an 'optimizer', but it is None.")
+        plain = self._network if self._loss_fn is None else nn.WithLossCell(self._network, self._loss_fn)
+        return self._parallel.mark(plain)
+
+    def _build_eval_network(self, metrics, eval_network, eval_indexes):
+        """Make what `eval` calls, and the places of loss, prediction and label in its outputs (None: all to all)."""
+        self._metric_fns = get_metrics(metrics)
+        if not self._metric_fns:
+            return
+        network, indexes = eval_network, eval_indexes
+        if network is None and self._loss_fn is None:
+            raise ValueError("For 'Model', 'metrics' need a 'loss_fn' or an 'eval_network', but both are None.")
+        if network is None:
+            half = self._amp_level in ("O2", "O3", "auto")
+            network, indexes = nn.WithEvalCell(self._network, self._loss_fn, half), [0, 1, 2]
+        if indexes is not None and (not isinstance(indexes, list) or len(indexes) != 3):
+            raise ValueError(
+                f"For 'Model', 'eval_indexes' should be a list of three (the places of loss, prediction "
+                f"and label) or None, but got {indexes!r}."
+            )
+        if self._parallel.automatic and self._optimizer is not None:
+            network = _VirtualDatasetCell(network)
+        self._eval_network, self._eval_indexes = self._parallel.mark(network), indexes
+
+    def _build_predict_network(self):
+        """Make what `predict` calls."""
+        whole = _VirtualDatasetCell(self._network) if self._parallel.automatic else self._network
+        self._predict_network = self._parallel.mark(whole)
+
+    @property
+    def _parallel(self):
+        return _Parallel(self._parallel_mode, self._device_number, self._parameter_broadcast)
+
+    def _clear_metrics(self):
+        """Begin all metrics anew."""
+        for metric in self._metric_fns.values():
+            metric.clear()
+
+    def _get_metrics(self):
+        """The name of each metric and its value."""
+        return {name: metric.eval() for name, metric in self._metric_fns.items()}
+
+    def _update_metrics(self, outputs):
+        if not isinstance(outputs, tuple):
+            raise ValueError(f"The evaluation network should return a tuple, but returned {type(outputs).__name__}.")
+        if self._eval_indexes is None:
+            for metric in self._metric_fns.values():
+                metric.update(*outputs)
+            return
+        if len(outputs) < 3:
+            raise ValueError(
+                f"The evaluation network should return at least loss, prediction and label, but returned "
+                f"{len(outputs)} outputs."
+            )
+        loss, prediction, label = (outputs[i] for i in self._eval_indexes)
+        for metric in self._metric_fns.values():
+            if isinstance(metric, Loss):
+                metric.update(loss)
+            else:
+                metric.update(prediction, label)
+
+    def _get_scaling_sens(self):
+        """By how much the gradient of the loss is scaled on each device."""
+        scale = 1 if self._loss_scale_manager is None else self._loss_scale_manager.get_loss_scale()
+        return scale / self._device_number if self._parallel_mode == ParallelMode.DATA_PARALLEL else scale
+
+    def _exec_preprocess(
+        self, network, is_train, phase, dataset, dataset_sink_mode, sink_size=-1, epoch_num=1, dataset_helper=None
+    ):
+        """What hands out the batches of a dataset, and the network, ready for them."""
+        if dataset_helper is None:
+            dataset_helper = DatasetHelper(dataset, dataset_sink_mode, sink_size, epoch_num)
+        self._prepare(network, is_train)
+        network.phase = phase
+        return dataset_helper, network
+
+    def _prepare(self, network, is_train):
+        network.set_train(is_train)
+        network.phase = "train" if is_train else "eval"
+        self._parallel.mark(network)
+
+    def _follows_overflow(self):
+        """Whether the manager has to be told of each overflow, which costs waiting for every step."""
+        manager = self._loss_scale_manager
+        return (
+            manager is not None
+            and manager.get_drop_overflow_update()
+            and type(manager).update_loss_scale not in _INERT_UPDATES
+        )

@@ -1,0 +1,239 @@
+"""`save_checkpoint`: the Parameters of a network, or Tensors by name, to a file."""
+
+import os
+import stat
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from msnb import log, nn
+from msnb._util.atomic_file import writing
+from msnb._checkparam import Validator
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.tensor.tensor import Tensor
+from msnb.exchange.api import cipher_of
+from msnb.formats import checkpoint, safetensors
+from msnb.parallel.modes.multiprocess_mesh import gather_tensors, local_parts
+from msnb.train._async_writer import writer
+from msnb.train._utils import check_flags
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.nn.cell import Cell
+
+FORMATS = ("ckpt", "safetensors")
+
+
+def save_checkpoint(
+    save_obj: "Cell | list[Any] | dict[Any, Any]",
+    ckpt_file_name: str,
+    integrated_save: bool = True,
+    async_save: bool | str = False,
+    append_dict: dict[Any, Any] | None = None,
+    enc_key: bytes | None = None,
+    enc_mode: str = "AES-GCM",
+    choice_func: Callable[..., Any] | None = None,
+    crc_check: bool = False,
+    format: str = "ckpt",
+    **kwargs: Any,
+) -> None:
+    """Save Parameters to a file, which MindSpore reads too.
+
+    The file gets its name only when all of it is on the disk, and is read-only. What it replaces stays until then.
+
+    Args:
+        save_obj (Union[Cell, list, dict]): A network, all of whose Parameters are saved under their names; or a list of
+            Parameters, or of dicts {"name": str, "data": Parameter or Tensor}; or a dict of Parameters, Tensors or
+            arrays by name.
+        ckpt_file_name (str): File to write, usually ending in ".ckpt"; an existing one is replaced, a missing folder is
+            made. In the format "safetensors" this ending is added where it is missing.
+        integrated_save (bool): Whether Parameters that lie on devices of several processes are saved whole, for which
+            all of these call together; False saves the part of each that this process has, for
+            `load_distributed_checkpoint`. Default: True.
+        async_save (Union[bool, str]): Whether the file is written by a thread while the program goes on: True or
+            "thread"; "process" is a thread here, too. What is written are the values of this moment. While one file is
+            written another one may wait; saving a third waits for its turn. An error is logged, and raised by the next
+            `save_checkpoint` or at the end of training. Default: False.
+        append_dict (dict): Further values to save: int, float, bool, str, Parameter or Tensor by name. Default: None.
+        enc_key (bytes): Key of 16, 24 or 32 bytes (16 for SM4) with which the file is encrypted. Default: None.
+        enc_mode (str): "AES-GCM", "AES-CBC" or "SM4-CBC". Default: "AES-GCM".
+        choice_func (Callable): Takes the name of a Parameter and returns whether it is saved. Default: None, all are.
+        crc_check (bool): Whether the file gets a checksum, which r1.1 cannot read; not together with `enc_key`.
+            Default: False.
+        format (str): "ckpt" or "safetensors", which holds arrays alone and is not encrypted. Default: "ckpt".
+        kwargs (dict): `remove_redundancy` (bool), which a "safetensors" file says of itself; `incremental`
+            and `global_step_num`, which have no effect here.
+
+    Raises:
+        TypeError: If an argument is of another type, or the format cannot hold a value.
+        ValueError: If two Parameters have the same name, or arguments do not go together.
+        RuntimeError: If Parameters lie on devices of several processes, and another one does not call within a minute.
+        ImportError: If the file is to be encrypted and the package `cryptography` is not installed.
+        OSError: If the file, or an earlier one of a thread, cannot be written.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> save_checkpoint(net, "lenet.ckpt")
+        >>> save_checkpoint(net, "lenet.safetensors", format="safetensors")
+    """
+    if not isinstance(save_obj, (nn.Cell, list, dict)):
+        raise TypeError(
+            f"For 'save_checkpoint', 'save_obj' should be a Cell, a list of dicts or a dict, "
+            f"but got {type(save_obj).__name__}."
+        )
+    if not isinstance(ckpt_file_name, (str, os.PathLike)):
+        raise TypeError(
+            f"For 'save_checkpoint', 'ckpt_file_name' should be a string, but got {type(ckpt_file_name).__name__}."
+        )
+    Validator.check_bool(integrated_save, "integrated_save", "save_checkpoint")
+    check_flags("save_checkpoint", crc_check=crc_check)
+    if async_save not in ("thread", "process"):
+        Validator.check_bool(async_save, "async_save", "save_checkpoint")
+    Validator.check_string(format, FORMATS, "format", "save_checkpoint")
+    for name in kwargs:
+        if name not in ("incremental", "global_step_num", "remove_redundancy"):
+            raise TypeError(f"For 'save_checkpoint', there is no argument '{name}'.")
+    lone = kwargs.pop("remove_redundancy", None)
+    if lone is not None:
+        check_flags("save_checkpoint", remove_redundancy=lone)
+    log.unused("save_checkpoint", "a checkpoint does not tell it", remove_redundancy=lone and format == "ckpt")
+    log.unused("save_checkpoint", "one device holds all Parameters, and none is a hash table", **kwargs)
+    path = os.fspath(ckpt_file_name)
+    if format == "safetensors":
+        if enc_key is not None:
+            raise ValueError("For 'save_checkpoint', a file of the format 'safetensors' is not encrypted.")
+        path = path if path.endswith(".safetensors") else f"{path}.safetensors"
+    cipher = cipher_of("save_checkpoint", enc_key, enc_mode)
+    if crc_check and cipher is not None:
+        raise ValueError(
+            "For 'save_checkpoint', a file has a checksum or is encrypted, not both: leave one of them out."
+        )
+    texts = {} if lone is None else {"remove_redundancy": str(lone)}
+    values = chosen(save_obj, choice_func)
+    values = gather_tensors(values, "save_checkpoint") if integrated_save else local_parts(values)
+    save(values, path, bool(async_save), append_dict, crc_check, None, cipher, format, texts)
+
+
+def save(
+    values: dict[str, Any],
+    path: str,
+    in_thread: bool = False,
+    append_dict: dict[Any, Any] | None = None,
+    crc_check: bool = False,
+    after: Callable[[], Any] | None = None,
+    cipher: Any = None,
+    form: str = "ckpt",
+    texts: dict[str, str] | None = None,
+) -> None:
+    """`save_checkpoint` without its checks.
+
+    Args:
+        values (dict): Tensors by name, whole: what `chosen` gives, `gathered`.
+        path (str): The file.
+        in_thread (bool): Whether a thread writes it. Default: False.
+        append_dict (dict): As there.
+        crc_check (bool): As there.
+        after (Callable): Called when the file is complete, where it was written. Default: None.
+        cipher (Cipher): What the file is encrypted with. Default: None.
+        form (str): "ckpt" or "safetensors". Default: "ckpt".
+        texts (dict): What a safetensors file says of itself. Default: None.
+    """
+    values = {**values, **appended(append_dict)}
+
+    def prepared():
+        # Copies on the device: the next training step may overwrite the Parameters, and nothing waits for it here.
+        copies = {name: Tensor(value) if isinstance(value, Tensor) else value for name, value in values.items()}
+        return path, lambda: _exec_save(path, copies, crc_check, after, cipher, form, texts)
+
+    if in_thread:
+        writer.submit(prepared)
+    else:
+        writer.wait()  # what was asked for before is written before
+        _exec_save(path, values, crc_check, after, cipher, form, texts)
+
+
+def chosen(save_obj: Any, choice_func: Callable[..., Any] | None = None) -> dict[str, Any]:
+    """What is saved under which name: ValueError where one name stands for two; see `save_checkpoint`."""
+    if isinstance(save_obj, nn.Cell):
+        pairs = [(p.name, p) for p in save_obj.get_parameters()]
+    else:
+        pairs = _of_dict(save_obj) if isinstance(save_obj, dict) else _of_list(save_obj)
+    values = {}
+    for name, value in pairs:
+        if values.setdefault(name, value) is not value:
+            raise ValueError(
+                f"For 'save_checkpoint', two Parameters are named '{name}', of which the file could hold "
+                f"one only. Rename one of them, or save a part that has one of them."
+            )
+    return values if choice_func is None else {name: value for name, value in values.items() if choice_func(name)}
+
+
+def _of_dict(items):
+    for name, value in items.items():
+        value = Tensor(value) if isinstance(value, np.ndarray) else value
+        if not (isinstance(name, str) and isinstance(value, (str, Tensor))):
+            raise _no_entry("dict", name, value)
+        yield name, value
+
+
+def _of_list(items):
+    for item in items:
+        if isinstance(item, Parameter):
+            yield item.name, item
+            continue
+        if not isinstance(item, dict) or not {"name", "data"} <= item.keys():
+            raise TypeError(
+                "For 'save_checkpoint', the list should hold Parameters, or dicts {'name': str, 'data': Tensor}, "
+                f"but it holds {item!r:.80}."
+            )
+        if not (isinstance(item["name"], str) and isinstance(item["data"], Tensor)):
+            raise _no_entry("list", item["name"], item["data"])
+        yield item["name"], item["data"]
+
+
+def _no_entry(what, name, value):
+    return TypeError(
+        f"For 'save_checkpoint', an entry of the {what} should be a name (str) with data (Tensor or Parameter), but "
+        f"got {name!r} with {type(value).__name__}."
+    )
+
+
+def appended(append_dict: dict[Any, Any] | None) -> dict[str, Any]:
+    """What a checkpoint holds in addition as Tensors and strings; TypeError for what it cannot hold."""
+    if append_dict is None:
+        return {}
+    if not isinstance(append_dict, dict):
+        raise TypeError(f"For 'save_checkpoint', 'append_dict' should be a dict, but got {type(append_dict).__name__}.")
+    for name, value in append_dict.items():
+        if not (isinstance(name, str) and isinstance(value, (str, int, float, Tensor))):
+            raise TypeError(
+                f"For 'save_checkpoint', 'append_dict' should hold numbers, strings and Tensors by name, "
+                f"but it holds {name!r}: {type(value).__name__}."
+            )
+    return {name: value if isinstance(value, (str, Tensor)) else Tensor(value) for name, value in append_dict.items()}
+
+
+def _exec_save(ckpt_file_name, values, crc_check=False, after=None, cipher=None, form="ckpt", texts=None):
+    """Write Tensors by name to a file."""
+    folder = os.path.dirname(ckpt_file_name)
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+    # copies of Parameters: a step on another thread takes over their arrays
+    arrays = {k: np.asarray(v) if isinstance(v, Tensor) else v for k, v in values.items()}
+    if form == "safetensors":
+        safetensors.write(ckpt_file_name, arrays, crc_check, permissions=stat.S_IRUSR, further=texts)
+    else:
+        checkpoint.write(ckpt_file_name, arrays, crc_check, permissions=stat.S_IRUSR, cipher=cipher)
+    if after is not None:
+        after()
+
+
+def save_graph(network, file_name):
+    """Write the graph of the last compiled program of `network`, if there is one."""
+    graph = network.get_func_graph_proto()
+    if not graph:
+        return
+    with writing(file_name, permissions=stat.S_IRUSR) as file:
+        file.write(graph if isinstance(graph, bytes) else graph.encode())
