@@ -17,8 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 
 import msnb  # noqa: F401 - switches x64 on, as it is in use
-from msnb.ops.nn.conv import lowering_choice, primitive
 from msnb.ops.nn.conv import lowering as ways
+from msnb.ops.nn.conv import lowering_choice, primitive
 from msnb.ops.nn.conv.lowering import Geometry
 
 
@@ -126,7 +126,11 @@ def measure(row, seconds, every):
     x, w = (jnp.asarray(r.randn(*s), jnp.float32) for s in (image, kernel))
     dy = jnp.asarray(r.randn(image[0], kernel[0], *geometry.output(image[2:], kernel[2:])), jnp.float32)
     operands = {"forward": (x, w), "input": (dy, w), "filter": (x, dy)}
-    choices = {"forward": lowering_choice.forward, "input": lowering_choice.input_grad, "filter": lowering_choice.filter_grad}
+    choices = {
+        "forward": lowering_choice.forward,
+        "input": lowering_choice.input_grad,
+        "filter": lowering_choice.filter_grad,
+    }
     ratios = []
     for what, args in operands.items():
         sides = {

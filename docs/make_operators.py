@@ -23,11 +23,11 @@ import msnb as ms  # noqa: E402
 import msnb.numpy  # noqa: E402
 from msnb.core.operator.cases import Written  # noqa: E402
 from msnb.core.operator.declare import SPELLINGS  # noqa: E402
+from msnb.core.tensor.pytree import flatten  # noqa: E402
 from msnb.core.tensor.tensor import (  # noqa: E402
     Tensor,
     box,
 )
-from msnb.core.tensor.pytree import flatten  # noqa: E402
 from msnb.exchange.mindir import operator_mappings as _forms  # noqa: E402, F401 - fills the table
 from msnb.exchange.mindir.operators import forms as mindir_forms  # noqa: E402
 from msnb.exchange.onnx.write import lowerings as onnx_lowerings  # noqa: E402

@@ -16,13 +16,13 @@ import msnb.nn as nn  # noqa: E402
 import msnb.numpy  # noqa: E402
 import msnb.ops as ops  # noqa: E402
 import msnb.train  # noqa: E402, F401  what it declares
-from msnb.core.operator.declare import SPELLINGS  # noqa: E402
 from msnb.core.operator.api_generations import (  # noqa: E402
     AT,
     DIFFERENCES,
     REPLACED,
     SHARED,
 )
+from msnb.core.operator.declare import SPELLINGS  # noqa: E402
 
 PAGE = ROOT / "docs" / "which_mindspore.md"
 BEGIN, END = "<!-- differences -->\n", "<!-- end -->"

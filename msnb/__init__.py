@@ -8,18 +8,19 @@ import sys as _sys
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
-from msnb._util import command_line  # first: `python -m msnb --help` needs no JAX
+from msnb._util import command_line as _command_line  # first: `python -m msnb --help` needs no JAX
 from msnb._util.gc_pause import uncollected as _uncollected
 
 with _uncollected():
-    from msnb._util import version_check  # then: it speaks before another JAX can fail
-    from msnb import (  # the declarations give Tensor its methods
+    from msnb._util import version_check as _version_check  # isort: skip - it speaks before another JAX can fail
+    from msnb import (
         context,
         log,
-        ops,
+        ops,  # the declarations give Tensor its methods
     )
 from msnb._version import __version__
 from msnb.common import dtype as _dtype
+from msnb.common.display_hooks import by as _shown_by
 from msnb.common.dtype import (
     Int,
     QuantDtype,
@@ -72,7 +73,6 @@ from msnb.common.dtype import (
 from msnb.common.missing import asked as _asked
 from msnb.common.progress import in_notebook as _in_notebook
 from msnb.common.seed import get_seed, set_seed
-from msnb.common.display_hooks import by as _shown_by
 from msnb.context import (
     COMPATIBLE,
     GRAPH_MODE,
@@ -85,8 +85,8 @@ from msnb.context import (
 )
 from msnb.core import MetaTensor, Parameter, ParameterTuple, RowTensor, SparseTensor, Tensor
 from msnb.core.operator import tensor_function as _tensor_of
-from msnb.core.transforms.jit import jit, ms_function
 from msnb.core.transforms.grad import grad, value_and_grad
+from msnb.core.transforms.jit import jit, ms_function
 from msnb.log import get_level, get_log_config
 
 from_numpy = Tensor.from_numpy
@@ -131,17 +131,9 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
         set_auto_parallel_context,
         set_ps_context,
     )
-    from msnb.core.transforms.compiler_hints import (
-        jit_class,
-        lazy_inline,
-        ms_class,
-        ms_memory_recycle,
-        mutable,
-        no_inline,
-        set_recursion_limit,
-    )
     from msnb.core.custom import custom_operator, pallas_operator
     from msnb.core.custom.check_operator import check_operator
+    from msnb.core.eager.no_grad import _no_grad
     from msnb.core.tensor.generator import (
         Generator,
         default_generator,
@@ -151,9 +143,17 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
         seed,
         set_rng_state,
     )
-    from msnb.core.eager.no_grad import _no_grad
-    from msnb.core.transforms.recompute import recompute
+    from msnb.core.transforms.compiler_hints import (
+        jit_class,
+        lazy_inline,
+        ms_class,
+        ms_memory_recycle,
+        mutable,
+        no_inline,
+        set_recursion_limit,
+    )
     from msnb.core.transforms.functional import jacfwd, jacrev, jvp, vjp, vmap
+    from msnb.core.transforms.recompute import recompute
     from msnb.device_manager import get_current_device, set_deterministic, set_device
     from msnb.exchange.onnx.read import load_onnx
     from msnb.exchange.source import to_source
@@ -161,15 +161,15 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb.insight.tuning import tune
     from msnb.nn.frozen import frozen
     from msnb.notebook.dashboard import dashboard
+    from msnb.notebook.display.summary import summary
     from msnb.notebook.gradients import GradientMonitor, inspect_gradients
     from msnb.notebook.graph import diff, view
     from msnb.notebook.runs import runs
-    from msnb.notebook.display.summary import summary
     from msnb.ops import get_grad, is_tensor
     from msnb.ops._sparse_formats import COOTensor, CSRTensor
     from msnb.parallel import get_algo_parameters, reset_algo_parameters, set_algo_parameters
-    from msnb.parallel.sharding.named_layout import Layout
     from msnb.parallel.shard import shard
+    from msnb.parallel.sharding.named_layout import Layout
     from msnb.profiler import Profiler
     from msnb.run_check import run_check
     from msnb.runtime import (

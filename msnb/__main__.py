@@ -12,10 +12,11 @@ import time
 from argparse import Namespace
 from pathlib import Path
 
-from msnb._util import command_line
-from msnb.cli import launch as _launch, scripts
 from msnb import context
+from msnb._util import command_line
 from msnb._util.atomic_file import writing
+from msnb.cli import launch as _launch
+from msnb.cli import scripts
 from msnb.ir.overlay import human
 
 PACKAGE = Path(__file__).resolve().parent

@@ -4,10 +4,19 @@ from typing import Any
 
 from msnb.common import dtype as typing
 from msnb.common.missing import asked
-from msnb.core.support import security
-from msnb.core.transforms.compiler_hints import disable_multi_thread
 from msnb.core.tensor.meta_tensor import MetaTensor
 from msnb.core.tensor.tensor import Tensor
+from msnb.core.transforms.compiler_hints import disable_multi_thread
+
+
+class security:  # noqa: N801 - MindSpore's C++ module has a submodule of this name
+    """How MindSpore was built, as programs ask its C++ module."""
+
+    @staticmethod
+    def enable_security() -> bool:
+        """Return False: msnb has no build without dumps, profiles and prints."""
+        return False
+
 
 __all__ = ["MetaTensor", "Tensor", "disable_multi_thread", "security", "typing"]
 

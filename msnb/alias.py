@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msnb
-from msnb.insight import terminal_traceback
 from msnb import log
 from msnb.common.missing import missing as missing
 from msnb.core.operator import api_generations
+from msnb.insight import terminal_traceback
 from msnb.mindspore2 import face, module_of
 
 if TYPE_CHECKING:  # named in annotations alone

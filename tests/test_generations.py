@@ -19,8 +19,8 @@ import msnb as ms
 import msnb.mindspore2 as ms2
 from msnb import Parameter, Tensor, mint, nn
 from msnb.core.operator import api_generations
-from msnb.core.operator.declare import SPELLINGS
 from msnb.core.operator.api_generations import REPLACED, noted, second
+from msnb.core.operator.declare import SPELLINGS
 from msnb.core.operator.primitive import DeclaredPrimitive
 from msnb.ops import operations as P
 

@@ -9,9 +9,9 @@ import sys
 import pytest
 
 from msnb import __main__ as command
+from msnb import alias
 from msnb._util import command_line
 from msnb.insight import terminal_traceback
-from msnb import alias
 
 
 def test_versions_are_printed(capsys):

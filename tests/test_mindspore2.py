@@ -17,8 +17,8 @@ import msnb.mindspore2.nn as nn2
 import msnb.mindspore2.ops.operations as P2
 from msnb import alias, amp, nn
 from msnb.core.operator import api_generations
-from msnb.core.operator.declare import SPELLINGS
 from msnb.core.operator.api_generations import DIFFERENCES, REPLACED, second
+from msnb.core.operator.declare import SPELLINGS
 from msnb.ops import operations as P
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -14,8 +14,8 @@ from msnb.common import suggestions
 from msnb.common.arguments import answered
 from msnb.common.kinds import PositiveInt, checked
 from msnb.notebook.kernel import errors
-from msnb.notebook.kernel.magics import MindSporeMagics
 from msnb.notebook.kernel.magic_options import parse
+from msnb.notebook.kernel.magics import MindSporeMagics
 from msnb.train.callback import LossMonitor
 
 ROOTS = {"nn": nn, "ops": ops, "dataset": ds, "context": context, "mindspore": msnb, "Tensor": Tensor}

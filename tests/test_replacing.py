@@ -83,7 +83,10 @@ def _last_name(owner):
 
 # Where something is replaced, or looks like it: (module, how the line begins) -> why. A debt is named as one.
 REPLACED = {
-    ("msnb.insight.terminal_traceback", "sys.excepthook = "): "how Python is told who shows an error; another's hook is kept",
+    (
+        "msnb.insight.terminal_traceback",
+        "sys.excepthook = ",
+    ): "how Python is told who shows an error; another's hook is kept",
     ("msnb.alias", "setattr(self._all, "): "the package's own names, while the alias is on",
     ("msnb.alias", "delattr(self._all, "): "the package's own names, while the alias is on",
     ("msnb.mindspore2", "setattr(self.__dict__['_module'], "): "a face hands on what a program sets on it",
@@ -93,17 +96,29 @@ REPLACED = {
     ("msnb.communication.management", "GlobalComm."): "values, which MindSpore keeps on this class",
     ("msnb.compression.quant.qat", "delattr(cell, "): "an operator of the network that it is given to convert",
     ("msnb.core.compat.jax_private", "_pjit._infer_params = "): "private JAX, in a module that may touch it",
-    ("msnb.core.compat.jax_compilation", "_compiler.compile_or_get_cached = "): "private JAX; the function itself is called",
+    (
+        "msnb.core.compat.jax_compilation",
+        "_compiler.compile_or_get_cached = ",
+    ): "private JAX; the function itself is called",
     (
         "msnb.core.compat.jax_compilation",
         "_mlir.lower_jaxpr_to_module = ",
     ): "private JAX; called where it is needed",
-    ("msnb.core.compat.jax_compilation", "_pxla.MeshComputation.stablehlo = "): "private JAX; the method itself is called",
+    (
+        "msnb.core.compat.jax_compilation",
+        "_pxla.MeshComputation.stablehlo = ",
+    ): "private JAX; the method itself is called",
     ("msnb.core.compat.jax_compilation", "_mlir.make_ir_context = "): "private JAX, as JAX 0.12 has it",
     ("msnb.core.compat.jax_compilation", "setattr(_pxla, "): "private JAX; what is called is, and a Stop in it heard",
     ("msnb.core.state.events", "setattr(asked, "): "its own table of listeners",
-    ("msnb.core.operator.api_generations", "setattr(first, "): "a class of two names: what a program replaces under one of them",
-    ("msnb.core.operator.api_generations", "delattr(first, "): "a class of two names: what a program puts back under one of them",
+    (
+        "msnb.core.operator.api_generations",
+        "setattr(first, ",
+    ): "a class of two names: what a program replaces under one of them",
+    (
+        "msnb.core.operator.api_generations",
+        "delattr(first, ",
+    ): "a class of two names: what a program puts back under one of them",
     ("msnb.core.support.interrupts", "sys.unraisablehook = "): "how Python is told who takes such errors",
     (
         "msnb.core.tensor.lazy",

@@ -8,12 +8,12 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from msnb.insight import terminal_traceback
 from msnb import alias
 from msnb.communication import _processes
 from msnb.core.program import program_cache
 from msnb.core.state import events
 from msnb.core.support.weak_identity import IdentityMap
+from msnb.insight import terminal_traceback
 
 _GRAPH_FORMS = (".html", ".svg", ".dot", ".ir", ".txt")
 _PROFILE_FORMS = (".html", ".svg", ".md", ".txt", ".json")

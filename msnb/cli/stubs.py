@@ -219,7 +219,9 @@ _PARTS_OF_MINT = "from msnb.mint import distributed, linalg, nn, optim, special\
 def mint_stub(path: str) -> str:
     """The stub of the module `path`, which is `msnb.mint` or below it."""
     module = _loaded(path)
-    imports = _IMPORTS + "from msnb.core.tensor.tensor import Tensor\n" + (_PARTS_OF_MINT if path == "msnb.mint" else "")
+    imports = (
+        _IMPORTS + "from msnb.core.tensor.tensor import Tensor\n" + (_PARTS_OF_MINT if path == "msnb.mint" else "")
+    )
     return _HEADER + imports + "\n" + _all(module.__all__) + "".join(_face_texts(module))
 
 

@@ -16,9 +16,9 @@ import numpy as np
 from msnb.common import dtype as mstype
 from msnb.common.arguments import answered
 from msnb.common.checks.numbers import check_finite
+from msnb.common.deferred_init import Unfilled
 from msnb.common.dtype import np_dtype
 from msnb.common.seed import get_seed, on_seed
-from msnb.common.deferred_init import Unfilled
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.tensor.tensor import Tensor

@@ -4,8 +4,8 @@ from typing import Self
 
 from msnb import context
 from msnb.communication import _processes
-from msnb.core.state import trace_state
 from msnb.core.eager.kernel import living
+from msnb.core.state import trace_state
 
 HCCL_WORLD_COMM_GROUP = "hccl_world_group"
 NCCL_WORLD_COMM_GROUP = "nccl_world_group"

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from msnb.core.tensor.tensor import Tensor
 from msnb.core.tensor.pytree import flatten
+from msnb.core.tensor.tensor import Tensor
 from msnb.exchange.symbolic import MAX_OPEN_AXES, Merge, Refused, Sizes, sizes_of
 from msnb.exchange.tracing import traced
 from msnb.ir.anf import FuncGraph

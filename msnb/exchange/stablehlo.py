@@ -19,12 +19,12 @@ import jax
 from msnb._util.atomic_file import writing
 from msnb.core.compat.jax_compilation import opened_module
 from msnb.core.compat.jax_private import eval_jaxpr, without_prints
-from msnb.core.program.program_cache import program_of
 from msnb.core.errors.messages import describe
-from msnb.core.tensor.pytree import flatten
 from msnb.core.operator.user_primitive import PrimitiveWithInfer
-from msnb.exchange.unsupported_ops import unsupported_error
+from msnb.core.program.program_cache import program_of
+from msnb.core.tensor.pytree import flatten
 from msnb.exchange.tracing import evaluating
+from msnb.exchange.unsupported_ops import unsupported_error
 from msnb.ir.anf import FuncGraph
 from msnb.ir.api import name_of, of_program
 from msnb.ir.cost import inner_jaxprs

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from msnb.core.program.program_cache import program_of
 from msnb.core.eager.kernel import differentiated
 from msnb.core.operator.operator_types import REGISTRY
+from msnb.core.program.program_cache import program_of
 from msnb.core.tensor.parameter import Parameter
-from msnb.core.tensor.tensor import Tensor
 from msnb.core.tensor.pytree import flatten
+from msnb.core.tensor.tensor import Tensor
 from msnb.exchange.unsupported_ops import unsupported_error
 from msnb.ir.anf import CNode, FuncGraph, ValueNode
 from msnb.ir.api import name_of, of_program

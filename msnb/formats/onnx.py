@@ -15,9 +15,9 @@ import ml_dtypes
 import numpy as np
 
 from msnb._util.atomic_file import writing
+from msnb.formats.text_files import BadFileError
 
 from . import encryption, protobuf
-from msnb.formats.text_files import BadFileError
 
 _STRING_PAIR = {"key": (1, "str", False), "value": (2, "str", False)}
 SCHEMA: dict[str, Any] = {

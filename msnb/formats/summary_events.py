@@ -19,10 +19,10 @@ import numpy as np
 
 from msnb.formats import protobuf
 from msnb.formats.event_records import records
-from msnb.formats.text_files import BadFileError
 from msnb.formats.summary_graphs import SCHEMA as GRAPHS
 from msnb.formats.summary_graphs import Graph, graph_from, graph_message
 from msnb.formats.summary_tensors import PACKED, array_from, tensor_message
+from msnb.formats.text_files import BadFileError
 
 VERSION = "MindSpore.Event:1"
 _MANY = 4  # scalars, from which on their layout is worth remembering

@@ -13,12 +13,12 @@ import jax
 import numpy as np
 
 from msnb.common import dtype as mstype
-from msnb.core.state import events
-from msnb.core.program.program_cache import Programs, find
 from msnb.core.errors.messages import describe
+from msnb.core.program.program_cache import Programs, find
+from msnb.core.state import events
 from msnb.core.tensor.parameter import ParameterTuple
-from msnb.core.tensor.tensor import Tensor, box
 from msnb.core.tensor.pytree import flatten
+from msnb.core.tensor.tensor import Tensor, box
 from msnb.dataset.engine.dataset import Dataset
 from msnb.ir.api import of_program
 from msnb.nn.cell import Cell

@@ -260,7 +260,9 @@ class FuncGraph:
     def __eq__(self, other: object) -> bool:
         if self is other or not isinstance(other, FuncGraph):
             return self is other
-        return len(self) == len(other) and serialization.alike(serialization.of_graph(self), serialization.of_graph(other))
+        return len(self) == len(other) and serialization.alike(
+            serialization.of_graph(self), serialization.of_graph(other)
+        )
 
     def __hash__(self) -> int:
         return hash((self.name, len(self.parameters), len(self.nodes)))
@@ -325,7 +327,9 @@ def _graph_from(row, nodes):
             nodes.append(ValueNode(rest[0], types))
         else:
             op, inputs, slots, fields = rest
-            fields = dict(fields, attrs=dict(fields["attrs"]), kernel=serialization.opened(fields["kernel"]), graphs=graphs)
+            fields = dict(
+                fields, attrs=dict(fields["attrs"]), kernel=serialization.opened(fields["kernel"]), graphs=graphs
+            )
             nodes.append(CNode(op, tuple(nodes[i] for i in inputs), slots, types, **fields))
         return nodes[-1]
 

@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from .anf import CNode
 from msnb.ir.scopes import CONTROL, CROWD, FOLD, PAGE, ROOT, SCOPE, UNIT, Scope
+
+from .anf import CNode
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.ir.hierarchy import Hierarchy

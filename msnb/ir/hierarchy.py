@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from msnb.core.support import gc_pause
+from msnb._util import gc_pause
+from msnb.ir.scopes import CONTROL, FOLD, LANE, LANES, LONE, ROOT, SCOPE, Scope
 
 from .anf import CNode, ValueNode
-from msnb.ir.scopes import CONTROL, FOLD, LANE, LANES, LONE, ROOT, SCOPE, Scope
 from .calls import calls
 from .folding import Folding
 
@@ -83,7 +83,7 @@ class Hierarchy:
         edges (list[tuple[int, int]]): data flow between nodes, by id.
     """
 
-    @gc_pause.later
+    @gc_pause.without_gc
     def __init__(self, graph: "FuncGraph", fold: bool = True, states: Sequence[str] | None = None) -> None:
         self.graph = graph
         self.states = states

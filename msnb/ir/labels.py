@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from msnb.core.errors.cell_path import attribute_path, class_of
-
 from msnb.ir.scopes import CONTROL, CROWD, FOLD, LANE, PAGE, ROOT, UNIT, Scope
 
 if TYPE_CHECKING:  # named in annotations alone

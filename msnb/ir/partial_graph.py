@@ -4,8 +4,8 @@ import re
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from msnb.core.jaxpr import partial_trace
 from msnb.core.compat.jax_private import Literal
+from msnb.core.jaxpr import partial_trace
 from msnb.core.jaxpr.op_names import named
 
 from .anf import CNode, TensorType, ValueNode

@@ -11,10 +11,11 @@ import linecache
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from msnb.core.support import gc_pause
+from msnb._util import gc_pause
+from msnb.ir.labels import paths, step
+from msnb.ir.scopes import LANE
 
 from .anf import CNode, ParameterNode, ValueNode, show_constant
-from msnb.ir.scopes import LANE
 from .compare import CHANGED, FUSED, ONLY, SAME
 from .folding import representatives
 from .hierarchy import Hierarchy, main_results
@@ -22,7 +23,6 @@ from .overlay import over_scopes, packed
 from .printer import show_value
 from .read import is_library
 from .source import label
-from msnb.ir.labels import paths, step
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.ir.anf import FuncGraph
@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # named in annotations alone
 VERSION = 1
 
 
-@gc_pause.later
+@gc_pause.without_gc
 def stage(
     graph: "FuncGraph",
     name: str = "traced",

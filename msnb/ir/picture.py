@@ -3,15 +3,16 @@
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from .anf import CNode, ParameterNode
-from msnb.ir.scopes import CONTROL, CROWD, FOLD, LANE, LONE, ROOT, UNIT, Scope
-from .compare import CHANGED, FUSED, ONLY, SAME
-from .hierarchy import Hierarchy, main_results
-from msnb.ir.scope_layout import HEADER, PAD, Box, Inside
-from .overlay import LEVELS, Scale, human, over_scopes
-from .ports import Ports
 from msnb.ir.labels import operator_title, paths
 from msnb.ir.labels import title as title_of
+from msnb.ir.scope_layout import HEADER, PAD, Box, Inside
+from msnb.ir.scopes import CONTROL, CROWD, FOLD, LANE, LONE, ROOT, UNIT, Scope
+
+from .anf import CNode, ParameterNode
+from .compare import CHANGED, FUSED, ONLY, SAME
+from .hierarchy import Hierarchy, main_results
+from .overlay import LEVELS, Scale, human, over_scopes
+from .ports import Ports
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.ir.anf import FuncGraph

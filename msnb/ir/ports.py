@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from msnb.ir.scopes import FOLD, LONE, Scope
+
 from .hierarchy import Hierarchy, shared
 
 _MOST = 8  # ports on one side; where there were more, one stands for all of them

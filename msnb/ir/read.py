@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from jax.extend.core import ClosedJaxpr
 
+from msnb._util import gc_pause
 from msnb._util.package_path import PACKAGE
-from msnb.core.support import gc_pause
 from msnb.core.compat.jax_private import Literal, scan_counts, user_frame
 
 from . import cost
@@ -89,7 +89,7 @@ def default_operator_of(name: str) -> Any:
     return (name, {}) if name[:1].isupper() else None
 
 
-@gc_pause.later
+@gc_pause.without_gc
 def read(
     closed: ClosedJaxpr,
     name: str = "main",

@@ -3,8 +3,9 @@
 import re
 from typing import TYPE_CHECKING, Any
 
-from .anf import CNode, ParameterNode
 from msnb.ir.scopes import SCOPE, Scope
+
+from .anf import CNode, ParameterNode
 from .hierarchy import Hierarchy, main_results
 from .printer import show_value
 from .source import show

@@ -3,8 +3,8 @@
 from typing import Any
 
 from msnb import log
-from msnb.core.operator.array_like import common_type
 from msnb.core.errors.data_dependent_shape import ShapeByValues
+from msnb.core.operator.array_like import common_type
 from msnb.core.tensor.tensor import Tensor, is_traced
 from msnb.mint._rows import in_int64
 from msnb.ops import functional as F

@@ -3,7 +3,6 @@
 from typing import Any
 
 from msnb.common.missing import asked
-from msnb.nn._cell import legacy_attributes
 from msnb.nn import (
     dynamic_lr,
     grad,
@@ -17,6 +16,7 @@ from msnb.nn import (
     utils,
     wrap,
 )
+from msnb.nn._cell import legacy_attributes
 from msnb.nn.cell import Cell, GraphKernel
 from msnb.nn.dynamic_lr import *  # noqa: F403
 from msnb.nn.grad import *  # noqa: F403

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from msnb import context, log
-from msnb.common import dtype as mstype
 from msnb.common import display_hooks
+from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, check
-from msnb.core.state import events, trace_state
 from msnb.core.errors.messages import describe
 from msnb.core.operator.autocast import cast_tensor, hold
-from msnb.nn._cell.hooks import Hooked
+from msnb.core.state import events, trace_state
 from msnb.nn._cell.call import Running
-from msnb.nn._cell.state_dict import Stateful
 from msnb.nn._cell.compiler_settings import Told
+from msnb.nn._cell.hooks import Hooked
+from msnb.nn._cell.state_dict import Stateful
 from msnb.nn._cell.tree import Tree
 
 if TYPE_CHECKING:  # named in annotations alone

@@ -9,10 +9,10 @@ import numpy as np
 
 from msnb.core.errors.messages import describe
 from msnb.core.operator.operator_types import OF_USERS, REGISTRY, Operator
-from msnb.core.tensor.parameter import Parameter
 from msnb.core.script import runtime
-from msnb.core.tensor.tensor import Tensor, box
+from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.pytree import flatten
+from msnb.core.tensor.tensor import Tensor, box
 from msnb.ir.anf import AnfNode, CNode, FuncGraph, OpenGraph, ParameterNode, ValueNode
 from msnb.nn.cell import Cell
 

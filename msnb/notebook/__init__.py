@@ -20,16 +20,16 @@ def load_ipython_extension(ipython: Any) -> None:
         return
     import IPython  # spares it to plain Python
 
+    from msnb.notebook.display import formatters  # spares IPython to plain Python
     from msnb.notebook.kernel import (  # spares IPython to plain Python
-        program_cache_magic,
         cell_scope,
         completion,
         errors,
         front_end,
         magics,
         messages,
+        program_cache_magic,
     )
-    from msnb.notebook.display import formatters  # spares IPython to plain Python
 
     hide_directory(os.path.dirname(IPython.__file__) + os.sep)  # it stands between a magic and the user's line
     undo = contextlib.ExitStack()

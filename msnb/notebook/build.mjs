@@ -78,6 +78,6 @@ for (const view of readdirSync(HERE).sort()) {
   await give(outfile, code.length > LIMIT ? unpacking(code, exports) : code, LIMIT);
 }
 const wake = await transform(await readFile(join(HERE, "src", "wake.js"), "utf8"), OPTIONS);
-await give(join(HERE, "wake.js"), Buffer.from(wake.code), WAKE_LIMIT);
+await give(join(HERE, "display", "wake.js"), Buffer.from(wake.code), WAKE_LIMIT);
 for (const sentence of wrong) console.error(sentence);
 process.exitCode = wrong.length ? 1 : 0;

@@ -13,14 +13,14 @@ from IPython.display import HTML, display
 
 from msnb import context
 from msnb._version import __version__
-from msnb.core.program import program_cache
 from msnb.core.compat.jax_private import live_arrays
 from msnb.core.errors.messages import dtype_name
+from msnb.core.program import program_cache
 from msnb.nn.cell import Cell
-from msnb.notebook.kernel import cell_names
+from msnb.notebook.display.net_html import numbers_of
 from msnb.notebook.graph import live, view
 from msnb.notebook.help_page import read_tutorial
-from msnb.notebook.display.net_html import numbers_of
+from msnb.notebook.kernel import cell_names
 
 _MODES = ("GRAPH", "PYNATIVE")
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from msnb.notebook.kernel import cell_views, front_end
 from msnb.notebook.display import page, static_output
+from msnb.notebook.kernel import cell_views, front_end
 
 
 def checked_height(who: str, height: int) -> int:

@@ -9,8 +9,8 @@ from msnb.common.kinds import Axis, Float, Int, check
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import axes_in, axis_in, rank
-from msnb.ops._upcast import in_float32
 from msnb.ops._numpy import ArrayLike, as_tensor, as_tensors, common_type, floating, in_type
+from msnb.ops._upcast import in_float32
 from msnb.ops.array.cast import Cast
 from msnb.ops.array.join import Concat
 from msnb.ops.array.reshape import Reshape

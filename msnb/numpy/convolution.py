@@ -9,8 +9,8 @@ from msnb.common.kinds import OneOf, check
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import NUMBER, dtype_in, rank
-from msnb.ops._upcast import in_float32
 from msnb.ops._numpy import ArrayLike, as_tensors, common_type, floating
+from msnb.ops._upcast import in_float32
 from msnb.ops.array.cast import Cast
 from msnb.ops.array.reshape import Reshape
 

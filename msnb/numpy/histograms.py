@@ -11,11 +11,11 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.ops._numpy import ArrayLike, as_tensor, as_tensors, common_type, in_type
 from msnb.ops.array.bincount import _BinCount
 from msnb.ops.array.cast import Cast
-from msnb.ops.array.where import _Where
 from msnb.ops.array.join import Stack
 from msnb.ops.array.reshape import Reshape
 from msnb.ops.array.sequence import LinSpace
 from msnb.ops.array.sort import SearchSorted
+from msnb.ops.array.where import _Where
 from msnb.ops.math.arithmetic import _Diff
 from msnb.ops.math.compare import Equal, GreaterEqual
 from msnb.ops.math.extremes import ReduceMax, ReduceMin

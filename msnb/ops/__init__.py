@@ -12,8 +12,8 @@ from msnb.common.missing import asked as _asked
 from msnb.core.operator.declare import operator
 from msnb.core.operator.operator_types import attributes_of
 from msnb.core.operator.primitive import Primitive
-from msnb.core.tensor.tensor import Tensor as Tensor  # which programs of 2.x find here, too
 from msnb.core.operator.user_primitive import PrimitiveWithCheck, PrimitiveWithInfer, prim_attr_register
+from msnb.core.tensor.tensor import Tensor as Tensor  # which programs of 2.x find here, too
 
 _FACES = ("operations", "functional", "composite", "function", "auto_generate")
 

@@ -4,8 +4,8 @@ import contextlib
 from typing import Any
 
 from msnb.core.state import random_stream
-from msnb.core.tensor.generator import Generator, default_generator
 from msnb.core.state.trace_state import thread
+from msnb.core.tensor.generator import Generator, default_generator
 
 _OF_SET_SEED = contextlib.nullcontext()
 

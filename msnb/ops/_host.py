@@ -7,8 +7,8 @@ import inspect
 
 from msnb.core.compat.jax_private import is_tracer
 from msnb.core.errors.data_dependent_shape import ShapeByValues
-from msnb.core.operator.declare import spell
 from msnb.core.errors.messages import describe
+from msnb.core.operator.declare import spell
 from msnb.core.operator.operator_types import REGISTRY
 from msnb.core.operator.primitive import Primitive
 from msnb.core.tensor.tensor import Tensor

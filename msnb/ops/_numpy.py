@@ -4,8 +4,8 @@ from typing import Any
 
 from msnb.common import dtype as mstype
 from msnb.core.operator.array_like import ArrayLike, array_type, as_tensor, common_type, element_type, promoted
-from msnb.core.tensor.tensor import Tensor
 from msnb.core.operator.ufunc import in_type
+from msnb.core.tensor.tensor import Tensor
 
 __all__ = [
     "NUMPYS",

@@ -13,8 +13,8 @@ from msnb.common.kinds import Int, OneOf, Str, Tensors
 from msnb.core.operator.cases import F, Values, case
 from msnb.core.operator.declare import operator
 from msnb.core.operator.operator_types import REGISTRY
-from msnb.core.sharding.partitioner import Members, members
 from msnb.core.operator.user_primitive import PrimitiveWithInfer
+from msnb.core.sharding.partitioner import Members, members
 from msnb.ops._check import FLOAT, INT, dtype_in
 
 WORLD = "hccl_world_group"

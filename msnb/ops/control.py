@@ -5,13 +5,13 @@ from typing import Any
 
 from msnb import log
 from msnb.core.compat.jax_private import is_tracer
+from msnb.core.errors.messages import describe
 from msnb.core.operator.abstract_operator import announced
+from msnb.core.operator.api_generations import instead_of
 from msnb.core.operator.cases import F, refused
 from msnb.core.operator.declare import spelling
-from msnb.core.errors.messages import describe
-from msnb.core.operator.api_generations import instead_of
-from msnb.core.tensor.tensor import box
 from msnb.core.state.trace_state import thread
+from msnb.core.tensor.tensor import box
 from msnb.ops._host import HostPrimitive, host_operator
 
 

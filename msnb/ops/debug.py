@@ -6,13 +6,13 @@ import jax
 import numpy as np
 
 from msnb import log
-from msnb.core.jaxpr import sown_values
-from msnb.core.support import print_redirect
-from msnb.core.state import trace_state
 from msnb.core.compat.jax_private import is_tracer
 from msnb.core.errors.messages import describe
+from msnb.core.jaxpr import sown_values
 from msnb.core.script import guards
 from msnb.core.script.strings import many_devices
+from msnb.core.state import trace_state
+from msnb.core.support import print_redirect
 from msnb.core.tensor.tensor import Tensor, box
 from msnb.core.transforms.custom_bprop import with_backward_hook
 from msnb.ops._check import tensor_argument

@@ -5,8 +5,8 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Float, Kind, OneOf, Optional, PositiveInt
 from msnb.core.operator.cases import F, Values, case, refused
-from msnb.core.operator.value_checks import label
 from msnb.core.operator.declare import operator
+from msnb.core.operator.value_checks import label
 from msnb.ops._check import ANY, FLOAT, NUMBER, dtype_in, rank, same_dtype, same_shape
 from msnb.ops.nn._kinds import AboveZero
 

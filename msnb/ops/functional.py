@@ -2,9 +2,9 @@
 
 from functools import partial
 
-from msnb.core.transforms.grad import get_grad, grad, stop_gradient, value_and_grad
 from msnb.core.operator.operator_types import FUNCTIONAL
 from msnb.core.transforms.functional import jacfwd, jacrev, jvp, vjp, vmap
+from msnb.core.transforms.grad import get_grad, grad, stop_gradient, value_and_grad
 
 _TRANSFORMS = "get_grad grad jacfwd jacrev jvp stop_gradient value_and_grad vjp vmap".split()
 globals().update(FUNCTIONAL)

@@ -12,18 +12,18 @@ import numpy as np
 
 from msnb import log
 from msnb.common.kinds import Tensors, Value
-from msnb.core.state import trace_state
 from msnb.core.compat.jax_private import is_tracer
-from msnb.core.operator.cases import F, Flags, case
-from msnb.core.operator.value_checks import Check, Range
-from msnb.core.operator.declare import operator, spelling
 from msnb.core.errors.messages import describe
 from msnb.core.operator.api_generations import differs
-from msnb.core.operator.operator_types import operand
-from msnb.core.tensor.views import part_of, whole_of
 from msnb.core.operator.autocast import cast_tensor, is_constant
+from msnb.core.operator.cases import F, Flags, case
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.operator.operator_types import operand
+from msnb.core.operator.value_checks import Check, Range
+from msnb.core.state import trace_state
 from msnb.core.support.lru_cache import Recent
 from msnb.core.tensor.tensor import Tensor
+from msnb.core.tensor.views import part_of, whole_of
 from msnb.ops._check import wide
 from msnb.ops._index_plan import ALL, ARRAY, NEW, NUMBER, entry_of, plan_of
 from msnb.ops.array.cast import cast_array

@@ -6,10 +6,10 @@ from typing import Any
 from msnb import log
 from msnb.common.kinds import Bool, check
 from msnb.core import script
-from msnb.core.state import trace_state
 from msnb.core.errors.messages import describe
 from msnb.core.script.builtin_overloads import to_tensor
 from msnb.core.script.loops import while_
+from msnb.core.state import trace_state
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._host import HostPrimitive, host_operator
 

@@ -2,11 +2,12 @@
 
 import functools
 
-from msnb.core.operator.declare import spelling
 from msnb.core.errors.messages import describe
+from msnb.core.operator.declare import spelling
 from msnb.core.operator.primitive import Primitive
-from msnb.core.tensor.tensor import Tensor
+from msnb.core.operator.primitive import _rebuild as _rebuild  # pickles name it here
 from msnb.core.operator.user_primitive import PrimitiveWithCheck, PrimitiveWithInfer, prim_attr_register
+from msnb.core.tensor.tensor import Tensor
 
 __all__ = ["Primitive", "PrimitiveWithCheck", "PrimitiveWithInfer", "constexpr", "prim_attr_register"]
 

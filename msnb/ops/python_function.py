@@ -9,8 +9,8 @@ from msnb import log
 from msnb.common.dtype import Type
 from msnb.common.kinds import Bool, check
 from msnb.core.compat.jax_private import is_tracer
-from msnb.core.support.type_promotion import np_dtype
 from msnb.core.errors.messages import describe
+from msnb.core.support.type_promotion import np_dtype
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator

@@ -4,8 +4,8 @@ from typing import Any
 
 from msnb.common import dtype as mstype
 from msnb.core.compat.jax_private import is_tracer
-from msnb.core.operator.declare import spelling
 from msnb.core.errors.messages import describe
+from msnb.core.operator.declare import spelling
 from msnb.core.tensor.sparse import RowTensor, SparseTensor
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops.array.cast import Cast

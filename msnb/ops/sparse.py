@@ -3,10 +3,10 @@
 import jax.numpy as jnp
 
 from msnb.common.kinds import Shape
-from msnb.core.operator.cases import F, Values, case
-from msnb.core.operator.value_checks import position
-from msnb.core.operator.declare import operator, spelling
 from msnb.core.errors.messages import describe
+from msnb.core.operator.cases import F, Values, case
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.operator.value_checks import position
 from msnb.core.tensor.sparse import RowTensor, SparseTensor
 from msnb.ops._check import ANY, INDEX, dtype_in, rank
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from msnb.core.operator.declare import spelling
 from msnb.core.errors.messages import describe
+from msnb.core.operator.declare import spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._sparse_formats import COOTensor, CSRTensor, dense_to_coo, dense_to_csr, rows_of, starts_of
 from msnb.ops.array.gather import Gather

@@ -5,8 +5,8 @@ import numpy as np
 
 from msnb.common.kinds import Bool, Shape
 from msnb.core.operator.cases import F, Values, case, refused
-from msnb.core.operator.value_checks import position
 from msnb.core.operator.declare import operator
+from msnb.core.operator.value_checks import position
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import INDEX, NUMBER, dtype_in, same_dtype, tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator

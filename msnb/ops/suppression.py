@@ -4,8 +4,8 @@ values, so that no graph can hold them; `NMSWithMask` marks them instead."""
 import numpy as np
 
 from msnb.common.kinds import Bool, checked
-from msnb.core.operator.cases import F, U, Values, case, refused
 from msnb.core.errors.messages import describe
+from msnb.core.operator.cases import F, U, Values, case, refused
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator

@@ -8,8 +8,8 @@ from typing import Any
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import PositiveInt, check
-from msnb.core.operator.declare import spelling
 from msnb.core.errors.messages import describe
+from msnb.core.operator.declare import spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.core.transforms.functional import jvp
 from msnb.ops._check import tensor_argument

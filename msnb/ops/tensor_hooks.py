@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 from msnb.common.hook_handle import HookHandle
-from msnb.core.transforms import gradient_hooks
 from msnb.core.operator.declare import also_called, spelling
 from msnb.core.tensor.tensor import Tensor
+from msnb.core.transforms import gradient_hooks
 
 
 @spelling(method="register_hook")

@@ -6,16 +6,16 @@ import importlib
 from typing import Any
 
 from msnb.common.missing import asked
-from msnb.parallel.modes.multiprocess_mesh import whole as whole
 from msnb.parallel.algo_parameter_config import get_algo_parameters, reset_algo_parameters, set_algo_parameters
 from msnb.parallel.graph.collective_stats import communication_of as communication_of
-from msnb.parallel.sharding.named_layout import Layout as Layout
+from msnb.parallel.modes.multiprocess_mesh import whole as whole
+from msnb.parallel.modes.sharded_checkpoint import load_sharded as load_sharded
+from msnb.parallel.modes.sharded_checkpoint import save_sharded as save_sharded
 from msnb.parallel.planning import Plan as Plan
 from msnb.parallel.planning import Plans as Plans
 from msnb.parallel.planning import compare_plans as plan
 from msnb.parallel.shard import shard as shard
-from msnb.parallel.modes.sharded_checkpoint import load_sharded as load_sharded
-from msnb.parallel.modes.sharded_checkpoint import save_sharded as save_sharded
+from msnb.parallel.sharding.named_layout import Layout as Layout
 
 __all__ = ["get_algo_parameters", "reset_algo_parameters", "set_algo_parameters"]
 

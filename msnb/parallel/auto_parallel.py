@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 from msnb import context, log
 from msnb.common.kinds import Bool, Instance, Int, OneOf, PositiveInt, Str, checked
-from msnb.core.state import trace_state
 from msnb.core.errors.messages import describe
+from msnb.core.state import trace_state
 from msnb.nn.cell import Cell
 from msnb.parallel._utils import _get_device_num
 

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 from msnb import log
+from msnb.core.errors.messages import describe
 from msnb.core.sharding import constraints
 from msnb.core.state import trace_state
-from msnb.core.errors.messages import describe
 from msnb.parallel.sharding.named_layout import Layout as Layout
 
 __all__ = ["shard"]

@@ -6,8 +6,8 @@ from typing import Annotated
 from msnb import context, log
 from msnb.common.kinds import Bool, Instance, OneOf, checked
 from msnb.core.compat.jax_private import live_arrays
-from msnb.core.transforms.jit import _pynative_executor
 from msnb.core.errors.messages import describe
+from msnb.core.transforms.jit import _pynative_executor
 
 __all__ = [
     "Stream",

@@ -12,8 +12,8 @@ from typing import Any
 from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, check
-from msnb.core.operator.array_like import ArrayLike, as_tensor, common_type
 from msnb.core.errors.messages import describe
+from msnb.core.operator.array_like import ArrayLike, as_tensor, common_type
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops.math.decompositions_grad import (
     _BlockDiagonal,

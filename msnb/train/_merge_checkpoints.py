@@ -12,8 +12,8 @@ from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.formats import strategies
 from msnb.parallel._tensor import join_slices
-from msnb.train._load_into_net import load_param_into_net
 from msnb.train._load_checkpoint import load_checkpoint
+from msnb.train._load_into_net import load_param_into_net
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.nn.cell import Cell

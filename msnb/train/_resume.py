@@ -21,8 +21,8 @@ from msnb.communication.management import get_rank
 from msnb.core.state import random_stream
 from msnb.parallel.modes.multiprocess_mesh import gather_tensors
 from msnb.train._async_writer import writer
-from msnb.train._load_into_net import load_param_into_net
 from msnb.train._load_checkpoint import load_checkpoint
+from msnb.train._load_into_net import load_param_into_net
 from msnb.train._save_checkpoint import chosen, save
 
 if TYPE_CHECKING:  # named in annotations alone

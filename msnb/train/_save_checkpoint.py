@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from msnb import log, nn
-from msnb._util.atomic_file import writing
 from msnb._checkparam import Validator
+from msnb._util.atomic_file import writing
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.exchange.api import cipher_of

@@ -17,8 +17,8 @@ from msnb.nn.loss.regression import MSELoss
 from msnb.nn.optim.adam import Adam
 from msnb.ops import functional as F
 from msnb.ops.random.normal import StandardNormal
-from msnb.train._load_into_net import load_param_into_net
 from msnb.train._load_checkpoint import load_checkpoint
+from msnb.train._load_into_net import load_param_into_net
 from msnb.train.callback import CheckpointConfig, LossMonitor, ModelCheckpoint
 from msnb.train.model import Model
 

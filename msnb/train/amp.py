@@ -12,10 +12,10 @@ from msnb._checkparam import Rel, Validator
 from msnb.common import dtype as mstype
 from msnb.common.kinds import OneOf, check
 from msnb.context import ParallelMode
-from msnb.core.state import trace_state
 from msnb.core.operator.api_generations import instead_of, made_as, making
 from msnb.core.operator.autocast import cast_tensor
 from msnb.core.operator.primitive import Primitive
+from msnb.core.state import trace_state
 from msnb.nn.layer._recurrent.lstm_v2 import LSTMCell as LSTMCellOfOneStep
 from msnb.nn.wrap.cell_wrapper import _VirtualDatasetCell
 from msnb.ops import operations as P

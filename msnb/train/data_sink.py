@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 from msnb.common.jit_config import JitConfig
 from msnb.common.kinds import Instance, PositiveInt, checked
-from msnb.core.transforms.jit import jit
 from msnb.core.tensor.meta_tensor import MetaTensor
 from msnb.core.tensor.tensor import Tensor
+from msnb.core.transforms.jit import jit
 from msnb.train.dataset_helper import DatasetHelper
 
 __all__ = ["data_sink"]

@@ -12,9 +12,9 @@ from msnb.common.arguments import answered, refuse_classes
 from msnb.common.progress import Work
 from msnb.communication.management import get_rank
 from msnb.context import ParallelMode as ParallelMode  # libraries take it from here
-from msnb.core.transforms.jit import _executor, _pynative_executor
 from msnb.core.operator.api_generations import differs
 from msnb.core.tensor.tensor import Tensor
+from msnb.core.transforms.jit import _executor, _pynative_executor
 from msnb.parallel._utils import (
     _get_device_num,
     _get_global_rank,
@@ -24,10 +24,10 @@ from msnb.parallel._utils import (
 )
 from msnb.parallel.auto_parallel import in_own_settings, settings_of
 from msnb.train import _column_check, amp
-from msnb.train._model_networks import AUTO_PARALLEL, Assembly
 from msnb.train._evaluate_callback import Evaluation
-from msnb.train._no_optimizer_warning import Idle
 from msnb.train._local_batch import with_rows_of_all
+from msnb.train._model_networks import AUTO_PARALLEL, Assembly
+from msnb.train._no_optimizer_warning import Idle
 from msnb.train._progress import Progress, prints
 from msnb.train._resume import resumption_of
 from msnb.train.callback import Callback, RunContext, _CallbackManager, _InternalCallbackParam

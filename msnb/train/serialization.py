@@ -13,15 +13,15 @@ from msnb.exchange.api import mindir_inputs as _get_mindir_inputs  # noqa: F401
 from msnb.formats import print_file
 from msnb.train._async_writer import writer
 from msnb.train._convert_checkpoint import ckpt_to_safetensors, safetensors_to_ckpt
-from msnb.train._load_into_net import (  # noqa: F401
-    _fill_param_into_net,
-    _update_param,
-    load_param_into_net,
-)
 from msnb.train._load_checkpoint import (  # noqa: F401
     _check_param_prefix,
     load_checkpoint,
     load_checkpoint_async,
+)
+from msnb.train._load_into_net import (  # noqa: F401
+    _fill_param_into_net,
+    _update_param,
+    load_param_into_net,
 )
 from msnb.train._merge_checkpoints import build_searched_strategy, load_distributed_checkpoint, merge_sliced_parameter
 from msnb.train._save_checkpoint import (  # noqa: F401

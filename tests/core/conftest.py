@@ -3,8 +3,8 @@
 import pytest
 
 from msnb import context
-from msnb.core.program import executable
 from msnb.core.eager import matmul_precision
+from msnb.core.program import executable
 
 
 class _Context:

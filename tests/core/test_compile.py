@@ -16,8 +16,8 @@ import pytest
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, nn, ops
-from msnb.core.program import program_cache, extra_outputs
 from msnb.core.operator import api_generations
+from msnb.core.program import extra_outputs, program_cache
 
 
 @pytest.fixture(autouse=True)

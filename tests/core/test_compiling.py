@@ -13,7 +13,7 @@ import pytest
 import msnb as ms
 from msnb import Tensor, context, nn
 from msnb.common import progress
-from msnb.core.program import slow_compile_alarm, background_compile
+from msnb.core.program import background_compile, slow_compile_alarm
 
 X = Tensor(np.ones((2, 4), np.float32))
 

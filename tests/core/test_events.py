@@ -12,9 +12,9 @@ import pytest
 import msnb as ms
 from msnb import Tensor, context, nn, ops
 from msnb import dataset as ds
-from msnb.core.program import program_cache, extra_outputs
-from msnb.core.state import events, trace_state
 from msnb.core.eager import float_status, kernel
+from msnb.core.program import extra_outputs, program_cache
+from msnb.core.state import events, trace_state
 from msnb.insight.gradients import GradientMonitor
 from msnb.insight.profile import Recorder
 from msnb.nn.cell import Cell, GraphKernel

@@ -5,8 +5,8 @@ import gc
 import pytest
 
 from msnb import ops
-from msnb.core.operator.rule_table import Facet, MissingEntry
 from msnb.core.operator.operator_types import REGISTRY
+from msnb.core.operator.rule_table import Facet, MissingEntry
 from msnb.core.operator.user_primitive import PrimitiveWithInfer
 from msnb.ir.cost import FLOPS
 from msnb.ops import operations as P

@@ -9,9 +9,9 @@ from jax.extend.core import Primitive
 from jax.interpreters import mlir
 
 from msnb import Tensor, context
-from msnb.core.support import gc_pause
-from msnb.core.transforms.jit import jit
+from msnb._util import gc_pause
 from msnb.core.tensor.tensor import box
+from msnb.core.transforms.jit import jit
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +21,7 @@ def collecting():
     gc.enable()
 
 
-@gc_pause.later
+@gc_pause.without_gc
 def build(fail=False):
     assert not gc.isenabled()
     if fail:
@@ -29,7 +29,7 @@ def build(fail=False):
     return inner()
 
 
-@gc_pause.later
+@gc_pause.without_gc
 def inner():
     return gc.isenabled()
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from msnb import Tensor, context, jit, nn, ops
-from msnb.core.program import program_cache as compiling
 from msnb.core.jaxpr import sown_values
+from msnb.core.program import program_cache as compiling
 from msnb.insight.gradients import GradientMonitor
 from msnb.ops import debug
 from msnb.ops.debug import ScalarSummary

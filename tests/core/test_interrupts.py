@@ -12,10 +12,10 @@ import pytest
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, nn, ops
-from msnb.core.support import interrupts
-from msnb.core.state import trace_state as trace
 from msnb.core.compat.jax_private import trace_state
 from msnb.core.eager.kernel import Kernel
+from msnb.core.state import trace_state as trace
+from msnb.core.support import interrupts
 from msnb.core.tensor.parameter_store import unshared
 
 X = Tensor(np.float32([1.0, 2.0]))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from msnb import Parameter, Tensor, context, nn, ops
-from msnb.core.program import program_cache
 from msnb.core.jaxpr import guarded_updates as keeping_module
+from msnb.core.program import program_cache
 
 
 @pytest.fixture(autouse=True)

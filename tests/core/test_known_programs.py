@@ -13,9 +13,9 @@ from jax.interpreters import mlir
 import msnb as ms
 from msnb import Tensor, context, nn, ops
 from msnb.core.compat import jax_compilation
-from msnb.core.program import persistent_cache, lowering_cache
-from msnb.core.program.program_cache import program_of
 from msnb.core.jaxpr.fingerprint import fingerprint
+from msnb.core.program import lowering_cache, persistent_cache
+from msnb.core.program.program_cache import program_of
 
 X = Tensor(np.arange(8, dtype=np.float32).reshape(2, 4))
 

@@ -13,10 +13,10 @@ import pytest
 import msnb as ms
 from msnb import Tensor, context, nn, ops
 from msnb.core.errors import converted_code
-from msnb.core.state import trace_state
-from msnb.core.transforms import functional
-from msnb.core.support.weak_identity import Identity, IdentityMap, attach, attached
 from msnb.core.script import convert_function
+from msnb.core.state import trace_state
+from msnb.core.support.weak_identity import Identity, IdentityMap, attach, attached
+from msnb.core.transforms import functional
 
 
 @pytest.fixture(params=[context.GRAPH_MODE, context.PYNATIVE_MODE], ids=["GRAPH", "PYNATIVE"])

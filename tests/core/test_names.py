@@ -16,9 +16,9 @@ from fresh import ROOT
 
 import msnb as ms
 from msnb import Tensor, context, ir, nn, ops
-from msnb.core.program import program_cache
 from msnb.core.jaxpr.op_names import GraphName, attributes_of, graph_name, named, operator_in
 from msnb.core.operator.user_primitive import PrimitiveWithInfer, prim_attr_register
+from msnb.core.program import program_cache
 from msnb.ir.stages import Stages
 from msnb.ops import operations as P
 

@@ -5,8 +5,8 @@ import pytest
 
 import msnb as ms
 from msnb import Tensor, context, ir, nn
-from msnb.core.program.program_cache import program_of
 from msnb.core.errors.cell_path import attribute_path, class_of, held_as
+from msnb.core.program.program_cache import program_of
 from msnb.train import amp  # noqa: F401 - its Cells around others are known once it is there
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from msnb import Tensor, context, nn
-from msnb.core.program import program_cache, extra_outputs
+from msnb.core.program import extra_outputs, program_cache
 
 _BEFORE = """
 import json, os, re, sys, glob

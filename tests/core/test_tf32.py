@@ -62,9 +62,7 @@ def test_convolutions_are_lowered_as_gpu_config_says(gpu, monkeypatch):
     from msnb.ops.nn.conv import lowering
 
     asked = []
-    monkeypatch.setattr(
-        lowering.lax, "conv_general_dilated", lambda x, *a, precision, **k: asked.append(precision)
-    )
+    monkeypatch.setattr(lowering.lax, "conv_general_dilated", lambda x, *a, precision, **k: asked.append(precision))
     geometry = lowering.Geometry((1, 1), ((0, 0), (0, 0)), (1, 1))
     lowering.direct(IMAGE, jnp.ones((3, 2, 3, 3)), geometry)
     context.set_context(gpu_config={"conv_allow_tf32": False})

@@ -8,8 +8,8 @@ import pytest
 import msnb as ms
 from msnb import Tensor, context, nn
 from msnb.notebook.display.checkpoint_table import contents
-from msnb.notebook.graph import view
 from msnb.notebook.display.tensor_html import tensor_html
+from msnb.notebook.graph import view
 
 READS = 100
 

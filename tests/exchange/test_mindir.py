@@ -14,9 +14,9 @@ from mindir_files import FILES, GOLDEN, assert_close, load_golden, results
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, ir, nn, ops
+from msnb.exchange.mindir.operators import FUNCTIONS, Function, forms
 from msnb.exchange.mindir.read import reader
 from msnb.exchange.mindir.write import writer
-from msnb.exchange.mindir.operators import FUNCTIONS, Function, forms
 from msnb.exchange.tracing import traced
 from msnb.formats import mindir, protobuf
 from msnb.formats.text_files import BadFileError

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from msnb.formats import event_records, lineage_events, summary_events
-from msnb.formats.text_files import BadFileError
 from msnb.formats.summary_graphs import TensorType, graph_from, graph_message
+from msnb.formats.text_files import BadFileError
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "summaries"
 

@@ -10,9 +10,9 @@ import pytest
 import msnb as ms
 from msnb import Tensor, nn, ops
 from msnb.common.initializer import Normal
-from msnb.core.state import events
 from msnb.core.program import extra_outputs
 from msnb.core.program.program_cache import program_of
+from msnb.core.state import events
 from msnb.insight.gradients import STATISTICS, GradientMonitor
 
 LOSS = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")

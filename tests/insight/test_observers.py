@@ -13,8 +13,8 @@ from sweeps import split
 
 import msnb as ms
 from msnb import context
-from msnb.core.state import events
 from msnb.core.program import extra_outputs
+from msnb.core.state import events
 from msnb.formats import summary_events
 from msnb.insight.gradients import GradientMonitor
 from msnb.insight.profile import Profile, Recorder

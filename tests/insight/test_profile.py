@@ -11,9 +11,9 @@ import pytest
 import msnb as ms
 from msnb import Tensor, context, nn, ops
 from msnb import dataset as ds
-from msnb.core.state import events
 from msnb.core.eager.kernel import Kernel
 from msnb.core.program.program import Program
+from msnb.core.state import events
 from msnb.insight.profile import Profile, Recorder, attribute, kernel_end_times, machine, profile, wall_time, xplane
 from msnb.insight.profile.advice import advice
 from msnb.insight.profile.machine import _best_ever

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from msnb import Tensor, ir, ms_function, nn, ops
-from msnb.ir.payload import stage
 from msnb.ir.partial_graph import graph_before
+from msnb.ir.payload import stage
 
 
 def ones(*shape):

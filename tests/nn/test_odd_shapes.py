@@ -12,9 +12,9 @@ import pytest
 
 import msnb
 from msnb import Parameter, Tensor, context, ir, nn, ops
-from msnb.core.state import trace_state
 from msnb.core.errors.messages import explain_kernel_error
 from msnb.core.operator.operator_types import _ABSENT, REGISTRY, Operator
+from msnb.core.state import trace_state
 from msnb.core.tensor.tensor import box
 
 EXTREME = [(), (2, 3, 4, 4, 2, 2), (0, 3)]  # the fewest dimensions, the most, and no elements

@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from msnb import context
-from msnb.core.state import events
 from msnb.core.errors import source_location
+from msnb.core.state import events
 
 MODE = "from msnb import context\ncontext.get_context('mode')"
 

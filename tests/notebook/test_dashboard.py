@@ -17,8 +17,8 @@ import msnb
 from msnb.formats.event_records import frame
 from msnb.formats.summary_events import Histogram, Image, summary_event
 from msnb.insight.runs import Run
-from msnb.insight.runs.export import to_csv
 from msnb.insight.runs.downsampling import in_common_bins, thinned
+from msnb.insight.runs.export import to_csv
 from msnb.insight.runs.values import Series
 from msnb.notebook.dashboard import DashboardView, dashboard, payload
 from msnb.notebook.display.png import to_png

@@ -6,9 +6,9 @@ import json
 import pytest
 
 from msnb import context
-from msnb.notebook.kernel import cell_names
 from msnb.notebook import lab
 from msnb.notebook.graph import live
+from msnb.notebook.kernel import cell_names
 
 CELL = """%%mindspore --ir
 import numpy as np

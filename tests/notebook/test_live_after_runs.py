@@ -3,8 +3,8 @@
 import pytest
 
 from msnb.notebook import bindings, lab
-from msnb.notebook.kernel import cell_names
 from msnb.notebook.graph import live
+from msnb.notebook.kernel import cell_names
 
 CLASS = """%%mindspore -m graph
 import numpy as np

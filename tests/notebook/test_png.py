@@ -11,9 +11,9 @@ from PIL import Image
 import msnb
 from msnb import Tensor, context, nn
 from msnb.insight.profile import profile
+from msnb.notebook.display.png import to_png
 from msnb.notebook.gradients import inspect_gradients
 from msnb.notebook.graph import GraphView
-from msnb.notebook.display.png import to_png
 from msnb.notebook.profile import view as profile_view
 
 browser = pytest.fixture(chromium, scope="module")

@@ -17,10 +17,10 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 import msnb as ms
 from msnb import Tensor, ir, nn
 from msnb.insight.profile import profile
-from msnb.notebook.kernel import front_end
 from msnb.notebook.display import static_output
 from msnb.notebook.gradients import inspect_gradients
 from msnb.notebook.graph import GraphView
+from msnb.notebook.kernel import front_end
 from msnb.notebook.profile import view as profile_view
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "ir"))

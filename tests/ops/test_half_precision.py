@@ -16,10 +16,10 @@ from sweeps import split
 
 import msnb as ms
 from msnb import Parameter, Tensor
-from msnb.core.state import trace_state
 from msnb.core.operator.cases import Written
-from msnb.core.tensor.tensor import box
+from msnb.core.state import trace_state
 from msnb.core.tensor.pytree import flatten
+from msnb.core.tensor.tensor import box
 
 SCALE = 300
 LARGEST = 60000  # of what is asked to fit in float16, whose largest number is 65504

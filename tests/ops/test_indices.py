@@ -7,9 +7,9 @@ import pytest
 from sweeps import swept
 
 from msnb import Parameter, Tensor, context, nn, ops
-from msnb.core.state import trace_state
-from msnb.core.operator.value_checks import Checked
 from msnb.core.operator.operator_types import REGISTRY
+from msnb.core.operator.value_checks import Checked
+from msnb.core.state import trace_state
 from msnb.ops import operations as P
 
 OPERATORS = {op.name: op for op in REGISTRY.values()}

@@ -11,8 +11,8 @@ from jax.extend.core import jaxprs_in_params
 import msnb
 from msnb import ops
 from msnb.core.tensor.tensor import Tensor
-from msnb.ops.nn.conv import lowering_choice, primitive
 from msnb.ops.nn.conv import lowering as ways
+from msnb.ops.nn.conv import lowering_choice, primitive
 from msnb.ops.nn.conv.lowering import Geometry
 from msnb.ops.operations import _grad_ops
 

@@ -7,10 +7,10 @@ from operator_rows import ROWS, boxed
 from sweeps import split, swept
 
 from msnb import Parameter, Tensor, context, ops
-from msnb.core.state import trace_state
 from msnb.core.operator.cases import Written
-from msnb.core.tensor.tensor import box
+from msnb.core.state import trace_state
 from msnb.core.tensor.pytree import flatten
+from msnb.core.tensor.tensor import box
 from msnb.ops import operations as P
 
 NAN, INF = float("nan"), float("inf")

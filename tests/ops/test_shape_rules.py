@@ -17,8 +17,8 @@ from sweeps import split
 
 from msnb import context
 from msnb.core.operator import operator_types
-from msnb.core.state import trace_state
 from msnb.core.operator.cases import Written
+from msnb.core.state import trace_state
 from msnb.core.tensor.tensor import Tensor, box
 from msnb.ops import _shapes
 from msnb.ops._shapes import shapes

@@ -15,11 +15,11 @@ from sweeps import swept
 import msnb as ms
 import msnb.numpy  # its rooms have operators, too
 from msnb import Parameter, Tensor, context, ir, nn, ops
-from msnb.core.program import program_cache
 from msnb.core.eager.kernel import Kernel
 from msnb.core.operator.operator_types import REGISTRY, Operator, attributes_of
-from msnb.core.support.lru_cache import Recent
 from msnb.core.operator.traced_attributes import declared as declared_operator
+from msnb.core.program import program_cache
+from msnb.core.support.lru_cache import Recent
 from msnb.ops import operations as P
 from msnb.ops.nn.recurrent import lstm
 

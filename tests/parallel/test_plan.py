@@ -10,17 +10,17 @@ import pytest
 
 from msnb import Tensor, context, nn
 from msnb.parallel import Plans, plan
+from msnb.parallel.cost_model.transfer_cost import MeshCostModel
+from msnb.parallel.graph.flatten_jaxpr import flatten_jaxpr
 from msnb.parallel.planning.common_subexpressions import first_equal_results
+from msnb.parallel.planning.compare_plans import notes_on, rows_of
 from msnb.parallel.planning.estimate import communication, step_time
 from msnb.parallel.planning.hardware import PRESETS, hardware_of
 from msnb.parallel.planning.liveness import peak_bytes
 from msnb.parallel.planning.plan_mesh import mesh_of, weights_of
-from msnb.parallel.planning.compare_plans import notes_on, rows_of
 from msnb.parallel.planning.strategies import named_strategies, propagate_layouts
-from msnb.parallel.search.solver import cost_of
-from msnb.parallel.cost_model.transfer_cost import MeshCostModel
-from msnb.parallel.graph.flatten_jaxpr import flatten_jaxpr
 from msnb.parallel.search.choice_problem import Problem
+from msnb.parallel.search.solver import cost_of
 
 
 class Layers(nn.Cell):

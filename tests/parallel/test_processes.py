@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 import two_processes
 
-from msnb.cli import launch
 from msnb import context, load_checkpoint, parallel
+from msnb.cli import launch
 from msnb.communication import (
     _gloo_log,
     _processes,

@@ -8,13 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from msnb.parallel.graph.collective_stats import collectives, total
-from msnb.parallel.search.solver import BYTE, cost_of, dynamic_programming, peak_nodes_bytes
 from msnb.parallel.cost_model.transfer_cost import MeshCostModel
-from msnb.parallel.search.axis_factors import factors_of
+from msnb.parallel.graph.collective_stats import collectives, total
 from msnb.parallel.graph.flatten_jaxpr import flatten_jaxpr
-from msnb.parallel.search.recursive import recursive_programming
+from msnb.parallel.search.axis_factors import factors_of
 from msnb.parallel.search.choice_problem import Problem
+from msnb.parallel.search.recursive import recursive_programming
+from msnb.parallel.search.solver import BYTE, cost_of, dynamic_programming, peak_nodes_bytes
 
 EIGHT = MeshCostModel({"x": 2, "y": 4}, {"x": 1.0, "y": 1.0})
 

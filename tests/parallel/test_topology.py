@@ -7,14 +7,14 @@ import pytest
 
 from msnb import context
 from msnb.communication import _processes
-from msnb.parallel.modes import auto
 from msnb.parallel._cost_model_context import reset_cost_model_context, set_cost_model_context
-from msnb.parallel.planning.estimate import communication
-from msnb.parallel.search.solver import dynamic_programming, peak_nodes_bytes
+from msnb.parallel.cost_model.topology import BETWEEN, device_memory, make_cost_model, search_axes
 from msnb.parallel.cost_model.transfer_cost import MeshCostModel
 from msnb.parallel.graph.flatten_jaxpr import flatten_jaxpr
+from msnb.parallel.modes import auto
+from msnb.parallel.planning.estimate import communication
 from msnb.parallel.search.choice_problem import Problem
-from msnb.parallel.cost_model.topology import BETWEEN, device_memory, make_cost_model, search_axes
+from msnb.parallel.search.solver import dynamic_programming, peak_nodes_bytes
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from msnb.parallel.search import large_neighborhood
-from msnb.parallel.search.ilp import solve_ilp
 from msnb.parallel.search.graph_reduction import ReducedProblem
+from msnb.parallel.search.ilp import solve_ilp
 
 
 def create_random_problem(seed, nodes, further):

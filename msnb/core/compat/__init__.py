@@ -1,1 +1,1 @@
-"""TODO."""
+"""JAX's private API. No other module of msnb touches it; each use names its fallback."""

@@ -10,7 +10,9 @@ It is an operator as those of `mindspore.ops` are: in both modes, in a graph, in
 files of StableHLO, and in ONNX as far as there is a lowering of it or of what it computes.
 """
 
-from msnb.core.custom.custom_operator import custom_operator
+from msnb.core.custom.custom_operator import _again as _again
 from msnb.core.custom.pallas_operator import pallas_operator
+
+from .custom_operator import custom_operator
 
 __all__ = ["custom_operator", "pallas_operator"]

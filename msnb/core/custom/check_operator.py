@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from msnb import context
-from msnb.core.transforms.jit import jit
 from msnb.core.errors.messages import describe
-from msnb.core.transforms.grad import GradOperation
 from msnb.core.tensor.tensor import Tensor
+from msnb.core.transforms.grad import GradOperation
+from msnb.core.transforms.jit import jit
 
 _PROBES = 16  # elements of an input whose difference is taken
 

@@ -9,10 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.common.kinds import Value, kind_of
-from msnb.core.operator.declare import class_of
-from msnb.core.support.type_promotion import is_inexact
 from msnb.core.errors.messages import describe
+from msnb.core.operator.declare import class_of
 from msnb.core.operator.operator_types import OF_USERS, REGISTRY
+from msnb.core.support.type_promotion import is_inexact
 
 _STATIC = (bool, int, float, str, tuple, list)  # annotations of what is no Tensor
 
@@ -120,6 +120,9 @@ def made(function: Callable[..., Any], name: str, gradient: Gradient) -> type:
 
 def _again(cls, attributes):
     return cls(**attributes)
+
+
+_again.__module__ = "msnb.core.custom"  # pickles name this module
 
 
 def _kept(parameter):

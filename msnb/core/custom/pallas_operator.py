@@ -10,9 +10,8 @@ import jax.numpy as jnp
 
 from msnb import context, log
 from msnb.common import dtype as mstype
-from msnb.core.errors.messages import describe
-
 from msnb.core.custom.custom_operator import Gradient, made
+from msnb.core.errors.messages import describe
 
 
 def pallas_operator(

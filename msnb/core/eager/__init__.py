@@ -1,1 +1,1 @@
-"""TODO."""
+"""PYNATIVE mode: compiled kernels, one per operator and signature, and the gradient tape."""

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import jax
 import jax.numpy as jnp
 
+from msnb.core.eager.kernel import Kernel
 from msnb.core.state import events, trace_state
 from msnb.core.support.type_promotion import is_inexact
-from msnb.core.eager.kernel import Kernel
 
 _thread = trace_state.thread
 _seen = Kernel("OverflowSeen", lambda flag, *arrays: flag | ~jnp.stack([jnp.isfinite(a).all() for a in arrays]).all())

@@ -15,8 +15,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.core.state import trace_state
 from msnb.core.compat.jax_private import is_differentiated
+from msnb.core.state import trace_state
 from msnb.core.support.type_promotion import is_inexact
 from msnb.core.support.weak_identity import IdentityMap
 

@@ -16,13 +16,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from msnb.core.compat.jax_private import forget_compiled, is_tracer, strengthen
+from msnb.core.eager import integer_gradients, matmul_precision
+from msnb.core.jaxpr.op_names import GraphName
+from msnb.core.sharding import partitioner
 from msnb.core.state import events, trace_state
 from msnb.core.support import interrupts
-from msnb.core.sharding import partitioner
-from msnb.core.eager import matmul_precision, integer_gradients
-from msnb.core.compat.jax_private import forget_compiled, is_tracer, strengthen
 from msnb.core.support.type_promotion import is_inexact
-from msnb.core.jaxpr.op_names import GraphName
 
 _clock = time.perf_counter_ns
 _lock = threading.RLock()
@@ -126,7 +126,10 @@ class Kernel:
             )
             found = dict(zip(variables, vjp(cotangents if type(out) is tuple else cotangents[0])))
             return tuple(
-                [integer_gradients.cut(found[i], args[i].dtype) if i in found else jnp.zeros_like(args[i]) for i in wanted]
+                [
+                    integer_gradients.cut(found[i], args[i].dtype) if i in found else jnp.zeros_like(args[i])
+                    for i in wanted
+                ]
             )
 
         return lambda *args: interrupts.heard(lambda: pull(*args))  # it runs while it is traced, and then no more
@@ -145,7 +148,9 @@ class _Telling:
         start = _clock()
         out = self.run(*arrays)
         sent = _clock()
-        if trace_state.thread.frame is None and not any(map(is_tracer, (*arrays, *(out if type(out) is tuple else (out,))))):
+        if trace_state.thread.frame is None and not any(
+            map(is_tracer, (*arrays, *(out if type(out) is tuple else (out,))))
+        ):
             events.tell("dispatched", self.kernel, arrays, out, start, sent)
         return out
 

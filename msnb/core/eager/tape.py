@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 
-from msnb.core.state import events, trace_state
-from msnb.core.support.type_promotion import is_inexact
+from msnb.core.eager.integer_gradients import is_whole
 from msnb.core.eager.kernel import Kernel
 from msnb.core.jaxpr.op_names import graph_name
+from msnb.core.state import events, trace_state
+from msnb.core.support.type_promotion import is_inexact
 from msnb.core.tensor.sparse import RowTensor, add_rows
 from msnb.core.tensor.tensor import box
-from msnb.core.eager.integer_gradients import is_whole
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.tensor.tensor import Tensor

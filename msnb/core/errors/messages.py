@@ -9,10 +9,10 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from msnb._util.package_path import PACKAGE
-from msnb.core.support.type_promotion import name as dtype_name
 from msnb.core.errors.converted_code import is_lowered
-from msnb.core.support.unknown_shape import OpenShape
 from msnb.core.errors.source_location import place as place  # known by this path as well
+from msnb.core.support.type_promotion import name as dtype_name
+from msnb.core.support.unknown_shape import OpenShape
 
 _HIDDEN = [PACKAGE]
 

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Transformations and queries of jaxprs: operator names, inlining, instrumentation, fingerprints."""

@@ -23,10 +23,10 @@ from abc import ABCMeta
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
-from msnb.core.state import trace_state
 from msnb.core.operator.declare import SPELLINGS
-from msnb.core.tensor.parameter import Parameter
 from msnb.core.operator.primitive import Primitive
+from msnb.core.state import trace_state
+from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import attach
 
 _Declared = TypeVar("_Declared")

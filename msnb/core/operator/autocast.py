@@ -7,12 +7,12 @@ import numpy as np
 
 from msnb.common.dtype import pytype_to_dtype
 from msnb.core.eager import float_status, tape
-from msnb.core.support.weak_identity import IdentityMap
 from msnb.core.eager.kernel import Kernel
 from msnb.core.jaxpr.op_names import graph_name
+from msnb.core.state.trace_state import thread
+from msnb.core.support.weak_identity import IdentityMap
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor, box
-from msnb.core.state.trace_state import thread
 
 _casts: dict[Any, Kernel] = {}
 _BFLOAT16 = np.dtype(jax.numpy.bfloat16)  # numpy does not count it among the floats

@@ -8,10 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from msnb.core.eager.tape import dense
+from msnb.core.operator.primitive import DeclaredPrimitive, Primitive
 from msnb.core.state import trace_state
 from msnb.core.support.type_promotion import is_inexact
-from msnb.core.operator.primitive import DeclaredPrimitive, Primitive
-from msnb.core.eager.tape import dense
 from msnb.core.tensor.tensor import Tensor, box
 
 _thread = trace_state.thread

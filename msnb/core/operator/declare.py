@@ -19,14 +19,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from msnb.common.kinds import hashable, readable, readable_parameter
-from msnb.core.tensor.operands import beside
 from msnb.core.operator.dispatch import call_of
 from msnb.core.operator.operator_types import FUNCTIONAL, REGISTRY
 from msnb.core.operator.primitive import DeclaredPrimitive
-from msnb.core.support.lru_cache import Recent
-from msnb.core.tensor.tensor import Tensor, attach
 from msnb.core.operator.traced_attributes import TracedOperator, declared
 from msnb.core.operator.ufunc import Ufunc, as_given, form_of
+from msnb.core.support.lru_cache import Recent
+from msnb.core.tensor.operands import beside
+from msnb.core.tensor.tensor import Tensor, attach
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.operator.value_checks import Check

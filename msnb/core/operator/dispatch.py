@@ -8,12 +8,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from msnb.common import dtype as mstype
-from msnb.core.state import trace_state
-from msnb.core.operator.value_checks import Checked
 from msnb.core.operator.operator_types import in_precision, operand
+from msnb.core.operator.traced_attributes import TracedOperator, traced_call
+from msnb.core.operator.value_checks import Checked
+from msnb.core.state import trace_state
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
-from msnb.core.operator.traced_attributes import TracedOperator, traced_call
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.operator.operator_types import Operator

@@ -15,19 +15,19 @@ import numpy as np
 
 from msnb.common.arguments import unknown
 from msnb.common.kinds import Tensors, hashable, kind_of, readable_parameter
-from msnb.core.eager import float_status, remat_policy, tape, integer_gradients
-from msnb.core.state import random_stream, trace_state
-from msnb.core.jaxpr import partial_trace
 from msnb.core.compat.jax_private import copied, is_tracer
-from msnb.core.errors.messages import describe, explain_kernel_error
+from msnb.core.eager import float_status, integer_gradients, remat_policy, tape
 from msnb.core.eager.kernel import Kernel
+from msnb.core.errors.messages import describe, explain_kernel_error
+from msnb.core.jaxpr import partial_trace
 from msnb.core.jaxpr.op_names import attributes_of as attributes_of  # known by this path as well
 from msnb.core.jaxpr.op_names import graph_name
-from msnb.core.tensor.parameter import Parameter, check_not_narrowed
 from msnb.core.operator.autocast import cast_tensor, is_constant
+from msnb.core.state import random_stream, trace_state
 from msnb.core.support.lru_cache import Recent
-from msnb.core.tensor.tensor import Tensor, box
+from msnb.core.tensor.parameter import Parameter, check_not_narrowed
 from msnb.core.tensor.parameter_view import Written
+from msnb.core.tensor.tensor import Tensor, box
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.jaxpr.op_names import GraphName

@@ -227,3 +227,6 @@ def _rebuild(name, attributes, extra):
     prim.__dict__.update(extra)
     prim._attributes_changed()
     return prim
+
+
+_rebuild.__module__ = "msnb.ops.primitive"  # pickles name this public module

@@ -13,13 +13,13 @@ import jax
 import jax.numpy as jnp
 
 from msnb import log
-from msnb.core.state import trace_state
 from msnb.core.compat.jax_private import current_trace
-from msnb.core.operator.value_checks import Checked
 from msnb.core.eager.kernel import Kernel
-from msnb.core.operator.operator_types import Operator
-from msnb.core.tensor.parameter import Parameter
 from msnb.core.operator.autocast import cast_tensor, is_constant
+from msnb.core.operator.operator_types import Operator
+from msnb.core.operator.value_checks import Checked
+from msnb.core.state import trace_state
+from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.sparse import RowTensor, add_rows
 from msnb.core.tensor.tensor import Tensor, box
 

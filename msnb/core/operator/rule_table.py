@@ -8,8 +8,8 @@ in `coverage`.
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from msnb.core.support.weak_identity import IdentityMap
 from msnb.core.operator.operator_types import OF_USERS, REGISTRY
+from msnb.core.support.weak_identity import IdentityMap
 
 _ABSENT = object()
 

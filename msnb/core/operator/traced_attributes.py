@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import jax
 
 from msnb.common.kinds import hashable, kind_of
-from msnb.core.state import trace_state
 from msnb.core.compat.jax_private import from_float, is_tracer, weak_scalar
-from msnb.core.operator.value_checks import Checked, CheckedOperator
 from msnb.core.operator.operator_types import Input, Operator, operand, own
-from msnb.core.support.lru_cache import Recent
 from msnb.core.operator.row_gradients import looks_up
+from msnb.core.operator.value_checks import Checked, CheckedOperator
+from msnb.core.state import trace_state
+from msnb.core.support.lru_cache import Recent
 from msnb.core.tensor.tensor import Tensor, box
 
 if TYPE_CHECKING:  # named in annotations alone

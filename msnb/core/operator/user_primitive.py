@@ -11,16 +11,16 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import hashable
-from msnb.core.eager import float_status, tape, integer_gradients
-from msnb.core.state import trace_state
-from msnb.core.operator.abstract_operator import announced
-from msnb.core.operator.bprop_registry import with_bprop
-from msnb.core.errors.messages import describe, explain_kernel_error
+from msnb.core.eager import float_status, integer_gradients, tape
 from msnb.core.eager.kernel import Kernel
-from msnb.core.operator.annotations import changed
+from msnb.core.errors.messages import describe, explain_kernel_error
 from msnb.core.jaxpr.op_names import graph_name
+from msnb.core.operator.abstract_operator import announced
+from msnb.core.operator.annotations import changed
+from msnb.core.operator.bprop_registry import with_bprop
 from msnb.core.operator.operator_types import OF_USERS, in_precision, operand, own
 from msnb.core.operator.primitive import Primitive
+from msnb.core.state import trace_state
 from msnb.core.support.lru_cache import Recent
 from msnb.core.tensor.tensor import Tensor, box
 

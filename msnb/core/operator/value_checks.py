@@ -18,13 +18,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb import context
-from msnb.core.state import deferred_errors, trace_state
 from msnb.core.compat.jax_private import at_hand, is_tracer
+from msnb.core.eager.kernel import Kernel
 from msnb.core.errors.messages import hide_directory, user_line
 from msnb.core.errors.messages import place as show_place
-from msnb.core.eager.kernel import Kernel
-from msnb.core.support.unknown_shape import OpenShape
 from msnb.core.operator.operator_types import Operator, is_deleted
+from msnb.core.state import deferred_errors, trace_state
+from msnb.core.support.unknown_shape import OpenShape
 
 _thread = trace_state.thread
 _state = context._state

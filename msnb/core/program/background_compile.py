@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 
+from msnb._util import gc_pause
 from msnb.common import progress
-from msnb.core.program import slow_compile_alarm, persistent_cache
-from msnb.core.support import gc_pause
 from msnb.core.compat.jax_compilation import settings_of_thread
+from msnb.core.program import persistent_cache, slow_compile_alarm
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.program.program import Program
@@ -54,7 +54,7 @@ class _Job:
         try:
             with jax.default_device(self.device), persistent_cache.scoped(self.jaxpr):
                 if settings_of_thread() == self.settings:  # else the call would not find it, and compiles itself
-                    gc_pause.later(self.form.lower)(*self.arguments).compile()
+                    gc_pause.without_gc(self.form.lower)(*self.arguments).compile()
         except BaseException as error:
             self.error = error
         finally:

@@ -15,8 +15,8 @@ from msnb import context
 from msnb._util.package_path import PACKAGE
 from msnb._version import __version__
 from msnb.core.compat import jax_compilation
-from msnb.core.program import persistent_cache
 from msnb.core.jaxpr.fingerprint import fingerprint
+from msnb.core.program import persistent_cache
 
 
 class _Known:

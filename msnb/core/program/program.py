@@ -16,19 +16,20 @@ import jax
 import numpy as np
 
 from msnb import context, log
-from msnb.core.program import persistent_cache, background_compile, extra_outputs
-from msnb.core.state import events, deferred_errors, random_stream, trace_state
-from msnb.core.support import gc_pause, interrupts
-from msnb.core.jaxpr import sown_values
-from msnb.core.eager import tape
+from msnb._util import gc_pause
 from msnb.core.compat.jax_private import argument_like, forget_compiled, forget_effects, without_prints
-from msnb.core.operator.value_checks import Finding
-from msnb.core.errors.messages import place as show_place
-from msnb.core.program.executable import flat, identifier, jitted, lent
-from msnb.core.support.weak_identity import weakly
+from msnb.core.eager import tape
 from msnb.core.eager.kernel import Kernel
+from msnb.core.errors.messages import place as show_place
+from msnb.core.jaxpr import sown_values
 from msnb.core.operator.operator_types import own
+from msnb.core.operator.value_checks import Finding
+from msnb.core.program import background_compile, extra_outputs, persistent_cache
+from msnb.core.program.executable import flat, identifier, jitted, lent
 from msnb.core.program.staging import Staged
+from msnb.core.state import deferred_errors, events, random_stream, trace_state
+from msnb.core.support import interrupts
+from msnb.core.support.weak_identity import weakly
 from msnb.core.tensor.parameter_store import Stores, same, unshared
 from msnb.core.tensor.tensor import Tensor, box
 
@@ -277,7 +278,7 @@ class Program(Staged):
         observed = bool(self._observed) and form is not self._own_run
         self.seconds.setdefault("observed" if observed else "compile", time.perf_counter() - started)
 
-    @gc_pause.later
+    @gc_pause.without_gc
     def _first(self, read, rest):
         """The step that compiles. When it fails, what was compiled is thrown away."""
         form, arguments = self.run, self._placed()

@@ -18,25 +18,24 @@ import numpy as np
 from msnb import context, log
 from msnb.common import dtype as mstype
 from msnb.common.arguments import uncalled
-from msnb.core.program import static_floats, unroll_hint, recompile_hints
-from msnb.core.operator import api_generations
 from msnb.core import script
-from msnb.core.sharding import partitioner
-from msnb.core.transforms import gradient_hooks
-from msnb.core.eager import matmul_precision
-from msnb.core.state import trace_state
 from msnb.core.compat.jax_private import placement
-from msnb.core.program.argument_names import parameter_names
+from msnb.core.eager import matmul_precision
 from msnb.core.errors.data_dependent_shape import ShapeByValues, can_run_plainly, say
 from msnb.core.errors.messages import describe
-from msnb.core.support.weak_identity import IdentityMap, attach, attached
-from msnb.core.tensor.cell_state import keeping
-from msnb.core.support.unknown_shape import OpenShape
-from msnb.core.tensor.parameter import Parameter
+from msnb.core.operator import api_generations
+from msnb.core.program import recompile_hints, static_floats, unroll_hint
+from msnb.core.program.argument_names import parameter_names
 from msnb.core.program.program import Program
 from msnb.core.program.staging import dynamic
-from msnb.core.tensor.tensor import Tensor
+from msnb.core.sharding import partitioner
+from msnb.core.state import trace_state
+from msnb.core.support.unknown_shape import OpenShape
+from msnb.core.support.weak_identity import IdentityMap, attach, attached
+from msnb.core.tensor.cell_state import keeping
+from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.pytree import flatten, structure
+from msnb.core.tensor.tensor import Tensor
 
 __all__ = [
     "Program",
@@ -143,9 +142,17 @@ _CHECKED = (
 
 
 def _checks():
-    state, hooks = context._state, gradient_hooks.changes.value
+    state, hooks = context._state, trace_state.hook_epoch.value
     effort, spread = state.compile_effort, partitioner.state()
-    return state.check_indices, state.check_bprop, effort, api_generations.shared, hooks, spread, matmul_precision.allowed()
+    return (
+        state.check_indices,
+        state.check_bprop,
+        effort,
+        api_generations.shared,
+        hooks,
+        spread,
+        matmul_precision.allowed(),
+    )
 
 
 _MOST_SIGNATURES = 256  # of one Cell or function; the oldest goes, with what it keeps alive
@@ -355,7 +362,11 @@ def _say_what_varies(programs, program, fn, args, kwargs):
     if programs.warned or given in programs.seen:
         return
     programs.seen.append(given)
-    said = recompile_hints.sentence(program.title, programs.seen) if len(programs.seen) >= recompile_hints.TOLD_AT else None
+    said = (
+        recompile_hints.sentence(program.title, programs.seen)
+        if len(programs.seen) >= recompile_hints.TOLD_AT
+        else None
+    )
     if said is not None:
         programs.warned = True
         programs.seen.clear()

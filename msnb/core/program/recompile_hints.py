@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from msnb.core.program.argument_names import argument_name
-from msnb.core.tensor.parameter import Parameter
 from msnb.core.program.staging import dynamic
-from msnb.core.tensor.tensor import Tensor
+from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.pytree import flatten
+from msnb.core.tensor.tensor import Tensor
 
 TOLD_AT = 3  # compiles
 _MOST = 5  # values that are listed

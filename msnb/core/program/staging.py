@@ -13,22 +13,23 @@ from typing import Any
 import jax
 import jax.extend
 
-from msnb.core.support import gc_pause, interrupts
-from msnb.core.jaxpr import sown_values, partial_trace
-from msnb.core.sharding import partitioner
-from msnb.core.eager import tape
-from msnb.core.state import trace_state as trace
+from msnb._util import gc_pause
 from msnb.core.compat.jax_private import argument_like, restore_trace_state, trace_state, unnamed, weak_float32
-from msnb.core.program.argument_names import argument_name
-from msnb.core.operator.value_checks import Finding
+from msnb.core.eager import tape
 from msnb.core.errors.messages import user_line, without_footnote
-from msnb.core.support.stack_headroom import roomy
+from msnb.core.jaxpr import partial_trace, sown_values
 from msnb.core.jaxpr.inline_calls import inlined
 from msnb.core.jaxpr.op_names import named
-from msnb.core.tensor.parameter import Parameter, next_key
+from msnb.core.operator.value_checks import Finding
+from msnb.core.program.argument_names import argument_name
 from msnb.core.script.undefined import Undefined
-from msnb.core.tensor.tensor import Tensor, box
+from msnb.core.sharding import partitioner
+from msnb.core.state import trace_state as trace
+from msnb.core.support import interrupts
+from msnb.core.support.stack_headroom import roomy
+from msnb.core.tensor.parameter import Parameter, next_key
 from msnb.core.tensor.pytree import flatten, structure
+from msnb.core.tensor.tensor import Tensor, box
 
 _thread = trace.thread
 _MAX_DISCOVERY = 8
@@ -110,7 +111,7 @@ class Staged:
         """[("result", index)] then [("param", name)] for the written ones, one per jaxpr output."""
         return [("result", i) for i in range(self.n_results)] + [("param", p.name) for p in self.written]
 
-    @gc_pause.later
+    @gc_pause.without_gc
     def _trace(self, fn, args, kwargs, params):
         leaves, rebuild = flatten((args, kwargs))
         state, frame, spread = trace_state(), _thread.frame, _thread.spread

@@ -7,8 +7,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from msnb.core.compat.jax_private import user_frames
-from msnb.core.jaxpr.op_names import operator_in
 from msnb.core.errors.source_location import place
+from msnb.core.jaxpr.op_names import operator_in
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.program.program import Program

@@ -9,8 +9,8 @@ import jaxlib.version
 
 from msnb import context
 from msnb.core.compat import jax_compilation
-from msnb.core.program import persistent_cache
 from msnb.core.eager import kernel
+from msnb.core.program import persistent_cache
 
 # Loops written by XLA's older emitter are there in half the time, and as fast while there is little to compute. On
 # larger arrays it depends on what is computed: what goes through its inputs in order is as fast, a transposition takes

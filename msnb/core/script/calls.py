@@ -8,10 +8,10 @@ from typing import Any
 
 import jax
 
-from msnb.core.state import trace_state
 from msnb.core.errors.converted_code import is_lowered
 from msnb.core.script.convert_function import convert, is_library
 from msnb.core.script.guards import note
+from msnb.core.state import trace_state
 
 _builtins = {}  # builtin -> what stands for it in a graph
 

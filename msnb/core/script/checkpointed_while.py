@@ -15,8 +15,8 @@ import numpy as np
 from jax import lax
 
 from msnb.core.compat.jax_private import eval_jaxpr, without_prints
-from msnb.core.support.type_promotion import is_inexact
 from msnb.core.state.trace_state import thread
+from msnb.core.support.type_promotion import is_inexact
 
 SLOTS = 64
 

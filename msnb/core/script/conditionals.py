@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from msnb.core.script.undefined import MISSING
 from msnb.core.script.builtin_overloads import boolean, dynamic
 from msnb.core.script.merge_branches import Branch, copied, select
+from msnb.core.script.undefined import MISSING
 
 
 def if_(

@@ -8,11 +8,11 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from msnb.core.support.weak_identity import IdentityMap, attach, attached
 from msnb.core.errors.converted_code import is_lowered, remember
 from msnb.core.script import source
-from msnb.core.script.lower import RUNTIME, Lowering, mangle_private
 from msnb.core.script.bound_names import arguments, at, copied, load
+from msnb.core.script.lower import RUNTIME, Lowering, mangle_private
+from msnb.core.support.weak_identity import IdentityMap, attach, attached
 
 _FACTORY, _INNER = "__msnb_factory", "__msnb_function"
 _TWIN = "__msnb_twin__"  # on a function: (code it was made from, twin)

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from msnb import log
-from msnb.core.state import trace_state
 from msnb.core.compat.jax_private import is_tracer
-from msnb.core.support.weak_identity import IdentityMap, weakly
 from msnb.core.errors.converted_code import is_lowered
 from msnb.core.operator.annotations import changes
-from msnb.core.tensor.parameter import Parameter
 from msnb.core.script.convert_function import is_library_module
-from msnb.core.tensor.tensor import Tensor
+from msnb.core.state import trace_state
+from msnb.core.support.weak_identity import IdentityMap, weakly
+from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.parameter_view import Written
+from msnb.core.tensor.tensor import Tensor
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.nn.cell import Cell

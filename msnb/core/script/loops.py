@@ -11,20 +11,20 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.core.state import trace_state
-from msnb.core.eager import integer_gradients
 from msnb.core.compat.jax_private import strengthen
-from msnb.core.support.type_promotion import name as dtype_name
+from msnb.core.eager import integer_gradients
 from msnb.core.errors.messages import describe
 from msnb.core.errors.messages import place as show_place
-from msnb.core.script.undefined import Undefined
-from msnb.core.script.conditionals import if_
-from msnb.core.script.builtin_overloads import DynamicRange, boolean, dynamic, to_tensor
-from msnb.core.script.merge_branches import copied
 from msnb.core.script.assertions import Raised
+from msnb.core.script.builtin_overloads import DynamicRange, boolean, dynamic, to_tensor
 from msnb.core.script.checkpointed_while import differentiable_while
-from msnb.core.tensor.tensor import Tensor, box
+from msnb.core.script.conditionals import if_
+from msnb.core.script.merge_branches import copied
+from msnb.core.script.undefined import Undefined
+from msnb.core.state import trace_state
+from msnb.core.support.type_promotion import name as dtype_name
 from msnb.core.tensor.pytree import flatten, structure
+from msnb.core.tensor.tensor import Tensor, box
 
 _thread = trace_state.thread
 _UNROLL_LIMIT = 100_000
@@ -180,7 +180,9 @@ class _Loop:
         self.hidden = self._hint("hidden", None) or ()
         self.init += self.outer.hidden_arrays(self.hidden)
         leaves = [self.parts[v][0][k] for v, k in self.spots]
-        self.carriers = [p for p, x in enumerate(leaves) if isinstance(x, Tensor) and integer_gradients.is_carried(x._array)]
+        self.carriers = [
+            p for p, x in enumerate(leaves) if isinstance(x, Tensor) and integer_gradients.is_carried(x._array)
+        ]
         self.init += self._carriers_of(self.init)
 
     def _carriers_of(self, arrays):

@@ -9,8 +9,8 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from msnb.core.script.jump_flags import MISSING_RETURN, Jumps
 from msnb.core.script.bound_names import arguments, assign, at, bound, copied, load
+from msnb.core.script.jump_flags import MISSING_RETURN, Jumps
 
 RUNTIME = "__msnb_rt"
 

@@ -7,18 +7,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.core.state import trace_state
-from msnb.core.eager import integer_gradients
 from msnb.core.compat.jax_private import eval_jaxpr, strengthen
-from msnb.core.support.type_promotion import name as dtype_name
+from msnb.core.eager import integer_gradients
 from msnb.core.errors.messages import describe
 from msnb.core.errors.messages import place as show_place
-from msnb.core.script.undefined import MISSING, Undefined
+from msnb.core.script.assertions import Raised
 from msnb.core.script.calls import scoped_call
 from msnb.core.script.jump_flags import FLAGS
-from msnb.core.script.assertions import Raised
-from msnb.core.tensor.tensor import Tensor, box
+from msnb.core.script.undefined import MISSING, Undefined
+from msnb.core.state import trace_state
+from msnb.core.support.type_promotion import name as dtype_name
 from msnb.core.tensor.pytree import flatten, structure
+from msnb.core.tensor.tensor import Tensor, box
 
 _thread = trace_state.thread
 _NUMBERS = (bool, int, float, np.generic)
@@ -82,7 +82,9 @@ class Branch:
                 writes = frame.writes()
                 self.hidden = frame.hidden_names()
                 hidden = frame.hidden_arrays(self.hidden)
-                found = [integer_gradients.carrier(leaf._array) if isinstance(leaf, Tensor) else None for leaf in self.leaves]
+                found = [
+                    integer_gradients.carrier(leaf._array) if isinstance(leaf, Tensor) else None for leaf in self.leaves
+                ]
             self.boxes = [p for p, _ in writes]
             self.carried = [i for i, carrier in enumerate(found) if carrier is not None]
             return arrays, [a for _, a in writes], hidden, [found[i] for i in self.carried]

@@ -13,13 +13,13 @@ import jax.numpy as jnp
 from msnb.core.errors.messages import describe
 from msnb.core.errors.messages import place as show_place
 from msnb.core.script import convert_function, merge_branches
-from msnb.core.script.undefined import MISSING, Undefined
-from msnb.core.script.conditionals import if_, if_expression, if_function, if_going, if_return
+from msnb.core.script.assertions import assert_, check, raising, trying
 from msnb.core.script.builtin_overloads import boolean, dynamic, equal_items, to_tensor
 from msnb.core.script.calls import scoped_call as call
+from msnb.core.script.conditionals import if_, if_expression, if_function, if_going, if_return
 from msnb.core.script.loops import for_, while_
-from msnb.core.script.assertions import assert_, check, raising, trying
 from msnb.core.script.strings import formatted, percent, text
+from msnb.core.script.undefined import MISSING, Undefined
 from msnb.core.tensor.tensor import Tensor, box
 
 __all__ = [
@@ -66,7 +66,11 @@ def and_(left: Any, right: Callable[[], Any]) -> Any:
     if isinstance(right, Tensor) or isinstance(right, bool):
         return box(jnp.logical_and(boolean(left, None), boolean(to_tensor(right), None)))
     return merge_branches.select(
-        boolean(left, None), merge_branches.Branch(lambda: (right,)), merge_branches.Branch(lambda: (left,)), ("and",), None
+        boolean(left, None),
+        merge_branches.Branch(lambda: (right,)),
+        merge_branches.Branch(lambda: (left,)),
+        ("and",),
+        None,
     )[0]
 
 
@@ -78,7 +82,11 @@ def or_(left: Any, right: Callable[[], Any]) -> Any:
     if isinstance(right, Tensor) or isinstance(right, bool):
         return box(jnp.logical_or(boolean(left, None), boolean(to_tensor(right), None)))
     return merge_branches.select(
-        boolean(left, None), merge_branches.Branch(lambda: (left,)), merge_branches.Branch(lambda: (right,)), ("or",), None
+        boolean(left, None),
+        merge_branches.Branch(lambda: (left,)),
+        merge_branches.Branch(lambda: (right,)),
+        ("or",),
+        None,
     )[0]
 
 

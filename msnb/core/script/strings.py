@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import jax
 
 from msnb import context
-from msnb.core.support import print_redirect
-from msnb.core.state import trace_state
 from msnb.core.script.calls import replace_builtin
+from msnb.core.state import trace_state
+from msnb.core.support import print_redirect
+from msnb.core.tensor.pytree import flatten
 from msnb.core.tensor.tensor import Tensor
 from msnb.core.tensor.tensor import is_traced as dynamic
-from msnb.core.tensor.pytree import flatten
 
 _CONVERSIONS = {-1: lambda value: value, ord("s"): str, ord("r"): repr, ord("a"): ascii}
 

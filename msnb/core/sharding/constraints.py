@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from msnb.core.state import trace_state
 from msnb.core.errors.messages import describe
+from msnb.core.state import trace_state
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor, box
 

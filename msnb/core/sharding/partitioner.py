@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, Protocol
 import jax
 import numpy as np
 
-from msnb.core.state import trace_state
 from msnb.core.compat.jax_private import is_tracer
+from msnb.core.state import trace_state
 
 
 class Places(NamedTuple):

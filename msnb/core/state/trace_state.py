@@ -302,6 +302,8 @@ class Epoch:
 
 
 epoch: Epoch = Epoch()
+# Moves with the hooks of Parameters, which programs are traced with.
+hook_epoch: Epoch = Epoch()
 moves: Epoch = Epoch()  # moves whenever Parameters go to another store, or an observer comes or goes
 
 

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 import jax
 
 from msnb.core.tensor.parameter import Parameter
-from msnb.core.tensor.tensor import Tensor, box
 from msnb.core.tensor.parameter_view import Written
+from msnb.core.tensor.tensor import Tensor, box
 
 _Made = TypeVar("_Made")
 

@@ -9,12 +9,12 @@ from typing import Any, Self
 import jax
 
 from msnb.common import dtype as mstype
-from msnb.common.initializer import register_boxer
 from msnb.common.deferred_init import Unfilled
+from msnb.common.initializer import register_boxer
+from msnb.core.state.trace_state import epoch, thread
 from msnb.core.tensor.conversion import of_numpy, to_array
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor, box
-from msnb.core.state.trace_state import epoch, thread
 
 _slot: Any = Tensor._array  # what every Tensor keeps its array in
 

@@ -18,8 +18,8 @@ from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.common.missing import refused_use
-from msnb.core.state import trace_state
 from msnb.core.compat.jax_private import argument_like, copied, strengthen
+from msnb.core.state import trace_state
 from msnb.core.tensor.conversion import to_array
 from msnb.core.tensor.meta_tensor import MetaTensor
 from msnb.core.tensor.tensor import Tensor
@@ -492,3 +492,6 @@ def _parameter_from_pickle(array, name, requires_grad, layerwise_parallel, state
     param = Parameter(array, name, requires_grad, layerwise_parallel)
     param.__dict__.update(state)
     return param
+
+
+_parameter_from_pickle.__module__ = "msnb.common.parameter"  # pickles name this public module

@@ -11,8 +11,8 @@ from typing import Any
 
 import jax
 
-from msnb.core.state import trace_state
 from msnb.core.compat.jax_private import copied
+from msnb.core.state import trace_state
 from msnb.core.tensor.parameter import Parameter, Store
 
 _moves = trace_state.moves

@@ -8,15 +8,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb import context, log
-from msnb.common import dtype as mstype
 from msnb.common import display_hooks
+from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.common.suggestions import TENSOR, no_attribute
-from msnb.core.state import deferred_errors, trace_state
 from msnb.core.compat.jax_private import is_tracer, strengthen
-from msnb.core.tensor.conversion import Boxed, available, to_array
 from msnb.core.errors.messages import place, user_line, why_python
+from msnb.core.state import deferred_errors, trace_state
 from msnb.core.support.unknown_shape import OpenShape, opened
+from msnb.core.tensor.conversion import Boxed, available, to_array
 from msnb.core.tensor.formatting import tensor_repr, traced_text
 
 _thread = trace_state.thread
@@ -496,3 +496,6 @@ def say_whole(where: str, slice_index: int | None, opt_shard_group: str | None) 
 
 
 jax.tree_util.register_pytree_node(Tensor, lambda t: ((t._array,), None), lambda _, children: box(children[0]))
+
+
+_from_pickle.__module__ = "msnb.common.tensor"  # pickles name this public module

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from msnb import context, log
-from msnb.core.tensor.conversion import Boxed
 from msnb.core.errors.messages import describe
+from msnb.core.tensor.conversion import Boxed
 
 __all__ = ["jit_class", "ms_class", "lazy_inline", "mutable", "no_inline", "set_recursion_limit", "ms_memory_recycle"]
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from msnb import context
 from msnb.core import script
-from msnb.core.eager import tape, integer_gradients
+from msnb.core.eager import integer_gradients, tape
+from msnb.core.eager.integer_gradients import has_gradient, is_whole
+from msnb.core.operator.autocast import casting
 from msnb.core.state import trace_state
 from msnb.core.support.type_promotion import is_inexact
-from msnb.core.operator.autocast import casting
-from msnb.core.tensor.tensor import Tensor, box
 from msnb.core.tensor.pytree import flatten
-from msnb.core.eager.integer_gradients import has_gradient, is_whole
+from msnb.core.tensor.tensor import Tensor, box
 
 _thread = trace_state.thread
 
@@ -148,7 +148,10 @@ def _bprop_traced(cell, args):
     def back(saved, cotangents):
         param_arrays, arrays, out = saved
         (dout, _, _), by_carrier = cotangents
-        dout = [integer_gradients.cut(by_carrier[i], o.dtype) if i in by_carrier else d for i, (d, o) in enumerate(zip(dout, out))]
+        dout = [
+            integer_gradients.cut(by_carrier[i], o.dtype) if i in by_carrier else d
+            for i, (d, o) in enumerate(zip(dout, out))
+        ]
         dout = [jnp.zeros(o.shape, o.dtype) if d.dtype == jax.dtypes.float0 else d for d, o in zip(dout, out)]
         with trace_state.Frame(params, param_arrays, outer):
             result = rebuilt(out)
@@ -157,7 +160,10 @@ def _bprop_traced(cell, args):
         return (
             [jnp.zeros(p.shape, p.dtype) for p in param_arrays],
             tuple(_as_cotangent(g, a) for g, a in zip(by_tensor, arrays)),
-            {i: jnp.zeros(arrays[i].shape) if by_tensor[i] is None else integer_gradients.real(by_tensor[i]._array) for i in held},
+            {
+                i: jnp.zeros(arrays[i].shape) if by_tensor[i] is None else integer_gradients.real(by_tensor[i]._array)
+                for i in held
+            },
         )
 
     held = {i: c for i, c in enumerate(carriers) if c is not None}

@@ -8,19 +8,19 @@ import jax.numpy as jnp
 import numpy as np
 from jax.ad_checkpoint import checkpoint_name
 
-from msnb.core.state import events, trace_state
-from msnb.core.eager import float_status, tape, integer_gradients
 from msnb.core import script
-from msnb.core.transforms import gradient_hooks
 from msnb.core.compat.jax_private import weak_float32
-from msnb.core.support.type_promotion import is_inexact
+from msnb.core.eager import float_status, integer_gradients, tape
+from msnb.core.eager.integer_gradients import has_gradient, is_whole
 from msnb.core.errors.messages import describe
-from msnb.core.tensor.parameter import Parameter
 from msnb.core.operator.row_gradients import Tables
+from msnb.core.state import events, trace_state
+from msnb.core.support.type_promotion import is_inexact
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.tensor.pytree import flatten
 from msnb.core.tensor.sparse import RowTensor
 from msnb.core.tensor.tensor import Tensor, box
-from msnb.core.tensor.pytree import flatten
-from msnb.core.eager.integer_gradients import has_gradient, is_whole
+from msnb.core.transforms import gradient_hooks
 
 _thread = trace_state.thread
 

@@ -10,14 +10,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from msnb.core.program import program_cache
 from msnb.core import script
-from msnb.core.state import trace_state
-from msnb.core.transforms.differentiate import Gradient
 from msnb.core.errors.messages import describe
-from msnb.core.transforms.grad import _weights, numbers, owner
-from msnb.core.tensor.tensor import Tensor, box
+from msnb.core.program import program_cache
+from msnb.core.state import trace_state
 from msnb.core.tensor.pytree import flatten
+from msnb.core.tensor.tensor import Tensor, box
+from msnb.core.transforms.differentiate import Gradient
+from msnb.core.transforms.grad import _weights, numbers, owner
 
 _thread = trace_state.thread
 

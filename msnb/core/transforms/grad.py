@@ -10,17 +10,17 @@ import jax
 from msnb import context
 from msnb.common import dtype as mstype
 from msnb.common.arguments import answered
-from msnb.core.program import program_cache
-from msnb.core.state import trace_state
-from msnb.core.transforms.differentiate import Gradient, is_number
+from msnb.core.eager.kernel import Kernel
 from msnb.core.errors.data_dependent_shape import runs_plainly
 from msnb.core.errors.messages import describe
 from msnb.core.operator.api_generations import differs, making
+from msnb.core.program import program_cache
+from msnb.core.state import trace_state
 from msnb.core.support.weak_identity import Identity
-from msnb.core.eager.kernel import Kernel
 from msnb.core.tensor.parameter import Parameter
-from msnb.core.tensor.tensor import Tensor, box
 from msnb.core.tensor.pytree import flatten
+from msnb.core.tensor.tensor import Tensor, box
+from msnb.core.transforms.differentiate import Gradient, is_number
 
 _thread = trace_state.thread
 _state = context._state

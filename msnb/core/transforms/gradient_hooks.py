@@ -10,10 +10,10 @@ from typing import Any
 from msnb import context, log
 from msnb.common.hook_handle import HookHandle
 from msnb.core import script
-from msnb.core.eager import tape
-from msnb.core.state import trace_state
 from msnb.core.compat.jax_private import is_tracer
+from msnb.core.eager import tape
 from msnb.core.errors.messages import describe
+from msnb.core.state import trace_state
 from msnb.core.support.weak_identity import IdentityMap
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
@@ -21,7 +21,6 @@ from msnb.core.transforms.custom_bprop import with_backward_hook
 
 _thread = trace_state.thread
 _of = IdentityMap()  # Tensor -> its _Hooks
-changes: trace_state.Epoch = trace_state.Epoch()  # moves with the hooks of Parameters, which programs are traced with
 
 
 class _Hooks:
@@ -112,5 +111,5 @@ def _passed(hooks, gradient):
 
 
 def _changed():
-    changes.bump()
+    trace_state.hook_epoch.bump()
     trace_state.epoch.bump()

@@ -8,15 +8,15 @@ from typing import Any
 import jax
 
 from msnb import log
-from msnb.core.program import program_cache
-from msnb.core.state import events, trace_state
 from msnb.core import script
 from msnb.core.compat.jax_private import live_arrays
 from msnb.core.errors.data_dependent_shape import ShapeByValues, can_run_plainly, runs_plainly, say
 from msnb.core.errors.messages import describe
+from msnb.core.program import program_cache
+from msnb.core.state import events, trace_state
+from msnb.core.support.unknown_shape import OpenShape
 from msnb.core.support.weak_identity import Identity
 from msnb.core.tensor.meta_tensor import MetaTensor
-from msnb.core.support.unknown_shape import OpenShape
 from msnb.core.tensor.tensor import Tensor
 
 _thread = trace_state.thread

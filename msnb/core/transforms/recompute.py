@@ -4,12 +4,12 @@ from typing import Any
 
 import jax
 
-from msnb.core.eager import remat_policy
 from msnb.core import script
-from msnb.core.state import trace_state
+from msnb.core.eager import remat_policy
 from msnb.core.errors.messages import describe
-from msnb.core.tensor.tensor import Tensor, box
+from msnb.core.state import trace_state
 from msnb.core.tensor.pytree import flatten
+from msnb.core.tensor.tensor import Tensor, box
 
 _thread = trace_state.thread
 

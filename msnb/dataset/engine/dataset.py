@@ -28,16 +28,16 @@ class Dataset(Queries):
         from msnb.dataset.engine.batch import batch, padded_batch
         from msnb.dataset.engine.bucket import bucket_batch_by_length
         from msnb.dataset.engine.columns import project, rename
+        from msnb.dataset.engine.device_queue import device_que, to_device
         from msnb.dataset.engine.iterators import create_dict_iterator, create_tuple_iterator
-        from msnb.dataset.engine.zip_concat import concat
-        from msnb.dataset.engine.zip_concat import zip_with as zip
         from msnb.dataset.engine.map import flat_map, map
         from msnb.dataset.engine.monitor import monitor
         from msnb.dataset.engine.saving import save
-        from msnb.dataset.engine.take_skip import filter, repeat, shuffle, skip, take
         from msnb.dataset.engine.splitting import split
         from msnb.dataset.engine.sync import disable_sync, get_sync_notifiers, is_sync, sync_update, sync_wait
-        from msnb.dataset.engine.device_queue import device_que, to_device
+        from msnb.dataset.engine.take_skip import filter, repeat, shuffle, skip, take
+        from msnb.dataset.engine.zip_concat import concat
+        from msnb.dataset.engine.zip_concat import zip_with as zip
         from msnb.dataset.text.sentencepiece import build_sentencepiece_vocab
         from msnb.dataset.text.vocab import build_vocab
 

@@ -8,11 +8,10 @@ from msnb.dataset.engine.batch import BatchDataset
 from msnb.dataset.engine.bucket import BucketBatchByLengthDataset
 from msnb.dataset.engine.columns import ProjectDataset, RenameDataset
 from msnb.dataset.engine.dataset import Dataset
-from msnb.dataset.engine.zip_concat import ConcatDataset, ZipDataset, zip
+from msnb.dataset.engine.device_queue import TransferDataset
 from msnb.dataset.engine.map import MapDataset
 from msnb.dataset.engine.nodes import BatchInfo
 from msnb.dataset.engine.schema import Schema
-from msnb.dataset.engine.take_skip import FilterDataset, RepeatDataset, ShuffleDataset, SkipDataset, TakeDataset
 from msnb.dataset.engine.sources.base import Shuffle, SourceDataset
 from msnb.dataset.engine.sources.cifar import Cifar10Dataset, Cifar100Dataset
 from msnb.dataset.engine.sources.generator import GeneratorDataset, NumpySlicesDataset, PaddedDataset
@@ -22,7 +21,8 @@ from msnb.dataset.engine.sources.mnist import MnistDataset
 from msnb.dataset.engine.sources.names import PUBLIC_SETS
 from msnb.dataset.engine.sources.textfile import TextFileDataset
 from msnb.dataset.engine.sync import BlockReleasePair, SyncWaitDataset
-from msnb.dataset.engine.device_queue import TransferDataset
+from msnb.dataset.engine.take_skip import FilterDataset, RepeatDataset, ShuffleDataset, SkipDataset, TakeDataset
+from msnb.dataset.engine.zip_concat import ConcatDataset, ZipDataset, zip
 from msnb.dataset.text import sentencepiece, vocab  # noqa: F401 (their methods of Dataset)
 
 # Sources that few programs use: imported when asked for.

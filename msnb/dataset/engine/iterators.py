@@ -11,8 +11,8 @@ import numpy as np
 from msnb import log
 from msnb.common.kinds import Worded, check, checked
 from msnb.context import get_context
-from msnb.core.state import events
 from msnb.core.operator import api_generations
+from msnb.core.state import events
 from msnb.core.tensor.tensor import Tensor
 from msnb.dataset.core.config import settings
 from msnb.dataset.core.kinds import Columns, Flag, NoEnd

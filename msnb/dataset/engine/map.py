@@ -14,10 +14,10 @@ from msnb.dataset.core.tensor_op import Described, TensorOp
 from msnb.dataset.engine import nodes
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.dataset import Dataset, fluent
-from msnb.dataset.engine.zip_concat import ConcatDataset
+from msnb.dataset.engine.error_tolerant_map import SalvagingMap
 from msnb.dataset.engine.processes import ProcessPool
 from msnb.dataset.engine.program import LibraryStep, UserStep
-from msnb.dataset.engine.error_tolerant_map import SalvagingMap
+from msnb.dataset.engine.zip_concat import ConcatDataset
 
 
 def _callbacks(callbacks, name):

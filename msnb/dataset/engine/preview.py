@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.engine import nodes, shuffle_repeat, samplers, sync
+from msnb.dataset.engine import nodes, samplers, shuffle_repeat, sync
 from msnb.dataset.engine.chunk import Hint, rows_of
 from msnb.dataset.engine.dataset import Dataset, fluent
 from msnb.dataset.engine.optimiser import by_number

@@ -6,7 +6,7 @@ import numpy as np
 
 from msnb.common.kinds import check, checked
 from msnb.dataset.core.kinds import list_of, of_type
-from msnb.dataset.engine import shuffle_repeat, samplers
+from msnb.dataset.engine import samplers, shuffle_repeat
 from msnb.dataset.engine.batch import BatchDataset
 from msnb.dataset.engine.dataset import Dataset, fluent
 from msnb.dataset.engine.sources.mappable import MappableDataset
@@ -132,7 +132,9 @@ class ConcatDataset(Dataset):
                 child._interleave(sampler)
 
     def _node(self, children):
-        return shuffle_repeat.Interleave(children) if self._interleaved else shuffle_repeat.Concat(children, self._shard)
+        return (
+            shuffle_repeat.Interleave(children) if self._interleaved else shuffle_repeat.Concat(children, self._shard)
+        )
 
     def _count_classes(self):
         counts = [c._count_classes() for c in self.children]

@@ -153,7 +153,9 @@ class Vocab:
             for number, word in islice(_words_of_file(file_path, delimiter, check_encoding(encoding)), vocab_size):
                 if word in words or word in specials:
                     lists = "word_list contains" if word in words else "special_tokens and word_list contain"
-                    raise text_files.BadFileError(f"{lists} duplicate word: {word[:80]} ({file_path!r}, line {number}).")
+                    raise text_files.BadFileError(
+                        f"{lists} duplicate word: {word[:80]} ({file_path!r}, line {number})."
+                    )
                 words[word] = None
         except OSError as error:
             raise RuntimeError(f"fail to open: {file_path} ({error.strerror}).") from None

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from msnb.exchange.mindir.operators import NotExpressible, forms
 from msnb.exchange.mindir.encoding import Name, is_length
+from msnb.exchange.mindir.operators import NotExpressible, forms
 from msnb.ir.anf import ValueNode
 from msnb.ops.index import ALL, ARRAY, NEW, NUMBER, _TensorGetItem, _TensorGetRow
 

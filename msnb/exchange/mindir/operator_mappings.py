@@ -4,8 +4,8 @@ inputs.
 
 import numpy as np
 
-from msnb.exchange.mindir.operators import NotExpressible, dtype_of_id, forms, reads
 from msnb.exchange.mindir.encoding import dtype_of, element_type_name, is_length
+from msnb.exchange.mindir.operators import NotExpressible, dtype_of_id, forms, reads
 from msnb.ops import operations as P
 from msnb.ops.math.division import _TrueDiv
 from msnb.ops.math.matmul import _MatMulBroadcast

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from msnb.common import dtype as mstype
-from msnb.core.operator.rule_table import Facet
 from msnb.core.operator.operator_types import REGISTRY, Operator
+from msnb.core.operator.rule_table import Facet
 from msnb.exchange.mindir.encoding import is_length
 from msnb.ops import operations  # noqa: F401 - declares the operators
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from msnb.exchange.mindir.operators import NotExpressible
 from msnb.exchange.mindir.encoding import is_length
+from msnb.exchange.mindir.operators import NotExpressible
 
 _EQUIVALENTS = {
     "not": "LogicalNot", "and": "LogicalAnd", "or": "LogicalOr", "eq": "Equal", "ne": "NotEqual", "lt": "Less",

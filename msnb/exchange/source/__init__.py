@@ -10,6 +10,7 @@ from typing import Any
 
 from msnb._util.atomic_file import writing
 from msnb.core.errors.messages import describe
+from msnb.exchange.source.expressions import NoPythonForm
 from msnb.exchange.tracing import traced
 from msnb.formats import checkpoint
 from msnb.ir.anf import FuncGraph
@@ -19,7 +20,6 @@ from msnb.nn.graph_cell import GraphCell
 
 from .blocks import Blocks
 from .classes import Text
-from msnb.exchange.source.expressions import NoPythonForm
 
 __all__ = ["to_source"]
 

@@ -8,17 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from msnb.core.operator.declare import SPELLINGS
-from msnb.core.operator.rule_table import Facet
 from msnb.core.operator.operator_types import FUNCTIONAL, REGISTRY
-from msnb.ir.anf import CNode, ValueNode
-from msnb.ops import operations as P
-from msnb.ops.array.where import _Where
-from msnb.ops.index import ALL, ARRAY, NEW, NUMBER, _TensorGetItem, _TensorGetRow, _TensorSetItem, _TensorSetMask
-from msnb.ops.math.division import _TrueDiv
-from msnb.ops.math.matmul import _MatMulBroadcast
-from msnb.ops.nn.conv.conv2d import _Conv1D
-from msnb.ops.nn.pool.max_pool import _MaxPool2D
-
+from msnb.core.operator.rule_table import Facet
 from msnb.exchange.source.expressions import (
     Expression,
     Group,
@@ -29,6 +20,14 @@ from msnb.exchange.source.expressions import (
     literal,
     tuple_expression,
 )
+from msnb.ir.anf import CNode, ValueNode
+from msnb.ops import operations as P
+from msnb.ops.array.where import _Where
+from msnb.ops.index import ALL, ARRAY, NEW, NUMBER, _TensorGetItem, _TensorGetRow, _TensorSetItem, _TensorSetMask
+from msnb.ops.math.division import _TrueDiv
+from msnb.ops.math.matmul import _MatMulBroadcast
+from msnb.ops.nn.conv.conv2d import _Conv1D
+from msnb.ops.nn.pool.max_pool import _MaxPool2D
 
 call_syntax = Facet("a spelling", "It is called by its class.")
 _CallSyntax = Callable[["Arguments"], Expression]

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from msnb.exchange.source.expressions import Group, Line, Placeholder, atoms, call, lines, literal
+from msnb.exchange.source.init_writer import Instance, identifier
 from msnb.ir.anf import ParameterNode, TensorType
 from msnb.ir.read import dtype_name
 
 from .blocks import Block, Blocks, Call
-from msnb.exchange.source.init_writer import Instance, identifier
 from .layers import find_layers, is_plain, sequential_cells
 from .methods import Method
-from msnb.exchange.source.expressions import Group, Line, Placeholder, atoms, call, lines, literal
 
 _RESERVED = frozenset(("Cell", "Parameter", "Tensor"))
 

@@ -6,10 +6,10 @@ from typing import Any
 import jax
 import numpy as np
 
+from msnb.exchange.source.expressions import NAMES, Expression, Line, Placeholder, shortest
 from msnb.ir.anf import ValueNode
 
 from .blocks import Blocks, Body, Op, Value
-from msnb.exchange.source.expressions import NAMES, Expression, Line, Placeholder, shortest
 
 
 class FlowWriter:

@@ -10,12 +10,12 @@ import jax
 import numpy as np
 
 from msnb.core.tensor.tensor import Tensor
+from msnb.exchange.source.expressions import Expression, Group, NoPythonForm, Placeholder, call, literal, shortest
 from msnb.ir.anf import ParameterNode, TensorType, ValueNode
 from msnb.nn.cell import Cell
 
 from .blocks import Block, Call, Value
 from .layers import LayerCall, sequential_cells
-from msnb.exchange.source.expressions import Expression, Group, NoPythonForm, Placeholder, call, literal, shortest
 
 _MAX_INLINE = 64  # elements of a constant in the text; a larger one becomes a Parameter
 

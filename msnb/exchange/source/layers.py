@@ -5,8 +5,8 @@ instance.
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from msnb.core.operator.rule_table import Facet
 from msnb.core.operator.operator_types import REGISTRY
+from msnb.core.operator.rule_table import Facet
 from msnb.ir.anf import CNode, ParameterNode, ValueNode
 from msnb.nn.layer import activation
 from msnb.nn.layer._one_operator import OneOperator, PlainOperator

@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from msnb.exchange.source.call_syntax import call_expression
+from msnb.exchange.source.control_flow import FlowWriter
+from msnb.exchange.source.expressions import NAMES, Expression, Group, IndexedUpdate, Line, NoPythonForm
+from msnb.exchange.source.init_writer import InitWriter, identifier
 from msnb.ir.anf import ParameterNode, ValueNode
 
 from .blocks import Block, Blocks, Call, Op, Value
-from msnb.exchange.source.control_flow import FlowWriter
-from msnb.exchange.source.init_writer import InitWriter, identifier
 from .layers import LayerCall
-from msnb.exchange.source.call_syntax import call_expression
-from msnb.exchange.source.expressions import NAMES, Expression, Group, IndexedUpdate, Line, NoPythonForm
 
 
 class Method(InitWriter, FlowWriter):

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from msnb.common import dtype as mstype
-from msnb.core.state import trace_state
+from msnb.core.eager.tape import dense
 from msnb.core.errors.messages import describe, user_line
+from msnb.core.state import trace_state
 from msnb.core.tensor.parameter import Parameter, ParameterTuple
 from msnb.core.tensor.sparse import RowTensor
-from msnb.core.eager.tape import dense
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.nn.optim._gradients import decayed

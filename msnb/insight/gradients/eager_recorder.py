@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from msnb.core.state import events, trace_state
 from msnb.core.errors.cell_path import attribute_path
+from msnb.core.state import events, trace_state
 from msnb.insight.gradients import rows as naming
 from msnb.insight.gradients import summary
 from msnb.insight.gradients.recording import NonFinite
@@ -15,9 +15,9 @@ from msnb.insight.gradients.step import StepNumbers, Values, nothing
 from msnb.ir.read import is_library
 
 if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.eager.tape import Leaf, Node
     from msnb.core.state.events import Listener
     from msnb.core.tensor.parameter import ParameterTuple
-    from msnb.core.eager.tape import Leaf, Node
     from msnb.insight.gradients.monitor import GradientMonitor
 
 

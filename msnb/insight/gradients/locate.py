@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 
 from msnb.core.compat.jax_private import eval_jaxpr, without_prints
-from msnb.core.jaxpr.instrument import Measure
 from msnb.core.errors.cell_path import attribute_path
+from msnb.core.jaxpr.instrument import Measure
 from msnb.insight.gradients.recording import NonFinite
 from msnb.insight.gradients.rows import LABEL, is_real
 from msnb.insight.gradients.summary import finiteness

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Self
 from jax.extend.core import ClosedJaxpr
 
 from msnb.core.program import extra_outputs
+from msnb.insight.gradients.eager_recorder import Tape
 from msnb.insight.gradients.locate import locate
 from msnb.insight.gradients.plan import LEVELS, Plan
 from msnb.insight.gradients.recording import Recording
 from msnb.insight.gradients.rows import trainable
-from msnb.insight.gradients.eager_recorder import Tape
 from msnb.train.callback import Callback
 
 if TYPE_CHECKING:  # named in annotations alone

@@ -8,8 +8,8 @@ import numpy as np
 from jax.extend.core import Jaxpr
 
 from msnb.core.compat.jax_private import Literal
-from msnb.core.jaxpr.instrument import Measure
 from msnb.core.errors.cell_path import attribute_path
+from msnb.core.jaxpr.instrument import Measure
 from msnb.insight.gradients import rows as naming
 from msnb.insight.gradients import summary
 from msnb.insight.gradients.rows import LABEL, Row

@@ -8,10 +8,10 @@ import numpy as np
 
 from msnb import log
 from msnb.insight.gradients import summary
-from msnb.insight.gradients.zero_gradients import cut_off
 from msnb.insight.gradients.findings import describe_nonfinite, find
 from msnb.insight.gradients.records import NonFinite, Step
 from msnb.insight.gradients.rows import SATURATES, cotangents, forward_order, operators
+from msnb.insight.gradients.zero_gradients import cut_off
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.insight.gradients.findings import Finding

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from msnb.core.operator.rule_table import Facet
 from msnb.core.errors.cell_path import attribute_path
+from msnb.core.operator.rule_table import Facet
 from msnb.ir.anf import CNode, ParameterNode
 from msnb.nn.optim import Optimizer
 from msnb.ops.operations import Sigmoid, Tanh

@@ -28,7 +28,9 @@ def measure(profile: "Profile", compiling: list[tuple[int, int]]) -> None:
             calls.append(call)
     if traced:
         _busy_by_trace(calls, traced)
-    profile.parts = profile._parts(window, count, traced or wall_time.union([(c.sent, c.done) for c in calls]), compiling)
+    profile.parts = profile._parts(
+        window, count, traced or wall_time.union([(c.sent, c.done) for c in calls]), compiling
+    )
     if len(profile.steps) > count > 0 and traced:
         profile._compare_traced(count)
     if calls:

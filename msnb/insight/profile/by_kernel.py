@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from msnb.core.operator.operator_types import REGISTRY
 from msnb.core.errors.cell_path import attribute_path
+from msnb.core.operator.operator_types import REGISTRY
 from msnb.ir.hlo import work_inside
 from msnb.nn.optim import Optimizer
 
@@ -73,7 +73,9 @@ def measure(profile: "Profile", compiling: list[tuple[int, int]]) -> None:
         inside[key] = work_inside(program.compiled().as_text())
         opcodes[key] = {node.instruction: node for node in stages["optimised"].all_nodes()}
     profile._owners = {program: owners[key] for key, program in profile._modules.items()}
-    runs = kernel_end_times.settle(kernels, {key: profile._stages_of(p)["optimised"] for key, p in profile._modules.items()})
+    runs = kernel_end_times.settle(
+        kernels, {key: profile._stages_of(p)["optimised"] for key, p in profile._modules.items()}
+    )
     # only what ran within a step counts, so that no share is larger than the step; one kernel may reach into several
     pieces = [(kernel, span) for kernel in kernels for span in wall_time.clip(window, kernel.start, kernel.end)]
     kernels, spans = [kernel for kernel, _ in pieces], [span for _, span in pieces]

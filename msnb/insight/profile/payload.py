@@ -3,8 +3,8 @@
 import bisect
 from typing import TYPE_CHECKING, Any
 
-from msnb.core.jaxpr.op_names import operator_in
 from msnb.core.errors.cell_path import attribute_path
+from msnb.core.jaxpr.op_names import operator_in
 from msnb.ir.source import label
 
 from .text import headline

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msnb.ir.stages import Stages
 
-from . import by_call, by_kernel, memory, wall_time, steps, timeline
+from . import by_call, by_kernel, memory, steps, timeline, wall_time
 from .advice import advice
 from .machine import cores, machine
 from .replay import replay
@@ -148,7 +148,9 @@ class Profile:
         """What the steps in a window are made of, seconds per step."""
         gaps = wall_time.minus(wall_time.union(running), busy)
         compiled = wall_time.minus(wall_time.minus(compiling, busy), gaps)
-        waits = wall_time.minus(wall_time.minus(wall_time.minus(wall_time.union(self.recording.waits), busy), gaps), compiled)
+        waits = wall_time.minus(
+            wall_time.minus(wall_time.minus(wall_time.union(self.recording.waits), busy), gaps), compiled
+        )
 
         def inside(intervals):
             return sum(wall_time.length(wall_time.clip(intervals, start, end)) for start, end in window)

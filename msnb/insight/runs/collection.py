@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from msnb.insight.runs.difference import Difference
-from msnb.insight.runs.run_metadata import Facts, facts
-from msnb.insight.runs.importance import Importance, importance
 from msnb.insight.runs.annotations import Marks
+from msnb.insight.runs.difference import Difference
+from msnb.insight.runs.importance import Importance, importance
 from msnb.insight.runs.run import Run, is_record
+from msnb.insight.runs.run_metadata import Facts, facts
 from msnb.insight.runs.table import Table
 
 HEADER = "run.json"

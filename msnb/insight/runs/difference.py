@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from msnb.insight.runs.run_metadata import facts
 from msnb.insight.runs.run import Run
+from msnb.insight.runs.run_metadata import facts
 from msnb.insight.runs.table import METRIC, Table
 from msnb.ir.anf import FuncGraph
 from msnb.ir.compare import Comparison, compare

@@ -4,8 +4,8 @@ from typing import Any
 
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import functional as F
-from msnb.ops.nn.pool.adaptive_pool import adaptive_max_pool2d
 from msnb.ops.nn.image.resize import ResizeBicubic
+from msnb.ops.nn.pool.adaptive_pool import adaptive_max_pool2d
 
 __all__ = [
     "adaptive_max_pool1d",

@@ -6,17 +6,17 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 import jax
 
 from msnb import context
-from msnb.core.program import program_cache
-from msnb.core.state import events, trace_state
-from msnb.core.operator import api_generations
-from msnb.core.sharding import constraints
-from msnb.core.transforms import recompute, custom_bprop
 from msnb.core import script
-from msnb.core.jaxpr import partial_trace
-from msnb.core.errors.data_dependent_shape import runs_plainly
 from msnb.core.errors.cell_path import held_as
+from msnb.core.errors.data_dependent_shape import runs_plainly
+from msnb.core.jaxpr import partial_trace
+from msnb.core.operator import api_generations
 from msnb.core.operator.autocast import cast_tensor, leaving
-from msnb.nn._cell import error_notes, hooks, deduplication, missing_return
+from msnb.core.program import program_cache
+from msnb.core.sharding import constraints
+from msnb.core.state import events, trace_state
+from msnb.core.transforms import custom_bprop, recompute
+from msnb.nn._cell import deduplication, error_notes, hooks, missing_return
 from msnb.nn._cell.fingerprint import INTERNAL, Same, normal
 from msnb.nn._cell.tree import scope_name
 
@@ -145,7 +145,9 @@ class Running:
                 if kwargs:
                     args, kwargs = self._positional(args, kwargs)
                 run = lambda *inputs: deduplication.call(self, inputs, kwargs)  # noqa: E731 - named for the line below
-                return constraints.call(type(self).__name__, self._shard_strategies, run, args, self.parameters_and_names())
+                return constraints.call(
+                    type(self).__name__, self._shard_strategies, run, args, self.parameters_and_names()
+                )
             return deduplication.call(self, args, kwargs)
         except Exception as error:
             partial_trace.note(error)

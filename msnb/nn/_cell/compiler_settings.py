@@ -4,9 +4,9 @@ from typing import Any, Self
 
 from msnb import log
 from msnb.common.kinds import NonNegInt, check
+from msnb.core.errors.messages import describe
 from msnb.core.sharding import constraints
 from msnb.core.state import trace_state
-from msnb.core.errors.messages import describe
 from msnb.core.tensor.tensor import Tensor
 
 

@@ -15,15 +15,15 @@ import jax
 from jax.extend.core import ClosedJaxpr, Var, jaxpr_as_fun
 
 from msnb.common import dtype as mstype
-from msnb.core.state import events, trace_state
 from msnb.core.compat.jax_private import argument_like, is_tracer, unnamed
-from msnb.core.support.weak_identity import Identity, IdentityMap
 from msnb.core.jaxpr.inline_calls import PartName
+from msnb.core.operator.primitive import DeclaredPrimitive, settings_of
+from msnb.core.state import events, trace_state
+from msnb.core.support.weak_identity import Identity, IdentityMap
 from msnb.core.tensor.cell_state import Kept
 from msnb.core.tensor.parameter import Parameter
-from msnb.core.operator.primitive import DeclaredPrimitive, settings_of
-from msnb.core.tensor.tensor import Tensor, box
 from msnb.core.tensor.pytree import flatten, structure
+from msnb.core.tensor.tensor import Tensor, box
 from msnb.nn._cell.tree import Tree
 
 _asked = events.asked

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from msnb.core.errors.messages import describe, is_machinery, without_footnote
 from msnb.core.errors.cell_path import held_as
+from msnb.core.errors.messages import describe, is_machinery, without_footnote
 from msnb.core.errors.source_location import place
 from msnb.core.tensor.tensor import Tensor
 

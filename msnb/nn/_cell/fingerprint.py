@@ -3,9 +3,9 @@
 from collections import OrderedDict
 
 from msnb.common import dtype as mstype
+from msnb.core.operator.annotations import changes
 from msnb.core.state import trace_state
 from msnb.core.tensor.cell_state import Kept
-from msnb.core.operator.annotations import changes
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 from msnb.common.hook_handle import HookHandle
-from msnb.core.operator import api_generations
 from msnb.core import script
-from msnb.core.state import trace_state
-from msnb.core.transforms import custom_bprop
 from msnb.core.errors.messages import describe
-from msnb.core.tensor.tensor import Tensor
+from msnb.core.operator import api_generations
+from msnb.core.state import trace_state
 from msnb.core.tensor.pytree import flatten
+from msnb.core.tensor.tensor import Tensor
+from msnb.core.transforms import custom_bprop
 
 _thread = trace_state.thread
 _BEFORE, _AFTER, _BACK_BEFORE, _BACK = "before", "after", "back_before", "back"

@@ -12,8 +12,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from msnb.core.state import trace_state
 from msnb.core.errors.messages import describe
+from msnb.core.state import trace_state
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor, box
 from msnb.nn._cell import deduplication

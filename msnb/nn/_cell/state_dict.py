@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msnb.common.hook_handle import HookHandle
-from msnb.core.state import trace_state
 from msnb.core.errors.messages import describe
 from msnb.core.operator.autocast import hold
+from msnb.core.state import trace_state
 from msnb.core.tensor.tensor import Tensor
 
 if TYPE_CHECKING:  # named in annotations alone

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from msnb import context
 from msnb.common.suggestions import CELL, no_attribute
-from msnb.core.operator import api_generations
-from msnb.core.state import trace_state
+from msnb.core.errors.cell_path import HOLDERS
 from msnb.core.errors.messages import describe
+from msnb.core.operator import api_generations
+from msnb.core.operator.autocast import hold
+from msnb.core.state import trace_state
 from msnb.core.tensor.cell_state import Kept, MustKeep
 from msnb.core.tensor.parameter import Parameter, ParameterTuple
-from msnb.core.errors.cell_path import HOLDERS
-from msnb.core.operator.autocast import hold
-from msnb.core.tensor.tensor import Tensor, is_traced
 from msnb.core.tensor.pytree import flatten
+from msnb.core.tensor.tensor import Tensor, is_traced
 from msnb.nn._cell.fingerprint import INTERNAL, normal
 from msnb.nn._cell.unregistered_cells import say_unseen
 

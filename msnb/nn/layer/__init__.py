@@ -24,10 +24,10 @@ from msnb.nn.layer import (
     transformer,
     upsample,
 )
-from msnb.nn.layer._recurrent import lstm_v2
-from msnb.nn.layer._pool import mint_pool
 from msnb.nn.layer._mint_layers import *  # noqa: F403
+from msnb.nn.layer._pool import mint_pool
 from msnb.nn.layer._pool.mint_pool import *  # noqa: F403
+from msnb.nn.layer._recurrent import lstm_v2
 from msnb.nn.layer._transformer_blocks import *  # noqa: F403
 from msnb.nn.layer.activation import *  # noqa: F403
 from msnb.nn.layer.basic import *  # noqa: F403

@@ -7,6 +7,7 @@ from msnb.common.initializer import Normal, initializer
 from msnb.common.kinds import Bool, DType, Float, Int, Kind, OneOf, PositiveInt, accept_value, checked
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
+from msnb.nn._hyperparameter_kinds import FiniteFloat, FiniteNumber
 from msnb.nn._kinds import (
     AboveZero,
     Initial,
@@ -15,7 +16,6 @@ from msnb.nn._kinds import (
     first_bias,
     first_weight,
 )
-from msnb.nn._hyperparameter_kinds import FiniteFloat, FiniteNumber
 from msnb.nn.cell import Cell
 from msnb.ops import functional as F
 

@@ -1,9 +1,11 @@
 """Activation layers by name. The layers themselves stand beside: softmax, sigmoidal, rectified, thresholds."""
 
 from msnb.nn.cell import Cell
-from msnb.nn.layer._activation import relu_family, sigmoid_family, softmax, shrink
+from msnb.nn.layer._activation import relu_family, shrink, sigmoid_family, softmax
 from msnb.nn.layer._activation.relu_family import *  # noqa: F403
 from msnb.nn.layer._activation.relu_family import CELU, ELU, LeakyReLU, PReLU, ReLU, ReLU6, RReLU
+from msnb.nn.layer._activation.shrink import *  # noqa: F403
+from msnb.nn.layer._activation.shrink import Hardtanh, HShrink, SoftShrink
 from msnb.nn.layer._activation.sigmoid_family import *  # noqa: F403
 from msnb.nn.layer._activation.sigmoid_family import (
     GELU,
@@ -20,8 +22,6 @@ from msnb.nn.layer._activation.sigmoid_family import (
 )
 from msnb.nn.layer._activation.softmax import *  # noqa: F403
 from msnb.nn.layer._activation.softmax import LogSoftmax, Softmax, Softmax2d, Softmin
-from msnb.nn.layer._activation.shrink import *  # noqa: F403
-from msnb.nn.layer._activation.shrink import Hardtanh, HShrink, SoftShrink
 
 __all__ = ["get_activation"]
 __all__ += softmax.__all__

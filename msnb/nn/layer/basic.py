@@ -20,16 +20,16 @@ from msnb.common.kinds import (
 )
 from msnb.core.operator import api_generations
 from msnb.core.operator.api_generations import differs
-from msnb.core.tensor.parameter import Parameter
 from msnb.core.operator.primitive import Primitive
+from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._input_checks import check_least_dims
 from msnb.nn._kinds import FIRST_WEIGHTS, Initial, NumberType, first_bias, first_weight
 from msnb.nn.cell import Cell
-from msnb.nn.layer._matrix_diagonal import MatrixDiag, MatrixDiagPart, MatrixSetDiag, Tril, Triu
-from msnb.nn.layer._reshape import Flatten, Roll, Unflatten
 from msnb.nn.layer._image_resize import Pad, ResizeBilinear, Unfold
+from msnb.nn.layer._matrix_diagonal import MatrixDiag, MatrixDiagPart, MatrixSetDiag, Tril, Triu
 from msnb.nn.layer._norm.vector_norm import ClipByNorm, L1Regularizer, Norm
+from msnb.nn.layer._reshape import Flatten, Roll, Unflatten
 from msnb.nn.layer.activation import get_activation
 from msnb.ops import operations as P
 

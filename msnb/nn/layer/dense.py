@@ -7,9 +7,9 @@ from msnb.common.initializer import Uniform, initializer
 from msnb.common.kinds import Bool, DType, PositiveInt, checked
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn._upcast import rounded, widened
 from msnb.nn._input_checks import check_least_dims
 from msnb.nn._kinds import Initial
+from msnb.nn._upcast import rounded, widened
 from msnb.nn.cell import Cell
 from msnb.ops import functional as F
 

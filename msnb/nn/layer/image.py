@@ -9,9 +9,9 @@ from msnb.common import dtype as mstype
 from msnb.common.arguments import answered
 from msnb.common.kinds import Between, Float, Kind, PositiveInt, StrictFloat, accept_value, checked, readable
 from msnb.core.tensor.tensor import Tensor
+from msnb.nn._hyperparameter_kinds import PositiveNumber
 from msnb.nn._input_checks import FLOATS, check_alike, check_dims, check_dtypes
 from msnb.nn._kinds import AboveZero, KnownFloat
-from msnb.nn._hyperparameter_kinds import PositiveNumber
 from msnb.nn.cell import Cell
 from msnb.nn.layer._pixel_shuffle import PixelShuffle, PixelUnshuffle
 from msnb.nn.layer.container import CellList

@@ -1,9 +1,9 @@
 """A face: normalisation layers, with the statistics of a batch, of each sample, or of neighbouring channels."""
 
-from msnb.nn.layer._norm import batch_norm, local_response_norm, layer_norm
+from msnb.nn.layer._norm import batch_norm, layer_norm, local_response_norm
 from msnb.nn.layer._norm.batch_norm import *  # noqa: F403
-from msnb.nn.layer._norm.local_response_norm import *  # noqa: F403
 from msnb.nn.layer._norm.layer_norm import *  # noqa: F403
+from msnb.nn.layer._norm.local_response_norm import *  # noqa: F403
 
 __all__ = []
 __all__ += batch_norm.__all__

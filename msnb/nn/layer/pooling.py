@@ -8,6 +8,7 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.nn._input_checks import check_dims
 from msnb.nn._kinds import Divisor, Layout, PoolMode, TwoOffsets, TwoSizes
 from msnb.nn.cell import Cell
+from msnb.nn.layer._one_operator import OneOperator
 from msnb.nn.layer._pool.adaptive_pool import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
@@ -17,7 +18,6 @@ from msnb.nn.layer._pool.adaptive_pool import (
     AdaptiveMaxPool3d,
 )
 from msnb.nn.layer._pool.fractional_pool import FractionalMaxPool2d, FractionalMaxPool3d
-from msnb.nn.layer._one_operator import OneOperator
 from msnb.nn.layer._pool.lp_pool import LPPool1d, LPPool2d
 from msnb.nn.layer._pool.max_unpool import MaxUnpool1d, MaxUnpool2d, MaxUnpool3d
 from msnb.nn.layer._pool.pool3d import AvgPool3d, MaxPool3d

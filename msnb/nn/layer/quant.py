@@ -1,9 +1,9 @@
 """Layers of quantisation-aware training: a face of the modules that hold them."""
 
+from msnb.nn.layer._quant.activations import ActQuant, MulQuant, TensorAddQuant
 from msnb.nn.layer._quant.block import QuantBlock, QuantMindirBlock
 from msnb.nn.layer._quant.conv import Conv2dBnWithoutFoldQuant, Conv2dQuant
 from msnb.nn.layer._quant.dense import DenseQuant
-from msnb.nn.layer._quant.activations import ActQuant, MulQuant, TensorAddQuant
 from msnb.nn.layer._quant.fold import BatchNormFoldCell, Conv2dBnFoldQuant, Conv2dBnFoldQuantOneConv
 from msnb.nn.layer._quant.observer import (
     FakeQuantWithMinMaxObserver,

@@ -8,8 +8,8 @@ from msnb.common.initializer import XavierNormal, XavierUniform, initializer
 from msnb.common.kinds import Bool, DType, Optional, PositiveInt, checked
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn._upcast import rounded, widened
 from msnb.nn._kinds import Share
+from msnb.nn._upcast import rounded, widened
 from msnb.nn.cell import Cell
 from msnb.nn.layer.basic import Dense
 from msnb.ops import functional as F

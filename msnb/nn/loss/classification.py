@@ -6,9 +6,9 @@ from msnb.common import dtype as mstype
 from msnb.common.kinds import Between, Bool, Int, Kind, StrictFloat, accept_value, checked
 from msnb.core.operator.api_generations import differs
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn._upcast import beside, rounded, widened
 from msnb.nn._input_checks import check_least_dims
 from msnb.nn._kinds import KnownNumber, OptionalTensor, Reduction
+from msnb.nn._upcast import beside, rounded, widened
 from msnb.nn.loss._base import LossBase
 from msnb.ops import functional as F
 from msnb.ops import operations as P

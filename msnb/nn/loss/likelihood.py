@@ -4,10 +4,10 @@ import math
 
 from msnb.common.kinds import Bool, NonNegInt, checked
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn._upcast import rounded, widened
+from msnb.nn._hyperparameter_kinds import FiniteNumber, PositiveFloat
 from msnb.nn._input_checks import INTS, check_dims
 from msnb.nn._kinds import Reduction
-from msnb.nn._hyperparameter_kinds import FiniteNumber, PositiveFloat
+from msnb.nn._upcast import rounded, widened
 from msnb.nn.loss._base import LossBase
 from msnb.ops import functional as F
 

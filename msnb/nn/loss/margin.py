@@ -5,10 +5,10 @@ from typing import Annotated, Any
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, OneOf, PositiveInt, check, checked
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn._upcast import rounded, widened
+from msnb.nn._hyperparameter_kinds import FiniteNumber, PositiveFloat
 from msnb.nn._input_checks import check_alike, check_least_dims
 from msnb.nn._kinds import Called, OptionalTensor, Reduction
-from msnb.nn._hyperparameter_kinds import FiniteNumber, PositiveFloat
+from msnb.nn._upcast import rounded, widened
 from msnb.nn.loss._base import LossBase
 from msnb.ops import functional as F
 from msnb.ops import operations as P

@@ -7,8 +7,8 @@ from msnb.common.arguments import answered
 from msnb.common.kinds import Between, Float, checked
 from msnb.core.operator.api_generations import current, differs
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn._upcast import rounded, widened
 from msnb.nn._kinds import AboveZero, Reduction
+from msnb.nn._upcast import rounded, widened
 from msnb.nn.loss._base import LossBase
 from msnb.ops import functional as F
 from msnb.ops import operations as P

@@ -4,10 +4,10 @@ from typing import Annotated, Any
 
 from msnb.common.kinds import Between, Int, Kind, StrictFloat, checked
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn._upcast import as_fractions, rounded, widened
+from msnb.nn._hyperparameter_kinds import PositiveFloat
 from msnb.nn._input_checks import check_alike, check_least_dims
 from msnb.nn._kinds import OptionalTensor, Reduction
-from msnb.nn._hyperparameter_kinds import PositiveFloat
+from msnb.nn._upcast import as_fractions, rounded, widened
 from msnb.nn.cell import Cell
 from msnb.nn.layer.activation import get_activation
 from msnb.nn.loss._base import LossBase

@@ -1,8 +1,8 @@
 """`DeclaredOptimizer`: an optimizer as the state beside each Parameter and the step of one Parameter."""
 
 from msnb.common import dtype as mstype
-from msnb.core.tensor.sparse import RowTensor
 from msnb.core.eager.tape import dense
+from msnb.core.tensor.sparse import RowTensor
 from msnb.nn.optim._learning_rate import counter
 from msnb.nn.optim.optimizer import Gradients, Optimizer
 from msnb.ops import functional as F

@@ -7,8 +7,8 @@ import numpy as np
 from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, OneOf, checked
-from msnb.core.tensor.parameter import Parameter
 from msnb.core.eager.tape import dense
+from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._hyperparameter_kinds import Fraction, PositiveFloat, PositiveNumber
 from msnb.nn.optim._declarative import DeclaredOptimizer

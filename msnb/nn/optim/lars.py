@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, Instance, checked
-from msnb.core.tensor.parameter import Parameter
 from msnb.core.eager.tape import dense
+from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._hyperparameter_kinds import FiniteFloat
 from msnb.nn.optim._learning_rate import of_this_step

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 import numpy as np
 
 from msnb.common.kinds import Instance, PositiveInt, checked
-from msnb.core.tensor.parameter import Parameter
 from msnb.core.script import runtime
+from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.nn.optim.optimizer import Optimizer

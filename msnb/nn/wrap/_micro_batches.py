@@ -5,8 +5,8 @@ from typing import Annotated, Any
 from msnb import context, log
 from msnb.common.kinds import Instance, Optional, PositiveInt, checked
 from msnb.core.state import trace_state
-from msnb.core.transforms.differentiate import Gradient
 from msnb.core.tensor.parameter import ParameterTuple
+from msnb.core.transforms.differentiate import Gradient
 from msnb.nn._cell import pipeline
 from msnb.nn.cell import Cell
 

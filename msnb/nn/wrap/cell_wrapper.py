@@ -8,10 +8,10 @@ import numpy as np
 from msnb import context, log
 from msnb.common.arguments import answered, refuse_classes
 from msnb.common.kinds import Bool, Instance, Optional, checked
-from msnb.core.transforms.differentiate import Gradient
-from msnb.core.tensor.parameter import Parameter, ParameterTuple
 from msnb.core.operator.autocast import cast_tensor
+from msnb.core.tensor.parameter import Parameter, ParameterTuple
 from msnb.core.tensor.tensor import Tensor
+from msnb.core.transforms.differentiate import Gradient
 from msnb.nn._hyperparameter_kinds import Number
 from msnb.nn.cell import Cell
 from msnb.nn.wrap._micro_batches import ForwardValueAndGrad as ForwardValueAndGrad  # where MindSpore 2 has these four

@@ -6,9 +6,9 @@ from typing import Annotated, TypeVar
 from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Kind, OneOf, PositiveInt, Str, checked
+from msnb.core.sharding.partitioner import size
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.sparse import RowTensor
-from msnb.core.sharding.partitioner import size
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.ops.operations.comm_ops import AllGather, AllReduce

@@ -7,12 +7,12 @@ import jax.numpy as jnp
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Instance, checked
 from msnb.common.missing import asked
-from msnb.core.state import trace_state
-from msnb.core.transforms.differentiate import Gradient
-from msnb.core.tensor.parameter import Parameter
 from msnb.core.script import runtime
+from msnb.core.state import trace_state
+from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.sparse import RowTensor, on_values
 from msnb.core.tensor.tensor import Tensor, box
+from msnb.core.transforms.differentiate import Gradient
 from msnb.nn._hyperparameter_kinds import Number
 from msnb.nn.cell import Cell
 from msnb.nn.wrap.cell_wrapper import TrainOneStepCell, check_scales

@@ -8,12 +8,12 @@ from typing import Any
 
 from msnb.insight.runs import Run
 from msnb.insight.runs.export import to_csv, to_json
-from msnb.notebook.kernel import cell_names, cell_views
-from msnb.notebook.display import page
 from msnb.notebook.dashboard import payload
 from msnb.notebook.dashboard.picture import to_svg
 from msnb.notebook.dashboard.sources import Sources
+from msnb.notebook.display import page
 from msnb.notebook.graph.widget import MODULE as GRAPH_MODULE
+from msnb.notebook.kernel import cell_names, cell_views
 from msnb.notebook.view import Renewed, checked_height, widget_kind
 
 _MODULE = pathlib.Path(__file__).with_name("widget.js")

@@ -11,8 +11,8 @@ import html
 import pathlib
 import re
 
-from msnb.notebook.kernel import front_end
 from msnb.notebook.display.page import rebuild, text_of
+from msnb.notebook.kernel import front_end
 
 _WAKE = pathlib.Path(__file__).with_name("wake.js")
 # The rules ask for an attribute that sanitisers take away: what they leave is an ordinary picture. The height is kept

@@ -11,9 +11,9 @@ from msnb import log, nn
 from msnb.common.progress import Wait, Work
 from msnb.core.program import program_cache
 from msnb.core.state import random_stream
-from msnb.core.transforms.grad import numbers, value_and_grad
 from msnb.core.support.weak_identity import Identity
 from msnb.core.tensor.tensor import Tensor
+from msnb.core.transforms.grad import numbers, value_and_grad
 from msnb.ir.api import of_program
 from msnb.notebook.gradients.view import GradientMonitor, GradientView
 
@@ -121,7 +121,9 @@ def _about(net, level):
 def _attach_graph(recording, step, batch):
     """The graph of the same step, where PYNATIVE mode has run one that can be traced."""
     try:
-        program = program_cache.program_of(step if hasattr(step, "construct") else lambda *inputs: step(*inputs), *batch)
+        program = program_cache.program_of(
+            step if hasattr(step, "construct") else lambda *inputs: step(*inputs), *batch
+        )
     except Exception as problem:  # a network that only runs in PYNATIVE mode has no graph
         log.info("The step has no graph: %s", problem)
         return
@@ -133,7 +135,10 @@ def _step_of(net, loss, optimizer):
     if isinstance(net, nn.TrainOneStepCell):
         return net.set_train()
     weights = tuple(net.trainable_params())
-    made, key = program_cache.programs_of(net).extras, ("inspect", Identity(loss), Identity(optimizer), numbers(weights))
+    made, key = (
+        program_cache.programs_of(net).extras,
+        ("inspect", Identity(loss), Identity(optimizer), numbers(weights)),
+    )
     if key not in made:
         whole = net if loss is None else _WithLoss(net, loss)
         made[key] = whole, nn.TrainOneStepCell(whole, optimizer) if optimizer else value_and_grad(whole, None, weights)

@@ -4,13 +4,13 @@ import pathlib
 
 from msnb.insight.gradients.monitor import GradientMonitor as _Monitor
 from msnb.insight.gradients.recording import Recording
-from msnb.notebook.kernel import cell_names, cell_views
 from msnb.notebook.display import page, static_output
 from msnb.notebook.gradients.payload import pack, tensor_of
 from msnb.notebook.gradients.picture import to_svg
 from msnb.notebook.gradients.text import to_text
 from msnb.notebook.graph.view import GraphView
 from msnb.notebook.graph.widget import MODULE as GRAPH_MODULE
+from msnb.notebook.kernel import cell_names, cell_views
 from msnb.notebook.view import View, checked_height, widget_kind
 
 _MODULE = pathlib.Path(__file__).with_name("widget.js")

@@ -2,7 +2,7 @@
 
 from msnb.notebook.kernel import cell_names, cell_views
 
-from . import rebuild_network, live
+from . import live, rebuild_network
 from .api import diff, view
 from .view import GraphView
 

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from jax.extend.core import ClosedJaxpr
 
-from msnb.core.program.program_cache import program_of
 from msnb.core.errors.messages import describe
+from msnb.core.program.program_cache import program_of
 from msnb.exchange.open_file import graph_in, holds_weights, weights_in
 from msnb.exchange.tracing import evaluating
 from msnb.ir.anf import FuncGraph
 from msnb.ir.api import graph, name_of
-from msnb.ir.stages import Stages
 from msnb.ir.partial_graph import graph_before
-from msnb.notebook.kernel import cell_names
+from msnb.ir.stages import Stages
 from msnb.notebook.display.checkpoint_diff import Changes
 from msnb.notebook.display.checkpoint_table import Contents, contents
 from msnb.notebook.graph import live
 from msnb.notebook.graph.view import HEIGHT, GraphView
+from msnb.notebook.kernel import cell_names
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.program.program import Program

@@ -10,9 +10,9 @@ from IPython import get_ipython
 from IPython.core.error import UsageError
 from IPython.display import display
 
+from msnb.core.jaxpr import partial_trace
 from msnb.core.program import program_cache
 from msnb.core.state import events
-from msnb.core.jaxpr import partial_trace
 from msnb.core.support.weak_identity import IdentityMap
 from msnb.ir.api import name_of
 from msnb.notebook.graph import live

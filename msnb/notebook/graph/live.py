@@ -20,18 +20,18 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 
-from msnb.core.program import program_cache
 from msnb.core.jaxpr import partial_trace
+from msnb.core.program import program_cache
 from msnb.core.tensor.tensor import Tensor, box
 from msnb.ir import source
 from msnb.ir.api import name_of
-from msnb.ir.stages import Stages
 from msnb.ir.partial_graph import graph_before
+from msnb.ir.stages import Stages
 from msnb.nn._cell import error_notes
 from msnb.nn.cell import Cell
 from msnb.notebook import bindings
-from msnb.notebook.kernel import cell_names
 from msnb.notebook.graph import rebuild_network
+from msnb.notebook.kernel import cell_names
 from msnb.notebook.kernel.rewrite_imports import Imports, begins, generation
 
 if TYPE_CHECKING:  # named in annotations alone

@@ -12,9 +12,9 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from msnb.common import initializer
+from msnb.core.script.source import definition
 from msnb.core.state import events, random_stream
 from msnb.core.support.weak_identity import attach, attached, weakly
-from msnb.core.script.source import definition
 from msnb.nn.cell import Cell
 from msnb.nn.optim.optimizer import Optimizer
 from msnb.notebook.kernel import cell_names

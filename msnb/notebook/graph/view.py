@@ -14,11 +14,11 @@ from msnb.ir.overlay import carried, checked, packed
 from msnb.ir.payload import difference, gzipped, listings, pack, stage
 from msnb.ir.picture import Pictures
 from msnb.ir.table import of_cells, of_nodes
-from msnb.notebook.kernel import cell_names, cell_views
 from msnb.notebook.display import page
+from msnb.notebook.display.tensor_html import tensor_html
 from msnb.notebook.graph.background_stages import Making
 from msnb.notebook.graph.widget import HEIGHT, MODULE, widget_class
-from msnb.notebook.display.tensor_html import tensor_html
+from msnb.notebook.kernel import cell_names, cell_views
 from msnb.notebook.view import Renewed, checked_height
 
 if TYPE_CHECKING:  # named in annotations alone

@@ -3,8 +3,8 @@
 import sys
 import weakref
 
-from msnb.core.state import deferred_errors
 from msnb.core.compat.jax_private import forget_effects, live_arrays
+from msnb.core.state import deferred_errors
 
 _told = weakref.WeakValueDictionary()  # arrays whose error has been raised once
 

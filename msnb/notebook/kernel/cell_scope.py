@@ -16,10 +16,10 @@ from IPython import get_ipython
 from msnb import alias, context
 from msnb.check import choosing
 from msnb.core.operator import api_generations
+from msnb.notebook.graph import calls, live, rebuild_network
 from msnb.notebook.kernel import cell_names, cell_views, errors, rewrite_imports
-from msnb.notebook.kernel.clock import Clock
-from msnb.notebook.graph import rebuild_network, calls, live
 from msnb.notebook.kernel.block_until_ready import wait
+from msnb.notebook.kernel.clock import Clock
 
 _WAY = "%mindspore on --api {0}, or %%mindspore --api {0} for one cell,"  # to ask for a generation
 _scopes = []  # innermost last; %%capture runs a cell within a cell

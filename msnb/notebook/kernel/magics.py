@@ -10,11 +10,11 @@ from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_
 from IPython.core.magic_arguments import argument, magic_arguments
 
 from msnb import alias, context
-from msnb.notebook.kernel import cell_names, cell_scope, cluster, errors, rewrite_imports
 from msnb.notebook import magic_help
 from msnb.notebook.dashboard import magics as dashboard_magics
 from msnb.notebook.gradients import magics as gradient_magics
 from msnb.notebook.graph import calls
+from msnb.notebook.kernel import cell_names, cell_scope, cluster, errors, rewrite_imports
 from msnb.notebook.kernel.magic_options import parse
 from msnb.notebook.pipeline import magics as pipeline_magics
 from msnb.notebook.plan.view import install as install_plans

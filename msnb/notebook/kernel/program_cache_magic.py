@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from msnb.core.program import program_cache, persistent_cache
-from msnb.core.state import trace_state
 from msnb.core.errors.source_location import place
+from msnb.core.program import persistent_cache, program_cache
+from msnb.core.state import trace_state
 from msnb.notebook.display.html import escape, framed, size
 
 

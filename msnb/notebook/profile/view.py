@@ -8,10 +8,10 @@ import pathlib
 from msnb.insight.profile import Profile
 from msnb.insight.profile.payload import of_profile
 from msnb.insight.profile.text import markdown
-from msnb.notebook.kernel import cell_names, cell_views
 from msnb.notebook.display import page, static_output
 from msnb.notebook.graph import GraphView
 from msnb.notebook.graph.widget import MODULE as GRAPH_MODULE
+from msnb.notebook.kernel import cell_names, cell_views
 from msnb.notebook.view import View, checked_height, widget_kind
 
 from .picture import to_svg

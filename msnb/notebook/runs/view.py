@@ -10,10 +10,10 @@ from typing import Any
 
 from msnb.insight.runs import Run, Runs
 from msnb.insight.runs.difference import curves, plain
-from msnb.notebook.kernel import cell_views, front_end
 from msnb.notebook.display import page
 from msnb.notebook.graph import GraphView
 from msnb.notebook.graph.widget import MODULE as GRAPH_MODULE
+from msnb.notebook.kernel import cell_views, front_end
 from msnb.notebook.runs.payload import of_runs, packed
 from msnb.notebook.runs.picture import to_svg, to_text
 from msnb.notebook.view import Renewed, checked_height, widget_kind

@@ -10,8 +10,8 @@ from msnb.core.operator.declare import spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import axis_in
 from msnb.ops._numpy import ArrayLike, as_tensor
-from msnb.ops.array.where import numpy_select
 from msnb.ops.array.join import Stack, in_one_type
+from msnb.ops.array.where import numpy_select
 
 
 @spelling(numpy="apply_along_axis")

@@ -5,10 +5,10 @@ from typing import Any
 import jax.numpy as jnp
 
 from msnb.common.kinds import Bool, Ints, OneOf, Shape, Tensors, check
-from msnb.core.operator.cases import F, Values, case, refused
-from msnb.core.operator.declare import also_called, operator, spelling
 from msnb.core.errors.messages import describe
 from msnb.core.operator.api_generations import called_as, differs
+from msnb.core.operator.cases import F, Values, case, refused
+from msnb.core.operator.declare import also_called, operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import rank, same_dtype, tensor_argument, tensor_only
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor

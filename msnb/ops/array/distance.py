@@ -8,8 +8,8 @@ import numpy as np
 
 from msnb.common.kinds import Bool, Ints
 from msnb.core.operator.cases import Values, case
-from msnb.core.operator.value_checks import Check, Range
 from msnb.core.operator.declare import operator
+from msnb.core.operator.value_checks import Check, Range
 from msnb.ops._check import NUMBER, SIGNED, dtype_in, rank, same_dtype
 
 _UNBOUNDED = np.iinfo(np.int32).max

@@ -14,8 +14,8 @@ from msnb.common.kinds import (
     check,
 )
 from msnb.core.operator.cases import F, Values, case, refused
-from msnb.core.operator.value_checks import Check, Range, index, position
 from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.operator.value_checks import Check, Range, index, position
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import INDEX, INT, axis_in, dtype_in, rank, same_shape, some, tensor_only, wide
 from msnb.ops._in_place import take_over

@@ -1,10 +1,10 @@
 """Slices of a Tensor along an axis that are increased, replaced or filled, and elements put at places."""
 
 from msnb.common.kinds import Int, OneOf, Tensors
-from msnb.core.operator.cases import F, I, Values, Written, case, refused
-from msnb.core.operator.value_checks import index as of_axis
-from msnb.core.operator.declare import operator, spelling
 from msnb.core.errors.messages import describe
+from msnb.core.operator.cases import F, I, Values, Written, case, refused
+from msnb.core.operator.declare import operator, spelling
+from msnb.core.operator.value_checks import index as of_axis
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import ANY, INDEX, NO_RACE, NUMBER, axis_in, dtype_in, rank, same_dtype, tensor_argument

@@ -3,9 +3,9 @@
 import jax.numpy as jnp
 
 from msnb.common.kinds import Int, Tensors, check
+from msnb.core.errors.messages import describe
 from msnb.core.operator.cases import F, I, case, refused
 from msnb.core.operator.declare import operator, spelling
-from msnb.core.errors.messages import describe
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import (
     axis_in,

@@ -4,8 +4,8 @@ import numpy as np
 
 from msnb.core.compat.jax_private import is_tracer
 from msnb.core.errors.data_dependent_shape import ShapeByValues
-from msnb.core.operator.declare import spelling
 from msnb.core.errors.messages import describe
+from msnb.core.operator.declare import spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops._numpy import ArrayLike, as_tensor

@@ -7,9 +7,9 @@ import numpy as np
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Int, check
 from msnb.core.compat.jax_private import is_tracer
+from msnb.core.errors.messages import describe
 from msnb.core.operator.cases import F, case, refused
 from msnb.core.operator.declare import spelling
-from msnb.core.errors.messages import describe
 from msnb.core.tensor.sparse import SparseParts
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import axis_in, tensor_argument

@@ -2,8 +2,8 @@
 
 from msnb.common.kinds import Bool
 from msnb.core.operator.cases import F, Values, case, refused
-from msnb.core.operator.value_checks import Check, Range
 from msnb.core.operator.declare import operator, spelling
+from msnb.core.operator.value_checks import Check, Range
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import INDEX, dtype_in, same_dtype, tensor_only
 from msnb.ops._in_place import take_over

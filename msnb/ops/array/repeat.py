@@ -15,8 +15,8 @@ from msnb.common.kinds import (
     check,
 )
 from msnb.core.operator.cases import F, Values, case, refused
-from msnb.core.operator.value_checks import Check, Range
 from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.operator.value_checks import Check, Range
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import (
     ANY,

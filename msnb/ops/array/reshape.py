@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.common.kinds import Axis, Int, IntOrTuple, PositiveInt, Shape, check
+from msnb.core.operator.api_generations import called_as, differs, instead_of
 from msnb.core.operator.cases import F, case, refused
 from msnb.core.operator.declare import also_called, operator, spelling
-from msnb.core.operator.api_generations import called_as, differs, instead_of
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import (
     axes_in,

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Int, OneOf
 from msnb.core.operator.cases import F, Values, case
-from msnb.core.operator.value_checks import index, position
 from msnb.core.operator.declare import operator, standing_for
+from msnb.core.operator.value_checks import index, position
 from msnb.ops._check import ANY, INDEX, NO_RACE, NUMBER, dtype_in
 from msnb.ops._upcast import in_float32
 from msnb.ops.array._scatter import DROP, divided, in_type_of, multiplied, position_of

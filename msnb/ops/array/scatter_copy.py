@@ -5,12 +5,12 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Int, OneOf, Optional, PositiveInt, Shape
 from msnb.core.operator.cases import F, Values, case, refused
-from msnb.core.operator.value_checks import position
 from msnb.core.operator.declare import also_called, operator, spelling, standing_for
+from msnb.core.operator.value_checks import position
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import ANY, INDEX, NUMBER, axis_in, dtype_in, same_dtype, tensor_argument
-from msnb.ops._upcast import in_float32
 from msnb.ops._in_place import take_over
+from msnb.ops._upcast import in_float32
 from msnb.ops.array._scatter import DROP, divided, multiplied, position_of
 
 _COPY = """{summary}

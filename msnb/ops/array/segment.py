@@ -7,13 +7,13 @@ import numpy as np
 
 from msnb.common.kinds import PositiveInt
 from msnb.core.operator.cases import F, Values, case
-from msnb.core.operator.value_checks import Check, Range
 from msnb.core.operator.declare import operator, spelling, standing_for
+from msnb.core.operator.value_checks import Check, Range
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import INDEX, NUMBER, dtype_in, some, tensor_argument
-from msnb.ops._upcast import in_float32
 from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32
 from msnb.ops.array._scatter import multiplied
 
 _DOC = """{summary} of the slices of each segment.

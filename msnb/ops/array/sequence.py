@@ -9,11 +9,11 @@ import numpy as np
 from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, Int, NonNegInt, Number, OneOf, Optional, PositiveInt, StrictFloat, check
+from msnb.core.operator.api_generations import instead_of
 from msnb.core.operator.cases import F, U, Values, case
 from msnb.core.operator.declare import operator, spelling
-from msnb.core.support.type_promotion import np_dtype
-from msnb.core.operator.api_generations import instead_of
 from msnb.core.operator.primitive import Primitive
+from msnb.core.support.type_promotion import np_dtype
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import FLOAT, NUMBER, axis_in, dtype_in, rank, same_dtype
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, common_type, element_type, floating, in_type

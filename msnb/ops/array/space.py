@@ -5,9 +5,9 @@ import math
 import jax.numpy as jnp
 
 from msnb.common.kinds import Kind
+from msnb.core.operator.api_generations import called_as
 from msnb.core.operator.cases import F, case
 from msnb.core.operator.declare import operator
-from msnb.core.operator.api_generations import called_as
 from msnb.ops._check import NUMBER, dtype_in, rank, tensor_only
 
 

@@ -1,8 +1,8 @@
 """Tensors joined as rows, columns and layers, and given the dimensions for it."""
 
+from msnb.core.errors.messages import describe
 from msnb.core.operator.cases import F, I, case, refused
 from msnb.core.operator.declare import spelling
-from msnb.core.errors.messages import describe
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import tensor_argument
 from msnb.ops._numpy import ArrayLike, as_tensor

@@ -9,9 +9,9 @@ from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, Int, check
 from msnb.core.compat.jax_private import is_tracer
+from msnb.core.errors.messages import describe
 from msnb.core.operator.declare import spelling
 from msnb.core.support.type_promotion import np_dtype
-from msnb.core.errors.messages import describe
 from msnb.core.tensor.tensor import Tensor, box
 from msnb.ops._check import axis_in, tensor_argument
 

@@ -5,9 +5,9 @@ from typing import Any
 import jax.numpy as jnp
 
 from msnb.common.kinds import Int, IntOrTuple, Ints, check
+from msnb.core.operator.api_generations import differs
 from msnb.core.operator.cases import F, case, refused
 from msnb.core.operator.declare import operator, spelling
-from msnb.core.operator.api_generations import differs
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import axes_in, axis_in, tensor_argument, tensor_only
 from msnb.ops._numpy import ArrayLike, as_tensor

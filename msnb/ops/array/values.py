@@ -7,8 +7,8 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.core.compat.jax_private import is_tracer
-from msnb.core.operator.cases import refused
 from msnb.core.errors.messages import describe
+from msnb.core.operator.cases import refused
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator

@@ -4,10 +4,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.common.kinds import OneOf, Tensors
+from msnb.core.operator.api_generations import called_as
 from msnb.core.operator.cases import F, Flags, Values, case, refused
 from msnb.core.operator.declare import also_called, operator, spelling
 from msnb.core.support.type_promotion import promote
-from msnb.core.operator.api_generations import called_as
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import ANY, INT, axis_in, dtype_in, same_dtype
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, common_type

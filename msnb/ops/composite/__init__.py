@@ -1,7 +1,7 @@
 """Functions made of functions: maps, overloads, gradients; `mindspore.ops.composite`."""
 
-from msnb.core.transforms.grad import GradOperation
 from msnb.core.operator.operator_types import FUNCTIONAL
+from msnb.core.transforms.grad import GradOperation
 from msnb.ops.composite.clip import clip_by_global_norm, clip_by_norm, clip_by_value
 from msnb.ops.composite.multitype import (
     HyperMap,

@@ -3,9 +3,9 @@
 import functools
 
 from msnb.common import dtype as mstype
+from msnb.core.eager.tape import dense
 from msnb.core.errors.messages import describe
 from msnb.core.tensor.sparse import RowTensor, on_values
-from msnb.core.eager.tape import dense
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops.operations import Abs, Cast, IsFinite, Maximum, Minimum, Pow, ReduceMax, ReduceSum, Sqrt, Square
 

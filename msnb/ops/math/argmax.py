@@ -5,10 +5,10 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, Int
+from msnb.core.operator.api_generations import called_as
 from msnb.core.operator.cases import F, case, refused
 from msnb.core.operator.declare import also_called, operator, spelling
 from msnb.core.support.type_promotion import np_dtype
-from msnb.core.operator.api_generations import called_as
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import ANY, axis_in, dtype_in, some, tensor_argument
 from msnb.ops._numpy import ArrayLike, as_tensor

@@ -8,9 +8,9 @@ import jax.numpy as jnp
 from msnb.common.kinds import Int, NonNegInt, Tensors, check
 from msnb.core.operator.cases import F16, F, I, case
 from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.operator.ufunc import number
 from msnb.core.support.type_promotion import promote
 from msnb.core.tensor.tensor import Tensor
-from msnb.core.operator.ufunc import number
 from msnb.ops._check import (
     ANY,
     BOOL,
@@ -23,10 +23,10 @@ from msnb.ops._check import (
     tensor_argument,
     tensor_only,
 )
-from msnb.ops._upcast import in_float32
 from msnb.ops._in_place import take_over
 from msnb.ops._numpy import ArrayLike, as_tensor, common_type
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32
 from msnb.ops.array.broadcast import BroadcastTo
 from msnb.ops.array.join import Concat
 from msnb.ops.math._elementwise import broadcasting, of_two

@@ -5,8 +5,8 @@ import jax.numpy as jnp
 
 from msnb.core.operator.cases import I, case
 from msnb.core.operator.declare import operator, spelling
-from msnb.core.tensor.tensor import Tensor
 from msnb.core.operator.ufunc import as_given
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import BOOL, INT, dtype_in
 from msnb.ops.math._elementwise import of_one, of_two
 

@@ -7,11 +7,11 @@ import numpy as np
 
 from msnb.common.kinds import Bool, Float, check
 from msnb.core.compat.jax_private import is_tracer
-from msnb.core.tensor.operands import beside
+from msnb.core.errors.messages import describe
 from msnb.core.operator.cases import F, I, case
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.support.type_promotion import promote
-from msnb.core.errors.messages import describe
+from msnb.core.tensor.operands import beside
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import ANY, FLOAT, dtype_in, same_dtype, same_shape, tensor_only
 from msnb.ops._numpy import ArrayLike, as_tensors, common_type

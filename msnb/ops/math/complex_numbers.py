@@ -4,13 +4,13 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import Ints
+from msnb.core.operator.api_generations import differs
 from msnb.core.operator.cases import F, Flags, I, Values, case, refused
 from msnb.core.operator.declare import operator, spelling, standing_for
-from msnb.core.operator.api_generations import differs
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import ANY, COMPLEX, FLOAT, axis_in, dtype_in, same_dtype, tensor_argument
-from msnb.ops._subgradients import magnitude
 from msnb.ops._shapes import shapes
+from msnb.ops._subgradients import magnitude
 from msnb.ops.array.join import Stack
 
 _PART = """{summary}

@@ -11,8 +11,8 @@ from msnb.core.operator.cases import F, Flags, I, Values, case, refused
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import FLOAT, NUMBER, axis_in, dtype_in, tensor_argument
-from msnb.ops._upcast import in_float32
 from msnb.ops._numpy import ArrayLike, as_tensor, element_type, in_type
+from msnb.ops._upcast import in_float32
 from msnb.ops.array.cast import Cast
 from msnb.ops.array.reshape import Reshape
 

@@ -8,8 +8,8 @@ from msnb.core.operator.cases import F, I, Values, case, refused
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import COMPLEX, FLOAT, dtype_in, same_dtype
-from msnb.ops._upcast import in_float32
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32
 
 _ENTRIES = FLOAT | COMPLEX
 

@@ -7,8 +7,8 @@ from msnb.common.kinds import Bool, OneOf, Tensors
 from msnb.core.operator.cases import F, Values, case
 from msnb.core.operator.declare import operator
 from msnb.ops._check import same_dtype
-from msnb.ops._upcast import in_float32
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32
 
 
 @operator

@@ -9,8 +9,8 @@ from msnb.core.operator.cases import F, I, case, refused
 from msnb.core.operator.declare import operator
 from msnb.core.support.type_promotion import promote
 from msnb.ops._check import FLOAT, axis_in, dtype_in, same_dtype
-from msnb.ops._upcast import in_float32
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32
 
 
 def _norm(difference, p):

@@ -7,13 +7,13 @@ import jax.numpy as jnp
 
 from msnb.core.operator.cases import F, I, Values, case
 from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.operator.ufunc import number, real
 from msnb.core.support.type_promotion import promote
 from msnb.core.tensor.tensor import Tensor
-from msnb.core.operator.ufunc import number, real
 from msnb.ops._check import FLOAT, INT
-from msnb.ops._upcast import in_float32
 from msnb.ops._in_place import take_over
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensors, common_type, in_type
+from msnb.ops._upcast import in_float32
 from msnb.ops.math._elementwise import floating, is_integer, of_two
 
 

@@ -6,8 +6,8 @@ from jax.scipy import special
 from msnb.core.operator.cases import F, case
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.tensor.tensor import Tensor
-from msnb.ops._upcast import in_float32
 from msnb.ops._in_place import take_over
+from msnb.ops._upcast import in_float32
 from msnb.ops.math._elementwise import of_one, of_real
 
 

@@ -9,15 +9,15 @@ from jax.scipy import special
 from msnb.common import dtype as mstype
 from msnb.core.operator.cases import F16, F, I, case, refused
 from msnb.core.operator.declare import operator, spelling
+from msnb.core.operator.ufunc import number, real
 from msnb.core.support.type_promotion import promote
 from msnb.core.tensor.tensor import Tensor
-from msnb.core.operator.ufunc import number, real
 from msnb.ops._check import BOOL, COMPLEX, FLOAT, NUMBER, tensor_argument
-from msnb.ops._upcast import in_float32
 from msnb.ops._in_place import take_over
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensors, in_type
 from msnb.ops._numpy import floating as floating_tensor
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32
 from msnb.ops.math._elementwise import floating, is_integer, of_one, of_real, of_two
 
 

@@ -4,16 +4,16 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Bool
-from msnb.core.operator.cases import F, I, Values, case, refused
-from msnb.core.operator.declare import also_called, operator, spelling
 from msnb.core.errors.messages import describe
 from msnb.core.operator.api_generations import differs
+from msnb.core.operator.cases import F, I, Values, case, refused
+from msnb.core.operator.declare import also_called, operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import ANY, axes_in, dtype_in, some, tensor_argument
 from msnb.ops._numpy import ArrayLike, as_tensor, in_type
-from msnb.ops.array.where import _Where
 from msnb.ops.array.gather import GatherD
 from msnb.ops.array.reshape import ExpandDims, Squeeze
+from msnb.ops.array.where import _Where
 from msnb.ops.math.argmax import Argmax, Argmin
 from msnb.ops.math.maximum import Maximum, Minimum
 

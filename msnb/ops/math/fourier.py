@@ -11,8 +11,8 @@ from msnb.core.operator.cases import F, I, case, refused
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import axes_in, axis_in, some, tensor_argument
-from msnb.ops._upcast import widened
 from msnb.ops._numpy import floating, in_type
+from msnb.ops._upcast import widened
 
 Norm: Any = Optional(OneOf("backward", "ortho", "forward"))
 

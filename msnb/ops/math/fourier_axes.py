@@ -9,8 +9,8 @@ from msnb.core.operator.cases import F, case, refused
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import axes_in, some, tensor_argument
-from msnb.ops._upcast import widened
 from msnb.ops._numpy import floating
+from msnb.ops._upcast import widened
 from msnb.ops.math.fourier import Norm
 
 

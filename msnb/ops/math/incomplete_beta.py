@@ -8,8 +8,8 @@ from jax.scipy import special
 from msnb.core.operator.cases import U, case
 from msnb.core.operator.declare import operator
 from msnb.ops._check import FLOAT, dtype_in, same_dtype
-from msnb.ops._upcast import in_float32
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32
 
 _NODES = np.linspace(-5.0, 3.5, 129)  # beyond them the weights below are less than a float32 can tell
 _STEP = float(_NODES[1] - _NODES[0])

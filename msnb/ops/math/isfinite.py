@@ -6,9 +6,9 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Number, Optional
 from msnb.core.eager import float_status
+from msnb.core.operator.api_generations import instead_of
 from msnb.core.operator.cases import F16, F, Values, case, refused
 from msnb.core.operator.declare import operator, spelling
-from msnb.core.operator.api_generations import instead_of
 from msnb.core.operator.operator_types import Operator
 from msnb.core.tensor.tensor import Tensor, box
 from msnb.ops._check import ANY, FLOAT, dtype_in, tensor_argument, tensor_only

@@ -6,16 +6,16 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Bool, DType, Int
+from msnb.core.eager.kernel import Kernel
 from msnb.core.operator import value_checks
 from msnb.core.operator.cases import F, Values, case
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.support.type_promotion import promote
-from msnb.core.eager.kernel import Kernel
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import COMPLEX, FLOAT, NUMBER, axis_in, dtype_in, rank
-from msnb.ops._upcast import in_float32, widened
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, as_tensors, common_type, in_type
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32, widened
 from msnb.ops.array.cast import Cast
 from msnb.ops.array.triangle import Diagonal
 from msnb.ops.math.sum import ReduceSum, sum_

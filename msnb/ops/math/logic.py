@@ -4,11 +4,11 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Bool
+from msnb.core.operator.api_generations import called_as, differs
 from msnb.core.operator.cases import F, Flags, I, case, refused
 from msnb.core.operator.declare import also_called, operator, spelling
-from msnb.core.operator.api_generations import called_as, differs
-from msnb.core.tensor.tensor import Tensor
 from msnb.core.operator.ufunc import truth
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import BOOL, axes_in, dtype_in, tensor_argument
 from msnb.ops._numpy import ArrayLike, as_tensor
 from msnb.ops.array.cast import Cast

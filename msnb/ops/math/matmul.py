@@ -6,11 +6,11 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool
-from msnb.core.tensor.operands import beside
+from msnb.core.operator.api_generations import instead_of
 from msnb.core.operator.cases import F, I, case, refused
 from msnb.core.operator.declare import also_called, operator, spelling
-from msnb.core.operator.api_generations import instead_of
 from msnb.core.operator.primitive import Primitive
+from msnb.core.tensor.operands import beside
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import NUMBER, dtype_in, same_dtype, tensor_argument, tensor_only
 from msnb.ops._in_place import take_over

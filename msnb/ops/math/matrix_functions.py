@@ -8,9 +8,9 @@ from msnb.core.operator.cases import F, Values, case, refused
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import COMPLEX, dtype_in, same_dtype
-from msnb.ops._upcast import in_float32
 from msnb.ops._numpy import ArrayLike, as_tensor
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32
 from msnb.ops.array.broadcast import BroadcastTo
 from msnb.ops.array.eye import Eye
 from msnb.ops.math.decompositions import matrices

@@ -9,14 +9,14 @@ import numpy as np
 from msnb.common.kinds import OneOf
 from msnb.core.operator.cases import F16, F, I, case
 from msnb.core.operator.declare import operator, spelling
+from msnb.core.operator.ufunc import of_array
 from msnb.core.support.type_promotion import promote
 from msnb.core.tensor.tensor import Tensor
-from msnb.core.operator.ufunc import of_array
 from msnb.ops._check import BOOL, NUMBER, tensor_argument
 from msnb.ops._in_place import take_over
-from msnb.ops._subgradients import larger, smaller
 from msnb.ops._numpy import ArrayLike, array_type, as_tensor, in_type
 from msnb.ops._shapes import shapes
+from msnb.ops._subgradients import larger, smaller
 from msnb.ops.array.cast import Cast
 from msnb.ops.math._elementwise import of_two
 

@@ -12,11 +12,11 @@ from msnb.ops._check import tensor_argument
 from msnb.ops._numpy import ArrayLike, as_tensor, element_type, in_type
 from msnb.ops.array.cast import Cast
 from msnb.ops.array.where import _Where
+from msnb.ops.math.cumulative import _cumsum_of_numpy
 from msnb.ops.math.exponential import Sqrt, Square
 from msnb.ops.math.extremes import ReduceMax, ReduceMin
 from msnb.ops.math.isfinite import IsNan
 from msnb.ops.math.logic import LogicalNot, ReduceAll
-from msnb.ops.math.cumulative import _cumsum_of_numpy
 from msnb.ops.math.sum import ReduceSum, without_nan
 
 

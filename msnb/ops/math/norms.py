@@ -11,8 +11,8 @@ from msnb.core.operator.declare import operator, spelling
 from msnb.core.support.type_promotion import np_dtype
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import COMPLEX, FLOAT, NUMBER, axes_in, axis_in, dtype_in, some
-from msnb.ops._upcast import in_float32
 from msnb.ops._subgradients import magnitude
+from msnb.ops._upcast import in_float32
 from msnb.ops.math._elementwise import floating
 from msnb.ops.math.statistics import NormOrder
 

@@ -11,8 +11,8 @@ from msnb.core.operator.declare import operator, spelling
 from msnb.core.support.type_promotion import promote
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import FLOAT, axis_in, dtype_in, rank, same_dtype, tensor_argument
-from msnb.ops._upcast import in_float32
 from msnb.ops._numpy import ArrayLike, as_tensors, common_type
+from msnb.ops._upcast import in_float32
 from msnb.ops.array.reshape import Reshape
 from msnb.ops.math.arithmetic import Mul
 

@@ -8,14 +8,14 @@ import jax.numpy as jnp
 from msnb.common.kinds import Int, NonNegInt, check
 from msnb.core.operator.cases import F, I, Values, case, refused
 from msnb.core.operator.declare import operator, spelling
+from msnb.core.operator.ufunc import number, real
 from msnb.core.support.type_promotion import broadcast_check
 from msnb.core.tensor.tensor import Tensor
-from msnb.core.operator.ufunc import number, real
 from msnb.ops._check import FLOAT, NUMBER, dtype_in
 from msnb.ops._in_place import take_over
-from msnb.ops._subgradients import magnitude
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, as_tensors, floating, in_type
 from msnb.ops._shapes import shapes
+from msnb.ops._subgradients import magnitude
 from msnb.ops.math._elementwise import of_one, of_two
 from msnb.ops.math.arithmetic import Mul
 from msnb.ops.math.maximum import Maximum

@@ -11,10 +11,10 @@ from msnb.core.operator.declare import also_called, operator, spelling
 from msnb.core.support.type_promotion import np_dtype
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import FLOAT, NUMBER, axes_in, axis_in, dtype_in, some, tensor_argument
-from msnb.ops._upcast import in_float32
-from msnb.ops._subgradients import magnitude
 from msnb.ops._numpy import ArrayLike, as_tensor
 from msnb.ops._numpy import floating as real_numbers
+from msnb.ops._subgradients import magnitude
+from msnb.ops._upcast import in_float32
 from msnb.ops.math._elementwise import floating
 from msnb.ops.math.sum import ReduceMean
 

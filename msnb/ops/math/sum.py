@@ -10,8 +10,8 @@ from msnb.core.operator.cases import F16, F, I, Values, case, refused
 from msnb.core.operator.declare import also_called, operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import NUMBER, axes_in, dtype_in, tensor_argument
-from msnb.ops._upcast import in_float32
 from msnb.ops._numpy import ArrayLike, as_tensor, in_type
+from msnb.ops._upcast import in_float32
 from msnb.ops.array.cast import Cast
 from msnb.ops.array.where import _Where
 from msnb.ops.math.compare import NotEqual

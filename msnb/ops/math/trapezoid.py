@@ -8,8 +8,8 @@ from msnb.core.operator.declare import operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import FLOAT as FLOATS
 from msnb.ops._check import axis_in, dtype_in, tensor_argument
-from msnb.ops._upcast import in_float32
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, floating, in_type
+from msnb.ops._upcast import in_float32
 
 
 @operator

@@ -5,11 +5,11 @@ from jax import lax
 
 from msnb.core.operator.cases import F, Flags, case, refused
 from msnb.core.operator.declare import operator, spelling
-from msnb.core.support.type_promotion import promote
 from msnb.core.operator.ufunc import angle, angles, real
-from msnb.ops._upcast import in_float32
+from msnb.core.support.type_promotion import promote
 from msnb.ops._numpy import NUMPYS
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32
 from msnb.ops.math._elementwise import floating, of_real, of_two
 
 

@@ -7,8 +7,8 @@ from msnb.common.kinds import OneOf
 from msnb.core.operator.cases import F, case, refused
 from msnb.core.operator.declare import operator
 from msnb.ops import _check
-from msnb.ops._upcast import in_float32
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32
 
 
 @operator(functional="dense", generation=2)

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Bool, Int, Shape, check, is_constant
 from msnb.core.compat.jax_private import is_tracer
+from msnb.core.errors.messages import describe
 from msnb.core.operator.cases import F, Flags, I, Values, case, refused
 from msnb.core.operator.declare import operator, spelling
-from msnb.core.errors.messages import describe
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._shapes import shapes

@@ -6,12 +6,12 @@ from jax import lax
 from msnb import log
 from msnb.common.kinds import Float, Int, Optional, PositiveFloat, Static
 from msnb.core.operator.cases import F, I, Values, case
-from msnb.core.operator.value_checks import index
 from msnb.core.operator.declare import operator, spelling
+from msnb.core.operator.value_checks import index
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
-from msnb.ops._upcast import widened
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import widened
 
 Degree = Static(Float)  # each degree is a formula of its own
 

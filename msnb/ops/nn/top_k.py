@@ -4,9 +4,9 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import Bool, Int, PositiveInt, check
+from msnb.core.operator.api_generations import differs
 from msnb.core.operator.cases import F, I, case, refused
 from msnb.core.operator.declare import operator, spelling
-from msnb.core.operator.api_generations import differs
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
 

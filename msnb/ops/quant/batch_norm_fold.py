@@ -12,8 +12,8 @@ from msnb.common.kinds import Bool, NonNegInt, OneOf
 from msnb.core.operator.cases import F, U, Values, Written, case, refused
 from msnb.core.operator.declare import operator, variant
 from msnb.ops import _check
-from msnb.ops._upcast import in_float32, widened
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32, widened
 from msnb.ops.nn._kinds import Epsilon, Momentum
 from msnb.ops.nn.norm.batch_norm import check_channels, column, moved, unbiased
 

@@ -7,8 +7,8 @@ from msnb.common.kinds import NonNegInt, OneOf
 from msnb.core.operator.cases import F, U, Values, case, refused
 from msnb.core.operator.declare import operator
 from msnb.ops import _check
-from msnb.ops._upcast import in_float32, widened
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32, widened
 from msnb.ops.nn.norm.batch_norm import check_channels, column
 
 _ALWAYS = "this form always takes the statistics of the batch"

@@ -6,8 +6,8 @@ from msnb.common.kinds import Bool, NonNegInt, OneOf
 from msnb.core.operator.cases import F, Values, case, refused
 from msnb.core.operator.declare import operator
 from msnb.ops import _check
-from msnb.ops._upcast import widened
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import widened
 from msnb.ops.nn._kinds import Momentum
 from msnb.ops.quant._grid import Bits, columns, delayed, grid_of, one_value, straight_through
 

@@ -9,8 +9,8 @@ from msnb.common.kinds import Between, Bool, Kind, Static, StrictFloat
 from msnb.core.operator.cases import F16, F, I, Values, case, refused
 from msnb.core.operator.declare import operator
 from msnb.ops import _check
-from msnb.ops._upcast import widened
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import widened
 
 _FLOATS = frozenset(map(np.dtype, (np.float16, np.float32)))
 _INT32 = frozenset((np.dtype(np.int32),))

@@ -7,8 +7,8 @@ from msnb.common.kinds import Bool, OneOf
 from msnb.core.operator.cases import F, Flags, Values, case, refused
 from msnb.core.operator.declare import operator
 from msnb.ops import _check
-from msnb.ops._upcast import in_float32, widened
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32, widened
 
 EightBits = OneOf(8)
 LEAST = 1.192092896e-07  # a step: the distance from 1 to the next number of float32

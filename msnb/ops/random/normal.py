@@ -7,10 +7,10 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import DType, Int, NonNegInt, Shape
+from msnb.core.operator.api_generations import differs
 from msnb.core.operator.cases import refused
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.support.type_promotion import np_dtype
-from msnb.core.operator.api_generations import differs
 from msnb.core.tensor.generator import Generator
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import tensor_argument

@@ -5,8 +5,8 @@ import math
 from msnb import context
 from msnb.communication._processes import world
 from msnb.parallel._cost_model_context import _costs
-from msnb.parallel.sharding.mesh import named_mesh, prime_factors
 from msnb.parallel.cost_model.transfer_cost import MeshCostModel
+from msnb.parallel.sharding.mesh import named_mesh, prime_factors
 
 BETWEEN = 12.0  # cost of a byte between hosts relative to one inside a host, as in `hardware.PRESETS["a100"]`
 

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Reading a jaxpr or an HLO module: operator calls, flattened equations, statistics of collectives."""

@@ -16,22 +16,22 @@ from jax.extend.core import Literal
 
 from msnb import context, log
 from msnb.communication._coordination import agree_on
-from msnb.core.state import trace_state
 from msnb.core.sharding.partitioner import Places
+from msnb.core.state import trace_state
 from msnb.formats import strategies as strategies_file
 from msnb.formats.strategies import Dims, ParallelLayouts
 from msnb.parallel._cost_model_context import _costs
+from msnb.parallel.cost_model.topology import device_memory, make_cost_model, search_axes
+from msnb.parallel.graph.flatten_jaxpr import Value, flatten_jaxpr
 from msnb.parallel.graph.operator_calls import count_operators
 from msnb.parallel.modes.layout_report import check_parameters, layout_of_shards
-from msnb.parallel.sharding.mesh import device_mesh, named_mesh, take_axes
-from msnb.parallel.search.solver import dynamic_programming
-from msnb.parallel.graph.flatten_jaxpr import Value, flatten_jaxpr
-from msnb.parallel.search.recursive import recursive_programming
+from msnb.parallel.modes.semi_auto import SemiAuto
 from msnb.parallel.search.apply_choices import constrain_graph, make_layout_sharder
 from msnb.parallel.search.choice_problem import Problem
+from msnb.parallel.search.recursive import recursive_programming
+from msnb.parallel.search.solver import dynamic_programming
 from msnb.parallel.search.strategies_of_choices import strategies_of_choices
-from msnb.parallel.modes.semi_auto import SemiAuto
-from msnb.parallel.cost_model.topology import device_memory, make_cost_model, search_axes
+from msnb.parallel.sharding.mesh import device_mesh, named_mesh, take_axes
 
 _settings = context._parallel.values
 SEARCHES = {"dynamic_programming": dynamic_programming, "recursive_programming": recursive_programming}

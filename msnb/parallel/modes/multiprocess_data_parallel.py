@@ -15,9 +15,9 @@ from jax.extend.core import jaxprs_in_params
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
 
 from msnb.communication._comm_helper import world_rank, world_size
-from msnb.core.state import trace_state
 from msnb.core.compat.jax_private import argument_like
 from msnb.core.sharding.partitioner import Places
+from msnb.core.state import trace_state
 from msnb.parallel.modes.data_parallel import RANK, Replicas
 
 

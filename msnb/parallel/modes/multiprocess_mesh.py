@@ -15,8 +15,8 @@ import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from msnb.communication._coordination import wait_for_all
 from msnb.communication._comm_helper import world_rank, world_size
+from msnb.communication._coordination import wait_for_all
 from msnb.core.compat.jax_private import argument_like
 from msnb.core.sharding.partitioner import Places
 from msnb.core.tensor.tensor import Tensor

@@ -12,9 +12,9 @@ from msnb.parallel._cost_model_context import _costs
 from msnb.parallel._utils import _check_full_batch, _get_device_num
 from msnb.parallel.modes.auto import Auto, clear_plan
 from msnb.parallel.modes.data_parallel import DataParallel
-from msnb.parallel.sharding.mesh import all_devices, request_devices
 from msnb.parallel.modes.multiprocess_data_parallel import Processes, run_in_all_processes
 from msnb.parallel.modes.semi_auto import SemiAuto
+from msnb.parallel.sharding.mesh import all_devices, request_devices
 
 _settings = context._parallel.values
 _PYNATIVE = "Work is spread over devices in GRAPH mode; in PYNATIVE mode one device computes all."

@@ -17,16 +17,16 @@ from msnb import context, log
 from msnb.communication._comm_helper import world_size
 from msnb.core.operator.operator_types import REGISTRY
 from msnb.core.sharding.partitioner import Places
-from msnb.parallel.modes import multiprocess_mesh, layout_report, gpipe
 from msnb.parallel.graph.operator_calls import is_identity, iterate_equations
-from msnb.parallel.sharding.strategy_file import StrategyFile
-from msnb.parallel.sharding.mesh import device_mesh, named_mesh, take_axes
+from msnb.parallel.modes import gpipe, layout_report, multiprocess_mesh
 from msnb.parallel.rules import (  # noqa: F401 - which fill the rules
     Call,
     embedding_rules,
     operator_rules,
 )
+from msnb.parallel.sharding.mesh import device_mesh, named_mesh, take_axes
 from msnb.parallel.sharding.strategy import sharding_of_array, shardings_of_call
+from msnb.parallel.sharding.strategy_file import StrategyFile
 
 
 class SemiAuto:
@@ -150,7 +150,11 @@ class SemiAuto:
 
     def extend_to_processes(self, places: Places, program: Any, mesh: Mesh) -> Places:
         """Return the shardings extended to several processes, or unchanged in a single process."""
-        return places if world_size() == 1 else multiprocess_mesh.extend_to_processes(places, program, mesh, self.full_batch)
+        return (
+            places
+            if world_size() == 1
+            else multiprocess_mesh.extend_to_processes(places, program, mesh, self.full_batch)
+        )
 
     def layouts(self, program: Any) -> dict[str, Any]:
         """Return the layouts of Parameters and arguments; see `core.spreading`."""

@@ -4,7 +4,7 @@
 `verifying` compiles them in another process, and `plan` compares them.
 """
 
-from msnb.parallel.planning.plan import Plan
 from msnb.parallel.planning.compare_plans import Plans, plan
+from msnb.parallel.planning.plan import Plan
 
 __all__ = ["Plan", "Plans", "plan"]

@@ -8,20 +8,20 @@ from typing import Annotated, Any
 from msnb.common.kinds import Between, Bool, Float, Int, NonNegInt, PositiveFloat, checked
 from msnb.core.program.program_cache import program_of
 from msnb.core.sharding.partitioner import on_one_device
+from msnb.parallel.cost_model.transfer_cost import MeshCostModel
+from msnb.parallel.graph.flatten_jaxpr import flatten_jaxpr
 from msnb.parallel.modes.auto import written_outputs
 from msnb.parallel.planning import estimate
-from msnb.parallel.planning.progress import ProgressLine
 from msnb.parallel.planning.hardware import Hardware, hardware_of
-from msnb.parallel.planning.plan_mesh import mesh_of, weights_of
-from msnb.parallel.planning.plan import Plan, tensors_of
 from msnb.parallel.planning.pipeline_plans import Pipeline, pipelines
+from msnb.parallel.planning.plan import Plan, tensors_of
+from msnb.parallel.planning.plan_mesh import mesh_of, weights_of
+from msnb.parallel.planning.progress import ProgressLine
 from msnb.parallel.planning.strategies import Refused, named_strategies
 from msnb.parallel.planning.table import html_table, text_table
 from msnb.parallel.planning.verify import Compiled, compile_strategy
-from msnb.parallel.search.solver import dynamic_programming
-from msnb.parallel.cost_model.transfer_cost import MeshCostModel
-from msnb.parallel.graph.flatten_jaxpr import flatten_jaxpr
 from msnb.parallel.search.choice_problem import Problem
+from msnb.parallel.search.solver import dynamic_programming
 
 _GIB = 2.0**30
 

@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from msnb.parallel.planning.hardware import Hardware
 from msnb.parallel.cost_model.transfer_cost import Layout
+from msnb.parallel.planning.hardware import Hardware
 from msnb.parallel.search.choice_problem import Choice, Edge, Problem, holds_graph, is_product
 
 

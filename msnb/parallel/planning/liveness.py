@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from msnb.core.compat.jax_private import scan_counts
-from msnb.parallel.planning.common_subexpressions import first_equal_results
 from msnb.parallel.cost_model.transfer_cost import MeshCostModel
 from msnb.parallel.graph.flatten_jaxpr import Equation, flatten_body
+from msnb.parallel.planning.common_subexpressions import first_equal_results
 from msnb.parallel.search.choice_problem import Edge, Problem, holds_graph
 
 _VIEWS = frozenset(("reshape", "squeeze", "expand_dims", "name", "stop_gradient"))

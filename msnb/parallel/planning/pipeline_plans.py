@@ -16,15 +16,15 @@ from msnb.core.program.program_cache import program_of
 from msnb.core.sharding.partitioner import spread_as
 from msnb.ir.cost import flops, inner_jaxprs
 from msnb.nn._cell import pipeline as _pipeline
+from msnb.parallel.cost_model.transfer_cost import Layout, MeshCostModel
+from msnb.parallel.graph.flatten_jaxpr import Equation, Value, flatten_jaxpr
 from msnb.parallel.modes import gpipe
 from msnb.parallel.modes.auto import written_outputs
+from msnb.parallel.modes.semi_auto import input_specs
 from msnb.parallel.planning.estimate import Sent, computing_time
 from msnb.parallel.planning.hardware import Hardware
 from msnb.parallel.planning.strategies import Refused, Strategy, propagate_layouts, replicate
-from msnb.parallel.cost_model.transfer_cost import Layout, MeshCostModel
-from msnb.parallel.graph.flatten_jaxpr import Equation, Value, flatten_jaxpr
 from msnb.parallel.search.choice_problem import Choice, NodeChoices, Problem, is_product
-from msnb.parallel.modes.semi_auto import input_specs
 
 STAGES, ROWS = "stages", "rows"  # the axes of the mesh
 _PARTS_PER_STAGE = 4  # micro-batches per stage: each stage idles in less than a fifth of the rounds

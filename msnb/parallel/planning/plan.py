@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from msnb import context
+from msnb.parallel.cost_model.transfer_cost import Layout
 from msnb.parallel.modes.auto import apply_plan
 from msnb.parallel.modes.layout_report import optimizer_states
 from msnb.parallel.planning import estimate
@@ -13,9 +14,8 @@ from msnb.parallel.planning.liveness import peak_bytes
 from msnb.parallel.planning.pipeline_plans import Pipeline
 from msnb.parallel.planning.table import text_table
 from msnb.parallel.planning.verify import Compiled
-from msnb.parallel.search.solver import cost_of
-from msnb.parallel.cost_model.transfer_cost import Layout
 from msnb.parallel.search.choice_problem import Problem
+from msnb.parallel.search.solver import cost_of
 
 
 class Plan:

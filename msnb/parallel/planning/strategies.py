@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from msnb.parallel.cost_model.transfer_cost import Layout, MeshCostModel
 from msnb.parallel.planning.estimate import communication
 from msnb.parallel.planning.liveness import peak_bytes
-from msnb.parallel.search.solver import show_bytes
-from msnb.parallel.cost_model.transfer_cost import Layout, MeshCostModel
 from msnb.parallel.search.choice_problem import Problem
+from msnb.parallel.search.solver import show_bytes
 
 Strategy = tuple[Problem, list[int]]
 _MEMORY_RETRIES = 3  # searches with a lower memory limit

@@ -69,7 +69,7 @@ def compile_strategy(
     settings = json.dumps({"mesh": sizes, "donated": sorted(set(returned.values())), "options": READ_ONLY})
     try:
         process = subprocess.run(
-            [sys.executable, str(Path(__file__).with_name("compiling_there.py"))],
+            [sys.executable, str(Path(__file__).with_name("compile_subprocess.py"))],
             input=settings.encode() + b"\n" + export_strategy(problem, chosen, returned, is_constrained),
             env=_child_environment(problem.cost_model.devices),
             capture_output=True,

@@ -11,10 +11,10 @@ import jax
 from jax.sharding import AbstractMesh, Mesh, NamedSharding
 
 from msnb.core.compat.jax_private import written_at
-from msnb.parallel.sharding.mesh import sharding
 from msnb.parallel.cost_model.transfer_cost import Layout, MeshCostModel
 from msnb.parallel.graph.flatten_jaxpr import FlatGraph, Value
 from msnb.parallel.search.choice_problem import Choice
+from msnb.parallel.sharding.mesh import sharding
 
 
 def constrain_graph(

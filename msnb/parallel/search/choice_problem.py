@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from msnb.ir.cost import FLOPS
-from msnb.parallel.search import nested_graphs  # noqa: F401 - registers rules
 from msnb.parallel.cost_model.transfer_cost import Layout, MeshCostModel
-from msnb.parallel.search.axis_factors import Factors, InnerSum, factors_of
 from msnb.parallel.graph.flatten_jaxpr import REMAT_PRIMITIVES, Equation, FlatGraph, Value, flatten_body
+from msnb.parallel.search import nested_graphs  # noqa: F401 - registers rules
+from msnb.parallel.search.axis_factors import Factors, InnerSum, factors_of
 
 
 class Choice(NamedTuple):

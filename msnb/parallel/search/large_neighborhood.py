@@ -7,8 +7,8 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 
-from msnb.parallel.search.ilp import solve_ilp
 from msnb.parallel.search.graph_reduction import Array, ReducedProblem
+from msnb.parallel.search.ilp import solve_ilp
 
 _WINDOW_SIZE = 80  # nodes in a window; 40 and 140 took longer and gave no better solution
 _WINDOW_SECONDS = 3.0  # time limit for the program of a window; few windows need one

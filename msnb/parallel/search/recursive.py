@@ -11,8 +11,8 @@ from collections import defaultdict
 
 import numpy as np
 
-from msnb.parallel.search.solver import BYTE, READ, node_costs, solve_within_memory
 from msnb.parallel.search.choice_problem import Choice, Edge, NodeChoices, Problem
+from msnb.parallel.search.solver import BYTE, READ, node_costs, solve_within_memory
 
 
 def recursive_programming(

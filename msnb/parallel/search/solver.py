@@ -14,10 +14,10 @@ from collections.abc import Callable
 import numpy as np
 
 from msnb import log
-from msnb.parallel.search.isomorphic_nodes import isomorphism_classes
 from msnb.parallel.search.choice_problem import Problem
-from msnb.parallel.search.ilp import solve_ilp
 from msnb.parallel.search.graph_reduction import Array, ReducedProblem
+from msnb.parallel.search.ilp import solve_ilp
+from msnb.parallel.search.isomorphic_nodes import isomorphism_classes
 from msnb.parallel.search.large_neighborhood import improve_by_windows
 
 BYTE = 200.0  # operations in the time of one sent byte; an accelerator with 100 TFLOP/s and 500 GB/s

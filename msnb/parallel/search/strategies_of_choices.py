@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from msnb.parallel.graph.operator_calls import OperatorCall, network_calls
-from msnb.parallel.rules import Call, rule_of
 from msnb.parallel.cost_model.transfer_cost import Layout
 from msnb.parallel.graph.flatten_jaxpr import FlatGraph, InlinedCall, Value
+from msnb.parallel.graph.operator_calls import OperatorCall, network_calls
+from msnb.parallel.rules import Call, rule_of
 from msnb.parallel.search.choice_problem import Choice
 
 Strategy = list[list[int]]

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Meshes, and MindSpore's strategies and layouts as JAX shardings."""

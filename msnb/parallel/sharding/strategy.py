@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from jax.sharding import AbstractMesh, NamedSharding
 
-from msnb.parallel.sharding.named_layout import DimSharding
-from msnb.parallel.sharding.mesh import named_mesh, sharding, take_axes
 from msnb.parallel.rules import Call, Rule, batch_rule, rule_of
+from msnb.parallel.sharding.mesh import named_mesh, sharding, take_axes
+from msnb.parallel.sharding.named_layout import DimSharding
 
 
 class OpShardings(NamedTuple):

@@ -8,10 +8,10 @@ array.
 from collections.abc import Sequence
 from typing import Any
 
-from msnb.core.state import trace_state
 from msnb.core.eager.kernel import Kernel
 from msnb.core.jaxpr.op_names import graph_name
 from msnb.core.operator.operator_types import REGISTRY
+from msnb.core.state import trace_state
 from msnb.formats import strategies
 
 

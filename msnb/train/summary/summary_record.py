@@ -372,5 +372,7 @@ def _get_summary_tensor_data() -> dict[str, Tensor]:
     """
     if not _looking:
         _looking.append(on_summary(_pending_values.keep))
-    taken = {name: v.array() if isinstance(v, _pending_values.Perhaps) else v for name, v in _pending_values.take().items()}
+    taken = {
+        name: v.array() if isinstance(v, _pending_values.Perhaps) else v for name, v in _pending_values.take().items()
+    }
     return {name: v if isinstance(v, Tensor) else Tensor(v) for name, v in taken.items() if v is not None}

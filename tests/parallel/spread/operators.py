@@ -8,8 +8,8 @@ from random_nets import random_strategy as random_strategy_of_rule
 
 import msnb as ms
 from msnb import Tensor, context
-from msnb.core.operator.rule_table import MissingEntry
 from msnb.core.operator.operator_types import REGISTRY
+from msnb.core.operator.rule_table import MissingEntry
 from msnb.ops import operations as P
 from msnb.parallel.rules import Call, rule_of, rules
 

@@ -11,14 +11,14 @@ import numpy as np
 from msnb import Parameter, ParameterTuple, Tensor, context, nn, ops
 from msnb.core.program.program_cache import program_of
 from msnb.ops import operations as P
-from msnb.parallel.modes import auto
+from msnb.parallel.cost_model.transfer_cost import MeshCostModel
 from msnb.parallel.graph.collective_stats import collectives
+from msnb.parallel.graph.flatten_jaxpr import flatten_jaxpr
+from msnb.parallel.modes import auto
 from msnb.parallel.planning.strategies import propagate_layouts
 from msnb.parallel.rules import Call, Rule, rule_of
-from msnb.parallel.search.solver import cost_of
-from msnb.parallel.cost_model.transfer_cost import MeshCostModel
-from msnb.parallel.graph.flatten_jaxpr import flatten_jaxpr
 from msnb.parallel.search.choice_problem import Problem
+from msnb.parallel.search.solver import cost_of
 
 SIZES = (8, 16, 24, 32)
 

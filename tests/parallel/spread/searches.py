@@ -7,10 +7,10 @@ import msnb as ms
 from msnb import Tensor, context, log, nn, ops
 from msnb.core.program.program_cache import program_of
 from msnb.ir.stages import Stages
-from msnb.parallel.modes import auto
 from msnb.parallel import plan
-from msnb.parallel.search.solver import cost_of, dynamic_programming
+from msnb.parallel.modes import auto
 from msnb.parallel.search.recursive import recursive_programming
+from msnb.parallel.search.solver import cost_of, dynamic_programming
 
 
 class Attention(nn.Cell):

@@ -136,7 +136,9 @@ class CocoDataset(MappableDataset):
 
     def _content(self):
         if "content" not in self._shared:
-            self._shared["content"] = _Node(self.annotation_file, "value", 0, text_files.json_file(self.annotation_file))
+            self._shared["content"] = _Node(
+                self.annotation_file, "value", 0, text_files.json_file(self.annotation_file)
+            )
         return self._shared["content"]
 
     def _nodes(self, key):

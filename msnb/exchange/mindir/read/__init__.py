@@ -1,1 +1,1 @@
-"""TODO."""
+"""Reading a MINDIR file into a graph."""

@@ -15,13 +15,13 @@ import numpy as np
 
 from msnb.core.operator.operator_types import REGISTRY
 from msnb.core.tensor.tensor import Tensor, box
-from msnb.exchange.mindir import operator_mappings as _forms  # noqa: F401 - fills the rule table
 from msnb.exchange.mindir import gradient_mappings as _gradient_forms  # noqa: F401 - fills the rule table
-from msnb.exchange.mindir.read.close_subgraphs import close_subgraphs, freeze_statistics
-from msnb.exchange.mindir.read.control_flow import ControlFlow
-from msnb.exchange.mindir.read.constant_folding import SHAPES, fold, is_folded, is_of_shapes, shape_of
-from msnb.exchange.mindir.operators import NotExpressible, call_of
+from msnb.exchange.mindir import operator_mappings as _forms  # noqa: F401 - fills the rule table
 from msnb.exchange.mindir.encoding import dtype_of
+from msnb.exchange.mindir.operators import NotExpressible, call_of
+from msnb.exchange.mindir.read.close_subgraphs import close_subgraphs, freeze_statistics
+from msnb.exchange.mindir.read.constant_folding import SHAPES, fold, is_folded, is_of_shapes, shape_of
+from msnb.exchange.mindir.read.control_flow import ControlFlow
 from msnb.exchange.mindir.read.structural_nodes import ITEMS, STRUCTURE
 from msnb.exchange.mindir.read.values import (
     START,

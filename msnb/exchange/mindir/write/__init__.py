@@ -1,1 +1,1 @@
-"""TODO."""
+"""Writing a network as a MINDIR file."""

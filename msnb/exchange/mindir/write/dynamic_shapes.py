@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from msnb.exchange.mindir.operators import NotExpressible
 from msnb.exchange.mindir.encoding import Name, integer_description, is_length
+from msnb.exchange.mindir.operators import NotExpressible
 
 
 class LengthWriter:

@@ -13,11 +13,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.core.state import trace_state
-from msnb.core.support.type_promotion import is_inexact
-from msnb.core.operator.rule_table import Facet
 from msnb.core.eager.kernel import Kernel
 from msnb.core.operator.operator_types import REGISTRY
+from msnb.core.operator.rule_table import Facet
+from msnb.core.state import trace_state
+from msnb.core.support.type_promotion import is_inexact
 from msnb.core.tensor.tensor import Tensor, box
 from msnb.exchange.tracing import SCOPE
 from msnb.ops import operations as P

@@ -7,8 +7,8 @@ last input, and `UpdateState` makes the next token from it and from values that 
 from collections.abc import Iterable
 from typing import Any
 
-from msnb.exchange.mindir.operators import NotExpressible, table
 from msnb.exchange.mindir.encoding import Name
+from msnb.exchange.mindir.operators import NotExpressible, table
 from msnb.formats import mindir
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode
 from msnb.nn.graph_cell import targets, written

@@ -10,13 +10,9 @@ from msnb._version import __version__
 from msnb.common.kinds import hashable
 from msnb.core.operator.operator_types import REGISTRY
 from msnb.exchange.dynamic_axes import open_axes
-from msnb.exchange.mindir import operator_mappings as _forms  # noqa: F401 - fills the rule table
 from msnb.exchange.mindir import gradient_mappings as _gradient_forms  # noqa: F401 - fills the rule table
 from msnb.exchange.mindir import index_mappings as _index_forms  # noqa: F401
-from msnb.exchange.mindir.read.multiway_switch import split_switches
-from msnb.exchange.mindir.write.gradients import rules
-from msnb.exchange.mindir.operators import NotExpressible, forms
-from msnb.exchange.mindir.primitives import primitives
+from msnb.exchange.mindir import operator_mappings as _forms  # noqa: F401 - fills the rule table
 from msnb.exchange.mindir.encoding import (
     TYPE_ID,
     Name,
@@ -29,12 +25,16 @@ from msnb.exchange.mindir.encoding import (
     plain,
     tensor_description,
 )
+from msnb.exchange.mindir.operators import NotExpressible, forms
+from msnb.exchange.mindir.primitives import primitives
+from msnb.exchange.mindir.read.multiway_switch import split_switches
 from msnb.exchange.mindir.write.control_flow import ControlWriter
 from msnb.exchange.mindir.write.dynamic_shapes import LengthWriter
+from msnb.exchange.mindir.write.gradients import rules
 from msnb.exchange.mindir.write.side_effect_order import OrderWriter
-from msnb.exchange.unsupported_ops import unsupported_error
 from msnb.exchange.symbolic import Extent, Unknown
 from msnb.exchange.tracing import trace_step
+from msnb.exchange.unsupported_ops import unsupported_error
 from msnb.formats import mindir
 from msnb.formats.encryption import Cipher, Own
 from msnb.ir.anf import AnfNode, CNode, FuncGraph, TensorType, ValueNode

@@ -13,9 +13,9 @@ from msnb.nn.graph_cell import prune
 from . import (  # noqa: F401 - importing them registers their handlers
     activations,
     attention,
-    data_dependent,
     control,
     convolutions,
+    data_dependent,
     elements,
     indexing,
     normal,

@@ -8,6 +8,7 @@ import numpy as np
 
 from msnb._version import __version__
 from msnb.exchange import dynamic_axes
+from msnb.exchange.onnx.write.cleanup import names_read, optimize_nodes, rename_nodes
 from msnb.exchange.tracing import traced
 from msnb.formats import onnx
 from msnb.formats.encryption import Cipher, Own
@@ -28,7 +29,6 @@ from . import (  # noqa: F401 - importing them registers their lowerings
 )
 from .builder import IR_VERSION, OPSET, Builder, Extent, File, Refused, Value, lowerings, primitives, type_of
 from .graphs import Missing, write_nodes
-from msnb.exchange.onnx.write.cleanup import names_read, optimize_nodes, rename_nodes
 
 if TYPE_CHECKING:  # used in annotations only
     from msnb.nn.cell import Cell

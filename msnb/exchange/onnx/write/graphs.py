@@ -9,8 +9,8 @@ import numpy as np
 
 from msnb.core.compat.jax_private import scan_counts
 from msnb.core.operator.operator_types import OF_USERS, REGISTRY, Operator
-from msnb.exchange.unsupported_ops import unsupported_error
 from msnb.exchange.symbolic import merged
+from msnb.exchange.unsupported_ops import unsupported_error
 from msnb.formats import onnx
 from msnb.ir import read
 from msnb.ir.anf import AnfNode, CNode, FuncGraph, ValueNode

@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.common.kinds import Bool, DType, PositiveInt, checked
-from msnb.core.tensor.parameter import Parameter
 from msnb.core.sharding.partitioner import size
+from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.mint.nn import functional as F
 from msnb.nn._input_checks import check_dims

@@ -6,8 +6,8 @@ from msnb.common.kinds import Bool, Kind, PositiveInt, checked
 from msnb.core.tensor.tensor import Tensor
 from msnb.mint.nn import functional as F
 from msnb.mint.nn.layer._of_function import OfFunction
-from msnb.nn._kinds import TwoOffsets, TwoSizes
 from msnb.nn._hyperparameter_kinds import FiniteNumber
+from msnb.nn._kinds import TwoOffsets, TwoSizes
 from msnb.nn.cell import Cell
 
 __all__ = [

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Activation layers; `nn.layer.activation` re-exports them."""

@@ -9,8 +9,8 @@ from msnb.common.kinds import Kind, PositiveInt, accept_value, checked
 from msnb.core.operator.api_generations import differs, making
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn._kinds import KnownFloat, KnownNumber
 from msnb.nn._hyperparameter_kinds import FiniteFloat, FiniteNumber
+from msnb.nn._kinds import KnownFloat, KnownNumber
 from msnb.nn.cell import Cell
 from msnb.nn.layer._one_operator import OneOperator, PlainOperator
 from msnb.ops import functional as F

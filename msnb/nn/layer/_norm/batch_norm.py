@@ -7,8 +7,8 @@ from msnb.common.arguments import answered
 from msnb.common.initializer import initializer
 from msnb.common.kinds import Between, Bool, DType, Int, Kind, PositiveInt, checked, readable
 from msnb.core.operator import api_generations
-from msnb.core.tensor.parameter import Parameter
 from msnb.core.sharding.partitioner import Groups, size
+from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._kinds import Epsilon, Initial, Layout, Share
 from msnb.nn.cell import Cell

@@ -8,10 +8,10 @@ from msnb.common.kinds import Bool, DType, Instance, Int, OneOf, PositiveInt, ch
 from msnb.core.operator.api_generations import differs
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn._upcast import beside
-from msnb.nn._kinds import Epsilon, Initial, Share
 from msnb.nn._hyperparameter_kinds import FiniteFloat
 from msnb.nn._hyperparameter_kinds import Number as FiniteNumber
+from msnb.nn._kinds import Epsilon, Initial, Share
+from msnb.nn._upcast import beside
 from msnb.nn.cell import Cell
 from msnb.nn.layer._norm.batch_norm import FeatureNorm
 from msnb.ops import operations as P

@@ -1,7 +1,7 @@
 """Batch normalisation with the statistics of the batches of several devices."""
 
-from msnb.core.tensor.parameter import Parameter
 from msnb.core.sharding.partitioner import size
+from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import functional as F
 from msnb.ops.operations.comm_ops import AllReduce

@@ -5,9 +5,9 @@ from typing import Annotated
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, Optional, checked
 from msnb.core.tensor.tensor import Tensor
+from msnb.nn._hyperparameter_kinds import PositiveNumber
 from msnb.nn._input_checks import FLOATS, check_dtypes
 from msnb.nn._kinds import Axes
-from msnb.nn._hyperparameter_kinds import PositiveNumber
 from msnb.nn.cell import Cell
 from msnb.ops import functional as F
 from msnb.ops import operations as P

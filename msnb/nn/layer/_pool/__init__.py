@@ -1,1 +1,1 @@
-"""TODO."""
+"""Pooling layers that `nn.layer.pooling` re-exports."""

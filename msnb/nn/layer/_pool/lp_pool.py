@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 from msnb.common.kinds import Bool, Float, Kind, PositiveInt, accept_value, checked
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn._upcast import rounded, widened
 from msnb.nn._input_checks import check_dims
 from msnb.nn._kinds import TwoSizes
+from msnb.nn._upcast import rounded, widened
 from msnb.nn.cell import Cell
 from msnb.nn.layer._conv.base import along
 from msnb.ops import functional as F

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Layers of quantisation-aware training; `nn.layer.quant` re-exports them."""

@@ -8,8 +8,8 @@ import numpy as np
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, Str, checked
 from msnb.core import script
-from msnb.core.state import trace_state
 from msnb.core.errors.messages import describe
+from msnb.core.state import trace_state
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn.cell import Cell

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Activation functions."""

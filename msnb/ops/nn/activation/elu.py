@@ -6,8 +6,8 @@ from msnb.common.kinds import StrictFloat
 from msnb.core.operator.cases import F, case, refused
 from msnb.core.operator.declare import operator
 from msnb.ops import _check
-from msnb.ops._upcast import in_float32
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32
 from msnb.ops.nn._kinds import NotZero
 
 

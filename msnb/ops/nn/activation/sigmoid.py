@@ -9,9 +9,9 @@ from msnb.core.operator.cases import F16, F, I, U, case, refused
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
-from msnb.ops._upcast import in_float32
 from msnb.ops._in_place import take_over
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32
 from msnb.ops.nn._pullback import pull
 from msnb.ops.nn.activation.softplus import log_one_plus_exp
 

@@ -7,8 +7,8 @@ from msnb.common.kinds import Float
 from msnb.core.operator.cases import F16, F, case
 from msnb.core.operator.declare import operator
 from msnb.ops import _check
-from msnb.ops._upcast import in_float32
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32
 
 
 def log_one_plus_exp(x):

@@ -4,12 +4,12 @@ import jax.numpy as jnp
 
 from msnb.core.operator.cases import F, case
 from msnb.core.operator.declare import operator, spelling
-from msnb.core.tensor.tensor import Tensor
 from msnb.core.operator.ufunc import angle
+from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
-from msnb.ops._upcast import in_float32
 from msnb.ops._in_place import take_over
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32
 from msnb.ops.math._elementwise import floating
 
 

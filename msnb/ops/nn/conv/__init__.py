@@ -1,1 +1,1 @@
-"""TODO."""
+"""Convolutions and their lowerings."""

@@ -8,8 +8,8 @@ from msnb.core.operator.declare import also_called, operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._shapes import shapes
-from msnb.ops.nn.conv._shared import add_bias, both_sides, check_weight, convolve, filters, pad_needs_its_mode
 from msnb.ops.nn._kinds import Layout, PadMode, Pads1, Sides2, Window1, Window2
+from msnb.ops.nn.conv._shared import add_bias, both_sides, check_weight, convolve, filters, pad_needs_its_mode
 
 
 @operator(refuses=pad_needs_its_mode("Conv2D"))

@@ -8,9 +8,9 @@ from msnb.core.operator.cases import F, case
 from msnb.core.operator.declare import operator
 from msnb.ops import _check
 from msnb.ops._shapes import shapes
+from msnb.ops.nn._kinds import GivenSides2, Layout, Offsets2, PadMode, Pads2, Sides2, Window2
 from msnb.ops.nn.conv import primitive
 from msnb.ops.nn.conv._shared import compare_pad_list, compare_weight, pad_needs_its_mode, pads
-from msnb.ops.nn._kinds import GivenSides2, Layout, Offsets2, PadMode, Pads2, Sides2, Window2
 from msnb.ops.nn.conv.lowering import Geometry
 
 

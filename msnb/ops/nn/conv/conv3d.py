@@ -8,6 +8,8 @@ from msnb.core.operator.declare import operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._shapes import shapes
+from msnb.ops.nn._kinds import Offsets3, PadMode, Sides3, Window3
+from msnb.ops.nn._pullback import transposed
 from msnb.ops.nn.conv._shared import (
     add_bias,
     both_sides,
@@ -19,8 +21,6 @@ from msnb.ops.nn.conv._shared import (
     refuse_pad,
     transposed_length,
 )
-from msnb.ops.nn._kinds import Offsets3, PadMode, Sides3, Window3
-from msnb.ops.nn._pullback import transposed
 from msnb.ops.nn.conv.lowering import Geometry, direct
 
 

@@ -8,9 +8,9 @@ from msnb.core.operator.cases import F, case
 from msnb.core.operator.declare import operator
 from msnb.ops import _check
 from msnb.ops._shapes import shapes
-from msnb.ops.nn.conv._shared import check_depthwise, compare_pad_list, convolve, pads, refuse_pad
 from msnb.ops.nn._kinds import PadMode, Sides2, Window2
 from msnb.ops.nn._pullback import transposed
+from msnb.ops.nn.conv._shared import check_depthwise, compare_pad_list, convolve, pads, refuse_pad
 
 
 def _check_attributes(a):

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Operators on images: resizing, sampling, colour, regions."""

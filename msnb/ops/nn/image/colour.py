@@ -7,8 +7,8 @@ import jax.numpy as jnp
 from msnb.core.operator.cases import F, U, Values, case, refused
 from msnb.core.operator.declare import operator
 from msnb.ops._check import FLOAT, dtype_in
-from msnb.ops._upcast import in_float32
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32
 
 
 def _coloured(op, argument, x):

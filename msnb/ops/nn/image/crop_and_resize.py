@@ -5,8 +5,8 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import OneOf, StrictFloat
 from msnb.core.operator.cases import F, I, Values, case
-from msnb.core.operator.value_checks import index
 from msnb.core.operator.declare import operator, spelling
+from msnb.core.operator.value_checks import index
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._shapes import shapes

@@ -5,9 +5,9 @@ from typing import Any
 import jax.numpy as jnp
 
 from msnb.common.kinds import Bool, OneOf, PositiveInt, Shape, check, checked
+from msnb.core.errors.messages import describe
 from msnb.core.operator.cases import F, Values, case, refused
 from msnb.core.operator.declare import operator
-from msnb.core.errors.messages import describe
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator

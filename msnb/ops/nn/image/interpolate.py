@@ -7,12 +7,12 @@ from msnb.core.operator.cases import F, case, refused
 from msnb.core.operator.declare import also_called, operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
-from msnb.ops._upcast import widened
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import widened
 from msnb.ops.array.reshape import Reshape
 from msnb.ops.nn._neighbours import weigh_neighbours
-from msnb.ops.nn.pool.adaptive_pool import AdaptiveAvgPool1D, AdaptiveAvgPool2D, AdaptiveAvgPool3D
 from msnb.ops.nn.image.resize import ResizeBicubic, ResizeNearestNeighborV2, lerp_matrix, nearest_index
+from msnb.ops.nn.pool.adaptive_pool import AdaptiveAvgPool1D, AdaptiveAvgPool2D, AdaptiveAvgPool3D
 
 
 @operator

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Loss operators."""

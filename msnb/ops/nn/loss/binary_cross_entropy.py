@@ -10,12 +10,12 @@ from jax.custom_derivatives import SymbolicZero
 from msnb.core.operator.cases import F, U, case
 from msnb.core.operator.declare import operator
 from msnb.ops import _check
-from msnb.ops._upcast import in_float32, widened
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32, widened
 from msnb.ops.nn._kinds import Reduction
 from msnb.ops.nn._pullback import pull
-from msnb.ops.nn.loss._reduction import reduce
 from msnb.ops.nn.activation.softplus import log_one_plus_exp
+from msnb.ops.nn.loss._reduction import reduce
 
 
 @operator

@@ -10,8 +10,8 @@ from msnb.core.operator import value_checks
 from msnb.core.operator.cases import F, I, U, case, refused
 from msnb.core.operator.declare import operator
 from msnb.ops import _check
-from msnb.ops._upcast import in_float32
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32
 from msnb.ops.nn._kinds import Reduction
 from msnb.ops.nn.loss._reduction import class_numbers, classes_of, score_of
 from msnb.ops.nn.loss.nll_loss import class_last, class_scores, weighted

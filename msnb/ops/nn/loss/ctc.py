@@ -8,13 +8,13 @@ from jax import lax
 from msnb.common.kinds import Bool, Int, check
 from msnb.core.compat.jax_private import at_hand, is_tracer
 from msnb.core.operator.cases import F, I, Values, case
-from msnb.core.operator.value_checks import Check, Range, label
 from msnb.core.operator.declare import operator, spelling
+from msnb.core.operator.value_checks import Check, Range, label
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
-from msnb.ops._upcast import in_float32
 from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32
 from msnb.ops.nn._kinds import Reduction
 from msnb.ops.nn.loss._reduction import reduce
 

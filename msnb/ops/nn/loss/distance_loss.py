@@ -8,15 +8,15 @@ import numpy as np
 from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, Float, PositiveFloat, StrictFloat, check
+from msnb.core.operator.api_generations import called_as
 from msnb.core.operator.cases import F, U, case, refused
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.support.type_promotion import np_dtype, promote
-from msnb.core.operator.api_generations import called_as
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
-from msnb.ops._upcast import in_float32
-from msnb.ops._subgradients import magnitude
 from msnb.ops._shapes import shapes
+from msnb.ops._subgradients import magnitude
+from msnb.ops._upcast import in_float32
 from msnb.ops.array.cast import Cast
 from msnb.ops.math._elementwise import floating
 from msnb.ops.nn._kinds import AboveZero, Reduction

@@ -5,8 +5,8 @@ import jax.numpy as jnp
 from msnb.core.operator.cases import F, U, case, refused
 from msnb.core.operator.declare import operator
 from msnb.ops import _check
-from msnb.ops._upcast import in_float32
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32
 from msnb.ops.nn._kinds import Reduction
 from msnb.ops.nn._pullback import pull
 from msnb.ops.nn.loss._reduction import reduce

@@ -8,13 +8,13 @@ from msnb.core.operator.cases import F, I, U, Values, case, refused
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
-from msnb.ops._upcast import in_float32
-from msnb.ops._subgradients import larger, magnitude, smaller
 from msnb.ops._shapes import shapes
+from msnb.ops._subgradients import larger, magnitude, smaller
+from msnb.ops._upcast import in_float32
 from msnb.ops.math._elementwise import floating
 from msnb.ops.nn._kinds import Reduction
-from msnb.ops.nn.loss._reduction import classes_of, reduce
 from msnb.ops.nn.activation.softplus import log_one_plus_exp
+from msnb.ops.nn.loss._reduction import classes_of, reduce
 
 
 @operator(functional="margin_ranking_loss", generation=2)

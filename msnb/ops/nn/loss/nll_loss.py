@@ -7,8 +7,8 @@ from msnb.core.operator import value_checks
 from msnb.core.operator.cases import F, I, U, case
 from msnb.core.operator.declare import operator
 from msnb.ops import _check
-from msnb.ops._upcast import in_float32
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32
 from msnb.ops.nn._kinds import Reduction
 from msnb.ops.nn.loss._reduction import classes_of, score_of
 
@@ -74,7 +74,9 @@ def NLLLoss(logits, labels, weight, *, reduction: Reduction = "mean", ignore_ind
     return weighted(values, factor, reduction), jnp.sum(factor)
 
 
-@operator(functional="nll_loss", checks=[value_checks.label("target", classes_of("inputs"), "ignore_index")], generation=2)
+@operator(
+    functional="nll_loss", checks=[value_checks.label("target", classes_of("inputs"), "ignore_index")], generation=2
+)
 @shapes("inputs: c>0 | n c>0 *s, weight: c")
 @in_float32
 def _NLLLossND(

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Normalisation operators."""

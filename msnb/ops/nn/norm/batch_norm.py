@@ -8,8 +8,8 @@ from msnb.core.operator.cases import F, U, Written, case, refused
 from msnb.core.operator.declare import operator, spelling, variant
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
-from msnb.ops._upcast import in_float32, widened
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32, widened
 from msnb.ops.nn._kinds import Epsilon, Layout, Momentum
 from msnb.ops.nn.norm._standardize import scaled, standardise
 

@@ -8,8 +8,8 @@ from msnb.common.kinds import ConstantAt, Float, Int, IntOrTuple, NonNegInt, One
 from msnb.core.operator.cases import F, case
 from msnb.core.operator.declare import operator
 from msnb.ops import _check
-from msnb.ops._upcast import widened
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import widened
 from msnb.ops.nn._pullback import pull
 
 

@@ -7,8 +7,8 @@ from msnb.common.kinds import Bool, OneOf, StrictFloat
 from msnb.core.operator.cases import F, U, Values, case
 from msnb.core.operator.declare import operator
 from msnb.ops._check import NO_RACE
-from msnb.ops._upcast import in_float32
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32
 from msnb.ops.nn.optim._update import ROWS_EXIST, like, named_rows, put, same_shapes, scalar, take
 from msnb.ops.nn.optim.momentum import proximal
 

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Pooling operators."""

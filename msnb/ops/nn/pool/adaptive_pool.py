@@ -9,9 +9,9 @@ import numpy as np
 from jax import lax
 
 from msnb.common.kinds import Bool, Kind, PositiveInt, accept_value, check
+from msnb.core.operator.api_generations import instead_of
 from msnb.core.operator.cases import F, Values, case
 from msnb.core.operator.declare import operator, spelling
-from msnb.core.operator.api_generations import instead_of
 from msnb.core.operator.primitive import Primitive
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check

@@ -5,9 +5,9 @@ from msnb.core.operator.cases import F, case, refused
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
-from msnb.ops.nn.conv._shared import both_sides
 from msnb.ops.nn._kinds import Layout, Pads1, Pads2, PoolMode, Sides3, Window1, Window2, Window3
 from msnb.ops.nn._pullback import transposed
+from msnb.ops.nn.conv._shared import both_sides
 from msnb.ops.nn.pool._windows import (
     as_given,
     average,

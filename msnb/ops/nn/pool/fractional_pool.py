@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.common.kinds import IntOrTuple, OneOf, check
+from msnb.core.errors.messages import describe
 from msnb.core.operator.cases import F, Values, case, refused
 from msnb.core.operator.declare import operator, spelling
-from msnb.core.errors.messages import describe
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import FLOAT, NUMBER, dtype_in, tensor_argument
 from msnb.ops.random.uniform import rand

@@ -8,8 +8,8 @@ from msnb.ops._check import tensor_argument
 from msnb.ops.array.cast import Cast
 from msnb.ops.math.exponential import Pow
 from msnb.ops.math.rounding import Abs, Sign
-from msnb.ops.nn.pool.avg_pool import AvgPool1D, AvgPool2D
 from msnb.ops.nn.activation.relu import ReLU
+from msnb.ops.nn.pool.avg_pool import AvgPool1D, AvgPool2D
 
 
 def _pooled(op, pool, taps, x, norm_type, kernel_size, stride, ceil_mode):

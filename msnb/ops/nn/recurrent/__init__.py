@@ -1,1 +1,1 @@
-"""TODO."""
+"""Recurrent operators."""

@@ -9,8 +9,8 @@ from msnb.core.compat.jax_private import is_tracer
 from msnb.core.operator.cases import F, case
 from msnb.core.operator.declare import operator
 from msnb.ops import _check
-from msnb.ops._upcast import in_float32
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32
 from msnb.ops.nn.recurrent.lstm import check_fused, fused_gates
 
 GATES_ANYWAY = "the gates are returned either way"

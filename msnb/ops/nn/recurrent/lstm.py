@@ -9,8 +9,8 @@ from msnb.common.kinds import Bool, ConstantAt, OneOf, PositiveInt, StrictFloat,
 from msnb.core.operator.cases import F, I, Values, case, refused
 from msnb.core.operator.declare import operator, variant
 from msnb.ops import _check
-from msnb.ops._upcast import in_float32
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32
 from msnb.ops.nn._kinds import Probability
 from msnb.ops.nn._pullback import pull
 from msnb.ops.nn.dropout import drop

@@ -8,8 +8,8 @@ from msnb.common.kinds import Bool, OneOf
 from msnb.core.operator.cases import F, Values, case, refused
 from msnb.core.operator.declare import operator
 from msnb.ops import _check
-from msnb.ops._upcast import in_float32
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32
 
 GATES = {"tanh": 1, "relu": 1, "gru": 3}  # cell -> how many rows of weights there are for each feature
 
