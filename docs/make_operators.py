@@ -3,7 +3,8 @@
     python docs/make_operators.py            writes the page; half a minute
     python docs/make_operators.py --check    fails where names or cases of the stored page are not those that there are
 
-Names come from the declarations, cases from the rows at the end of each file of operators (`msnb/core/operator/cases.py`).
+Names come from the declarations, cases from the rows at the end of each file of operators
+(`msnb/core/operator/cases.py`).
 Element types are found by trying: the first row of an operator, with its inputs of the first one's type in another.
 """
 

@@ -13,7 +13,7 @@ from importlib.machinery import ModuleSpec
 from typing import Any
 
 import msnb
-from msnb.core.operator.api_generations import VERSIONS, meant_in_second
+from msnb.core.operator.api_generations import VERSIONS, api2_meaning
 
 __version__ = VERSIONS[2]
 
@@ -44,7 +44,7 @@ class Face(types.ModuleType):
         value = getattr(module, name)
         if isinstance(value, types.ModuleType):
             return face(value) if _is_ours(value) else value
-        seen = meant_in_second(name, value, self.__name__)
+        seen = api2_meaning(name, value, self.__name__)
         if isinstance(seen, _FIXED):
             self.__dict__[name] = seen  # the next time without this function
         return seen

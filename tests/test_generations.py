@@ -19,7 +19,7 @@ import msnb as ms
 import msnb.mindspore2 as ms2
 from msnb import Parameter, Tensor, mint, nn
 from msnb.core.operator import api_generations
-from msnb.core.operator.api_generations import REPLACED, noted, second
+from msnb.core.operator.api_generations import REPLACED, as_api2, noted_difference
 from msnb.core.operator.declare import SPELLINGS
 from msnb.core.operator.primitive import DeclaredPrimitive
 from msnb.ops import operations as P
@@ -83,11 +83,11 @@ def is_left_open(target, call):
     """Whether a call leaves to a default, or to an order, what the generations disagree about."""
     if isinstance(call.func, ast.Attribute) and call.func.attr == "functional":
         return False
-    if not isinstance(target, type) or noted(target) is None:
+    if not isinstance(target, type) or noted_difference(target) is None:
         return target in REPLACED and target.__name__ not in _SAME_FOR_BOTH
     if target in REPLACED:
         return target.__name__ not in _SAME_FOR_BOTH
-    _, order, defaults, *_ = noted(target)
+    _, order, defaults, *_ = noted_difference(target)
     names = list(inspect.signature(target).parameters)
     given = {*names[: len(call.args)], *(k.arg for k in call.keywords)}
     return not defaults.keys() <= given or bool(order) and names[: len(call.args)] != list(order[: len(call.args)])
@@ -118,7 +118,7 @@ def test_a_class_has_a_second_meaning_where_its_function_has_one():
         if kind != "function" or generation != 1 or (kind, name, 2) not in SPELLINGS:
             continue
         operators = [op for op in first.operators if op.functional is first.target]  # declared, not written
-        lacking += [op.__name__ for op in operators if second(op) is op and op.__name__ not in _CLASS_IS_ONE]
+        lacking += [op.__name__ for op in operators if as_api2(op) is op and op.__name__ not in _CLASS_IS_ONE]
     assert lacking == []
 
 
@@ -134,7 +134,7 @@ SECOND_ROWS = [
     for row in ROWS
     if isinstance(row.case.target, type)
     and issubclass(row.case.target, DeclaredPrimitive)
-    and second(row.case.target) is not row.case.target
+    and as_api2(row.case.target) is not row.case.target
     and not row.parameters
     and any(name.startswith("out") for name in answers(row))
 ]
@@ -143,7 +143,7 @@ SECOND_ROWS = [
 @pytest.mark.parametrize("row", swept(SECOND_ROWS, lambda row: row.case.target), ids=lambda row: row.text[:60])
 def test_an_operator_gives_what_mindspore_2_gives(in_second, row):
     count = len([name for name in answers(row) if name.startswith("out")])
-    results = second(row.case.target)(**row.keywords())(*map(boxed, row.inputs()))
+    results = as_api2(row.case.target)(**row.keywords())(*map(boxed, row.inputs()))
     results = results if isinstance(results, tuple) else (results,)
     if row.case.target is P.AdaptiveMaxPool2D:
         results = results[:count]
@@ -202,7 +202,7 @@ def test_r1_1_refuses_as_before(call):
 def test_indices_of_extremes_are_int64_in_mindspore_2_and_int32_in_r1_1():
     x = Tensor(X)
     assert P.ArgMaxWithValue(1)(x)[0].dtype == ms.int32
-    assert second(P.ArgMaxWithValue)(1)(x)[0].dtype == second(P.ArgMinWithValue)(1)(x)[0].dtype == ms.int64
+    assert as_api2(P.ArgMaxWithValue)(1)(x)[0].dtype == as_api2(P.ArgMinWithValue)(1)(x)[0].dtype == ms.int64
 
 
 def test_set_data_of_mindspore_2_takes_another_shape_and_type(in_second):
@@ -284,7 +284,7 @@ def test_a_layer_is_mindspore_2_s(in_second, case):
 
 def has_one_meaning(name):
     cls = class_of(name)
-    return cls not in REPLACED and noted(cls) is None
+    return cls not in REPLACED and noted_difference(cls) is None
 
 
 @pytest.mark.parametrize("case", [c for c in stored_cases(1) if has_one_meaning(c.values[0][0])], ids="-".join)

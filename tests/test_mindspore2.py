@@ -17,7 +17,7 @@ import msnb.mindspore2.nn as nn2
 import msnb.mindspore2.ops.operations as P2
 from msnb import alias, amp, nn
 from msnb.core.operator import api_generations
-from msnb.core.operator.api_generations import DIFFERENCES, REPLACED, second
+from msnb.core.operator.api_generations import DIFFERENCES, REPLACED, as_api2
 from msnb.core.operator.declare import SPELLINGS
 from msnb.ops import operations as P
 
@@ -39,7 +39,7 @@ CLASSES = [cls for cls in DIFFERENCES if isinstance(cls, type) and cls not in RE
 
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 def test_a_class_of_the_second_generation_makes_the_first_s_with_its_own_defaults(cls):
-    other, (_, order, defaults, *_) = second(cls), DIFFERENCES[cls]
+    other, (_, order, defaults, *_) = as_api2(cls), DIFFERENCES[cls]
     assert other is not cls and other == cls and cls == other and {cls: 1}[other] == 1
     assert pickle.loads(pickle.dumps(other)) is other and issubclass(cls, other) and issubclass(other, cls)
     rows = inspect.signature(other).parameters

@@ -1,4 +1,4 @@
-"""The house's rule for tools: they are told (`msnb.core.state.events`), and replace nothing that another module defines.
+"""Tools subscribe to events (`msnb.core.state.events`) and replace nothing that another module defines.
 
 Part of the architecture's tests: the modules are read, never run.
 """

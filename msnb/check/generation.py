@@ -7,7 +7,7 @@ from importlib import resources
 
 from msnb.check.resolving import ABSENT, resolve
 from msnb.check.uses import Use
-from msnb.core.operator.api_generations import DIFFERENCES, difference, meant_in_second
+from msnb.core.operator.api_generations import DIFFERENCES, api2_meaning, difference
 
 # Modules that r1.1 has not, so that each name in them shows MindSpore 2.
 _LATER_MODULES = tuple(
@@ -68,7 +68,7 @@ def different(uses: list[Use]) -> dict[str, list[Use]]:
         if first is ABSENT:
             continue
         place, _, name = use.name.rpartition(".")
-        second = meant_in_second(name, first, place.replace("mindspore", "msnb", 1))
+        second = api2_meaning(name, first, place.replace("mindspore", "msnb", 1))
         if second is not first and not _same(use, first):
             found.setdefault(difference(first, second).says, []).append(use)
     return found

@@ -11,7 +11,7 @@ from msnb.check.uses import ROOT, Use
 from msnb.common import unsupported
 from msnb.common.missing import missing as missing_sentence
 from msnb.common.suggestions import TENSOR, no_attribute
-from msnb.core.operator.api_generations import meant_in_second
+from msnb.core.operator.api_generations import api2_meaning
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn.cell import Cell
 
@@ -42,7 +42,7 @@ def judge(use: Use, generation: int | None = None) -> Finding | None:
     name, made, method = use.name.partition("().")
     found = resolve(name)
     if generation == 2 and found is not ABSENT:
-        found = meant_in_second(name.rpartition(".")[2], found, name.rpartition(".")[0].replace("mindspore", "msnb", 1))
+        found = api2_meaning(name.rpartition(".")[2], found, name.rpartition(".")[0].replace("mindspore", "msnb", 1))
     if found is ABSENT:
         missing = _first_missing(name)
         later = (is_later(name) or is_later(missing)) and unsupported.reason(missing.partition(".")[2]) is None

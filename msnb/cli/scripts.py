@@ -12,7 +12,7 @@ from msnb import alias
 from msnb.communication import _processes
 from msnb.core.program import program_cache
 from msnb.core.state import events
-from msnb.core.support.weak_identity import IdentityMap
+from msnb.core.support.weak_identity import WeakIdentityDict
 from msnb.insight import terminal_traceback
 
 _GRAPH_FORMS = (".html", ".svg", ".dot", ".ir", ".txt")
@@ -145,7 +145,7 @@ class _Ran:
         self.failed: list[str] = []  # why a network cannot be drawn
         self._programs: list[tuple[str, Any]] = []  # with titles: a program does not keep its Cell
         self._called: list[tuple[Any, ...]] = []
-        self._known = IdentityMap()
+        self._known = WeakIdentityDict()
 
     def __enter__(self):
         self._listener = events.listen(compiled=self._compiled, left=self._left, name="graph")

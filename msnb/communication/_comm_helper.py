@@ -4,7 +4,7 @@ from typing import Self
 
 from msnb import context
 from msnb.communication import _processes
-from msnb.core.eager.kernel import living
+from msnb.core.eager.kernel import live_kernels
 from msnb.core.state import trace_state
 
 HCCL_WORLD_COMM_GROUP = "hccl_world_group"
@@ -152,6 +152,6 @@ def _delete_group(group):
     """Delete a group and the kernels compiled for its members, because a later group may reuse the name."""
     del _groups[group]
     trace_state.epoch.bump()
-    for kernel in living():
+    for kernel in live_kernels():
         if kernel.name.meaning.settings.get("group") == group:
             kernel.compiled.clear_cache()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from msnb.core.eager.kernel import differentiated
+from msnb.core.eager.kernel import gradient_rules
 from msnb.core.operator.operator_types import REGISTRY
 from msnb.core.program.program_cache import program_of
 from msnb.core.tensor.parameter import Parameter
@@ -102,7 +102,7 @@ def trace_step(net: Cell | Callable[..., Any], *inputs: Any, rules: Callable[...
         graph = of_program(program, name_of(net))
         _check_random(program, graph)
         if any(node.direction == "backward" for node in graph.all_nodes()):
-            with differentiated(rules):
+            with gradient_rules(rules):
                 program = program_of(net, *args, anew=True)
             graph = of_program(program, name_of(net))
             for node in graph.all_nodes():

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from jax.extend.core import ClosedJaxpr
 
-from msnb.core.jaxpr.instrument import TRANSPARENT, Measure, measured
+from msnb.core.jaxpr.instrument import TRANSPARENT, Measure
+from msnb.core.jaxpr.instrument import instrument as measured
 from msnb.ir.anf import CNode
 from msnb.ir.read import read
 

@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from msnb.core.errors.source_location import place
+from msnb.core.errors.source_location import format_location
 
 _FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
 
@@ -155,7 +155,7 @@ def last_line(error: BaseException) -> str:
     where = ""
     for entry in _entries(_short(error.__traceback__)[0]):
         if not is_library(entry):
-            where = place(entry.tb_frame.f_code.co_filename, entry.tb_lineno)
+            where = format_location(entry.tb_frame.f_code.co_filename, entry.tb_lineno)
     return where
 
 
@@ -175,5 +175,5 @@ def told_inside(error: BaseException) -> str | None:
     if "Traceback (most recent call last):" not in text:
         return None
     frames = [f for f in _FRAME.findall(text) if not f[0].startswith((*_MACHINERY, *_LIBRARIES, "<frozen "))]
-    where = f" (in {frames[-1][2]}, {place(frames[-1][0], int(frames[-1][1]))})" if frames else ""
+    where = f" (in {frames[-1][2]}, {format_location(frames[-1][0], int(frames[-1][1]))})" if frames else ""
     return text.splitlines()[-1] + where

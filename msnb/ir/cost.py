@@ -10,7 +10,7 @@ from typing import Any
 
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
 
-from msnb.core.operator.rule_table import Facet
+from msnb.core.operator.rule_table import RuleTable
 
 _GRAPHS = (ClosedJaxpr, Jaxpr)
 
@@ -43,7 +43,7 @@ def open_jaxpr(jaxpr: Any) -> Jaxpr:
     return getattr(jaxpr, "jaxpr", jaxpr)
 
 
-FLOPS = Facet(
+FLOPS = RuleTable(
     "a count of operations",
     "One per element of the results is taken; say better in msnb/ir/cost.py: @FLOPS.register('{name}').",
     key=lambda primitive: getattr(primitive, "name", primitive),

@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from msnb.core.errors.source_location import format_location
 from msnb.core.errors.source_location import label as label  # known by this path as well
-from msnb.core.errors.source_location import place
 from msnb.core.errors.source_location import register_namer as register_namer
 
 
 def show(source: tuple[Any, ...] | None) -> str:
     """``net.py:31`` or ``In [3] line 2`` for a (file, line, function) triple, "" for None."""
-    return place(*source[:2]) if source else ""
+    return format_location(*source[:2]) if source else ""

@@ -3,7 +3,7 @@
 from typing import Any
 
 from msnb import log
-from msnb.core.errors.data_dependent_shape import ShapeByValues
+from msnb.core.errors.data_dependent_shape import DataDependentShape
 from msnb.core.operator.array_like import common_type
 from msnb.core.tensor.tensor import Tensor, is_traced
 from msnb.mint._rows import in_int64
@@ -282,7 +282,7 @@ def repeat_interleave(
     """
     if isinstance(repeats, Tensor):
         if is_traced(repeats):
-            raise ShapeByValues("repeat_interleave", "the length of the result", "give 'repeats' as ints")
+            raise DataDependentShape("repeat_interleave", "the length of the result", "give 'repeats' as ints")
         counts = repeats.reshape(-1).asnumpy().tolist()
         repeats = counts[0] if len(counts) == 1 else tuple(counts)
     if dim is None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Bool, DType, readable
-from msnb.core.operator.api_generations import second
+from msnb.core.operator.api_generations import as_api2
 from msnb.core.tensor.tensor import Tensor
 from msnb.mint._rows import in_int64
 from msnb.ops import functional as F
@@ -108,7 +108,7 @@ def _extreme(name, with_place, of_two, of_all, input, dim, keepdim, other):
         return of_two.functional(input, dim if other is None else other)
     if dim is None:
         return of_all(input)
-    place, value = second(with_place)(dim, keepdim)(input)
+    place, value = as_api2(with_place)(dim, keepdim)(input)
     return value, in_int64(place)
 
 

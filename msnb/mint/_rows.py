@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from msnb.common import dtype as mstype
-from msnb.core.operator.api_generations import meant_in_second
+from msnb.core.operator.api_generations import api2_meaning
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import functional as F
 from msnb.ops.array.cast import Cast
@@ -19,7 +19,7 @@ def same(names: str) -> dict[str, Any]:
 
 def of_second(name: str) -> Any:
     """The function of `mindspore.ops` as MindSpore 2 means it, to which mint belongs whoever asks."""
-    return meant_in_second(name, getattr(F, name))
+    return api2_meaning(name, getattr(F, name))
 
 
 def renamed(name: str, parameters: str, fn: Any = None) -> Callable[..., Any]:

@@ -17,7 +17,7 @@ from msnb.common import display_hooks
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, check
 from msnb.core.errors.messages import describe
-from msnb.core.operator.autocast import cast_tensor, hold
+from msnb.core.operator.autocast import cast_tensor, register_cell_tensor
 from msnb.core.state import events, trace_state
 from msnb.nn._cell.call import Running
 from msnb.nn._cell.compiler_settings import Told
@@ -110,7 +110,7 @@ class Cell(Running, Hooked, Stateful, Tree, Told):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         for value in state.values():
-            hold(value)
+            register_cell_tensor(value)
         self.__dict__["_programs"] = None
         self.__dict__["_id"] = next(_ids)
 

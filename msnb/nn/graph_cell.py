@@ -8,7 +8,7 @@ import jax
 import numpy as np
 
 from msnb.core.errors.messages import describe
-from msnb.core.operator.operator_types import OF_USERS, REGISTRY, Operator
+from msnb.core.operator.operator_types import REGISTRY, USER_OPERATORS, Operator
 from msnb.core.script import runtime
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.pytree import flatten
@@ -158,7 +158,7 @@ def _parameter(node, value):
 # ---------------------------------------------------------------------- running
 def operator_of(node: CNode) -> Operator | None:
     """The operator that a node of a graph calls, None where msnb has none of that name."""
-    found = REGISTRY.get(node.op) or REGISTRY.get(f"_{node.op}") or OF_USERS.get(node.op)
+    found = REGISTRY.get(node.op) or REGISTRY.get(f"_{node.op}") or USER_OPERATORS.get(node.op)
     return found if isinstance(found, Operator) else None
 
 

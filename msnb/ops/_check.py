@@ -4,7 +4,7 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.core.errors.messages import describe
-from msnb.core.support.unknown_shape import OpenShape
+from msnb.core.support.unknown_shape import UnknownShape
 from msnb.core.tensor.tensor import Tensor
 
 
@@ -46,7 +46,7 @@ def tensor_argument(op, argument, value):
     """`value` if it is a Tensor that has values, else TypeError."""
     if not isinstance(value, Tensor):
         raise TypeError(f"For '{op}', '{argument}' should be a Tensor, but got {describe(value)}.")
-    if type(value._array) is OpenShape:
+    if type(value._array) is UnknownShape:
         raise TypeError(f"For '{op}', {value._array.refusal}")
     return value
 

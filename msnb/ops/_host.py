@@ -6,7 +6,7 @@
 import inspect
 
 from msnb.core.compat.jax_private import is_tracer
-from msnb.core.errors.data_dependent_shape import ShapeByValues
+from msnb.core.errors.data_dependent_shape import DataDependentShape
 from msnb.core.errors.messages import describe
 from msnb.core.operator.declare import spell
 from msnb.core.operator.operator_types import REGISTRY
@@ -50,7 +50,7 @@ class HostPrimitive(Primitive):
             if not isinstance(tensor, Tensor):
                 raise TypeError(f"For '{self.name}', the inputs should be Tensors, but got {describe(tensor)}.")
         if any(is_tracer(t._array) for t in tensors):
-            raise ShapeByValues(self.name, "the shape of the result", "leave it out of what is compiled")
+            raise DataDependentShape(self.name, "the shape of the result", "leave it out of what is compiled")
         return [t.asnumpy() for t in tensors]
 
 

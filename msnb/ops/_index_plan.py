@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.core.compat.jax_private import is_tracer
-from msnb.core.errors.data_dependent_shape import ShapeByValues
+from msnb.core.errors.data_dependent_shape import DataDependentShape
 from msnb.core.errors.messages import describe
 from msnb.core.tensor.tensor import Tensor, box
 
@@ -134,7 +134,7 @@ def _listed(items):
 def _mask_positions(mask):
     """Index Tensors of the True places of a mask."""
     if is_tracer(mask._array):
-        raise ShapeByValues(
+        raise DataDependentShape(
             "x[mask]",
             "the number of elements",
             "write ops.select(mask, x, other) to keep the shape, or x[mask] = value to assign",

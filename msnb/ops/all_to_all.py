@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from msnb.common.kinds import Int, Str
 from msnb.core.operator.cases import F, case, refused
 from msnb.core.operator.declare import operator
-from msnb.core.sharding.partitioner import Members, members
+from msnb.core.sharding.partitioner import DeviceGroup, members
 from msnb.ops.comm import (
     WORLD,
     ReduceOp,
@@ -158,7 +158,7 @@ def Reduce(input_x, *, dest_rank: Int, op: Reduction = ReduceOp.SUM, group: Str 
     return input_x if others is None else _reduced_for(input_x, dest_rank, op, others)
 
 
-def _of_rows(name, x, argument, rank, group) -> tuple[Members | None, int]:
+def _of_rows(name, x, argument, rank, group) -> tuple[DeviceGroup | None, int]:
     """(devices of the group, the number in it of the one that is `rank` among all) for a Tensor with rows."""
     numbers_in(name, "input_x", x)
     if not x.ndim:

@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 
 from msnb.core.operator.cases import F, I, case, refused
-from msnb.core.operator.declare import operator, standing_for
+from msnb.core.operator.declare import operator, with_source_of
 from msnb.core.support.type_promotion import is_inexact
 from msnb.ops._check import ANY, NUMBER, dtype_in, dtype_name
 
@@ -86,7 +86,7 @@ def _writes(functional, value, shown, numbers=True):
             return new(name, variable, value)
 
         doc = _DOC.format(name=name, summary=combine.__doc__, value=value, shown=shown)
-        return operator(functional=functional, writes=("variable",))(standing_for(combine, kernel, doc))
+        return operator(functional=functional, writes=("variable",))(with_source_of(combine, kernel, doc))
 
     return declare
 

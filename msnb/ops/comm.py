@@ -14,7 +14,7 @@ from msnb.core.operator.cases import F, Values, case
 from msnb.core.operator.declare import operator
 from msnb.core.operator.operator_types import REGISTRY
 from msnb.core.operator.user_primitive import PrimitiveWithInfer
-from msnb.core.sharding.partitioner import Members, members
+from msnb.core.sharding.partitioner import DeviceGroup, members
 from msnb.ops._check import FLOAT, INT, dtype_in
 
 WORLD = "hccl_world_group"
@@ -51,7 +51,7 @@ REGISTRY["ReduceOp"] = _Constant(ReduceOp)
 Reduction = OneOf("sum", "max", "min", "prod")
 
 
-def gathered(x: jax.Array, others: Members) -> jax.Array:
+def gathered(x: jax.Array, others: DeviceGroup) -> jax.Array:
     """What all members have, along a new first axis."""
     if others.even:
         return jax.lax.all_gather(x, others.axis, axis_index_groups=_listed(others))
@@ -59,7 +59,7 @@ def gathered(x: jax.Array, others: Members) -> jax.Array:
     return jax.lax.psum(alone, others.axis, axis_index_groups=_listed(others))
 
 
-def reduced(x: jax.Array, op: str, others: Members | None) -> jax.Array:
+def reduced(x: jax.Array, op: str, others: DeviceGroup | None) -> jax.Array:
     """What all members have, joined."""
     if others is None:
         return x
@@ -90,7 +90,7 @@ def _extreme_gradient(_op, others, has_it, cotangent):
 _extreme.defvjp(_extreme_kept, _extreme_gradient)
 
 
-def of_root(x: jax.Array, root: int, others: Members) -> jax.Array:
+def of_root(x: jax.Array, root: int, others: DeviceGroup) -> jax.Array:
     """What one member has, by its number in the group."""
     sent = jnp.where(others.place() == root, x, jnp.zeros_like(x))
     return jax.lax.psum(sent, others.axis, axis_index_groups=_listed(others))
@@ -109,7 +109,7 @@ def _listed(others):
     return None if others.groups is None else [list(group) for group in others.groups]
 
 
-def part_of(x: jax.Array, name: str, others: Members) -> jax.Array:
+def part_of(x: jax.Array, name: str, others: DeviceGroup) -> jax.Array:
     """The rows of `x` that fall to the device that runs this, one part to each member.
 
     Raises:
@@ -119,7 +119,7 @@ def part_of(x: jax.Array, name: str, others: Members) -> jax.Array:
     return jax.lax.dynamic_slice_in_dim(x, others.place() * rows, rows)
 
 
-def rows_each(x: jax.Array, name: str, others: Members) -> int:
+def rows_each(x: jax.Array, name: str, others: DeviceGroup) -> int:
     """How many rows of `x` fall to each member; raises as `part_of`."""
     if x.shape[0] % others.size:
         raise ValueError(
@@ -129,7 +129,7 @@ def rows_each(x: jax.Array, name: str, others: Members) -> int:
     return x.shape[0] // others.size
 
 
-def root_among(root: int, argument: str, name: str, others: Members | None) -> int:
+def root_among(root: int, argument: str, name: str, others: DeviceGroup | None) -> int:
     """The number in the group of the device that is `root` among all.
 
     Raises:

@@ -6,8 +6,8 @@ from typing import Any
 from msnb import log
 from msnb.core.compat.jax_private import is_tracer
 from msnb.core.errors.messages import describe
-from msnb.core.operator.abstract_operator import announced
-from msnb.core.operator.api_generations import instead_of
+from msnb.core.operator.abstract_operator import call_abstractly
+from msnb.core.operator.api_generations import replaces_in_api2
 from msnb.core.operator.cases import F, refused
 from msnb.core.operator.declare import spelling
 from msnb.core.state.trace_state import thread
@@ -183,7 +183,7 @@ class GetNext(_Refused):
         if thread.frame is None:
             return super().__call__()
         shapes, types = list(self.attrs["shapes"]), list(self.attrs["types"])
-        found = announced(self.name, [], shapes, types, f"{self.instead[0].upper()}{self.instead[1:]}")
+        found = call_abstractly(self.name, [], shapes, types, f"{self.instead[0].upper()}{self.instead[1:]}")
         return tuple(map(box, found))
 
 
@@ -258,7 +258,7 @@ class identity(HostPrimitive):  # noqa: N801 - MindSpore's own name
         return x
 
 
-@instead_of(identity, "it is a function, `ops.identity(x)`", "msnb.ops")
+@replaces_in_api2(identity, "it is a function, `ops.identity(x)`", "msnb.ops")
 def _identity(x: Any) -> Any:
     """Its input.
 

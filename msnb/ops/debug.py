@@ -87,8 +87,8 @@ def _flatten(values):
 
 def _print_lines(values):
     values = list(values)
-    if print_redirect.instead is not None:
-        print_redirect.instead(values)
+    if print_redirect.current_target is not None:
+        print_redirect.current_target(values)
         return
     for value in values:
         print(value, flush=True)
@@ -132,7 +132,7 @@ def _seen(text, array, ran=None):
         listen(kind, name, Tensor(array) if isinstance(array, np.ndarray) else box(array), ran)
 
 
-sown_values.on_handed(_seen)
+sown_values.on_sown(_seen)
 
 
 class _Summary(HostPrimitive):
@@ -162,7 +162,7 @@ class _Summary(HostPrimitive):
             for listen in list(_listeners):
                 listen(self.kind, name, value, None)
         else:
-            sown_values.hand(f"{self.kind}:{name}", array, ordered=not many_devices())
+            sown_values.sow(f"{self.kind}:{name}", array, ordered=not many_devices())
 
 
 _SUMMARY_DOC = """Hands {what} to the collectors of summaries, such as `SummaryRecord`; without any, it costs nothing.

@@ -14,16 +14,16 @@ from msnb import log
 from msnb.common.kinds import Tensors, Value
 from msnb.core.compat.jax_private import is_tracer
 from msnb.core.errors.messages import describe
-from msnb.core.operator.api_generations import differs
+from msnb.core.operator.api_generations import differs_in_api2
 from msnb.core.operator.autocast import cast_tensor, is_constant
 from msnb.core.operator.cases import F, Flags, case
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.operator.operator_types import operand
 from msnb.core.operator.value_checks import Check, Range
 from msnb.core.state import trace_state
-from msnb.core.support.lru_cache import Recent
+from msnb.core.support.lru_cache import LruCache
 from msnb.core.tensor.tensor import Tensor
-from msnb.core.tensor.views import part_of, whole_of
+from msnb.core.tensor.views import base_of, view_of
 from msnb.ops._check import wide
 from msnb.ops._index_plan import ALL, ARRAY, NEW, NUMBER, entry_of, plan_of
 from msnb.ops.array.cast import cast_array
@@ -219,7 +219,7 @@ _row = _TensorGetRow()
 _get = _TensorGetItem.operator
 _set = _TensorSetItem.operator
 _set_mask = _TensorSetMask()
-_kernels = Recent()
+_kernels = LruCache()
 _thread = trace_state.thread
 _FEW = 64
 
@@ -324,13 +324,13 @@ def _assign_mask(x, mask, value):
 @spelling(_TensorGetItem, method="__getitem__")
 def _getitem_of(self: Tensor, index: Any) -> Tensor:
     """The part of the Tensor that an index names."""
-    return part_of(self, index, getitem(self, index))
+    return view_of(self, index, getitem(self, index))
 
 
 @spelling(_TensorSetItem, _TensorSetMask, method="__setitem__", generation=1)
 def _setitem_of(self: Tensor, index: Any, value: Any) -> Tensor:
     """Put `value` where an index points."""
-    if whole_of(self) is not None:
+    if base_of(self) is not None:
         log.once(
             "x[i] is a copy in MindSpore r1.1, and what is put into it is not put into x: x[i][j] = 0 is x[i, j] = 0 "
             "there. With --api 2 both reach x, as in MindSpore 2, and so they do in GRAPH mode."
@@ -338,12 +338,12 @@ def _setitem_of(self: Tensor, index: Any, value: Any) -> Tensor:
     return _put(self, index, value)
 
 
-@differs("what is put into `x[i]` is put into `x`, too, in PYNATIVE mode")
+@differs_in_api2("what is put into `x[i]` is put into `x`, too, in PYNATIVE mode")
 @spelling(_TensorSetItem, _TensorSetMask, method="__setitem__", generation=2)
 def _setitem_of_second(self: Tensor, index: Any, value: Any) -> Tensor:
     """Put `value` where an index points, and where the Tensor is a part of others, into these."""
     part = _put(self, index, value)
-    while found := whole_of(part):
+    while found := base_of(part):
         whole, place = found
         part = _put(whole, place, part)
     return self

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 from msnb.common.hook_handle import HookHandle
-from msnb.core.operator.declare import also_called, spelling
+from msnb.core.operator.declare import keyword_aliases, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.core.transforms import gradient_hooks
 
 
 @spelling(method="register_hook")
-@also_called(hook_fn="hook")
+@keyword_aliases(hook_fn="hook")
 def _register_hook_of(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> HookHandle:
     """Call `hook(gradient)` in every backward pass that computes the gradient by this Tensor. What it returns, unless
     that is None, is the gradient instead, for all that the Tensor was computed of. Several hooks follow each other.

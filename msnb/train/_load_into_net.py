@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from msnb import log, nn
 from msnb._checkparam import Validator
 from msnb.common import dtype as mstype
-from msnb.core.operator.api_generations import instead_of
+from msnb.core.operator.api_generations import replaces_in_api2
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.train._utils import check_flags
@@ -47,7 +47,7 @@ def load_param_into_net(
     return [p.name for p in _loaded(net, parameter_dict, strict_load, remove_redundancy)[1]]
 
 
-@instead_of(
+@replaces_in_api2(
     load_param_into_net,
     "it returns a pair, with the names of `parameter_dict` that the network lacks behind, and without 'strict_load' "
     "converts between types of floats and between those of whole numbers",

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 
 from msnb import context, log
 from msnb.communication.management import get_group_size
-from msnb.core.errors.data_dependent_shape import ShapeByValues
+from msnb.core.errors.data_dependent_shape import DataDependentShape
 from msnb.core.program.program_cache import program_of
 from msnb.core.tensor.tensor import Tensor, box
 from msnb.parallel._utils import _get_device_num, _need_to_full
@@ -65,7 +65,7 @@ class _Repeating:
     def _asks_for_all(self, element):
         try:
             program_of(self._network, *element)
-        except ShapeByValues:  # it will run operator by operator
+        except DataDependentShape:  # it will run operator by operator
             return False
         except Exception as error:
             wrong = error

@@ -12,7 +12,7 @@ from msnb._checkparam import Rel, Validator
 from msnb.common import dtype as mstype
 from msnb.common.kinds import OneOf, check
 from msnb.context import ParallelMode
-from msnb.core.operator.api_generations import instead_of, made_as, making
+from msnb.core.operator.api_generations import current_generation, generation_scope, replaces_in_api2
 from msnb.core.operator.autocast import cast_tensor
 from msnb.core.operator.primitive import Primitive
 from msnb.core.state import trace_state
@@ -161,7 +161,7 @@ def _in_float32(network, kinds, dtype=mstype.float16):
 
 def _do_keep_batchnorm_fp32(network):
     """Put every BatchNorm below `network` back to float32, in MindSpore 2 those of volumes and LayerNorm, too."""
-    _in_float32(network, _BLACK_CELLS if making() == 2 else (nn.BatchNorm2d, nn.BatchNorm1d))
+    _in_float32(network, _BLACK_CELLS if current_generation() == 2 else (nn.BatchNorm2d, nn.BatchNorm1d))
 
 
 def _in_16(network, kinds, dtype):
@@ -229,7 +229,7 @@ def _add_loss_network(network, loss_fn, cast_model_type):
 
 def _level_of_auto():
     """The level that "auto" stands for: r1.1 goes by the device, MindSpore 2 by what is computed."""
-    if making() == 2:
+    if current_generation() == 2:
         _say_what_auto_does("build_train_network")
         return "O1"
     target = context.get_context("device_target")
@@ -442,8 +442,8 @@ def build_train_network(
 KEEPS_MORE = "level 'O2' keeps BatchNorm3d and LayerNorm in float32, too"
 
 
-@instead_of(build_train_network, KEEPS_MORE, given="level")
+@replaces_in_api2(build_train_network, KEEPS_MORE, given="level")
 @functools.wraps(build_train_network)
 def _build_train_network_in_second(*args: Any, **kwargs: Any) -> "Cell":
-    with made_as(2):
+    with generation_scope(2):
         return build_train_network(*args, **kwargs)

@@ -12,7 +12,7 @@ from msnb.common.arguments import answered, refuse_classes
 from msnb.common.progress import Work
 from msnb.communication.management import get_rank
 from msnb.context import ParallelMode as ParallelMode  # libraries take it from here
-from msnb.core.operator.api_generations import differs
+from msnb.core.operator.api_generations import differs_in_api2
 from msnb.core.tensor.tensor import Tensor
 from msnb.core.transforms.jit import _executor, _pynative_executor
 from msnb.parallel._utils import (
@@ -41,7 +41,7 @@ if TYPE_CHECKING:  # named in annotations alone
 __all__ = ["Model"]
 
 
-@differs(amp.KEEPS_MORE, given="amp_level")
+@differs_in_api2(amp.KEEPS_MORE, given="amp_level")
 class Model(Assembly):
     """Puts network, loss, optimizer and metrics together for training and evaluation.
 

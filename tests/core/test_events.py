@@ -98,7 +98,7 @@ def nothing_is_left():
     yield
     assert {event: getattr(events.asked, event) for event in events.asked.__slots__} == kept
     assert not extra_outputs.observers and events.current() is None
-    assert not trace_state.thread.looking and not any(type(k.run) is kernel._Telling for k in kernel._living)
+    assert not trace_state.thread.looking and not any(type(k.run) is kernel._ObservedRun for k in kernel._live)
     assert Recorder._active is None
 
 

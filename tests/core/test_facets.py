@@ -6,7 +6,7 @@ import pytest
 
 from msnb import ops
 from msnb.core.operator.operator_types import REGISTRY
-from msnb.core.operator.rule_table import Facet, MissingEntry
+from msnb.core.operator.rule_table import MissingRule, RuleTable
 from msnb.core.operator.user_primitive import PrimitiveWithInfer
 from msnb.ir.cost import FLOPS
 from msnb.ops import operations as P
@@ -14,7 +14,7 @@ from msnb.ops import operations as P
 
 @pytest.fixture
 def rules():
-    table = Facet("a sharding rule", "Write @rules.register(ops.{name}).")
+    table = RuleTable("a sharding rule", "Write @rules.register(ops.{name}).")
     table.register(P.ReLU, P.MatMul)("rule")
     return table
 
@@ -28,7 +28,7 @@ def test_an_entry_is_found_by_class_instance_and_operator_with_or_without_strate
 
 
 def test_a_missing_entry_says_operator_what_is_missing_and_what_to_do(rules):
-    with pytest.raises(MissingEntry) as error:
+    with pytest.raises(MissingRule) as error:
         rules[P.Softmax(0)]
     assert str(error.value) == "For 'Softmax', there is no sharding rule. Write @rules.register(ops.Softmax)."
     assert rules.get(P.Softmax, "none") == "none"
@@ -66,6 +66,6 @@ def test_an_operator_of_a_user_has_an_entry_that_goes_with_it(rules):
 
 def test_primitives_of_jax_are_told_apart_by_name():
     assert FLOPS["dot_general"] is not FLOPS["reshape"]
-    with pytest.raises(MissingEntry, match="For 'sin', there is no count of operations"):
+    with pytest.raises(MissingRule, match="For 'sin', there is no count of operations"):
         FLOPS["sin"]
     assert ops.ReLU is P.ReLU

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from msnb.core.support.stack_headroom import roomy
+from msnb.core.support.stack_headroom import with_headroom
 
 
 def nothing(a, b, c, d):
@@ -23,12 +23,12 @@ def at_depth(depth, calls):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts page faults of a thread")
 def test_calls_at_any_depth_touch_no_new_memory():
-    roomy(lambda: at_depth(300, 1))  # the pages of the room itself
+    with_headroom(lambda: at_depth(300, 1))  # the pages of the room itself
     for depth in range(300):  # 300 frames cross a boundary of 16 kB at least once; there each call would be a fault
-        assert roomy(lambda depth=depth: (at_depth(299, 1), at_depth(depth, 300)))[1] < 150
+        assert with_headroom(lambda depth=depth: (at_depth(299, 1), at_depth(depth, 300)))[1] < 150
 
 
 def test_a_result_and_an_error_pass_through():
-    assert roomy(lambda: 3) == 3
+    assert with_headroom(lambda: 3) == 3
     with pytest.raises(KeyError):
-        roomy(lambda: {}["x"])
+        with_headroom(lambda: {}["x"])

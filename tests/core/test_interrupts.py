@@ -65,9 +65,9 @@ def test_a_stop_waits_until_what_is_whole_is_done():
         return 3
 
     with pytest.raises(KeyboardInterrupt):
-        interrupts.whole(work)
+        interrupts.uninterruptible(work)
     assert done == [True] and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    assert interrupts.whole(lambda: 3) == 3
+    assert interrupts.uninterruptible(lambda: 3) == 3
 
 
 def test_a_stop_that_something_swallows_is_raised_afterwards():
@@ -81,10 +81,10 @@ def test_a_stop_that_something_swallows_is_raised_afterwards():
 
     done, before = [], signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
-        interrupts.heard(work)
-    assert done and interrupts.heard(lambda: 3) == 3 and signal.getsignal(signal.SIGINT) is before
+        interrupts.deliver_pending(work)
+    assert done and interrupts.deliver_pending(lambda: 3) == 3 and signal.getsignal(signal.SIGINT) is before
     with pytest.raises(ZeroDivisionError):
-        interrupts.heard(lambda: 1 // 0)
+        interrupts.deliver_pending(lambda: 1 // 0)
 
 
 @pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
@@ -188,7 +188,7 @@ def test_a_program_stopped_while_it_compiles_keeps_its_parameters_and_is_as_fast
 
 def test_a_stop_at_the_end_of_a_trace_leaves_nothing_behind(graph_mode, monkeypatch):
     net, before = Adds(), trace_state()
-    monkeypatch.setattr(trace.Frame, "__exit__", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(trace.TraceFrame, "__exit__", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         net(X)
     monkeypatch.undo()

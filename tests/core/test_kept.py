@@ -7,7 +7,7 @@ import pytest
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, nn, ops
-from msnb.core.tensor.cell_state import Kept
+from msnb.core.tensor.cell_state import CellState
 
 ONES = np.ones((2, 3), np.float32)
 
@@ -111,7 +111,7 @@ def test_copies_and_the_other_mode_have_plain_tensors():
     net = Sum()
     net(Tensor(ONES))
     twin = copy.deepcopy(net)
-    assert type(net.calls) is Kept and type(twin.calls) is Tensor
+    assert type(net.calls) is CellState and type(twin.calls) is Tensor
     twin(Tensor(ONES))
     assert net.calls == 1 and twin.calls == 2
     context.set_context(mode=context.PYNATIVE_MODE)

@@ -15,7 +15,7 @@ from msnb import Tensor, context, nn, ops
 from msnb.core.errors import converted_code
 from msnb.core.script import convert_function
 from msnb.core.state import trace_state
-from msnb.core.support.weak_identity import Identity, IdentityMap, attach, attached
+from msnb.core.support.weak_identity import ObjectKey, WeakIdentityDict, attach, attached
 from msnb.core.transforms import functional
 
 
@@ -157,14 +157,14 @@ def test_the_programs_of_one_function_are_bounded():
 
 def test_an_identity_is_equal_to_that_of_the_same_object_while_it_lives():
     thing, twin = Scales(1.0), Scales(1.0)
-    one, again, other = Identity(thing), Identity(thing), Identity(twin)
+    one, again, other = ObjectKey(thing), ObjectKey(thing), ObjectKey(twin)
     assert one == again and hash(one) == hash(again) and one != other
     del thing
-    assert one == one and one != again and one != Identity(None) and Identity(None) == Identity(None)
+    assert one == one and one != again and one != ObjectKey(None) and ObjectKey(None) == ObjectKey(None)
 
 
 def test_an_identity_map_forgets_with_its_keys():
-    table, thing = IdentityMap(), Scales(1.0)
+    table, thing = WeakIdentityDict(), Scales(1.0)
     table[thing] = 3
     assert table.get(thing) == 3 and thing in table and len(table) == 1
     del thing

@@ -5,7 +5,7 @@ import pytest
 
 import msnb as ms
 from msnb import Tensor, context, ir, nn
-from msnb.core.errors.cell_path import attribute_path, class_of, held_as
+from msnb.core.errors.cell_path import attribute_name, attribute_path, class_of
 from msnb.core.program.program_cache import program_of
 from msnb.train import amp  # noqa: F401 - its Cells around others are known once it is there
 
@@ -101,4 +101,4 @@ def test_a_network_in_a_train_step_keeps_its_paths(graph_mode):
 
 
 def test_a_cell_that_the_caller_does_not_hold_has_no_path():
-    assert held_as(Lists(), nn.ReLU()) == ""
+    assert attribute_name(Lists(), nn.ReLU()) == ""

@@ -65,7 +65,7 @@ def test_a_layer_takes_any_rank_or_says_what_it_takes(cls, shapes):
     count = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in required)
 
     def run(*arrays):
-        with trace_state.Frame() as frame:
+        with trace_state.TraceFrame() as frame:
             frame.number = 0
             return _arrays(net._run(tuple(map(box, arrays)), {}))
 
@@ -103,7 +103,7 @@ def call(op, array):
     attributes = {k: kind.example for k, (kind, default) in op.attributes.items() if default is _ABSENT}
     x = box(array)
     inputs = [(x, x) if i.many else x if i.kind is None else i.kind.example for i in op.inputs if i.default is _ABSENT]
-    with trace_state.Frame() as frame:
+    with trace_state.TraceFrame() as frame:
         frame.number = 0
         return _arrays(op.primitive(**attributes)(*inputs))
 

@@ -1,4 +1,4 @@
-"""What r1.1's layers hold beyond what these need is there for code that derives from them (`nn/_cell/legacy_attributes.py`)."""
+"""Attributes of r1.1's layers that derived code reads (`nn/_cell/legacy_attributes.py`)."""
 
 import copy
 

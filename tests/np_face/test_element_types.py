@@ -59,7 +59,7 @@ def letter(call, *arrays):
     """The element type of a result. It is there once the call has been traced; only what cannot be is run."""
 
     def traced(*given):
-        with trace_state.Frame():
+        with trace_state.TraceFrame():
             return first_of(call(*map(box, given)))._array
 
     try:

@@ -81,7 +81,7 @@ def prepared(subject, dtype, first_only=False):
         filled = list(leaves)
         for i, array in zip(variables, arrays, strict=True):
             filled[i] = box(array)
-        with trace_state.Frame(subject.params, param_arrays) as frame:
+        with trace_state.TraceFrame(subject.params, param_arrays) as frame:
             out = subject.call(*rebuild(filled))
             results = [leaf._array for leaf in flatten(out)[0] if isinstance(leaf, Tensor)]
             results += [array for _, array in frame.writes()]

@@ -40,7 +40,7 @@ def pure_call(row):
     def results(array):
         filled = list(leaves)
         filled[places[0]] = box(array)
-        with trace_state.Frame([], []):
+        with trace_state.TraceFrame([], []):
             out = call(*rebuild(filled))
         return [leaf._array for leaf in flatten(out)[0] if isinstance(leaf, Tensor)]
 

@@ -77,7 +77,7 @@ def traced(row, inputs):
     makers = [taken(value) for value in inputs]
 
     def run(*given):
-        with trace_state.Frame() as frame:
+        with trace_state.TraceFrame() as frame:
             frame.number = 0
             out = row.call()(*[make(given) for make in makers])
             return [v._array for v in (out if isinstance(out, tuple) else (out,)) if isinstance(v, Tensor)]

@@ -19,7 +19,7 @@ from msnb.core.eager.kernel import Kernel
 from msnb.core.operator.operator_types import REGISTRY, Operator, attributes_of
 from msnb.core.operator.traced_attributes import declared as declared_operator
 from msnb.core.program import program_cache
-from msnb.core.support.lru_cache import Recent
+from msnb.core.support.lru_cache import LruCache
 from msnb.ops import operations as P
 from msnb.ops.nn.recurrent import lstm
 
@@ -530,7 +530,7 @@ def test_names_in_a_graph_mean_something_as_long_as_the_program_lives():
 
 # ---------------------------------------------------------------------- caches end
 def test_a_recent_dict_keeps_what_is_used_and_ends():
-    recent = Recent(4)
+    recent = LruCache(4)
     for key in range(100):
         if recent.get("used") is None and recent.recall("used") is None:
             recent.keep("used", "value")
@@ -580,4 +580,4 @@ def test_operators_of_users_have_caches_that_end():
     context.set_context(mode=context.PYNATIVE_MODE)
     for k in range(3):
         assert (Scale(k)(Tensor(X)).asnumpy() == X * k).all()
-    assert type(Scale._kernels) is Recent
+    assert type(Scale._kernels) is LruCache

@@ -147,7 +147,7 @@ def argument_like(value):
     return jax.ShapeDtypeStruct(kind.shape, kind.dtype, sharding=placement(value), weak_type=kind.weak_type)
 
 
-def strengthen(array: Any) -> Any:
+def drop_weak_type(array: Any) -> Any:
     """`array` without JAX's weak type, so that it promotes as every other Tensor does."""
     if not getattr(array, "weak_type", False):
         return array

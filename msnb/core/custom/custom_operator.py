@@ -11,7 +11,7 @@ import numpy as np
 from msnb.common.kinds import Value, kind_of
 from msnb.core.errors.messages import describe
 from msnb.core.operator.declare import class_of
-from msnb.core.operator.operator_types import OF_USERS, REGISTRY
+from msnb.core.operator.operator_types import REGISTRY, USER_OPERATORS
 from msnb.core.support.type_promotion import is_inexact
 
 _STATIC = (bool, int, float, str, tuple, list)  # annotations of what is no Tensor
@@ -114,7 +114,7 @@ def made(function: Callable[..., Any], name: str, gradient: Gradient) -> type:
 
     cls.backward = staticmethod(backward)
     cls.__reduce__ = lambda self: (_again, (type(self), self._attributes))
-    OF_USERS[name] = cls.operator
+    USER_OPERATORS[name] = cls.operator
     return cls
 
 

@@ -23,8 +23,8 @@ def begin() -> None:
     frame = _thread.frame
     (_thread if frame is None else frame).status = jnp.zeros((), bool)
     (_thread if frame is None else frame.root()).checking = True
-    if frame is None and _here.listener is None:  # vital: a training skips its step for what is found here
-        _here.listener = events.listen(pulled=_pulled, name="float status", here=True, vital=True)
+    if frame is None and _state.listener is None:  # vital: a training skips its step for what is found here
+        _state.listener = events.listen(pulled=_pulled, name="float status", here=True, vital=True)
     trace_state.settle()
 
 
@@ -32,8 +32,8 @@ def end() -> jax.Array:
     """Look no further; returns what was seen, a bool array."""
     frame = _thread.frame
     (_thread if frame is None else frame.root()).checking = False
-    if frame is None and _here.listener is not None:
-        _here.listener = _here.listener.close()
+    if frame is None and _state.listener is not None:
+        _state.listener = _state.listener.close()
     trace_state.settle()
     status = _thread.status if frame is None else frame.current_status()
     return jnp.zeros((), bool) if status is None else status
@@ -59,10 +59,10 @@ def _pulled(node, cotangents):
         note([c._array for c in cotangents if c is not None])
 
 
-class _Here(threading.local):
+class _ThreadState(threading.local):
     """State of one thread."""
 
     listener = None  # to the tape, while the status of PYNATIVE mode is watched
 
 
-_here = _Here()
+_state = _ThreadState()

@@ -18,7 +18,7 @@ import numpy as np
 from msnb.core.compat.jax_private import is_differentiated
 from msnb.core.state import trace_state
 from msnb.core.support.type_promotion import is_inexact
-from msnb.core.support.weak_identity import IdentityMap
+from msnb.core.support.weak_identity import WeakIdentityDict
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.eager.kernel import Kernel
@@ -28,39 +28,41 @@ _MOST = 4  # whole inputs of which every choice is tried
 _REFUSALS = (TypeError, ValueError, IndexError, NotImplementedError)  # what a kernel says to real numbers
 
 
-def is_whole(dtype: Any) -> bool:
+def is_integer(dtype: Any) -> bool:
     """Whether `dtype` (numpy) holds whole numbers; bool does not."""
     return jnp.issubdtype(dtype, jnp.integer)
 
 
 def has_gradient(dtype: Any) -> bool:
     """Whether there are gradients by Tensors of `dtype` (numpy): all numbers have them, bools have not."""
-    return is_inexact(dtype) or is_whole(dtype)
+    return is_inexact(dtype) or is_integer(dtype)
 
 
-def real(array: Any) -> Any:
+def as_real(array: Any) -> Any:
     """`array` as real numbers."""
-    return array.astype(np.float64) if is_whole(array.dtype) else array
+    return array.astype(np.float64) if is_integer(array.dtype) else array
 
 
-def cut(gradient: jax.Array, dtype: Any) -> jax.Array:
+def cast_gradient(gradient: jax.Array, dtype: Any) -> jax.Array:
     """A gradient in the type of what it is taken by."""
     return gradient.astype(dtype) if gradient.dtype != dtype else gradient
 
 
-def as_reals(fn: Callable[..., Any], arrays: Sequence[Any], wanted: Sequence[int]) -> tuple[list[int], list[Any]]:
+def differentiable_inputs(
+    fn: Callable[..., Any], arrays: Sequence[Any], wanted: Sequence[int]
+) -> tuple[list[int], list[Any]]:
     """By which of `wanted` (positions) `fn`, called with `arrays`, has a gradient, and the arrays at which it is taken.
 
     Inputs of whole numbers become real together, as many of them as `fn` takes: those that it adds or chooses from
     are to be of one type, while others are indices and stay what they are.
     """
-    whole = [i for i, a in enumerate(arrays) if isinstance(a, jax.Array) and is_whole(a.dtype)]
+    whole = [i for i, a in enumerate(arrays) if isinstance(a, jax.Array) and is_integer(a.dtype)]
     asked = [i for i in wanted if i in whole]
     smooth = [i for i in wanted if is_inexact(arrays[i].dtype)]
     if not asked:
         return smooth, list(arrays)
     for chosen in _choices(whole, asked):
-        reals = [real(a) if i in chosen else a for i, a in enumerate(arrays)]
+        reals = [as_real(a) if i in chosen else a for i, a in enumerate(arrays)]
         if _takes(fn, reals):
             return [i for i in wanted if i in chosen or i in smooth], reals
     return smooth, list(arrays)
@@ -102,7 +104,7 @@ class Carriers:
     __slots__ = ("own", "outer", "active")
 
     def __init__(self):
-        self.own: IdentityMap = IdentityMap()  # array -> its carrier
+        self.own: WeakIdentityDict = WeakIdentityDict()  # array -> its carrier
         self.outer: Carriers | None = _thread.carriers
         self.active: bool = self.outer is not None and self.outer.active  # whether there are any
 
@@ -140,7 +142,7 @@ def new_carrier(array: Any) -> jax.Array:
 
 def is_carried(array: Any) -> bool:
     """Whether `array` holds whole numbers where some of the graph have carriers."""
-    return is_whole(array.dtype) and _thread.carriers is not None and _thread.carriers.active
+    return is_integer(array.dtype) and _thread.carriers is not None and _thread.carriers.active
 
 
 def carrier_or_new(array: Any) -> Any:
@@ -149,7 +151,7 @@ def carrier_or_new(array: Any) -> Any:
     return new_carrier(array) if found is None else found
 
 
-def adopt(array: jax.Array, found: jax.Array) -> None:
+def set_carrier(array: jax.Array, found: jax.Array) -> None:
     """Let `found` carry the gradient of `array`."""
     carriers = _thread.carriers
     if carriers is not None:
@@ -159,18 +161,18 @@ def adopt(array: jax.Array, found: jax.Array) -> None:
             trace_state.settle()
 
 
-def carry(kernel: "Kernel", arrays: Sequence[Any], results: Sequence[Any]) -> None:
+def attach_carriers(kernel: "Kernel", arrays: Sequence[Any], results: Sequence[Any]) -> None:
     """Let the `results` (Tensors) of `kernel` depend on the carriers of `arrays`, and give whole ones their own."""
     held = {i: found for i, a in enumerate(arrays) if (found := carrier(a)) is not None}
     if kernel.real is not None:
         held.update({i: a for i, a in enumerate(arrays) if is_differentiated(a) and is_inexact(a.dtype)})
     if not held or _thread.forward_mode:
         return
-    spots, reals = as_reals((kernel.real or kernel).call, arrays, list(held))
+    spots, reals = differentiable_inputs((kernel.real or kernel).call, arrays, list(held))
     become = [i for i, (array, other) in enumerate(zip(arrays, reals)) if other is not array]
     outs = [r._array for r in results]
     smooth = [i for i, out in enumerate(outs) if is_inexact(out.dtype)]
-    whole = [i for i, out in enumerate(outs) if is_whole(out.dtype)]
+    whole = [i for i, out in enumerate(outs) if is_integer(out.dtype)]
     if not spots or not (smooth or whole):
         return
     needs = tuple([i in spots for i in range(len(arrays))])
@@ -183,20 +185,20 @@ def carry(kernel: "Kernel", arrays: Sequence[Any], results: Sequence[Any]) -> No
     def back(saved, cotangents):
         carried, full = saved[0], list(saved[1])
         for i in become:
-            full[i] = real(full[i])
+            full[i] = as_real(full[i])
         for i, found in zip(spots, carried):  # through them the gradient has a derivative itself
             full[i] = full[i] + found if i in become else found
         given = dict(zip((*smooth, *whole), (*cotangents[0], *cotangents[1])))
         given = [given[i] if i in given else jnp.zeros(out.shape, out.dtype) for i, out in enumerate(outs)]
         found = kernel.pullback(needs).call(*full, *given)
-        return [_cut_through(f, t) if is_whole(t) else f for f, t in zip(found, types)], None, cotangents[0]
+        return [_cut_through(f, t) if is_integer(t) else f for f, t in zip(found, types)], None, cotangents[0]
 
     tie.defvjp(lambda *given: (tie(*given), given[:2]), back)
     values, carried = tie([held[i] for i in spots], list(arrays), [outs[i] for i in smooth])
     for i, value in zip(smooth, values):
         results[i]._array = value
     for i, found in zip(whole, carried):
-        adopt(outs[i], found)
+        set_carrier(outs[i], found)
 
 
 def _cut_through(gradient, dtype):

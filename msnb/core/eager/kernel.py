@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.core.compat.jax_private import forget_compiled, is_tracer, strengthen
+from msnb.core.compat.jax_private import drop_weak_type, forget_compiled, is_tracer
 from msnb.core.eager import integer_gradients, matmul_precision
 from msnb.core.jaxpr.op_names import GraphName
 from msnb.core.sharding import partitioner
@@ -26,7 +26,7 @@ from msnb.core.support.type_promotion import is_inexact
 
 _clock = time.perf_counter_ns
 _lock = threading.RLock()
-_living = weakref.WeakSet()
+_live = weakref.WeakSet()
 
 
 class Kernel:
@@ -46,8 +46,8 @@ class Kernel:
             with matmul_precision.products(arrays):
                 out = fn(*arrays)
             if type(out) is tuple:
-                return tuple([strengthen(jnp.asarray(o)) for o in out])
-            return strengthen(jnp.asarray(out))
+                return tuple([drop_weak_type(jnp.asarray(o)) for o in out])
+            return drop_weak_type(jnp.asarray(out))
 
         self.name: GraphName = name if isinstance(name, GraphName) else GraphName(name)
         held = "strategy" in self.name.meaning.marks
@@ -55,8 +55,8 @@ class Kernel:
         self.fn: Callable[..., Any] = fn
         self.run: Any = jax.jit(kernel)  # or what tells tools of its calls
         with _lock:
-            _living.add(self)
-            _outfit(self)
+            _live.add(self)
+            _install_wrappers(self)
         self.quiet: Kernel | None = None  # the same without prints, of one that prints: its pullback runs it once more
         self.real: Kernel | None = None  # what is differentiated in its place, see core.whole
         self.checked: Any = None  # of an operator with checks: what is static, and where the inputs stand
@@ -68,8 +68,8 @@ class Kernel:
         """Let it run in several processes at once, outside of a graph too: it speaks of other devices."""
         with _lock:
             self.joined = True
-            self.run = partitioner.Joined(self.fn, self.compiled)
-            _outfit(self)
+            self.run = partitioner.CollectiveKernel(self.fn, self.compiled)
+            _install_wrappers(self)
 
     def call(self, *arrays: Any) -> Any:
         """`run`, and what has to be done when it fails; the hot paths call `run` and do it themselves."""
@@ -88,7 +88,7 @@ class Kernel:
     def compiled(self) -> Any:
         """`run` as it is when nobody listens."""
         run = self.run
-        while type(run) in (_Telling, _Differentiated):
+        while type(run) in (_ObservedRun, _RunWithGradient):
             run = run.run
         return run
 
@@ -111,7 +111,7 @@ class Kernel:
             cotangents = args[count:]
             # `call`, since a Stop within this trace must not leave it half traced for all others
             call = (self.real or self.quiet or self).call
-            variables, arrays = integer_gradients.as_reals(call, args[:count], wanted)
+            variables, arrays = integer_gradients.differentiable_inputs(call, args[:count], wanted)
 
             def part(*values):
                 for i, value in zip(variables, values):
@@ -127,15 +127,17 @@ class Kernel:
             found = dict(zip(variables, vjp(cotangents if type(out) is tuple else cotangents[0])))
             return tuple(
                 [
-                    integer_gradients.cut(found[i], args[i].dtype) if i in found else jnp.zeros_like(args[i])
+                    integer_gradients.cast_gradient(found[i], args[i].dtype) if i in found else jnp.zeros_like(args[i])
                     for i in wanted
                 ]
             )
 
-        return lambda *args: interrupts.heard(lambda: pull(*args))  # it runs while it is traced, and then no more
+        return lambda *args: interrupts.deliver_pending(
+            lambda: pull(*args)
+        )  # it runs while it is traced, and then no more
 
 
-class _Telling:
+class _ObservedRun:
     """What `run` is while somebody listens: it runs, and tells of it unless that was part of a trace."""
 
     __slots__ = ("kernel", "run")
@@ -158,7 +160,7 @@ class _Telling:
         return getattr(self.run, name)
 
 
-class _Differentiated:
+class _RunWithGradient:
     """What `run` is while a thread traces with gradients of its own: there, a function with that gradient."""
 
     __slots__ = ("kernel", "run")
@@ -185,7 +187,7 @@ class _Differentiated:
 
 
 @contextlib.contextmanager
-def differentiated(rules: Callable[[Kernel], Callable[..., Any] | None]) -> Iterator[None]:
+def gradient_rules(rules: Callable[[Kernel], Callable[..., Any] | None]) -> Iterator[None]:
     """While this lasts, graphs that this thread traces have the gradients of `rules`.
 
     Args:
@@ -196,39 +198,39 @@ def differentiated(rules: Callable[[Kernel], Callable[..., Any] | None]) -> Iter
     before, trace_state.thread.pullbacks = trace_state.thread.pullbacks, rules
     with _lock:
         _differentiating += 1
-        _outfit(*_living)
+        _install_wrappers(*_live)
     try:
         yield
     finally:
         trace_state.thread.pullbacks = before
         with _lock:
             _differentiating -= 1
-            _outfit(*_living)
+            _install_wrappers(*_live)
 
 
 _differentiating = 0  # how many threads do
 
 
-def _outfit(*kernels):
+def _install_wrappers(*kernels):
     """Let kernels hold the `run` that they are to have now."""
     for kernel in kernels:
         kernel.run = kernel.compiled
         if _differentiating:
-            kernel.run = _Differentiated(kernel)
+            kernel.run = _RunWithGradient(kernel)
         if events.asked.dispatched:
-            kernel.run = _Telling(kernel)
+            kernel.run = _ObservedRun(kernel)
 
 
-def living() -> list[Kernel]:
+def live_kernels() -> list[Kernel]:
     """Every kernel that somebody holds."""
     with _lock:
-        return list(_living)
+        return list(_live)
 
 
 def _switch(asked):
     """Somebody listens to `dispatched` from now on, or nobody does any more."""
     with _lock:
-        _outfit(*_living)
+        _install_wrappers(*_live)
 
 
 events.when_asked("dispatched", _switch)
@@ -236,7 +238,7 @@ events.when_asked("dispatched", _switch)
 
 def _trace_anew():
     """What kernels have compiled is for another precision of products."""
-    for one in living():
+    for one in live_kernels():
         forget = getattr(one.compiled, "clear_cache", None)  # None of what somebody has put in its place
         if forget is not None:
             forget()

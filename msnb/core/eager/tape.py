@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 
-from msnb.core.eager.integer_gradients import is_whole
+from msnb.core.eager.integer_gradients import is_integer
 from msnb.core.eager.kernel import Kernel
 from msnb.core.jaxpr.op_names import graph_name
 from msnb.core.state import events, trace_state
@@ -117,7 +117,7 @@ def record(kernel: Kernel, inputs: Sequence[Any], arrays: Sequence[Any], boxes: 
         node = kind(kernel, tuple(inputs), tuple(arrays), tuple((b._array.shape, b._array.dtype) for b in boxes))
         for index, tensor in enumerate(boxes):
             dtype = tensor._array.dtype
-            if is_inexact(dtype) or is_whole(dtype) and (kernel.real is not None or _by_whole(inputs, arrays)):
+            if is_inexact(dtype) or is_integer(dtype) and (kernel.real is not None or _by_whole(inputs, arrays)):
                 tensor._node = (node, index)
         if _asked.recorded:
             events.tell("recorded", node, boxes)
@@ -125,7 +125,7 @@ def record(kernel: Kernel, inputs: Sequence[Any], arrays: Sequence[Any], boxes: 
 
 def _by_whole(inputs, arrays):
     """Whether a whole number among the inputs is tracked: of others, such as Argmax's, whole results have no slope."""
-    return any(i is not None and is_whole(a.dtype) for i, a in zip(inputs, arrays))
+    return any(i is not None and is_integer(a.dtype) for i, a in zip(inputs, arrays))
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ _CALL = re.compile(r"(.*) \((\d+)\)$")  # as `ir.calls` tells the calls of one C
 _BLOCK = re.compile(r"\w+\(\)( \d+)?$|while\(.*\)$")  # as `core.script` calls the scope of a function or a loop
 
 
-def held_as(holder: Any, cell: Any) -> str:
+def attribute_name(holder: Any, cell: Any) -> str:
     """Attribute path of a Cell within the Cell that calls it.
 
     Args:

@@ -2,19 +2,19 @@
 
 import types
 
-from msnb.core.support.weak_identity import IdentityMap
+from msnb.core.support.weak_identity import WeakIdentityDict
 
-_lowered = IdentityMap()  # code that lowering produced -> True
+_lowered = WeakIdentityDict()  # code that lowering produced -> True
 
 
-def is_lowered(code):
+def is_converted(code):
     """Whether a code object came out of lowering."""
     return code in _lowered
 
 
-def remember(code):
+def register_converted(code):
     """Enter lowered code; functions nested in it are lowered as well."""
     _lowered[code] = True
     for const in code.co_consts:
         if isinstance(const, types.CodeType):
-            remember(const)
+            register_converted(const)

@@ -10,7 +10,7 @@ from msnb import log
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-class ShapeByValues(RuntimeError):
+class DataDependentShape(RuntimeError):
     """Raised while a graph is traced, by an operator that has to see values before the shape of its result is known.
 
     Args:
@@ -27,18 +27,18 @@ class ShapeByValues(RuntimeError):
         return type(self), self.given
 
 
-def runs_plainly(fn: _Function) -> _Function:
+def runs_eagerly(fn: _Function) -> _Function:
     """Decorator of what is traced for a program: called outside a trace, it runs operator by operator."""
     fn.runs_plainly = True  # type: ignore[attr-defined]
     return fn
 
 
-def can_run_plainly(fn: Callable[..., Any]) -> bool:
+def can_run_eagerly(fn: Callable[..., Any]) -> bool:
     """Whether `fn` says that it runs outside a trace as well."""
     return getattr(fn, "runs_plainly", False)
 
 
-def say(name: str, error: ShapeByValues) -> None:
+def say(name: str, error: DataDependentShape) -> None:
     """Tell, once for each text, that `name` is no compiled program, and what would make it one."""
     operator, what, cure = error.given
     log.once(

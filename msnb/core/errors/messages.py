@@ -9,10 +9,10 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from msnb._util.package_path import PACKAGE
-from msnb.core.errors.converted_code import is_lowered
-from msnb.core.errors.source_location import place as place  # known by this path as well
+from msnb.core.errors.converted_code import is_converted
+from msnb.core.errors.source_location import format_location as format_location  # known by this path as well
 from msnb.core.support.type_promotion import name as dtype_name
-from msnb.core.support.unknown_shape import OpenShape
+from msnb.core.support.unknown_shape import UnknownShape
 
 _HIDDEN = [PACKAGE]
 
@@ -51,7 +51,7 @@ def why_python(frame: FrameType | None = None) -> str:
             f"in the generator '{code.co_name}', which runs as plain Python while the graph is built, so what it "
             f"yields cannot depend on it. Write its loop where it is used, or return a list from a function."
         )
-    if code is not None and (comprehension or is_lowered(code)):
+    if code is not None and (comprehension or is_converted(code)):
         return (
             "where a graph cannot branch: in the 'if' of a comprehension (how many elements it has must be known), "
             "in 'match', or in a Python function that asks for a bool. Use an 'if' statement, a conditional "
@@ -135,7 +135,7 @@ def explain_kernel_error(error: BaseException, op: str, args: Sequence[Any]) -> 
     ):
         return error
     for arg in args:
-        if isinstance(getattr(arg, "_array", None), OpenShape):
+        if isinstance(getattr(arg, "_array", None), UnknownShape):
             return TypeError(f"For '{op}', {arg._array.refusal}")
     given = ", ".join(describe(a) for a in args)
     if isinstance(error, OverflowError):

@@ -25,7 +25,7 @@ def label(file: str) -> str:
     return "cell" if _CELL.search(file) else os.path.basename(file)
 
 
-def place(file: str, line: int, owner: Any = None) -> str:
+def format_location(file: str, line: int, owner: Any = None) -> str:
     """Where a line stands; `owner`, the function that holds it, is not told."""
     shown = label(file)
     return f"{shown} line {line}" if shown == "cell" or shown.startswith("In [") else f"{shown}:{line}"

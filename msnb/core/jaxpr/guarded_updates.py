@@ -20,7 +20,7 @@ from msnb.core.compat.jax_private import UNSPECIFIED, fresh, unnamed
 _FLAG = jax.ShapeDtypeStruct((), bool)
 
 
-def keeping(graph: ClosedJaxpr, n_results: int, kept: Sequence[int]) -> ClosedJaxpr:
+def keep_on_error(graph: ClosedJaxpr, n_results: int, kept: Sequence[int]) -> ClosedJaxpr:
     """`graph` with the old arrays of the written Parameters for their new ones wherever the error is not 0.
 
     Args:

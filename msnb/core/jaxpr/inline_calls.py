@@ -19,7 +19,7 @@ class PartName(GraphName):
     __slots__ = ()
 
 
-def inlined(graph: ClosedJaxpr) -> ClosedJaxpr:
+def inline_calls(graph: ClosedJaxpr) -> ClosedJaxpr:
     """`graph` without calls of parts, however deep; the same object where there are none."""
     consts: dict[int, tuple[Any, Any]] = {}
     jaxpr = _flat(graph.jaxpr, consts, {})
@@ -84,7 +84,7 @@ def _once(jaxpr, known, consts):
 def _body(graph, known):
     found = known.get(id(graph))
     if found is None:
-        found = known[id(graph)] = inlined(graph) if isinstance(graph, ClosedJaxpr) else _open(graph), graph
+        found = known[id(graph)] = inline_calls(graph) if isinstance(graph, ClosedJaxpr) else _open(graph), graph
     return found[0]
 
 

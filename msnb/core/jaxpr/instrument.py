@@ -40,7 +40,7 @@ class Measure:
         return [leaf for each in measured for leaf in jax.tree.leaves(each)]
 
 
-def measured(
+def instrument(
     closed: ClosedJaxpr, wanted: Mapping[tuple[Any, ...], list[Any]], measure: Measure
 ) -> tuple[ClosedJaxpr, list[Any]]:
     """(graph, points): the same equations, whose further outputs are what `measure` makes of the points.

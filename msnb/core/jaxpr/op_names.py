@@ -25,7 +25,7 @@ _UNSAFE_IN_STRING = re.compile(r"[^\w.+\-]", re.ASCII)
 _OPERATOR = re.compile(r"[^\[#]+")
 
 
-class Meaning(NamedTuple):
+class OpInfo(NamedTuple):
     """What a name in a graph stands for.
 
     Attributes:
@@ -66,9 +66,9 @@ class GraphName(str):
 
     __slots__ = ("meaning", "layout")
 
-    def __new__(cls, text: str, meaning: Meaning | None = None, layout: tuple[Any, ...] | None = None) -> "GraphName":
+    def __new__(cls, text: str, meaning: OpInfo | None = None, layout: tuple[Any, ...] | None = None) -> "GraphName":
         name = super().__new__(cls, text)
-        name.meaning = Meaning(operator_in(text), {}, {}) if meaning is None else meaning
+        name.meaning = OpInfo(operator_in(text), {}, {}) if meaning is None else meaning
         name.layout = layout
         return name
 
@@ -76,7 +76,7 @@ class GraphName(str):
     def gradient(self) -> "GraphName":
         """Name of the operator's pullback, which has the same settings."""
         operator, attributes, marks = self.meaning
-        return GraphName(f"{operator}Grad{self[len(operator) :]}", Meaning(f"{operator}Grad", attributes, marks))
+        return GraphName(f"{operator}Grad{self[len(operator) :]}", OpInfo(f"{operator}Grad", attributes, marks))
 
 
 def graph_name(
@@ -108,7 +108,7 @@ def graph_name(
     text = _UNSAFE.sub("_", operator)
     if inside or not text[:1].isupper():  # in HLO, brackets tell it from a function of jax.numpy
         text += f"[{_cut(inside, _LONGEST)}]"
-    return GraphName(text, Meaning(operator, settings, marks), layout)
+    return GraphName(text, OpInfo(operator, settings, marks), layout)
 
 
 def operator_in(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from msnb.core.compat.jax_private import is_tracer, name_stack, traced_so_far
 from msnb.core.errors.messages import is_machinery
-from msnb.core.jaxpr.inline_calls import inlined
+from msnb.core.jaxpr.inline_calls import inline_calls
 from msnb.core.jaxpr.op_names import GraphName
 
 _ON = "_msnb_unfinished"  # the error's attribute
@@ -87,7 +87,7 @@ def _keep(found, error, describe):
         found.name, found.inputs = name, [*inputs, *read]
         found.taken = [(place, None if is_tracer(a) else a) for place, a in zip(places, found.arrays, strict=True)]
         found.source = _users_line(error.__traceback__)
-        found.jaxpr = inlined(closed)
+        found.jaxpr = inline_calls(closed)
     found.arrays = ()
 
 

@@ -19,13 +19,13 @@ from jax.ad_checkpoint import checkpoint_name
 from jax.extend.core import ClosedJaxpr, Jaxpr
 
 from msnb.core.compat.jax_private import effects_of, is_debug_callback
-from msnb.core.jaxpr.instrument import TRANSPARENT, Measure, measured
+from msnb.core.jaxpr.instrument import TRANSPARENT, Measure, instrument
 
 _STAGED, _TAKEN = "handed:", "handed out:"  # labels with and without a callback behind them
 _receivers: list[Callable[[str, Any, Any], None]] = []
 
 
-class Handed(NamedTuple):
+class SownValue(NamedTuple):
     """A value that a program returns for somebody.
 
     Attributes:
@@ -52,15 +52,15 @@ class Returning(NamedTuple):
     """
 
     jaxpr: ClosedJaxpr
-    values: tuple[Handed, ...]
+    values: tuple[SownValue, ...]
 
 
-def on_handed(receive: Callable[[str, Any, Any], None]) -> None:
+def on_sown(receive: Callable[[str, Any, Any], None]) -> None:
     """Have `receive(text, array, ran)` called for each value; `ran` is a bool array, or None where it surely did."""
     _receivers.append(receive)
 
 
-def hand(text: str, array: Any, ordered: bool = True) -> None:
+def sow(text: str, array: Any, ordered: bool = True) -> None:
     """Hand `array`, which is being traced, to who receives such values.
 
     Args:
@@ -77,7 +77,7 @@ def _receive(text, array, ran=None):
         receive(text, array, ran)
 
 
-def give(values: tuple[Handed, ...], outs: Any) -> None:
+def give(values: tuple[SownValue, ...], outs: Any) -> None:
     """Hand over what a run of a `Returning` gave."""
     rest = iter(outs)
     for value in values:
@@ -146,17 +146,17 @@ def returning(closed: ClosedJaxpr) -> Returning | None:
     wanted = {key: [value] for key, value in _labelled(closed.jaxpr, (), True)}
     if not wanted:
         return None
-    jaxpr, values = measured(closed, wanted, _Last())
+    jaxpr, values = instrument(closed, wanted, _Last())
     return Returning(jaxpr, tuple(values))
 
 
-def _labelled(jaxpr: Jaxpr, path: tuple[Any, ...], sure: bool) -> Iterator[tuple[tuple[Any, ...], Handed]]:
+def _labelled(jaxpr: Jaxpr, path: tuple[Any, ...], sure: bool) -> Iterator[tuple[tuple[Any, ...], SownValue]]:
     """(key, value) of each labelled value; see `measured`."""
     for eqn in jaxpr.eqns:
         kind = eqn.primitive.name
         if kind == "name" and str(eqn.params["name"]).startswith(_TAKEN):
             text, kind = eqn.params["name"].removeprefix(_TAKEN), eqn.outvars[0].aval
-            yield (*path, id(eqn)), Handed(text, sure, kind.shape, kind.dtype)
+            yield (*path, id(eqn)), SownValue(text, sure, kind.shape, kind.dtype)
         elif kind in _WITHIN:
             graphs = eqn.params[_WITHIN[kind]]
             first = 1 if kind == "while" else 0

@@ -36,7 +36,9 @@ mlir.register_lowering(_announced, _lowered)
 _KERNEL = "Define `def kernel(self, *arrays)`, a pure function over jax arrays, in its class."
 
 
-def announced(operator: str, arrays: Sequence[jax.Array], shapes: Any, dtypes: Any, instead: str = _KERNEL) -> Any:
+def call_abstractly(
+    operator: str, arrays: Sequence[jax.Array], shapes: Any, dtypes: Any, instead: str = _KERNEL
+) -> Any:
     """What stands in a graph for an operator that has no computation.
 
     Args:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from msnb.common.kinds import hashable
 from msnb.core.state import trace_state
-from msnb.core.support.lru_cache import Recent
+from msnb.core.support.lru_cache import LruCache
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.operator.operator_types import Operator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # named in annotations alone
 _SAID_ELSEWHERE = frozenset(("input_names", "output_names"))  # of every call, by MindSpore's own operators
 
 
-def marks_of(attrs: dict[str, Any], attributes: dict[str, Any]) -> dict[str, Any]:
+def annotations_of(attrs: dict[str, Any], attributes: dict[str, Any]) -> dict[str, Any]:
     """{name: value} of the marks among a Primitive's `attrs`; `attributes` are those of its operator. A strategy or
     stage of None is none."""
     return {
@@ -27,11 +27,11 @@ def marks_of(attrs: dict[str, Any], attributes: dict[str, Any]) -> dict[str, Any
     }
 
 
-def marked(op: "Operator", marks: dict[str, Any]) -> "Operator":
+def with_annotations(op: "Operator", marks: dict[str, Any]) -> "Operator":
     """The operator `op` as calls with `marks` (dict) run it: with kernels of their own, named after them."""
     if not marks:
         return op
-    twins = op.__dict__.setdefault("_marked", Recent())
+    twins = op.__dict__.setdefault("_marked", LruCache())
     try:
         key = tuple([(name, type(value), hashable(value)) for name, value in marks.items()])
         found = twins.get(key) or twins.recall(key)
@@ -43,7 +43,7 @@ def marked(op: "Operator", marks: dict[str, Any]) -> "Operator":
 def _twin(op, marks):
     twin = copy.copy(op)
     twin.marks = marks
-    twin.kernels = Recent()
+    twin.kernels = LruCache()
     twin.__dict__.pop("_marked", None)
     if "_opened" in twin.__dict__:
         twin._opened = {}

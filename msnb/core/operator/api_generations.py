@@ -73,7 +73,7 @@ REPLACED: dict[Any, Any] = {}  # class or function of r1.1 -> that of the second
 AT: dict[tuple[str, str], Any] = {}  # (module, name) -> what the name means there in the second generation
 
 
-def instead_of(first: Any, says: str, *modules: str, given: str = "") -> Callable[[_Declared], _Declared]:
+def replaces_in_api2(first: Any, says: str, *modules: str, given: str = "") -> Callable[[_Declared], _Declared]:
     """Decorator of what MindSpore 2 has under the name of r1.1's `first`.
 
     Args:
@@ -130,14 +130,14 @@ def called_as(first: Any, function: Callable[..., Any], says: str, attributes: A
     Second.__doc__, Second.__module__ = first.__doc__, first.__module__
     Second.__signature__ = inspect.signature(checking)  # type: ignore[attr-defined]
     Second.__reduce__ = lambda self: (_rebuilt, (first, self._keywords))  # type: ignore[assignment]
-    return instead_of(first, says)(Second)
+    return replaces_in_api2(first, says)(Second)
 
 
 def _rebuilt(first, attributes):
-    return second(first)(**attributes)
+    return as_api2(first)(**attributes)
 
 
-def differs(
+def differs_in_api2(
     says: str, *order: str, below: bool = False, given: str = "", **defaults: Any
 ) -> Callable[[_Declared], _Declared]:
     """Decorator of a class, or of the second generation's spelling of a function: notes what is different in it.
@@ -168,13 +168,13 @@ class _Making(threading.local):
 _making = _Making()
 
 
-def making() -> int:
+def current_generation() -> int:
     """The generation of what is being made: 2 within the constructor of a class of MindSpore 2's namespace."""
     return _making.generation
 
 
 @contextlib.contextmanager
-def made_as(generation: int) -> Iterator[None]:
+def generation_scope(generation: int) -> Iterator[None]:
     """What is made within is of this generation."""
     before = _making.generation
     _making.generation = generation
@@ -187,7 +187,7 @@ def made_as(generation: int) -> Iterator[None]:
 _OF_ABC = frozenset({"_abc_impl", "__abstractmethods__"})  # what each abstract class has of its own
 
 
-class _AsInSecond(ABCMeta):
+class _Api2Class(ABCMeta):
     """The type of `second(cls)`: a name for `cls` that takes arguments as MindSpore 2 does, and makes a plain `cls`.
 
     So there is one class for each layer: what it makes is no other than what r1.1's name makes, in isinstance, in
@@ -201,7 +201,7 @@ class _AsInSecond(ABCMeta):
         if first is None:  # derived by a program
             return super().__call__(*args, **kwargs)
         args, kwargs = _as_first(first, args, kwargs)
-        with made_as(2):
+        with generation_scope(2):
             return first(*args, **kwargs)
 
     def __setattr__(cls, name: str, value: Any) -> None:
@@ -241,10 +241,10 @@ class _AsInSecond(ABCMeta):
 
 def _reduced(cls):
     first = cls.__dict__.get("_first")
-    return cls.__qualname__ if first is None else (second, (first,))
+    return cls.__qualname__ if first is None else (as_api2, (first,))
 
 
-copyreg.pickle(_AsInSecond, _reduced)
+copyreg.pickle(_Api2Class, _reduced)
 
 
 class _Signature:
@@ -283,7 +283,7 @@ def _as_first(first, args, kwargs):
     return (), {**defaults, **given, **kwargs}
 
 
-def noted(cls: type) -> Difference | None:
+def noted_difference(cls: type) -> Difference | None:
     """What is noted of a class, or of one above it for all below."""
     if cls in DIFFERENCES or not cls.__module__.startswith("msnb."):
         return DIFFERENCES.get(cls)
@@ -293,21 +293,21 @@ def noted(cls: type) -> Difference | None:
 
 def current(cls: Any) -> Any:
     """The class or function that `cls` means to what is being made, see `making`."""
-    return meant_in_second(cls.__name__, cls) if making() == 2 else cls
+    return api2_meaning(cls.__name__, cls) if current_generation() == 2 else cls
 
 
 def _difference(cls):
-    found = noted(cls)
+    found = noted_difference(cls)
     assert found is not None
     return found
 
 
 @functools.cache
-def second(cls: type) -> type:
+def as_api2(cls: type) -> type:
     """A class as MindSpore 2 means it: `cls` itself where nothing is noted of it, see `differs`."""
     if cls in REPLACED:
         return REPLACED[cls]
-    if isinstance(cls, _AsInSecond) or noted(cls) is None:
+    if isinstance(cls, _Api2Class) or noted_difference(cls) is None:
         return cls
 
     written_init = cls.__init__  # a program that replaces it may call this one, which keeps its arguments
@@ -315,7 +315,7 @@ def second(cls: type) -> type:
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         args, kwargs = _as_first(cls, args, kwargs)
-        with made_as(2):
+        with generation_scope(2):
             written_init(self, *args, **kwargs)
 
     # for who asks inspect about `super().__init__`
@@ -332,15 +332,15 @@ def second(cls: type) -> type:
         "__qualname__": cls.__qualname__,
         "__wrapped__": cls,  # where inspect looks for the source
     }
-    return _AsInSecond(cls.__name__, (cls,), members)
+    return _Api2Class(cls.__name__, (cls,), members)
 
 
-def meant_in_second(name: str, value: Any, module: str = "") -> Any:
+def api2_meaning(name: str, value: Any, module: str = "") -> Any:
     """What MindSpore 2 means by `name`, for which msnb has `value` under the generation of r1.1 in `module`."""
     if (module, name) in AT:
         return AT[module, name]
     if isinstance(value, type):
-        return second(value)
+        return as_api2(value)
     if inspect.isfunction(value) and value in REPLACED:
         return REPLACED[value]
     first, later = (SPELLINGS.get(("function", name, generation)) for generation in VERSIONS)

@@ -13,7 +13,7 @@ from msnb.common.kinds import Tensors, hashable
 from msnb.core.compat.jax_private import is_tracer
 from msnb.core.errors.messages import describe
 from msnb.core.operator.operator_types import Operator
-from msnb.core.support.lru_cache import Recent
+from msnb.core.support.lru_cache import LruCache
 from msnb.core.tensor.tensor import Tensor, box
 
 ArrayLike = Tensor | list[Any] | tuple[Any, ...] | float  # what stands for a Tensor in mindspore.numpy
@@ -22,7 +22,7 @@ _NARROW = {np.dtype(np.int64): np.dtype(np.int32), np.dtype(np.float64): np.dtyp
 _LARGEST, _LEAST = np.iinfo(np.int32).max, np.iinfo(np.int32).min
 _NAMED = {"int": mstype.int32, "uint": mstype.uint32, "float": mstype.float32, "bool": mstype.bool_}
 _PYTHON = {int: mstype.int32, float: mstype.float32, bool: mstype.bool_}
-_kept = Recent(1024)  # number -> its array
+_kept = LruCache(1024)  # number -> its array
 
 
 def _stack(arrays: Tensors):  # pyright: ignore[reportInvalidTypeForm] - a Kind, as in any operator

@@ -10,16 +10,16 @@ from msnb.core.eager import float_status, tape
 from msnb.core.eager.kernel import Kernel
 from msnb.core.jaxpr.op_names import graph_name
 from msnb.core.state.trace_state import thread
-from msnb.core.support.weak_identity import IdentityMap
+from msnb.core.support.weak_identity import WeakIdentityDict
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor, box
 
 _casts: dict[Any, Kernel] = {}
 _BFLOAT16 = np.dtype(jax.numpy.bfloat16)  # numpy does not count it among the floats
-_held: IdentityMap = IdentityMap()  # Tensor that is an attribute of a Cell -> True
+_held: WeakIdentityDict = WeakIdentityDict()  # Tensor that is an attribute of a Cell -> True
 
 
-def hold(value: Any) -> None:
+def register_cell_tensor(value: Any) -> None:
     """Remember that `value` is an attribute of a Cell, if it is a Tensor and not what a Cell of some precision just
     computed in it."""
     if isinstance(value, Tensor) and thread.compute_dtype is None:

@@ -68,7 +68,7 @@ def with_bprop(prim: Primitive, kernel: Callable[..., Any]) -> Callable[..., Any
 
     def back(saved, cotangents):
         arrays, out = saved
-        with trace_state.Frame((), (), _thread.frame):
+        with trace_state.TraceFrame((), (), _thread.frame):
             inputs = [box(a) for a in arrays]
             grads = getter(prim)(*inputs, _boxed(out), _boxed(cotangents))
         grads = grads if isinstance(grads, tuple) else (grads,)

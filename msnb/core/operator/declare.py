@@ -24,8 +24,8 @@ from msnb.core.operator.operator_types import FUNCTIONAL, REGISTRY
 from msnb.core.operator.primitive import DeclaredPrimitive
 from msnb.core.operator.traced_attributes import TracedOperator, declared
 from msnb.core.operator.ufunc import Ufunc, as_given, form_of
-from msnb.core.support.lru_cache import Recent
-from msnb.core.tensor.operands import beside
+from msnb.core.support.lru_cache import LruCache
+from msnb.core.tensor.operands import other_operand
 from msnb.core.tensor.tensor import Tensor, attach
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -112,7 +112,7 @@ def spelling(
     return declare
 
 
-def also_called(
+def keyword_aliases(
     older: Callable[[tuple[Any, ...], dict[str, Any]], dict[str, Any]] | None = None, /, **names: str
 ) -> Callable[[_Declared], _Declared]:
     """Decorator: a written function takes arguments by further keywords, which its signature does not show.
@@ -272,7 +272,7 @@ def class_of(
     return op.primitive
 
 
-def standing_for(fn: Callable[..., Any], kernel: Callable[..., Any], doc: str) -> Callable[..., Any]:
+def with_source_of(fn: Callable[..., Any], kernel: Callable[..., Any], doc: str) -> Callable[..., Any]:
     """`kernel`, which a decorator makes of the written function `fn`, under its name and with its source; inputs and
     attributes stay those of `kernel`."""
     signature = inspect.signature(kernel)
@@ -335,7 +335,7 @@ def _functional_form(op, name, shown) -> Callable:
         def function(*args, **kwargs):
             return call(prim, *args, **kwargs)
     else:
-        cache, key_of = Recent(), _exact_key if isinstance(op, TracedOperator) else _key
+        cache, key_of = LruCache(), _exact_key if isinstance(op, TracedOperator) else _key
         names = list(op.attributes)
 
         def function(*args, **kwargs):
@@ -416,7 +416,7 @@ def _method(op, form, name):
 
     def method(self, other):
         if not isinstance(other, numbers):
-            other = beside(other)
+            other = other_operand(other)
             if other is NotImplemented:
                 return other
         return call(prim, other, self) if swap else call(prim, self, other)

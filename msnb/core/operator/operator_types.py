@@ -24,9 +24,9 @@ from msnb.core.jaxpr.op_names import attributes_of as attributes_of  # known by 
 from msnb.core.jaxpr.op_names import graph_name
 from msnb.core.operator.autocast import cast_tensor, is_constant
 from msnb.core.state import random_stream, trace_state
-from msnb.core.support.lru_cache import Recent
+from msnb.core.support.lru_cache import LruCache
 from msnb.core.tensor.parameter import Parameter, check_not_narrowed
-from msnb.core.tensor.parameter_view import Written
+from msnb.core.tensor.parameter_view import ParameterView
 from msnb.core.tensor.tensor import Tensor, box
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # named in annotations alone
 
 REGISTRY: dict[str, Any] = {}  # class name -> Operator, aliases included
 # name -> Operator or class of what users have declared, while somebody holds it; the last one of each name
-OF_USERS: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
+USER_OPERATORS: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 FUNCTIONAL: dict[str, Any] = {}  # functional name -> function
 
 _thread = trace_state.thread
@@ -92,7 +92,7 @@ class Operator:
         self.usual: dict[str, Any] = {p.name: p.default for p in parameters if p.annotation is not p.empty}
         self.called: dict[str, str] = {}  # name in MindSpore 2's function -> name of the parameter here
         self.marks: Any = None  # what a Primitive was given beyond its attributes, see msnb.core.operator.annotations
-        self.kernels: Recent = Recent()
+        self.kernels: LruCache = LruCache()
         self.variant: Any = None  # (another Operator, when it is taken instead), see core.declare.variant
         self.rows: Any = None  # of an operator that looks up rows, see core.rows
         self.real: Any = None  # of an operator that makes whole numbers of others, see core.whole
@@ -196,7 +196,10 @@ class Operator:
         again = self.marks and self.marks.get("recompute")
         if type(again) is not bool:
             return kernel
-        wanted = Kernel(kernel.name, remat_policy.again(kernel.fn) if again else remat_policy.kept(kernel.fn))
+        wanted = Kernel(
+            kernel.name,
+            remat_policy.recompute_in_gradient(kernel.fn) if again else remat_policy.save_in_gradient(kernel.fn),
+        )
         wanted.rows = kernel.rows
         return wanted
 
@@ -307,19 +310,19 @@ class Operator:
         """Box and record what `kernel` gave for `arrays`, rebind the `targets`."""
         if type(out) is not tuple:
             if _thread.frame is None:
-                out = own(out, arrays)
+                out = copy_if_aliased(out, arrays)
             result = box(out)
             results = (result,)
         else:
             if _thread.frame is None:
-                out = tuple([own(o, arrays) for o in out])
+                out = tuple([copy_if_aliased(o, arrays) for o in out])
             result = results = tuple([box(o) for o in out])
         if _thread.looking:
             if _thread.recording:
                 tape.record(kernel, [b._node if isinstance(b, Tensor) else None for b in boxes], arrays, results)
             float_status.note([r._array for r in results])
         if _thread.carriers is not None and (_thread.looking or kernel.real is not None):
-            integer_gradients.carry(kernel, arrays, results)
+            integer_gradients.attach_carriers(kernel, arrays, results)
         if not targets:
             return result
         for target, new in zip(targets, results):
@@ -328,7 +331,7 @@ class Operator:
         rest = results[len(targets) :]
         if self.returns_written or not rest:
             if _thread.frame is None:
-                targets = [Written(t) if isinstance(t, Parameter) else t for t in targets]
+                targets = [ParameterView(t) if isinstance(t, Parameter) else t for t in targets]
             return targets[0] if len(targets) == 1 or not self.returns_written else tuple(targets)
         return rest[0] if len(rest) == 1 else rest
 
@@ -364,8 +367,8 @@ class Operator:
         took over the array of a Parameter meanwhile."""
         kernel.recover(error)
         if any(isinstance(b, Parameter) and is_deleted(a) for b, a in zip(boxes, arrays)):
-            trace_state.taking.contend()
-            with trace_state.taking.lock:
+            trace_state.donation_lock.contend()
+            with trace_state.donation_lock.lock:
                 arrays = [b._array if isinstance(b, Parameter) else a for b, a in zip(boxes, arrays)]
                 if not any(map(is_deleted, arrays)):
                     return self.run(kernel, boxes, arrays, targets)
@@ -442,7 +445,7 @@ def in_precision(boxes: Sequence[Any], skip: Sequence[int] = ()) -> list[Any]:
     return [cast_tensor(b, dtype) if i not in skip and is_constant(b) else b for i, b in enumerate(boxes)]
 
 
-def own(array: jax.Array, arrays: Sequence[Any]) -> jax.Array:
+def copy_if_aliased(array: jax.Array, arrays: Sequence[Any]) -> jax.Array:
     """`array`, copied if JAX handed one of the inputs through: what a Parameter holds must not be held elsewhere."""
     for given in arrays:
         if array is given:

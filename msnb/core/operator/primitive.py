@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from msnb.common.kinds import Bool, check
-from msnb.core.operator.annotations import changed, marked, marks_of
+from msnb.core.operator.annotations import annotations_of, changed, with_annotations
 from msnb.core.operator.operator_types import REGISTRY
-from msnb.core.support.lru_cache import Recent
+from msnb.core.support.lru_cache import LruCache
 
 __all__ = ["Primitive", "DeclaredPrimitive"]
 
@@ -180,10 +180,10 @@ class DeclaredPrimitive(Primitive):
     def _settle(self):
         """Find the operator that calls run, with the marks of this Primitive."""
         op, attributes = type(self).operator, self._attributes
-        marks = marks_of(self.attrs, op.attributes)
-        self._operator = marked(op.chosen(attributes), marks)
-        self._kernel = marked(op, marks).ready(attributes) if op.plain else None
-        self._prepared = Recent(64)  # what calls with static inputs have found out, see core.dispatch
+        marks = annotations_of(self.attrs, op.attributes)
+        self._operator = with_annotations(op.chosen(attributes), marks)
+        self._kernel = with_annotations(op, marks).ready(attributes) if op.plain else None
+        self._prepared = LruCache(64)  # what calls with static inputs have found out, see core.dispatch
 
     def add_prim_attr(self, name: str, value: Any) -> Self:
         """Set attribute `name` and return self; an attribute of the operator itself is checked and takes effect."""

@@ -24,12 +24,12 @@ from msnb.core.tensor.sparse import RowTensor, add_rows
 from msnb.core.tensor.tensor import Tensor, box
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.core.state.trace_state import Frame
+    from msnb.core.state.trace_state import TraceFrame
 
 _thread = trace_state.thread
 
 
-class Tables:
+class LookupTables:
     """Which of the Parameters that a gradient in a graph is taken by are tables, and the rows that were found.
 
     Args:
@@ -60,7 +60,7 @@ class Tables:
 
 def _tables_of(param: Any, array: Any) -> "Tables | None":
     """The `Tables` that `param` is looked up for, None where the gradient has to be dense."""
-    passed: list[Frame] = []
+    passed: list[TraceFrame] = []
     frame = _thread.frame
     while frame is not None:
         tables = frame.tables
@@ -154,7 +154,7 @@ class CheckedLooksUpOperator(Checked, LooksUp, Operator):
     """A `LooksUpOperator` with checks."""
 
 
-def looks_up(fn: Callable[..., Any], *rest: Any, checks: Sequence[Any], rows: Callable[..., Any]) -> Operator:
+def lookup_operator(fn: Callable[..., Any], *rest: Any, checks: Sequence[Any], rows: Callable[..., Any]) -> Operator:
     """The `Operator` that `fn` declares, with its checks and rows; see there for the other arguments."""
     op = (CheckedLooksUpOperator if checks else LooksUpOperator)(fn, *rest)
     op.rows = rows

@@ -8,13 +8,13 @@ in `coverage`.
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from msnb.core.operator.operator_types import OF_USERS, REGISTRY
-from msnb.core.support.weak_identity import IdentityMap
+from msnb.core.operator.operator_types import REGISTRY, USER_OPERATORS
+from msnb.core.support.weak_identity import WeakIdentityDict
 
 _ABSENT = object()
 
 
-class MissingEntry(NotImplementedError):
+class MissingRule(NotImplementedError):
     """An operator has no entry in a facet."""
 
 
@@ -34,7 +34,7 @@ class Coverage(NamedTuple):
         return f"{len(self.known)} of {total} operators; missing: {', '.join(self.missing) or 'none'}"
 
 
-class Facet:
+class RuleTable:
     """A table of what is known about operators under one aspect.
 
     An operator is given as what the user has in hand: the class (``ops.Softmax``), an instance of it, or what the
@@ -55,7 +55,7 @@ class Facet:
         True
         >>> rules[ops.MatMul]
         Traceback (most recent call last):
-        msnb.core.operator.rule_table.MissingEntry: For 'MatMul', there is no sharding rule. Write @rules.register(ops.MatMul).
+        ...MissingEntry: For 'MatMul', there is no sharding rule. Write @rules.register(ops.MatMul).
     """
 
     __slots__ = ("what", "remedy", "_key", "_entries")
@@ -64,7 +64,7 @@ class Facet:
         self.what: str = what
         self.remedy: str = remedy
         self._key = key or operator_of
-        self._entries = IdentityMap() if key is None else {}
+        self._entries = WeakIdentityDict() if key is None else {}
 
     def register(self, *operators: Any) -> Callable[[Any], Any]:
         """Decorator: make a function, or any other value, the entry of `operators`.
@@ -90,7 +90,7 @@ class Facet:
 
     def named(self, name: str, default: Any = None) -> Any:
         """The same for the name of an operator, which is what a node of a graph has."""
-        op = REGISTRY.get(name) or OF_USERS.get(name)
+        op = REGISTRY.get(name) or USER_OPERATORS.get(name)
         return default if op is None else self.get(op, default)
 
     def __getitem__(self, operator: Any) -> Any:
@@ -100,7 +100,7 @@ class Facet:
             name = _name(key)
             article, _, thing = self.what.partition(" ")
             thing = thing if article in ("a", "an", "the") else self.what
-            raise MissingEntry(f"For '{name}', there is no {thing}. {self.remedy.format(name=name)}")
+            raise MissingRule(f"For '{name}', there is no {thing}. {self.remedy.format(name=name)}")
         return entry
 
     def __contains__(self, operator: object) -> bool:

@@ -4,11 +4,11 @@ from typing import Any
 
 from msnb import log
 from msnb.common import dtype as mstype
-from msnb.core.operator.api_generations import instead_of
+from msnb.core.operator.api_generations import replaces_in_api2
 from msnb.core.tensor.tensor import Tensor
 
 
-@instead_of(mstype.tensor, "it is a function that makes a Tensor, and not the type of Tensors", "msnb")
+@replaces_in_api2(mstype.tensor, "it is a function that makes a Tensor, and not the type of Tensors", "msnb")
 def tensor(
     input_data: Any = None,
     dtype: mstype.Type | None = None,

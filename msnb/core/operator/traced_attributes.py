@@ -14,11 +14,11 @@ import jax
 
 from msnb.common.kinds import hashable, kind_of
 from msnb.core.compat.jax_private import from_float, is_tracer, weak_scalar
-from msnb.core.operator.operator_types import Input, Operator, operand, own
-from msnb.core.operator.row_gradients import looks_up
+from msnb.core.operator.operator_types import Input, Operator, copy_if_aliased, operand
+from msnb.core.operator.row_gradients import lookup_operator
 from msnb.core.operator.value_checks import Checked, CheckedOperator
 from msnb.core.state import trace_state
-from msnb.core.support.lru_cache import Recent
+from msnb.core.support.lru_cache import LruCache
 from msnb.core.tensor.tensor import Tensor, box
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -26,13 +26,13 @@ if TYPE_CHECKING:  # named in annotations alone
 
 _thread = trace_state.thread
 _new = object.__new__
-_placed = Recent(1024)  # number -> its array
+_placed = LruCache(1024)  # number -> its array
 
 
 def declared(fn: Callable[..., Any], *rest: Any, checks: Sequence[Any] = (), rows: Any = None) -> Operator:
     """The `Operator` that `fn` declares, with its checks and rows; see there for the other arguments."""
     if rows is not None:
-        return looks_up(fn, *rest, checks=checks, rows=rows)
+        return lookup_operator(fn, *rest, checks=checks, rows=rows)
     parameters = inspect.signature(fn).parameters.values()
     traced = any(p.kind is p.KEYWORD_ONLY and getattr(kind_of(p.annotation), "traced", False) for p in parameters)
     if not checks:
@@ -42,7 +42,7 @@ def declared(fn: Callable[..., Any], *rest: Any, checks: Sequence[Any] = (), row
     return op
 
 
-def placed(number: float) -> Any:
+def device_scalar(number: float) -> Any:
     """A float as an array on the device, kept for later calls: a jit takes it sooner than a Python float."""
     if type(number) is not float:
         return number
@@ -92,7 +92,7 @@ class TracedOperator(Operator):
         twin.fn = opened
         twin.inputs = self.inputs + [Input(name, None, None) for name in names]
         twin.attributes = {name: entry for name, entry in self.attributes.items() if name not in names}
-        twin.kernels = Recent()
+        twin.kernels = LruCache()
         return twin
 
     def ready(self, attributes: dict[str, Any]) -> "Kernel | None":
@@ -104,14 +104,14 @@ class TracedOperator(Operator):
 
     def numbers(self, attributes: dict[str, Any]) -> tuple[Any, ...]:
         """What follows the inputs of that kernel."""
-        return tuple([placed(attributes[name]) for name in self.opened(attributes, graph=False)[0]])
+        return tuple([device_scalar(attributes[name]) for name in self.opened(attributes, graph=False)[0]])
 
     def prepared(self, attributes: dict[str, Any], args: tuple[Any, ...]) -> Any:
         """See `Operator.prepared`."""
         names, opened = self.opened(attributes, graph=False)
         if any(isinstance(attributes[name], Tensor) for name in names):
             return None
-        numbers = tuple([placed(attributes[name]) for name in names])
+        numbers = tuple([device_scalar(attributes[name]) for name in names])
         rest = {name: attributes[name] for name in opened.attributes}
         kernel, _ = Operator.prepared(
             opened, rest, (*args, *[box(n) if isinstance(n, jax.Array) else n for n in numbers])
@@ -123,7 +123,7 @@ class TracedOperator(Operator):
             args = self._bind(args, kwargs or {})
         names, opened = self.opened(attributes, graph=_thread.frame is not None)
         if names:
-            args = (*args, *[placed(attributes[name]) for name in names])
+            args = (*args, *[device_scalar(attributes[name]) for name in names])
             attributes = {name: attributes[name] for name in opened.attributes}
         return Operator.__call__(opened, attributes, args)
 
@@ -190,9 +190,9 @@ def traced_call(op: "TracedOperator") -> Callable[..., Any] | None:
             except BaseException as error:
                 return op.failed(error, self._kernel, (*args, *numbers), [array, *numbers])
             if type(out) is tuple:
-                return tuple([box(own(o, (array,))) for o in out])
+                return tuple([box(copy_if_aliased(o, (array,))) for o in out])
             tensor = _new(Tensor)
-            tensor._array, tensor._node = own(out, (array,)) if out is array else out, None
+            tensor._array, tensor._node = copy_if_aliased(out, (array,)) if out is array else out, None
             return tensor
 
     return call

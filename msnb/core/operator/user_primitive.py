@@ -15,13 +15,13 @@ from msnb.core.eager import float_status, integer_gradients, tape
 from msnb.core.eager.kernel import Kernel
 from msnb.core.errors.messages import describe, explain_kernel_error
 from msnb.core.jaxpr.op_names import graph_name
-from msnb.core.operator.abstract_operator import announced
+from msnb.core.operator.abstract_operator import call_abstractly
 from msnb.core.operator.annotations import changed
 from msnb.core.operator.bprop_registry import with_bprop
-from msnb.core.operator.operator_types import OF_USERS, in_precision, operand, own
+from msnb.core.operator.operator_types import USER_OPERATORS, copy_if_aliased, in_precision, operand
 from msnb.core.operator.primitive import Primitive
 from msnb.core.state import trace_state
-from msnb.core.support.lru_cache import Recent
+from msnb.core.support.lru_cache import LruCache
 from msnb.core.tensor.tensor import Tensor, box
 
 __all__ = ["PrimitiveWithCheck", "PrimitiveWithInfer", "prim_attr_register"]
@@ -137,22 +137,22 @@ class PrimitiveWithInfer(Primitive):
             raise explain_kernel_error(error, self.name, args) from None
         results = out if type(out) is tuple else (out,)
         if _thread.frame is None:
-            results = tuple(own(o, arrays) for o in results)
+            results = tuple(copy_if_aliased(o, arrays) for o in results)
         boxes = tuple(box(o) for o in results)
         if _thread.looking:
             if _thread.recording:
                 tape.record(kernel, [a._node if isinstance(a, Tensor) else None for a in args], arrays, boxes)
             float_status.note([b._array for b in boxes])
             if _thread.carriers is not None:
-                integer_gradients.carry(kernel, arrays, boxes)
+                integer_gradients.attach_carriers(kernel, arrays, boxes)
         return boxes if type(out) is tuple else boxes[0]
 
     def _kernel_for(self):
         cls = type(self)
         self.__dict__["_called"] = True
-        OF_USERS[self.name] = cls
+        USER_OPERATORS[self.name] = cls
         if "_kernels" not in cls.__dict__:
-            cls._kernels = Recent()
+            cls._kernels = LruCache()
         settings = {k: v for k, v in self.attrs.items() if k not in ("input_names", "output_names")}
         try:
             key = (self.name, tuple((k, hashable(v)) for k, v in settings.items()))
@@ -203,7 +203,7 @@ def _computed(prim, shapes, dtypes, *arrays):
     has_kernel = type(prim).kernel is not PrimitiveWithInfer.kernel or "kernel" in vars(prim)
     if has_kernel or _thread.frame is None or shapes is None or dtypes is None:
         return prim.kernel(*arrays)
-    return announced(prim.name, arrays, shapes, dtypes)
+    return call_abstractly(prim.name, arrays, shapes, dtypes)
 
 
 def _as_node(call):

@@ -20,11 +20,11 @@ import numpy as np
 from msnb import context
 from msnb.core.compat.jax_private import at_hand, is_tracer
 from msnb.core.eager.kernel import Kernel
+from msnb.core.errors.messages import format_location as show_place
 from msnb.core.errors.messages import hide_directory, user_line
-from msnb.core.errors.messages import place as show_place
 from msnb.core.operator.operator_types import Operator, is_deleted
 from msnb.core.state import deferred_errors, trace_state
-from msnb.core.support.unknown_shape import OpenShape
+from msnb.core.support.unknown_shape import UnknownShape
 
 _thread = trace_state.thread
 _state = context._state
@@ -302,7 +302,7 @@ class Checked:
                     if getattr(bounds.values, "dtype", _INT).kind in "iu":  # of another type: the kernel will say so
                         examine(self.name, check, bounds)
         except TypeError:
-            if not any(isinstance(array, OpenShape) for array in arrays):  # of these, too
+            if not any(isinstance(array, UnknownShape) for array in arrays):  # of these, too
                 raise
         return super().run(kernel, boxes, arrays, targets)
 

@@ -14,8 +14,8 @@ import jax.numpy as jnp
 
 from msnb import context
 from msnb.core.compat.jax_private import eval_jaxpr, without_prints
-from msnb.core.jaxpr.guarded_updates import keeping
-from msnb.core.sharding.partitioner import Places
+from msnb.core.jaxpr.guarded_updates import keep_on_error
+from msnb.core.sharding.partitioner import ArrayShardings
 
 
 def flat(
@@ -29,7 +29,7 @@ def flat(
     """
     graphs = [graphs[0], *(g.replace(jaxpr=without_prints(g.jaxpr)) for g in graphs[1:])]
     if kept:
-        graphs = [keeping(g, n_results, kept) for g in graphs]
+        graphs = [keep_on_error(g, n_results, kept) for g in graphs]
 
     def run(params, extra, arrays):
         forms = [eval_jaxpr(g.jaxpr, g.consts, *params, *extra, *arrays) for g in graphs]
@@ -45,7 +45,7 @@ def jitted(
     plan: list[tuple[int, int]],
     use_random: bool,
     frozen: list[Any] | None,
-    places: Places | None,
+    places: ArrayShardings | None,
     flat: Callable[..., Any],
     donate: bool = False,
     lent: frozenset[int] = frozenset(),
@@ -78,7 +78,7 @@ def jitted(
 _SMALL = 4096  # bytes
 
 
-def lent(written: Sequence[Any]) -> frozenset[int]:
+def undonated(written: Sequence[Any]) -> frozenset[int]:
     """Which of the written Parameters a program does not donate: on a GPU, those that take hardly any memory.
 
     Where three outputs are one value, such as the counts that an optimizer has for each Parameter, XLA (seen with

@@ -45,7 +45,7 @@ def add(observer: Any) -> Any:
     global observers
     if observer not in observers:
         observers = (*observers, observer)
-        trace_state.moves.bump()
+        trace_state.storage_epoch.bump()
     return observer
 
 
@@ -54,7 +54,7 @@ def remove(observer: Any) -> None:
     global observers
     if observer in observers:
         observers = tuple(o for o in observers if o is not observer)
-        trace_state.moves.bump()
+        trace_state.storage_epoch.bump()
 
 
 def rewritten(observer: Any, program: Any) -> Any:

@@ -20,27 +20,27 @@ from msnb._util import gc_pause
 from msnb.core.compat.jax_private import argument_like, forget_compiled, forget_effects, without_prints
 from msnb.core.eager import tape
 from msnb.core.eager.kernel import Kernel
-from msnb.core.errors.messages import place as show_place
+from msnb.core.errors.messages import format_location as show_place
 from msnb.core.jaxpr import sown_values
-from msnb.core.operator.operator_types import own
+from msnb.core.operator.operator_types import copy_if_aliased
 from msnb.core.operator.value_checks import Finding
 from msnb.core.program import background_compile, extra_outputs, persistent_cache
-from msnb.core.program.executable import flat, identifier, jitted, lent
+from msnb.core.program.executable import flat, identifier, jitted, undonated
 from msnb.core.program.staging import Staged
 from msnb.core.state import deferred_errors, events, random_stream, trace_state
 from msnb.core.support import interrupts
 from msnb.core.support.weak_identity import weakly
-from msnb.core.tensor.parameter_store import Stores, same, unshared
+from msnb.core.tensor.parameter_store import ParameterArrays, same, unshared
 from msnb.core.tensor.tensor import Tensor, box
 
 _asked = events.asked
 _clock = time.perf_counter_ns
-_lock = trace_state.taking.lock
+_lock = trace_state.donation_lock.lock
 _thread = trace_state.thread
 _state = context._state
-_moves = trace_state.moves
+_moves = trace_state.storage_epoch
 
-context.on_change("mode", lambda _: _moves.bump() if trace_state.taking.contended else None)
+context.on_change("mode", lambda _: _moves.bump() if trace_state.donation_lock.contended else None)
 _GRAPH = context.GRAPH_MODE
 
 
@@ -92,7 +92,7 @@ class Program(Staged):
 
     # ------------------------------------------------------------------ preparing to run
     def _prepare(self):
-        self._stores, self._moved = Stores(self.written, self.read), -1
+        self._stores, self._moved = ParameterArrays(self.written, self.read), -1
         self._ends = bool(self.errors) or self.prints
         from_written = {id(p): i for i, p in enumerate(self.written)}
         from_read = {id(p): i for i, p in enumerate(self.read)}
@@ -115,7 +115,7 @@ class Program(Staged):
         self._kernel = None
 
     def _donating(self):
-        return self._jitted(self._flat, donate=bool(self.written), lent=lent(self.written))
+        return self._jitted(self._flat, donate=bool(self.written), lent=undonated(self.written))
 
     def _find_places(self):
         """(where its arrays are to be, why they cannot be there): a program may be looked at on any machine."""
@@ -170,7 +170,7 @@ class Program(Staged):
 
     def _unobserved(self):
         """The program's own form, or the one for threads that contend for Parameters."""
-        if not (self.written and trace_state.taking.contended and _state.mode != _GRAPH):
+        if not (self.written and trace_state.donation_lock.contended and _state.mode != _GRAPH):
             return self._own_run
         self._careful = self._careful or self._jitted(self._flat)
         return self._careful
@@ -207,7 +207,7 @@ class Program(Staged):
             before = [p._stored() for p in self.written] if self._observed else None
             first = not self.calls
             ready = self.run is self._ready
-            outs = self._step(read, rest) if ready else interrupts.whole(lambda: self._first(read, rest))
+            outs = self._step(read, rest) if ready else interrupts.uninterruptible(lambda: self._first(read, rest))
             self.calls += 1
             if before is not None:
                 inputs, now = self._inputs_of(before, read, [r[0] for r in rest]), [p._stored() for p in self.written]
@@ -345,7 +345,7 @@ class Program(Staged):
         boxes = self.params + [None] * len(number) + boxes
         with _lock:
             values = [p._array for p in self.params] + number + list(arrays)
-            outs = [box(own(o, values)) for o in self._kernel.call(*values)]
+            outs = [box(copy_if_aliased(o, values)) for o in self._kernel.call(*values)]
         self.calls += 1
         tape.record(self._kernel, [b._node if isinstance(b, Tensor) else None for b in boxes], values, outs)
         for p, new in zip(self.written, outs[self.n_results :]):

@@ -21,7 +21,7 @@ from msnb.common.arguments import uncalled
 from msnb.core import script
 from msnb.core.compat.jax_private import placement
 from msnb.core.eager import matmul_precision
-from msnb.core.errors.data_dependent_shape import ShapeByValues, can_run_plainly, say
+from msnb.core.errors.data_dependent_shape import DataDependentShape, can_run_eagerly, say
 from msnb.core.errors.messages import describe
 from msnb.core.operator import api_generations
 from msnb.core.program import recompile_hints, static_floats, unroll_hint
@@ -30,8 +30,8 @@ from msnb.core.program.program import Program
 from msnb.core.program.staging import dynamic
 from msnb.core.sharding import partitioner
 from msnb.core.state import trace_state
-from msnb.core.support.unknown_shape import OpenShape
-from msnb.core.support.weak_identity import IdentityMap, attach, attached
+from msnb.core.support.unknown_shape import UnknownShape
+from msnb.core.support.weak_identity import WeakIdentityDict, attach, attached
 from msnb.core.tensor.cell_state import keeping
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.pytree import flatten, structure
@@ -156,7 +156,7 @@ def _checks():
 
 
 _MOST_SIGNATURES = 256  # of one Cell or function; the oldest goes, with what it keeps alive
-_by_object = IdentityMap()  # any object that is no Cell and no function -> Programs
+_by_object = WeakIdentityDict()  # any object that is no Cell and no function -> Programs
 _by_stubborn = OrderedDict()  # id -> (object that cannot be referenced weakly either, Programs); the last 64
 _all_programs = weakref.WeakSet()
 
@@ -228,8 +228,8 @@ def call(
     """
     try:
         program, arrays, boxes = find(root, fn, args, kwargs, name, extra)
-    except ShapeByValues as error:
-        if _thread.frame is not None or not can_run_plainly(fn):
+    except DataDependentShape as error:
+        if _thread.frame is not None or not can_run_eagerly(fn):
             raise
         say(name, error)
         return fn(*args, **kwargs)
@@ -287,7 +287,7 @@ def find(
     failed = False
     try:
         program = _compile(programs, root, fn, args, kwargs, name, key, constants)
-    except ShapeByValues:
+    except DataDependentShape:
         raise
     except Exception:
         failed = not constants and any(type(a) is float for a in arrays)
@@ -304,11 +304,11 @@ def find(
 def _compile(programs, root, fn, args, kwargs, name, key, constants=()):
     before = programs.plain.get(key)
     if before is not None and before[0] == trace_state.epoch.value:
-        raise ShapeByValues(*before[1])
+        raise DataDependentShape(*before[1])
     params = list(root.get_parameters()) if hasattr(root, "get_parameters") else []
     leaves = flatten((args, kwargs))[0]
     for leaf in leaves:
-        if isinstance(leaf, Tensor) and isinstance(leaf._array, OpenShape):
+        if isinstance(leaf, Tensor) and isinstance(leaf._array, UnknownShape):
             raise TypeError(f"For '{name}', {leaf._array.refusal}")
     held = [leaf for leaf in leaves if not dynamic(leaf)]
 
@@ -318,7 +318,7 @@ def _compile(programs, root, fn, args, kwargs, name, key, constants=()):
 
     try:
         program, reads = keeping(traced)
-    except ShapeByValues as error:
+    except DataDependentShape as error:
         if len(programs.plain) >= _MOST_SIGNATURES:
             programs.plain.clear()
         programs.plain[key] = trace_state.epoch.value, error.given, held

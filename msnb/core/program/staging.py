@@ -18,7 +18,7 @@ from msnb.core.compat.jax_private import argument_like, restore_trace_state, tra
 from msnb.core.eager import tape
 from msnb.core.errors.messages import user_line, without_footnote
 from msnb.core.jaxpr import partial_trace, sown_values
-from msnb.core.jaxpr.inline_calls import inlined
+from msnb.core.jaxpr.inline_calls import inline_calls
 from msnb.core.jaxpr.op_names import named
 from msnb.core.operator.value_checks import Finding
 from msnb.core.program.argument_names import argument_name
@@ -26,7 +26,7 @@ from msnb.core.script.undefined import Undefined
 from msnb.core.sharding import partitioner
 from msnb.core.state import trace_state as trace
 from msnb.core.support import interrupts
-from msnb.core.support.stack_headroom import roomy
+from msnb.core.support.stack_headroom import with_headroom
 from msnb.core.tensor.parameter import Parameter, next_key
 from msnb.core.tensor.pytree import flatten, structure
 from msnb.core.tensor.tensor import Tensor, box
@@ -61,7 +61,7 @@ class Staged:
 
     Attributes:
         jaxpr (ClosedJaxpr): The traced graph; inputs are described by `inputs`.
-        names (dict): What the names in `jaxpr` stand for: text -> `msnb.core.jaxpr.op_names.Meaning`, the operator with its
+        names (dict): What the names in `jaxpr` stand for: text -> `core.jaxpr.op_names.Meaning`, the operator with its
             attributes, strategy and stage.
         inputs (list): Per jaxpr input ("param", name, requires_grad), ("arg", name) or ("random", "number").
         params (list): Parameters among the inputs; of them `written` have new values, which the graph returns after
@@ -98,8 +98,8 @@ class Staged:
         self.constants = constants
         self.first_line: tuple[str, int, str] | None = user_line()
         self.device: Any = jax.config.jax_default_device
-        self.spread: partitioner.Spread | None = None if _thread.frame is not None else partitioner.begin()
-        interrupts.heard(lambda: roomy(lambda: self._trace(fn, args, kwargs, params)))
+        self.spread: partitioner.Partitioner | None = None if _thread.frame is not None else partitioner.begin()
+        interrupts.deliver_pending(lambda: with_headroom(lambda: self._trace(fn, args, kwargs, params)))
 
     def taken(self, values: Iterable[Any], leaves: Sequence[Any]) -> list[Any]:
         """Of `values`, one for each of the arguments' leaves, those whose leaves are inputs of the graph."""
@@ -164,7 +164,7 @@ class Staged:
             for i, array in zip(spots, arrays):
                 full[i] = box(weak_float32(array) if isinstance(leaves[i], float) else array)
             call_args, call_kwargs = rebuild(full)
-            frame = trace.Frame(params, param_arrays, None)
+            frame = trace.TraceFrame(params, param_arrays, None)
             frame.number = number
             note["frame"] = frame
             with frame, tape.paused():
@@ -215,7 +215,7 @@ class Staged:
                 f"Make it once, outside of the graph, as in the __init__ of the Cell that holds it."
             )
         if frame.repeats is not None and frame.repeats.called:
-            closed = inlined(closed)
+            closed = inline_calls(closed)
         self.cells: list[Any] = list(frame.cells.values())
         self.errors: list[Any] = frame.errors if frame.error is not None else []
         self.waits = not all(isinstance(e, Finding) and e.late for e, _ in self.errors)  # for its error
@@ -253,7 +253,7 @@ class Staged:
         self.prints = bool(self.jaxpr.effects)
         found = sown_values.returning(self.jaxpr) if self.jaxpr is not self.calling else None
         self.returning: jax.extend.core.ClosedJaxpr = self.jaxpr if found is None else found.jaxpr
-        self.handed: tuple[sown_values.Handed, ...] = () if found is None else found.values
+        self.handed: tuple[sown_values.SownValue, ...] = () if found is None else found.values
         self.params: list[Any] = [p for p, _ in keep_params]
         self.inputs: list[tuple[Any, ...]] = (
             [("param", p.name, p.requires_grad) for p in self.params]

@@ -8,7 +8,7 @@ as constants, and then with each as an input again. It is remembered with the si
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from msnb.core.errors.data_dependent_shape import ShapeByValues
+from msnb.core.errors.data_dependent_shape import DataDependentShape
 
 
 def narrowed(
@@ -38,7 +38,7 @@ def found(
     constants[key] = tuple([place for place, array in enumerate(arrays) if type(array) is float])
     try:
         result = find()
-    except ShapeByValues:
+    except DataDependentShape:
         raise
     except Exception:
         del constants[key]

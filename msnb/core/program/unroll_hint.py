@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from msnb.core.compat.jax_private import user_frames
-from msnb.core.errors.source_location import place
+from msnb.core.errors.source_location import format_location
 from msnb.core.jaxpr.op_names import operator_in
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -40,7 +40,7 @@ def sentence(program: "Program") -> str | None:
         if any(_is_in_loop(*frame) for frame in frames):
             where = frames[0]
             return (
-                f"A Python loop in {program.title} was unrolled: {operator_in(name)} at {place(*where)} stands "
+                f"A Python loop in {program.title} was unrolled: {operator_in(name)} at {format_location(*where)} stands "
                 f"{count} times in its graph of {len(eqns)} operators, and XLA compiles each of them. A loop whose "
                 f"condition is a Tensor is compiled once: i = Tensor(0), while i < {count}: ..., i = i + 1."
             )

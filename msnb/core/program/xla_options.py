@@ -50,7 +50,7 @@ def _options(name, about):
         seen = about(_MOST_OPERATIONS) if _LOOPS else None
         return _QUICKLY if seen is not None and _is_little(*seen) else _PROGRAM
     name = name.removeprefix("jit_").rstrip("_")
-    if not any(_REWRITTEN.sub("_", k.name).rstrip("_") == name for k in kernel.living()):
+    if not any(_REWRITTEN.sub("_", k.name).rstrip("_") == name for k in kernel.live_kernels()):
         return {}
     if hasty:
         return _HASTY

@@ -3,7 +3,7 @@
 import contextlib
 from typing import Any
 
-from msnb.core.errors.messages import place as show_place
+from msnb.core.errors.messages import format_location as show_place
 from msnb.core.script.builtin_overloads import boolean, dynamic
 from msnb.core.state.trace_state import thread
 

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from msnb.core.errors.messages import describe
-from msnb.core.errors.messages import place as show_place
+from msnb.core.errors.messages import format_location as show_place
 from msnb.core.script.calls import call, replace_builtin
 from msnb.core.tensor.conversion import to_array
 from msnb.core.tensor.tensor import Tensor, box

@@ -8,7 +8,7 @@ from typing import Any
 
 import jax
 
-from msnb.core.errors.converted_code import is_lowered
+from msnb.core.errors.converted_code import is_converted
 from msnb.core.script.convert_function import convert, is_library
 from msnb.core.script.guards import note
 from msnb.core.state import trace_state
@@ -63,7 +63,7 @@ def scoped_call(fn: Callable[..., Any]) -> Any:
     """As `call`; what a converted function of the user's computes stands in a scope of its own, named after it:
     ``Default/g()``, and ``Default/g() 2`` for the second call by the same Cell."""
     found = call(fn)
-    if type(found) not in (types.FunctionType, types.MethodType) or not is_lowered(found.__code__):
+    if type(found) not in (types.FunctionType, types.MethodType) or not is_converted(found.__code__):
         return found
     name = "lambda" if found.__name__ == "<lambda>" else found.__name__
     if found.__code__.co_flags & inspect.CO_GENERATOR or name == "construct":

@@ -8,15 +8,15 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from msnb.core.errors.converted_code import is_lowered, remember
+from msnb.core.errors.converted_code import is_converted, register_converted
 from msnb.core.script import source
 from msnb.core.script.bound_names import arguments, at, copied, load
 from msnb.core.script.lower import RUNTIME, Lowering, mangle_private
-from msnb.core.support.weak_identity import IdentityMap, attach, attached
+from msnb.core.support.weak_identity import WeakIdentityDict, attach, attached
 
 _FACTORY, _INNER = "__msnb_factory", "__msnb_function"
 _TWIN = "__msnb_twin__"  # on a function: (code it was made from, twin)
-_codes = IdentityMap()  # code -> lowered code: code objects compare by value, whatever file they come from
+_codes = WeakIdentityDict()  # code -> lowered code: code objects compare by value, whatever file they come from
 
 # Packages whose functions run as they are: they never branch on Tensors, or do it on purpose.
 _LIBRARIES = {
@@ -98,7 +98,7 @@ def convert(fn: Callable[..., Any]) -> Callable[..., Any]:
     known = attached(fn, _TWIN)
     if known is not None and known[0] is code:
         return known[1]
-    if is_lowered(code) or is_library(fn) or getattr(fn, "__msnb_library__", False):
+    if is_converted(code) or is_library(fn) or getattr(fn, "__msnb_library__", False):
         return fn
     if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
         return fn
@@ -166,5 +166,5 @@ def _lower(fn, code):
     outer = next(c for c in compiled.co_consts if isinstance(c, types.CodeType))
     inner = next(c for c in outer.co_consts if isinstance(c, types.CodeType) and c.co_name == _INNER)
     inner = inner.replace(co_name=code.co_name, co_qualname=code.co_qualname)
-    remember(inner)
+    register_converted(inner)
     return inner

@@ -19,20 +19,20 @@ import numpy as np
 
 from msnb import log
 from msnb.core.compat.jax_private import is_tracer
-from msnb.core.errors.converted_code import is_lowered
+from msnb.core.errors.converted_code import is_converted
 from msnb.core.operator.annotations import changes
 from msnb.core.script.convert_function import is_library_module
 from msnb.core.state import trace_state
-from msnb.core.support.weak_identity import IdentityMap, weakly
+from msnb.core.support.weak_identity import WeakIdentityDict, weakly
 from msnb.core.tensor.parameter import Parameter
-from msnb.core.tensor.parameter_view import Written
+from msnb.core.tensor.parameter_view import ParameterView
 from msnb.core.tensor.tensor import Tensor
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.nn.cell import Cell
 
 _thread = threading.local()
-_loaded = IdentityMap()  # code -> what `_names` gives
+_loaded = WeakIdentityDict()  # code -> what `_names` gives
 _ATOMS = frozenset((type(None), bool, int, float, complex, str, bytes))
 _SPACES = ("SimpleNamespace", "Namespace", "EasyDict")  # libraries' classes that hold what the user puts in
 _LARGEST = 1 << 16  # bytes of an array, or elements of a container, that are compared in each call
@@ -102,7 +102,7 @@ class Reads:
         if instance is not None and _plain(instance):
             self.objects.setdefault(id(instance), instance)
         code = fn.__code__
-        if is_lowered(code) or id(code) in self.seen:
+        if is_converted(code) or id(code) in self.seen:
             return  # a function that the trace itself made lives no longer than the trace
         self.seen.add(id(code))
         self.functions.append((fn, code))
@@ -348,7 +348,7 @@ def _snapshot(value, attributes, depth):
         if value.nbytes > _LARGEST:
             raise _TooLarge(f"{value.nbytes:,} bytes")
         return _Is(value) if value.dtype.hasobject else _Array(value)
-    if isinstance(value, Tensor) and not isinstance(value, (Parameter, Written)):
+    if isinstance(value, Tensor) and not isinstance(value, (Parameter, ParameterView)):
         return _Box(value)
     if depth and _plain(value):
         return _Object(

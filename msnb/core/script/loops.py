@@ -11,10 +11,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.core.compat.jax_private import strengthen
+from msnb.core.compat.jax_private import drop_weak_type
 from msnb.core.eager import integer_gradients
 from msnb.core.errors.messages import describe
-from msnb.core.errors.messages import place as show_place
+from msnb.core.errors.messages import format_location as show_place
 from msnb.core.script.assertions import Raised
 from msnb.core.script.builtin_overloads import DynamicRange, boolean, dynamic, to_tensor
 from msnb.core.script.checkpointed_while import differentiable_while
@@ -94,7 +94,7 @@ def _for_range(bounds, assign, body, going, read, write, names, place):
     stop, step = bounds.stop, bounds.step
     dtype = jnp.result_type(*[b._array for b in (bounds.start, stop, step) if isinstance(b, Tensor)])
     start = to_tensor(bounds.start)
-    counter = [box(strengthen(start._array.reshape(()).astype(dtype)))]
+    counter = [box(drop_weak_type(start._array.reshape(()).astype(dtype)))]
 
     def value(bound):
         return bound._array.reshape(()) if isinstance(bound, Tensor) else bound
@@ -176,7 +176,7 @@ class _Loop:
                     self.spots.append((v, k))
                     self.init.append(self._array(leaf, self._hint("dtype", (name, k))))
         self.params = list(self._hint("params", None) or ())
-        self.init += [strengthen(p._array) for p in self.params]
+        self.init += [drop_weak_type(p._array) for p in self.params]
         self.hidden = self._hint("hidden", None) or ()
         self.init += self.outer.hidden_arrays(self.hidden)
         leaves = [self.parts[v][0][k] for v, k in self.spots]
@@ -199,7 +199,7 @@ class _Loop:
 
     def _array(self, leaf, hinted):
         if isinstance(leaf, Tensor):
-            return strengthen(leaf._array)
+            return drop_weak_type(leaf._array)
         dtype = hinted or (bool if isinstance(leaf, bool) else np.int64 if isinstance(leaf, int) else np.float32)
         return jnp.asarray(leaf, dtype)
 
@@ -210,7 +210,7 @@ class _Loop:
             boxes[v][k] = box(array)
         self.write(copied(tuple(rebuild(b) for b, (_, rebuild, _) in zip(boxes, self.parts))))
         rest = list(carry[len(self.spots) :])
-        frame = trace_state.Frame(self.params, rest[: len(self.params)], self.outer)
+        frame = trace_state.TraceFrame(self.params, rest[: len(self.params)], self.outer)
         frame.branch = True
         frame.adopt_hidden(self.hidden, rest[len(self.params) :])
         self._adopt_carriers(carry)
@@ -218,7 +218,7 @@ class _Loop:
 
     def _adopt_carriers(self, carry):
         for position, carrier in zip(self.carriers, carry[len(carry) - len(self.carriers) :]):
-            integer_gradients.adopt(carry[position], carrier)
+            integer_gradients.set_carrier(carry[position], carrier)
 
     # ------------------------------------------------------------------ tracing
     def _trace_body(self):
@@ -241,7 +241,7 @@ class _Loop:
                 if note.get("again"):
                     return []
                 outs += [
-                    strengthen(p._array.astype(i.dtype)) for p, i in zip(self.params, self.init[len(self.spots) :])
+                    drop_weak_type(p._array.astype(i.dtype)) for p, i in zip(self.params, self.init[len(self.spots) :])
                 ]
                 return outs + frame.hidden_arrays(self.hidden) + self._carriers_of(outs)
 
@@ -320,7 +320,7 @@ class _Loop:
         )
         same_shape = array.shape == want.shape
         if same_shape and array.dtype == want.dtype:
-            return [strengthen(array)]
+            return [drop_weak_type(array)]
         if same_shape and not isinstance(start, Tensor):
             self.hints[(self.place, "dtype", (name, k))] = np.dtype(jnp.promote_types(array.dtype, want.dtype))
             note["again"] = True

@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.core.compat.jax_private import eval_jaxpr, strengthen
+from msnb.core.compat.jax_private import drop_weak_type, eval_jaxpr
 from msnb.core.eager import integer_gradients
 from msnb.core.errors.messages import describe
-from msnb.core.errors.messages import place as show_place
+from msnb.core.errors.messages import format_location as show_place
 from msnb.core.script.assertions import Raised
 from msnb.core.script.calls import scoped_call
 from msnb.core.script.jump_flags import FLAGS
@@ -72,7 +72,7 @@ class Branch:
         self.carried: list[int] = []  # positions of leaves that have a carrier, see core.whole
 
         def traced():
-            with trace_state.Frame((), (), outer) as frame:
+            with trace_state.TraceFrame((), (), outer) as frame:
                 frame.branch = True
                 try:
                     self.leaves, self.rebuild = flatten(run())
@@ -124,7 +124,7 @@ class _Out:
         """The array in branch `side`; zeros where only the other branch has a value."""
         kind, what = self.sides[side]
         if kind == "leaf":
-            return strengthen(jnp.asarray(values[what], self.dtype))
+            return drop_weak_type(jnp.asarray(values[what], self.dtype))
         if kind == "constant":
             return jnp.asarray(what, self.dtype)
         return jnp.zeros(self.shape, self.dtype)
@@ -150,7 +150,7 @@ def select(
     carriers = _carriers(yes, no, outs)
     results = _run(predicate, yes, no, outs)
     for out, carrier in carriers.items():
-        integer_gradients.adopt(results[out], results[carrier])
+        integer_gradients.set_carrier(results[out], results[carrier])
     found = []
     for rebuild, entries in plan:
         found.append(rebuild([box(results[e]) if type(e) is int else e[0] for e in entries]))
@@ -318,7 +318,7 @@ def _run(predicate, yes, no, outs):
         def run():
             values, written, hidden = branch.replay()
             found = [o.array(which, values) for o in outs]
-            found += [strengthen(written.get(i, p._array)) for i, p in boxes.items()]
+            found += [drop_weak_type(written.get(i, p._array)) for i, p in boxes.items()]
             return found + [hidden.get(n, s) for n, s in zip(names, start)]
 
         return run

@@ -11,7 +11,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from msnb.core.errors.messages import describe
-from msnb.core.errors.messages import place as show_place
+from msnb.core.errors.messages import format_location as show_place
 from msnb.core.script import convert_function, merge_branches
 from msnb.core.script.assertions import assert_, check, raising, trying
 from msnb.core.script.builtin_overloads import boolean, dynamic, equal_items, to_tensor

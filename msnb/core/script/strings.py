@@ -82,8 +82,8 @@ def print_(*args: Any, sep: str | None = " ", end: str | None = "\n", file: Any 
     def show(*found):
         values = iter(found)
         ready = [make(values) for make in makers]
-        if file is None and print_redirect.instead is not None:
-            print_redirect.instead(ready)
+        if file is None and print_redirect.current_target is not None:
+            print_redirect.current_target(ready)
         else:
             builtins.print(*ready, sep=sep, end=end, file=file, flush=True)
 

@@ -16,7 +16,7 @@ from msnb.core.compat.jax_private import is_tracer
 from msnb.core.state import trace_state
 
 
-class Places(NamedTuple):
+class ArrayShardings(NamedTuple):
     """Where the arrays of a Program are: one sharding for each.
 
     Attributes:
@@ -41,7 +41,7 @@ class Places(NamedTuple):
     calling: Callable[[Any, "Places"], Any] | None = None
 
 
-class Spread(Protocol):
+class Partitioner(Protocol):
     """How one program is spread over devices.
 
     Attributes:
@@ -79,7 +79,7 @@ class Spread(Protocol):
         """What all stages make of each part, where there are stages; see `parallel.pipeline`."""
         ...
 
-    def places(self, program: Any) -> Places | None:
+    def places(self, program: Any) -> ArrayShardings | None:
         """Where the arrays of a program that was traced so are to be; None where one device computes it after all.
 
         Raises:
@@ -104,7 +104,7 @@ class Spread(Protocol):
         ...
 
 
-class Members(NamedTuple):
+class DeviceGroup(NamedTuple):
     """The devices of a group, as what one of them runs speaks of them.
 
     Attributes:
@@ -171,8 +171,8 @@ class Provider(NamedTuple):
     """
 
     state: Callable[[], Hashable]
-    begin: Callable[[], Spread | None]
-    members: Callable[[tuple[str, int] | None, str | None], Members | None]
+    begin: Callable[[], Partitioner | None]
+    members: Callable[[tuple[str, int] | None, str | None], DeviceGroup | None]
     together: Callable[[Callable[..., Any]], Callable[..., Any] | None]
     processes: Callable[[str | None], int]
     outside: Callable[[], None] = lambda: None
@@ -183,8 +183,8 @@ _providers: list[Provider] = []
 
 def provide(
     state: Callable[[], Hashable],
-    begin: Callable[[], Spread | None],
-    members: Callable[[tuple[str, int] | None, str | None], Members | None],
+    begin: Callable[[], Partitioner | None],
+    members: Callable[[tuple[str, int] | None, str | None], DeviceGroup | None],
     together: Callable[[Callable[..., Any]], Callable[..., Any] | None],
     processes: Callable[[str | None], int],
     outside: Callable[[], None],
@@ -193,7 +193,7 @@ def provide(
     _providers[:] = [Provider(state, begin, members, together, processes, outside)]
 
 
-def members(group: str | None = None) -> Members | None:
+def members(group: str | None = None) -> DeviceGroup | None:
     """The devices of a group that what is traced now can communicate with; None where this one is by itself.
 
     Args:
@@ -218,7 +218,7 @@ def size(group: str | None = None) -> int:
     return 1 if others is None else others.size
 
 
-class Joined:
+class CollectiveKernel:
     """What a kernel that speaks of other devices runs: in several processes, outside of a graph, all of them at once.
 
     Args:
@@ -260,7 +260,7 @@ def on_one_device() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def spread_as(spread: Spread) -> Iterator[None]:
+def partition_as(spread: Partitioner) -> Iterator[None]:
     """While it is open, what is traced is spread so, whatever the settings say."""
     known, told = list(_providers), object()
     alone = Provider(lambda: None, lambda: None, lambda axis, group: None, lambda fn: None, lambda group: 1)
@@ -276,7 +276,7 @@ def state() -> Hashable:
     return _providers[0].state() if _providers else None
 
 
-def begin() -> Spread | None:
+def begin() -> Partitioner | None:
     """How a program is spread whose trace begins; None: not at all."""
     return _providers[0].begin() if _providers else None
 

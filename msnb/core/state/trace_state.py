@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from msnb.core.compat.jax_private import where_traced
-from msnb.core.support.weak_identity import IdentityMap
+from msnb.core.support.weak_identity import WeakIdentityDict
 
 
 class _Thread(threading.local):
@@ -38,7 +38,7 @@ thread = _Thread()
 ABSENT = object()  # the value of an attribute that does not exist
 
 
-class Frame:
+class TraceFrame:
     """The functional view of all boxes during one trace.
 
     Args:
@@ -78,7 +78,7 @@ class Frame:
     )
 
     def __init__(self, params: Iterable[Any] = (), arrays: Iterable[Any] = (), parent: "Frame | None" = None) -> None:
-        self.parent: Frame | None = parent
+        self.parent: TraceFrame | None = parent
         params = list(params)
         self.values: dict[int, Any] = {id(p): a for p, a in zip(params, arrays)}
         self.written: dict[Any, Any] = {}
@@ -304,7 +304,7 @@ class Epoch:
 epoch: Epoch = Epoch()
 # Moves with the hooks of Parameters, which programs are traced with.
 hook_epoch: Epoch = Epoch()
-moves: Epoch = Epoch()  # moves whenever Parameters go to another store, or an observer comes or goes
+storage_epoch: Epoch = Epoch()  # moves whenever Parameters go to another store, or an observer comes or goes
 
 
 class Taking:
@@ -326,7 +326,7 @@ class Taking:
         if not self.contended:
             with self.lock:  # a step that goes on has ended
                 self.contended = True
-                moves.bump()
+                storage_epoch.bump()
 
     def record(self) -> None:
         """This thread begins to record a gradient, which keeps what it reads."""
@@ -337,8 +337,8 @@ class Taking:
             self._recorder = ident
 
 
-taking: Taking = Taking()
-constants: IdentityMap = IdentityMap()  # plain Tensor that a program holds as a constant -> True
+donation_lock: Taking = Taking()
+constants: WeakIdentityDict = WeakIdentityDict()  # plain Tensor that a program holds as a constant -> True
 
 
 def settle() -> None:

@@ -13,7 +13,7 @@ from msnb.core.compat import jax_compilation, jax_private
 _Result = TypeVar("_Result")
 
 
-def whole(fn: Callable[[], Any]) -> Any:
+def uninterruptible(fn: Callable[[], Any]) -> Any:
     """`fn()`, which a Stop cannot interrupt: one that arrives meanwhile is raised as soon as it has returned.
 
     For what is done once, such as compiling: signals are redirected, which takes some microseconds. Off the main
@@ -31,7 +31,7 @@ def whole(fn: Callable[[], Any]) -> Any:
             signal.raise_signal(signal.SIGINT)
 
 
-def heard(fn: Callable[[], _Result]) -> _Result:
+def deliver_pending(fn: Callable[[], _Result]) -> _Result:
     """`fn()`; a Stop that something within it has caught and forgotten is raised when it has returned.
 
     For what traces and differentiates: JAX has places with a bare ``except``, where a Stop would be taken for a
@@ -56,7 +56,7 @@ def heard(fn: Callable[[], _Result]) -> _Result:
     return out
 
 
-jax_compilation.hear_while_compiling(heard)
+jax_compilation.hear_while_compiling(deliver_pending)
 
 
 def broken_off(error: BaseException) -> bool:

@@ -3,7 +3,7 @@
 from typing import Any
 
 
-class Recent(dict):
+class LruCache(dict):
     """A dict that keeps what was used last: at least `size` entries, at most twice as many.
 
     A hit is a plain `get`, at a dict's price. What `get` does not find `recall` may: entries that were not used lately

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-instead: Callable[[list[Any]], None] | None = None  # takes the values of one print
+current_target: Callable[[list[Any]], None] | None = None  # takes the values of one print
 
 
 def send_to(taker: Callable[[list[Any]], None] | None) -> None:
     """Have `taker` called with the values of each print from now on; None: they are printed."""
-    global instead
-    instead = taker
+    global current_target
+    current_target = taker

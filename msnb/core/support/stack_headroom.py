@@ -13,10 +13,10 @@ _Result = TypeVar("_Result")
 _SLOTS = 33_000  # of 8 bytes: Python doubles a chunk until the frame fits, so that 240 kB of 512 kB are left
 
 
-def roomy(fn: Callable[[], _Result]) -> _Result:
+def with_headroom(fn: Callable[[], _Result]) -> _Result:
     """`fn()`, with room for the frames of some thousand nested calls."""
     return fn()
 
 
 # No part of the room is touched until a frame lies in it.
-roomy.__code__ = roomy.__code__.replace(co_stacksize=_SLOTS)
+with_headroom.__code__ = with_headroom.__code__.replace(co_stacksize=_SLOTS)

@@ -8,7 +8,7 @@ import numpy as np
 _ANY = (-2,)  # what MindSpore 2 shows of a shape whose number of axes is not known
 
 
-class OpenShape:
+class UnknownShape:
     """The shape and element type of a Tensor that has no values.
 
     Args:
@@ -57,12 +57,12 @@ class OpenShape:
         raise TypeError(self.refusal[0].upper() + self.refusal[1:])
 
 
-def opened(shape: Any, dtype: Any) -> OpenShape | None:
+def opened(shape: Any, dtype: Any) -> UnknownShape | None:
     """An `OpenShape` where `shape`, or an axis of it, is None, or an axis -1, and there is a `dtype`; else None."""
     if dtype is not None and shape is None:
-        return OpenShape(None, dtype)
+        return UnknownShape(None, dtype)
     if dtype is None or not isinstance(shape, (tuple, list)) or all(isinstance(n, int) and n >= 0 for n in shape):
         return None
     if any(n is not None and (not isinstance(n, int) or isinstance(n, bool) or n < -1) for n in shape):
         return None
-    return OpenShape([None if n == -1 else n for n in shape], dtype)
+    return UnknownShape([None if n == -1 else n for n in shape], dtype)

@@ -18,7 +18,7 @@ def weakly(value: Any) -> Callable[[], Any]:
         return lambda: value
 
 
-class Identity:
+class ObjectKey:
     """Stands for one object in a key: equal to another `Identity` of the same object while that is alive.
 
     Args:
@@ -34,7 +34,7 @@ class Identity:
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        if not isinstance(other, Identity):
+        if not isinstance(other, ObjectKey):
             return NotImplemented
         value = self._get()
         return value is other._get() and (value is not None or self._hash == other._hash == id(None))
@@ -46,7 +46,7 @@ class Identity:
         return f"Identity({self._get()!r})"
 
 
-class IdentityMap:
+class WeakIdentityDict:
     """A dictionary whose keys are objects, compared by `is`; an entry goes with its object.
 
     A value that refers to its key keeps both alive. Setting and getting are safe while entries go, as each is one

@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 import jax
 
 from msnb.core.tensor.parameter import Parameter
-from msnb.core.tensor.parameter_view import Written
+from msnb.core.tensor.parameter_view import ParameterView
 from msnb.core.tensor.tensor import Tensor, box
 
 _Made = TypeVar("_Made")
 
 
-class Kept(Written):
+class CellState(ParameterView):
     """A Tensor that programs set: what the Parameter holds which it is made of."""
 
     __slots__ = ()
@@ -30,10 +30,10 @@ def _box(_: None, children: Any) -> Any:
     return box(children[0])
 
 
-jax.tree_util.register_pytree_node(Kept, lambda t: ((t._array,), None), _box)
+jax.tree_util.register_pytree_node(CellState, lambda t: ((t._array,), None), _box)
 
 
-class MustKeep(Exception):
+class NeedsCellState(Exception):
     """A graph sets the Tensor that is the attribute `name` of `cell`."""
 
     def __init__(self, cell: Any, name: str) -> None:
@@ -45,7 +45,7 @@ class MustKeep(Exception):
     def keep(self) -> None:
         """Let the Cell have it as a `Kept`."""
         before: Tensor = self.cell.__dict__[self.name]
-        setattr(self.cell, self.name, Kept(Parameter(before, name=self.name, requires_grad=False)))
+        setattr(self.cell, self.name, CellState(Parameter(before, name=self.name, requires_grad=False)))
 
 
 def keeping(trace: Callable[[], _Made]) -> _Made:
@@ -53,6 +53,6 @@ def keeping(trace: Callable[[], _Made]) -> _Made:
     while True:
         try:
             return trace()
-        except MustKeep as error:
+        except NeedsCellState as error:
             found = error
         found.keep()

@@ -11,7 +11,7 @@ import numpy as np
 
 from msnb import log
 from msnb.common import dtype as mstype
-from msnb.core.compat.jax_private import from_numpy, known, strengthen
+from msnb.core.compat.jax_private import drop_weak_type, from_numpy, known
 
 _MS_DTYPE = mstype._BY_NUMPY
 
@@ -52,7 +52,7 @@ def to_array(data: Any, dtype: Any = None) -> jax.Array:
             except NotImplementedError:
                 raise TypeError(f"For 'Tensor', 'dtype' should be a mindspore dtype, but got {dtype!r}.") from None
         array = known(lambda: jnp.asarray(array, available(mstype.np_dtype(dtype))), array)
-    return strengthen(array)
+    return drop_weak_type(array)
 
 
 _NARROWER = {

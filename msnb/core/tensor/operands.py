@@ -15,7 +15,7 @@ from msnb.core.tensor.tensor import Tensor, attach, box
 _NUMBERS = (bool, int, float, complex)
 
 
-def beside(value: Any) -> Any:
+def other_operand(value: Any) -> Any:
     """The other operand of a Tensor as a Tensor or a Python number; NotImplemented where it can be neither.
 
     Args:

@@ -18,7 +18,7 @@ from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.common.missing import refused_use
-from msnb.core.compat.jax_private import argument_like, copied, strengthen
+from msnb.core.compat.jax_private import argument_like, copied, drop_weak_type
 from msnb.core.state import trace_state
 from msnb.core.tensor.conversion import to_array
 from msnb.core.tensor.meta_tensor import MetaTensor
@@ -205,11 +205,11 @@ class Parameter(Tensor):
         store.results[-1][0][index] = array
 
     def _detached(self):
-        with trace_state.taking.lock:  # another thread may be training
+        with trace_state.donation_lock.lock:  # another thread may be training
             return copied(self._array)
 
     def _known(self, what):
-        with trace_state.taking.lock:
+        with trace_state.donation_lock.lock:
             return np.array(super()._known(what))
 
     def asnumpy(self) -> np.ndarray:
@@ -330,8 +330,8 @@ class Parameter(Tensor):
         if _thread.frame is None:
             array = copied(array)
             if not current.is_fully_addressable:
-                trace_state.moves.bump()  # whoever spreads it over processes does so again
-        self._assign(strengthen(array))
+                trace_state.storage_epoch.bump()  # whoever spreads it over processes does so again
+        self._assign(drop_weak_type(array))
         self._node = None
         return self
 
@@ -345,7 +345,7 @@ class Parameter(Tensor):
 
     def set_dtype(self, dtype: mstype.Type) -> Self:
         """Convert the elements to `dtype` in place and return self."""
-        self._assign(strengthen(jnp.array(self._array, mstype.np_dtype(dtype), copy=True)))
+        self._assign(drop_weak_type(jnp.array(self._array, mstype.np_dtype(dtype), copy=True)))
         trace_state.epoch.bump()
         return self
 

@@ -15,10 +15,10 @@ from msnb.core.compat.jax_private import copied
 from msnb.core.state import trace_state
 from msnb.core.tensor.parameter import Parameter, Store
 
-_moves = trace_state.moves
+_moves = trace_state.storage_epoch
 
 
-class Stores:
+class ParameterArrays:
     """Where the arrays of the Parameters of one program are.
 
     Args:

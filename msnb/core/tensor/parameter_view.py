@@ -17,7 +17,7 @@ from msnb.core.tensor.tensor import Tensor, box
 _thread = trace_state.thread
 
 
-class Written(Tensor):
+class ParameterView(Tensor):
     """The value of a Parameter, as a Tensor that is none.
 
     Args:
@@ -63,4 +63,4 @@ def _box(_: None, children: Any) -> Any:
     return box(children[0])  # a Tensor of its own: who maps over a tree wants no view
 
 
-jax.tree_util.register_pytree_node(Written, lambda t: ((t._array,), None), _box)
+jax.tree_util.register_pytree_node(ParameterView, lambda t: ((t._array,), None), _box)

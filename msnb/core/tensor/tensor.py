@@ -12,10 +12,10 @@ from msnb.common import display_hooks
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.common.suggestions import TENSOR, no_attribute
-from msnb.core.compat.jax_private import is_tracer, strengthen
-from msnb.core.errors.messages import place, user_line, why_python
+from msnb.core.compat.jax_private import drop_weak_type, is_tracer
+from msnb.core.errors.messages import format_location, user_line, why_python
 from msnb.core.state import deferred_errors, trace_state
-from msnb.core.support.unknown_shape import OpenShape, opened
+from msnb.core.support.unknown_shape import UnknownShape, opened
 from msnb.core.tensor.conversion import Boxed, available, to_array
 from msnb.core.tensor.formatting import tensor_repr, traced_text
 
@@ -258,7 +258,7 @@ class Tensor(Boxed):
         array = self._array
         if is_tracer(array):
             where = user_line()
-            at = f" at {place(*where[:2])}" if where else ""
+            at = f" at {format_location(*where[:2])}" if where else ""
             raise RuntimeError(
                 f"{what} needs the value of a Tensor{at}, but in a graph ({traced_text(array)}) values exist only when "
                 f"it runs. Return the Tensor and look at it outside, use ops.Print or print(), or switch to PYNATIVE "
@@ -281,7 +281,7 @@ class Tensor(Boxed):
             )
         if is_tracer(array):
             where = user_line()
-            at = f" at {place(*where[:2])}" if where else ""
+            at = f" at {format_location(*where[:2])}" if where else ""
             raise TypeError(f"A Tensor is used as a Python bool{at} {why_python()}")
         return bool(self._known("bool()"))
 
@@ -321,7 +321,7 @@ class Tensor(Boxed):
 
     def __repr__(self) -> str:
         array = self._array
-        if isinstance(array, OpenShape):
+        if isinstance(array, UnknownShape):
             return f"Tensor(shape={list(array.shape)}, dtype={self.dtype})"
         return traced_text(array) if is_tracer(array) else tensor_repr(np.asarray(self._known("repr()")), self.dtype)
 
@@ -356,7 +356,7 @@ class Tensor(Boxed):
 
     def set_dtype(self, dtype: mstype.Type) -> "Tensor":
         """Convert the elements to `dtype` in place and return self."""
-        self._assign(strengthen(jnp.asarray(self._array, available(mstype.np_dtype(dtype)))))
+        self._assign(drop_weak_type(jnp.asarray(self._array, available(mstype.np_dtype(dtype)))))
         return self
 
     @staticmethod

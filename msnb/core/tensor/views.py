@@ -15,7 +15,7 @@ _thread = trace_state.thread
 _known: Any = Tensor._whole  # the slot itself, as an attribute that is not there would ask for a sentence
 
 
-def part_of(whole: Tensor, index: Any, part: Tensor) -> Tensor:
+def view_of(whole: Tensor, index: Any, part: Tensor) -> Tensor:
     """`part`, which remembers that it is ``whole[index]``."""
     if _thread.frame is None and part is not whole:
         _known.__set__(part, (whole if _remembers(whole) else weakref.ref(whole), index))
@@ -30,7 +30,7 @@ def _remembers(tensor):
     return True
 
 
-def whole_of(part: Tensor) -> tuple[Tensor, Any] | None:
+def base_of(part: Tensor) -> tuple[Tensor, Any] | None:
     """The Tensor and the index that a Tensor is the part at; None if it is no part, or that one is gone."""
     try:
         whole, index = _known.__get__(part)

@@ -10,7 +10,7 @@ import numpy as np
 from msnb import context
 from msnb.core import script
 from msnb.core.eager import integer_gradients, tape
-from msnb.core.eager.integer_gradients import has_gradient, is_whole
+from msnb.core.eager.integer_gradients import has_gradient, is_integer
 from msnb.core.operator.autocast import casting
 from msnb.core.state import trace_state
 from msnb.core.support.type_promotion import is_inexact
@@ -119,7 +119,7 @@ def _bprop_traced(cell, args):
         return rebuild_args([box(next(arrays)) if isinstance(a, Tensor) else a for a in given])
 
     def construct(param_arrays, arrays):
-        with trace_state.Frame(params, param_arrays, outer) as frame:
+        with trace_state.TraceFrame(params, param_arrays, outer) as frame:
             out = cell._construct(fill(arrays), {})
             leaves, shape["rebuild"] = flatten(out)
             writes = frame.writes()
@@ -139,7 +139,9 @@ def _bprop_traced(cell, args):
     @jax.custom_vjp
     def run(param_arrays, arrays, carried):
         out = construct(param_arrays, arrays)
-        return out, {i: integer_gradients.new_carrier(o) for i, o in enumerate(out[0]) if is_whole(o.dtype) and carried}
+        return out, {
+            i: integer_gradients.new_carrier(o) for i, o in enumerate(out[0]) if is_integer(o.dtype) and carried
+        }
 
     def forward(param_arrays, arrays, carried):
         out = run(param_arrays, arrays, carried)
@@ -149,11 +151,11 @@ def _bprop_traced(cell, args):
         param_arrays, arrays, out = saved
         (dout, _, _), by_carrier = cotangents
         dout = [
-            integer_gradients.cut(by_carrier[i], o.dtype) if i in by_carrier else d
+            integer_gradients.cast_gradient(by_carrier[i], o.dtype) if i in by_carrier else d
             for i, (d, o) in enumerate(zip(dout, out))
         ]
         dout = [jnp.zeros(o.shape, o.dtype) if d.dtype == jax.dtypes.float0 else d for d, o in zip(dout, out)]
-        with trace_state.Frame(params, param_arrays, outer):
+        with trace_state.TraceFrame(params, param_arrays, outer):
             result = rebuilt(out)
             grads = _checked_bprop(cell, fill(arrays), result, _like(result, map(box, dout)))
         by_tensor = [g for g, a in zip(grads, given) if isinstance(a, Tensor)]
@@ -161,7 +163,9 @@ def _bprop_traced(cell, args):
             [jnp.zeros(p.shape, p.dtype) for p in param_arrays],
             tuple(_as_cotangent(g, a) for g, a in zip(by_tensor, arrays)),
             {
-                i: jnp.zeros(arrays[i].shape) if by_tensor[i] is None else integer_gradients.real(by_tensor[i]._array)
+                i: jnp.zeros(arrays[i].shape)
+                if by_tensor[i] is None
+                else integer_gradients.as_real(by_tensor[i]._array)
                 for i in held
             },
         )
@@ -173,7 +177,7 @@ def _bprop_traced(cell, args):
         param._assign(array)
     outer.adopt_hidden(shape["hidden"], hidden)
     for i, found in carried.items():
-        integer_gradients.adopt(outs[i], found)
+        integer_gradients.set_carrier(outs[i], found)
     return rebuilt(outs)
 
 

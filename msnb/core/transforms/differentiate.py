@@ -11,9 +11,9 @@ from jax.ad_checkpoint import checkpoint_name
 from msnb.core import script
 from msnb.core.compat.jax_private import weak_float32
 from msnb.core.eager import float_status, integer_gradients, tape
-from msnb.core.eager.integer_gradients import has_gradient, is_whole
+from msnb.core.eager.integer_gradients import has_gradient, is_integer
 from msnb.core.errors.messages import describe
-from msnb.core.operator.row_gradients import Tables
+from msnb.core.operator.row_gradients import LookupTables
 from msnb.core.state import events, trace_state
 from msnb.core.support.type_promotion import is_inexact
 from msnb.core.tensor.parameter import Parameter
@@ -155,7 +155,7 @@ def _cotangents(outputs, sens):
 # ---------------------------------------------------------------------- PYNATIVE
 def _taped(fn, args, kwargs, positions, weights, sens, has_aux):
     tensors, replace, gradients = _variables(args, positions)
-    trace_state.taking.record()
+    trace_state.donation_lock.record()
     outer, level = _thread.nodes, _thread.recording
     nodes = dict(outer) if outer else {}
     try:  # not a context manager: a Stop on the way out of one would leave the thread recording
@@ -213,8 +213,8 @@ def _untrack(out):
 def _traced(fn, args, kwargs, positions, weights, sens, has_aux):
     tensors, replace, gradients = _variables(args, positions)
     smooth = [i for i, t in enumerate(tensors) if is_inexact(t._array.dtype)]
-    wholes = [i for i, t in enumerate(tensors) if is_whole(t._array.dtype)]
-    whole_weights = [i for i, w in enumerate(weights) if is_whole(w._array.dtype)]
+    wholes = [i for i, t in enumerate(tensors) if is_integer(t._array.dtype)]
+    whole_weights = [i for i, w in enumerate(weights) if is_integer(w._array.dtype)]
     outer = _thread.frame
     shape = {}
 
@@ -226,11 +226,11 @@ def _traced(fn, args, kwargs, positions, weights, sens, has_aux):
             array = tensors[i]._array
             if _thread.carriers is not None or any(b._array is array for b in boxes[:i]):
                 boxes[i] = box(jnp.array(array, copy=True))
-        with trace_state.Frame(weights, weight_arrays, outer) as frame, integer_gradients.Carriers():
+        with trace_state.TraceFrame(weights, weight_arrays, outer) as frame, integer_gradients.Carriers():
             variables = [*[boxes[i]._array for i in wholes], *[weight_arrays[i] for i in whole_weights]]
             for array, carrier in zip(variables, carried):
-                integer_gradients.adopt(array, carrier)
-            frame.tables = shape["tables"] = Tables(weights, weight_arrays)
+                integer_gradients.set_carrier(array, carrier)
+            frame.tables = shape["tables"] = LookupTables(weights, weight_arrays)
             out = script.call(fn)(*replace(boxes), **kwargs)
             leaves, shape["rebuild"] = flatten(out)
             main = flatten(out[0])[0] if has_aux else leaves
@@ -288,6 +288,6 @@ def _traced(fn, args, kwargs, positions, weights, sens, has_aux):
 
 def _whole_gradient(carried, tensor):
     """The gradient by a Tensor of whole numbers, where its carrier's is `carried`."""
-    gradient = box(integer_gradients.cut(carried, tensor._array.dtype))
-    integer_gradients.adopt(gradient._array, carried)
+    gradient = box(integer_gradients.cast_gradient(carried, tensor._array.dtype))
+    integer_gradients.set_carrier(gradient._array, carried)
     return gradient

@@ -50,7 +50,7 @@ def _pure(fn, like):
 
     def run(*arrays):
         arrays = iter(arrays)
-        with trace_state.Frame((), (), outer) as frame:
+        with trace_state.TraceFrame((), (), outer) as frame:
             out = script.call(fn)(*rebuild([box(next(arrays)) if isinstance(v, Tensor) else v for v in leaves]))
             results, note["rebuild"] = flatten(out)
             if frame.written:

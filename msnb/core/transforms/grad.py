@@ -11,12 +11,12 @@ from msnb import context
 from msnb.common import dtype as mstype
 from msnb.common.arguments import answered
 from msnb.core.eager.kernel import Kernel
-from msnb.core.errors.data_dependent_shape import runs_plainly
+from msnb.core.errors.data_dependent_shape import runs_eagerly
 from msnb.core.errors.messages import describe
-from msnb.core.operator.api_generations import differs, making
+from msnb.core.operator.api_generations import current_generation, differs_in_api2
 from msnb.core.program import program_cache
 from msnb.core.state import trace_state
-from msnb.core.support.weak_identity import Identity
+from msnb.core.support.weak_identity import ObjectKey
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.pytree import flatten
 from msnb.core.tensor.tensor import Tensor, box
@@ -27,7 +27,7 @@ _state = context._state
 _PLAIN = (int, float, complex, str, bytes, type(None), mstype.Type)  # what is no Tensor, and holds none
 
 
-@differs("of several inputs, those that are no Tensors and hold none get no gradient", given="get_all")
+@differs_in_api2("of several inputs, those that are no Tensors and hold none get no gradient", given="get_all")
 class GradOperation:
     """Makes the gradient function of a Cell or function.
 
@@ -59,7 +59,7 @@ class GradOperation:
         self.get_all: bool = get_all
         self.get_by_list: bool = get_by_list
         self.sens_param: bool = sens_param
-        self._of_tensors = making() == 2 and get_all
+        self._of_tensors = current_generation() == 2 and get_all
 
     def __call__(self, fn: Callable[..., Any], weights: Any = None) -> Callable[..., Any]:
         if not callable(fn):
@@ -121,7 +121,7 @@ class _GradFunction:
         """What tells this gradient apart from others of the same function."""
         return "grad", self.flags, self.positions, numbers(self.weights)
 
-    @runs_plainly
+    @runs_eagerly
     def _trace_root(self, *args, **kwargs):
         with jax.named_scope("Default"):
             return self._run(*args, **kwargs)
@@ -195,7 +195,7 @@ def owner(fn: Callable[..., Any]) -> tuple[Any, tuple[Any, ...]]:
         return fn, ()
     instance = getattr(fn, "__self__", None)
     if instance is not None and hasattr(fn, "__func__"):
-        return instance, (Identity(fn.__func__),)
+        return instance, (ObjectKey(fn.__func__),)
     return fn, ()
 
 
@@ -255,7 +255,7 @@ class _Derived:
         """What tells this gradient apart from others of the same function."""
         return "derived", self.position, numbers(self.weights), self.one_weight, self.has_aux, self.with_value
 
-    @runs_plainly
+    @runs_eagerly
     def _trace_root(self, *args, **kwargs):
         with jax.named_scope("Default"):
             return self._run(*args, **kwargs)

@@ -14,13 +14,13 @@ from msnb.core.compat.jax_private import is_tracer
 from msnb.core.eager import tape
 from msnb.core.errors.messages import describe
 from msnb.core.state import trace_state
-from msnb.core.support.weak_identity import IdentityMap
+from msnb.core.support.weak_identity import WeakIdentityDict
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.core.transforms.custom_bprop import with_backward_hook
 
 _thread = trace_state.thread
-_of = IdentityMap()  # Tensor -> its _Hooks
+_of = WeakIdentityDict()  # Tensor -> its _Hooks
 
 
 class _Hooks:

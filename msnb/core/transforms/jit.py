@@ -10,12 +10,12 @@ import jax
 from msnb import log
 from msnb.core import script
 from msnb.core.compat.jax_private import live_arrays
-from msnb.core.errors.data_dependent_shape import ShapeByValues, can_run_plainly, runs_plainly, say
+from msnb.core.errors.data_dependent_shape import DataDependentShape, can_run_eagerly, runs_eagerly, say
 from msnb.core.errors.messages import describe
 from msnb.core.program import program_cache
 from msnb.core.state import events, trace_state
-from msnb.core.support.unknown_shape import OpenShape
-from msnb.core.support.weak_identity import Identity
+from msnb.core.support.unknown_shape import UnknownShape
+from msnb.core.support.weak_identity import ObjectKey
 from msnb.core.tensor.meta_tensor import MetaTensor
 from msnb.core.tensor.tensor import Tensor
 
@@ -45,7 +45,7 @@ class JitFunction:
         self.fn = fn
         self.name: Any = _name_of(fn)
         self.input_signature: tuple[Tensor | MetaTensor, ...] | None = _signature_tuple(input_signature)
-        self.key: Identity = Identity(fn)
+        self.key: ObjectKey = ObjectKey(fn)
         self._programs = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -61,7 +61,7 @@ class JitFunction:
             self._check(args)
         return self._trace_root, args, kwargs, self.name, ()
 
-    @runs_plainly
+    @runs_eagerly
     def _trace_root(self, *args, **kwargs):
         if _thread.frame is None:
             return self.fn(*args, **kwargs)
@@ -98,7 +98,7 @@ class JitFunction:
 def _fits(shape, said):
     """Whether a shape is as a Tensor or MetaTensor says, whose axes may be open."""
     array = getattr(said, "_array", None)
-    return array.fits(shape) if isinstance(array, OpenShape) else shape == tuple(said.shape)
+    return array.fits(shape) if isinstance(array, UnknownShape) else shape == tuple(said.shape)
 
 
 class BoundJit:
@@ -124,7 +124,7 @@ class BoundJit:
             self._jitted._check(args)
         return program_cache.call(self._instance, self._trace_root, args, kwargs, self.__name__, (self._jitted.key,))
 
-    @runs_plainly
+    @runs_eagerly
     def _trace_root(self, *args, **kwargs):
         if _thread.frame is None:
             return self.fn(*args, **kwargs)
@@ -266,8 +266,8 @@ class _Executor:
         log.unused("_executor.compile", "there is no other engine to convert for", do_convert=not do_convert)
         try:
             program = program_cache.program_of(obj, *args)
-        except ShapeByValues as error:
-            if trace_state.thread.frame is not None or not can_run_plainly(getattr(obj, "_trace_root", obj)):
+        except DataDependentShape as error:
+            if trace_state.thread.frame is not None or not can_run_eagerly(getattr(obj, "_trace_root", obj)):
                 raise
             say(type(obj).__name__, error)
             return phase, False

@@ -64,7 +64,7 @@ def call(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     def run(param_arrays, arrays):
         arrays = iter(arrays)
         again, by_name = rebuild_given([box(next(arrays)) if isinstance(g, Tensor) else g for g in given])
-        with trace_state.Frame(params, param_arrays, outer) as frame:
+        with trace_state.TraceFrame(params, param_arrays, outer) as frame:
             leaves, shape["rebuild"] = flatten(construct(*again, **by_name))
             writes = frame.writes()
             shape["written"] = [p for p, _ in writes]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from msnb._util.package_path import PACKAGE
-from msnb.core.errors.source_location import place
+from msnb.core.errors.source_location import format_location
 
 _LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
 
@@ -60,7 +60,7 @@ def users_line(error: BaseException) -> str | None:
     frames = traceback.extract_tb(error.__traceback__)
     frames = [f for f in reversed(frames) if not os.path.abspath(f.filename).startswith(PACKAGE)]
     own = [f for f in frames if not f.filename.startswith(_LIBRARIES)]
-    return next((f"{place(f.filename, f.lineno or 0)}, in {f.name}: {f.line}" for f in own or frames), "")
+    return next((f"{format_location(f.filename, f.lineno or 0)}, in {f.name}: {f.line}" for f in own or frames), "")
 
 
 def rows_before(error: BaseException) -> tuple[Any, int]:

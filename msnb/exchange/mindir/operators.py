@@ -14,11 +14,11 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.core.operator.operator_types import REGISTRY, Operator
-from msnb.core.operator.rule_table import Facet
+from msnb.core.operator.rule_table import RuleTable
 from msnb.exchange.mindir.encoding import is_length
 from msnb.ops import operations  # noqa: F401 - declares the operators
 
-forms = Facet("a form in MINDIR", "Write it with other operators, or leave it out of what is exported.")
+forms = RuleTable("a form in MINDIR", "Write it with other operators, or leave it out of what is exported.")
 
 _ENUMS = {  # argument -> text -> number
     "pad_mode": {"pad": 0, "same": 1, "valid": 2},

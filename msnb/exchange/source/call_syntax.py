@@ -9,7 +9,7 @@ from typing import Any
 
 from msnb.core.operator.declare import SPELLINGS
 from msnb.core.operator.operator_types import FUNCTIONAL, REGISTRY
-from msnb.core.operator.rule_table import Facet
+from msnb.core.operator.rule_table import RuleTable
 from msnb.exchange.source.expressions import (
     Expression,
     Group,
@@ -29,7 +29,7 @@ from msnb.ops.math.matmul import _MatMulBroadcast
 from msnb.ops.nn.conv.conv2d import _Conv1D
 from msnb.ops.nn.pool.max_pool import _MaxPool2D
 
-call_syntax = Facet("a spelling", "It is called by its class.")
+call_syntax = RuleTable("a spelling", "It is called by its class.")
 _CallSyntax = Callable[["Arguments"], Expression]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from msnb.core.operator.operator_types import REGISTRY
-from msnb.core.operator.rule_table import Facet
+from msnb.core.operator.rule_table import RuleTable
 from msnb.ir.anf import CNode, ParameterNode, ValueNode
 from msnb.nn.layer import activation
 from msnb.nn.layer._one_operator import OneOperator, PlainOperator
@@ -48,7 +48,7 @@ class LayerCall:
         self.layer: Layer = layer
 
 
-patterns = Facet("a layer", "It is called as an operator.")
+patterns = RuleTable("a layer", "It is called as an operator.")
 _Pattern = Callable[["LayerMatcher", CNode], Layer | None]
 
 

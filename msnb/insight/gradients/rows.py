@@ -10,7 +10,7 @@ import jax
 import numpy as np
 
 from msnb.core.errors.cell_path import attribute_path
-from msnb.core.operator.rule_table import Facet
+from msnb.core.operator.rule_table import RuleTable
 from msnb.ir.anf import CNode, ParameterNode
 from msnb.nn.optim import Optimizer
 from msnb.ops.operations import Sigmoid, Tanh
@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # named in annotations alone
 
 LABEL = "gradient:"  # what core.autodiff labels the gradient of a Parameter with
 KINDS = ("parameter", "output", "gradient", "weight")
-SATURATES = Facet(
+SATURATES = RuleTable(
     "the range outside of which it is flat",
     "Say it in msnb/insight/gradients/rows.py: SATURATES.register(ops.{name}).",
 )

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from msnb.core.operator.rule_table import Facet
+from msnb.core.operator.rule_table import RuleTable
 from msnb.ir.source import show as place_of
 from msnb.ops import operations as P
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # named in annotations alone
 _WORTH = 0.15  # of a step: operators that take less are no advice
 _LINES = 3  # of an operator that are named
 _CONVOLUTION, _PRODUCT = "convolution", "product"
-WORK = Facet("a kind of work", "Say which in msnb/insight/profile/advice.py: WORK.register(ops.{name}).")
+WORK = RuleTable("a kind of work", "Say which in msnb/insight/profile/advice.py: WORK.register(ops.{name}).")
 WORK.register(P.Conv2D, P.Conv2DBackpropInput, P.Conv2DBackpropFilter, P.DepthwiseConv2dNative, P.Conv3D)(_CONVOLUTION)
 WORK.register(P.MatMul, P.BatchMatMul)(_PRODUCT)
 

@@ -7,8 +7,8 @@ import jax
 
 from msnb import context
 from msnb.core import script
-from msnb.core.errors.cell_path import held_as
-from msnb.core.errors.data_dependent_shape import runs_plainly
+from msnb.core.errors.cell_path import attribute_name
+from msnb.core.errors.data_dependent_shape import runs_eagerly
 from msnb.core.jaxpr import partial_trace
 from msnb.core.operator import api_generations
 from msnb.core.operator.autocast import cast_tensor, leaving
@@ -86,7 +86,7 @@ class Running:
             args, kwargs = self._positional(args, kwargs)
         return self._trace_root, args, kwargs, type(self).__name__, ()
 
-    @runs_plainly
+    @runs_eagerly
     def _trace_root(self, *args, **kwargs):
         """What is traced for a whole program: this Cell under the scope "Default"."""
         if _thread.frame is None:
@@ -155,7 +155,7 @@ class Running:
 
     def _scope_in(self, holder):
         """Segment of the scope path that this Cell is where the Cell `holder` calls it; None for an outermost one."""
-        return scope_name(held_as(holder, self) if holder is not None else "", type(self).__name__)
+        return scope_name(attribute_name(holder, self) if holder is not None else "", type(self).__name__)
 
     def _run(self, args, kwargs):
         """`construct` with mixed precision, hooks and custom gradients around it."""

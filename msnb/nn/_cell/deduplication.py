@@ -19,8 +19,8 @@ from msnb.core.compat.jax_private import argument_like, is_tracer, unnamed
 from msnb.core.jaxpr.inline_calls import PartName
 from msnb.core.operator.primitive import DeclaredPrimitive, settings_of
 from msnb.core.state import events, trace_state
-from msnb.core.support.weak_identity import Identity, IdentityMap
-from msnb.core.tensor.cell_state import Kept
+from msnb.core.support.weak_identity import ObjectKey, WeakIdentityDict
+from msnb.core.tensor.cell_state import CellState
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.pytree import flatten, structure
 from msnb.core.tensor.tensor import Tensor, box
@@ -44,7 +44,7 @@ class _Repeats:
             self.classes.setdefault(type(cell), []).append(cell)
         self.few = {}  # class and signature -> the first few Cells that were called so; most are the only ones
         self.parts = {}  # likeness and signature -> how many calls there were, _NEVER or a _Part
-        self.likes = IdentityMap()  # Cell -> (when that was, what it is like)
+        self.likes = WeakIdentityDict()  # Cell -> (when that was, what it is like)
         self.busy: bool = False  # whether a part is being traced
         self.called: bool = False  # whether there is a call of one in the graph
 
@@ -175,19 +175,19 @@ def likeness_of(cell):
         if isinstance(value, Parameter):
             known = place(value)
             return known if known is not None else (kind, value.shape, value.dtype, value.requires_grad)
-        if kind is Kept:
-            return Identity(value)
+        if kind is CellState:
+            return ObjectKey(value)
         if isinstance(value, Tensor):
-            return Identity(value), Identity(value._array)
+            return ObjectKey(value), ObjectKey(value._array)
         if kind in (tuple, list):
             return kind, tuple([of(v) for v in value])
         if kind in (dict, OrderedDict):
-            return kind, tuple([(Identity(k) if k.__hash__ is None else k, of(v)) for k, v in value.items()])
+            return kind, tuple([(ObjectKey(k) if k.__hash__ is None else k, of(v)) for k, v in value.items()])
         if isinstance(value, mstype.Type):
             return kind, value
         if isinstance(value, DeclaredPrimitive):
             return kind, tuple([(k, of(v)) for k, v in settings_of(value)])
-        return Identity(value)
+        return ObjectKey(value)
 
     return of_cell(cell), members
 
@@ -248,7 +248,7 @@ def _part(cell, args, members, frame):
         boxes, full = {}, list(leaves)
         for i, value in zip(spots, values, strict=True):
             full[i] = boxes.setdefault(id(leaves[i]), box(value))
-        with trace_state.Frame(params, arrays, frame) as inner:
+        with trace_state.TraceFrame(params, arrays, frame) as inner:
             note["frame"] = inner
             inner.cells = {}
             inner.key = key

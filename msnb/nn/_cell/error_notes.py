@@ -8,9 +8,9 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from msnb.core.errors.cell_path import held_as
+from msnb.core.errors.cell_path import attribute_name
 from msnb.core.errors.messages import describe, is_machinery, without_footnote
-from msnb.core.errors.source_location import place
+from msnb.core.errors.source_location import format_location
 from msnb.core.tensor.tensor import Tensor
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -109,7 +109,7 @@ def _tell(cell, args, error):
 
 
 def _prepend(told, cell):
-    step = held_as(cell, told.cell)
+    step = attribute_name(cell, told.cell)
     if cell._holds is not None:  # what the user wrote begins inside of it
         step = "" if step == cell._holds else step.lstrip("_")
     elif not step:
@@ -221,4 +221,4 @@ def _users_line(error):
         if not is_machinery(frame.f_code.co_filename):
             found = frame.f_code.co_filename, frame.f_lineno
         frame = frame.f_back
-    return place(*found) if found else ""
+    return format_location(*found) if found else ""

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from msnb.common import dtype as mstype
 from msnb.core.operator.annotations import changes
 from msnb.core.state import trace_state
-from msnb.core.tensor.cell_state import Kept
+from msnb.core.tensor.cell_state import CellState
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 
@@ -58,7 +58,7 @@ def normal(value):
         return type(value), value
     if isinstance(value, Parameter):
         return Same(value), value._requires_grad
-    if type(value) is Kept:  # its values are no constant of a program, but an input
+    if type(value) is CellState:  # its values are no constant of a program, but an input
         return Same(value)
     if isinstance(value, Tensor):
         trace_state.constants[value] = True

@@ -7,7 +7,7 @@ from types import CodeType
 from typing import Any
 
 from msnb import log
-from msnb.core.errors.source_location import place
+from msnb.core.errors.source_location import format_location
 from msnb.core.tensor.tensor import Tensor
 
 # what is done for its effect, and needs no result
@@ -29,7 +29,7 @@ def check(owner: str, construct: Callable[..., Any], args: tuple[Any, ...]) -> N
     made = [i.argval for i in dis.get_instructions(code) if i.opname.startswith("STORE_FAST")]
     made = [name for name in made if isinstance(name, str)]
     log.once(
-        f"construct of {owner} ({place(code.co_filename, code.co_firstlineno)}) computes, but returns None; "
+        f"construct of {owner} ({format_location(code.co_filename, code.co_firstlineno)}) computes, but returns None; "
         f"end it with 'return {made[-1] if made else '...'}'."
     )
 

@@ -94,7 +94,7 @@ def run(network: Any, parts: list[Any]) -> Any:
     keys = jax.random.split(frame.next_key(), len(parts))
     after, given = frame.key, []
     for part, key in zip(parts, keys):
-        with trace_state.Frame((), (), frame) as inner:
+        with trace_state.TraceFrame((), (), frame) as inner:
             inner.key = key
             given.append(_up_to_the_blocks(network, part, blocks))
     made = spread.pipelined(*_stages(blocks, frame, spread.stages), keys, jnp.stack(given))
@@ -217,7 +217,7 @@ def _stages(blocks, frame, stages):
     def stage(arrays, key, part):
         around, _thread.spread = _thread.spread, _Stage()
         try:
-            with trace_state.Frame(params[0], arrays, frame) as inner:
+            with trace_state.TraceFrame(params[0], arrays, frame) as inner:
                 inner.key = key
                 out = box(part)
                 for block in blocks[:each]:

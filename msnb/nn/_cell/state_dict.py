@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msnb.common.hook_handle import HookHandle
 from msnb.core.errors.messages import describe
-from msnb.core.operator.autocast import hold
+from msnb.core.operator.autocast import register_cell_tensor
 from msnb.core.state import trace_state
 from msnb.core.tensor.tensor import Tensor
 
@@ -60,7 +60,7 @@ class Stateful:
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(f"For 'register_buffer', 'tensor' should be a Tensor or None, but got {describe(tensor)}.")
         self._buffers[name] = persistent
-        hold(tensor)
+        register_cell_tensor(tensor)
         self.__dict__[name] = tensor
         trace_state.epoch.bump()
 

@@ -9,9 +9,9 @@ from msnb.common.suggestions import CELL, no_attribute
 from msnb.core.errors.cell_path import HOLDERS
 from msnb.core.errors.messages import describe
 from msnb.core.operator import api_generations
-from msnb.core.operator.autocast import hold
+from msnb.core.operator.autocast import register_cell_tensor
 from msnb.core.state import trace_state
-from msnb.core.tensor.cell_state import Kept, MustKeep
+from msnb.core.tensor.cell_state import CellState, NeedsCellState
 from msnb.core.tensor.parameter import Parameter, ParameterTuple
 from msnb.core.tensor.pytree import flatten
 from msnb.core.tensor.tensor import Tensor, is_traced
@@ -79,11 +79,11 @@ class Tree:
                         f"None, but got {describe(value)}."
                     )
                 cells[name] = None
-            elif type(values.get(name)) is Kept and self._put_into(values[name], value):
+            elif type(values.get(name)) is CellState and self._put_into(values[name], value):
                 return
             elif _thread.frame is not None and self not in _thread.frame.root().made:
                 self._set_while_traced(name, value)
-            hold(value)
+            register_cell_tensor(value)
             _set(self, name, value)
         _epoch.bump()
 
@@ -115,7 +115,7 @@ class Tree:
         """What construct sets in Python is noted while the graph is built, and set by each call of the program."""
         before = self.__dict__.get(name, trace_state.ABSENT)
         if isinstance(value, Tensor) and type(before) is Tensor and not is_traced(before):
-            raise MustKeep(self, name)
+            raise NeedsCellState(self, name)
         if any(is_traced(leaf) for leaf in flatten(value)[0]):
             raise TypeError(
                 f"'{name}' of {type(self).__name__} is no Tensor of the shape and type that the graph sets it to, so "

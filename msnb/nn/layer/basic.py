@@ -19,7 +19,7 @@ from msnb.common.kinds import (
     checked,
 )
 from msnb.core.operator import api_generations
-from msnb.core.operator.api_generations import differs
+from msnb.core.operator.api_generations import differs_in_api2
 from msnb.core.operator.primitive import Primitive
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
@@ -71,7 +71,7 @@ Activation = Annotated[
 ]
 
 
-@differs(FIRST_WEIGHTS, weight_init=None, bias_init=None)
+@differs_in_api2(FIRST_WEIGHTS, weight_init=None, bias_init=None)
 class Dense(Cell):
     r"""
     The fully connected layer: :math:`f(x W^T + b)`.
@@ -165,7 +165,7 @@ def _keep_prob(value):
     return accept_value(StrictFloat, value)
 
 
-@differs("'p' comes after 'keep_prob'", "keep_prob", "p", "dtype")
+@differs_in_api2("'p' comes after 'keep_prob'", "keep_prob", "p", "dtype")
 class Dropout(Cell):
     r"""
     In training, random elements become 0 and the others larger, so that the sum stays the same in the mean

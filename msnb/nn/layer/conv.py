@@ -5,7 +5,7 @@ from typing import Any
 from msnb.common import dtype as mstype
 from msnb.common.arguments import answered
 from msnb.common.kinds import Bool, DType, PositiveInt, readable
-from msnb.core.operator.api_generations import differs
+from msnb.core.operator.api_generations import differs_in_api2
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._kinds import FIRST_WEIGHTS, Initial, TwoOffsets, TwoSizes
 from msnb.nn.layer._conv.base import Convolution, FourSides, PadMode, RowConvolution, along
@@ -15,7 +15,7 @@ from msnb.ops import operations as P
 __all__ = ["Conv2d", "Conv2dTranspose", "Conv1d", "Conv1dTranspose", "Conv3d", "Conv3dTranspose"]
 
 
-@differs(FIRST_WEIGHTS, weight_init=None, bias_init=None)
+@differs_in_api2(FIRST_WEIGHTS, weight_init=None, bias_init=None)
 class Conv2d(Convolution):
     r"""
     Cross-correlation of images with learned kernels, summed over channels:
@@ -71,7 +71,7 @@ class Conv2d(Convolution):
         return f"{super().extend_repr()}, format={self.format}"
 
 
-@differs(FIRST_WEIGHTS, weight_init=None, bias_init=None)
+@differs_in_api2(FIRST_WEIGHTS, weight_init=None, bias_init=None)
 class Conv1d(RowConvolution):
     """
     Cross-correlation of sequences with learned kernels, summed over channels: Conv2d of height 1.
@@ -130,7 +130,7 @@ class _Transposed(Convolution):
         return self
 
 
-@differs(
+@differs_in_api2(
     f"{FIRST_WEIGHTS}; 'output_padding' comes after 'padding'",
     "in_channels",
     "out_channels",
@@ -242,7 +242,7 @@ class Conv2dTranspose(_Transposed):
         return image if self._widen is None else self._widen(image)
 
 
-@differs(FIRST_WEIGHTS, weight_init=None, bias_init=None)
+@differs_in_api2(FIRST_WEIGHTS, weight_init=None, bias_init=None)
 class Conv1dTranspose(_Transposed, RowConvolution):
     """
     Convolution of sequences from the output side: Conv2dTranspose of height 1.

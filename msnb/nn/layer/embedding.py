@@ -7,7 +7,7 @@ import numpy as np
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.common.kinds import Bool, DType, Int, Kind, NonNegInt, OneOf, PositiveInt, accept_value, check, checked
-from msnb.core.operator.api_generations import differs
+from msnb.core.operator.api_generations import differs_in_api2
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._input_checks import INTS, check_dims, check_dtypes
@@ -113,7 +113,7 @@ _ROWS = Kind("a tuple of positive ints", _rows)
 _NO_SERVER = "there is no parameter server"
 
 
-@differs(
+@differs_in_api2(
     "'dtype' comes after 'sparse', and there is no cache of a parameter server",
     "vocab_size",
     "embedding_size",

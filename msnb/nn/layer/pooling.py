@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from msnb.common.kinds import Bool, Kind, NonNegInt, PositiveInt, checked
-from msnb.core.operator.api_generations import differs
+from msnb.core.operator.api_generations import differs_in_api2
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._input_checks import check_dims
 from msnb.nn._kinds import Divisor, Layout, PoolMode, TwoOffsets, TwoSizes
@@ -139,7 +139,7 @@ class _Row(_Pool2d):
         return tuple(map(self.squeeze, pooled)) if isinstance(pooled, tuple) else self.squeeze(pooled)
 
 
-@differs(
+@differs_in_api2(
     _BEHIND,
     "kernel_size",
     "stride",
@@ -265,7 +265,7 @@ class MaxPool1d(_Row, _MaxPool):
         )
 
 
-@differs(
+@differs_in_api2(
     _BEHIND,
     "kernel_size",
     "stride",

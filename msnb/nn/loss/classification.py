@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Between, Bool, Int, Kind, StrictFloat, accept_value, checked
-from msnb.core.operator.api_generations import differs
+from msnb.core.operator.api_generations import differs_in_api2
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._input_checks import check_least_dims
 from msnb.nn._kinds import KnownNumber, OptionalTensor, Reduction
@@ -237,7 +237,7 @@ class FocalLoss(LossBase):
         return -F.pow(1 - F.exp(known), self.gamma) * known
 
 
-@differs("the mean of the losses is taken, not each of them", reduction="mean")
+@differs_in_api2("the mean of the losses is taken, not each of them", reduction="mean")
 class BCELoss(LossBase):
     r"""
     Binary cross entropy of probabilities: :math:`-w (y \log x + (1 - y) \log(1 - x))`.

@@ -5,7 +5,7 @@ from typing import Annotated
 from msnb.common import dtype as mstype
 from msnb.common.arguments import answered
 from msnb.common.kinds import Between, Float, checked
-from msnb.core.operator.api_generations import current, differs
+from msnb.core.operator.api_generations import current, differs_in_api2
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._kinds import AboveZero, Reduction
 from msnb.nn._upcast import rounded, widened
@@ -165,7 +165,7 @@ class RMSELoss(LossBase):
         return rounded(F.sqrt(F.mse_loss(widened(logits), widened(label))), logits, label)
 
 
-@differs("prediction and target may be of two float types; the loss has the wider one")
+@differs_in_api2("prediction and target may be of two float types; the loss has the wider one")
 class SmoothL1Loss(LossBase):
     r"""
     The distance of each element with a round bottom (Girshick, 2015): for :math:`d = |x - y|`,

@@ -9,7 +9,7 @@ from msnb import context, log
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, Instance, OneOf, OneOrEach, check, checked
 from msnb.core.errors.messages import user_line
-from msnb.core.operator.api_generations import differs, making
+from msnb.core.operator.api_generations import current_generation, differs_in_api2
 from msnb.core.tensor.parameter import Parameter, ParameterTuple
 from msnb.core.tensor.sparse import RowTensor
 from msnb.core.tensor.tensor import Tensor
@@ -67,7 +67,7 @@ def opt_init_args_register(fn: Callable[..., None]) -> Callable[..., None]:
 Gradients = tuple[Tensor | RowTensor, ...]
 
 
-@differs(
+@differs_in_api2(
     "'global_step' is always a Parameter, so it stands in checkpoints, and 'construct' moves it on, not 'get_lr'",
     below=True,
 )
@@ -169,7 +169,7 @@ class Optimizer(Cell):
         self.is_group_lr: bool = len(rates) > 1
         self.dynamic_lr: bool = any(map(by_step, rates))
         self.global_step_increase_tensor: Tensor = Tensor(1, mstype.int32)
-        self._counts_later = making() == 2  # at the end of a step, where `construct` does; else in `get_lr`
+        self._counts_later = current_generation() == 2  # at the end of a step, where `construct` does; else in `get_lr`
         counts = self.dynamic_lr or self.dynamic_weight_decay or self._counts_later
         self.assignadd: P.AssignAdd | None = P.AssignAdd() if counts else None
         self.global_step: Any = counter() if counts else None

@@ -2,7 +2,7 @@
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, checked
-from msnb.core.operator.api_generations import differs, making
+from msnb.core.operator.api_generations import current_generation, differs_in_api2
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._hyperparameter_kinds import NonNegativeNumber, PositiveNumber
@@ -14,7 +14,7 @@ from msnb.ops import operations as P
 __all__ = ["SGD"]
 
 
-@differs(
+@differs_in_api2(
     'without groups, Parameters with "beta" or "gamma" in their names are left out of \'weight_decay\'',
     given="weight_decay",
 )
@@ -80,7 +80,7 @@ class SGD(DeclaredOptimizer):
             raise TypeError(f"For '{self.cls_name}', 'weight_decay' should be a number: a Cell is not taken here.")
         self.nesterov: bool = nesterov
         self.dampening: NonNegativeNumber = dampening
-        self._penalised = making() == 2
+        self._penalised = current_generation() == 2
         decays = [0.0 if self._penalised else decay / loss_scale for decay in self._decays]
         alike = {decay: P.SGD(dampening, decay, nesterov) for decay in decays}
         self.opt: tuple[P.SGD, ...] = tuple(alike[decay] for decay in decays)

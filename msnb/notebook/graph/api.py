@@ -40,7 +40,7 @@ def view(
 
     Args:
         net (Union[Cell, Callable, Program, FuncGraph, ClosedJaxpr, str]): what to look at. It is traced, neither run
-            nor compiled (but for the stage "optimised"). A Program is what `msnb.core.state.events` tells of. A text is the
+            nor compiled (but for the stage "optimised"). A Program is what `core.state.events` tells of. A text is the
             name of a file, ``"model.mindir"``, ``"model.onnx"`` or ``"model.stablehlo"``, whose graph is read and not
             run; of ``"net.ckpt"`` or ``"net.safetensors"``, which hold no graph, the Parameters are listed.
         inputs: the inputs `net` would be called with.
@@ -90,7 +90,7 @@ def view(
 
 
 def of_program(program: Any, name: str | None, stages: Any = None, height: int = HEIGHT) -> GraphView:
-    """A view of a traced program of `msnb.core.program.program_cache`, which makes its other stages when they are asked for."""
+    """A view of a traced program of `core.program.program_cache`, which makes its other stages when they are asked for."""
     every = Stages(program, name)
     return GraphView(
         {stage: every[stage] for stage in stages or (every.main,)},

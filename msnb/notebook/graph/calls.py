@@ -13,7 +13,7 @@ from IPython.display import display
 from msnb.core.jaxpr import partial_trace
 from msnb.core.program import program_cache
 from msnb.core.state import events
-from msnb.core.support.weak_identity import IdentityMap
+from msnb.core.support.weak_identity import WeakIdentityDict
 from msnb.ir.api import name_of
 from msnb.notebook.graph import live
 from msnb.notebook.graph.api import of_program, show_before
@@ -27,7 +27,7 @@ class Ran:
 
     def __init__(self):
         self._calls_before = {program: program.calls for program in program_cache.all_programs()}
-        self._known = IdentityMap()  # nets in `_called`
+        self._known = WeakIdentityDict()  # nets in `_called`
         self._called = []  # (net, args, kwargs)
         self._failed = None  # (error, net, args, kwargs) of the call that ended the cell
         self._listener = events.listen(left=self._left, name="--ir")

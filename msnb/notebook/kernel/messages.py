@@ -6,7 +6,7 @@ from typing import Any
 
 from msnb import log
 from msnb.core.errors.messages import is_machinery
-from msnb.core.errors.source_location import place
+from msnb.core.errors.source_location import format_location
 from msnb.insight.short_traceback import is_library_file
 
 
@@ -22,6 +22,6 @@ def _line(record: LogRecord) -> str:
     while frame is not None:
         file = frame.f_code.co_filename
         if not is_machinery(file) and not is_library_file(file):
-            return f"msnb: {record.getMessage()} ({place(file, frame.f_lineno)})"
+            return f"msnb: {record.getMessage()} ({format_location(file, frame.f_lineno)})"
         frame = frame.f_back
     return f"msnb: {record.getMessage()}"

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from msnb.core.errors.source_location import place
+from msnb.core.errors.source_location import format_location
 from msnb.core.program import persistent_cache, program_cache
 from msnb.core.state import trace_state
 from msnb.notebook.display.html import escape, framed, size
@@ -99,7 +99,7 @@ class Listing:
         self.rows: list[tuple[Any, str, Any, str, str, str, str, str, str]] = [
             (
                 p.title,
-                place(*p.first_line[:2]) if p.first_line else "",
+                format_location(*p.first_line[:2]) if p.first_line else "",
                 p.reason,
                 f"{p.seconds.get('trace', 0):.3f}",
                 _compiling(p),

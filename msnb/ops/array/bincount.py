@@ -4,7 +4,7 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import NonNegInt, check
 from msnb.core.compat.jax_private import is_tracer
-from msnb.core.errors.data_dependent_shape import ShapeByValues
+from msnb.core.errors.data_dependent_shape import DataDependentShape
 from msnb.core.operator.cases import F, Values, case
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.tensor.tensor import Tensor
@@ -96,7 +96,7 @@ def _bincount_of_numpy(
     x = as_tensor(x, "bincount", "x")
     if length is None:
         if is_tracer(x._array):
-            raise ShapeByValues("bincount", "the length of the result", "give it 'length'")
+            raise DataDependentShape("bincount", "the length of the result", "give it 'length'")
         values = known("bincount", x)
         wanted = max(int(values.max()), 0) + 1 if values.size else 0
         length = max(check(NonNegInt, minlength, "minlength", "bincount"), wanted)

@@ -6,9 +6,9 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Bool, Ints, OneOf, Shape, Tensors, check
 from msnb.core.errors.messages import describe
-from msnb.core.operator.api_generations import called_as, differs
+from msnb.core.operator.api_generations import called_as, differs_in_api2
 from msnb.core.operator.cases import F, Values, case, refused
-from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import rank, same_dtype, tensor_argument, tensor_only
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
@@ -114,7 +114,7 @@ def broadcast_arrays(*args: ArrayLike) -> list[Tensor]:
 
 
 @spelling(BroadcastTo, method="expand_as")
-@also_called(other="x")
+@keyword_aliases(other="x")
 def _expand_as_of(self: Tensor, x: Tensor) -> Tensor:
     """The Tensor broadcast to the shape of another."""
     return BroadcastTo.functional(self, x.shape)
@@ -164,9 +164,9 @@ def Tile(x, multiples: Ints):
 _SHORT_TILE = "fewer multiples than dimensions are those of the last ones"
 
 
-@differs(_SHORT_TILE)
+@differs_in_api2(_SHORT_TILE)
 @spelling(Tile, function="tile")
-@also_called(input_x="input", x="input", repeats="dims", reps="dims", multiples="dims")
+@keyword_aliases(input_x="input", x="input", repeats="dims", reps="dims", multiples="dims")
 def _tile_in_second(input: Tensor, dims: Ints) -> Tensor:
     """A Tensor repeated along its dimensions.
 
@@ -198,7 +198,7 @@ called_as(Tile, _tile_in_second, _SHORT_TILE)
 
 
 @spelling(Tile, method="tile")
-@also_called(reps="dims", repeats="dims")
+@keyword_aliases(reps="dims", repeats="dims")
 def _tile_of(self: Tensor, *several: Any, dims: Any = None) -> Tensor:
     """The Tensor repeated along its dimensions, as a tuple or several ints say."""
     first = several[0] if several else dims

@@ -14,7 +14,7 @@ from msnb.common.kinds import (
     check,
 )
 from msnb.core.operator.cases import F, Values, case, refused
-from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.operator.value_checks import Check, Range, index, position
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import INDEX, INT, axis_in, dtype_in, rank, same_shape, some, tensor_only, wide
@@ -101,7 +101,7 @@ def index_select(input: Tensor, axis: int, index: Tensor) -> Tensor:
     return Gather.functional(input, index, axis)
 
 
-spelling(Gather, method="index_select")(also_called(dim="axis")(index_select))
+spelling(Gather, method="index_select")(keyword_aliases(dim="axis")(index_select))
 
 
 def _rows_from(first):
@@ -222,7 +222,7 @@ def _of_each(args, kwargs):
 
 
 @spelling(Gather, GatherD, method="gather")
-@also_called(_of_each, dim="input_indices", index="axis")
+@keyword_aliases(_of_each, dim="input_indices", index="axis")
 def _gather_of(self: Tensor, input_indices: Tensor | int, axis: int = 0, batch_dims: int = 0) -> Tensor:
     """Slices along an axis, as `ops.gather`."""
     if isinstance(input_indices, int):  # gather(dim, index)
@@ -325,7 +325,7 @@ def Take(input, indices, axis: Axis = ()):
 
 
 @spelling(Take, method="take", generation=1)
-@also_called(index="indices")
+@keyword_aliases(index="indices")
 def _take_of(self: Tensor, indices: Tensor | int | list | tuple, axis: int | None = None, mode: str = "clip") -> Tensor:
     """Elements at indices, of the flattened Tensor or along an axis.
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from msnb.core.compat.jax_private import is_tracer
-from msnb.core.errors.data_dependent_shape import ShapeByValues
+from msnb.core.errors.data_dependent_shape import DataDependentShape
 from msnb.core.errors.messages import describe
 from msnb.core.operator.declare import spelling
 from msnb.core.tensor.tensor import Tensor
@@ -21,7 +21,7 @@ def known(op, x):
     if not isinstance(x, Tensor):
         raise TypeError(f"For '{op}', the input should be a Tensor, but got {describe(x)}.")
     if is_tracer(x._array):
-        raise ShapeByValues(op, "the shape of the result", "use ops.select or ops.where")
+        raise DataDependentShape(op, "the shape of the result", "use ops.select or ops.where")
     return np.asarray(x._array)
 
 

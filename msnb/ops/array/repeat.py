@@ -15,7 +15,7 @@ from msnb.common.kinds import (
     check,
 )
 from msnb.core.operator.cases import F, Values, case, refused
-from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.operator.value_checks import Check, Range
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import (
@@ -61,7 +61,7 @@ def _RepeatInterleave(input, repeats: IntOrTuple, axis: Axis = ()):
 
 
 @spelling(_RepeatInterleave, method="repeat_interleave")
-@also_called(dim="axis")
+@keyword_aliases(dim="axis")
 def _repeat_interleave_of(
     self: Tensor, repeats: int | Sequence[int] | Tensor, axis: int | None = None, *, output_size: int | None = None
 ) -> Tensor:

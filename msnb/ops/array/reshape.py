@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.common.kinds import Axis, Int, IntOrTuple, PositiveInt, Shape, check
-from msnb.core.operator.api_generations import called_as, differs, instead_of
+from msnb.core.operator.api_generations import called_as, differs_in_api2, replaces_in_api2
 from msnb.core.operator.cases import F, case, refused
-from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import (
     axes_in,
@@ -150,7 +150,7 @@ def Squeeze(x, *, axis: Axis = ()):
 _LONG_AXES_STAY = "an axis whose length is not 1 stays as it is"
 
 
-@differs(_LONG_AXES_STAY)
+@differs_in_api2(_LONG_AXES_STAY)
 @spelling(Squeeze, function="squeeze", method="squeeze")
 def _squeeze_of_second(input: Tensor, axis: Axis = ()) -> Tensor:
     """A Tensor without its dimensions of length 1, or without those among some axes.
@@ -286,7 +286,7 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
     return ExpandDims.functional(input, dim)
 
 
-spelling(ExpandDims, method="unsqueeze")(also_called(axis="dim")(unsqueeze))
+spelling(ExpandDims, method="unsqueeze")(keyword_aliases(axis="dim")(unsqueeze))
 
 
 @spelling(Reshape, Concat, Zeros, method="resize")
@@ -387,7 +387,7 @@ def _numpy_squeeze(a: ArrayLike, axis: int | tuple[int, ...] | list[int] | None 
     return a if axis is not None and axis in ((), []) else Squeeze.functional(a, axis)
 
 
-@instead_of(_numpy_squeeze, _LONG_AXES_STAY)
+@replaces_in_api2(_numpy_squeeze, _LONG_AXES_STAY)
 def _numpy_squeeze_in_second(a: ArrayLike, axis: int | tuple[int, ...] | list[int] | None = None) -> Tensor:
     """A Tensor without its dimensions of length 1.
 

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Int, OneOf
 from msnb.core.operator.cases import F, Values, case
-from msnb.core.operator.declare import operator, standing_for
+from msnb.core.operator.declare import operator, with_source_of
 from msnb.core.operator.value_checks import index, position
 from msnb.ops._check import ANY, INDEX, NO_RACE, NUMBER, dtype_in
 from msnb.ops._upcast import in_float32
@@ -76,7 +76,7 @@ def _in_place(functional=None, *, locking=False, by_position=False, allowed=NUMB
         )
         check = position("indices", "input_x", error) if by_position else index("indices", "input_x", negative=False)
         declared = operator(functional=functional, writes=("input_x",), checks=[check])
-        return declared(standing_for(update, kernel, doc))
+        return declared(with_source_of(update, kernel, doc))
 
     return declare
 

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Int, OneOf, Optional, PositiveInt, Shape
 from msnb.core.operator.cases import F, Values, case, refused
-from msnb.core.operator.declare import also_called, operator, spelling, standing_for
+from msnb.core.operator.declare import keyword_aliases, operator, spelling, with_source_of
 from msnb.core.operator.value_checks import position
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import ANY, INDEX, NUMBER, axis_in, dtype_in, same_dtype, tensor_argument
@@ -59,7 +59,7 @@ def _into_copy(shown, allowed=NUMBER, error=RuntimeError):
             checks=[position("indices", "input_x", error)],
             generation=1 if name == "TensorScatterUpdate" else 2,
         )
-        return declared(standing_for(update, kernel, doc))
+        return declared(with_source_of(update, kernel, doc))
 
     return declare
 
@@ -233,14 +233,14 @@ def _within(index, src):
 
 
 @spelling(TensorScatterElements, method="scatter")
-@also_called(dim="axis")
+@keyword_aliases(dim="axis")
 def _scatter_of(self: Tensor, axis: int, index: Tensor, src: Tensor | float) -> Tensor:
     """A copy with the element at `index` along an axis set, for each place of `index`."""
     return TensorScatterElements.functional(self, index, _within(index, src), axis)
 
 
 @spelling(TensorScatterElements, TensorScatterAdd, method="scatter_add")
-@also_called(indices="dim", updates="index")
+@keyword_aliases(indices="dim", updates="index")
 def _scatter_add_of(self: Tensor, dim: int | Tensor, index: Tensor, src: Tensor | float | None = None) -> Tensor:
     """A copy with the element at `index` along an axis increased, for each place of `index`; of two Tensors, as
     scatter_add(indices, updates), with slices increased."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from msnb.common.kinds import PositiveInt
 from msnb.core.operator.cases import F, Values, case
-from msnb.core.operator.declare import operator, spelling, standing_for
+from msnb.core.operator.declare import operator, spelling, with_source_of
 from msnb.core.operator.value_checks import Check, Range
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import INDEX, NUMBER, dtype_in, some, tensor_argument
@@ -74,7 +74,7 @@ def _segments(empty, shown, start, called=()):
 
         doc = _DOC.format(name=name, summary=combine.__doc__, empty=empty, shown=shown)
         functional = "unsorted_segment_" + name.removeprefix("UnsortedSegment").lower()
-        return operator(functional=functional, called=called, checks=[_BELOW])(standing_for(combine, kernel, doc))
+        return operator(functional=functional, called=called, checks=[_BELOW])(with_source_of(combine, kernel, doc))
 
     return declare
 

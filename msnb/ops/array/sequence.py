@@ -9,7 +9,7 @@ import numpy as np
 from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, Int, NonNegInt, Number, OneOf, Optional, PositiveInt, StrictFloat, check
-from msnb.core.operator.api_generations import instead_of
+from msnb.core.operator.api_generations import replaces_in_api2
 from msnb.core.operator.cases import F, U, Values, case
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.operator.primitive import Primitive
@@ -412,7 +412,7 @@ def Range(x, *, start: StrictFloat, limit: Optional(StrictFloat) = None, delta: 
     return (x * delta + (0.0 if limit is None else start)).astype(x.dtype)
 
 
-@instead_of(Range, "its inputs are the first number, the end and the distance")
+@replaces_in_api2(Range, "its inputs are the first number, the end and the distance")
 class _Range(Primitive):
     """The numbers from `start` to `limit`, not included, at distances of `delta`.
 

@@ -6,7 +6,7 @@ import numpy as np
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, check
 from msnb.core.compat.jax_private import is_tracer
-from msnb.core.errors.data_dependent_shape import ShapeByValues
+from msnb.core.errors.data_dependent_shape import DataDependentShape
 from msnb.core.operator.cases import F, Values, case
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.tensor.tensor import Tensor
@@ -84,7 +84,7 @@ def in1d(ar1: ArrayLike, ar2: ArrayLike, invert: bool = False) -> Tensor:
 def _known(function, *tensors):
     """The values of Tensors as vectors."""
     if any(is_tracer(x._array) for x in tensors):
-        raise ShapeByValues(function, "the number of elements found", "use isin, which marks them")
+        raise DataDependentShape(function, "the number of elements found", "use isin, which marks them")
     return [x.asnumpy().ravel() for x in tensors]
 
 

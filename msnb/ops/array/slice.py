@@ -4,7 +4,7 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Int, Ints, NonNegInt, Shape
 from msnb.core.operator.cases import F, case, refused
-from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import axis_in, tensor_only
 from msnb.ops.nn._pullback import transposed
@@ -92,7 +92,7 @@ def narrow(input: Tensor, axis: int, start: int, length: int) -> Tensor:
     return input[(slice(None),) * axis + (slice(start, start + length),)]
 
 
-spelling(Slice, method="narrow")(also_called(dim="axis")(narrow))
+spelling(Slice, method="narrow")(keyword_aliases(dim="axis")(narrow))
 
 
 def _bits(mask, length):

@@ -9,9 +9,9 @@ import numpy as np
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, Int, Kind, accept_value, check
 from msnb.core.compat.jax_private import is_tracer
-from msnb.core.errors.data_dependent_shape import ShapeByValues
+from msnb.core.errors.data_dependent_shape import DataDependentShape
 from msnb.core.operator.cases import F, Values, case, refused
-from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.support.type_promotion import np_dtype
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import INDEX, NUMBER, axis_in, dtype_in, rank, tensor_argument
@@ -88,7 +88,7 @@ def argsort(input: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
 
 
 @spelling(Sort, method="argsort")
-@also_called(dim="axis")
+@keyword_aliases(dim="axis")
 def _argsort_of(self: Tensor, axis: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
     """Indices that bring the elements in order along an axis; those of equal elements always rise."""
     check(Bool, stable, "stable", "argsort")
@@ -96,7 +96,7 @@ def _argsort_of(self: Tensor, axis: int = -1, descending: bool = False, stable: 
 
 
 @spelling(Sort, method="sort")
-@also_called(dim="axis")
+@keyword_aliases(dim="axis")
 def _sort_of(self: Tensor, axis: int = -1, descending: bool = False, stable: bool = False) -> tuple[Tensor, Tensor]:
     """The elements in order along an axis, and where they stood; equal ones always keep their order."""
     check(Bool, stable, "stable", "sort")
@@ -316,7 +316,7 @@ class Unique(HostPrimitive):
     def __call__(self, input):
         x = tensor_argument("Unique", "input", input)
         if is_tracer(x._array):
-            raise ShapeByValues("Unique", "the number of distinct elements", "use UniqueWithPad")
+            raise DataDependentShape("Unique", "the number of distinct elements", "use UniqueWithPad")
         values, first, inverse = np.unique(x.asnumpy(), return_index=True, return_inverse=True)
         order = np.argsort(first, kind="stable")
         rank = np.empty_like(order)

@@ -5,7 +5,7 @@ import numpy as np
 
 from msnb.common.kinds import Int, IntOrTuple, Ints, Optional, PositiveInt, check
 from msnb.core.operator.cases import F, case, refused
-from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import axis_in, tensor_argument, tensor_only
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
@@ -130,7 +130,7 @@ def _as_in_1_8(args, kwargs):
 
 
 @spelling(Split, function="split")
-@also_called(_as_in_1_8, input_x="tensor", output_num="split_size_or_sections")
+@keyword_aliases(_as_in_1_8, input_x="tensor", output_num="split_size_or_sections")
 def split(
     tensor: Tensor, split_size_or_sections: int | tuple[int, ...] | list[int], axis: int = 0
 ) -> tuple[Tensor, ...]:
@@ -176,7 +176,7 @@ def split(
     return tuple(tensor[(*before, slice(int(end - n), int(end)))] for n, end in zip(sections, ends, strict=True))
 
 
-spelling(Split, method="split")(also_called(split_size="split_size_or_sections", dim="axis")(split))
+spelling(Split, method="split")(keyword_aliases(split_size="split_size_or_sections", dim="axis")(split))
 
 
 @spelling(Split, function="chunk")
@@ -199,7 +199,7 @@ def chunk(input: Tensor, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
     return split(input, max(-(-length // chunks), 1), axis)
 
 
-spelling(Split, method="chunk")(also_called(dim="axis")(chunk))
+spelling(Split, method="chunk")(keyword_aliases(dim="axis")(chunk))
 
 
 @operator

@@ -5,7 +5,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from msnb.common.kinds import Int, IntOrTuple, Ints, check
-from msnb.core.operator.api_generations import differs
+from msnb.core.operator.api_generations import differs_in_api2
 from msnb.core.operator.cases import F, case, refused
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.tensor.tensor import Tensor
@@ -56,7 +56,7 @@ def _transpose_of(self: Tensor, *axes: Any, dim0: int | None = None, dim1: int |
     return Transpose.functional(self, axes)
 
 
-@differs("two ints are two dimensions to exchange; a tuple, or an int for each dimension, is an order")
+@differs_in_api2("two ints are two dimensions to exchange; a tuple, or an int for each dimension, is an order")
 @spelling(Transpose, method="transpose")
 def _transpose_of_second(self: Tensor, *axes: Any, dim0: int | None = None, dim1: int | None = None) -> Tensor:
     """Two dimensions exchanged, or all in another order: reversed, or as a tuple or several ints say."""

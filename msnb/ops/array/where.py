@@ -6,7 +6,7 @@ import numpy as np
 from msnb.common.kinds import OneOf, Tensors
 from msnb.core.operator.api_generations import called_as
 from msnb.core.operator.cases import F, Flags, Values, case, refused
-from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.support.type_promotion import promote
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import ANY, INT, axis_in, dtype_in, same_dtype
@@ -149,14 +149,14 @@ def where(condition: Tensor, input: Tensor, other: Tensor | float) -> Tensor:
 
 
 @spelling(_Where, method="where")
-@also_called(other="y")
+@keyword_aliases(other="y")
 def _where_of(self: Tensor, condition: Tensor, y: Tensor | float) -> Tensor:
     """Elements of the Tensor where a condition holds, of `y` elsewhere."""
     return _Where.functional(condition, self, y)
 
 
 @spelling(_Where, method="select")
-@also_called(dim="condition", index="y")
+@keyword_aliases(dim="condition", index="y")
 def _select_of(self: Tensor, condition: Tensor | int, y: Tensor | float) -> Tensor:
     """Elements of the Tensor where a condition holds, of `y` elsewhere; select(dim, index) is a slice at an index."""
     if isinstance(condition, int) and not isinstance(condition, bool):

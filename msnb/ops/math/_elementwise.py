@@ -4,7 +4,7 @@ import functools
 
 import jax.numpy as jnp
 
-from msnb.core.operator.declare import operator, standing_for
+from msnb.core.operator.declare import operator, with_source_of
 from msnb.core.support.type_promotion import broadcast_check, promote
 from msnb.ops._check import BOOL, FLOAT, NUMBER, dtype_in
 from msnb.ops._upcast import in_float32
@@ -40,7 +40,7 @@ def broadcasting(function):
 
 
 def _declared(fn, kernel, doc, spelled, called):
-    return operator(**{"called": called, **spelled})(standing_for(fn, kernel, doc))
+    return operator(**{"called": called, **spelled})(with_source_of(fn, kernel, doc))
 
 
 def _example(name, inputs, type_, shown, numpy=None):

@@ -7,7 +7,7 @@ from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, Int
 from msnb.core.operator.api_generations import called_as
 from msnb.core.operator.cases import F, case, refused
-from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.support.type_promotion import np_dtype
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import ANY, axis_in, dtype_in, some, tensor_argument
@@ -156,7 +156,7 @@ def ArgMinWithValue(x, *, axis: Int = 0, keep_dims: Bool = False):
 
 
 @spelling(Argmax)
-@also_called(axis="dim")
+@keyword_aliases(axis="dim")
 def argmax(input: Tensor, dim: int | None = None, keepdim: Bool = False) -> Tensor:
     """Index of the largest element along an axis, the first one of equals.
 

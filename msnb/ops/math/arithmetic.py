@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Int, NonNegInt, Tensors, check
 from msnb.core.operator.cases import F16, F, I, case
-from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.operator.ufunc import number
 from msnb.core.support.type_promotion import promote
 from msnb.core.tensor.tensor import Tensor
@@ -53,7 +53,7 @@ spelling(Add, function="tensor_add", generation=1)(Add.functional)
 
 
 @spelling(Add, method="add")
-@also_called(y="other")
+@keyword_aliases(y="other")
 def _add_of(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """The sum with `alpha` times another operand."""
     return Add.functional(self, other if alpha == 1 else other * alpha)
@@ -99,7 +99,7 @@ def subtract(input: Tensor | float, other: Tensor | float, *, alpha: float = 1) 
     return Sub.functional(input, other if alpha == 1 else Mul.functional(other, alpha))
 
 
-spelling(Sub, method=("sub", "subtract"))(also_called(y="other")(subtract))
+spelling(Sub, method=("sub", "subtract"))(keyword_aliases(y="other")(subtract))
 
 
 @of_two(

@@ -11,7 +11,7 @@ from msnb.core.errors.messages import describe
 from msnb.core.operator.cases import F, I, case
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.support.type_promotion import promote
-from msnb.core.tensor.operands import beside
+from msnb.core.tensor.operands import other_operand
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import ANY, FLOAT, dtype_in, same_dtype, same_shape, tensor_only
 from msnb.ops._numpy import ArrayLike, as_tensors, common_type
@@ -164,7 +164,7 @@ _equal, _not_equal = Equal(), NotEqual()
 
 def _comparable(other):
     """`other` as what a Tensor is compared with; NotImplemented for lists too, none of which MindSpore calls equal."""
-    return NotImplemented if isinstance(other, (list, tuple)) else beside(other)
+    return NotImplemented if isinstance(other, (list, tuple)) else other_operand(other)
 
 
 @spelling(Equal, method="__eq__", generation=1)

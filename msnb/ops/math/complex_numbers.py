@@ -4,9 +4,9 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import Ints
-from msnb.core.operator.api_generations import differs
+from msnb.core.operator.api_generations import differs_in_api2
 from msnb.core.operator.cases import F, Flags, I, Values, case, refused
-from msnb.core.operator.declare import operator, spelling, standing_for
+from msnb.core.operator.declare import operator, spelling, with_source_of
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import ANY, COMPLEX, FLOAT, axis_in, dtype_in, same_dtype, tensor_argument
 from msnb.ops._shapes import shapes
@@ -41,7 +41,7 @@ def _part(allowed=ANY, given="Complex or other numbers", result=_OF_COMPLEX, **s
             return take(input)
 
         doc = _PART.format(summary=take.__doc__, given=given, result=result)
-        return operator(generation=2, **spelled)(standing_for(take, kernel, doc))
+        return operator(generation=2, **spelled)(with_source_of(take, kernel, doc))
 
     return declare
 
@@ -84,14 +84,14 @@ spelling(Imag, method="imag", generation=1)(
 )
 
 
-@differs("it is a method and no property")
+@differs_in_api2("it is a method and no property")
 @spelling(Real, method="real", generation=2)
 def _real_of(self: Tensor) -> Tensor:
     """The real part of each element."""
     return Real.functional(self)
 
 
-@differs("it is a method and no property")
+@differs_in_api2("it is a method and no property")
 @spelling(Imag, method="imag", generation=2)
 def _imag_of(self: Tensor) -> Tensor:
     """The imaginary part of each element."""

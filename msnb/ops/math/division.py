@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from msnb.core.operator.cases import F, I, Values, case
-from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.operator.ufunc import number, real
 from msnb.core.support.type_promotion import promote
 from msnb.core.tensor.tensor import Tensor
@@ -155,7 +155,7 @@ spelling(FloorMod, function="remainder")(FloorMod.functional)
 
 
 @spelling(FloorMod, method="remainder")
-@also_called(divisor="other")
+@keyword_aliases(divisor="other")
 def _remainder_of(self: Tensor, other: Tensor | float) -> Tensor:
     """The remainder of the floored quotient, which has the sign of the divisor."""
     return FloorMod.functional(self, other)
@@ -279,7 +279,7 @@ def div(input: Tensor | float, other: Tensor | float, *, rounding_mode: str | No
     return _ROUNDED[rounding_mode](input, other)
 
 
-spelling(_TrueDiv, FloorDiv, TruncateDiv, method=("div", "divide"))(also_called(value="other")(div))
+spelling(_TrueDiv, FloorDiv, TruncateDiv, method=("div", "divide"))(keyword_aliases(value="other")(div))
 
 
 @spelling(FloorDiv, FloorMod, numpy="divmod")

@@ -5,9 +5,9 @@ import jax.numpy as jnp
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Bool
 from msnb.core.errors.messages import describe
-from msnb.core.operator.api_generations import differs
+from msnb.core.operator.api_generations import differs_in_api2
 from msnb.core.operator.cases import F, I, Values, case, refused
-from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import ANY, axes_in, dtype_in, some, tensor_argument
 from msnb.ops._numpy import ArrayLike, as_tensor, in_type
@@ -111,7 +111,7 @@ def _with_index(op, reduction, arg, x, axis, keepdims):
 
 
 @spelling(ReduceMax, Argmax, function="max")
-@also_called(x="input", keep_dims="keepdims")
+@keyword_aliases(x="input", keep_dims="keepdims")
 def max_(
     input: Tensor,
     axis: int | None = None,
@@ -203,7 +203,7 @@ def _max_of(
     return found if initial is None else Maximum.functional(found, initial)
 
 
-@differs(_BY_DIM)
+@differs_in_api2(_BY_DIM)
 @spelling(ReduceMax, Argmax, method="max")
 def _max_of_second(
     self: Tensor,
@@ -237,7 +237,7 @@ def _max_of_second(
 
 
 @spelling(ReduceMin, Argmin, function="min")
-@also_called(x="input", keep_dims="keepdims")
+@keyword_aliases(x="input", keep_dims="keepdims")
 def min_(
     input: Tensor,
     axis: int | None = None,
@@ -329,7 +329,7 @@ def _min_of(
     return found if initial is None else Minimum.functional(found, initial)
 
 
-@differs(_BY_DIM)
+@differs_in_api2(_BY_DIM)
 @spelling(ReduceMin, Argmin, method="min")
 def _min_of_second(
     self: Tensor,

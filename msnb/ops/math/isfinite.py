@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Number, Optional
 from msnb.core.eager import float_status
-from msnb.core.operator.api_generations import instead_of
+from msnb.core.operator.api_generations import replaces_in_api2
 from msnb.core.operator.cases import F16, F, Values, case, refused
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.operator.operator_types import Operator
@@ -144,7 +144,7 @@ def _MachineEpsilon(x):
     return jnp.full_like(x, jnp.finfo(x.dtype).eps)
 
 
-instead_of(Eps, "it is the distance from 1 to the next number of the element type")(_MachineEpsilon)
+replaces_in_api2(Eps, "it is the distance from 1 to the next number of the element type")(_MachineEpsilon)
 
 
 @operator

@@ -4,9 +4,9 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Bool
-from msnb.core.operator.api_generations import called_as, differs
+from msnb.core.operator.api_generations import called_as, differs_in_api2
 from msnb.core.operator.cases import F, Flags, I, case, refused
-from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.operator.ufunc import truth
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import BOOL, axes_in, dtype_in, tensor_argument
@@ -73,7 +73,7 @@ def _is_zero(self: Tensor) -> Tensor:
     return LogicalNot.functional(_bool(self))
 
 
-@differs(_NUMBERS)
+@differs_in_api2(_NUMBERS)
 @spelling(LogicalAnd, Cast, function="logical_and", method="logical_and")
 def logical_and(input: Tensor, other: Tensor) -> Tensor:
     """True where both operands are; of numbers, 0 counts as False.
@@ -99,7 +99,7 @@ def logical_and(input: Tensor, other: Tensor) -> Tensor:
     return LogicalAnd.functional(_bool(input), _bool(other))
 
 
-@differs(_NUMBERS)
+@differs_in_api2(_NUMBERS)
 @spelling(LogicalOr, Cast, function="logical_or", method="logical_or")
 def logical_or(input: Tensor, other: Tensor) -> Tensor:
     """True where one operand or both are; of numbers, 0 counts as False.
@@ -150,7 +150,7 @@ def logical_xor(input: Tensor, other: Tensor) -> Tensor:
     return LogicalXor.functional(_bool(input), _bool(other))
 
 
-@differs(_NUMBERS)
+@differs_in_api2(_NUMBERS)
 @spelling(LogicalNot, Cast, function="logical_not", method="logical_not")
 def logical_not(input: Tensor) -> Tensor:
     """True where an element is False; of numbers, where it is 0.
@@ -274,7 +274,7 @@ def all_(input: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
 
 
 @spelling(ReduceAll, method="all", generation=1)
-@also_called(dim="axis", keepdim="keep_dims")
+@keyword_aliases(dim="axis", keepdim="keep_dims")
 def _all_of(self: Tensor, axis: Axis = (), keep_dims: Bool = False) -> Tensor:
     """Whether all elements over axes are True.
 
@@ -307,7 +307,7 @@ def any_(input: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
 
 
 @spelling(ReduceAny, method="any", generation=1)
-@also_called(dim="axis", keepdim="keep_dims")
+@keyword_aliases(dim="axis", keepdim="keep_dims")
 def _any_of(self: Tensor, axis: Axis = (), keep_dims: Bool = False) -> Tensor:
     """Whether any elements over axes are True.
 

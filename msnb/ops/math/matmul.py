@@ -6,11 +6,11 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool
-from msnb.core.operator.api_generations import instead_of
+from msnb.core.operator.api_generations import replaces_in_api2
 from msnb.core.operator.cases import F, I, case, refused
-from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.operator.primitive import Primitive
-from msnb.core.tensor.operands import beside
+from msnb.core.tensor.operands import other_operand
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import NUMBER, dtype_in, same_dtype, tensor_argument, tensor_only
 from msnb.ops._in_place import take_over
@@ -119,7 +119,7 @@ def BatchMatMul(x1, x2, *, transpose_a: Bool = False, transpose_b: Bool = False)
     return _product("BatchMatMul", x1, x2, transpose_a, transpose_b)
 
 
-@instead_of(BatchMatMul, "it takes matrices, too")
+@replaces_in_api2(BatchMatMul, "it takes matrices, too")
 class _BatchMatMul(Primitive):
     """Products of two batches of matrices, or of two matrices; see `BatchMatMul`."""
 
@@ -202,13 +202,13 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     return _broadcast_mat_mul(input, other)
 
 
-spelling(MatMul, BatchMatMul, _MatMulBroadcast, method="matmul")(also_called(tensor2="other")(matmul))
+spelling(MatMul, BatchMatMul, _MatMulBroadcast, method="matmul")(keyword_aliases(tensor2="other")(matmul))
 
 
 @spelling(MatMul, method="__matmul__")
 def _matmul_of(self: Tensor, other: object) -> Tensor:
     """Matrix product."""
-    other = beside(other)
+    other = other_operand(other)
     return other if other is NotImplemented else matmul(self, other)
 
 
@@ -241,7 +241,7 @@ def _matmul_of_numpy(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> Tensor:
 @spelling(MatMul, method="__rmatmul__")
 def _rmatmul(self: Tensor, other: object) -> Tensor:
     """Matrix product with the operands exchanged."""
-    other = beside(other)
+    other = other_operand(other)
     return other if other is NotImplemented else matmul(other, self)
 
 

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Axis, Bool, DType, Int, Kind, Number, OneOf, Optional, PositiveInt, accept_value
 from msnb.core.operator.cases import F, Values, case
-from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.support.type_promotion import np_dtype
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import FLOAT, NUMBER, axes_in, axis_in, dtype_in, some, tensor_argument
@@ -57,7 +57,7 @@ def _of_a_sample(args, kwargs):
 
 
 @spelling(_ReduceVar, method="var", generation=1)
-@also_called(_of_a_sample, dim="axis", correction="ddof", keepdim="keepdims")
+@keyword_aliases(_of_a_sample, dim="axis", correction="ddof", keepdim="keepdims")
 def _var_of(self: Tensor, axis: Axis = None, ddof: int = 0, keepdims: Bool = False) -> Tensor:
     """As `ops.var`, over all elements if no axis is given."""
     return _ReduceVar.functional(self, axis, int(ddof), keepdims)
@@ -89,7 +89,7 @@ def _Std(input, axis: Axis = (), *, ddof: Freedom = 0, keepdims: Bool = False):
 
 
 @spelling(_Std, method="std", generation=1)
-@also_called(dim="axis", correction="ddof", keepdim="keepdims")
+@keyword_aliases(dim="axis", correction="ddof", keepdim="keepdims")
 def _std_of(self: Tensor, axis: Axis = None, ddof: int = 0, keepdims: Bool = False) -> Tensor:
     """As `ops.std`, over all elements if no axis is given."""
     return _Std.functional(self, axis, int(ddof), keepdims)
@@ -264,7 +264,7 @@ def median(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Tenso
     return Median(False, axis, keepdims)(input)
 
 
-spelling(Median, method="median")(also_called(dim="axis", keepdim="keepdims")(median))
+spelling(Median, method="median")(keyword_aliases(dim="axis", keepdim="keepdims")(median))
 
 
 @operator

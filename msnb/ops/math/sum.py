@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Bool, DType
 from msnb.core.operator.cases import F16, F, I, Values, case, refused
-from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import NUMBER, axes_in, dtype_in, tensor_argument
 from msnb.ops._numpy import ArrayLike, as_tensor, in_type
@@ -210,7 +210,7 @@ def nansum(input: Tensor, axis: Axis = None, keepdims: Bool = False, *, dtype: D
     return sum_(_Where.functional(IsNan.functional(input), 0, input), axis, keepdims, dtype=dtype)
 
 
-spelling(ReduceSum, method="nansum")(also_called(dim="axis", keepdim="keepdims")(nansum))
+spelling(ReduceSum, method="nansum")(keyword_aliases(dim="axis", keepdim="keepdims")(nansum))
 
 
 @spelling(ReduceProd, function="prod")
@@ -240,7 +240,7 @@ def prod(input: Tensor, axis: Axis = None, keep_dims: Bool = False, dtype: DType
     return ReduceProd.functional(_summand("prod", input, dtype), axis, keep_dims)
 
 
-spelling(ReduceProd, method="prod")(also_called(dim="axis", keepdim="keep_dims")(prod))
+spelling(ReduceProd, method="prod")(keyword_aliases(dim="axis", keepdim="keep_dims")(prod))
 
 
 @spelling(ReduceMean)
@@ -330,7 +330,7 @@ def count_nonzero(x: Tensor, axis: Axis = (), keep_dims: Bool = False, dtype: DT
     return Cast.functional(ReduceSum.functional(counted, axis, keep_dims=keep_dims), dtype)
 
 
-spelling(ReduceSum, method="count_nonzero")(also_called(dim="axis")(count_nonzero))
+spelling(ReduceSum, method="count_nonzero")(keyword_aliases(dim="axis")(count_nonzero))
 
 
 @operator(generation=2)

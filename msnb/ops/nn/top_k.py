@@ -4,14 +4,14 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import Bool, Int, PositiveInt, check
-from msnb.core.operator.api_generations import differs
+from msnb.core.operator.api_generations import differs_in_api2
 from msnb.core.operator.cases import F, I, case, refused
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
 
 
-@differs("the elements are sorted", sorted=True)
+@differs_in_api2("the elements are sorted", sorted=True)
 @operator
 def TopK(input_x, k: Int, *, sorted: Bool = False):
     """The `k` largest values along the last axis, and where they stand.

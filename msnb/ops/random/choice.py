@@ -7,7 +7,7 @@ import numpy as np
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, Int, Kind, NonNegInt, Optional, PositiveInt, accept_value, check
 from msnb.core.operator.cases import Values, refused
-from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.support.type_promotion import np_dtype
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import BOOL, FLOAT, INDEX, dtype_in, rank
@@ -194,7 +194,7 @@ def _MultinomialWithoutReplacement(key, inputs, num_samples: PositiveInt, *, see
 
 
 @spelling(Multinomial, _MultinomialWithoutReplacement, generation=1)
-@also_called(input="inputs", num_samples="num_sample")
+@keyword_aliases(input="inputs", num_samples="num_sample")
 def multinomial(inputs: Tensor, num_sample: int, replacement: bool = True, seed: int | None = None) -> Tensor:
     """Samples of categorical distributions given by weights.
 

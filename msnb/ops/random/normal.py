@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import DType, Int, NonNegInt, Shape
-from msnb.core.operator.api_generations import differs
+from msnb.core.operator.api_generations import differs_in_api2
 from msnb.core.operator.cases import refused
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.support.type_promotion import np_dtype
@@ -240,7 +240,7 @@ def laplace(shape: tuple[int, ...], mean: Tensor, lambda_param: Tensor, seed: in
     return StandardLaplace(seed=seed_of("laplace", seed))(shape) * lambda_param + mean
 
 
-@differs("dtype stands before seed", "dtype", "seed", "seed2")
+@differs_in_api2("dtype stands before seed", "dtype", "seed", "seed2")
 @operator(random=True)
 def TruncatedNormal(key, shape: PositiveShape, *, seed: Int = 0, dtype: DType = mstype.float32, seed2: Int = 0):
     """Numbers of the standard normal distribution, none further than 2 from 0.

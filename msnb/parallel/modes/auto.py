@@ -16,7 +16,7 @@ from jax.extend.core import Literal
 
 from msnb import context, log
 from msnb.communication._coordination import agree_on
-from msnb.core.sharding.partitioner import Places
+from msnb.core.sharding.partitioner import ArrayShardings
 from msnb.core.state import trace_state
 from msnb.formats import strategies as strategies_file
 from msnb.formats.strategies import Dims, ParallelLayouts
@@ -71,7 +71,7 @@ class Auto(SemiAuto):
             self._solution = graph, [node[k] for node, k in zip(self.problem.nodes, self.choice, strict=True)], names
         return self._solution
 
-    def places(self, program: Any) -> Places:
+    def places(self, program: Any) -> ArrayShardings:
         """Return the shardings of a traced program's arrays; see `core.spreading`."""
         mesh = device_mesh(self.devices)
         _, chosen, names = self._solve(program)
@@ -90,7 +90,9 @@ class Auto(SemiAuto):
             return _constrain_form(graph_form, self.problem, chosen, make_abstract_sharding, output_layouts)
 
         written, read = ([by_param[id(p)] for p in params] for params in (program.written, program.read))
-        return self.extend_to_processes(Places(written, read, shardings[len(program.params) :], around), program, mesh)
+        return self.extend_to_processes(
+            ArrayShardings(written, read, shardings[len(program.params) :], around), program, mesh
+        )
 
     def shards(self, program: Any) -> dict[str, Any]:
         """Return the strategies that the search selected for a program's operators; see `core.spreading`."""

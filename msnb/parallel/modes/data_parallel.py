@@ -14,7 +14,7 @@ import numpy as np
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 from msnb import log
-from msnb.core.sharding.partitioner import Places
+from msnb.core.sharding.partitioner import ArrayShardings
 from msnb.parallel.sharding.mesh import first_devices
 
 RANK = "rank"  # the axis of the mesh
@@ -75,7 +75,7 @@ class DataParallel(Replicas):
             )
         return jax.ShapeDtypeStruct((shape[0] // self.devices, *shape[1:]), value.dtype)
 
-    def places(self, program: Any) -> Places:
+    def places(self, program: Any) -> ArrayShardings:
         """Return the shardings of a traced program's arrays; see `core.spreading`."""
         mesh = Mesh(np.array(first_devices(self.devices)), (RANK,), axis_types=(AxisType.Auto,))
         replicated = NamedSharding(mesh, PartitionSpec())
@@ -86,7 +86,7 @@ class DataParallel(Replicas):
         def around(graph_form: Callable[..., Any]) -> Callable[..., Any]:
             return _shard_form(graph_form, mesh, specs, error_index)
 
-        return Places([replicated] * len(program.written), [replicated] * len(program.read), rest, around)
+        return ArrayShardings([replicated] * len(program.written), [replicated] * len(program.read), rest, around)
 
 
 def _shard_form(form, mesh, argument_specs, error_index):

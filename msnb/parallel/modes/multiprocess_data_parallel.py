@@ -16,7 +16,7 @@ from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec, SingleDev
 
 from msnb.communication._comm_helper import world_rank, world_size
 from msnb.core.compat.jax_private import argument_like
-from msnb.core.sharding.partitioner import Places
+from msnb.core.sharding.partitioner import ArrayShardings
 from msnb.core.state import trace_state
 from msnb.parallel.modes.data_parallel import RANK, Replicas
 
@@ -31,7 +31,7 @@ class Processes(Replicas):
         """Return the argument unchanged: it is this process's batch; see `core.spreading`."""
         return value
 
-    def places(self, program: Any) -> Places | None:
+    def places(self, program: Any) -> ArrayShardings | None:
         """Return the shardings of a traced program's arrays, which each process stores for itself; see
         `core.spreading`.
         """
@@ -48,7 +48,7 @@ class Processes(Replicas):
             return _shard_form(graph_form, mesh, error_index, groups)
 
         written, read = [per_process] * len(program.written), [per_process] * len(program.read)
-        return Places(written, read, rest, around, bring=None, calling=PerProcessCall)
+        return ArrayShardings(written, read, rest, around, bring=None, calling=PerProcessCall)
 
 
 class PerProcessCall:
@@ -59,7 +59,7 @@ class PerProcessCall:
         places (Places): The shardings of these arrays.
     """
 
-    def __init__(self, call: Any, places: Places) -> None:
+    def __init__(self, call: Any, places: ArrayShardings) -> None:
         self.call = call
         self._places = places
         sharding = next(iter((*places.written, *places.read, *places.rest)))

@@ -18,12 +18,12 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from msnb.communication._comm_helper import world_rank, world_size
 from msnb.communication._coordination import wait_for_all
 from msnb.core.compat.jax_private import argument_like
-from msnb.core.sharding.partitioner import Places
+from msnb.core.sharding.partitioner import ArrayShardings
 from msnb.core.tensor.tensor import Tensor
 from msnb.parallel.modes.multiprocess_data_parallel import broadcast_arrays
 
 
-def extend_to_processes(places: Places, program: Any, mesh: Mesh, full_batch: bool) -> Places:
+def extend_to_processes(places: ArrayShardings, program: Any, mesh: Mesh, full_batch: bool) -> ArrayShardings:
     """Return the shardings of a program in one of several processes, from its shardings in a single process."""
     batch_sharded = PartitionSpec(mesh.axis_names)
     arguments = places.rest[program.random :]
@@ -67,7 +67,7 @@ class GlobalMeshCall:
         full_batch (bool): True if each process passes the full batch.
     """
 
-    def __init__(self, call: Any, places: Places, random: int, results: int, full_batch: bool) -> None:
+    def __init__(self, call: Any, places: ArrayShardings, random: int, results: int, full_batch: bool) -> None:
         self.call, self._places = call, places
         self._random, self._results, self._full_batch = random, results, full_batch
         self.clear_cache: Callable[[], None] = call.clear_cache

@@ -30,7 +30,7 @@ def _partition_state() -> Hashable:
     return _settings.parallel_mode, _get_device_num(), world_size(), *sharding, *search, *strategies
 
 
-def _create_partitioner() -> partitioner.Spread | None:
+def _create_partitioner() -> partitioner.Partitioner | None:
     if _settings.parallel_mode == ParallelMode.STAND_ALONE and world_size() == 1:
         return None
     _check_full_batch()
@@ -145,7 +145,7 @@ def _device_group(axis, group):
     if axis is not None:
         name, number = axis
         if is_world(group):
-            return partitioner.Members(name, tuple(range(number)), None, world_rank() if has_processes else None)
+            return partitioner.DeviceGroup(name, tuple(range(number)), None, world_rank() if has_processes else None)
         if max(ranks) >= number:
             raise RuntimeError(f"The group {group!r} is of {list(ranks)}, but {number} devices run this program.")
         groups = group.ranks if has_explicit_ranks else partition(ranks, number)
@@ -154,7 +154,7 @@ def _device_group(axis, group):
                 f"The group {group!r} of {list(ranks)} leaves some of the {number} devices without a group, and all "
                 f"run one program; use groups that divide them, or a process for each device."
             )
-        return partitioner.Members(name, ranks, groups, ranks.index(world_rank()) if has_processes else None)
+        return partitioner.DeviceGroup(name, ranks, groups, ranks.index(world_rank()) if has_processes else None)
     if has_processes:
         raise RuntimeError(
             f"What is traced for one device cannot communicate with the {len(ranks)} processes of {group!r}: call it "

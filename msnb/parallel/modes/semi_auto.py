@@ -16,7 +16,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from msnb import context, log
 from msnb.communication._comm_helper import world_size
 from msnb.core.operator.operator_types import REGISTRY
-from msnb.core.sharding.partitioner import Places
+from msnb.core.sharding.partitioner import ArrayShardings
 from msnb.parallel.graph.operator_calls import is_identity, iterate_equations
 from msnb.parallel.modes import gpipe, layout_report, multiprocess_mesh
 from msnb.parallel.rules import (  # noqa: F401 - which fill the rules
@@ -115,7 +115,7 @@ class SemiAuto:
         """Constrain a traced array to its own strategy; see `core.spreading`."""
         return _constrain_array(array, sharding_of_array(np.shape(array), strategy, self.devices, what))
 
-    def places(self, program: Any) -> Places:
+    def places(self, program: Any) -> ArrayShardings:
         """Return the shardings of a traced program's arrays; see `core.spreading`."""
         layout_report.check_parameters(program, self.devices)
         if self.stages > 1 and program.written and not self._has_stages:
@@ -146,9 +146,9 @@ class SemiAuto:
                     else NamedSharding(mesh, self._argument_spec(mesh, var.aval.shape, spec))
                 )
         written, read = ([by_param[id(p)] for p in params] for params in (program.written, program.read))
-        return self.extend_to_processes(Places(written, read, rest), program, mesh)
+        return self.extend_to_processes(ArrayShardings(written, read, rest), program, mesh)
 
-    def extend_to_processes(self, places: Places, program: Any, mesh: Mesh) -> Places:
+    def extend_to_processes(self, places: ArrayShardings, program: Any, mesh: Mesh) -> ArrayShardings:
         """Return the shardings extended to several processes, or unchanged in a single process."""
         return (
             places

@@ -13,7 +13,7 @@ from jax.sharding import AbstractMesh, AxisType, NamedSharding, PartitionSpec
 
 from msnb import nn
 from msnb.core.program.program_cache import program_of
-from msnb.core.sharding.partitioner import spread_as
+from msnb.core.sharding.partitioner import partition_as
 from msnb.ir.cost import flops, inner_jaxprs
 from msnb.nn._cell import pipeline as _pipeline
 from msnb.parallel.cost_model.transfer_cost import Layout, MeshCostModel
@@ -195,7 +195,7 @@ def _plan_pipeline(root, arguments, network, cost_model, parts):
     mesh = AbstractMesh(
         tuple(cost_model.sizes.values()), tuple(cost_model.sizes), axis_types=(AxisType.Auto,) * len(cost_model.sizes)
     )
-    with spread_as(_PipelinePartitioner(mesh)):
+    with partition_as(_PipelinePartitioner(mesh)):
         if network is None:
             program = program_of(root, *arguments, anew=True)
         else:

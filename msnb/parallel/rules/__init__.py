@@ -7,9 +7,9 @@ the inputs that no output has is summed over, by an all-reduce of the devices.
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from msnb.core.operator.rule_table import Facet, MissingEntry
+from msnb.core.operator.rule_table import MissingRule, RuleTable
 
-rules: Facet = Facet("a sharding rule", "Leave its strategy out: it is then spread as its neighbours are.")
+rules: RuleTable = RuleTable("a sharding rule", "Leave its strategy out: it is then spread as its neighbours are.")
 
 
 def _accept_all(shard_counts, devices):
@@ -73,7 +73,7 @@ def batch_rule(call: Call, strategy: Sequence[Any]) -> Rule:
         [i for i, count in enumerate(cuts) if count != 1] if isinstance(cuts, tuple) else [] for cuts in strategy
     ]
     if any(len(axes) > 1 for axes in sharded_axes):
-        raise MissingEntry(
+        raise MissingRule(
             f"For '{call.operator}', there is no sharding rule: one axis of an input may be cut, and the strategy "
             f"{tuple(strategy)} cuts more. {rules.remedy}"
         )

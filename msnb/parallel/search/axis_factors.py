@@ -8,12 +8,12 @@ sharded.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from msnb.core.operator.rule_table import Facet
+from msnb.core.operator.rule_table import RuleTable
 from msnb.parallel.graph.flatten_jaxpr import Equation
 
 Labels = list[int | None]
 
-FACTORS = Facet(
+FACTORS = RuleTable(
     "a rule of which axes may be cut",
     "It is computed whole on each device; say better in msnb/parallel/search/axis_factors.py: @FACTORS.register('{name}').",
     key=lambda primitive: getattr(primitive, "name", primitive),

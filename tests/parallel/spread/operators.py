@@ -9,7 +9,7 @@ from random_nets import random_strategy as random_strategy_of_rule
 import msnb as ms
 from msnb import Tensor, context
 from msnb.core.operator.operator_types import REGISTRY
-from msnb.core.operator.rule_table import MissingEntry
+from msnb.core.operator.rule_table import MissingRule
 from msnb.ops import operations as P
 from msnb.parallel.rules import Call, rule_of, rules
 
@@ -150,7 +150,7 @@ def check_operator_without_rule():
         sort.shard(strategy)
         try:
             got = ms.ms_function(lambda x: sort(x))(x)[0].asnumpy()
-        except MissingEntry as error:
+        except MissingRule as error:
             assert not allowed and "For 'Sort', there is no sharding rule: one axis" in str(error), error
         else:
             assert allowed

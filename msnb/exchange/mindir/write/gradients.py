@@ -15,7 +15,7 @@ import numpy as np
 
 from msnb.core.eager.kernel import Kernel
 from msnb.core.operator.operator_types import REGISTRY
-from msnb.core.operator.rule_table import Facet
+from msnb.core.operator.rule_table import RuleTable
 from msnb.core.state import trace_state
 from msnb.core.support.type_promotion import is_inexact
 from msnb.core.tensor.tensor import Tensor, box
@@ -24,7 +24,7 @@ from msnb.ops import operations as P
 from msnb.ops.math.division import _TrueDiv
 from msnb.ops.math.matmul import _MatMulBroadcast
 
-gradients = Facet("a gradient in MindSpore's operators", "Write the loss with other operators.")
+gradients = RuleTable("a gradient in MindSpore's operators", "Write the loss with other operators.")
 
 
 class Call(NamedTuple):
@@ -44,7 +44,7 @@ class Call(NamedTuple):
 
 
 def rules(kernel: Kernel) -> Callable[..., Any] | None:
-    """Return the gradient rule of a kernel for `msnb.core.eager.kernel.differentiated`, or None to use JAX's gradient."""
+    """Return the gradient rule of a kernel for `core.eager.kernel.differentiated`, or None to use JAX's gradient."""
     meaning = kernel.name.meaning
     op = REGISTRY.get(meaning.operator) or REGISTRY.get(f"_{meaning.operator}")
     rule = None if op is None else gradients.get(op)
@@ -52,7 +52,7 @@ def rules(kernel: Kernel) -> Callable[..., Any] | None:
         return None
 
     def back(arrays, out, cotangents):
-        with trace_state.Frame((), (), trace_state.thread.frame), jax.named_scope(SCOPE):
+        with trace_state.TraceFrame((), (), trace_state.thread.frame), jax.named_scope(SCOPE):
             inputs = [box(jnp.asarray(array)) for array in arrays]
             grads = rule(Call(meaning.attributes, inputs, _box_all(out), _box_all(cotangents)))
             grads = [*grads, *[None] * (len(arrays) - len(grads))]

@@ -7,7 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from msnb.core.operator.rule_table import Facet
+from msnb.core.operator.rule_table import RuleTable
 from msnb.exchange.symbolic import Extent as Extent
 from msnb.exchange.symbolic import Refused as Refused
 from msnb.formats import onnx
@@ -15,12 +15,12 @@ from msnb.formats import onnx
 OPSET = 18  # also the opset of PyTorch's exporter; onnxruntime 1.14 reads it, and it has LayerNormalization (17)
 IR_VERSION = 8
 
-lowerings: Facet = Facet(
+lowerings: RuleTable = RuleTable(
     "a lowering to ONNX",
     "Write @lowerings.register(ops.{name}) in msnb/exchange/onnx/write, or express the network with operators that "
     "have one (docs/operators.md).",
 )
-primitives: Facet = Facet("a lowering to ONNX", "Express it with operators of msnb.ops.", key=str)
+primitives: RuleTable = RuleTable("a lowering to ONNX", "Express it with operators of msnb.ops.", key=str)
 
 _MAX_NUMBERS_IN_NAME = 8  # elements of a constant that are part of its name
 _DTYPES = {"bool": np.dtype("bool"), "bfloat16": np.dtype(ml_dtypes.bfloat16)}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from msnb.core.compat.jax_private import scan_counts
-from msnb.core.operator.operator_types import OF_USERS, REGISTRY, Operator
+from msnb.core.operator.operator_types import REGISTRY, USER_OPERATORS, Operator
 from msnb.exchange.symbolic import merged
 from msnb.exchange.unsupported_ops import unsupported_error
 from msnb.formats import onnx
@@ -127,7 +127,7 @@ def _write_call(b, node, inputs, env, missing, outer):
 
 def arguments(node: CNode, inputs: list[Value]) -> tuple[list[Any], dict[str, Any]]:
     """Return the arguments of a lowering: the Tensors as declared by the operator, and its attributes by name."""
-    op = REGISTRY.get(node.op) or REGISTRY.get(f"_{node.op}") or OF_USERS[node.op]
+    op = REGISTRY.get(node.op) or REGISTRY.get(f"_{node.op}") or USER_OPERATORS[node.op]
     if not isinstance(op, Operator):  # a class derived by a user
         return list(inputs), dict(node.attrs)
     remaining, args = iter(inputs), []

@@ -6,7 +6,7 @@ import numpy as np
 
 from msnb.common.initializer import initializer
 from msnb.common.kinds import Kind, PositiveInt, accept_value, checked
-from msnb.core.operator.api_generations import differs, making
+from msnb.core.operator.api_generations import current_generation, differs_in_api2
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._hyperparameter_kinds import FiniteFloat, FiniteNumber
@@ -104,7 +104,7 @@ def _slopes(value):
 Slopes = Annotated[float | list[float] | Tensor, Kind("a float, a list or a Tensor", _slopes, whole=True)]
 
 
-@differs("the learned shares may be negative, and training leaves them as they are")
+@differs_in_api2("the learned shares may be negative, and training leaves them as they are")
 class PReLU(Cell):
     """
     LeakyReLU with a learned share, one for all channels or one for each (He et al., 2015); it does not get negative.
@@ -135,7 +135,7 @@ class PReLU(Cell):
         super().__init__()
         self.w: Parameter = Parameter(initializer(w, [channel]), "a")
         self.prelu: P.PReLU = P.PReLU()
-        self._is_cut: bool = making() == 1
+        self._is_cut: bool = current_generation() == 1
 
     def construct(self, x: Tensor) -> Tensor:
         """The rectified numbers; in training, negative shares of r1.1 become 0 for good."""

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.common.kinds import Bool, DType, Instance, Int, OneOf, PositiveInt, checked
-from msnb.core.operator.api_generations import differs
+from msnb.core.operator.api_generations import differs_in_api2
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._hyperparameter_kinds import FiniteFloat
@@ -198,7 +198,7 @@ class _NewerInstanceNorm(_InstanceNorm):
         )
 
 
-@differs(
+@differs_in_api2(
     "there are no first running statistics to give, and the own ones are always used",
     "num_features",
     "eps",

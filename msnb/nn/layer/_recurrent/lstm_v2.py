@@ -2,7 +2,7 @@
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, PositiveInt, checked
-from msnb.core.operator.api_generations import instead_of
+from msnb.core.operator.api_generations import replaces_in_api2
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._input_checks import check_dims
 from msnb.nn._kinds import Share
@@ -26,7 +26,7 @@ def _packed(layers, dtype):
     return P.Concat()((*matrices, *biases))
 
 
-@instead_of(
+@replaces_in_api2(
     lstm.LSTM,
     "each layer and direction has Parameters of its own, `weight_ih_l0`, `weight_hh_l0`, `bias_ih_l0`, `bias_hh_l0`, "
     "..., in the place of one `weight`",
@@ -114,7 +114,9 @@ class LSTM(_OverTime):
         return (self._transpose(x, (1, 0, 2)) if self.batch_first else x), (h, c)
 
 
-@instead_of(lstm.LSTMCell, "it is one step with weights of its own, `LSTMCell(input_size, hidden_size)(x, (h, c))`")
+@replaces_in_api2(
+    lstm.LSTMCell, "it is one step with weights of its own, `LSTMCell(input_size, hidden_size)(x, (h, c))`"
+)
 class LSTMCell(_OneStep):
     """
     One step of long short-term memory, see `LSTM`.

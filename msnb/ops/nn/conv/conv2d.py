@@ -4,7 +4,7 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import IntOrTuple, OneOf, PositiveInt
 from msnb.core.operator.cases import F, case
-from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._shapes import shapes
@@ -72,7 +72,7 @@ def Conv2D(
 
 
 @spelling(Conv2D)
-@also_called(inputs="input", group="groups")
+@keyword_aliases(inputs="input", group="groups")
 def conv2d(
     input: Tensor,
     weight: Tensor,

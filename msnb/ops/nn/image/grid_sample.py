@@ -4,7 +4,7 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Bool, OneOf, Shape
 from msnb.core.operator.cases import F, case
-from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._upcast import in_float32
@@ -133,7 +133,7 @@ def GridSampler3D(
 
 
 @spelling(GridSampler2D, GridSampler3D)
-@also_called(input_x="input", interpolation_mode="mode")
+@keyword_aliases(input_x="input", interpolation_mode="mode")
 def grid_sample(
     input: Tensor,
     grid: Tensor,

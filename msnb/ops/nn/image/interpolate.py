@@ -4,7 +4,7 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Bool, OneOf, Optional, Shape, Value, check
 from msnb.core.operator.cases import F, case, refused
-from msnb.core.operator.declare import also_called, operator, spelling
+from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._shapes import shapes
@@ -92,7 +92,7 @@ def _as_in_1_8(args, kwargs):
 
 
 @spelling(_Resize, function=("interpolate", "upsample"))
-@also_called(
+@keyword_aliases(
     _as_in_1_8,
     x="input",
     sizes="size",

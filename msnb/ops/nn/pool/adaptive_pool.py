@@ -9,7 +9,7 @@ import numpy as np
 from jax import lax
 
 from msnb.common.kinds import Bool, Kind, PositiveInt, accept_value, check
-from msnb.core.operator.api_generations import instead_of
+from msnb.core.operator.api_generations import replaces_in_api2
 from msnb.core.operator.cases import F, Values, case
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.operator.primitive import Primitive
@@ -199,7 +199,7 @@ def adaptive_max_pool2d(
     return (largest, _AdaptiveMaxPlaces2D(output_size)(input)) if return_indices else largest
 
 
-@instead_of(AdaptiveMaxPool2D, "it gives the places of the values, too")
+@replaces_in_api2(AdaptiveMaxPool2D, "it gives the places of the values, too")
 class _AdaptiveMaxPool2D(Primitive):
     """The largest values and their places, see `adaptive_max_pool2d`."""
 
