@@ -95,7 +95,7 @@ def export(
     if folder:
         os.makedirs(folder, exist_ok=True)
     deployed = _convert_quantised(net, inputs, kwargs)
-    import_module(module).write(deployed, inputs, path, **cipher)  # imports the operator tables of this format only
+    import_module(module).write(deployed, inputs, path, **cipher)  # spares the tables of other formats
 
 
 def _check_options(options):
@@ -162,7 +162,7 @@ def _convert_quantised(net, inputs, options):
     mode = options.get("quant_mode")
     if mode in (None, "NONQUANT"):
         return net
-    from msnb.compression.export import quant_export  # imports the quantised layers only when needed
+    from msnb.compression.export import quant_export  # spares other exports the quantised layers
 
     mean, deviation = (127.5 if options.get(name) is None else options[name] for name in ("mean", "std_dev"))
     converter = quant_export.ExportToQuantInferNetwork if mode == "AUTO" else quant_export.ExportManualQuantNetwork
@@ -209,13 +209,13 @@ def load(file_name: str, **kwargs: Any) -> "FuncGraph":
     log.unused("load", "without a 'dec_key' nothing is decrypted", dec_mode=key is None and mode is not None)
     decrypt = mode if callable(mode) else None
     cipher = cipher_of("load", key, mode, decrypt=decrypt)
-    from msnb.exchange.mindir.read import reader  # imports the operator tables only when a file is loaded
+    from msnb.exchange.mindir.read import reader  # spares programs that load no file its tables
 
     return reader.read(path, cipher)
 
 
 def _import_codec():
-    from msnb.formats import mindir  # imports the schema only when a file is loaded
+    from msnb.formats import mindir  # spares programs that load no file its schema
 
     return mindir
 

@@ -72,4 +72,4 @@ def _select_reader(path, readers):
         )
     if not os.path.isfile(path):
         raise FileNotFoundError(f"The file {path!r} does not exist.")
-    return path, import_module(readers[_file_ending(path)])  # imports the operator tables of this format only
+    return path, import_module(readers[_file_ending(path)])  # spares the tables of other formats

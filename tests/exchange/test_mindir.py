@@ -190,7 +190,7 @@ def test_encrypted_file_needs_the_right_key(tmp_path):
         ms.load(path, key=b"0" * 16)
 
 
-@pytest.mark.parametrize("form", ["MINDIR", "ONNX"])
+@pytest.mark.parametrize("file_format", ["MINDIR", "ONNX"])
 def test_custom_encryption_functions(file_format, tmp_path):
     def xor(data, key):
         return bytes(byte ^ key[0] for byte in data)

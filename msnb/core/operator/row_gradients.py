@@ -58,7 +58,7 @@ class LookupTables:
         return RowTensor(box(indices), box(values), tuple(gradient.shape))
 
 
-def _tables_of(param: Any, array: Any) -> "Tables | None":
+def _tables_of(param: Any, array: Any) -> "LookupTables | None":
     """The `Tables` that `param` is looked up for, None where the gradient has to be dense."""
     passed: list[TraceFrame] = []
     frame = _thread.frame

@@ -38,7 +38,7 @@ class ArrayShardings(NamedTuple):
     around: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None
     results: Any = None
     bring: Callable[[list[Any], list[Any]], list[Any]] | None = jax.device_put
-    calling: Callable[[Any, "Places"], Any] | None = None
+    calling: Callable[[Any, "ArrayShardings"], Any] | None = None
 
 
 class Partitioner(Protocol):

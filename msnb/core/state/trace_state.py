@@ -77,7 +77,7 @@ class TraceFrame:
         "_outer",
     )
 
-    def __init__(self, params: Iterable[Any] = (), arrays: Iterable[Any] = (), parent: "Frame | None" = None) -> None:
+    def __init__(self, params: Iterable[Any] = (), arrays: Iterable[Any] = (), parent: "TraceFrame | None" = None) -> None:
         self.parent: TraceFrame | None = parent
         params = list(params)
         self.values: dict[int, Any] = {id(p): a for p, a in zip(params, arrays)}
@@ -113,7 +113,7 @@ class TraceFrame:
         else:
             self.cells = parent.cells
 
-    def root(self) -> "Frame":
+    def root(self) -> "TraceFrame":
         """The frame of the whole program."""
         frame = self
         while frame.parent is not None:
