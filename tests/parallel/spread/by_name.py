@@ -1,7 +1,7 @@
 """Strategies with named device axes, output strategies, and networks with their own parallel settings."""
 
 import numpy as np
-from eight_devices import Squares, TwoProducts, counted, floats, refused, spread
+from eight_devices import Squares, TwoProducts, counted, floats, refused, set_devices
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, nn, ops
@@ -39,7 +39,7 @@ def check_named_axes_compute_and_send_the_same():
     x = floats(32, 64)
     context.set_context(mode=context.GRAPH_MODE)
     expected = TwoProducts()(x).asnumpy()
-    spread()
+    set_devices()
     net = TwoProducts(*BY_NAME)
     assert_close(net(x).asnumpy(), expected)
     assert counted(program_of(net, x)) == counted(program_of(TwoProducts(*BY_NUMBER), x)) == {"all-reduce": 1}
@@ -47,7 +47,7 @@ def check_named_axes_compute_and_send_the_same():
 
 def check_named_axis_has_fixed_devices():
     """Plain numbers take mesh axes from the front, so that (1, 4) and (2, 4) would use different devices."""
-    spread()
+    set_devices()
     one, grid = P.ReLU().shard((GRID("None", "mp"),)), P.ReLU().shard((GRID("dp", "mp"),))
 
     class Two(nn.Cell):
@@ -58,7 +58,7 @@ def check_named_axis_has_fixed_devices():
 
 
 def check_output_strategy():
-    spread()
+    set_devices()
     x, y = floats(8, 16), floats(16, 32)
     for out, parts in ((((8, 1),), (8, 1)), (((2, 1),), (2, 1)), ((GRID("mp", "dp"),), (4, 2))):
         inputs = BY_NAME[1] if out[0] == GRID("mp", "dp") else BY_NUMBER[1]
@@ -70,7 +70,7 @@ def check_output_strategy():
 
 
 def check_invalid_layouts_raise():
-    spread()
+    set_devices()
     x, y, other = floats(8, 16), floats(16, 32), Layout((4, 2), ("a", "b"))
     for strategies, message in (
         ([(GRID("dp", "mp"), GRID("mp", "dp"))], "do not belong together along 'dp'"),
@@ -160,7 +160,7 @@ def check_stages_of_auto_parallel():
 
 
 def check_parameter_plan_with_names():
-    spread()
+    set_devices()
     weight = Parameter(Tensor(np.ones((64, 64), np.float32)), name="w")
 
     class Net(nn.Cell):

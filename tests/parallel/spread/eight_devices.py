@@ -18,7 +18,7 @@ from msnb.parallel.graph.collective_stats import collectives
 RANDOM = np.random.default_rng(0)
 
 
-def spread(devices=8, **settings):
+def set_devices(devices=8, **settings):
     context.set_context(mode=context.GRAPH_MODE)
     context.set_auto_parallel_context(parallel_mode="semi_auto_parallel", device_num=devices, **settings)
 
@@ -92,7 +92,7 @@ def run(checks):
     Raises:
         SystemExit: If one fails; what went wrong is printed.
     """
-    spread()  # before anything is computed
+    set_devices()  # before anything is computed
     failed = []
     for name, check in vars(importlib.import_module(checks)).copy().items():
         if name.startswith("check_"):

@@ -3,7 +3,7 @@
 import sys
 
 import numpy as np
-from eight_devices import RANDOM, floats, spread
+from eight_devices import RANDOM, floats, set_devices
 from random_nets import random_strategy as random_strategy_of_rule
 
 import msnb as ms
@@ -121,7 +121,7 @@ def check_rules_compute_the_same():
         context.set_context(mode=context.GRAPH_MODE)
         alone = ms.ms_function(lambda *given: run(*given))(*tensors)
         strategy = random_strategy(op, primitive, tensors, static, many)
-        spread()
+        set_devices()
         primitive.shard(strategy)
         together = ms.ms_function(lambda *given: run(*given))(*tensors)
         for a, b in zip(*(o if isinstance(o, tuple) else (o,) for o in (alone, together)), strict=True):
@@ -145,7 +145,7 @@ def check_operator_without_rule():
     x = floats(8, 4)
     sort = P.Sort()
     expected = sort(x)[0].asnumpy()
-    spread()
+    set_devices()
     for strategy, allowed in ((((8, 1),), True), (((4, 2),), False)):
         sort.shard(strategy)
         try:

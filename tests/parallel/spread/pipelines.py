@@ -3,7 +3,7 @@
 import collections
 
 import numpy as np
-from eight_devices import sent, spread
+from eight_devices import sent, set_devices
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, log, nn, ops
@@ -49,7 +49,7 @@ def check_pipeline_computes_the_same():
     for stages in (1, 2, 4):
         context.reset_auto_parallel_context()
         if stages > 1:
-            spread(pipeline_stages=stages, full_batch=True)
+            set_devices(pipeline_stages=stages, full_batch=True)
         net = Blocks()
         if stages == 4:
             for number, cell in enumerate((*net.blocks, net.table, net.head)):
@@ -67,7 +67,7 @@ def check_parameters_and_batch_are_sharded():
     """Between two steps a device has a part of each Parameter of a block, and of what Adam keeps of it; in a step it
     sends what it has of them, once, and their gradients back, and hands on its rows of each part."""
     places = Tensor(np.random.default_rng(0).integers(0, 10, 16).astype(np.int32))
-    spread(pipeline_stages=2, full_batch=True)
+    set_devices(pipeline_stages=2, full_batch=True)
     net = Blocks()
     step = nn.TrainOneStepCell(nn.PipelineCell(net, 4), nn.Adam(net.trainable_params(), 0.01)).set_train()
     step(places)
@@ -124,7 +124,7 @@ def check_random_masks_differ_between_blocks_and_parts():
     """The rate is right, a seed repeats the masks, and gradients use the same masks."""
     parts = Tensor(np.repeat(np.eye(4, dtype=np.float32), 16, 0))
     nothing = Tensor(np.zeros((64, 32), np.float32))
-    spread(pipeline_stages=2, full_batch=True)
+    set_devices(pipeline_stages=2, full_batch=True)
     net = nn.PipelineCell(Masks().set_train(), 4).set_train()
     both = ms.value_and_grad(net, None, net.trainable_params())
     found = []
@@ -158,7 +158,7 @@ def check_unequal_stages_raise():
         "writes Parameters, such as BatchNorm": Blocks(norm=lambda: nn.BatchNorm1d(8)).set_train(),
         "'Tanh' has a strategy": cut,
     }
-    spread(pipeline_stages=2, full_batch=True)
+    set_devices(pipeline_stages=2, full_batch=True)
     for message, net in wrong.items():
         not_available(nn.PipelineCell(net, 4), places, message)
     context.set_auto_parallel_context(parallel_mode="auto_parallel")
@@ -166,7 +166,7 @@ def check_unequal_stages_raise():
 
 
 def check_unused_stages_are_reported():
-    spread(pipeline_stages=2, full_batch=True)
+    set_devices(pipeline_stages=2, full_batch=True)
     net = Blocks()
     step = nn.TrainOneStepCell(net, nn.Momentum(net.trainable_params(), 0.1, 0.9)).set_train()
     step(Tensor(np.zeros(16, np.int32)))

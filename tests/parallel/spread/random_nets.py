@@ -1,4 +1,4 @@
-"""Small nets drawn at random, spread in ways drawn at random: loss and gradients are those of one device.
+"""Small random nets with random shardings: loss and gradients are those of one device.
 
 Run as all checks of this folder, see `eight_devices`.
 """

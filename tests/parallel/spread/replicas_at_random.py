@@ -53,15 +53,15 @@ class Process:
         w, activations, gradients = self.weights, [], {}
         for number, (_, activation, normal) in enumerate(self.plan["layers"]):
             into, a = x, x @ w[f"{number}.weight"].T + w[f"{number}.bias"]
-            scaled = spread = None
+            scaled = deviation = None
             if normal:
                 name = f"{number}.gamma"
                 self.means[name] = 0.9 * self.means[name] + 0.1 * a.mean(0)
-                spread = np.sqrt(a.var(0) + 1e-5)
-                scaled = (a - a.mean(0)) / spread
+                deviation = np.sqrt(a.var(0) + 1e-5)
+                scaled = (a - a.mean(0)) / deviation
                 a = scaled * w[name] + w[f"{number}.beta"]
             x = ACTIVATIONS[activation][0](a)
-            activations.append((number, activation, into, scaled, spread, x))
+            activations.append((number, activation, into, scaled, deviation, x))
         out = x @ w["last.weight"].T
         if self.plan["classes"]:
             share = np.exp(out - out.max(1, keepdims=True))
@@ -71,13 +71,13 @@ class Process:
         else:
             loss, back = ((out - y) ** 2).mean(), 2 * (out - y) / out.size
         gradients["last.weight"], back = back.T @ x, back @ w["last.weight"]
-        for number, activation, into, scaled, spread, out in reversed(activations):
+        for number, activation, into, scaled, deviation, out in reversed(activations):
             back = back * ACTIVATIONS[activation][1](out)
             if scaled is not None:
                 name = f"{number}.gamma"
                 gradients[name], gradients[f"{number}.beta"] = (back * scaled).sum(0), back.sum(0)
                 back = back * w[name]
-                back = (back - back.mean(0) - scaled * (back * scaled).mean(0)) / spread
+                back = (back - back.mean(0) - scaled * (back * scaled).mean(0)) / deviation
             gradients[f"{number}.weight"], gradients[f"{number}.bias"] = back.T @ into, back.sum(0)
             back = back @ w[f"{number}.weight"]
         return loss, gradients

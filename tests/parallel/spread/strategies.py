@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from eight_devices import TwoProducts, counted, floats, refused, sent, spread, trained
+from eight_devices import TwoProducts, counted, floats, refused, sent, set_devices, trained
 
 import msnb as ms
 from msnb import Tensor, context, nn, ops
@@ -24,7 +24,7 @@ def check_two_products_of_the_design_note():
         (((1, 1), (1, 4)), ((1, 4), (4, 1))): {"all-reduce": 1},
     }
     for strategies, forward in expected.items():
-        spread(4)
+        set_devices(4)
         net = TwoProducts(*strategies)
         assert counted(program_of(net, x), 4) == forward
         for got, one in zip(trained(net, x)[:2], (losses, weights), strict=True):
@@ -33,7 +33,7 @@ def check_two_products_of_the_design_note():
 
 
 def check_graph_shows_shards_and_communication():
-    spread()
+    set_devices()
     program = program_of(TwoProducts(((4, 1), (1, 2)), ((4, 2), (2, 1))), floats(32, 64))
     stages = Stages(program, "two")
     constrained = [node.attrs for node in stages["traced"].nodes if node.name == "sharding_constraint"]
@@ -47,7 +47,7 @@ def check_graph_shows_shards_and_communication():
 def check_optimised_graph_shows_shards():
     """An input knows its whole shape; no result is divided into parts that there are no devices for, as one would be
     that is taken for that of another product of the same line."""
-    spread()
+    set_devices()
     net = nn.SequentialCell(nn.Dense(64, 256, has_bias=False), nn.Dense(256, 64, has_bias=False), nn.Dense(64, 8))
     net[0].matmul.shard(((1, 1), (8, 1)))
     net[1].matmul.shard(((1, 8), (1, 8)))
@@ -60,7 +60,7 @@ def check_optimised_graph_shows_shards():
 
 
 def check_parameters_and_states_have_layout_of_reader():
-    spread()
+    set_devices()
     net = TwoProducts(((1, 1), (1, 8)), ((1, 8), (8, 1)))
     _, _, program = trained(net, floats(32, 64))
     shard_shapes = {p.name: p._stored().sharding.shard_shape((64, 64)) for p in program.params if p.shape == (64, 64)}
@@ -75,9 +75,9 @@ def check_parameters_and_states_have_layout_of_reader():
 
 def check_parallel_optimizer_shards_states():
     x, strategies = floats(32, 64), (((8, 1), (1, 1)), ((2, 1), (1, 4)))
-    spread()
+    set_devices()
     losses, weights, _ = trained(TwoProducts(*strategies), x)
-    spread(enable_parallel_optimizer=True)
+    set_devices(enable_parallel_optimizer=True)
     got, parts, program = trained(TwoProducts(*strategies), x)
     shard_shapes = {p.name: p._stored().sharding.shard_shape(p.shape) for p in program.params if p.shape == (64, 64)}
     assert shard_shapes == {
@@ -97,7 +97,7 @@ def check_parallel_optimizer_shards_states():
 def check_recomputed_cell_has_same_layouts():
     x, results = floats(32, 64), []
     for again in (False, True):
-        spread()
+        set_devices()
         net = TwoProducts(((1, 1), (1, 8)), ((1, 8), (8, 1)))
         if again:
             net.recompute()
@@ -148,7 +148,7 @@ def check_cell_shard():
 
 
 def check_function_shard():
-    spread()
+    set_devices()
     x = floats(32, 64)
     halves = ms.shard(lambda a, b: (a + b, a * 2), ((2, 1), (2, 1)), ((2, 4), (8, 1)))
     step = ms.ms_function(lambda a: halves(a, a))
@@ -169,7 +169,7 @@ def check_function_shard():
 
 def check_many_steps_do_not_deadlock():
     """Eight devices communicate in each step, with any number of processors."""
-    spread()
+    set_devices()
     net, x = TwoProducts(((1, 8), (8, 1)), ((1, 8), (8, 1))), floats(32, 64)
     for _ in range(300):
         out = net(x)
@@ -179,7 +179,7 @@ def check_many_steps_do_not_deadlock():
 def check_number_of_devices_selects_program():
     x, net = floats(32, 64), TwoProducts(((2, 1), (1, 1)), ((2, 1), (1, 1)))
     for devices in (8, 2, 4):
-        spread(devices)
+        set_devices(devices)
         assert len(net(x)._array.sharding.device_set) == devices
     context.reset_auto_parallel_context()
     net.w1.set_data(Tensor(net.w1.asnumpy()))
@@ -198,12 +198,12 @@ def check_wrong_strategies_raise():
         (8, ((0, 1), (1, 1))): "should have positive ints, but input 0 has (0, 1)",
     }
     for (devices, strategy), message in wrong.items():
-        spread(devices)
+        set_devices(devices)
         product = P.MatMul().shard(strategy)
         refused(lambda: ms.ms_function(lambda a, b: product(a, b))(x, w), message)  # noqa: B023 - called at once
     softmax = P.Softmax().shard(((1, 8),))
     refused(lambda: ms.ms_function(lambda a: softmax(a))(x), "that has to stay whole: of shape (32, 64)")
-    spread(128)
+    set_devices(128)
     relu = P.ReLU().shard(((128, 1),))
     refused(lambda: ms.ms_function(lambda a: relu(a))(floats(128, 8)), "A CPU counts as 64 at most. Without")
 
@@ -223,11 +223,11 @@ def check_dataset_strategy():
         ("full_batch", (16, 64)),
         ("data_parallel", (2, 64)),
     ):
-        spread(dataset_strategy=strategy)
+        set_devices(dataset_strategy=strategy)
         np.testing.assert_allclose(net(x).asnumpy(), alone, rtol=1e-5, atol=1e-5)
         shardings = program_of(net, x).compiled().input_shardings[0]
         assert shardings[-1].shard_shape((16, 64)) == part, (strategy, shardings[-1])
-    spread(dataset_strategy=((3, 1),))
+    set_devices(dataset_strategy=((3, 1),))
     refused(lambda: net(x), "The argument has shape (16, 64) and cannot be cut by the strategy (3, 1)")
 
 
@@ -244,7 +244,7 @@ def check_small_parameters_on_gpu_have_layouts():
     losses, weights, _ = trained(TwoProducts(), x)
     executable.context, executable._SMALL = Passing, 1 << 20  # all of them
     try:
-        spread()
+        set_devices()
         net = TwoProducts(((4, 1), (1, 2)), ((4, 2), (2, 1)))
         before = [p._array for p in net.trainable_params()]
         got, new, _ = trained(net, x)
