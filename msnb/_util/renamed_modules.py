@@ -1,7 +1,7 @@
 """Former paths of private modules, which pickles of msnb 0.1 name.
 
-`install` adds a finder at the end of `sys.meta_path`, so it is asked only about modules that nothing else finds. A former
-path becomes a module whose attributes are those of the present one.
+`install` adds a finder at the end of `sys.meta_path`, so it is asked only about modules that nothing else finds. A
+former path becomes a module whose attributes are those of the present one.
 """
 
 import importlib

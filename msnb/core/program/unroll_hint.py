@@ -40,9 +40,9 @@ def sentence(program: "Program") -> str | None:
         if any(_is_in_loop(*frame) for frame in frames):
             where = frames[0]
             return (
-                f"A Python loop in {program.title} was unrolled: {operator_in(name)} at {format_location(*where)} stands "
-                f"{count} times in its graph of {len(eqns)} operators, and XLA compiles each of them. A loop whose "
-                f"condition is a Tensor is compiled once: i = Tensor(0), while i < {count}: ..., i = i + 1."
+                f"A Python loop in {program.title} was unrolled: {operator_in(name)} at {format_location(*where)} "
+                f"stands {count} times in its graph of {len(eqns)} operators, and XLA compiles each of them. A loop "
+                f"whose condition is a Tensor is compiled once: i = Tensor(0), while i < {count}: ..., i = i + 1."
             )
     return None
 

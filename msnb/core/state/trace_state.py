@@ -77,7 +77,9 @@ class TraceFrame:
         "_outer",
     )
 
-    def __init__(self, params: Iterable[Any] = (), arrays: Iterable[Any] = (), parent: "TraceFrame | None" = None) -> None:
+    def __init__(
+        self, params: Iterable[Any] = (), arrays: Iterable[Any] = (), parent: "TraceFrame | None" = None
+    ) -> None:
         self.parent: TraceFrame | None = parent
         params = list(params)
         self.values: dict[int, Any] = {id(p): a for p, a in zip(params, arrays)}

@@ -90,7 +90,7 @@ def view(
 
 
 def of_program(program: Any, name: str | None, stages: Any = None, height: int = HEIGHT) -> GraphView:
-    """A view of a traced program of `core.program.program_cache`, which makes its other stages when they are asked for."""
+    """Return a view of a traced program; its other stages are computed when the view asks for them."""
     every = Stages(program, name)
     return GraphView(
         {stage: every[stage] for stage in stages or (every.main,)},

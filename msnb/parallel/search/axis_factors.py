@@ -15,7 +15,8 @@ Labels = list[int | None]
 
 FACTORS = RuleTable(
     "a rule of which axes may be cut",
-    "It is computed whole on each device; say better in msnb/parallel/search/axis_factors.py: @FACTORS.register('{name}').",
+    "It is computed whole on each device; say better in msnb/parallel/search/axis_factors.py: "
+    "@FACTORS.register('{name}').",
     key=lambda primitive: getattr(primitive, "name", primitive),
 )
 
