@@ -249,7 +249,7 @@ def _all(names):
 # ---------------------------------------------------------------------- Tensor
 def tensor_stub() -> str:
     """`msnb/core/tensor/tensor.pyi`: the module as it is written, and on Tensor what is attached."""
-    path = PACKAGE / "core" / "tensor.py"
+    path = PACKAGE / "core" / "tensor" / "tensor.py"
     tree = ast.parse(path.read_text(encoding="utf-8"))
     lines = []
     for node in tree.body:
