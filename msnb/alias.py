@@ -267,6 +267,14 @@ def settle(judgement: "Judgement", program: str, way: str = _WAY) -> str:
     return judgement.contradicting(program, _session.generation, way)
 
 
+def forget_program() -> None:
+    """Let the next program choose the generation again; one that was asked for stays."""
+    if not _session.is_asked:
+        _session.generation, _session.is_contradicted = None, False
+        if not installed() and api_generations.shared != chosen():
+            api_generations.share(chosen())
+
+
 def _settle_script():
     """Judge the script that this process runs, where there is one, and say what follows."""
     path = getattr(sys.modules.get("__main__"), "__file__", None)

@@ -56,7 +56,7 @@ _LATER = {
     "WaitedDSCallback": "callback",
     "serialize": "engine.serializer_deserializer",
     "deserialize": "engine.serializer_deserializer",
-    "register_function": "engine.rebuilding",
+    "register_function": "engine.deserialize",
     "show": "engine.serializer_deserializer",
     "compare": "engine.serializer_deserializer",
 }

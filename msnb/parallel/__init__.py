@@ -13,7 +13,7 @@ from msnb.parallel.modes.sharded_checkpoint import load_sharded as load_sharded
 from msnb.parallel.modes.sharded_checkpoint import save_sharded as save_sharded
 from msnb.parallel.planning import Plan as Plan
 from msnb.parallel.planning import Plans as Plans
-from msnb.parallel.planning import compare_plans as plan
+from msnb.parallel.planning import plan as plan
 from msnb.parallel.shard import shard as shard
 from msnb.parallel.sharding.named_layout import Layout as Layout
 

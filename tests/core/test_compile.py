@@ -97,7 +97,7 @@ def test_a_redefined_helper_is_seen_at_the_next_cell_boundary():
     run("<b>", "@ms.ms_function\ndef f(x):\n    return helper(x)\n")
     assert space["f"](Tensor(1.0)).asnumpy() == 2
     run("<c>", "def helper(x):\n    return x + 10\n")
-    ms.core.trace.epoch.bump()  # what the notebook does between cells
+    ms.core.state.trace_state.epoch.bump()  # what the notebook does between cells
     assert space["f"](Tensor(1.0)).asnumpy() == 11
 
 
@@ -182,7 +182,7 @@ def test_an_error_while_tracing_leaves_parameters_and_thread_as_they_were():
     net = Broken()
     with pytest.raises(KeyError, match="mine"):
         net(X)
-    assert ms.core.trace.thread.frame is None and net.w.asnumpy().tolist() == [1, 1]
+    assert ms.core.state.trace_state.thread.frame is None and net.w.asnumpy().tolist() == [1, 1]
     with pytest.raises(ValueError):
         Scale()(Tensor([1.0, 2.0, 3.0]))
     assert Scale()(X).asnumpy().tolist() == [3, 5]

@@ -200,7 +200,7 @@ def test_level_o2_keeps_batchnorm_in_float32_and_o3_does_not(make_net, make_mode
         names = [p.name for p in net.get_parameters()]
         model = make_model(net, **kwargs)
         assert [p.name for p in net.get_parameters()] == names
-        return str(ms.core.compile.program_of(net, batches().rows[0][0]).jaxpr), model
+        return str(ms.core.program.program_cache.program_of(net, batches().rows[0][0]).jaxpr), model
 
     kept, model = text(amp_level="O2", loss_scale_manager=None)
     assert isinstance(model.train_network, nn.TrainOneStepCell)

@@ -47,7 +47,7 @@ class RuleTable:
             msnb and are told apart by name, such as JAX's primitives. Default: None, the operator itself is the key.
 
     Examples:
-        >>> rules = Facet("a sharding rule", "Write @rules.register(ops.{name}).")
+        >>> rules = RuleTable("a sharding rule", "Write @rules.register(ops.{name}).")
         >>> @rules.register(ops.ReLU, ops.Tanh)
         ... def elementwise(strategy):
         ...     return strategy
@@ -123,7 +123,7 @@ class RuleTable:
         return Coverage(sorted(n for n in found if found[n]), sorted(n for n in found if not found[n]))
 
     def __repr__(self) -> str:
-        return f"Facet({self.what!r}: {len(self)} entries)"
+        return f"RuleTable({self.what!r}: {len(self)} entries)"
 
 
 def operator_of(thing: Any) -> Any:

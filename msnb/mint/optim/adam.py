@@ -33,7 +33,7 @@ class Adam(optim.Adam):
         >>> optimizer = mint.optim.Adam(Net().trainable_params(), lr=0.1)
     """
 
-    def _step(self, group, shared, param, gradient, mean, square, largest):
+    def _update_parameter(self, group, shared, param, gradient, mean, square, largest):
         left1, left2 = shared
         mean, square = moments(group, gradient, mean, square)
         if group["amsgrad"]:

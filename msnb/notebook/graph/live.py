@@ -332,6 +332,8 @@ def install() -> None:
 
 
 def uninstall(running: Any) -> None:
-    """Undo `install` for a shell."""
+    """Undo `install` for a shell, and stop following its views."""
+    _followed.clear()
+    _texts.clear()
     if after_cell in running.events.callbacks.get("post_run_cell", ()):
         running.events.unregister("post_run_cell", after_cell)

@@ -187,6 +187,7 @@ def install(shell: Any) -> Any:
         cell_views.uninstall(shell)
         rebuild_network.uninstall()
         live.uninstall(shell)
+        alias.forget_program()
         following.uninstall()
 
     return undo

@@ -5,6 +5,6 @@
 """
 
 from msnb.parallel.planning.compare_plans import Plans, plan
-from msnb.parallel.planning.plan import Plan
+from msnb.parallel.planning.plan_result import Plan
 
 __all__ = ["Plan", "Plans", "plan"]

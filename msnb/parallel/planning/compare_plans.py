@@ -14,8 +14,8 @@ from msnb.parallel.modes.auto import written_outputs
 from msnb.parallel.planning import estimate
 from msnb.parallel.planning.hardware import Hardware, hardware_of
 from msnb.parallel.planning.pipeline_plans import Pipeline, pipelines
-from msnb.parallel.planning.plan import Plan, tensors_of
 from msnb.parallel.planning.plan_mesh import mesh_of, weights_of
+from msnb.parallel.planning.plan_result import Plan, tensors_of
 from msnb.parallel.planning.progress import ProgressLine
 from msnb.parallel.planning.strategies import Refused, named_strategies
 from msnb.parallel.planning.table import html_table, text_table

@@ -130,6 +130,8 @@ class PReLU(Cell):
         [[-0.25  2.  ]]
     """
 
+    _is_cut = True  # in pickles of msnb 0.1, which are of r1.1
+
     @checked
     def __init__(self, channel: PositiveInt = 1, w: Slopes = 0.25) -> None:
         super().__init__()
