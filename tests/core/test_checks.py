@@ -118,7 +118,7 @@ def test_a_program_in_pynative_mode_under_a_gradient_keeps_its_parameters_too():
     ops.GradOperation()(net)(logits, i32(0, 3))
     with pytest.raises(RuntimeError, match="got 9"):
         ops.GradOperation()(net)(logits, i32(0, 9)).asnumpy()
-    deferred_errors.settle()
+    deferred_errors.wait_and_report()
     assert net.count.asnumpy().tolist() == [1]
 
 
@@ -259,7 +259,7 @@ def test_verdicts_are_kept_in_bounds(slow):
     for _ in range(300):
         x[i32(0)]
     assert len(trace_state.thread.late) <= 256
-    deferred_errors.settle()
+    deferred_errors.wait_and_report()
 
 
 def test_operators_without_checks_run_as_before():

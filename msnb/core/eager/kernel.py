@@ -153,7 +153,7 @@ class _ObservedRun:
         if trace_state.thread.frame is None and not any(
             map(is_tracer, (*arrays, *(out if type(out) is tuple else (out,))))
         ):
-            events.tell("dispatched", self.kernel, arrays, out, start, sent)
+            events.notify("dispatched", self.kernel, arrays, out, start, sent)
         return out
 
     def __getattr__(self, name):
@@ -217,7 +217,7 @@ def _install_wrappers(*kernels):
         kernel.run = kernel.compiled
         if _differentiating:
             kernel.run = _RunWithGradient(kernel)
-        if events.asked.dispatched:
+        if events.subscribers.dispatched:
             kernel.run = _ObservedRun(kernel)
 
 
@@ -233,7 +233,7 @@ def _switch(asked):
         _install_wrappers(*_live)
 
 
-events.when_asked("dispatched", _switch)
+events.on_demand_change("dispatched", _switch)
 
 
 def _trace_anew():

@@ -317,11 +317,11 @@ class Operator:
             if _thread.frame is None:
                 out = tuple([copy_if_aliased(o, arrays) for o in out])
             result = results = tuple([box(o) for o in out])
-        if _thread.looking:
+        if _thread.results_observed:
             if _thread.recording:
                 tape.record(kernel, [b._node if isinstance(b, Tensor) else None for b in boxes], arrays, results)
             float_status.note([r._array for r in results])
-        if _thread.carriers is not None and (_thread.looking or kernel.real is not None):
+        if _thread.carriers is not None and (_thread.results_observed or kernel.real is not None):
             integer_gradients.attach_carriers(kernel, arrays, results)
         if not targets:
             return result

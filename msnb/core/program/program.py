@@ -33,7 +33,7 @@ from msnb.core.support.weak_identity import weakly
 from msnb.core.tensor.parameter_store import ParameterArrays, same, unshared
 from msnb.core.tensor.tensor import Tensor, box
 
-_asked = events.asked
+_asked = events.subscribers
 _clock = time.perf_counter_ns
 _lock = trace_state.donation_lock.lock
 _thread = trace_state.thread
@@ -212,9 +212,9 @@ class Program(Staged):
             if before is not None:
                 inputs, now = self._inputs_of(before, read, [r[0] for r in rest]), [p._stored() for p in self.written]
         if start is not None:
-            events.tell("ran", self, arrays, outs[: self.n_results], start, _clock())
+            events.notify("ran", self, arrays, outs[: self.n_results], start, _clock())
         if first:
-            events.tell("compiled", self)
+            events.notify("compiled", self)
         if before is not None:
             outs = self._show(inputs, now, outs)
         if self.handed:

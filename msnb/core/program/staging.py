@@ -119,7 +119,7 @@ class Staged:
         try:
             if self.spread is not None:
                 _thread.spread = self.spread
-                trace.settle()
+                trace.update_results_observed()
             anew = False
             for _ in range(_MAX_DISCOVERY):
                 begun = next_key()
@@ -140,7 +140,7 @@ class Staged:
         finally:  # a Stop may have come when a context manager was about to put back what it had set
             _thread.frame, _thread.recording, _thread.spread = frame, recording, spread
             _thread.compute_dtype, _thread.forward_mode = dtype, forward
-            trace.settle()
+            trace.update_results_observed()
             restore_trace_state(state)
         raise RuntimeError(
             f"Each trace of {self.name} read Parameters that those before it did not. "

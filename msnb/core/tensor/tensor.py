@@ -254,7 +254,7 @@ class Tensor(Boxed):
 
     def _known(self, what):
         if _thread.late:
-            deferred_errors.settle()
+            deferred_errors.wait_and_report()
         array = self._array
         if is_tracer(array):
             where = user_line()

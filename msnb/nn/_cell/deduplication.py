@@ -26,7 +26,7 @@ from msnb.core.tensor.pytree import flatten, structure
 from msnb.core.tensor.tensor import Tensor, box
 from msnb.nn._cell.tree import Tree
 
-_asked = events.asked
+_asked = events.subscribers
 _thread = trace_state.thread
 _PLAIN = frozenset((bool, int, str, type(None)))
 _FEW = 3  # so many like calls are traced as they stand: to make a part of one costs two more traces

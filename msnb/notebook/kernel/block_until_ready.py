@@ -23,7 +23,7 @@ def wait() -> None:
             if not array.is_deleted() and id(array) not in _told:
                 _wait_for(array)
         jax.effects_barrier()
-        deferred_errors.settle()
+        deferred_errors.wait_and_report()
     except Exception:
         forget_effects()
         raise
