@@ -30,7 +30,7 @@ from msnb.core.program.staging import Staged
 from msnb.core.state import deferred_errors, events, random_stream, trace_state
 from msnb.core.support import interrupts
 from msnb.core.support.weak_identity import weakly
-from msnb.core.tensor.parameter_store import ParameterArrays, same, unshared
+from msnb.core.tensor.parameter_store import ParameterArrays, are_identical, copy_shared
 from msnb.core.tensor.tensor import Tensor, box
 
 _asked = events.subscribers
@@ -162,7 +162,7 @@ class Program(Staged):
         asked = [(o, graph) for o, graph in asked if graph is not None]
         own = len(self.jaxpr.jaxpr.outvars)
         self._observed = tuple((weakref.ref(o), len(graph.jaxpr.outvars) - own) for o, graph in asked)
-        if not same(graphs, [graph for _, graph in asked]):  # who asks for the same finds it compiled
+        if not are_identical(graphs, [graph for _, graph in asked]):  # who asks for the same finds it compiled
             graphs = [graph for _, graph in asked]
             last = [self.returning] if self.handed else []
             self.run = self._own_run if not graphs else self._jitted(self._form_of([*graphs, *last]))
@@ -235,12 +235,12 @@ class Program(Staged):
             results = store.results
             arrays = results[-1][0]
             if _state.mode != _GRAPH and self.run is self._own_run:
-                arrays = unshared(arrays)
+                arrays = copy_shared(arrays)
             results.extend(map(self.run, (arrays,), (read,), *rest))
             outs = results[-1][1]  # type: ignore[misc] - a finished step is (arrays, results)
             results.append((results[-1][0],))
             return outs
-        arrays, taken = unshared([p._stored() for p in self.written], 1), []
+        arrays, taken = copy_shared([p._stored() for p in self.written], 1), []
         try:
             taken.extend(map(self.run, (arrays,), (read,), *rest))
         finally:
@@ -251,7 +251,7 @@ class Program(Staged):
     def _freeze_anew(self):
         """Take the Parameters that are constants as they are now; XLA then compiles anew, which is said."""
         read = [p._stored() for p in self.read]
-        if self.frozen is not None and not same(read, self.frozen):
+        if self.frozen is not None and not are_identical(read, self.frozen):
             self.frozen[:] = read
             self.run = self._own_run = self._donating()
             self._ready = self._ran = None

@@ -32,7 +32,7 @@ from msnb.core.sharding import partitioner
 from msnb.core.state import trace_state
 from msnb.core.support.unknown_shape import UnknownShape
 from msnb.core.support.weak_identity import WeakIdentityDict, attach, attached
-from msnb.core.tensor.cell_state import keeping
+from msnb.core.tensor.cell_state import trace_with_cell_state
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.pytree import flatten, structure
 from msnb.core.tensor.tensor import Tensor
@@ -317,7 +317,7 @@ def _compile(programs, root, fn, args, kwargs, name, key, constants=()):
             return Program(name, root, fn, args, kwargs, params, constants), reads
 
     try:
-        program, reads = keeping(traced)
+        program, reads = trace_with_cell_state(traced)
     except DataDependentShape as error:
         if len(programs.plain) >= _MOST_SIGNATURES:
             programs.plain.clear()
