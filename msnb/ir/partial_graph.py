@@ -31,7 +31,7 @@ def graph_before(error: BaseException, name: str | None = None, said: str | None
         FuncGraph, whose last node is what failed: its `problem` is `said`, and it has no results.
         None for an error that did not come of tracing.
     """
-    found = partial_trace.of(error)
+    found = partial_trace.partial_trace_of(error)
     if found is None:
         return None
     closed, names = named(found.jaxpr)

@@ -374,7 +374,7 @@ class Operator:
                     return self.run(kernel, boxes, arrays, targets)
         told = explain_kernel_error(error, self.name, boxes)
         if _thread.frame is not None:
-            partial_trace.note(told, kernel.name, arrays)
+            partial_trace.record_error(told, kernel.name, arrays)
         raise told from None
 
     def by_own_names(self, given: dict[str, Any]) -> dict[str, Any]:

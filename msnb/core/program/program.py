@@ -218,7 +218,7 @@ class Program(Staged):
         if before is not None:
             outs = self._show(inputs, now, outs)
         if self.handed:
-            sown_values.give(self.handed, outs[self.n_results :])
+            sown_values.deliver(self.handed, outs[self.n_results :])
         if self._ends:
             self._end(outs, self.prints)
         return box(outs[0]) if self.single else self._box(outs)

@@ -201,7 +201,7 @@ class Staged:
             return self.name, inputs, list(note["frame"].missing.values())
 
         try:
-            staged = partial_trace.keeping(traced, described)
+            staged = partial_trace.store_on_error(traced, described)
             closed = jax.make_jaxpr(staged, axis_env=spread.axes if spread else None)(avals, 0, within)
         finally:
             self.settings: list[Any] = note["frame"].take_settings() if "frame" in note else []
@@ -249,9 +249,9 @@ class Staged:
             )
         )
         self.calling = self.jaxpr
-        self.jaxpr = sown_values.taken_out(self.calling)
+        self.jaxpr = sown_values.remove_callbacks(self.calling)
         self.prints = bool(self.jaxpr.effects)
-        found = sown_values.returning(self.jaxpr) if self.jaxpr is not self.calling else None
+        found = sown_values.return_sown(self.jaxpr) if self.jaxpr is not self.calling else None
         self.returning: jax.extend.core.ClosedJaxpr = self.jaxpr if found is None else found.jaxpr
         self.handed: tuple[sown_values.SownValue, ...] = () if found is None else found.values
         self.params: list[Any] = [p for p, _ in keep_params]

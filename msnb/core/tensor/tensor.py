@@ -327,7 +327,11 @@ class Tensor(Boxed):
         array = self._array
         if isinstance(array, UnknownShape):
             return f"Tensor(shape={list(array.shape)}, dtype={self.dtype})"
-        return traced_text(array) if is_tracer(array) else tensor_repr(np.asarray(self._concrete_array("repr()")), self.dtype)
+        return (
+            traced_text(array)
+            if is_tracer(array)
+            else tensor_repr(np.asarray(self._concrete_array("repr()")), self.dtype)
+        )
 
     def __format__(self, spec: str) -> str:
         if spec and self.size == 1 and not is_tracer(self._array):

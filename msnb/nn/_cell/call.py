@@ -150,7 +150,7 @@ class Running:
                 )
             return deduplication.call(self, args, kwargs)
         except Exception as error:
-            partial_trace.note(error)
+            partial_trace.record_error(error)
             raise
 
     def _scope_in(self, holder):
