@@ -33,9 +33,8 @@ def keep_on_error(graph: ClosedJaxpr, n_results: int, old_inputs: Sequence[int])
     error = jaxpr.outvars[n_results - 1]
     n_before = next((i + 1 for i, eqn in enumerate(jaxpr.eqns) if error in eqn.outvars), 0)
     fine, test = _inline_jaxpr(_trace_test(error.aval), [error])
-    if (
-        n_before
-    ):  # The test gets the scope of the check: at the top level it would end the call of the Cell that contains it.
+    if n_before:
+        # The test gets the scope of the check: at the top level it would end the call of the Cell that contains it.
         test = [eqn.replace(source_info=jaxpr.eqns[n_before - 1].source_info) for eqn in test]
     olds = {n_results + position: jaxpr.invars[index] for position, index in enumerate(old_inputs)}
     eqns, outvars = _insert_selections(jaxpr, jaxpr.eqns[n_before:], fine, olds)

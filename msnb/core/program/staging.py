@@ -19,7 +19,7 @@ from msnb.core.eager import tape
 from msnb.core.errors.messages import user_line, without_footnote
 from msnb.core.jaxpr import partial_trace, sown_values
 from msnb.core.jaxpr.inline_calls import inline_calls
-from msnb.core.jaxpr.op_names import named
+from msnb.core.jaxpr.op_names import number_names
 from msnb.core.operator.value_checks import Finding
 from msnb.core.program.argument_names import argument_name
 from msnb.core.script.undefined import Undefined
@@ -243,7 +243,7 @@ class Staged:
         self.random: bool = random_used
         invars = [v for _, v in keep_params] + ([jaxpr.invars[n_params]] if random_used else []) + list(arg_vars)
         outvars = list(jaxpr.outvars[:n_results]) + [jaxpr.outvars[n_results + i] for i in order]
-        self.jaxpr, self.names = named(
+        self.jaxpr, self.names = number_names(
             jax.extend.core.ClosedJaxpr(
                 jaxpr.replace(invars=invars, outvars=outvars, debug_info=unnamed(jaxpr)), closed.consts
             )
