@@ -145,7 +145,7 @@ class Running:
                 if kwargs:
                     args, kwargs = self._positional(args, kwargs)
                 run = lambda *inputs: deduplication.call(self, inputs, kwargs)  # noqa: E731 - named for the line below
-                return constraints.call(
+                return constraints.call_constrained(
                     type(self).__name__, self._shard_strategies, run, args, self.parameters_and_names()
                 )
             return deduplication.call(self, args, kwargs)
