@@ -122,7 +122,7 @@ def test_a_stop_that_jax_swallows_in_the_first_call_of_an_operator_is_raised():
 
 
 def test_a_stop_in_a_finalizer_is_sent_again(monkeypatch):
-    monkeypatch.setattr(sys, "unraisablehook", interrupts._send_again)  # pytest may have put its own there
+    monkeypatch.setattr(sys, "unraisablehook", interrupts._resend_interrupt)  # pytest may have put its own there
 
     class Thing:
         def __del__(self):

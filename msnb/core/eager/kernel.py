@@ -81,7 +81,7 @@ class Kernel:
 
     def recover(self, error: BaseException) -> None:
         """Make sure that an error which broke off a first call does not slow down all later ones."""
-        if interrupts.broken_off(error):
+        if interrupts.is_incomplete_compilation(error):
             forget_compiled(self.compiled, error)
 
     @property

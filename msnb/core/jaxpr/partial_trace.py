@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from msnb.core.compat.jax_private import is_tracer, name_stack, traced_so_far
-from msnb.core.errors.messages import is_machinery
+from msnb.core.errors.messages import is_library_code
 from msnb.core.jaxpr.inline_calls import inline_calls
 from msnb.core.jaxpr.op_names import GraphName
 
@@ -103,7 +103,7 @@ def _find_user_location(tb: types.TracebackType | None) -> tuple[Any, ...] | Non
     location, in_library = None, False
     while tb is not None:
         code = tb.tb_frame.f_code
-        if is_machinery(code.co_filename):
+        if is_library_code(code.co_filename):
             in_library = True
         elif not (in_library and code.co_filename.startswith((sys.prefix, sys.base_prefix))):
             name = code.co_qualname

@@ -21,7 +21,7 @@ from msnb.common.arguments import uncalled
 from msnb.core import script
 from msnb.core.compat.jax_private import placement
 from msnb.core.eager import matmul_precision
-from msnb.core.errors.data_dependent_shape import DataDependentShape, can_run_eagerly, say
+from msnb.core.errors.data_dependent_shape import DataDependentShape, can_run_eagerly, report_eager_run
 from msnb.core.errors.messages import describe
 from msnb.core.operator import api_generations
 from msnb.core.program import recompile_hints, static_floats, unroll_hint
@@ -231,7 +231,7 @@ def call(
     except DataDependentShape as error:
         if _thread.frame is not None or not can_run_eagerly(fn):
             raise
-        say(name, error)
+        report_eager_run(name, error)
         return fn(*args, **kwargs)
     out = program.run_recorded(arrays, boxes) if _thread.recording else program(arrays)
     if program.settings:

@@ -16,7 +16,7 @@ import jax.extend
 from msnb._util import gc_pause
 from msnb.core.compat.jax_private import argument_like, restore_trace_state, trace_state, unnamed, weak_float32
 from msnb.core.eager import tape
-from msnb.core.errors.messages import user_line, without_footnote
+from msnb.core.errors.messages import remove_jax_note, user_line
 from msnb.core.jaxpr import partial_trace, sown_values
 from msnb.core.jaxpr.inline_calls import inline_calls
 from msnb.core.jaxpr.op_names import number_names
@@ -135,7 +135,7 @@ class Staged:
                 f"sys.setrecursionlimit()."
             ) from None
         except Exception as error:
-            without_footnote(error)
+            remove_jax_note(error)
             raise
         finally:  # a Stop may have come when a context manager was about to put back what it had set
             _thread.frame, _thread.recording, _thread.spread = frame, recording, spread

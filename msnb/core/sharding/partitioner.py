@@ -23,7 +23,7 @@ class ArrayShardings(NamedTuple):
         read (list[jax.sharding.Sharding]): Of those that it only reads.
         rest (list[jax.sharding.Sharding]): Of the random number, if there is one, and the arguments.
         around (Callable): Converts the graph as a function of the arrays of one device,
-            ``form(params, extra, arrays)``, to one of global arrays. Default: None, the graph already takes global arrays.
+            ``form(params, extra, arrays)``, to one of global arrays. Default: None, it already takes global arrays.
         results (jax.sharding.Sharding): Of all results. Default: None, XLA chooses.
         bring (Callable): Moves arrays of Parameters to shardings, ``bring(arrays, shardings)``. Default:
             `jax.device_put`; None if each of several processes keeps its own on its own device.

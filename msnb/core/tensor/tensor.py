@@ -13,9 +13,9 @@ from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.common.suggestions import TENSOR, no_attribute
 from msnb.core.compat.jax_private import drop_weak_type, is_tracer
-from msnb.core.errors.messages import format_location, user_line, why_python
+from msnb.core.errors.messages import explain_branch, format_location, user_line
 from msnb.core.state import deferred_errors, trace_state
-from msnb.core.support.unknown_shape import UnknownShape, opened
+from msnb.core.support.unknown_shape import UnknownShape, make_unknown_shape
 from msnb.core.tensor.conversion import Boxed, available, to_array
 from msnb.core.tensor.formatting import tensor_repr, traced_text
 
@@ -95,7 +95,7 @@ class Tensor(Boxed):
             _report_ignored_arguments(const_arg, device)
         if input_data is None:
             if init is None:
-                self._array = opened(shape, dtype and mstype.dtype_to_nptype(dtype))
+                self._array = make_unknown_shape(shape, dtype and mstype.dtype_to_nptype(dtype))
                 self._node = None
                 if self._array is not None:
                     return
@@ -286,7 +286,7 @@ class Tensor(Boxed):
         if is_tracer(array):
             where = user_line()
             at = f" at {format_location(*where[:2])}" if where else ""
-            raise TypeError(f"A Tensor is used as a Python bool{at} {why_python()}")
+            raise TypeError(f"A Tensor is used as a Python bool{at} {explain_branch()}")
         return bool(self._concrete_array("bool()"))
 
     def __int__(self) -> int:

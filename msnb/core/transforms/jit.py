@@ -10,7 +10,7 @@ import jax
 from msnb import log
 from msnb.core import script
 from msnb.core.compat.jax_private import live_arrays
-from msnb.core.errors.data_dependent_shape import DataDependentShape, can_run_eagerly, runs_eagerly, say
+from msnb.core.errors.data_dependent_shape import DataDependentShape, can_run_eagerly, report_eager_run, runs_eagerly
 from msnb.core.errors.messages import describe
 from msnb.core.program import program_cache
 from msnb.core.state import events, trace_state
@@ -269,7 +269,7 @@ class _Executor:
         except DataDependentShape as error:
             if trace_state.thread.frame is not None or not can_run_eagerly(getattr(obj, "_trace_root", obj)):
                 raise
-            say(type(obj).__name__, error)
+            report_eager_run(type(obj).__name__, error)
             return phase, False
         layouts = {} if program.spread is None else program.spread.layouts(program)
         if auto_parallel_mode:
