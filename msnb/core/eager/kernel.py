@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.core.compat.jax_private import drop_weak_type, forget_compiled, is_tracer
+from msnb.core.compat.jax_private import clear_compiled, drop_weak_type, is_tracer
 from msnb.core.eager import integer_gradients, matmul_precision
 from msnb.core.jaxpr.op_names import GraphName
 from msnb.core.sharding import partitioner
@@ -82,7 +82,7 @@ class Kernel:
     def recover(self, error: BaseException) -> None:
         """Make sure that an error which broke off a first call does not slow down all later ones."""
         if interrupts.is_incomplete_compilation(error):
-            forget_compiled(self.compiled, error)
+            clear_compiled(self.compiled, error)
 
     @property
     def compiled(self) -> Any:

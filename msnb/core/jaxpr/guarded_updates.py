@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.extend.core import ClosedJaxpr, Jaxpr, Var, jaxpr_as_fun
 
-from msnb.core.compat.jax_private import UNSPECIFIED, fresh, unnamed
+from msnb.core.compat.jax_private import UNSPECIFIED, new_variable, without_argument_names
 
 _FLAG = jax.ShapeDtypeStruct((), bool)
 
@@ -70,7 +70,7 @@ def _insert_selections(jaxpr, eqns, fine, olds):
             params = _extend_parameters(eqn.params, len(eqn.invars)) or _trace_parameters(body, eqn.params["name"])
             params = {**params, "jaxpr": body}
             eqn = eqn.replace(invars=[*eqn.invars, fine], params=params)
-        unselected = {eqn.outvars[i]: fresh(eqn.outvars[i]) for i in olds_by_slot if i not in input_indices}
+        unselected = {eqn.outvars[i]: new_variable(eqn.outvars[i]) for i in olds_by_slot if i not in input_indices}
         new_eqns.append(eqn.replace(outvars=[unselected.get(var, var) for var in eqn.outvars]) if unselected else eqn)
         for new, value in unselected.items():
             _, more = _inline_jaxpr(
@@ -88,9 +88,11 @@ def _is_call(eqn):
 def _add_flag_input(closed: ClosedJaxpr, input_indices: tuple[tuple[int, int], ...]) -> ClosedJaxpr:
     """Return the graph of an operator's call with one more input, which selects its outputs."""
     jaxpr = closed.jaxpr
-    flag = fresh(_flag_variable())
+    flag = new_variable(_flag_variable())
     eqns, outvars = _insert_selections(jaxpr, jaxpr.eqns, flag, {i: jaxpr.invars[index] for i, index in input_indices})
-    body = jaxpr.replace(invars=[*jaxpr.invars, flag], eqns=eqns, outvars=outvars, debug_info=unnamed(jaxpr))
+    body = jaxpr.replace(
+        invars=[*jaxpr.invars, flag], eqns=eqns, outvars=outvars, debug_info=without_argument_names(jaxpr)
+    )
     return ClosedJaxpr(body, closed.consts)
 
 
@@ -148,7 +150,7 @@ def _inline_jaxpr(jaxpr, inputs, outputs=()):
     for eqn in jaxpr.eqns:
         for var in eqn.outvars:
             if var not in variables:
-                variables[var] = fresh(var)
+                variables[var] = new_variable(var)
         invars = [variables.get(v, v) if isinstance(v, Var) else v for v in eqn.invars]
         eqns.append(eqn.replace(invars=invars, outvars=[variables[v] for v in eqn.outvars]))
     return variables[jaxpr.outvars[0]], eqns

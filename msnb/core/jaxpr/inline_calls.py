@@ -9,7 +9,7 @@ from typing import Any
 
 from jax.extend.core import ClosedJaxpr, Var
 
-from msnb.core.compat.jax_private import fresh, other_graphs, under, unnamed
+from msnb.core.compat.jax_private import map_nested_graphs, nest_source_info, new_variable, without_argument_names
 from msnb.core.jaxpr.op_names import GraphName
 
 
@@ -27,7 +27,8 @@ def inline_calls(graph: ClosedJaxpr) -> ClosedJaxpr:
         return graph
     variables, values = [v for v, _ in consts.values()], [value for _, value in consts.values()]
     return ClosedJaxpr(
-        jaxpr.replace(constvars=[*jaxpr.constvars, *variables], debug_info=unnamed(jaxpr)), [*graph.consts, *values]
+        jaxpr.replace(constvars=[*jaxpr.constvars, *variables], debug_info=without_argument_names(jaxpr)),
+        [*graph.consts, *values],
     )
 
 
@@ -45,7 +46,7 @@ def _inline_in_jaxpr(jaxpr, consts, cache):
             _append_part(eqn.params["jaxpr"], invars, eqn, eqns, substitutes, consts, cache)
             changed = True
             continue
-        new = other_graphs(eqn.params, lambda graph: _inline_nested(graph, cache))
+        new = map_nested_graphs(eqn.params, lambda graph: _inline_nested(graph, cache))
         if new or any(a is not b for a, b in zip(invars, eqn.invars, strict=True)):
             eqn, changed = eqn.replace(invars=invars, params={**eqn.params, **new}), True
         eqns.append(eqn)
@@ -59,12 +60,12 @@ def _append_part(part, invars, call, eqns, substitutes, consts, cache):
     jaxpr = _inline_cached(part.jaxpr, cache, consts)
     variables = dict(zip(jaxpr.invars, invars, strict=True))
     for var, value in zip(jaxpr.constvars, part.consts, strict=True):
-        variables[var] = consts.setdefault(id(value), (fresh(var), value))[0]
+        variables[var] = consts.setdefault(id(value), (new_variable(var), value))[0]
     scopes = {}  # equations that shared one name stack object share one afterwards
     for eqn in jaxpr.eqns:
-        outvars = [fresh(v) for v in eqn.outvars]
+        outvars = [new_variable(v) for v in eqn.outvars]
         variables.update(zip(eqn.outvars, outvars, strict=True))
-        source_info = under(eqn.source_info, call.source_info, scopes)
+        source_info = nest_source_info(eqn.source_info, call.source_info, scopes)
         eqns.append(
             eqn.replace(
                 invars=[_substitute(v, variables) for v in eqn.invars], outvars=outvars, source_info=source_info

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 from jax.extend.core import ClosedJaxpr
 
-from msnb.core.compat.jax_private import Literal, eval_jaxpr, scan_counts, unnamed
+from msnb.core.compat.jax_private import Literal, eval_jaxpr, scan_counts, without_argument_names
 
 
 class Measure:
@@ -136,7 +136,7 @@ class _Evaluator:
             dict.fromkeys(v for eqn in eqns for v in eqn.invars if not isinstance(v, Literal) and v not in computed)
         )
         effects = set().union(*[eqn.effects for eqn in eqns])
-        debug = unnamed(jaxpr)
+        debug = without_argument_names(jaxpr)
         segment = jaxpr.replace(
             constvars=[], invars=free, outvars=outputs, eqns=list(eqns), effects=effects, debug_info=debug
         )

@@ -15,7 +15,7 @@ from jax.extend.core import ClosedJaxpr
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import hashable
-from msnb.core.compat.jax_private import other_graphs
+from msnb.core.compat.jax_private import map_nested_graphs
 
 _LONGEST = 96  # length of the text in brackets: XLA uses names as file names
 _LONGEST_VALUE = 32
@@ -177,7 +177,7 @@ def _rename_in_equations(jaxpr, rename, cache):
     rename_nested = functools.partial(_rename_calls, rename=rename, cache=cache)
     eqns, changed = [], False
     for eqn in jaxpr.eqns:
-        new = other_graphs(eqn.params, rename_nested)
+        new = map_nested_graphs(eqn.params, rename_nested)
         name = eqn.params.get("name")
         if (other := rename(name)) is not name:
             new["name"] = other

@@ -9,7 +9,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from msnb.core.compat.jax_private import is_tracer, name_stack, traced_so_far
+from msnb.core.compat.jax_private import get_partial_jaxpr, is_tracer, name_stack
 from msnb.core.errors.messages import is_library_code
 from msnb.core.jaxpr.inline_calls import inline_calls
 from msnb.core.jaxpr.op_names import GraphName
@@ -87,7 +87,7 @@ def _store_trace(partial, error, describe):
     # an error in here must not replace the user's error
     with contextlib.suppress(Exception):
         name, inputs, extra_params = describe()
-        closed, indices, is_input = traced_so_far(partial.arrays, [p._stored() for p in extra_params])
+        closed, indices, is_input = get_partial_jaxpr(partial.arrays, [p._stored() for p in extra_params])
         read = [
             ("param", p.name, p.requires_grad) for p, is_read in zip(extra_params, is_input, strict=True) if is_read
         ]

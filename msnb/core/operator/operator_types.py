@@ -15,7 +15,7 @@ import numpy as np
 
 from msnb.common.arguments import unknown
 from msnb.common.kinds import Tensors, hashable, kind_of, readable_parameter
-from msnb.core.compat.jax_private import copied, is_tracer
+from msnb.core.compat.jax_private import copy_array, is_tracer
 from msnb.core.eager import float_status, integer_gradients, remat_policy, tape
 from msnb.core.eager.kernel import Kernel
 from msnb.core.errors.messages import describe, explain_kernel_error
@@ -449,7 +449,7 @@ def copy_if_aliased(array: jax.Array, arrays: Sequence[Any]) -> jax.Array:
     """`array`, copied if JAX handed one of the inputs through: what a Parameter holds must not be held elsewhere."""
     for given in arrays:
         if array is given:
-            return copied(array)
+            return copy_array(array)
     return array
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from msnb import context, log
 from msnb._util import gc_pause
-from msnb.core.compat.jax_private import argument_like, forget_compiled, forget_effects, without_prints
+from msnb.core.compat.jax_private import argument_signature, clear_compiled, clear_effect_tokens, remove_debug_callbacks
 from msnb.core.eager import tape
 from msnb.core.eager.kernel import Kernel
 from msnb.core.errors.messages import format_location as show_place
@@ -273,7 +273,7 @@ class Program(Staged):
             background_compile.ahead(self, form, self._placed())
         except BaseException as error:
             if not isinstance(error, KeyboardInterrupt):
-                forget_compiled(form, error)
+                clear_compiled(form, error)
             raise
         observed = bool(self._observed) and form is not self._own_run
         self.seconds.setdefault("observed" if observed else "compile", time.perf_counter() - started)
@@ -286,7 +286,7 @@ class Program(Staged):
             with persistent_cache.scoped(self.jaxpr.jaxpr):
                 outs = self._step(read, rest)
         except BaseException as error:
-            forget_compiled(self.run, error)
+            clear_compiled(self.run, error)
             raise
         self._ran = form, arguments
         if self._placed() == arguments:  # else XLA has put Parameters elsewhere, and the next call compiles for that
@@ -299,7 +299,7 @@ class Program(Staged):
             try:
                 jax.effects_barrier()
             except BaseException:
-                forget_effects()
+                clear_effect_tokens()
                 raise
         if self.errors:
             self._report(outs[self.n_results - 1])
@@ -339,7 +339,7 @@ class Program(Staged):
         if self._kernel is None:
             self._kernel = self._recorded(self._form_of([self.calling]))
             if self.calling.effects:
-                quiet = self.calling.replace(jaxpr=without_prints(self.calling.jaxpr))
+                quiet = self.calling.replace(jaxpr=remove_debug_callbacks(self.calling.jaxpr))
                 self._kernel.quiet = self._recorded(self._form_of([quiet]))
         number = [random_stream.next_number()] if self.random else []
         boxes = self.params + [None] * len(number) + boxes
@@ -393,7 +393,7 @@ class Program(Staged):
         """What a call hands over now, for the shapes, dtypes and shardings."""
         taken = self.read if self.frozen is None else []
         written, read = ([p._like() for p in params] for params in (self.written, taken))
-        number = [argument_like(0)] if self.random else []
+        number = [argument_signature(0)] if self.random else []
         return written, read, *number, *self._arguments
 
     def lowered(self) -> Any:

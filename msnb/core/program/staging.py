@@ -14,7 +14,13 @@ import jax
 import jax.extend
 
 from msnb._util import gc_pause
-from msnb.core.compat.jax_private import argument_like, restore_trace_state, trace_state, unnamed, weak_float32
+from msnb.core.compat.jax_private import (
+    argument_signature,
+    restore_trace_state,
+    trace_state,
+    weak_float32,
+    without_argument_names,
+)
 from msnb.core.eager import tape
 from msnb.core.errors.messages import remove_jax_note, user_line
 from msnb.core.jaxpr import partial_trace, sown_values
@@ -219,7 +225,7 @@ class Staged:
         self.cells: list[Any] = list(frame.cells.values())
         self.errors: list[Any] = frame.errors if frame.error is not None else []
         self.waits = not all(isinstance(e, Finding) and e.late for e, _ in self.errors)  # for its error
-        self._arguments = [argument_like(value) for value in values]
+        self._arguments = [argument_signature(value) for value in values]
         self._shape(closed, params, note, arg_names, frame.key_used)
         return []
 
@@ -245,7 +251,7 @@ class Staged:
         outvars = list(jaxpr.outvars[:n_results]) + [jaxpr.outvars[n_results + i] for i in order]
         self.jaxpr, self.names = number_names(
             jax.extend.core.ClosedJaxpr(
-                jaxpr.replace(invars=invars, outvars=outvars, debug_info=unnamed(jaxpr)), closed.consts
+                jaxpr.replace(invars=invars, outvars=outvars, debug_info=without_argument_names(jaxpr)), closed.consts
             )
         )
         self.calling = self.jaxpr

@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 import jax
 import jax.numpy as jnp
 
-from msnb.core.compat.jax_private import where_traced
+from msnb.core.compat.jax_private import run_in_trace_of
 from msnb.core.support.weak_identity import WeakIdentityDict
 
 
@@ -175,7 +175,7 @@ class TraceFrame:
         while frame.key is None:
             if frame.parent is None:
                 frame.key_used = True
-                frame.key = where_traced(frame.number, jax.random.key)  # the first draw may be in the body of a loop
+                frame.key = run_in_trace_of(frame.number, jax.random.key)  # the first draw may be in the body of a loop
                 break
             frame = frame.parent
         return frame.key

@@ -18,7 +18,7 @@ SENTENCE = (
 
 
 def _refuse_in_child():
-    if jax_private.in_use():
+    if jax_private.is_initialized():
         jax_private.refuse_computations(SENTENCE)
 
 

@@ -55,7 +55,7 @@ def deliver_pending(fn: Callable[[], _Result]) -> _Result:
     return out
 
 
-jax_compilation.hear_while_compiling(deliver_pending)
+jax_compilation.deliver_interrupts_with(deliver_pending)
 
 
 def is_incomplete_compilation(error: BaseException) -> bool:

@@ -52,7 +52,7 @@ class ObjectKey:
 class WeakIdentityDict:
     """A dictionary with objects as keys, compared by `is`. An entry is removed with its object.
 
-    A value that refers to its key keeps both alive. Setting and getting are safe while entries are removed, because each
+    A value that refers to its key keeps both alive. Setting and getting are safe while entries are removed, as each
     is one operation on a dictionary.
     """
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from msnb import log
 from msnb.common import dtype as mstype
-from msnb.core.compat.jax_private import drop_weak_type, from_numpy, known
+from msnb.core.compat.jax_private import compute_outside_trace, drop_weak_type, from_numpy
 
 _MS_DTYPE = mstype._BY_NUMPY
 
@@ -53,7 +53,7 @@ def to_array(data: Any, dtype: Any = None) -> jax.Array:
                 dtype = mstype.pytype_to_dtype(dtype)
             except NotImplementedError:
                 raise TypeError(f"For 'Tensor', 'dtype' should be a mindspore dtype, but got {dtype!r}.") from None
-        array = known(lambda: jnp.asarray(array, available(mstype.np_dtype(dtype))), array)
+        array = compute_outside_trace(lambda: jnp.asarray(array, available(mstype.np_dtype(dtype))), array)
     return drop_weak_type(array)
 
 

@@ -18,7 +18,7 @@ from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.common.missing import refused_use
-from msnb.core.compat.jax_private import argument_like, copied, drop_weak_type
+from msnb.core.compat.jax_private import argument_signature, copy_array, drop_weak_type
 from msnb.core.state import trace_state
 from msnb.core.tensor.conversion import to_array
 from msnb.core.tensor.meta_tensor import MetaTensor
@@ -109,12 +109,12 @@ class Parameter(Tensor):
             make_lazy = None
         if make_lazy is None and isinstance(default_input, (Tensor, jax.Array)):
             if _thread.frame is None:
-                array = copied(array)
+                array = copy_array(array)
             else:
                 with (
                     jax.ensure_compile_time_eval()
                 ):  # a constant of a graph stays valid for the Parameter after the trace
-                    array = copied(array)
+                    array = copy_array(array)
         self._slot = (Store([array]), 0)
         self._name = "Parameter"
         if name is not None:
@@ -195,7 +195,7 @@ class Parameter(Tensor):
 
     def _like(self):
         """Return the signature of the array by which `jax.jit` distinguishes arguments."""
-        return argument_like(self._stored())
+        return argument_signature(self._stored())
 
     def _assign(self, array):
         """Rebind the array; the caller must not use `array` afterwards."""
@@ -208,7 +208,7 @@ class Parameter(Tensor):
 
     def _detached(self):
         with trace_state.donation_lock.lock:  # another thread may be in a training step
-            return copied(self._array)
+            return copy_array(self._array)
 
     def _concrete_array(self, what):
         with trace_state.donation_lock.lock:
@@ -330,7 +330,7 @@ class Parameter(Tensor):
                 check_not_narrowed(current.dtype, array.dtype, self._name)
             array = array.astype(current.dtype)
         if _thread.frame is None:
-            array = copied(array)
+            array = copy_array(array)
             if not current.is_fully_addressable:
                 trace_state.storage_epoch.bump()  # programs distribute it over the processes again
         self._assign(drop_weak_type(array))
@@ -342,7 +342,7 @@ class Parameter(Tensor):
         if not isinstance(value, Tensor):
             raise TypeError(f"For 'assign_value', 'value' should be a Tensor, but got {type(value).__name__}.")
         array = value._array
-        self._assign(array if _thread.frame is not None else copied(array))
+        self._assign(array if _thread.frame is not None else copy_array(array))
         return self
 
     def set_dtype(self, dtype: mstype.Type) -> Self:

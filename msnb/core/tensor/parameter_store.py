@@ -11,7 +11,7 @@ from typing import Any
 
 import jax
 
-from msnb.core.compat.jax_private import copied
+from msnb.core.compat.jax_private import copy_array
 from msnb.core.state import trace_state
 from msnb.core.tensor.parameter import Parameter, Store
 
@@ -95,7 +95,7 @@ def copy_shared(arrays: list[Any], n_lists: int = 0) -> list[Any]:
     counts = list(map(sys.getrefcount, arrays))
     if max(counts) <= _LIST_REFERENCES + n_lists:
         return arrays
-    return [copied(a) if count > _LIST_REFERENCES + n_lists else a for a, count in zip(arrays, counts)]
+    return [copy_array(a) if count > _LIST_REFERENCES + n_lists else a for a, count in zip(arrays, counts)]
 
 
 def are_identical(some: Any, others: Any) -> bool:

@@ -3,7 +3,7 @@
 import sys
 import weakref
 
-from msnb.core.compat.jax_private import forget_effects, live_arrays
+from msnb.core.compat.jax_private import clear_effect_tokens, live_arrays
 from msnb.core.state import deferred_errors
 
 _told = weakref.WeakValueDictionary()  # arrays whose error has been raised once
@@ -25,7 +25,7 @@ def wait() -> None:
         jax.effects_barrier()
         deferred_errors.wait_and_report()
     except Exception:
-        forget_effects()
+        clear_effect_tokens()
         raise
 
 
