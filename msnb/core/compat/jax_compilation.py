@@ -163,7 +163,7 @@ def add_compile_options(options):
         if backend.platform == "cpu":
             name = _ir.StringAttr(computation.operation.attributes["sym_name"]).value
             added, flags = (
-                options(name, lambda most: _count_operations(computation, most)),
+                options(name, lambda limit: _count_operations(computation, limit)),
                 os.environ.get("XLA_FLAGS", ""),
             )
             overrides = dict(compile_options.env_option_overrides)

@@ -194,9 +194,7 @@ def get_partial_jaxpr(values, constants):
     """
     tracing = _trace_context.trace
     frame = tracing.frame
-    constants_by_var = dict(
-        frame.constvar_to_val
-    )  # before `get_eqns`: equations keep the constants that they use alive
+    constants_by_var = dict(frame.constvar_to_val)  # before `get_eqns`: equations keep constants alive
     eqns = frame.get_eqns()
     atoms = [_find_variable(value, tracing) for value in values]
     results = [atom for atom in atoms if isinstance(atom, jex_core.Var)]
@@ -284,7 +282,7 @@ def restore_trace_state(state):
 def clear_compiled(compiled, error):
     """Clear the cache of a `jax.jit` function whose first call was interrupted by `error`.
 
-    JAX marks the entry so that all later calls take the slow path. The same is done for single primitives in the traceback.
+    JAX marks the entry so that all later calls take the slow path. Primitives in the traceback are treated alike.
     """
     compiled.clear_cache()
     traceback = error.__traceback__
