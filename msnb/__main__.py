@@ -222,7 +222,7 @@ def run_stubs(options: Namespace) -> int:
 
 def run_devices(options: Namespace) -> int:
     """List the devices that JAX finds, by their names for ``set_context(device_target=...)``, and what they have."""
-    for target, devices in context._platforms().items():
+    for target, devices in context._find_platforms().items():
         for device in devices:
             mark = "*" if device == context.device() else " "
             kind = _processor() if target == "cpu" else device.device_kind

@@ -105,7 +105,7 @@ def test_on_a_machine_with_an_accelerator_that_is_the_default(monkeypatch, capsy
     monkeypatch.setattr(context._state, "device_id", 1)
     assert context.device() is accelerators[1]
     for target, chosen in (("CPU", cpu), ("Ascend", accelerators[1])):
-        monkeypatch.setattr(context._state, "device_target", context._device_target("device_target", target))
+        monkeypatch.setattr(context._state, "device_target", context._check_device_target("device_target", target))
         assert context.device() is chosen
     assert ("no Ascend backend" in capsys.readouterr().err) == (best == "gpu")
 

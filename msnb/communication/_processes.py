@@ -123,7 +123,7 @@ def join() -> World:
     )
     _joined = requested
     sys.excepthook = _make_exception_hook(sys.excepthook)
-    context._tell_parallel()  # the devices that a program may communicate with have changed
+    context._notify_parallel_listeners()  # the devices that a program may communicate with have changed
     log.info(f"communication.init: this is process {requested.rank} of {requested.size}.")
     return _joined
 

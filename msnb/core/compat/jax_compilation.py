@@ -162,10 +162,8 @@ def add_compile_options(options):
     def compile_or_get_cached(backend, computation, devices, compile_options, *rest, **more):
         if backend.platform == "cpu":
             name = _ir.StringAttr(computation.operation.attributes["sym_name"]).value
-            added, flags = (
-                options(name, lambda limit: _count_operations(computation, limit)),
-                os.environ.get("XLA_FLAGS", ""),
-            )
+            added = options(name, lambda limit: _count_operations(computation, limit))
+            flags = os.environ.get("XLA_FLAGS", "")
             overrides = dict(compile_options.env_option_overrides)
             overrides.update((k, v) for k, v in added.items() if k not in overrides and k not in flags)
             compile_options.env_option_overrides = list(overrides.items())
@@ -267,9 +265,8 @@ def lower_when_needed(cache):
         unlowered = _unlowered_modules.get(computation)
         key = _keys_of_modules.pop(computation, None) if unlowered is None else unlowered.key
         if key is None or profiler is not None:
-            return original_compile(
-                backend, _materialize(computation), devices, options, callbacks, executable_devices, profiler
-            )
+            module = _materialize(computation)
+            return original_compile(backend, module, devices, options, callbacks, executable_devices, profiler)
         state, overrides = _hash_dependencies(backend, devices, options), list(options.env_option_overrides)
         if unlowered is not None:
             record = cache.find(key, state)
