@@ -26,7 +26,7 @@ ENOUGH = 0.97
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command; returns the exit status."""
-    command_line.listen()
+    command_line.restore_interrupts()
     options = command_line.parse(argv)
     return RUN[options.command](options)
 

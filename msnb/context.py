@@ -402,7 +402,7 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
             "auto_parallel" give its strategies to the operators that read the Parameters in it, before those of
             `shard`; `load_distributed_checkpoint` merges the checkpoints of that training. Default: "".
         strategy_ckpt_save_file (str): File to which "semi_auto_parallel" and "auto_parallel" write the strategies of
-            operators and the layouts of Parameters, in MindSpore's format, with each program that is compiled. Default: "".
+            operators and the layouts of Parameters in MindSpore's format, at each compilation. Default: "".
         full_batch (bool): Whether each device gets all examples of each argument, rather than its slice, in the modes
             "semi_auto_parallel" and "auto_parallel"; other modes raise an error. In one process a batch has all
             examples. If a network of `Model` can only be traced with `device_num` times as many, as r1.1's networks
@@ -415,7 +415,7 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
             "semi_auto_parallel". Default: 1.
         kwargs: Further settings of 2.x. `dataset_strategy` is "full_batch", "data_parallel", or a strategy for each
             argument of the modes "semi_auto_parallel"; `strategy_ckpt_config` names the two files. The others
-            (comm_fusion, parallel_optimizer_config, ...) are checked and stored; none has an effect, which is logged once.
+            (comm_fusion, parallel_optimizer_config, ...) are checked and stored. None has an effect; this is logged once.
 
     Raises:
         ValueError: If a key is unknown or a value out of range.

@@ -97,7 +97,7 @@ time.sleep(60)
         process.send_signal(signal.SIGKILL)
         process.wait()
         assert os.path.exists(left)
-        atomic_file._swept.clear()
+        atomic_file._searched_folders.clear()
         write(tmp_path / "a.txt")
         assert os.listdir(tmp_path) == ["a.txt"]
     finally:
@@ -119,7 +119,7 @@ def test_nothing_else_is_swept(tmp_path):
 
 @posix
 def test_a_draft_that_was_swept_before_it_could_be_locked_is_made_anew(tmp_path, monkeypatch):
-    real, names = atomic_file._lock, []
+    real, names = atomic_file._lock_file, []
 
     def swept_first(descriptor, wait):
         if not names:
