@@ -90,7 +90,7 @@ class Cell(Running, Hooked, Stateful, Tree, Told):
             _create_time=next(_ids),
         )
         if trace_state.thread.frame is not None:
-            trace_state.thread.frame.root().made.add(self)
+            trace_state.thread.frame.root().created_cells.add(self)
         if flags:
             self.add_flags(**flags)
         if _asked.made:

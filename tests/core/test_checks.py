@@ -19,7 +19,7 @@ GRAPH, PYNATIVE = context.GRAPH_MODE, context.PYNATIVE_MODE
 def graph_mode():
     context.set_context(mode=GRAPH)
     yield
-    assert not trace_state.thread.late
+    assert not trace_state.thread.pending_verdicts
 
 
 def i32(*values):
@@ -43,7 +43,7 @@ def test_a_step_with_a_wrong_label_changes_nothing_and_says_so_at_the_next_look(
     train(X, i32(0, 3)).asnumpy()
     before = [p.asnumpy() for p in train.get_parameters()]
     train(X, i32(0, 4))  # nobody waits
-    assert len(trace_state.thread.late) == 1
+    assert len(trace_state.thread.pending_verdicts) == 1
     with pytest.raises(RuntimeError, match="labels of 4 classes, from 0 to 3, but got 4") as caught:
         net.weight.asnumpy()
     assert "raised in the graph at test_checks.py" in caught.value.__notes__[0]
@@ -75,7 +75,7 @@ def test_every_look_at_a_value_settles(look):
 def test_a_verdict_that_is_there_is_reported_by_the_next_call_before_it_starts():
     net, _, train = step()
     train(X, i32(0, 9))
-    trace_state.thread.late[0][0].block_until_ready()
+    trace_state.thread.pending_verdicts[0][0].block_until_ready()
     weight = np.asarray(net.weight._stored())
     with pytest.raises(RuntimeError, match="got 9"):
         train(X, i32(0, 3))
@@ -258,7 +258,7 @@ def test_verdicts_are_kept_in_bounds(slow):
     x = Tensor(np.float32([1, 2]))
     for _ in range(300):
         x[i32(0)]
-    assert len(trace_state.thread.late) <= 256
+    assert len(trace_state.thread.pending_verdicts) <= 256
     deferred_errors.wait_and_report()
 
 

@@ -189,7 +189,7 @@ class Program(Staged):
     # ------------------------------------------------------------------ running
     def __call__(self, arrays: list[Any]) -> Any:
         """Run on the arrays of the dynamic arguments; returns boxed results and rebinds what was written."""
-        if _thread.late:
+        if _thread.pending_verdicts:
             deferred_errors.poll()
         start = _clock() if _asked.ran else None
         rest = [(random_stream.next_number(),)] if self.random else []

@@ -215,7 +215,9 @@ class Staged:
         missing = list(frame.missing.values())
         if given(missing):
             return missing
-        if missing and _keeps([frame.kept, [value for _, _, value in self.settings]], frame.made, begun):
+        if missing and _keeps(
+            [frame.new_attributes, [value for _, _, value in self.settings]], frame.created_cells, begun
+        ):
             raise RuntimeError(
                 f"{self.name} makes a Parameter and keeps it, so that each of its graphs would have another one. "
                 f"Make it once, outside of the graph, as in the __init__ of the Cell that holds it."

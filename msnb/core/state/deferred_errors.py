@@ -20,40 +20,40 @@ _MAX_PENDING = 256  # limit of the queue; beyond it the oldest verdict is waited
 
 def defer(verdict: jax.Array, report: Callable[..., None]) -> None:
     """Queue `verdict` (jax.Array). When it is read, `report` is called with it as a numpy array and may raise."""
-    waiting = _thread.late
-    if not waiting:
-        waiting = _thread.late = deque()
-    waiting.append((verdict, report))
-    if len(waiting) > _MAX_PENDING:
-        _report_first(waiting)
+    pending = _thread.pending_verdicts
+    if not pending:
+        pending = _thread.pending_verdicts = deque()
+    pending.append((verdict, report))
+    if len(pending) > _MAX_PENDING:
+        _report_first(pending)
 
 
 def poll() -> None:
     """Report the verdicts that are ready, without waiting."""
-    waiting = _thread.late
-    while waiting and waiting[0][0].is_ready():
-        _report_first(waiting)
+    pending = _thread.pending_verdicts
+    while pending and pending[0][0].is_ready():
+        _report_first(pending)
 
 
 def wait_and_report() -> None:
     """Wait for all verdicts of this thread and report them in order. The first error empties the queue."""
-    waiting = _thread.late
-    while waiting:
-        _report_first(waiting)
+    pending = _thread.pending_verdicts
+    while pending:
+        _report_first(pending)
 
 
-def _report_first(waiting):
-    verdict, report = waiting[0]
+def _report_first(pending):
+    verdict, report = pending[0]
     try:
         value = np.asarray(verdict)
     except Exception:
-        waiting.popleft()
+        pending.popleft()
         raise
-    waiting.popleft()
+    pending.popleft()
     try:
         report(value)
     except Exception:
-        waiting.clear()  # the later calls were dispatched before this error was known
+        pending.clear()  # the later calls were dispatched before this error was known
         raise
 
 

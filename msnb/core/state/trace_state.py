@@ -31,7 +31,7 @@ class _Thread(threading.local):
     pullbacks: Any = None  # kernel -> its gradient in other operators, see core.eager.kernel
     spread: Any = None  # Partitioner of the operators that are traced now, see core.sharding.partitioner
     pipeline: Any = None  # stand-in for the blocks of a pipeline, see nn._cell.pipeline
-    late: Any = ()  # verdicts that are not ready, see core.state.deferred_errors
+    pending_verdicts: Any = ()  # verdicts that are not ready, see core.state.deferred_errors
 
 
 thread = _Thread()
@@ -66,8 +66,8 @@ class TraceFrame:
         "branch",
         "settings",
         "repeats",
-        "made",
-        "kept",
+        "created_cells",
+        "new_attributes",
         "names",
         "named",
         "status",
@@ -95,8 +95,12 @@ class TraceFrame:
             self.names: dict[int, str] = {id(p): p.name for p in params}
             self.missing: dict[Any, Any] = {}
             self.cells: dict[Any, Any] = {}  # Cells called in this trace
-            self.made: set[Any] = set()  # Cells constructed in this trace: they have no earlier state to restore
-            self.kept: list[Any] = []  # Parameters and Cells assigned to attributes of Cells from before the trace
+            self.created_cells: set[Any] = (
+                set()
+            )  # Cells constructed in this trace: they have no earlier state to restore
+            self.new_attributes: list[
+                Any
+            ] = []  # Parameters and Cells assigned to attributes of Cells from before the trace
             self.named: dict[int, Any] = {}  # id -> plain Tensor that a function reads from an enclosing scope
             self.checking: bool = False  # True while results of traced operators enter the status
             self.number: Any = None  # of the seed stream

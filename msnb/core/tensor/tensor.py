@@ -257,7 +257,7 @@ class Tensor(Boxed):
         return self._array
 
     def _concrete_array(self, what):
-        if _thread.late:
+        if _thread.pending_verdicts:
             deferred_errors.wait_and_report()
         array = self._array
         if is_tracer(array):
