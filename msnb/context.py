@@ -415,7 +415,7 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
             "semi_auto_parallel". Default: 1.
         kwargs: Further settings of 2.x. `dataset_strategy` is "full_batch", "data_parallel", or a strategy for each
             argument of the modes "semi_auto_parallel"; `strategy_ckpt_config` names the two files. The others
-            (comm_fusion, parallel_optimizer_config, ...) are checked and stored. None has an effect; a log message says so.
+            (comm_fusion, parallel_optimizer_config, ...) are checked and stored. None has an effect; this is logged.
 
     Raises:
         ValueError: If a key is unknown or a value out of range.

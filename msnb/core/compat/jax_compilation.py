@@ -50,7 +50,7 @@ class _CacheAdapter:
         self.cache = cache
         self.folder = jax.config.jax_compilation_cache_dir
 
-    def _current(self):
+    def _current_cache(self):
         if jax.config.jax_compilation_cache_dir != self.folder:
             _compilation_cache.reset_cache()
             _compilation_cache._initialize_cache()
@@ -58,11 +58,11 @@ class _CacheAdapter:
         return self.cache
 
     def get(self, key):
-        cache, _last_lookup.key = self._current(), key
+        cache, _last_lookup.key = self._current_cache(), key
         return None if cache is None else cache.get(key)
 
     def put(self, key, value):
-        cache = self._current()
+        cache = self._current_cache()
         if cache is not None:
             cache.put(key, value)
 

@@ -85,23 +85,28 @@ class TraceFrame:
         self.values: dict[int, Any] = {id(p): a for p, a in zip(params, arrays)}
         self.written: dict[Any, Any] = {}
         self.tensors: dict[Any, Any] = {}
-        self.tables: Any = None  # for a gradient: counts of Parameters that are read by row only
-        self.looked_up: bool = False  # True if rows were looked up here for an outer gradient
-        self.branch: bool = False  # True if the code traced here may not run
-        self.key: Any = None  # random stream, once a random operator was traced here
-        self.error: Any = None  # int32 (code, offending value) of runtime errors, once a check was traced
-        self.status: Any = None  # bool: overflow so far, while the float status is watched; see float_status
+        # For a gradient: counts of Parameters that are read by row only.
+        self.tables: Any = None
+        # True if rows were looked up here for an outer gradient.
+        self.looked_up: bool = False
+        # True if the code traced here may not run.
+        self.branch: bool = False
+        # Random stream, once a random operator was traced here.
+        self.key: Any = None
+        # int32 (code, offending value) of runtime errors, once a check was traced.
+        self.error: Any = None
+        # bool: overflow so far, while the float status is watched; see float_status.
+        self.status: Any = None
         if parent is None:
             self.names: dict[int, str] = {id(p): p.name for p in params}
             self.missing: dict[Any, Any] = {}
             self.cells: dict[Any, Any] = {}  # Cells called in this trace
-            self.created_cells: set[Any] = (
-                set()
-            )  # Cells constructed in this trace: they have no earlier state to restore
-            self.new_attributes: list[
-                Any
-            ] = []  # Parameters and Cells assigned to attributes of Cells from before the trace
-            self.named: dict[int, Any] = {}  # id -> plain Tensor that a function reads from an enclosing scope
+            # Cells constructed in this trace: they have no earlier state to restore.
+            self.created_cells: set[Any] = set()
+            # Parameters and Cells assigned to attributes of Cells from before the trace.
+            self.new_attributes: list[Any] = []
+            # id -> plain Tensor that a function reads from an enclosing scope
+            self.named: dict[int, Any] = {}
             self.checking: bool = False  # True while results of traced operators enter the status
             self.number: Any = None  # of the seed stream
             self.key_used: bool = False
@@ -111,9 +116,8 @@ class TraceFrame:
             self.refused: Any = None  # error that this trace has to end with
             self.hints: dict[Any, Any] = {}  # results of an earlier trace of a loop
             self.repeats: Any = None  # Cells that were traced before, see nn._cell.deduplication
-            self.settings: dict[
-                Any, Any
-            ] = {}  # (id of Cell, name) -> (Cell, name of the attribute, its value before or ABSENT)
+            # (id of Cell, name) -> (Cell, name of the attribute, its value before or ABSENT)
+            self.settings: dict[Any, Any] = {}
         else:
             self.cells = parent.cells
 

@@ -178,7 +178,7 @@ class Tensor(Boxed):
         array = self._array
         if is_tracer(array):
             return _traced_item(array, index)
-        return self._scalar("item()") if index is None else self.asnumpy().item(index)
+        return self._python_scalar("item()") if index is None else self.asnumpy().item(index)
 
     def itemset(self, *args: Any) -> "Tensor":
         """Return a copy with one element replaced: itemset(value) or itemset(index, value).
@@ -290,21 +290,21 @@ class Tensor(Boxed):
         return bool(self._concrete_array("bool()"))
 
     def __int__(self) -> int:
-        return int(self._scalar("int()"))
+        return int(self._python_scalar("int()"))
 
     def __float__(self) -> float:
-        return float(self._scalar("float()"))
+        return float(self._python_scalar("float()"))
 
     def __complex__(self) -> complex:
-        return complex(self._scalar("complex()"))
+        return complex(self._python_scalar("complex()"))
 
     def __index__(self) -> int:
-        value = self._scalar("an index")
+        value = self._python_scalar("an index")
         if not isinstance(value, (int, bool)):
             raise TypeError(f"Only an integer Tensor serves as an index, but the dtype is {self.dtype}.")
         return int(value)
 
-    def _scalar(self, what):
+    def _python_scalar(self, what):
         if self.size != 1:
             raise ValueError(f"{what} needs a Tensor with one element, but the shape is {self.shape}.")
         return np.asarray(self._concrete_array(what)).item()
