@@ -110,7 +110,7 @@ REPLACED = {
     ): "private JAX; the method itself is called",
     ("msnb.core.compat.jax_compilation", "_mlir.make_ir_context = "): "private JAX, as JAX 0.12 has it",
     ("msnb.core.compat.jax_compilation", "setattr(_pxla, "): "private JAX; what is called is, and a Stop in it heard",
-    ("msnb.core.state.events", "setattr(asked, "): "its own table of listeners",
+    ("msnb.core.state.events", "setattr(subscribers, "): "its own table of listeners",
     (
         "msnb.core.operator.api_generations",
         "setattr(first, ",

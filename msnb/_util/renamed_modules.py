@@ -168,7 +168,7 @@ class _Loader:
         return types.ModuleType(spec.name, "A former path; see msnb._util.renamed_modules.")
 
     def exec_module(self, module: types.ModuleType) -> None:
-        current = importlib.import_module(RENAMED[module.__name__])
+        current = importlib.import_module(RENAMED[module.__name__])  # spares all modules that no pickle names
         module.__dict__["__getattr__"] = lambda name: getattr(current, name)
 
 
