@@ -240,7 +240,7 @@ def test_the_first_of_two_errors_is_raised():
 @pytest.fixture
 def slow(monkeypatch):
     """No array counts as being there."""
-    monkeypatch.setattr(value_checks, "at_hand", lambda value: not hasattr(value, "is_ready"))
+    monkeypatch.setattr(value_checks, "is_available", lambda value: not hasattr(value, "is_ready"))
 
 
 def test_indices_that_are_not_there_yet_are_checked_at_the_next_look(slow):

@@ -38,7 +38,7 @@ def lowered(monkeypatch, kept):
             names.append(str(module.operation.attributes["sym_name"]).strip('"'))
             super().__setitem__(module, key)
 
-    monkeypatch.setattr(jax_compilation, "_keys", Watched())
+    monkeypatch.setattr(jax_compilation, "_keys_of_modules", Watched())
     return names
 
 
