@@ -251,7 +251,7 @@ def find(
 ) -> tuple[Program, list[Any], list[Any]]:
     """(program, arrays, boxes of the dynamic arguments) for a call; traces when there is none yet.
 
-    Who is `results_observed`, and does not run it, is not told how often it has been compiled. The programs are those of `root`
+    Who is `looking`, and does not run it, is not told how often it has been compiled. The programs are those of `root`
     unless others are given.
     """
     if programs is None and hasattr(root, "_programs"):
