@@ -189,7 +189,7 @@ def test_a_replacement_is_found(code):
         "class Own:\n    pass\nOwn.run = run",
         "class Own:\n    def set(self):\n        self.run = lambda: 1\n        self.kind.run = 2",
         "def wraps(made, fn):\n    made.__name__, made.__doc__ = fn.__name__, fn.__doc__",
-        "thread.looking = True\nbox._array = array",
+        "thread.results_observed = True\nbox._array = array",
     ],
 )
 def test_what_a_module_does_with_its_own_is_no_replacement(code):

@@ -98,7 +98,7 @@ def nothing_is_left():
     yield
     assert {event: getattr(events.subscribers, event) for event in events.subscribers.__slots__} == kept
     assert not extra_outputs.observers and events.current() is None
-    assert not trace_state.thread.looking and not any(type(k.run) is kernel._ObservedRun for k in kernel._live)
+    assert not trace_state.thread.results_observed and not any(type(k.run) is kernel._ObservedRun for k in kernel._live)
     assert Recorder._active is None
 
 
