@@ -1,7 +1,7 @@
 """Whether a result of an operator, or a gradient, was infinite or not a number since somebody began to look.
 
 `begin` to `end` is a stretch of the program: of what runs in PYNATIVE mode, of what is traced into a graph otherwise.
-Who never begins pays nothing: results only pass here while `thread.looking` keeps calls off their fast path.
+Who never begins pays nothing: results only pass here while `thread.results_observed` keeps calls off their fast path.
 """
 
 import threading
