@@ -1,7 +1,7 @@
-"""Settings of the running program: execution mode, device, where graphs are saved, how work is spread over devices.
+"""Settings of the running program: execution mode, device, folders for graphs, parallel modes.
 
-What reads a setting in a hot path reads an attribute: ``context._state.mode``. What has to act on a change registers
-with :func:`on_change`. A setting that only an Ascend chip knows is accepted, and said to have no effect, once.
+Hot paths read a setting as an attribute, ``context._state.mode``. :func:`on_change` registers a function that reacts to
+a change. Settings that only Ascend chips use are accepted, and a log message says once that they have no effect.
 """
 
 import os
@@ -10,7 +10,7 @@ from typing import Any
 
 from msnb import log
 from msnb._config.parallel_settings import parallel as _parallel
-from msnb._config.parallel_settings import together
+from msnb._config.parallel_settings import resolve_synonyms
 from msnb._config.settings_table import Settings, directory, file, flag_or_level, gigabytes, mapping, only
 from msnb.common.kinds import Between, Bool, Instance, Int, OneOf, Str, Worded, check
 
@@ -37,12 +37,12 @@ STRICT, COMPATIBLE, LAX = 0, 1, 2  # 2.x's values of jit_syntax_level
 
 
 class ParallelMode:
-    """Names of the ways to spread work over devices.
+    """Names of the parallel modes.
 
     - STAND_ALONE: one device.
-    - DATA_PARALLEL: every device holds the whole network and a part of the batch.
-    - HYBRID_PARALLEL: the network itself says what is spread.
-    - SEMI_AUTO_PARALLEL: spread as the operators' strategies say.
+    - DATA_PARALLEL: each device has the complete network and a slice of the batch.
+    - HYBRID_PARALLEL: the network itself decides what is sharded.
+    - SEMI_AUTO_PARALLEL: sharded by the operators' strategies.
     - AUTO_PARALLEL: strategies are searched for.
 
     ``MODE_LIST`` has all of them.
@@ -59,7 +59,7 @@ class ParallelMode:
 # --- the program ----------------------------------------------------------------------------------------------------
 
 
-def _mode(key, value):
+def _check_mode(key, value):
     if not isinstance(value, int):
         raise (ValueError if value is None else TypeError)(
             f"'mode' should be context.GRAPH_MODE (0) or context.PYNATIVE_MODE (1), but got {value!r}."
@@ -69,17 +69,17 @@ def _mode(key, value):
     return int(value)
 
 
-def _device_target(key, value):
+def _check_device_target(key, value):
     if value is not None and not isinstance(value, str):
         raise TypeError(f"'device_target' should be str, but got {value!r} ({type(value).__name__}).")
     if value not in (*_PLATFORM_OF, "Ascend", "Davinci"):
         raise ValueError(f"'device_target' should be one of 'CPU', 'GPU', 'TPU' and 'Ascend', but got {value!r}.")
     value = "Ascend" if value == "Davinci" else value
-    platforms = _platforms()
+    platforms = _find_platforms()
     if value == "Ascend" and "tpu" not in platforms:
         log.once(
             f"device_target='Ascend': XLA has no Ascend backend; the best device it has here is used instead: "
-            f"{_describe(_best(platforms))}."
+            f"{_describe_devices(_best_devices(platforms))}."
         )
     elif value in _PLATFORM_OF and _PLATFORM_OF[value] not in platforms:
         best = _NAME_OF.get(next(iter(platforms)), "CPU")
@@ -93,7 +93,7 @@ def _device_target(key, value):
             )
         raise ValueError(
             f"device_target='{value}' was asked for, but JAX finds no {value} on this machine. It has: "
-            f"{'; '.join(_describe(devices) for devices in platforms.values())}. "
+            f"{'; '.join(_describe_devices(devices) for devices in platforms.values())}. "
             f'Use context.set_context(device_target="{best}"), or leave device_target out.{extra}'
         )
     return value
@@ -102,10 +102,10 @@ def _device_target(key, value):
 _ALGORITHMS = ("conv_fprop_algo", "conv_dgrad_algo", "conv_wgrad_algo")
 
 
-def _gpu_config(key, value):
-    """What is set so far and what `value` sets; XLA chooses the algorithms of convolutions by itself."""
-    given = check(mapping, value, key, None)
-    for name, setting in given.items():
+def _check_gpu_config(key, value):
+    """Return the current settings updated by `value`. XLA itself chooses the algorithms of convolutions."""
+    config = check(mapping, value, key, None)
+    for name, setting in config.items():
         if name not in ("matmul_allow_tf32", "conv_allow_tf32", *_ALGORITHMS):
             raise ValueError(
                 f"{key} has the keys 'matmul_allow_tf32' and 'conv_allow_tf32', which are bool, and "
@@ -113,16 +113,16 @@ def _gpu_config(key, value):
             )
         check(Str if name in _ALGORITHMS else Bool, setting, f"{name} of {key}", None)
         log.unused("set_context", _XLA_DECIDES, **{f"{name} of {key}": name in _ALGORITHMS})
-    return {**_state.gpu_config, **given}
+    return {**_state.gpu_config, **config}
 
 
 _XLA_DECIDES = "XLA decides this by itself"
-_OF_ASCEND = "it is a setting of Ascend chips"
+_ASCEND_ONLY = "it is a setting of Ascend chips"
 
-# (default, check), and why it changes nothing here if it does not.
-_ROWS = {
-    "mode": (PYNATIVE_MODE, Worded("a mode", lambda value, key: _mode(key, value))),
-    "device_target": (None, Worded("a device", lambda value, key: _device_target(key, value))),
+# key -> (default, check), and the reason if the setting has no effect
+_TABLE = {
+    "mode": (PYNATIVE_MODE, Worded("a mode", lambda value, key: _check_mode(key, value))),
+    "device_target": (None, Worded("a device", lambda value, key: _check_device_target(key, value))),
     "device_id": (0, Between(Int, 0, 4095)),
     "save_graphs": (False, flag_or_level),
     "save_graphs_path": (".", directory),
@@ -141,7 +141,7 @@ _ROWS = {
         'choose the precision with Model(..., amp_level="O2") or Cell.to_float',
     ),
     "enable_graph_kernel": (False, Bool, "XLA fuses operators in any case"),
-    "enable_reduce_precision": (True, Bool, _OF_ASCEND),
+    "enable_reduce_precision": (True, Bool, _ASCEND_ONLY),
     "enable_dump": (False, Bool, "look at values with save_graphs, hooks or plain print"),
     "save_dump_path": (".", Str, "there is no dump here"),
     "enable_profiling": (False, Bool, "use mindspore.profiler"),
@@ -159,8 +159,8 @@ _ROWS = {
     "jit_level": ("", OneOf("O0", "O1", "O2"), _XLA_DECIDES),
     "jit_syntax_level": (2, Between(Int, 0, 2), _XLA_DECIDES),
     "jit_config": ({}, mapping, _XLA_DECIDES),
-    "ascend_config": ({}, mapping, _OF_ASCEND),
-    "gpu_config": ({}, Worded("settings of a GPU", lambda value, key: _gpu_config(key, value))),
+    "ascend_config": ({}, mapping, _ASCEND_ONLY),
+    "gpu_config": ({}, Worded("settings of a GPU", lambda value, key: _check_gpu_config(key, value))),
     "jit_enable_inplace_ops": (True, Bool, _XLA_DECIDES),
     "debug_level": (0, Between(Int, 0, 1), _XLA_DECIDES),
     "grad_for_scalar": (False, Bool, "numbers among the inputs of a gradient always get one"),
@@ -171,20 +171,20 @@ _ROWS = {
     "memory_offload": ("OFF", OneOf("ON", "OFF"), _XLA_DECIDES),
     "mempool_block_size": ("1GB", gigabytes(float("inf")), _XLA_DECIDES),
     "graph_kernel_flags": ("", Str, _XLA_DECIDES),
-    "support_binary": (False, Bool, _OF_ASCEND),
-    "env_config_path": ("", Str, _OF_ASCEND),
-    "aoe_tune_mode": ("", Str, _OF_ASCEND),
-    "aoe_config": ({}, mapping, _OF_ASCEND),
-    "auto_tune_mode": ("NO_TUNE", Str, _OF_ASCEND),
+    "support_binary": (False, Bool, _ASCEND_ONLY),
+    "env_config_path": ("", Str, _ASCEND_ONLY),
+    "aoe_tune_mode": ("", Str, _ASCEND_ONLY),
+    "aoe_config": ({}, mapping, _ASCEND_ONLY),
+    "auto_tune_mode": ("NO_TUNE", Str, _ASCEND_ONLY),
     "exec_order": ("bfs", OneOf("bfs", "dfs", "gpto"), _XLA_DECIDES),
     "disable_format_transform": (False, Bool, _XLA_DECIDES),
     "enable_mem_offload": (False, Bool, _XLA_DECIDES),
 }
 
-_settings = Settings("set_context", _ROWS)
+_settings = Settings("set_context", _TABLE)
 _state = _settings.values
 _listeners = {}
-_k_context = None  # where r1.1 keeps the object that _context() returns; its tests look
+_k_context = None  # name of r1.1's variable for the object that _context() returns; its tests read it
 
 
 def _context():
@@ -192,7 +192,7 @@ def _context():
 
 
 def on_change(key: str, listener: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Call `listener(value)` whenever ``set_context`` assigns the setting `key` another value. Returns `listener`."""
+    """Call `listener(value)` when ``set_context`` changes the setting `key`. Return `listener`."""
     _listeners.setdefault(_settings.find(key), []).append(listener)
     return listener
 
@@ -204,33 +204,33 @@ def set_context(**kwargs: Any) -> None:
         mode (int): GRAPH_MODE (0) compiles each network as a whole, PYNATIVE_MODE (1) runs operator by operator.
             Default: PYNATIVE_MODE.
         device_target (str): "CPU", "GPU" or "TPU"; "Ascend" takes the best device XLA has. Default: that best device.
-        device_id (int): Which of several devices of that kind. Default: 0.
+        device_id (int): Index among several devices of that kind. Default: 0.
         save_graphs (bool): Whether to write the graph of every network that is compiled. Default: False.
-        save_graphs_path (str): Folder for these graphs; is made when not there. Default: ".".
+        save_graphs_path (str): Folder for these graphs; created if missing. Default: ".".
         reserve_class_name_in_scope (bool): Whether scopes in graphs name the classes of Cells. Default: True.
-        enable_compile_cache (bool): Whether compiled programs are kept on disk, where later processes and equal
-            networks find them. Default: None, they are, unless the environment says MSNB_COMPILE_CACHE=0 or JAX has a
-            setting of its own.
-        compile_cache_path (str): Folder for them. Default: "compiled" in what MSNB_CACHE names, else in the user's
+        enable_compile_cache (bool): Whether compiled programs are cached on disk, for later processes and equal
+            networks. Default: None, they are, unless the environment has MSNB_COMPILE_CACHE=0 or JAX has its own
+            setting.
+        compile_cache_path (str): Folder for them. Default: "compiled" in the folder MSNB_CACHE, else in the user's
             cache folder.
-        check_indices (bool): Whether a program of GRAPH mode raises at an index out of range, as PYNATIVE mode does,
-            and so waits for the device in each call. When False, reading out of range gives NaN, in integers the
-            smallest number of the type (of unsigned ones the largest), and writing there writes nothing; labels of
+        check_indices (bool): Whether a program of GRAPH mode raises at an index out of range, as PYNATIVE mode does.
+            Each call then waits for the device. When False, reading out of range gives NaN, the smallest number of a
+            signed integer type or the largest of an unsigned one, and writing out of range has no effect. Labels of
             losses are checked in any case. `%%mindspore --check` sets it for one cell. Default: False.
-        show_progress (bool): Whether a line in the notebook or the terminal shows how far a training is, and what else
-            takes long. MSNB_PROGRESS=0 in the environment switches it off too. Default: True.
-        compile_effort (str): "full", or "quick" for programs that are there in a third of the time or less, with
-            steps that take longer, up to three times: for networks that are tried out and changed. It holds on CPU
-            for what is compiled from then on; networks in GRAPH mode are compiled again. Sums may be added up in
-            another order, so that numbers agree to rounding with those of the other effort. Default: "full".
-        gpu_config (dict): How exactly a GPU computes: "matmul_allow_tf32" (bool) says whether it may round the factors
-            of float32 matrix products to TF32, which is many times faster and leaves three digits, "conv_allow_tf32"
-            the same of convolutions. What is not named stays as it is. Default: False and True, as in MindSpore.
+        show_progress (bool): Whether a line in the notebook or the terminal shows the progress of training and other
+            long operations. MSNB_PROGRESS=0 in the environment switches it off, too. Default: True.
+        compile_effort (str): "full", or "quick" for programs that compile in a third of the time or less, with steps
+            that take up to three times as long: for networks that still change. It applies on CPU to later
+            compilations; networks in GRAPH mode are compiled again. The order of sums may differ, so results of the
+            two efforts agree up to rounding. Default: "full".
+        gpu_config (dict): Precision of a GPU: "matmul_allow_tf32" (bool) allows rounding the factors of float32 matrix
+            products to TF32, which is many times faster and has three digits; "conv_allow_tf32" allows it for
+            convolutions. Missing keys keep their value. Default: False and True, as in MindSpore.
         kwargs: Further settings of r1.1 (enable_graph_kernel, enable_sparse, max_call_depth, ...) and 2.x, which are
-            checked and kept; one that changes nothing under XLA says so once.
+            checked and stored; for one without effect under XLA this is logged once.
 
     Raises:
-        ValueError: If a key is unknown, a value is out of range, or the device is not there.
+        ValueError: If a key is unknown, a value is out of range, or the device does not exist.
         TypeError: If a value has another type than the setting.
 
     Examples:
@@ -247,7 +247,7 @@ def set_context(**kwargs: Any) -> None:
 
 
 def get_context(attr_key: str) -> Any:
-    """Value of a setting.
+    """Return the value of a setting.
 
     Args:
         attr_key (str): Name of the setting, as in :func:`set_context`.
@@ -264,7 +264,7 @@ def get_context(attr_key: str) -> Any:
         return False
     key = _settings.find(attr_key)
     if key == "device_target" and _state.device_target is None:
-        return _NAME_OF.get(next(iter(_platforms())), "GPU")
+        return _NAME_OF.get(next(iter(_find_platforms())), "GPU")
     return getattr(_state, key)
 
 
@@ -275,31 +275,33 @@ _NAME_OF = {
     "cpu": "CPU",
     "gpu": "GPU",
     "tpu": "Ascend",
-}  # r1.1 programs know three names; a TPU answers to that of the big accelerator
-_found = None
+}  # r1.1 programs know three names; a TPU takes the name of the accelerator
+_cached_platforms = None
 
 
-def _platforms():
-    """Devices by platform, the best platform first. Asks JAX once, at the first use."""
-    global _found
-    if _found is None:
-        import jax  # not at the top: settings are read by floors that never need JAX
+def _find_platforms():
+    """Return {platform: devices}, the best platform first. JAX is asked once, at the first use."""
+    global _cached_platforms
+    if _cached_platforms is None:
+        import jax  # imported here to spare JAX's import to packages that only read settings
 
-        found = {jax.default_backend(): jax.local_devices()}
+        platforms = {jax.default_backend(): jax.local_devices()}
         for platform in ("tpu", "gpu", "cpu"):
             try:
-                found.setdefault(platform, jax.local_devices(backend=platform))
-            except RuntimeError:  # JAX's way to say that there is none
+                platforms.setdefault(platform, jax.local_devices(backend=platform))
+            except RuntimeError:  # JAX raises it for a platform without devices
                 pass
-        _found = {"gpu" if name in ("cuda", "rocm") else name: devices for name, devices in found.items()}
-    return _found
+        _cached_platforms = {
+            "gpu" if name in ("cuda", "rocm") else name: devices for name, devices in platforms.items()
+        }
+    return _cached_platforms
 
 
-def _best(platforms):
+def _best_devices(platforms):
     return next(iter(platforms.values()))
 
 
-def _describe(devices):
+def _describe_devices(devices):
     kind = devices[0].device_kind
     name = {"gpu": "GPU", "tpu": "TPU", "cpu": "CPU"}.get(devices[0].platform, devices[0].platform.upper())
     extra = f" ({kind})" if kind.lower() != name.lower() else ""
@@ -307,49 +309,49 @@ def _describe(devices):
 
 
 def devices(target: str | None = None) -> list[Any]:
-    """Every ``jax.Device`` of a kind, or of the kind that the settings name.
+    """Return all ``jax.Device`` of a kind, by default of the kind in the settings.
 
     Args:
-        target (str): "CPU", "GPU", "TPU", or "Ascend" for the best kind. Default: None, as the settings say.
+        target (str): "CPU", "GPU", "TPU", or "Ascend" for the best kind. Default: None, as in the settings.
 
     Raises:
         ValueError: If there is none, or no such kind.
     """
-    named = _state.device_target if target is None else _device_target("device_target", target)
-    platforms = _platforms()
-    return platforms.get(_PLATFORM_OF.get(named or "", ""), _best(platforms))
+    name = _state.device_target if target is None else _check_device_target("device_target", target)
+    platforms = _find_platforms()
+    return platforms.get(_PLATFORM_OF.get(name or "", ""), _best_devices(platforms))
 
 
 def device(target: str | None = None) -> Any:
-    """The ``jax.Device`` that the settings name, or the first of another kind.
+    """Return the ``jax.Device`` in the settings, or the first of another kind.
 
     Args:
-        target (str): See :func:`devices`. Default: None, as the settings say.
+        target (str): See :func:`devices`. Default: None, as in the settings.
     """
-    found = devices(target)
+    candidates = devices(target)
     if target is not None:
-        return found[0]
-    if _state.device_id >= len(found):
+        return candidates[0]
+    if _state.device_id >= len(candidates):
         log.once(
             f"context.set_context(device_id={_state.device_id}) has no effect: there is only "
-            f"{_describe(found)}; device 0 is used."
+            f"{_describe_devices(candidates)}; device 0 is used."
         )
-        return found[0]
-    return found[_state.device_id]
+        return candidates[0]
+    return candidates[_state.device_id]
 
 
-def _use_device(_=None):
+def _set_default_device(_=None):
     import jax
 
-    chosen = device()
-    default = _best(_platforms())[0]
-    wanted = None if chosen == default else chosen
-    if jax.config.jax_default_device != wanted:
-        jax.config.update("jax_default_device", wanted)
+    selected = device()
+    default = _best_devices(_find_platforms())[0]
+    setting = None if selected == default else selected
+    if jax.config.jax_default_device != setting:
+        jax.config.update("jax_default_device", setting)
 
 
 for _key in ("device_target", "device_id"):
-    on_change(_key, _use_device)
+    on_change(_key, _set_default_device)
 
 
 # --- several devices ------------------------------------------------------------------------------------------------
@@ -364,54 +366,56 @@ _parallel_listeners = []
 
 
 def on_parallel_change(listener: Callable[[], Any]) -> Callable[[], Any]:
-    """Call `listener()` whenever ``set_auto_parallel_context`` or ``reset_auto_parallel_context`` did. Returns it."""
+    """Call `listener()` after each ``set_auto_parallel_context`` or ``reset_auto_parallel_context``. Return
+    `listener`.
+    """
     _parallel_listeners.append(listener)
     return listener
 
 
-def _tell_parallel():
+def _notify_parallel_listeners():
     for listener in list(_parallel_listeners):
         listener()
 
 
 def set_auto_parallel_context(**kwargs: Any) -> None:
-    """Change how work is spread over devices. Nothing changes when one setting is wrong.
+    """Change settings of parallel training. Nothing changes when one of them is wrong.
 
     Args:
-        device_num (int): Number of devices, in [1, 4096]. It also is how many a CPU counts as, up to 64. Default: 1.
+        device_num (int): Number of devices, in [1, 4096]. A CPU is divided into as many devices, up to 64. Default: 1.
         global_rank (int): Number of this device, in [0, 4095]; no effect, see `communication.init`. Default: 0.
         gradients_mean (bool): Whether gradients are averaged over devices rather than summed. Default: False.
-        gradient_fp32_sync (bool): Whether float16 gradients are summed in float32; no effect, those of "data_parallel"
-            and "hybrid_parallel" are, as in MindSpore. Default: True.
+        gradient_fp32_sync (bool): Whether float16 gradients are summed in float32; no effect: "data_parallel" and
+            "hybrid_parallel" do so, as in MindSpore. Default: True.
         loss_repeated_mean (bool): Whether a loss that several devices repeat is divided by their number; no effect, as
             none is repeated. Default: True.
         parallel_mode (str): One of ``ParallelMode.MODE_LIST``. With "semi_auto_parallel" programs of GRAPH mode run on
-            `device_num` devices as ``Primitive.shard`` says, and what has no strategy follows its neighbours; with
-            "auto_parallel" as a search says, which lets the devices send as little as possible; with "data_parallel"
-            and "hybrid_parallel" each device runs the program on its rows. Default: "stand_alone".
-        auto_parallel_search_mode (str): How "auto_parallel" searches: "dynamic_programming" for what sends least of
-            all, "recursive_programming" for one axis of the devices after the other, each operator for itself, which
-            takes less time and sends more. Default: the former.
-        parameter_broadcast (bool): Whether process 0 hands its initial parameters to the others, when `Model.train`
+            `device_num` devices as ``Primitive.shard`` says; operators without strategy follow their neighbours.
+            "auto_parallel" searches strategies with the least communication. With "data_parallel" and
+            "hybrid_parallel" each device runs the program on its slice of the batch. Default: "stand_alone".
+        auto_parallel_search_mode (str): How "auto_parallel" searches: "dynamic_programming" for the least
+            communication, "recursive_programming" for one mesh axis after the other and each operator by itself, which
+            is faster and communicates more. Default: the former.
+        parameter_broadcast (bool): Whether process 0 sends its initial Parameters to the others when `Model.train`
             begins. Default: False.
         strategy_ckpt_load_file (str): MindSpore's strategy file of a training. "semi_auto_parallel" and
             "auto_parallel" give its strategies to the operators that read the Parameters in it, before those of
-            `shard`; `load_distributed_checkpoint` puts the checkpoints of that training together. Default: "".
-        strategy_ckpt_save_file (str): Where "semi_auto_parallel" and "auto_parallel" write the strategies of operators
-            and the layouts of Parameters, in MindSpore's format, with each program that is compiled. Default: "".
-        full_batch (bool): Whether every device is given the whole of each argument, rather than its rows, in the
-            modes "semi_auto_parallel" and "auto_parallel"; the others refuse it. In one process a batch is the whole
-            one; where a network of `Model` cannot be traced with that, but with `device_num` times its rows, as r1.1's
-            networks are written, each device is given the batch. Default: False.
-        enable_parallel_optimizer (bool): Whether what an optimizer keeps of a Parameter, such as its moments, is cut
-            over the devices that have the same of that Parameter, in "semi_auto_parallel". Default: False.
+            `shard`; `load_distributed_checkpoint` merges the checkpoints of that training. Default: "".
+        strategy_ckpt_save_file (str): File to which "semi_auto_parallel" and "auto_parallel" write the strategies of
+            operators and the layouts of Parameters in MindSpore's format, at each compilation. Default: "".
+        full_batch (bool): Whether each device gets all examples of each argument, rather than its slice, in the modes
+            "semi_auto_parallel" and "auto_parallel"; other modes raise an error. In one process a batch has all
+            examples. If a network of `Model` can only be traced with `device_num` times as many, as r1.1's networks
+            are written, each device gets the batch. Default: False.
+        enable_parallel_optimizer (bool): Whether the state of an optimizer, such as its moments, is sharded over the
+            devices that have the same slice of the Parameter, in "semi_auto_parallel". Default: False.
         all_reduce_fusion_config (list): Parameter indices, ascending, at which gradients are grouped for
-            communication; no effect, XLA groups it. Default: [].
-        pipeline_stages (int): Into how many stages `nn.PipelineCell` divides a network of equal blocks, in
+            communication; no effect: XLA groups it. Default: [].
+        pipeline_stages (int): Number of stages of `nn.PipelineCell`, a network of equal blocks, in
             "semi_auto_parallel". Default: 1.
         kwargs: Further settings of 2.x. `dataset_strategy` is "full_batch", "data_parallel", or a strategy for each
             argument of the modes "semi_auto_parallel"; `strategy_ckpt_config` names the two files. The others
-            (comm_fusion, parallel_optimizer_config, ...) are checked and kept; none has an effect, which is said once.
+            (comm_fusion, parallel_optimizer_config, ...) are checked and stored. None has an effect; this is logged.
 
     Raises:
         ValueError: If a key is unknown or a value out of range.
@@ -421,19 +425,19 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
         >>> from mindspore import context
         >>> context.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
     """
-    _parallel.assign(together(_parallel.check(kwargs)))
-    _tell_parallel()
+    _parallel.assign(resolve_synonyms(_parallel.check(kwargs)))
+    _notify_parallel_listeners()
 
 
 def get_auto_parallel_context(attr_key: str) -> Any:
-    """Value of a setting of :func:`set_auto_parallel_context`. Raises ValueError when there is none of that name."""
+    """Return a setting of :func:`set_auto_parallel_context`. Raise a ValueError if there is none of that name."""
     return getattr(_parallel.values, _parallel.find(attr_key))
 
 
 def reset_auto_parallel_context() -> None:
-    """Put every setting of :func:`set_auto_parallel_context` back to its default."""
+    """Reset all settings of :func:`set_auto_parallel_context` to their defaults."""
     _parallel.reset()
-    _tell_parallel()
+    _notify_parallel_listeners()
 
 
 def set_ps_context(**kwargs: Any) -> None:
@@ -450,10 +454,10 @@ def set_ps_context(**kwargs: Any) -> None:
 
 
 def get_ps_context(attr_key: str) -> Any:
-    """Value of a setting of :func:`set_ps_context`. Raises ValueError when there is none of that name."""
+    """Return a setting of :func:`set_ps_context`. Raise a ValueError if there is none of that name."""
     return getattr(_ps.values, _ps.find(attr_key))
 
 
 def reset_ps_context() -> None:
-    """Put every setting of :func:`set_ps_context` back to its default."""
+    """Reset all settings of :func:`set_ps_context` to their defaults."""
     _ps.reset()

@@ -21,7 +21,7 @@ posix = pytest.mark.skipif(os.name == "nt", reason="links and locks of POSIX")
 
 @pytest.fixture(autouse=True)
 def unswept(monkeypatch):
-    monkeypatch.setattr(atomic_file, "_swept", set())
+    monkeypatch.setattr(atomic_file, "_searched_folders", set())
 
 
 def write(path, text="new"):
@@ -97,7 +97,7 @@ time.sleep(60)
         process.send_signal(signal.SIGKILL)
         process.wait()
         assert os.path.exists(left)
-        atomic_file._swept.clear()
+        atomic_file._searched_folders.clear()
         write(tmp_path / "a.txt")
         assert os.listdir(tmp_path) == ["a.txt"]
     finally:
@@ -119,7 +119,7 @@ def test_nothing_else_is_swept(tmp_path):
 
 @posix
 def test_a_draft_that_was_swept_before_it_could_be_locked_is_made_anew(tmp_path, monkeypatch):
-    real, names = atomic_file._lock, []
+    real, names = atomic_file._lock_file, []
 
     def swept_first(descriptor, wait):
         if not names:
@@ -127,7 +127,7 @@ def test_a_draft_that_was_swept_before_it_could_be_locked_is_made_anew(tmp_path,
             os.remove(tmp_path / names[0])
         return real(descriptor, wait)
 
-    monkeypatch.setattr(atomic_file, "_lock", swept_first)
+    monkeypatch.setattr(atomic_file, "_lock_file", swept_first)
     write(tmp_path / "a.txt")
     assert len(names) == 1 and os.listdir(tmp_path) == ["a.txt"]
 

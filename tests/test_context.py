@@ -99,13 +99,13 @@ def test_ascend_means_the_best_device_and_says_so_once(capsys):
 def test_on_a_machine_with_an_accelerator_that_is_the_default(monkeypatch, capsys, best, name):
     accelerators = [SimpleNamespace(platform=best, device_kind=f"Big {i}") for i in range(2)]
     cpu = SimpleNamespace(platform="cpu", device_kind="cpu")
-    monkeypatch.setattr(context, "_found", {best: accelerators, "cpu": [cpu]})
+    monkeypatch.setattr(context, "_cached_platforms", {best: accelerators, "cpu": [cpu]})
     assert context.get_context("device_target") == name
     assert context.device() is accelerators[0]
     monkeypatch.setattr(context._state, "device_id", 1)
     assert context.device() is accelerators[1]
     for target, chosen in (("CPU", cpu), ("Ascend", accelerators[1])):
-        monkeypatch.setattr(context._state, "device_target", context._device_target("device_target", target))
+        monkeypatch.setattr(context._state, "device_target", context._check_device_target("device_target", target))
         assert context.device() is chosen
     assert ("no Ascend backend" in capsys.readouterr().err) == (best == "gpu")
 

@@ -128,7 +128,7 @@ def test_a_stop_while_jax_is_loaded_ends_the_command_without_a_word(tmp_path):
     ],
 )
 def test_only_the_command_itself_is_answered(argv, whole, expected):
-    assert command_line.of_process(argv, whole) == expected
+    assert command_line.command_arguments(argv, whole) == expected
 
 
 def test_a_script_runs_as_it_is_with_its_arguments(tmp_path):

@@ -68,7 +68,7 @@ def test_the_line_on_import_and_the_declared_bounds_are_the_same():
     ],
 )
 def test_versions_that_no_test_has_seen_are_named(python, jax, inside):
-    sentence = version_check.untested(python, jax)
+    sentence = version_check.describe_untested(python, jax)
     assert (sentence is None) == inside
     if not inside:
         assert f"this is Python {python[0]}.{python[1]} with JAX {jax}." in sentence and "GLOG_v=3" in sentence

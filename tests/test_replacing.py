@@ -110,7 +110,7 @@ REPLACED = {
     ): "private JAX; the method itself is called",
     ("msnb.core.compat.jax_compilation", "_mlir.make_ir_context = "): "private JAX, as JAX 0.12 has it",
     ("msnb.core.compat.jax_compilation", "setattr(_pxla, "): "private JAX; what is called is, and a Stop in it heard",
-    ("msnb.core.state.events", "setattr(asked, "): "its own table of listeners",
+    ("msnb.core.state.events", "setattr(subscribers, "): "its own table of listeners",
     (
         "msnb.core.operator.api_generations",
         "setattr(first, ",
@@ -189,7 +189,7 @@ def test_a_replacement_is_found(code):
         "class Own:\n    pass\nOwn.run = run",
         "class Own:\n    def set(self):\n        self.run = lambda: 1\n        self.kind.run = 2",
         "def wraps(made, fn):\n    made.__name__, made.__doc__ = fn.__name__, fn.__doc__",
-        "thread.looking = True\nbox._array = array",
+        "thread.results_observed = True\nbox._array = array",
     ],
 )
 def test_what_a_module_does_with_its_own_is_no_replacement(code):

@@ -1,4 +1,4 @@
-"""The table of ``set_auto_parallel_context``, and the settings of MindSpore 2 that are other words for some of it."""
+"""Settings of ``set_auto_parallel_context``, and those of MindSpore 2 that set the same values under other names."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from msnb._config.settings_table import Settings, ascending_indices, file_in_new
 from msnb.common.kinds import Between, Bool, Int, Kind, OneOf, Str, accept_value
 
 MODES = "stand_alone", "data_parallel", "hybrid_parallel", "semi_auto_parallel", "auto_parallel"
-_WORDS = "data_parallel", "full_batch"  # what dataset_strategy may be beside a strategy for each argument
+_DATASET_STRATEGIES = "data_parallel", "full_batch"  # values of dataset_strategy besides a strategy for each argument
 _FILES = {"load_file": "strategy_ckpt_load_file", "save_file": "strategy_ckpt_save_file"}
 
 _NOT_REPEATED = "a loss is computed once, or by each device for its own rows: none is repeated"
@@ -15,39 +15,39 @@ _NO_PIPELINE = "nn.PipelineCell has one schedule, GPipe, whose stages are one se
 _XLA_GROUPS = "XLA groups communication by itself"
 _FLOAT32 = "DistributedGradReducer adds up in float32, and what else is added up is so in the type that it has"
 _NORMS = "the gradient view, %ms_gradients, shows norms of gradients"
-_ALL_CUT = "enable_parallel_optimizer cuts all that can be cut, over all devices that have the same"
-_WHOLE = "save_checkpoint writes Parameters whole, and save_sharded in parts"
+_SHARDS_ALL = "enable_parallel_optimizer cuts all that can be cut, over all devices that have the same"
+_CHECKPOINT_FORMAT = "save_checkpoint writes Parameters whole, and save_sharded in parts"
 
 
-def _strategy_of_data(value):
+def _check_dataset_strategy(value):
     if isinstance(value, str):
-        return accept_value(OneOf(*_WORDS), value)
-    for one in accept_value(_tuple, value):
-        for parts in accept_value(_tuple, one):
-            if accept_value(Int, parts) < 1:
+        return accept_value(OneOf(*_DATASET_STRATEGIES), value)
+    for strategy in accept_value(_tuple, value):
+        for n_slices in accept_value(_tuple, strategy):
+            if accept_value(Int, n_slices) < 1:
                 raise ValueError
     return value
 
 
-def _files_of_strategies(value):
+def _check_strategy_files(value):
     if set(accept_value(mapping, value)) - {*_FILES, "only_trainable_params"}:
         raise ValueError
-    for key, own in value.items():
-        accept_value(Str if key in _FILES else Bool, own)
+    for key, file in value.items():
+        accept_value(Str if key in _FILES else Bool, file)
     return value
 
 
-def _as_tuple(value):
+def _check_tuple(value):
     if not isinstance(value, tuple):
         raise TypeError
     return value
 
 
-_tuple = Kind("a tuple", _as_tuple)
+_tuple = Kind("a tuple", _check_tuple)
 _data = Kind(
-    '"data_parallel", "full_batch", or a tuple with a tuple of positive int for each argument', _strategy_of_data
+    '"data_parallel", "full_batch", or a tuple with a tuple of positive int for each argument', _check_dataset_strategy
 )
-_files = Kind("a dict with some of the keys load_file, save_file and only_trainable_params", _files_of_strategies)
+_files = Kind("a dict with some of the keys load_file, save_file and only_trainable_params", _check_strategy_files)
 
 parallel = Settings(
     "set_auto_parallel_context",
@@ -71,7 +71,7 @@ parallel = Settings(
         "enable_parallel_optimizer": (False, Bool),
         "all_reduce_fusion_config": ([], ascending_indices, _XLA_GROUPS),
         # 2.x
-        "dataset_strategy": (_WORDS[0], _data),
+        "dataset_strategy": (_DATASET_STRATEGIES[0], _data),
         "comm_fusion": ({}, mapping, _XLA_GROUPS),
         "communi_parallel_mode": (
             "all_group_parallel",
@@ -80,9 +80,9 @@ parallel = Settings(
         ),
         "enable_alltoall": (False, Bool, _XLA_GROUPS),
         "force_fp32_communication": (False, Bool, _FLOAT32),
-        "parallel_optimizer_config": ({}, mapping, _ALL_CUT),
-        "optimizer_weight_shard_size": (-1, Int, _ALL_CUT),
-        "optimizer_weight_shard_aggregated_save": (False, Bool, _WHOLE),
+        "parallel_optimizer_config": ({}, mapping, _SHARDS_ALL),
+        "optimizer_weight_shard_size": (-1, Int, _SHARDS_ALL),
+        "optimizer_weight_shard_aggregated_save": (False, Bool, _CHECKPOINT_FORMAT),
         "strategy_ckpt_config": ({}, _files),
         "group_ckpt_save_file": ("", Str, "no file says which devices are a group"),
         "sharding_propagation": (False, Bool, "operators without a strategy follow their neighbours in any case"),
@@ -103,12 +103,13 @@ parallel = Settings(
 )
 
 
-def together(checked: dict[str, Any]) -> dict[str, Any]:
-    """The same settings, with those that `dataset_strategy` and `strategy_ckpt_config` are other words for, and with
-    `dataset_strategy` where `full_batch` is.
+def resolve_synonyms(checked: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings with those added that `dataset_strategy` and `strategy_ckpt_config` imply.
+
+    Also adds `dataset_strategy` if `full_batch` is set.
 
     Args:
-        checked (dict): What is to be set, checked.
+        checked (dict): Checked settings that are about to be assigned.
 
     Raises:
         ValueError: If two of them contradict one another.
@@ -116,17 +117,17 @@ def together(checked: dict[str, Any]) -> dict[str, Any]:
     files = checked.get("strategy_ckpt_config", {})
     unused = {"only_trainable_params": not files.get("only_trainable_params", True)}
     log.unused("strategy_ckpt_config", "the file has all Parameters that lie on devices by a strategy", **unused)
-    found = {_FILES[key]: own for key, own in files.items() if key in _FILES}
+    implied = {_FILES[key]: value for key, value in files.items() if key in _FILES}
     data = checked.get("dataset_strategy")
     if data is not None:
-        found["full_batch"] = data == "full_batch"
+        implied["full_batch"] = data == "full_batch"
     elif "full_batch" in checked:
-        found["dataset_strategy"] = _WORDS[checked["full_batch"]]
-    for key, value in found.items():
+        implied["dataset_strategy"] = _DATASET_STRATEGIES[checked["full_batch"]]
+    for key, value in implied.items():
         if checked.get(key, value) != value:
             other = "dataset_strategy" if key == "full_batch" else "strategy_ckpt_config"
             raise ValueError(
                 f"set_auto_parallel_context was given {key}={checked[key]!r}, and {other}={checked[other]!r}, which "
                 f"says {value!r}; give one of them."
             )
-    return {**checked, **found}
+    return {**checked, **implied}

@@ -1,4 +1,4 @@
-"""A table of settings: which keys there are, what each may hold, what has no effect and why, what each holds now."""
+"""A table of settings: keys, allowed values, reasons for settings without effect, and current values."""
 
 import difflib
 import os
@@ -9,18 +9,18 @@ from msnb import log
 from msnb._util.placeholders import not_yet
 from msnb.common.kinds import Instance, Int, Kind, Str, Worded, accept_value, check
 
-# --- what a setting may hold ------------------------------------------------------------------------------------------
+# --- kinds of values -------------------------------------------------------------------------------------------------
 
 mapping = Instance(dict)
 
 
-def _flag_or_level(value):
+def _check_flag_or_level(value):
     if not isinstance(value, bool) and not 0 <= accept_value(Int, value) <= 3:
         raise ValueError
     return value
 
 
-def _folder(value):
+def _make_folder(value):
     if not isinstance(value, str) or not value.strip():
         raise ValueError
     path = os.path.realpath(value)
@@ -31,14 +31,14 @@ def _folder(value):
     return path
 
 
-def _file(value, key):
+def _check_file(value, key):
     path = os.path.realpath(check(Str, value, key, None))
     if os.path.isdir(path):
         raise OSError(f"'{key}' should be the path of a file, but {value!r} is a folder.")
     return path
 
 
-def _file_in_new_folder(value):
+def _make_parent_folder(value):
     folder = os.path.dirname(accept_value(Str, value))
     if folder:
         try:
@@ -48,21 +48,21 @@ def _file_in_new_folder(value):
     return value
 
 
-def _ascending_indices(value):
+def _check_ascending_indices(value):
     if not value or sorted(set(accept_value(Instance(list), value))) != value:
         raise ValueError
     return [accept_value(Int, index) for index in value]
 
 
-flag_or_level = Kind("a bool, or 0 to 3", _flag_or_level)
-directory = Kind("the path of a folder that is there or can be made", _folder)
-file = Worded("the path of a file", _file)
-file_in_new_folder = Kind("the path of a file in a folder that is there or can be made", _file_in_new_folder)
-ascending_indices = Kind("a list of ascending int, not empty and without duplicates", _ascending_indices)
+flag_or_level = Kind("a bool, or 0 to 3", _check_flag_or_level)
+directory = Kind("the path of a folder that is there or can be made", _make_folder)
+file = Worded("the path of a file", _check_file)
+file_in_new_folder = Kind("the path of a file in a folder that is there or can be made", _make_parent_folder)
+ascending_indices = Kind("a list of ascending int, not empty and without duplicates", _check_ascending_indices)
 
 
 def gigabytes(limit):
-    """A size such as "3.5GB", up to `limit`."""
+    """Return the Kind of a size such as "3.5GB", up to `limit`."""
 
     def accept(value):
         size = re.fullmatch(r"([1-9][0-9]*\.?[0-9]*|0\.[0-9]*)GB", accept_value(Str, value))
@@ -74,7 +74,10 @@ def gigabytes(limit):
 
 
 def only(accepted, kind, instead):
-    """`accepted` and nothing else that is of `kind`: NotImplementedError says what to do `instead`."""
+    """Return the kind that accepts only `accepted`.
+
+    Other values of `kind` raise a NotImplementedError that says what to do `instead`.
+    """
 
     def judge(value, key):
         if check(kind, value, key, None) != accepted:
@@ -90,8 +93,8 @@ def only(accepted, kind, instead):
 class Settings:
     """A table of settings; `values` has one attribute per key.
 
-    `table` maps each key to (default, Kind), or to (default, Kind, why it has no effect), which is said once when
-    another value than the default is assigned.
+    `table` maps each key to (default, Kind), or to (default, Kind, reason) for a setting without effect. The reason is
+    logged once when another value than the default is assigned.
     """
 
     def __init__(self, what, table, aliases=()):
@@ -111,9 +114,9 @@ class Settings:
         return key
 
     def check(self, settings):
-        """What `settings` will be, everything checked before anything is changed."""
-        found = {self.find(key): value for key, value in settings.items()}
-        return {key: check(self.rows[key][1], value, key, None) for key, value in found.items()}
+        """Check all `settings` and return the values to assign, by key. Nothing is changed."""
+        by_key = {self.find(key): value for key, value in settings.items()}
+        return {key: check(self.rows[key][1], value, key, None) for key, value in by_key.items()}
 
     def assign(self, checked):
         for key in checked.keys() & self.no_effect.keys():

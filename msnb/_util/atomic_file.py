@@ -1,9 +1,9 @@
-"""Files that get their name when they are whole: a crash, a full disk or an interrupt leaves what was there before.
+"""Atomic writes of files: a crash, a full disk or an interrupt leaves the previous file.
 
-What is written goes to a new file beside the target (its name is random and short, it is opened exclusively), to the
-disk, and then takes the target's name in one step. A process that is killed leaves such a file behind; the next one
-that writes to the folder removes it. It knows by a lock that the writer held: of a living writer nothing is taken,
-whatever its process number, container or age.
+Data is written to a new file in the target's folder, opened exclusively under a short random name. After a sync to the
+disk it is renamed to the target in one step. A killed process leaves such a draft behind. The next process that writes
+to the folder removes it, if the lock of its writer is free. Drafts of running writers are never removed, whatever
+their process number, container or age.
 """
 
 import contextlib
@@ -14,48 +14,48 @@ import stat
 
 try:
     import fcntl
-except ImportError:  # Windows has neither these locks nor planted links that an ordinary user could make
+except ImportError:  # Windows has no such locks, and ordinary users there cannot create links
     fcntl = None
 
-_NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-_LOOK = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_CREATE_FLAGS = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+_READ_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _DRAFT = re.compile(r"\.msnb-[0-9a-f]{16}\.tmp")
-_swept = set()  # folders in which this process has looked for what dead ones left
+_searched_folders = set()  # folders that this process has already searched for abandoned drafts
 
 
 class Draft:
-    """A file in the making: a descriptor, and a name beside the target that nobody can guess.
+    """A temporary file: a descriptor, and an unpredictable name in the folder of the target.
 
     Args:
-        path (Union[str, Path]): What the file is to be called.
-        permissions (int): Of the file; the umask is taken off. Default: 0o666.
+        path (Union[str, Path]): Path of the target.
+        permissions (int): Permissions of the file, before the umask is applied. Default: 0o666.
 
     Raises:
-        OSError: If the folder is missing or must not be written.
+        OSError: If the folder is missing or not writable.
     """
 
     def __init__(self, path, permissions=0o666):
         self.path = os.fsdecode(path)
         self._folder = os.path.dirname(self.path) or os.curdir
-        _sweep(self._folder)
+        _remove_abandoned_drafts(self._folder)
         self.name, self.descriptor, self._process, self._file = None, None, os.getpid(), None
-        with naming(self.path):
-            self.name, self.descriptor = _create(self._folder, permissions)
+        with name_errors(self.path):
+            self.name, self.descriptor = _create_draft(self._folder, permissions)
 
     def opened(self, mode, **options):
-        """A Python file on it, which ends with it: closing that one before `publish` is left to the caller.
+        """Return a Python file on the descriptor. The caller must close it before `publish`.
 
-        One that nobody closed would write what it still holds to whatever file has the descriptor's number by then.
+        A file that is not closed would later write its buffer to any file that has the same descriptor number by then.
         """
         self._file = open(self.descriptor, mode, closefd=False, **options)  # noqa: SIM115 (closed by the caller)
         return self._file
 
     def publish(self, durable=True):
-        """Let the file have its name, once all of it is on the disk; not `durable`, without waiting for the disk."""
-        with naming(self.path):
+        """Rename the draft to its target, after a sync to the disk if `durable`."""
+        with name_errors(self.path):
             if durable:
                 os.fsync(self.descriptor)
-            if fcntl is None:  # what is open cannot be renamed there; elsewhere the lock is held until it has its name
+            if fcntl is None:  # Windows cannot rename open files; elsewhere the lock is kept until the rename
                 self._close()
             os.replace(self.name, self.path)
             self.name = None
@@ -64,8 +64,8 @@ class Draft:
                 _sync_folder(self._folder)
 
     def discard(self):
-        """Leave nothing behind; nothing happens when it has been published."""
-        if self._file is not None:  # what it has not written yet is given up, in a forked process, too
+        """Delete the draft. No effect after `publish`."""
+        if self._file is not None:  # drop the unwritten buffer, also in a forked process
             getattr(self._file, "buffer", self._file).raw.close()
         self._close()
         if self.name is not None and self._process == os.getpid():  # a forked process has a copy of this object
@@ -83,17 +83,17 @@ class Draft:
 
 @contextlib.contextmanager
 def writing(path, mode="wb", permissions=0o666, durable=True, **options):
-    """Open a file for writing; it replaces `path` at the end of the block, and not at all when that raises.
+    """Open a file for writing. It replaces `path` at the end of the block, unless the block raises.
 
-    A link at `path` is replaced, not followed. What is no file (a pipe, /dev/null) is written to as it is.
+    A link at `path` is replaced, not followed. A pipe or device (/dev/null) is written to directly.
 
     Args:
         path (Union[str, Path]): The file.
         mode (str): "wb" or "w". Default: "wb".
-        permissions (int): Of a new file; the umask is taken off. Default: 0o666.
-        durable (bool): Whether the disk is waited for. A file that is not, and that the power fails under, may be there
-            and not be whole: for what can be made again, and whose reader notices. Default: True.
-        options (dict): `encoding`, `newline` and what else `open` takes.
+        permissions (int): Permissions of a new file, before the umask is applied. Default: 0o666.
+        durable (bool): True to wait for the disk. Otherwise a power failure may leave an incomplete file: for data that
+            can be computed again and whose reader detects it. Default: True.
+        options (dict): `encoding`, `newline` and other options of `open`.
 
     Yields:
         The open file.
@@ -107,7 +107,7 @@ def writing(path, mode="wb", permissions=0o666, durable=True, **options):
         return
     draft = Draft(path, permissions)
     try:
-        with naming(draft.path), draft.opened(mode, **options) as file:
+        with name_errors(draft.path), draft.opened(mode, **options) as file:
             yield file
         draft.publish(durable)
     except BaseException:
@@ -116,58 +116,59 @@ def writing(path, mode="wb", permissions=0o666, durable=True, **options):
 
 
 @contextlib.contextmanager
-def naming(path):
-    """An OSError that names no file, or one in the making, names `path`."""
+def name_errors(path):
+    """Context manager in which an OSError about a draft, or without a file name, gets the name `path`."""
     try:
         yield
     except OSError as error:
-        named = error.filename
-        if named is None or (isinstance(named, str) and _DRAFT.fullmatch(os.path.basename(named))):
+        file = error.filename
+        if file is None or (isinstance(file, str) and _DRAFT.fullmatch(os.path.basename(file))):
             error.filename, error.filename2 = path, None
         raise
 
 
-def _create(folder, permissions):
-    """(name, descriptor) of a new, locked file."""
+def _create_draft(folder, permissions):
+    """Return (name, descriptor) of a new, locked file."""
     while True:
         name = os.path.join(folder, f".msnb-{secrets.token_hex(8)}.tmp")
         with contextlib.suppress(FileExistsError):
-            descriptor = os.open(name, _NEW, permissions)
-            _lock(descriptor, wait=True)
+            descriptor = os.open(name, _CREATE_FLAGS, permissions)
+            _lock_file(descriptor, wait=True)
             if _is_same(name, descriptor):
                 return name, descriptor
-            os.close(descriptor)  # somebody who swept the folder was faster than the lock
+            os.close(descriptor)  # another process removed the draft before it was locked
 
 
-def _sweep(folder):
-    """Remove what processes that are no more have left in `folder`."""
+def _remove_abandoned_drafts(folder):
+    """Remove drafts of dead processes in `folder`."""
     key = os.path.abspath(folder)
-    if fcntl is None or key in _swept:
+    if fcntl is None or key in _searched_folders:
         return
-    _swept.add(key)
+    _searched_folders.add(key)
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if _DRAFT.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
-                _remove_if_left(entry.path)
+                _remove_if_abandoned(entry.path)
 
 
-def _remove_if_left(name):
+def _remove_if_abandoned(name):
     with contextlib.suppress(OSError):
-        descriptor = os.open(name, _LOOK)
+        descriptor = os.open(name, _READ_FLAGS)
         try:
-            mine = os.fstat(descriptor).st_uid == os.geteuid()
-            if mine and _lock(descriptor, wait=False) and _is_same(name, descriptor):
+            is_owner = os.fstat(descriptor).st_uid == os.geteuid()
+            if is_owner and _lock_file(descriptor, wait=False) and _is_same(name, descriptor):
                 os.remove(name)
         finally:
             os.close(descriptor)
 
 
-def _lock(descriptor, wait):
-    """Whether the file is locked now. Some network file systems know no locks: there nothing is swept either."""
+def _lock_file(descriptor, wait):
+    """Return True if the file is locked now."""
     if fcntl is None:
         return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    # Some network file systems have no locks: nothing is removed there.
     except OSError:
         return False
     return True
@@ -189,7 +190,7 @@ def _is_device(path):
 
 
 def _sync_folder(folder):
-    """Put the new name on the disk; some systems cannot do that for folders."""
+    """Sync the folder, so that the new name is on the disk. Some systems cannot sync folders."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

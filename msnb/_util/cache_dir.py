@@ -1,4 +1,4 @@
-"""The folder for what can be made again: data sets that were unpacked, programs that were compiled."""
+"""Cache folder for unpacked datasets and compiled programs."""
 
 import os
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def cache_folder():
-    """MSNB_CACHE where the environment has it, else msnb's part of the user's cache folder; it may not be there yet."""
+    """Return the folder in MSNB_CACHE, else msnb's folder in the user's cache. It may not exist yet."""
     if os.environ.get("MSNB_CACHE"):
         return Path(os.environ["MSNB_CACHE"]).absolute()
     if sys.platform == "win32":

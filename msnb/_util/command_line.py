@@ -1,8 +1,8 @@
-"""What `python -m msnb` understands. Help, versions and mistakes are answered before the package loads JAX.
+"""Command line of `python -m msnb`. Help, versions and mistakes are answered before the package loads JAX.
 
-Python imports a package before it runs `python -m` of it. Importing this module therefore ends a process that is the
-command and has asked for no more than that, and one that is to go on can be ended by Ctrl-C without a word while JAX is
-loaded. To any other process it does nothing.
+Python imports a package before it runs `python -m` of it. Importing this module therefore ends a process that runs the
+command for help, the version or a mistake. For other commands, Ctrl-C ends the process without a traceback while JAX
+is loaded. In any other process the import has no effect.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from argparse import Namespace
 
 from msnb._version import __version__
 
-DEMO, LAB = "msnb-demo", "msnb-lab"  # folders of the quick start as the demo ran it, and as the user edits it
+DEMO, LAB = "msnb-demo", "msnb-lab"  # folders of the executed quick start, and of the copy for the user
 _PAGES = {
     "graph": ("the graph of its largest program", ".html, .svg, .dot or .ir"),
     "profile": ("where the time of its steps goes", ".html, .svg, .md, .txt or .json"),
@@ -23,26 +23,26 @@ _PAGES = {
 
 
 def parse(arguments: list[str] | None = None) -> Namespace:
-    """The command and its options; `command` is its name, `rest` what is JupyterLab's.
+    """Parse the command and its options; `command` is its name, `rest` has JupyterLab's options.
 
     Args:
-        arguments (list[str]): What stands behind `python -m msnb`. Default: None, what this process was given.
+        arguments (list[str]): Arguments after `python -m msnb`. Default: None, those of this process.
 
     Raises:
         SystemExit: After help or the version was printed, with 0; after a mistake was explained, with 2.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
-    parser, names = _parser()
+    parser, names = _make_parser()
     if arguments and not arguments[0].startswith("-") and arguments[0] not in names:
         near = difflib.get_close_matches(arguments[0], names, 1)
         question = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}."
         parser.error(f"there is no command {arguments[0]!r}: {question}")
-    given, own = _apart(arguments)
-    options, rest = parser.parse_known_args(given)
-    if own is not None:
-        options.arguments = own
+    own_arguments, script_arguments = _split_script_arguments(arguments)
+    options, rest = parser.parse_known_args(own_arguments)
+    if script_arguments is not None:
+        options.arguments = script_arguments
     if rest and options.command != "lab":
-        answer = f"{_prog()} {options.command} --help says what it takes"
+        answer = f"{_program_name()} {options.command} --help says what it takes"
         if options.command in _PAGES:
             answer = f"if it is the script's, put -- before it: -- {' '.join(rest)}"
         parser.error(f"{options.command} takes no {' '.join(rest)}; {answer}")
@@ -50,25 +50,27 @@ def parse(arguments: list[str] | None = None) -> Namespace:
     return options
 
 
-def _prog():
-    """How this command was called."""
-    return "msnb" if _called_by_name(sys.argv) else "python -m msnb"
+def _program_name():
+    """Return the name by which this command was called."""
+    return "msnb" if _is_called_by_name(sys.argv) else "python -m msnb"
 
 
-def _called_by_name(argv):
+def _is_called_by_name(argv):
     return bool(argv) and os.path.basename(argv[0]).removesuffix(".exe") == "msnb"
 
 
-def _apart(arguments):
-    """(what msnb is told, what the script is given) of a command whose own options stand on both sides of the script;
-    None for the second in any other command."""
+def _split_script_arguments(arguments):
+    """Split the arguments at ``--`` into those of msnb and those of the script.
+
+    Only for commands that accept options on both sides of the script; else the second result is None.
+    """
     if arguments[:1] not in ([name] for name in _PAGES):
         return arguments, None
     at = arguments.index("--") if "--" in arguments else len(arguments)
     return arguments[:at], arguments[at + 1 :]
 
 
-def _take_api(command):
+def _add_api_option(command):
     command.add_argument(
         "--api",
         type=int,
@@ -78,10 +80,10 @@ def _take_api(command):
     )
 
 
-def _parser():
-    """The parser, and the names of its commands."""
+def _make_parser():
+    """Return the parser and the names of its commands."""
     parser = argparse.ArgumentParser(
-        prog=_prog(),
+        prog=_program_name(),
         description="The demo, JupyterLab on the quick start, a MindSpore script as it is and pages of what it does, "
         "what this machine has.",
     )
@@ -103,7 +105,7 @@ def _parser():
     run = commands.add_parser(
         "run", usage="%(prog)s [--api 1|2] SCRIPT [ARGUMENT ...]", help="run a MindSpore script as it is"
     )
-    _take_api(run)
+    _add_api_option(run)
     run.add_argument("script", metavar="SCRIPT", help="a Python file that imports mindspore")
     run.add_argument(
         "arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="what the script is given"
@@ -116,7 +118,7 @@ def _parser():
         description="Run a MindSpore script in several processes of this machine. On several machines the same is "
         "called on each, with the number of all processes, the first one's here, and where process 0 runs.",
     )
-    _take_api(launch)
+    _add_api_option(launch)
     launch.add_argument("-n", "--processes", type=int, default=2, help="how many start here (default: %(default)s)")
     launch.add_argument("--of", type=int, help="how many there are on all machines (default: as many as here)")
     launch.add_argument("--first", type=int, default=0, help="rank of the first one here (default: %(default)s)")
@@ -135,7 +137,7 @@ def _parser():
             description=f"Run a MindSpore script to its end and write {what} as a page that needs no network.",
             epilog="What stands behind -- is the script's.",
         )
-        _take_api(page)
+        _add_api_option(page)
         page.add_argument("script", metavar="SCRIPT", help="a Python file that imports mindspore")
         page.add_argument(
             "-o",
@@ -179,7 +181,7 @@ def _parser():
 
 
 def print_versions() -> None:
-    """Print the versions of msnb and of what it stands on."""
+    """Print the versions of msnb and of its dependencies."""
     print(f"{'msnb':11}{__version__}")
     for name in ("jax", "jaxlib", "numpy", "ipython", "jupyterlab"):
         try:
@@ -189,31 +191,30 @@ def print_versions() -> None:
     print(f"{'python':11}{sys.version.split()[0]} on {sys.platform}")
 
 
-def of_process(argv: list[str], whole: list[str]) -> list[str] | None:
-    """The arguments of the command, None where the process is something else.
+def command_arguments(argv: list[str], original_argv: list[str]) -> list[str] | None:
+    """Return the arguments of the command, or None if the process is not `python -m msnb`.
 
     Args:
-        argv (list[str]): `sys.argv`. Its first is "-m" for as long as Python looks for the module that it is to run.
-        whole (list[str]): `sys.orig_argv`, Python's own options before it.
+        argv (list[str]): `sys.argv`. Its first item is "-m" while Python searches for the module to run.
+        original_argv (list[str]): `sys.orig_argv`, with Python's own options.
     """
     if argv[:1] == ["-m"]:
-        before = whole[: len(whole) - len(argv) + 1]
-        return argv[1:] if before[-2:] == ["-m", "msnb"] or before[-1:] == ["-mmsnb"] else None
-    return argv[1:] if _called_by_name(argv) else None
+        python_options = original_argv[: len(original_argv) - len(argv) + 1]
+        return argv[1:] if python_options[-2:] == ["-m", "msnb"] or python_options[-1:] == ["-mmsnb"] else None
+    return argv[1:] if _is_called_by_name(argv) else None
 
 
-def listen() -> None:
-    """Have Ctrl-C raise KeyboardInterrupt again, where this module has put that off until the package is loaded."""
+def restore_interrupts() -> None:
+    """Restore Python's handler of Ctrl-C, which this module has replaced until the package is loaded."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-_arguments = of_process(sys.argv, sys.orig_argv)
+_arguments = command_arguments(sys.argv, sys.orig_argv)
 if _arguments is not None:
     if parse(_arguments).command == "version":
         print_versions()
         sys.exit()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(
-            signal.SIGINT, signal.SIG_DFL
-        )  # while JAX is loaded Ctrl-C ends all, without a traceback of JAX's
+        # While JAX is loaded Ctrl-C ends the process without a traceback.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -1,7 +1,7 @@
-"""Pauses of Python's garbage collector while many objects are created that stay alive.
+"""Pauses of Python's garbage collector while many long-lived objects are created.
 
-The collector starts whenever enough objects were created and walks all that are alive: a fifth of the time of tracing a
-large network and half of the time of drawing it, though none of them is garbage.
+The collector runs after a number of new objects and visits all live ones. That takes a fifth of the time of tracing a
+large network and half of the time of drawing it, though none of these objects is garbage.
 """
 
 import contextlib
@@ -16,25 +16,27 @@ _Result = TypeVar("_Result")
 
 @contextlib.contextmanager
 def uncollected() -> Iterator[None]:
-    """Turn Python's garbage collector off until the end of the block; where it was off, it stays off.
+    """Disable Python's garbage collector until the end of the block. A disabled collector stays disabled.
 
     Importing JAX creates a hundred thousand objects, and the declarations of operators as many again. By default the
-    collector walks all of them three times meanwhile: a third of the time that importing msnb takes.
+    collector visits all of them three times: a third of the time of importing msnb.
     """
-    was = gc.isenabled()
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if was:
-            if not gc.get_freeze_count():  # counted as old: the next look at what is new is not one at all of this
+        if was_enabled:
+            if (
+                not gc.get_freeze_count()
+            ):  # moves the new objects to the oldest generation, so the next collection skips them
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
 
 
 def without_gc(fn: Callable[_Args, _Result]) -> Callable[_Args, _Result]:
-    """Return `fn` with the garbage collector off during its calls; where it is off, it stays off."""
+    """Return `fn` with the garbage collector disabled during its calls. A disabled collector stays disabled."""
 
     @functools.wraps(fn)
     def call_without_gc(*args: _Args.args, **kwargs: _Args.kwargs) -> _Result:

@@ -1,4 +1,4 @@
-"""The folder of the installed package, for code that tells msnb's own files from the user's."""
+"""The folder of the installed package, for code that distinguishes msnb's own files from the user's."""
 
 import os
 

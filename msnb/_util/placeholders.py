@@ -1,4 +1,6 @@
-"""Names of r1.1 whose feature comes in a later version: they import, and say so in one line when they are used."""
+"""Placeholders for names of r1.1 that a later version will implement: they can be imported, and raise an error when
+used.
+"""
 
 import sys
 from types import ModuleType
@@ -6,22 +8,22 @@ from typing import Any
 
 
 def not_yet(what, instead=None):
-    """The NotImplementedError of what comes in a later version.
+    """Return the NotImplementedError for a feature of a later version.
 
     Args:
-        what (str): What was asked for.
-        instead (str): What to do instead, or why. Default: None, nothing to say.
+        what (str): The requested feature.
+        instead (str): A replacement, or the reason. Default: None.
     """
     return NotImplementedError(f"{what} is not available in msnb yet{f'; {instead}' if instead else ''}.")
 
 
 def placeholder(name, path, why):
-    """A class that raises NotImplementedError when it is called or derived from.
+    """Return a class that raises NotImplementedError when it is called or subclassed.
 
     Args:
         name (str): Name of the class or function.
         path (str): MindSpore's path of it.
-        why (str): What is missing and what to do instead.
+        why (str): The missing feature and a replacement.
     """
 
     def refuse(*args, **kwargs):
@@ -32,13 +34,13 @@ def placeholder(name, path, why):
         "__init_subclass__": classmethod(refuse),
         "__module__": path.replace("mindspore", "msnb", 1),
         "__doc__": f"{name}: not available yet, raises NotImplementedError.",
-        "_later": why.rstrip("."),  # for who asks without calling
+        "_later": why.rstrip("."),  # for code that reads the reason without calling
     }
     return type(name, (), members)
 
 
-class _Refusing(type):
-    """Of a class that may be derived from: making one of it, or asking it for a method, raises."""
+class _PlaceholderType(type):
+    """Metaclass of placeholders that can be subclassed: instances and methods raise an error."""
 
     def __call__(cls, *args, **kwargs):
         raise not_yet(cls._path, cls._later)
@@ -50,14 +52,14 @@ class _Refusing(type):
 
 
 def derivable(name: str, path: str, why: str) -> type:
-    """As :func:`placeholder`, but a program may derive classes from it, and raises when it uses one of them."""
+    """Return a placeholder that programs may subclass. Using a subclass raises an error."""
     members = {"__module__": path.replace("mindspore", "msnb", 1), "_path": f"{path}.{name}", "_later": why.rstrip(".")}
     members["__doc__"] = f"{name}: not available, raises NotImplementedError when it is used."
-    return _Refusing(name, (), members)
+    return _PlaceholderType(name, (), members)
 
 
 def fill(namespace, names, why):
-    """Put a placeholder for each of `names` (a string of names) into a module's namespace, and its `__all__`."""
+    """Add a placeholder for each of `names` (a string of names) to a module's namespace and its `__all__`."""
     path = namespace["__name__"].replace("msnb", "mindspore", 1)
     for name in names.split():
         namespace[name] = placeholder(name, path, why)
@@ -65,12 +67,12 @@ def fill(namespace, names, why):
 
 
 def submodules(namespace: dict[str, Any], modules: dict[str, str], why: str) -> None:
-    """Make submodules of a package that hold nothing but placeholders.
+    """Create submodules of a package that contain only placeholders.
 
     Args:
-        namespace (dict): Of the package.
+        namespace (dict): Namespace of the package.
         modules (dict): Path below the package -> names in it.
-        why (str): What is missing and what to do instead.
+        why (str): The missing feature and a replacement.
     """
     package = namespace["__name__"]
     for path, names in modules.items():

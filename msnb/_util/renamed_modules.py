@@ -1,7 +1,7 @@
-"""Former paths of private modules, which pickles of msnb 0.1 name.
+"""Former paths of private modules, which pickles of msnb 0.1 contain.
 
 `install` adds a finder at the end of `sys.meta_path`, so it is asked only about modules that nothing else finds. A
-former path becomes a module whose attributes are those of the present one.
+former path becomes a module with the attributes of the current one.
 """
 
 import importlib
@@ -166,8 +166,8 @@ class _Loader:
         return types.ModuleType(spec.name, "A former path; see msnb._util.renamed_modules.")
 
     def exec_module(self, module: types.ModuleType) -> None:
-        present = importlib.import_module(RENAMED[module.__name__])
-        module.__dict__["__getattr__"] = lambda name: getattr(present, name)
+        current = importlib.import_module(RENAMED[module.__name__])  # spares all modules that no pickle names
+        module.__dict__["__getattr__"] = lambda name: getattr(current, name)
 
 
 class _Finder:

@@ -1,7 +1,7 @@
-"""The Pythons and JAXs that msnb is tested with; importing this module says so, in one line, where others are found.
+"""Versions of Python and JAX that msnb is tested with. Importing this module logs one line if others are installed.
 
-CI runs all tests with the first of each and the unit tests with the last. `pyproject.toml` has the same bounds; they
-do not reach those who install msnb without its dependencies, or a newer JAX after it.
+CI runs all tests with the first of each and the unit tests with the last. `pyproject.toml` has the same bounds, but
+they do not apply if msnb is installed without its dependencies, or JAX is upgraded later.
 """
 
 import importlib.metadata
@@ -14,8 +14,8 @@ PYTHON = (3, 11), (3, 13)
 JAX = (0, 10), (0, 12)
 
 
-def untested(python, jax):
-    """One sentence on what lies outside of the bounds, None when both lie within.
+def describe_untested(python, jax):
+    """Return one sentence about versions outside the bounds, or None.
 
     Args:
         python (tuple[int]): Major and minor version.
@@ -23,7 +23,7 @@ def untested(python, jax):
     """
     release = tuple(int(part) for part in jax.split(".")[:2])
     cure = ""
-    if not JAX[0] <= release <= JAX[1]:  # as where a JAX was there before, on Colab for instance
+    if not JAX[0] <= release <= JAX[1]:  # for example on Colab, where JAX is installed before msnb
         (first, minor), (last, beyond) = JAX[0], JAX[1]
         cure = f' pip install "jax>={first}.{minor},<{last}.{beyond + 1}" brings one that is; then start Python anew.'
     elif PYTHON[0] <= tuple(python) <= PYTHON[1]:
@@ -35,6 +35,6 @@ def untested(python, jax):
     )
 
 
-_sentence = untested(sys.version_info[:2], importlib.metadata.version("jax"))
+_sentence = describe_untested(sys.version_info[:2], importlib.metadata.version("jax"))
 if _sentence:
     log.warning("%s", _sentence)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import jax
 
 from msnb import context, log
-from msnb.core.compat.jax_private import end_alone, in_use
+from msnb.core.compat.jax_private import exit_without_waiting, is_initialized
 
 HEARTBEAT = 30  # seconds of silence after which a process counts as lost
 
@@ -108,7 +108,7 @@ def join() -> World:
     requested = world_of_environment()
     if _joined.size > 1 or requested.size == 1:
         return _joined
-    if in_use():
+    if is_initialized():
         raise RuntimeError(
             f"This is process {requested.rank} of {requested.size}, and it has computed something before it knew the "
             f"others: call communication.init() before the first Tensor, or start it by `python -m msnb launch`."
@@ -123,7 +123,7 @@ def join() -> World:
     )
     _joined = requested
     sys.excepthook = _make_exception_hook(sys.excepthook)
-    context._tell_parallel()  # the devices that a program may communicate with have changed
+    context._notify_parallel_listeners()  # the devices that a program may communicate with have changed
     log.info(f"communication.init: this is process {requested.rank} of {requested.size}.")
     return _joined
 
@@ -133,7 +133,7 @@ def _make_exception_hook(hook):
 
     def report_and_exit(kind, error, tb):
         hook(kind, error, tb)
-        end_alone()
+        exit_without_waiting()
 
     return report_and_exit
 

@@ -10,14 +10,17 @@ import jax as _jax
 if _os.environ.get("MSNB_X64", "1") != "0":
     _jax.config.update("jax_enable_x64", True)
 
-# isort: off - each of these registers itself when it is imported, and what wraps JAX's compiler does so in this order
-# isort: on
+# Each of these registers itself when it is imported. The lowering cache must wrap JAX's compiler after the XLA options,
+# because its placeholder modules must not reach them.
+# isort: off
 from msnb._util import renamed_modules as _renamed_modules  # noqa: E402
-from msnb.core.program import lowering_cache as _lowering_cache  # noqa: E402, F401
 from msnb.core.program import persistent_cache as _persistent_cache  # noqa: E402, F401
-from msnb.core.program import xla_options as _xla_options  # noqa: E402, F401
 from msnb.core.support import fork_guard as _fork_guard  # noqa: E402, F401
+from msnb.core.program import xla_options as _xla_options  # noqa: E402, F401
+from msnb.core.program import lowering_cache as _lowering_cache  # noqa: E402, F401
 from msnb.core.tensor import lazy as _lazy  # noqa: E402, F401
+
+# isort: on
 from msnb.core.tensor.meta_tensor import MetaTensor  # noqa: E402
 from msnb.core.tensor.parameter import Parameter, ParameterTuple  # noqa: E402
 from msnb.core.tensor.sparse import RowTensor, SparseTensor  # noqa: E402

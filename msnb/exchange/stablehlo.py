@@ -18,7 +18,7 @@ import jax
 
 from msnb._util.atomic_file import writing
 from msnb.core.compat.jax_compilation import opened_module
-from msnb.core.compat.jax_private import eval_jaxpr, without_prints
+from msnb.core.compat.jax_private import eval_jaxpr, remove_debug_callbacks
 from msnb.core.errors.messages import describe
 from msnb.core.operator.user_primitive import PrimitiveWithInfer
 from msnb.core.program.program_cache import program_of
@@ -106,7 +106,7 @@ def _bind_weights(program: "Program", numbers: dict[int, float]) -> Any:
     names = [name.replace(".", "_") for kind, name, *_ in program.inputs if kind == "arg"]
     count = len(names)
     names = [name for index, name in enumerate(names) if index not in numbers]
-    jaxpr = without_prints(program.jaxpr.jaxpr)  # an artefact cannot call Python
+    jaxpr = remove_debug_callbacks(program.jaxpr.jaxpr)  # an artefact cannot call Python
 
     def fn(*arrays):
         remaining = iter(arrays)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msnb.core.compat.jax_private import Literal
 from msnb.core.jaxpr import partial_trace
-from msnb.core.jaxpr.op_names import named
+from msnb.core.jaxpr.op_names import number_names
 
 from .anf import CNode, TensorType, ValueNode
 from .api import of_program
@@ -31,10 +31,10 @@ def graph_before(error: BaseException, name: str | None = None, said: str | None
         FuncGraph, whose last node is what failed: its `problem` is `said`, and it has no results.
         None for an error that did not come of tracing.
     """
-    found = partial_trace.of(error)
+    found = partial_trace.partial_trace_of(error)
     if found is None:
         return None
-    closed, names = named(found.jaxpr)
+    closed, names = number_names(found.jaxpr)
     closed, inputs = _without_unread(closed, found.inputs)
     program = SimpleNamespace(
         jaxpr=closed, names=names, inputs=inputs, written=(), static=[None] * len(closed.jaxpr.outvars)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.tensor.parameter import Parameter
     from msnb.core.tensor.tensor import Tensor
 
-_asked = events.asked
+_asked = events.subscribers
 _epoch = trace_state.epoch
 _ids = itertools.count()
 _set = object.__setattr__
@@ -90,11 +90,11 @@ class Cell(Running, Hooked, Stateful, Tree, Told):
             _create_time=next(_ids),
         )
         if trace_state.thread.frame is not None:
-            trace_state.thread.frame.root().made.add(self)
+            trace_state.thread.frame.root().created_cells.add(self)
         if flags:
             self.add_flags(**flags)
         if _asked.made:
-            events.tell("made", self)
+            events.notify("made", self)
 
     def construct(self, *inputs: Any, **kwargs: Any) -> Any:
         """The computation of this Cell; every subclass defines it.

@@ -32,4 +32,4 @@ def drawn_from(function: str, generator: Any) -> contextlib.AbstractContextManag
             f"For '{function}', 'generator' draws outside of compiled programs, which are given random numbers of the "
             f"stream that mindspore.set_seed fixes: draw before, and hand the numbers in."
         )
-    return random_stream.drawing(generator._stream)
+    return random_stream.draw_from(generator._stream)

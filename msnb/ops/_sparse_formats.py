@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from msnb.core.errors.messages import describe
-from msnb.core.tensor.sparse import SparseParts
+from msnb.core.tensor.sparse import SparseBase
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops.array.broadcast import BroadcastTo
 from msnb.ops.array.gather import Gather, GatherNd
@@ -30,7 +30,7 @@ def starts_of(rows: Tensor, height: int) -> Tensor:
     return SearchSorted.functional(rows, Tensor(np.arange(height + 1), rows.dtype)).astype(rows.dtype)
 
 
-class _Matrix(SparseParts):
+class _Matrix(SparseBase):
     """What both formats share: values that operators change without moving them."""
 
     values: Tensor

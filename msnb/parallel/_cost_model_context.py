@@ -44,7 +44,7 @@ def set_cost_model_context(**kwargs):
             "program and counts bytes."
         )
     _costs.assign(checked)
-    context._tell_parallel()
+    context._notify_parallel_listeners()
 
 
 def get_cost_model_context(attr_key):
@@ -55,7 +55,7 @@ def get_cost_model_context(attr_key):
 def reset_cost_model_context():
     """Reset every setting of :func:`set_cost_model_context` to its default."""
     _costs.reset()
-    context._tell_parallel()
+    context._notify_parallel_listeners()
 
 
 def _set_multi_subgraphs(multi_subgraph=True):

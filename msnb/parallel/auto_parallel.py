@@ -281,7 +281,7 @@ def settings_of(network: Any) -> Iterator[None]:
         _active.remove(network)
         vars(parallel.values).update(before)
         parallel.assigned.intersection_update(assigned)
-        context._tell_parallel()
+        context._notify_parallel_listeners()
 
 
 def in_own_settings(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -52,7 +52,7 @@ def shard(
     """
     if not callable(fn):
         raise TypeError(f"For 'shard', 'fn' should be a Cell or a function, but got {describe(fn)}.")
-    strategies = constraints.checked("shard", in_strategy, out_strategy, parameter_plan)
+    strategies = constraints.check_strategies("shard", in_strategy, out_strategy, parameter_plan)
     log.unused("shard", "the context says on which devices a graph runs", device=device != "Ascend", level=level)
     name = getattr(fn, "__name__", type(fn).__name__)
 
@@ -61,6 +61,6 @@ def shard(
         if trace_state.thread.frame is None or trace_state.thread.spread is None:
             return fn(*args)
         parameters = getattr(fn, "parameters_and_names", list)()
-        return constraints.call(name, strategies, fn, args, parameters)
+        return constraints.call_constrained(name, strategies, fn, args, parameters)
 
     return sharded

@@ -80,7 +80,7 @@ class Progress:
 
     def finish(self):
         """Tell that training is over; waits for the last loss."""
-        deferred_errors.settle()
+        deferred_errors.wait_and_report()
         self._take(self._watch.finish(_POINTS if self._line is not None else 1))
         self._leave(self._summary())
 

@@ -9,7 +9,7 @@ from msnb import log
 from msnb._checkparam import Validator
 from msnb.common import dtype as mstype
 from msnb.core.tensor.parameter import Parameter
-from msnb.core.tensor.sparse import RowTensor, on_values
+from msnb.core.tensor.sparse import RowTensor, map_values
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import operations as P
 
@@ -85,7 +85,7 @@ class LossScaler(abc.ABC):
 def _times(inputs, factor):
     if isinstance(inputs, (tuple, list)):
         return type(inputs)(_times(x, factor) for x in inputs)
-    return on_values(lambda x: x * P.Cast()(factor, x.dtype), inputs)
+    return map_values(lambda x: x * P.Cast()(factor, x.dtype), inputs)
 
 
 def _grad_scale_map(scale_value: Tensor, inputs: Any) -> Any:

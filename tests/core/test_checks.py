@@ -19,7 +19,7 @@ GRAPH, PYNATIVE = context.GRAPH_MODE, context.PYNATIVE_MODE
 def graph_mode():
     context.set_context(mode=GRAPH)
     yield
-    assert not trace_state.thread.late
+    assert not trace_state.thread.pending_verdicts
 
 
 def i32(*values):
@@ -43,7 +43,7 @@ def test_a_step_with_a_wrong_label_changes_nothing_and_says_so_at_the_next_look(
     train(X, i32(0, 3)).asnumpy()
     before = [p.asnumpy() for p in train.get_parameters()]
     train(X, i32(0, 4))  # nobody waits
-    assert len(trace_state.thread.late) == 1
+    assert len(trace_state.thread.pending_verdicts) == 1
     with pytest.raises(RuntimeError, match="labels of 4 classes, from 0 to 3, but got 4") as caught:
         net.weight.asnumpy()
     assert "raised in the graph at test_checks.py" in caught.value.__notes__[0]
@@ -75,7 +75,7 @@ def test_every_look_at_a_value_settles(look):
 def test_a_verdict_that_is_there_is_reported_by_the_next_call_before_it_starts():
     net, _, train = step()
     train(X, i32(0, 9))
-    trace_state.thread.late[0][0].block_until_ready()
+    trace_state.thread.pending_verdicts[0][0].block_until_ready()
     weight = np.asarray(net.weight._stored())
     with pytest.raises(RuntimeError, match="got 9"):
         train(X, i32(0, 3))
@@ -118,7 +118,7 @@ def test_a_program_in_pynative_mode_under_a_gradient_keeps_its_parameters_too():
     ops.GradOperation()(net)(logits, i32(0, 3))
     with pytest.raises(RuntimeError, match="got 9"):
         ops.GradOperation()(net)(logits, i32(0, 9)).asnumpy()
-    deferred_errors.settle()
+    deferred_errors.wait_and_report()
     assert net.count.asnumpy().tolist() == [1]
 
 
@@ -240,7 +240,7 @@ def test_the_first_of_two_errors_is_raised():
 @pytest.fixture
 def slow(monkeypatch):
     """No array counts as being there."""
-    monkeypatch.setattr(value_checks, "at_hand", lambda value: not hasattr(value, "is_ready"))
+    monkeypatch.setattr(value_checks, "is_available", lambda value: not hasattr(value, "is_ready"))
 
 
 def test_indices_that_are_not_there_yet_are_checked_at_the_next_look(slow):
@@ -258,8 +258,8 @@ def test_verdicts_are_kept_in_bounds(slow):
     x = Tensor(np.float32([1, 2]))
     for _ in range(300):
         x[i32(0)]
-    assert len(trace_state.thread.late) <= 256
-    deferred_errors.settle()
+    assert len(trace_state.thread.pending_verdicts) <= 256
+    deferred_errors.wait_and_report()
 
 
 def test_operators_without_checks_run_as_before():

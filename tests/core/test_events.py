@@ -94,11 +94,11 @@ WATCHERS = {
 @pytest.fixture(autouse=True)
 def nothing_is_left():
     """Before and after each test nobody listens, and everything is what it was."""
-    kept = {event: getattr(events.asked, event) for event in events.asked.__slots__}
+    kept = {event: getattr(events.subscribers, event) for event in events.subscribers.__slots__}
     yield
-    assert {event: getattr(events.asked, event) for event in events.asked.__slots__} == kept
+    assert {event: getattr(events.subscribers, event) for event in events.subscribers.__slots__} == kept
     assert not extra_outputs.observers and events.current() is None
-    assert not trace_state.thread.looking and not any(type(k.run) is kernel._ObservedRun for k in kernel._live)
+    assert not trace_state.thread.results_observed and not any(type(k.run) is kernel._ObservedRun for k in kernel._live)
     assert Recorder._active is None
 
 

@@ -157,4 +157,4 @@ def test_a_training_step_writes_over_its_parameters_although_it_hands_something_
 
 def test_a_graph_without_anything_to_hand_over_stays_the_same_object():
     program = compiling.program_of(jit(lambda x: x + 1), Tensor(1.0))
-    assert sown_values.taken_out(program.jaxpr) is program.jaxpr is program.returning is program.calling
+    assert sown_values.remove_callbacks(program.jaxpr) is program.jaxpr is program.returning is program.calling

@@ -16,7 +16,7 @@ from msnb.core.compat.jax_private import trace_state
 from msnb.core.eager.kernel import Kernel
 from msnb.core.state import trace_state as trace
 from msnb.core.support import interrupts
-from msnb.core.tensor.parameter_store import unshared
+from msnb.core.tensor.parameter_store import copy_shared
 
 X = Tensor(np.float32([1.0, 2.0]))
 
@@ -122,7 +122,7 @@ def test_a_stop_that_jax_swallows_in_the_first_call_of_an_operator_is_raised():
 
 
 def test_a_stop_in_a_finalizer_is_sent_again(monkeypatch):
-    monkeypatch.setattr(sys, "unraisablehook", interrupts._send_again)  # pytest may have put its own there
+    monkeypatch.setattr(sys, "unraisablehook", interrupts._resend_interrupt)  # pytest may have put its own there
 
     class Thing:
         def __del__(self):
@@ -199,9 +199,9 @@ def test_a_stop_at_the_end_of_a_trace_leaves_nothing_behind(graph_mode, monkeypa
 
 def test_arrays_that_something_else_holds_are_copied_before_they_are_given_away():
     arrays = [np.ones(2), np.ones(3)]
-    assert unshared(arrays) is arrays
+    assert copy_shared(arrays) is arrays
     held = arrays[1]
-    copies = unshared(arrays)
+    copies = copy_shared(arrays)
     assert copies[0] is arrays[0] and copies[1] is not held
 
 

@@ -31,14 +31,14 @@ def kept(tmp_path):
 @pytest.fixture
 def lowered(monkeypatch, kept):
     """A list of the programs that are lowered from here on: those whose graph has a fingerprint, and is not known."""
-    names, table = [], jax_compilation._keys
+    names, table = [], jax_compilation._keys_of_modules
 
     class Watched(type(table)):
         def __setitem__(self, module, key):
             names.append(str(module.operation.attributes["sym_name"]).strip('"'))
             super().__setitem__(module, key)
 
-    monkeypatch.setattr(jax_compilation, "_keys", Watched())
+    monkeypatch.setattr(jax_compilation, "_keys_of_modules", Watched())
     return names
 
 
@@ -83,13 +83,13 @@ def test_its_text_can_be_read_all_the_same(lowered):
 def test_what_stands_for_an_unlowered_program_goes_with_the_network(kept):
     run(Net())
     gc.collect()
-    before = len(jax_compilation._unlowered)
+    before = len(jax_compilation._unlowered_modules)
     net = Net()
     run(net)
-    assert len(jax_compilation._unlowered) > before
+    assert len(jax_compilation._unlowered_modules) > before
     del net
     gc.collect()
-    assert len(jax_compilation._unlowered) == before
+    assert len(jax_compilation._unlowered_modules) == before
 
 
 def test_where_the_executable_is_gone_it_is_compiled_anew(kept):

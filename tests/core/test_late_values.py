@@ -9,7 +9,7 @@ import pytest
 import msnb as ms
 from msnb import Parameter, Tensor, context, nn, ops
 from msnb.common.initializer import initializer
-from msnb.core.tensor.lazy import LateParameter, LateTensor
+from msnb.core.tensor.lazy import LazyParameter, LazyTensor
 from msnb.nn.utils import no_init_parameters
 
 MAKES = {
@@ -33,7 +33,7 @@ def test_first_values_that_are_found_later_are_those_that_would_be_there_at_once
     expected = make()
     ms.set_seed(3)
     net = late(make)
-    assert any(type(p) is LateParameter for p in net.get_parameters())
+    assert any(type(p) is LazyParameter for p in net.get_parameters())
     for p, other in zip(net.get_parameters(), expected.get_parameters(), strict=True):
         assert (p.name, p.shape, p.dtype, p.size, p.ndim) == (
             other.name,
@@ -44,7 +44,7 @@ def test_first_values_that_are_found_later_are_those_that_would_be_there_at_once
         )
     before = [type(p) for p in net.get_parameters()]
     assert list(net.init_parameters_data()) == list(net.get_parameters())
-    assert LateParameter in before and all(type(p) is Parameter for p in net.get_parameters())
+    assert LazyParameter in before and all(type(p) is Parameter for p in net.get_parameters())
     for p, other in zip(net.get_parameters(), expected.get_parameters(), strict=True):
         np.testing.assert_array_equal(p.asnumpy(), other.asnumpy(), p.name)
 
@@ -96,13 +96,13 @@ def test_who_asks_for_values_gets_them():
         assert type(p) is Parameter and np.isfinite(p.asnumpy()).all() or ask is str
     p = made()
     p.set_dtype(ms.float16)
-    assert type(p) is LateParameter and p.dtype == ms.float16 and p.asnumpy().dtype == np.float16
+    assert type(p) is LazyParameter and p.dtype == ms.float16 and p.asnumpy().dtype == np.float16
     p = made()
     p.set_data(ops.ones((3, 2)))
     assert p.asnumpy().tolist() == [[1.0, 1.0]] * 3
     with no_init_parameters():
         tensor = initializer("uniform", (3, 2))
     p = Parameter(tensor, name="w")
-    assert type(tensor) is LateTensor
+    assert type(tensor) is LazyTensor
     np.testing.assert_array_equal(p.asnumpy(), tensor.asnumpy())
     assert type(tensor) is Tensor

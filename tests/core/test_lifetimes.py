@@ -119,11 +119,13 @@ def test_code_and_constants_that_are_gone_are_forgotten():
 
     run()  # the library's own code that it calls stays
     gc.collect()
-    before = [len(table) for table in (convert_function._codes, converted_code._lowered, trace_state.constants)]
+    before = [len(table) for table in (convert_function._codes, converted_code._converted, trace_state.constants)]
     for _ in range(3):
         run()
     gc.collect()
-    assert [len(table) for table in (convert_function._codes, converted_code._lowered, trace_state.constants)] == before
+    assert [
+        len(table) for table in (convert_function._codes, converted_code._converted, trace_state.constants)
+    ] == before
     context.set_context(mode=context.PYNATIVE_MODE)
 
 

@@ -16,7 +16,7 @@ from fresh import ROOT
 
 import msnb as ms
 from msnb import Tensor, context, ir, nn, ops
-from msnb.core.jaxpr.op_names import GraphName, attributes_of, graph_name, named, operator_in
+from msnb.core.jaxpr.op_names import GraphName, attributes_of, graph_name, number_names, operator_in
 from msnb.core.operator.user_primitive import PrimitiveWithInfer, prim_attr_register
 from msnb.core.program import program_cache
 from msnb.ir.stages import Stages
@@ -138,7 +138,7 @@ def test_settings_that_share_a_text_are_numbered():
 
 def test_a_graph_without_such_names_stays_the_same_object():
     closed = program_cache.program_of(Net(lambda self, x: self.a(x), a=P.Softmax(0)), X).jaxpr
-    assert named(closed)[0] is closed
+    assert number_names(closed)[0] is closed
 
 
 def test_what_a_name_means_goes_with_the_last_that_has_it():

@@ -29,7 +29,7 @@ def _mode():
     before = ms.get_context("mode")
     yield
     ms.set_context(mode=before)
-    assert not extra_outputs.observers and not (events.asked.recorded or events.asked.pulled)
+    assert not extra_outputs.observers and not (events.subscribers.recorded or events.subscribers.pulled)
 
 
 class MLP(nn.Cell):

@@ -307,7 +307,7 @@ def test_a_cell_that_is_broken_off_puts_the_mode_back(notebook):
     other = "graph" if notebook["before"] == 1 else "pynative"
     notebook.run(f"%%mindspore -m {other} --ir\nraise SystemExit")
     notebook.run(f"%%mindspore -m {other} --ir\nraise KeyboardInterrupt")
-    assert notebook.ok("context.get_context('mode')") == notebook["before"] and not events.asked.entered
+    assert notebook.ok("context.get_context('mode')") == notebook["before"] and not events.subscribers.entered
 
 
 def test_unloading_leaves_no_trace(plain):

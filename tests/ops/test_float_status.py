@@ -15,7 +15,7 @@ from msnb.ops import operations as P
 def mode(request):
     context.set_context(mode=request.param)
     yield
-    assert trace_state.thread.looking == 0  # nobody pays afterwards
+    assert trace_state.thread.results_observed == 0  # nobody pays afterwards
 
 
 class Watched(nn.Cell):

@@ -248,7 +248,7 @@ def parts(result):
 @pytest.fixture(autouse=True)
 def nothing_left():
     yield
-    assert not trace_state.thread.late
+    assert not trace_state.thread.pending_verdicts
 
 
 def test_every_operator_with_an_index_or_a_label_is_named_here():

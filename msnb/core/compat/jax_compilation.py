@@ -1,6 +1,8 @@
-"""How JAX lowers, compiles and keeps programs: its private API for that. Each use says what it falls back to."""
+"""Private API of JAX for lowering, compilation and the compilation cache. The comment at each import states the
+fallback.
+"""
 
-# What JAX does not have here is None, and whoever uses it has looked.
+# Names that this JAX does not have are None; their users check that.
 # pyright: reportOptionalMemberAccess=false
 
 import functools
@@ -21,7 +23,7 @@ try:
     from jax._src.interpreters import mlir as _mlir
     from jax._src.lib.mlir import ir as _ir  # pyright: ignore[reportPrivateImportUsage] - a module of JAX's own
     from jax._src.lib.mlir.dialects import hlo as _hlo  # pyright: ignore[reportPrivateImportUsage]
-except ImportError:  # pragma: no cover - everything is then compiled with JAX's own options, and no artefact is opened
+except ImportError:  # pragma: no cover - without it JAX's own options compile everything, and no artifact is read
     _compiler = _mlir = None
 
 try:
@@ -32,23 +34,23 @@ except ImportError:  # pragma: no cover
 try:
     from jax._src import cache_key as _cache_key
     from jax._src import compilation_cache as _compilation_cache
-except ImportError:  # pragma: no cover - what is compiled is then kept by JAX's own rules
+except ImportError:  # pragma: no cover - without it JAX's own rules select the cached programs
     _compilation_cache = None
 
 try:
     from jax._src.interpreters import pxla as _pxla
-except ImportError:  # pragma: no cover - a Stop at an unlucky moment of a first call is then forgotten
+except ImportError:  # pragma: no cover - without it an interrupt in a first call may be lost
     _pxla = None
 
 
-class _Kept:
-    """What JAX takes for its persistent cache: `cache`, until the user names a folder of their own."""
+class _CacheAdapter:
+    """JAX's persistent cache, backed by `cache` until the user sets a cache directory."""
 
     def __init__(self, cache):
         self.cache = cache
         self.folder = jax.config.jax_compilation_cache_dir
 
-    def _current(self):
+    def _current_cache(self):
         if jax.config.jax_compilation_cache_dir != self.folder:
             _compilation_cache.reset_cache()
             _compilation_cache._initialize_cache()
@@ -56,11 +58,11 @@ class _Kept:
         return self.cache
 
     def get(self, key):
-        cache, _asked.key = self._current(), key
+        cache, _last_lookup.key = self._current_cache(), key
         return None if cache is None else cache.get(key)
 
     def put(self, key, value):
-        cache = self._current()
+        cache = self._current_cache()
         if cache is not None:
             cache.put(key, value)
 
@@ -69,12 +71,12 @@ class _Kept:
         return self.cache._path
 
 
-def keep_compiled_in(cache, further_key):
-    """Let JAX keep compiled programs in `cache` (get and put of bytes); None: nowhere.
+def install_cache(cache, extra_key):
+    """Let JAX store compiled programs in `cache` (get and put of bytes); None disables the cache.
 
     Args:
-        cache (object): It has `_path`, its folder, too.
-        further_key (Callable): Gives a text that becomes part of the key of what is being compiled.
+        cache (object): Also has `_path`, its folder.
+        extra_key (Callable): Returns a text that becomes part of the key of the program being compiled.
     """
     jax.config.update("jax_compilation_cache_dir", None if cache is None else str(cache._path))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 1.0 if cache is None else 0.0)
@@ -82,114 +84,119 @@ def keep_compiled_in(cache, further_key):
         return
     _compilation_cache.reset_cache()
     if cache is not None:
-        _compilation_cache._cache, _compilation_cache._cache_initialized = _Kept(cache), True
-        _cache_key.custom_hook = further_key
+        _compilation_cache._cache, _compilation_cache._cache_initialized = _CacheAdapter(cache), True
+        _cache_key.custom_hook = extra_key
 
 
-def keeps_compiled_in(cache):
-    """Whether JAX still keeps compiled programs in `cache`."""
-    kept = getattr(_compilation_cache, "_cache", None)
-    return isinstance(kept, _Kept) and kept.cache is cache and kept.folder == jax.config.jax_compilation_cache_dir
+def is_cache_installed(cache):
+    """Return True if JAX still stores compiled programs in `cache`."""
+    installed = getattr(_compilation_cache, "_cache", None)
+    return (
+        isinstance(installed, _CacheAdapter)
+        and installed.cache is cache
+        and installed.folder == jax.config.jax_compilation_cache_dir
+    )
 
 
-def settings_of_thread():
-    """What of JAX's settings a thread may have to itself and programs depend on, to be compared; None where unknown."""
+def thread_settings():
+    """Return JAX's thread-local settings that programs depend on, comparable; None if unknown."""
     return None if _config is None else _config.trace_context()
 
 
-def settings_of_lowering():
-    """The same without what is being traced, which lowering does not see; None where unknown."""
+def lowering_settings():
+    """Return the same without the current trace, which lowering does not read; None if unknown."""
     if _config is None:
         return None
     return [value for value in _config.trace_context() if type(value).__name__ != "AxisEnv"]
 
 
-def hear_while_compiling(heard):
-    """Run through `heard` what JAX asks of each new executable with a bare ``except`` around it."""
+def deliver_interrupts_with(deliver):
+    """Run through `deliver` the functions that JAX calls for each new executable inside a bare ``except``."""
     for name in ("get_out_shardings_from_executable", "_get_layouts_from_executable"):
-        asked = getattr(_pxla, name, None)
-        if asked is not None:
-            setattr(_pxla, name, _through(heard, asked))
+        original = getattr(_pxla, name, None)
+        if original is not None:
+            setattr(_pxla, name, _wrap_call(deliver, original))
 
 
-def _through(heard, asked):
-    @functools.wraps(asked)
-    def ask(*args, **kwargs):
-        return heard(lambda: asked(*args, **kwargs))
+def _wrap_call(deliver, original):
+    @functools.wraps(original)
+    def wrapper(*args, **kwargs):
+        return deliver(lambda: original(*args, **kwargs))
 
-    return ask
+    return wrapper
 
 
-# ------------------------------------------------------------------ first calls
-_MLIR_USES = 10  # what is lowered into one context stays in it, so that none is used for ever; JAX 0.12's own number
+# ---------------------------------------------------------------- first calls
+_MLIR_USES = 10  # programs per context, as in JAX 0.12: a context keeps everything that was lowered into it
 
 
 def share_contexts():
     """Lower several programs of a thread into one MLIR context, as JAX does from 0.12 on: a new one takes 5 ms."""
     if not hasattr(_mlir, "make_ir_context") or hasattr(_mlir, "_thread_local_context"):
         return
-    make, mine = _mlir.make_ir_context, threading.local()
+    original, local = _mlir.make_ir_context, threading.local()
 
-    @functools.wraps(make)
+    @functools.wraps(original)
     def shared():
-        if getattr(mine, "left", 0) <= 0:
-            mine.context, mine.left = make(), _MLIR_USES
-        mine.left -= 1
-        return mine.context
+        if getattr(local, "left", 0) <= 0:
+            local.context, local.left = original(), _MLIR_USES
+        local.left -= 1
+        return local.context
 
     _mlir.make_ir_context = shared
 
 
-def compile_with(options):
-    """Let `options` add to the options that XLA compiles a program with on CPU.
+def add_compile_options(options):
+    """Let `options` add XLA compile options for programs on CPU.
 
     Args:
-        options (Callable): Takes the program's name in XLA and a function that gives (how often each operation stands
-            in it by name, number of elements of its largest array), or None for one of more operations than it is
-            given; returns a dict. What the user has set in XLA_FLAGS stays as it is.
+        options (Callable): Takes the program's name in XLA and a function ``count(limit)``. The function returns
+            (number of operations by name, number of elements of the largest array), or None for a program with more
+            than `limit` operations. Returns a dict of options. Options in XLA_FLAGS are not changed.
     """
     if not hasattr(_compiler, "compile_or_get_cached"):
         return
-    compiled = _compiler.compile_or_get_cached
+    original = _compiler.compile_or_get_cached
 
-    @functools.wraps(compiled)
-    def compile_or_get_cached(backend, computation, devices, given, *rest, **more):
+    @functools.wraps(original)
+    def compile_or_get_cached(backend, computation, devices, compile_options, *rest, **more):
         if backend.platform == "cpu":
             name = _ir.StringAttr(computation.operation.attributes["sym_name"]).value
-            added, flags = options(name, lambda most: _about(computation, most)), os.environ.get("XLA_FLAGS", "")
-            known = dict(given.env_option_overrides)
-            known.update((k, v) for k, v in added.items() if k not in known and k not in flags)
-            given.env_option_overrides = list(known.items())
-        return compiled(backend, computation, devices, given, *rest, **more)
+            added = options(name, lambda limit: _count_operations(computation, limit))
+            flags = os.environ.get("XLA_FLAGS", "")
+            overrides = dict(compile_options.env_option_overrides)
+            overrides.update((k, v) for k, v in added.items() if k not in overrides and k not in flags)
+            compile_options.env_option_overrides = list(overrides.items())
+        return original(backend, computation, devices, compile_options, *rest, **more)
 
     _compiler.compile_or_get_cached = compile_or_get_cached
 
 
-def _about(module, most):
+def _count_operations(module, limit):
     names, largest, count = Counter(), 0, 0
 
-    def see(op):
+    def visit(op):
         nonlocal largest, count
         count += 1
         names[op.name] += 1
         for value in (*op.results, *(a for region in op.regions for block in region for a in block.arguments)):
             if isinstance(value.type, _ir.RankedTensorType):
                 largest = max(largest, prod(_ir.RankedTensorType(value.type).shape))
-        return _ir.WalkResult.ADVANCE if count < most else _ir.WalkResult.INTERRUPT
+        return _ir.WalkResult.ADVANCE if count < limit else _ir.WalkResult.INTERRUPT
 
-    module.operation.walk(see)
-    return (names, largest) if count < most else None
+    module.operation.walk(visit)
+    return (names, largest) if count < limit else None
 
 
-# ------------------------------------------------------------------ programs that are known
+# ---------------------------------------------------------------- programs with cached executables
 def lowering_rules(primitive):
-    """The functions that may lower a primitive on CPU; empty where unknown."""
+    """Return the functions that may lower a primitive on CPU; empty if unknown."""
     tables = getattr(_mlir, "_platform_specific_lowerings", {}).get("cpu", {}), getattr(_mlir, "_lowerings", {})
     return [getattr(table[primitive], "rule", table[primitive]) for table in tables if primitive in table]
 
 
 class _Unlowered:
-    """The StableHLO of a graph whose executable is known, until somebody wants to read it."""
+    """The StableHLO of a graph whose executable is cached; it is lowered when the text is needed."""
 
     def __init__(self, key, lower):
         self.key, self._lock = key, threading.Lock()
@@ -204,26 +211,26 @@ class _Unlowered:
             return self._module
 
 
-_unlowered = weakref.WeakKeyDictionary()  # empty module that stands for one -> the _Unlowered
+_unlowered_modules = weakref.WeakKeyDictionary()  # empty module that JAX gets -> its _Unlowered
 
 
 @functools.cache
-def _nowhere():
+def _empty_location():
     context = _ir.Context()
     context.enable_multithreading(False)
     return _ir.Location.unknown(context)
 
 
-_keys = weakref.WeakKeyDictionary()  # StableHLO that was made for a graph with a key -> the key
-_asked = threading.local()  # `key`: what JAX last looked for in its cache
+_keys_of_modules = weakref.WeakKeyDictionary()  # StableHLO of a graph with a key -> the key
+_last_lookup = threading.local()  # `key`: key of JAX's last cache lookup
 
 
-def lower_when_needed(known):
-    """Spare JAX the lowering of graphs whose executables `known` has.
+def lower_when_needed(cache):
+    """Skip the lowering of graphs whose executables are in `cache`.
 
     Args:
-        known (object): It has ``key(name, graph, settings)``, a text or None for a graph that is always lowered;
-            ``has(key)``; ``find(key, state)``, what ``remember(key, state, kept)`` was given or None.
+        cache (object): Has ``key(name, graph, settings)``, a text or None for a graph that is always lowered;
+            ``has(key)``; ``remember(key, state, record)``; ``find(key, state)``, that record or None.
     """
     needed = ("_hash_platform", "_hash_xla_flags", "get_flag_prefixes", "_hash_serialized_compile_options")
     needed += ("_hash_accelerator_config", "custom_hook")
@@ -233,93 +240,96 @@ def lower_when_needed(known):
         or not hasattr(_compiler, "use_detailed_logging")
         or not hasattr(_mlir, "LoweringResult")
         or not hasattr(_pxla, "MeshComputation")
-    ):  # pragma: no cover - a JAX of another shape: everything is lowered
+    ):  # pragma: no cover - another version of JAX: everything is lowered
         return
-    lower, compiled = _mlir.lower_jaxpr_to_module, _compiler.compile_or_get_cached
+    original_lower, original_compile = _mlir.lower_jaxpr_to_module, _compiler.compile_or_get_cached
     stablehlo, reads = _pxla.MeshComputation.stablehlo, inspect.signature(_compiler._cache_read).parameters
 
-    @functools.wraps(lower)
+    @functools.wraps(original_lower)
     def lower_jaxpr_to_module(name, graph, *rest, **settings):
-        key = None if rest else known.key(name, graph, settings)
-        if key is not None and known.has(key):
-            stand_in = _ir.Module.create(_nowhere())
-            # JAX keeps what it lowered for as long as this object lives, so that another one has to be held here.
-            same = jex_core.ClosedJaxpr(graph.jaxpr, graph.consts)
-            _unlowered[stand_in] = _Unlowered(key, lambda: lower(name, same, **settings))
-            unread: Any = None  # what nobody asks of a program for one device
-            return _mlir.LoweringResult(stand_in, None, [], unread)
-        result = lower(name, graph, *rest, **settings)
-        if key is not None and not result.host_callbacks and not _calls_out(result.module):
-            _keys[result.module] = key
+        key = None if rest else cache.key(name, graph, settings)
+        if key is not None and cache.has(key):
+            stand_in = _ir.Module.create(_empty_location())
+            # JAX caches the lowered module for as long as the graph lives, so a copy is stored here.
+            copied_graph = jex_core.ClosedJaxpr(graph.jaxpr, graph.consts)
+            _unlowered_modules[stand_in] = _Unlowered(key, lambda: original_lower(name, copied_graph, **settings))
+            unused: Any = None  # JAX does not read these fields of a program for one device
+            return _mlir.LoweringResult(stand_in, None, [], unused)
+        result = original_lower(name, graph, *rest, **settings)
+        if key is not None and not result.host_callbacks and not _has_custom_call(result.module):
+            _keys_of_modules[result.module] = key
         return result
 
-    @functools.wraps(compiled)
-    def compile_or_get_cached(backend, computation, devices, given, callbacks, on, profiler=None):
-        later = _unlowered.get(computation)
-        key = _keys.pop(computation, None) if later is None else later.key
+    @functools.wraps(original_compile)
+    def compile_or_get_cached(backend, computation, devices, options, callbacks, executable_devices, profiler=None):
+        unlowered = _unlowered_modules.get(computation)
+        key = _keys_of_modules.pop(computation, None) if unlowered is None else unlowered.key
         if key is None or profiler is not None:
-            return compiled(backend, _whole(computation), devices, given, callbacks, on, profiler)
-        state, own = _state(backend, devices, given), list(given.env_option_overrides)
-        if later is not None:
-            kept = known.find(key, state)
-            if kept is not None:
-                given.env_option_overrides = [*own, *((k, v) for k, v in kept["options"])]
+            module = _materialize(computation)
+            return original_compile(backend, module, devices, options, callbacks, executable_devices, profiler)
+        state, overrides = _hash_dependencies(backend, devices, options), list(options.env_option_overrides)
+        if unlowered is not None:
+            record = cache.find(key, state)
+            if record is not None:
+                options.env_option_overrides = [*overrides, *((k, v) for k, v in record["options"])]
                 more = (callbacks,) if "host_callbacks" in reads else ()  # JAX 0.12 on
-                executable, _ = _compiler._cache_read(kept["file"], kept["file"], given, backend, on, *more)
+                executable, _ = _compiler._cache_read(
+                    record["file"], record["file"], options, backend, executable_devices, *more
+                )
                 if executable is not None:
                     return executable
-                given.env_option_overrides = own
-            computation = later.module()
-            _count(computation, given)
-        _asked.key = None
-        executable = compiled(backend, computation, devices, given, callbacks, on)
-        if _asked.key is not None:
-            added = [option for option in given.env_option_overrides if option not in own]
-            known.remember(key, state, {"file": _asked.key, "options": added})
+                options.env_option_overrides = overrides
+            computation = unlowered.module()
+            _set_detailed_logging(computation, options)
+        _last_lookup.key = None
+        executable = original_compile(backend, computation, devices, options, callbacks, executable_devices)
+        if _last_lookup.key is not None:
+            added = [option for option in options.env_option_overrides if option not in overrides]
+            cache.remember(key, state, {"file": _last_lookup.key, "options": added})
         return executable
 
     _mlir.lower_jaxpr_to_module = lower_jaxpr_to_module
     _compiler.compile_or_get_cached = compile_or_get_cached
-    _pxla.MeshComputation.stablehlo = functools.wraps(stablehlo)(lambda self: _whole(stablehlo(self)))
+    _pxla.MeshComputation.stablehlo = functools.wraps(stablehlo)(lambda self: _materialize(stablehlo(self)))
 
 
-def _calls_out(module):
-    """Whether a program calls what is not XLA's own, such as LAPACK, which only its lowering makes ready."""
-    found = False
+def _has_custom_call(module):
+    """Return True if a program has custom calls, such as LAPACK. Only their lowering initializes them."""
+    has_custom_call = False
 
-    def see(op):
-        nonlocal found
-        found = op.name == "stablehlo.custom_call"
-        return _ir.WalkResult.INTERRUPT if found else _ir.WalkResult.ADVANCE
+    def visit(op):
+        nonlocal has_custom_call
+        has_custom_call = op.name == "stablehlo.custom_call"
+        return _ir.WalkResult.INTERRUPT if has_custom_call else _ir.WalkResult.ADVANCE
 
-    module.operation.walk(see)
-    return found
-
-
-def _whole(module):
-    later = _unlowered.get(module)
-    return module if later is None else later.module()
+    module.operation.walk(visit)
+    return has_custom_call
 
 
-def _count(module, options):
-    """Set what JAX derives from the number of operations."""
+def _materialize(module):
+    unlowered = _unlowered_modules.get(module)
+    return module if unlowered is None else unlowered.module()
+
+
+def _set_detailed_logging(module, options):
+    """Set the option that JAX derives from the number of operations."""
     options.executable_build_options.debug_options.xla_detailed_logging = _compiler.use_detailed_logging(module)
 
 
-def _state(backend, devices, options):
-    """What an executable depends on besides its program, as JAX's own key has it."""
+def _hash_dependencies(backend, devices, options):
+    """Return the dependencies of an executable besides its program, as in JAX's own key."""
     debug, state = options.executable_build_options.debug_options, hashlib.sha256()
-    counted, debug.xla_detailed_logging = debug.xla_detailed_logging, False
+    logging, debug.xla_detailed_logging = debug.xla_detailed_logging, False
     _cache_key._hash_platform(state, backend)
     _cache_key._hash_xla_flags(state, _cache_key.get_flag_prefixes())
     _cache_key._hash_serialized_compile_options(state, options)
-    debug.xla_detailed_logging = counted
+    debug.xla_detailed_logging = logging
     _cache_key._hash_accelerator_config(state, devices)
     state.update(_cache_key.custom_hook().encode())
     return state.hexdigest()
 
 
 def opened_module(artefact):
-    """The MLIR module in the bytes of a portable StableHLO artefact."""
+    """Return the MLIR module in the bytes of a portable StableHLO artifact."""
     with _mlir.make_ir_context() as context:
         return _hlo.deserialize_portable_artifact(context, artefact)

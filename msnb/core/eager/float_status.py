@@ -1,7 +1,7 @@
 """Whether a result of an operator, or a gradient, was infinite or not a number since somebody began to look.
 
 `begin` to `end` is a stretch of the program: of what runs in PYNATIVE mode, of what is traced into a graph otherwise.
-Who never begins pays nothing: results only pass here while `thread.looking` keeps calls off their fast path.
+Who never begins pays nothing: results only pass here while `thread.results_observed` keeps calls off their fast path.
 """
 
 import threading
@@ -25,7 +25,7 @@ def begin() -> None:
     (_thread if frame is None else frame.root()).checking = True
     if frame is None and _state.listener is None:  # vital: a training skips its step for what is found here
         _state.listener = events.listen(pulled=_pulled, name="float status", here=True, vital=True)
-    trace_state.settle()
+    trace_state.update_results_observed()
 
 
 def end() -> jax.Array:
@@ -34,7 +34,7 @@ def end() -> jax.Array:
     (_thread if frame is None else frame.root()).checking = False
     if frame is None and _state.listener is not None:
         _state.listener = _state.listener.close()
-    trace_state.settle()
+    trace_state.update_results_observed()
     status = _thread.status if frame is None else frame.current_status()
     return jnp.zeros((), bool) if status is None else status
 
@@ -55,7 +55,7 @@ def note(arrays: Sequence[jax.Array]) -> None:
 
 def _pulled(node, cotangents):
     """The cotangents of one node's outputs; results and finished gradients are noted where they are made."""
-    if _thread.looking:
+    if _thread.results_observed:
         note([c._array for c in cotangents if c is not None])
 
 

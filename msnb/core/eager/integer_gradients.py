@@ -110,12 +110,12 @@ class Carriers:
 
     def __enter__(self) -> Self:
         _thread.carriers = self
-        trace_state.settle()
+        trace_state.update_results_observed()
         return self
 
     def __exit__(self, *exc: Any) -> Literal[False]:
         _thread.carriers = self.outer
-        trace_state.settle()
+        trace_state.update_results_observed()
         return False
 
     def get(self, array: Any) -> Any:
@@ -158,7 +158,7 @@ def set_carrier(array: jax.Array, found: jax.Array) -> None:
         carriers.own[array] = found
         if not carriers.active:
             carriers.active = True
-            trace_state.settle()
+            trace_state.update_results_observed()
 
 
 def attach_carriers(kernel: "Kernel", arrays: Sequence[Any], results: Sequence[Any]) -> None:

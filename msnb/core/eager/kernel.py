@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.core.compat.jax_private import drop_weak_type, forget_compiled, is_tracer
+from msnb.core.compat.jax_private import clear_compiled, drop_weak_type, is_tracer
 from msnb.core.eager import integer_gradients, matmul_precision
 from msnb.core.jaxpr.op_names import GraphName
 from msnb.core.sharding import partitioner
@@ -81,8 +81,8 @@ class Kernel:
 
     def recover(self, error: BaseException) -> None:
         """Make sure that an error which broke off a first call does not slow down all later ones."""
-        if interrupts.broken_off(error):
-            forget_compiled(self.compiled, error)
+        if interrupts.is_incomplete_compilation(error):
+            clear_compiled(self.compiled, error)
 
     @property
     def compiled(self) -> Any:
@@ -153,7 +153,7 @@ class _ObservedRun:
         if trace_state.thread.frame is None and not any(
             map(is_tracer, (*arrays, *(out if type(out) is tuple else (out,))))
         ):
-            events.tell("dispatched", self.kernel, arrays, out, start, sent)
+            events.notify("dispatched", self.kernel, arrays, out, start, sent)
         return out
 
     def __getattr__(self, name):
@@ -217,7 +217,7 @@ def _install_wrappers(*kernels):
         kernel.run = kernel.compiled
         if _differentiating:
             kernel.run = _RunWithGradient(kernel)
-        if events.asked.dispatched:
+        if events.subscribers.dispatched:
             kernel.run = _ObservedRun(kernel)
 
 
@@ -233,7 +233,7 @@ def _switch(asked):
         _install_wrappers(*_live)
 
 
-events.when_asked("dispatched", _switch)
+events.on_demand_change("dispatched", _switch)
 
 
 def _trace_anew():

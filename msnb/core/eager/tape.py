@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.tensor.tensor import Tensor
 
 _thread = trace_state.thread
-_asked = events.asked
+_asked = events.subscribers
 _order = itertools.count()
 
 
@@ -120,7 +120,7 @@ def record(kernel: Kernel, inputs: Sequence[Any], arrays: Sequence[Any], boxes: 
             if is_inexact(dtype) or is_integer(dtype) and (kernel.real is not None or _by_whole(inputs, arrays)):
                 tensor._node = (node, index)
         if _asked.recorded:
-            events.tell("recorded", node, boxes)
+            events.notify("recorded", node, boxes)
 
 
 def _by_whole(inputs, arrays):
@@ -132,12 +132,12 @@ def _by_whole(inputs, arrays):
 def paused():
     """Record nothing within."""
     level, _thread.recording = _thread.recording, 0
-    trace_state.settle()
+    trace_state.update_results_observed()
     try:
         yield
     finally:
         _thread.recording = level
-        trace_state.settle()
+        trace_state.update_results_observed()
 
 
 _identity = Kernel("Identity", lambda x: x)
@@ -192,7 +192,7 @@ def backward(outputs: Sequence[Any], cotangents: Sequence[Any], sources: Sequenc
         if not any(needs):
             continue
         if _asked.pulled:
-            events.tell("pulled", node, slots)
+            events.notify("pulled", node, slots)
         for link, need, cotangent in zip(node.inputs, needs, node.pull(slots, needs, again)):
             if need and cotangent is not None:
                 send(link, cotangent)

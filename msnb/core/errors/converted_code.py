@@ -1,20 +1,20 @@
-"""Which code objects the source transformation made, so that an error knows whether a line became part of a graph."""
+"""Code objects that the source transformation created, for error messages about lines that are part of a graph."""
 
 import types
 
 from msnb.core.support.weak_identity import WeakIdentityDict
 
-_lowered = WeakIdentityDict()  # code that lowering produced -> True
+_converted = WeakIdentityDict()  # converted code -> True
 
 
 def is_converted(code):
-    """Whether a code object came out of lowering."""
-    return code in _lowered
+    """Return True if the source transformation created a code object."""
+    return code in _converted
 
 
 def register_converted(code):
-    """Enter lowered code; functions nested in it are lowered as well."""
-    _lowered[code] = True
+    """Register converted code and the functions nested in it."""
+    _converted[code] = True
     for const in code.co_consts:
         if isinstance(const, types.CodeType):
             register_converted(const)

@@ -1,7 +1,7 @@
-"""A graph as a short text that two graphs share only where JAX makes the same program of them.
+"""Fingerprint of a graph: a short text that is equal only for graphs from which JAX makes equal programs.
 
-Everything that lowering reads is in it: equations with their parameters, element types, shapes, constants, the graphs
-inside. Names of variables and places in the source are not. A graph that holds something unknown, such as a Python
+It covers everything that lowering reads: equations with their parameters, element types, shapes, constants and nested
+graphs. It does not cover names of variables and source locations. A graph with an unknown object, such as a Python
 function or a primitive that neither JAX nor msnb lowers, has no fingerprint.
 """
 
@@ -23,37 +23,37 @@ from msnb.core.compat.jax_private import Literal, is_tracer
 
 _PLAIN = frozenset((type(None), bool, int, float, complex, str, bytes))
 _KEYS = frozenset(("key<fry>", "key<rbg>", "key<urbg>"))  # the random generators of JAX itself
-# Rules of derivatives and of what is kept for them: when a program is lowered, they have been taken.
-_OF_DERIVATIVES = {
+# Parameters with derivative rules and residual policies: lowering does not read them.
+_IGNORED_PARAMETERS = {
     "custom_jvp_call": ("jvp_jaxpr_fun",),
     "custom_vjp_call": ("fwd_jaxpr_thunk", "bwd", "out_trees"),
     "checkpoint": ("policy",),
 }
 _TREE = re.compile(r"(None|RightsOnly|Right|[(), ])*")
-_HOMES = frozenset("jax jaxlib msnb numpy ml_dtypes builtins operator _operator functools".split())
+_TRUSTED_PACKAGES = frozenset("jax jaxlib msnb numpy ml_dtypes builtins operator _operator functools".split())
 
 
-class _UnknownPart(Exception):
-    """Of a graph: it may be another thing in another process."""
+class _NoFingerprint(Exception):
+    """Raised for an object that may differ in another process."""
 
 
 def fingerprint(*parts: Any) -> str | None:
-    """The fingerprint of graphs and values together, None where one of them has none.
+    """Return the fingerprint of graphs and values together, None if one of them has none.
 
     Args:
         parts (Any): ClosedJaxprs, numbers, texts, element types, arrays, and tuples, lists and dicts of them.
     """
-    written = _Written()
+    builder = _TextBuilder()
     try:
         for part in parts:
-            written.add(part)
-    except _UnknownPart:
+            builder.add(part)
+    except _NoFingerprint:
         return None
-    return _digest(repr(written.texts).encode())
+    return _hash_bytes(repr(builder.texts).encode())
 
 
-class _Written:
-    """What has been written of a text; a graph that comes again is its number."""
+class _TextBuilder:
+    """Builder of the text. A graph that occurs again is written as its number."""
 
     def __init__(self):
         self.texts = []
@@ -68,13 +68,13 @@ class _Written:
         if number is not None:
             self.text("again", str(number[0]))
             return
-        self.graphs[id(closed)] = len(self.graphs), closed  # its id is its own while it is kept
+        self.graphs[id(closed)] = len(self.graphs), closed  # the reference keeps the id unique
         jaxpr, consts = (closed.jaxpr, closed.consts) if isinstance(closed, ClosedJaxpr) else (closed, ())
         names = {}
 
-        def atoms(given):
-            self.text("atoms", str(len(given)))
-            for atom in given:
+        def atoms(variables):
+            self.text("atoms", str(len(variables)))
+            for atom in variables:
                 if isinstance(atom, Literal):
                     self.text("literal", self.kind(atom.aval))
                     self.add(atom.val)
@@ -86,13 +86,13 @@ class _Written:
         atoms(jaxpr.invars)
         for eqn in jaxpr.eqns:
             if eqn.primitive not in self.primitives:
-                if not _lowered_here(eqn.primitive):
-                    raise _UnknownPart
+                if not _has_trusted_lowering(eqn.primitive):
+                    raise _NoFingerprint
                 self.primitives.add(eqn.primitive)
             self.text(eqn.primitive.name)
-            left_out = _OF_DERIVATIVES.get(eqn.primitive.name, ())
+            ignored = _IGNORED_PARAMETERS.get(eqn.primitive.name, ())
             for name, value in eqn.params.items():
-                if name not in left_out:
+                if name not in ignored:
                     self.text(name)
                     self.add(value)
             atoms(eqn.invars)
@@ -100,16 +100,16 @@ class _Written:
         atoms(jaxpr.outvars)
 
     def kind(self, aval):
-        """Element type, shape and what else there is to an abstract value."""
-        known = self.kinds.get(id(aval))
-        if known is None:
+        """Return the text of an abstract value: element type, shape, weak type and memory space."""
+        entry = self.kinds.get(id(aval))
+        if entry is None:
             if type(aval) is not jax.core.ShapedArray or getattr(aval, "vma", ()) or not aval.sharding.mesh.empty:
-                raise _UnknownPart
+                raise _NoFingerprint
             if not all(type(n) is int for n in aval.shape):
-                raise _UnknownPart
-            text = f"{_element(aval.dtype)}{aval.shape}{aval.weak_type}{getattr(aval, 'memory_space', '')}"
-            known = self.kinds[id(aval)] = text, aval
-        return known[0]
+                raise _NoFingerprint
+            text = f"{_element_name(aval.dtype)}{aval.shape}{aval.weak_type}{getattr(aval, 'memory_space', '')}"
+            entry = self.kinds[id(aval)] = text, aval
+        return entry[0]
 
     # ------------------------------------------------------------------ values
     def add(self, value):
@@ -137,34 +137,34 @@ class _Written:
                 self.add(name)
                 self.add(item)
         elif isinstance(value, np.dtype) or jnp.issubdtype(kind, jax.dtypes.extended):
-            self.text("dtype", _element(value))
+            self.text("dtype", _element_name(value))
         elif isinstance(value, (np.generic, np.ndarray)) or isinstance(value, jax.Array) and not is_tracer(value):
             array = np.asarray(value)
             if array.dtype.hasobject:
-                raise _UnknownPart
+                raise _NoFingerprint
             self.text(
                 kind.__qualname__,
                 f"{array.dtype}{array.shape}{getattr(value, 'weak_type', '')}",
-                _digest(array.tobytes()),
+                _hash_bytes(array.tobytes()),
             )
-        elif isinstance(value, type) and value.__module__.partition(".")[0] in _HOMES:
+        elif isinstance(value, type) and value.__module__.partition(".")[0] in _TRUSTED_PACKAGES:
             self.text("type", f"{value.__module__}.{value.__qualname__}")
         elif kind.__module__.partition(".")[0] in ("jax", "jaxlib"):
-            self.of_jax(kind, value)
+            self.add_jax_object(kind, value)
         else:
-            raise _UnknownPart
+            raise _NoFingerprint
 
     def generator(self, value):
-        """One of JAX's random generators, in which nobody else has a hand."""
-        if not all(_made_here(part, 0) for part in value if callable(part)):
-            raise _UnknownPart
+        """Add one of JAX's random generators; all its functions must be those of JAX or msnb."""
+        if not all(_is_trusted(part, 0) for part in value if callable(part)):
+            raise _NoFingerprint
         self.text("generator", value.name, value.tag, str(value.key_shape))
 
-    def of_jax(self, kind, value):
-        """Objects of JAX's own that stand in parameters."""
+    def add_jax_object(self, kind, value):
+        """Add an object of JAX that is a parameter of an equation."""
         if kind.__name__ == "UnspecifiedValue" or kind.__name__ in ("Mesh", "AbstractMesh") and value.empty:
             self.text(kind.__name__)
-        elif kind.__module__ == "jax._src.flattree" and _TREE.fullmatch(repr(value)):  # of no values
+        elif kind.__module__ == "jax._src.flattree" and _TREE.fullmatch(repr(value)):  # a tree without values
             self.text(kind.__qualname__, repr(value))
         elif isinstance(value, (int, float, complex)):  # numbers with an element type
             self.text(kind.__qualname__, repr(value))
@@ -178,33 +178,32 @@ class _Written:
             for field in dataclasses.fields(value):
                 self.add(getattr(value, field.name))
         else:
-            raise _UnknownPart
+            raise _NoFingerprint
 
 
-def _digest(data):
+def _hash_bytes(data):
     return hashlib.blake2b(data, digest_size=24).hexdigest()
 
 
-def _element(dtype):
-    """Name of an element type."""
+def _element_name(dtype):
     if not isinstance(dtype, np.dtype) and str(dtype) not in _KEYS:
-        raise _UnknownPart
+        raise _NoFingerprint
     return str(dtype)
 
 
-def _lowered_here(primitive):
-    """Whether JAX or msnb lower a primitive, and nobody else has a hand in it."""
+def _has_trusted_lowering(primitive):
+    """Return True if all lowering rules of a primitive are those of JAX or msnb."""
     rules = lowering_rules(primitive)
-    return bool(rules) and all(_made_here(rule, 0) for rule in rules)
+    return bool(rules) and all(_is_trusted(rule, 0) for rule in rules)
 
 
-def _made_here(rule, depth):
-    """Whether a function, and all that it is made of, is JAX's or msnb's."""
-    if depth > 8 or (getattr(rule, "__module__", None) or "").partition(".")[0] not in _HOMES:
+def _is_trusted(rule, depth):
+    """Return True if a function, its partial arguments and its closure are from JAX, msnb, numpy or Python."""
+    if depth > 8 or (getattr(rule, "__module__", None) or "").partition(".")[0] not in _TRUSTED_PACKAGES:
         return False
-    parts = []
+    nested = []
     if isinstance(rule, functools.partial):
-        parts += [rule.func, *rule.args, *rule.keywords.values()]
+        nested += [rule.func, *rule.args, *rule.keywords.values()]
     elif isinstance(rule, types.FunctionType):
-        parts += [cell.cell_contents for cell in rule.__closure__ or () if cell.cell_contents is not rule]
-    return all(_made_here(part, depth + 1) for part in parts if callable(part))
+        nested += [cell.cell_contents for cell in rule.__closure__ or () if cell.cell_contents is not rule]
+    return all(_is_trusted(part, depth + 1) for part in nested if callable(part))

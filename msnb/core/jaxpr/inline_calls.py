@@ -1,95 +1,103 @@
-"""Calls that were made to trace equal parts of a network once are dissolved: what is shown and compiled is flat.
+"""Inline the calls by which equal parts of a network are traced once, so that views and XLA see a flat graph.
 
 A call of such a part is one equation under a `PartName`. JAX differentiates and transposes it like any other call,
-once for equal ones. At the end of a trace each becomes the equations that it stands for, with variables of its own,
-under the scope that it was made in: the same graph as without any call.
+once for all equal ones. At the end of the trace each call is replaced by its equations, with new variables, under the
+scope of the call. The result is the graph that a trace without such calls gives.
 """
 
 from typing import Any
 
 from jax.extend.core import ClosedJaxpr, Var
 
-from msnb.core.compat.jax_private import fresh, other_graphs, under, unnamed
+from msnb.core.compat.jax_private import map_nested_graphs, nest_source_info, new_variable, without_argument_names
 from msnb.core.jaxpr.op_names import GraphName
 
 
 class PartName(GraphName):
-    """Name of a call that is no operator's."""
+    """Name of a call that is not an operator."""
 
     __slots__ = ()
 
 
 def inline_calls(graph: ClosedJaxpr) -> ClosedJaxpr:
-    """`graph` without calls of parts, however deep; the same object where there are none."""
+    """Return `graph` without calls of parts, at any depth; the same object if there are none."""
     consts: dict[int, tuple[Any, Any]] = {}
-    jaxpr = _flat(graph.jaxpr, consts, {})
+    jaxpr = _inline_in_jaxpr(graph.jaxpr, consts, {})
     if jaxpr is graph.jaxpr:
         return graph
     variables, values = [v for v, _ in consts.values()], [value for _, value in consts.values()]
     return ClosedJaxpr(
-        jaxpr.replace(constvars=[*jaxpr.constvars, *variables], debug_info=unnamed(jaxpr)), [*graph.consts, *values]
+        jaxpr.replace(constvars=[*jaxpr.constvars, *variables], debug_info=without_argument_names(jaxpr)),
+        [*graph.consts, *values],
     )
 
 
-def _flat(jaxpr, consts, known):
-    """A jaxpr without calls of parts.
+def _inline_in_jaxpr(jaxpr, consts, cache):
+    """Return a jaxpr without calls of parts.
 
     Args:
-        consts (dict): id of an array that a part brings along -> (variable for it, the array); this adds to it.
-        known (dict): id of a jaxpr inside -> (the same without calls, the jaxpr).
+        consts (dict): id of a constant array of a part -> (variable for it, the array); this adds to it.
+        cache (dict): id of a nested jaxpr -> (the same without calls, the jaxpr).
     """
-    eqns, stands, changed = [], {}, False
+    eqns, substitutes, changed = [], {}, False
     for eqn in jaxpr.eqns:
-        invars = [_of(v, stands) for v in eqn.invars]
+        invars = [_substitute(v, substitutes) for v in eqn.invars]
         if isinstance(eqn.params.get("name"), PartName):
-            _spread(eqn.params["jaxpr"], invars, eqn, eqns, stands, consts, known)
+            _append_part(eqn.params["jaxpr"], invars, eqn, eqns, substitutes, consts, cache)
             changed = True
             continue
-        new = other_graphs(eqn.params, lambda graph: _body(graph, known))
+        new = map_nested_graphs(eqn.params, lambda graph: _inline_nested(graph, cache))
         if new or any(a is not b for a, b in zip(invars, eqn.invars, strict=True)):
             eqn, changed = eqn.replace(invars=invars, params={**eqn.params, **new}), True
         eqns.append(eqn)
     if not changed:
         return jaxpr
-    return jaxpr.replace(eqns=eqns, outvars=[_of(v, stands) for v in jaxpr.outvars])
+    return jaxpr.replace(eqns=eqns, outvars=[_substitute(v, substitutes) for v in jaxpr.outvars])
 
 
-def _spread(part, invars, call, eqns, stands, consts, known):
-    """Append to `eqns` what the call of a part computes, and to `stands` what its results are."""
-    jaxpr = _once(part.jaxpr, known, consts)
-    inside = dict(zip(jaxpr.invars, invars, strict=True))
+def _append_part(part, invars, call, eqns, substitutes, consts, cache):
+    """Append the equations of the call of a part to `eqns`, and its results to `substitutes`."""
+    jaxpr = _inline_cached(part.jaxpr, cache, consts)
+    variables = dict(zip(jaxpr.invars, invars, strict=True))
     for var, value in zip(jaxpr.constvars, part.consts, strict=True):
-        inside[var] = consts.setdefault(id(value), (fresh(var), value))[0]
-    scopes = {}  # equations that shared the text of their scope share it again
+        variables[var] = consts.setdefault(id(value), (new_variable(var), value))[0]
+    scopes = {}  # equations that shared one name stack object share one afterwards
     for eqn in jaxpr.eqns:
-        outvars = [fresh(v) for v in eqn.outvars]
-        inside.update(zip(eqn.outvars, outvars, strict=True))
-        where = under(eqn.source_info, call.source_info, scopes)
-        eqns.append(eqn.replace(invars=[_of(v, inside) for v in eqn.invars], outvars=outvars, source_info=where))
-    stands.update((out, _of(var, inside)) for out, var in zip(call.outvars, jaxpr.outvars, strict=True))
+        outvars = [new_variable(v) for v in eqn.outvars]
+        variables.update(zip(eqn.outvars, outvars, strict=True))
+        source_info = nest_source_info(eqn.source_info, call.source_info, scopes)
+        eqns.append(
+            eqn.replace(
+                invars=[_substitute(v, variables) for v in eqn.invars], outvars=outvars, source_info=source_info
+            )
+        )
+    substitutes.update((out, _substitute(var, variables)) for out, var in zip(call.outvars, jaxpr.outvars, strict=True))
 
 
-def _of(atom, stands):
-    return stands.get(atom, atom) if isinstance(atom, Var) else atom
+def _substitute(atom, substitutes):
+    return substitutes.get(atom, atom) if isinstance(atom, Var) else atom
 
 
-def _once(jaxpr, known, consts):
-    """`jaxpr` without calls of parts, looked at once however many calls there are."""
-    found = known.get(id(jaxpr))
-    if found is None:
-        found = known[id(jaxpr)] = _flat(jaxpr, consts, known), jaxpr  # its id is its own while it is kept
-    return found[0]
+def _inline_cached(jaxpr, cache, consts):
+    """Return `jaxpr` without calls of parts, computed once per jaxpr."""
+    entry = cache.get(id(jaxpr))
+    if entry is None:
+        entry = cache[id(jaxpr)] = _inline_in_jaxpr(jaxpr, consts, cache), jaxpr  # the reference keeps the id unique
+    return entry[0]
 
 
-def _body(graph, known):
-    found = known.get(id(graph))
-    if found is None:
-        found = known[id(graph)] = inline_calls(graph) if isinstance(graph, ClosedJaxpr) else _open(graph), graph
-    return found[0]
+def _inline_nested(graph, cache):
+    entry = cache.get(id(graph))
+    if entry is None:
+        entry = cache[id(graph)] = (
+            inline_calls(graph) if isinstance(graph, ClosedJaxpr) else _inline_in_open_jaxpr(graph),
+            graph,
+        )
+    return entry[0]
 
 
-def _open(jaxpr):
-    """The same for a graph that can hold no arrays; where a part brings one along, its call stays."""
+def _inline_in_open_jaxpr(jaxpr):
+    """Return an open jaxpr without calls of parts. It cannot hold arrays: if a part has one, all its calls stay."""
     consts: dict[int, tuple[Any, Any]] = {}
-    flat = _flat(jaxpr, consts, {})
+    flat = _inline_in_jaxpr(jaxpr, consts, {})
     return jaxpr if consts else flat

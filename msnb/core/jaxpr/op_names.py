@@ -1,9 +1,9 @@
-"""The names of operators in a graph: texts that a reader understands, objects that know what they stand for.
+"""Names of operators in a graph: readable text, and an object with the operator's settings.
 
-A call of an operator is one named `jax.jit`. The name says what differs from the operator's defaults,
-``LayerNorm[epsilon=1e-05]``, and equal settings have equal names in every process. The object itself, which the
-equation of the jaxpr holds, knows all settings: what a name means lives as long as something has that name, and
-nowhere else. A Program lists the names of its graph (`named`), and numbers those that would share a text.
+A call of an operator is one named `jax.jit`. The text shows attributes that differ from the operator's defaults,
+``LayerNorm[epsilon=1e-05]``, and equal settings have equal texts in every process. The name object, which is a
+parameter of the equation, also has all settings, for as long as the object lives. A Program lists the names of its
+graph (`number_names`) and numbers different settings with equal text.
 """
 
 import functools
@@ -15,24 +15,24 @@ from jax.extend.core import ClosedJaxpr
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import hashable
-from msnb.core.compat.jax_private import other_graphs
+from msnb.core.compat.jax_private import map_nested_graphs
 
-_LONGEST = 96  # letters of what stands in brackets: XLA makes file names of names
+_LONGEST = 96  # length of the text in brackets: XLA uses names as file names
 _LONGEST_VALUE = 32
-_MOST = 6  # elements of a tuple that are shown
-_UNSAFE = re.compile(r"[^\w.+\-=(),]", re.ASCII)  # whatever a name stack, StableHLO or HLO text would have to escape
+_MAX_ITEMS = 6  # elements of a tuple in the text
+_UNSAFE = re.compile(r"[^\w.+\-=(),]", re.ASCII)  # characters that a name stack, StableHLO or HLO text would escape
 _UNSAFE_IN_STRING = re.compile(r"[^\w.+\-]", re.ASCII)
 _OPERATOR = re.compile(r"[^\[#]+")
 
 
 class OpInfo(NamedTuple):
-    """What a name in a graph stands for.
+    """Operator and settings of a name in a graph.
 
     Attributes:
         operator (str): Name of the operator.
         attributes (dict): Its attributes and static inputs, in normal form.
-        marks (dict): What was set on the Primitive beyond these: ``"strategy"`` by `shard`, ``"stage"`` by
-            `set_stage`, any other name by `add_prim_attr`.
+        marks (dict): Further settings of the Primitive: ``"strategy"`` by `shard`, ``"stage"`` by `set_stage`, other
+            names by `add_prim_attr`.
     """
 
     operator: str
@@ -46,22 +46,22 @@ class OpInfo(NamedTuple):
 
     @property
     def strategy(self) -> Any:
-        """The sharding strategy, None where there is none."""
+        """The sharding strategy, or None."""
         return self.settings.get("strategy")
 
     @property
     def stage(self) -> int | None:
-        """The pipeline stage, None where there is none."""
+        """The pipeline stage, or None."""
         return self.settings.get("stage")
 
 
 class GraphName(str):
-    """Name of an operator's call in a graph: a text, and its `meaning`.
+    """Name of an operator's call in a graph: a text with its `OpInfo`.
 
     Attributes:
-        meaning (Meaning): What it stands for.
-        layout (tuple): What the call was given for each input of the operator: 1 for a Tensor, 0 for none, -1 for a
-            static value, ``(n,)`` for a tuple of n Tensors. None where each of them is one Tensor.
+        meaning (OpInfo): Operator and settings.
+        layout (tuple): Kind of each input of the operator: 1 for a Tensor, 0 for an absent input, -1 for a static
+            value, ``(n,)`` for a tuple of n Tensors. None if each input is one Tensor.
     """
 
     __slots__ = ("meaning", "layout")
@@ -74,7 +74,7 @@ class GraphName(str):
 
     @property
     def gradient(self) -> "GraphName":
-        """Name of the operator's pullback, which has the same settings."""
+        """Name of the operator's pullback, with the same settings."""
         operator, attributes, marks = self.meaning
         return GraphName(f"{operator}Grad{self[len(operator) :]}", OpInfo(f"{operator}Grad", attributes, marks))
 
@@ -86,14 +86,14 @@ def graph_name(
     marks: dict[str, Any] | None = None,
     layout: tuple[Any, ...] | None = None,
 ) -> GraphName:
-    """Name under which a call of an operator shows in a graph.
+    """Return the name of a call of an operator in a graph.
 
     Args:
         operator (str): Name of the operator.
         settings (dict): Its attributes and static inputs.
-        defaults (dict): Values that the text leaves out. Default: None, it leaves out none.
-        marks (dict): What else the call was given, see `Meaning`. Default: None.
-        layout (tuple): What each input was given, see `GraphName`; it is no part of the text. Default: None.
+        defaults (dict): Values that the text omits. Default: None, it omits none.
+        marks (dict): Further settings, see `OpInfo`. Default: None.
+        layout (tuple): Kind of each input, see `GraphName`; not part of the text. Default: None.
 
     Returns:
         GraphName.
@@ -103,49 +103,55 @@ def graph_name(
         'LayerNorm[epsilon=1e-05]'
     """
     defaults, marks = defaults or {}, dict(marks or {})
-    told = [f"{key}={short(v)}" for key, v in settings.items() if key not in defaults or not _same(v, defaults[key])]
-    inside = ",".join(told + [f"{key}={short(value)}" for key, value in marks.items()])
+    settings_text = [
+        f"{key}={format_short(v)}"
+        for key, v in settings.items()
+        if key not in defaults or not _are_equal(v, defaults[key])
+    ]
+    inside = ",".join(settings_text + [f"{key}={format_short(value)}" for key, value in marks.items()])
     text = _UNSAFE.sub("_", operator)
-    if inside or not text[:1].isupper():  # in HLO, brackets tell it from a function of jax.numpy
-        text += f"[{_cut(inside, _LONGEST)}]"
+    if inside or not text[:1].isupper():  # in HLO, brackets distinguish it from a function of jax.numpy
+        text += f"[{_truncate(inside, _LONGEST)}]"
     return GraphName(text, OpInfo(operator, settings, marks), layout)
 
 
 def operator_in(text: str) -> str:
-    """Name of the operator in the text of a name, wherever the text was found: in a graph, in HLO, in a trace."""
-    found = _OPERATOR.match(text)
-    return found.group() if found else text
+    """Return the operator's name in the text of a graph name, which may come from a graph, HLO or a trace."""
+    match = _OPERATOR.match(text)
+    return match.group() if match else text
 
 
 def attributes_of(graph_name: str) -> tuple[str, dict[str, Any]]:
-    """(operator name, attributes) of a name that stands in a graph; of a mere text only the operator is known, a
-    Program's `names` knows the rest."""
+    """Return (operator name, attributes) of a name in a graph.
+
+    A plain string has no attributes; a Program's `names` has them.
+    """
     if isinstance(graph_name, GraphName):
         return graph_name.meaning[:2]
     return operator_in(graph_name), {}
 
 
-def named(jaxpr: Any) -> tuple[Any, dict[str, GraphName]]:
-    """What the names in a jaxpr stand for.
+def number_names(jaxpr: Any) -> tuple[Any, dict[str, GraphName]]:
+    """Collect the names of operators in a jaxpr, and number those that share a text.
 
     Args:
         jaxpr (ClosedJaxpr): A graph.
 
     Returns:
-        tuple, the graph and a dict {name: Meaning}. Where two settings share a text, all but the first one are
+        tuple, the graph and a dict {name: OpInfo}. Where two settings share a text, all but the first one are
         numbered in the graph that is returned: ``Const[value=float32(9)]``, ``Const[value=float32(9)]#2``.
     """
     table, numbered = {}, {}
 
-    def settled(name):
+    def rename(name):
         if not isinstance(name, GraphName):
             return name
-        known = table.get(name)
-        if known is None:
+        first = table.get(name)
+        if first is None:
             table[name] = name.meaning
-        elif known is not name.meaning and not _same(known, name.meaning):
+        elif first is not name.meaning and not _are_equal(first, name.meaning):
             mates = numbered.setdefault(str(name), [])
-            mate = next((mate for mate in mates if _same(mate.meaning, name.meaning)), None)
+            mate = next((mate for mate in mates if _are_equal(mate.meaning, name.meaning)), None)
             if mate is None:
                 mate = GraphName(f"{name}#{len(mates) + 2}", name.meaning)
                 mates.append(mate)
@@ -153,27 +159,27 @@ def named(jaxpr: Any) -> tuple[Any, dict[str, GraphName]]:
             return mate if mate.layout == name.layout else GraphName(mate, mate.meaning, name.layout)
         return name
 
-    return _renamed(jaxpr, settled, {}), table
+    return _rename_calls(jaxpr, rename, {}), table
 
 
-def _renamed(jaxpr, settled, known):
-    """A jaxpr, open or closed, with `settled(name)` for the name of each call in it, however deep."""
-    found = known.get(id(jaxpr))
-    if found is None:
-        inner = _renamed_equations(jaxpr.jaxpr if isinstance(jaxpr, ClosedJaxpr) else jaxpr, settled, known)
+def _rename_calls(jaxpr, rename, cache):
+    """Apply `rename` to the name of each call in a jaxpr, open or closed, at any depth."""
+    entry = cache.get(id(jaxpr))
+    if entry is None:
+        inner = _rename_in_equations(jaxpr.jaxpr if isinstance(jaxpr, ClosedJaxpr) else jaxpr, rename, cache)
         if isinstance(jaxpr, ClosedJaxpr):
             inner = jaxpr if inner is jaxpr.jaxpr else jaxpr.replace(jaxpr=inner)
-        found = known[id(jaxpr)] = inner, jaxpr  # the jaxpr is kept as well: its id is its own while it lives
-    return found[0]
+        entry = cache[id(jaxpr)] = inner, jaxpr  # the reference keeps the id unique
+    return entry[0]
 
 
-def _renamed_equations(jaxpr, settled, known):
-    inside = functools.partial(_renamed, settled=settled, known=known)
+def _rename_in_equations(jaxpr, rename, cache):
+    rename_nested = functools.partial(_rename_calls, rename=rename, cache=cache)
     eqns, changed = [], False
     for eqn in jaxpr.eqns:
-        new = other_graphs(eqn.params, inside)
+        new = map_nested_graphs(eqn.params, rename_nested)
         name = eqn.params.get("name")
-        if (other := settled(name)) is not name:
+        if (other := rename(name)) is not name:
             new["name"] = other
         if new:
             eqn, changed = eqn.replace(params={**eqn.params, **new}), True
@@ -182,12 +188,12 @@ def _renamed_equations(jaxpr, settled, known):
 
 
 # ---------------------------------------------------------------------- values
-def short(value: Any) -> str:
-    """A value as a short text that no later reader of the name stumbles over. Unequal values may share it."""
-    return _cut(_UNSAFE.sub("_", _short(value)), _LONGEST_VALUE)
+def format_short(value: Any) -> str:
+    """Return a value as a short text without characters that HLO escapes. Unequal values may share a text."""
+    return _truncate(_UNSAFE.sub("_", _format_value(value)), _LONGEST_VALUE)
 
 
-def _short(value):
+def _format_value(value):
     if isinstance(value, str):
         return _UNSAFE_IN_STRING.sub("_", value)
     if isinstance(value, (bool, int, float, complex, mstype.Type, type(None))):
@@ -195,46 +201,48 @@ def _short(value):
     if isinstance(value, np.dtype):
         return value.name
     if isinstance(value, (tuple, list)):
-        told = [short(v) for v in value[:_MOST]]
-        if len(value) > _MOST:
-            told.append(f"..+{len(value) - _MOST}")
-        return f"({','.join(told)}{',' if len(value) == 1 else ''})"
+        items = [format_short(v) for v in value[:_MAX_ITEMS]]
+        if len(value) > _MAX_ITEMS:
+            items.append(f"..+{len(value) - _MAX_ITEMS}")
+        return f"({','.join(items)}{',' if len(value) == 1 else ''})"
     if isinstance(value, dict):
-        return f"({','.join(f'{key}={short(v)}' for key, v in value.items())})"
+        return f"({','.join(f'{key}={format_short(v)}' for key, v in value.items())})"
     if isinstance(value, slice):
-        return "..".join("" if v is None else short(v) for v in (value.start, value.stop))
+        return "..".join("" if v is None else format_short(v) for v in (value.start, value.stop))
     if isinstance(value, np.generic):
         return str(value.item())
     shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
     if isinstance(shape, tuple) and dtype is not None:
         if isinstance(value, np.ndarray) and value.size <= 4:
-            return _short(tuple(value.tolist()) if value.ndim == 1 else value.tolist())
-        return f"{_short(dtype)}({','.join(map(str, shape))})"
+            return _format_value(tuple(value.tolist()) if value.ndim == 1 else value.tolist())
+        return f"{_format_value(dtype)}({','.join(map(str, shape))})"
     return getattr(value, "__name__", None) or type(value).__name__
 
 
-def _cut(text, longest):
+def _truncate(text, longest):
     if len(text) <= longest:
         return text
     text = text[: longest - 2] + ".."
     return text + ")" * (text.count("(") - text.count(")"))
 
 
-def _same(some: Any, others: Any):
-    """Whether two settings are equal, types included: True is not 1 here, and one object is always equal to itself."""
+def _are_equal(some: Any, others: Any):
+    """Return True if two settings are equal, types included: True differs from 1. An object always equals itself."""
     if some is others:
         return True
     if type(some) is not type(others):
         return False
     if isinstance(some, (tuple, list)):
-        return len(some) == len(others) and all(map(_same, some, others))
+        return len(some) == len(others) and all(map(_are_equal, some, others))
     if isinstance(some, dict):
-        return list(some) == list(others) and all(map(_same, some.values(), others.values()))
+        return list(some) == list(others) and all(map(_are_equal, some.values(), others.values()))
     if isinstance(some, (float, complex)):
-        return repr(some) == repr(others)  # the two zeros are two, and a NaN is a NaN
-    if not isinstance(some, np.ndarray) and hasattr(some, "shape"):  # comparing arrays on a device waits for them
+        return repr(some) == repr(others)  # distinguishes the two zeros, and a NaN equals a NaN
+    if not isinstance(some, np.ndarray) and hasattr(
+        some, "shape"
+    ):  # a comparison of arrays on a device would wait for them
         return False
     try:
         return bool(hashable(some) == hashable(others))
-    except Exception:  # what cannot be compared is not known to be equal
+    except Exception:  # values that cannot be compared count as different
         return False

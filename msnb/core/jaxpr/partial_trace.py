@@ -1,6 +1,6 @@
-"""What was traced of a network that fails to trace: the operators before, and what failed.
+"""The partial trace of a network that fails to trace: the operators before the error, and the one that failed.
 
-It is kept with the error, so that a view can draw it. While nothing fails, nothing of this runs.
+It is stored on the exception, for views. A trace without errors pays nothing.
 """
 
 import contextlib
@@ -9,25 +9,27 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from msnb.core.compat.jax_private import is_tracer, name_stack, traced_so_far
-from msnb.core.errors.messages import is_machinery
+from msnb.core.compat.jax_private import get_partial_jaxpr, is_tracer, name_stack
+from msnb.core.errors.messages import is_library_code
 from msnb.core.jaxpr.inline_calls import inline_calls
 from msnb.core.jaxpr.op_names import GraphName
 
-_ON = "_msnb_unfinished"  # the error's attribute
+_ATTRIBUTE = "_msnb_unfinished"  # attribute of the exception
 
 
-class Unfinished:
-    """The trace of a program that an error has ended.
+class PartialTrace:
+    """The trace of a program up to an error.
 
     Attributes:
         name (str): Name of the program.
-        jaxpr (ClosedJaxpr): What was traced; its results are the inputs of what failed, as far as they are known.
-        inputs (list): Per jaxpr input what it is, as `Program.inputs` says it.
-        operator (GraphName): What failed; None where that was no operator.
-        stacks (list[str]): JAX's name stacks around it, innermost first; one within a branch or loop begins anew.
-        taken (list): Per input of what failed its place among the results; of one that is none of them, its value.
-        source (tuple): (file, line, function) of the user's code there, None where none of it was running.
+        jaxpr (ClosedJaxpr): The equations so far; its results are the traced inputs of the failed operator.
+        inputs (list): Description of each jaxpr input, as in `Program.inputs`.
+        operator (GraphName): The operator that failed; None if other code failed.
+        stacks (list[str]): JAX's name stacks around the error, innermost first, one for each nested trace (branch or
+            loop body).
+        taken (list): For each input of the failed operator (index of the jaxpr result, None), or (None, value) if it is
+            not a result.
+        source (tuple): (file, line, function) of the user's code, None if none was running.
     """
 
     def __init__(self) -> None:
@@ -38,70 +40,75 @@ class Unfinished:
         self.stacks: list[str] = []
         self.taken: list[tuple[int | None, Any]] = []
         self.source: tuple[Any, ...] | None = None
-        self.arrays: Sequence[Any] = ()  # until `keep` has looked
+        self.arrays: Sequence[Any] = ()  # inputs of the operator, until the jaxpr is stored
 
 
-def of(error: BaseException) -> Unfinished | None:
-    """What was traced before `error`; None where it came of something else."""
-    found = vars(error).get(_ON)
-    return found if found is not None and found.jaxpr is not None else None
+def partial_trace_of(error: BaseException) -> PartialTrace | None:
+    """Return the partial trace stored on `error`, or None."""
+    partial = vars(error).get(_ATTRIBUTE)
+    return partial if partial is not None and partial.jaxpr is not None else None
 
 
-def note(error: BaseException, operator: GraphName | None = None, arrays: Sequence[Any] = ()) -> None:
-    """Remember with `error` where in the trace it came up: who stands nearest to it says what failed, who stands around
-    says where that was."""
-    found = vars(error).get(_ON)
-    if found is None or found.jaxpr is not None:  # or it was raised in another trace before
-        found = Unfinished()
-        found.operator, found.arrays = operator, arrays
-        vars(error)[_ON] = found
-    found.stacks.append(name_stack())
+def record_error(error: BaseException, operator: GraphName | None = None, arrays: Sequence[Any] = ()) -> None:
+    """Record on `error` its position in the trace. The innermost caller names the operator; outer callers add name
+    stacks.
+    """
+    partial = vars(error).get(_ATTRIBUTE)
+    if partial is None or partial.jaxpr is not None:  # an entry with a jaxpr belongs to an earlier trace
+        partial = PartialTrace()
+        partial.operator, partial.arrays = operator, arrays
+        vars(error)[_ATTRIBUTE] = partial
+    partial.stacks.append(name_stack())
 
 
-def keeping(traced: Callable[..., Any], describe: Callable[[], tuple[str, list[Any], Any]]) -> Callable[..., Any]:
-    """`traced`, which keeps with an error what JAX has traced so far.
+def store_on_error(
+    traced: Callable[..., Any], describe: Callable[[], tuple[str, list[Any], Any]]
+) -> Callable[..., Any]:
+    """Wrap `traced` so that an error stores the partial trace on itself.
 
     Args:
-        traced (Callable): What JAX traces.
-        describe (Callable): Gives the name of the program, what its inputs are, and the Parameters that it reads
-            without having them as inputs.
+        traced (Callable): The function that JAX traces.
+        describe (Callable): Returns the name of the program, the descriptions of its inputs, and the Parameters that it
+            reads without having them as inputs.
     """
 
-    def kept(*args):
+    def wrapper(*args):
         try:
             return traced(*args)
         except Exception as error:
-            note(error)
-            _keep(vars(error)[_ON], error, describe)
+            record_error(error)
+            _store_trace(vars(error)[_ATTRIBUTE], error, describe)
             raise
 
-    return kept
+    return wrapper
 
 
-def _keep(found, error, describe):
-    # the error counts, and no fault of looking at its trace may take its place
+def _store_trace(partial, error, describe):
+    # an error in here must not replace the user's error
     with contextlib.suppress(Exception):
-        name, inputs, further = describe()
-        closed, places, there = traced_so_far(found.arrays, [p._stored() for p in further])
-        read = [("param", p.name, p.requires_grad) for p, met in zip(further, there, strict=True) if met]
-        found.name, found.inputs = name, [*inputs, *read]
-        found.taken = [(place, None if is_tracer(a) else a) for place, a in zip(places, found.arrays, strict=True)]
-        found.source = _users_line(error.__traceback__)
-        found.jaxpr = inline_calls(closed)
-    found.arrays = ()
+        name, inputs, extra_params = describe()
+        closed, indices, is_input = get_partial_jaxpr(partial.arrays, [p._stored() for p in extra_params])
+        read = [
+            ("param", p.name, p.requires_grad) for p, is_read in zip(extra_params, is_input, strict=True) if is_read
+        ]
+        partial.name, partial.inputs = name, [*inputs, *read]
+        partial.taken = [(index, None if is_tracer(a) else a) for index, a in zip(indices, partial.arrays, strict=True)]
+        partial.source = _find_user_location(error.__traceback__)
+        partial.jaxpr = inline_calls(closed)
+    partial.arrays = ()
 
 
-def _users_line(tb: types.TracebackType | None) -> tuple[Any, ...] | None:
-    """The innermost line of the user's code: what it calls in the library and in Python's own is not theirs."""
-    found, inside = None, False
+def _find_user_location(tb: types.TracebackType | None) -> tuple[Any, ...] | None:
+    """Return the innermost location in the user's code, ignoring libraries that msnb or JAX call."""
+    location, in_library = None, False
     while tb is not None:
         code = tb.tb_frame.f_code
-        if is_machinery(code.co_filename):
-            inside = True
-        elif not (inside and code.co_filename.startswith((sys.prefix, sys.base_prefix))):
+        if is_library_code(code.co_filename):
+            in_library = True
+        elif not (in_library and code.co_filename.startswith((sys.prefix, sys.base_prefix))):
             name = code.co_qualname
-            if found is not None and "__msnb_" in name:  # a block of a function that was converted
-                name = found[2]
-            found, inside = (code.co_filename, tb.tb_lineno, name), False
+            if location is not None and "__msnb_" in name:  # a block of a converted function
+                name = location[2]
+            location, in_library = (code.co_filename, tb.tb_lineno, name), False
         tb = tb.tb_next
-    return found
+    return location

@@ -1,11 +1,11 @@
-"""Values that a program hands to somebody: what summary operators see.
+"""Extra outputs that a compiled program returns for summary operators.
 
-While a program is traced, `hand` puts a label on the value, and behind it a callback that takes it where the program
-gets there. A call with callbacks has to be waited for. So `taken_out` removes those that can be reached, and
-`returning` makes a graph that returns the labelled values beside its results: they are handed over when the call has
-been sent off, and nobody waits for them. Of a value in a loop that is the last one. What cannot be reached (a lane of
-`vmap`, the condition of a `while`) keeps its callback. The new graph takes functions with their own gradient apart: it
-is run, and not differentiated.
+While a program is traced, `sow` labels the value and adds a callback that receives it at run time. A call with
+callbacks has to be waited for. `remove_callbacks` therefore removes the callbacks that can be removed, and
+`return_sown` makes a graph that returns the labelled values beside its results. They are delivered when the call has
+been dispatched, without waiting. A value in a loop is that of the last iteration. Values that cannot be returned (in a
+lane of `vmap` or the condition of a `while`) keep their callback. The new graph inlines functions with a custom
+gradient: it can be run, but not differentiated.
 """
 
 import operator
@@ -21,18 +21,18 @@ from jax.extend.core import ClosedJaxpr, Jaxpr
 from msnb.core.compat.jax_private import effects_of, is_debug_callback
 from msnb.core.jaxpr.instrument import TRANSPARENT, Measure, instrument
 
-_STAGED, _TAKEN = "handed:", "handed out:"  # labels with and without a callback behind them
+_STAGED, _RETURNED = "handed:", "handed out:"  # labels of values with and without a callback
 _receivers: list[Callable[[str, Any, Any], None]] = []
 
 
 class SownValue(NamedTuple):
-    """A value that a program returns for somebody.
+    """A value that a program returns for a summary operator.
 
     Attributes:
-        text (str): what `hand` was told.
-        sure (bool): whether each run computes it; else a bool comes before it that says whether this one did.
-        shape (tuple), dtype (numpy.dtype): what it is.
-        slot (int): which of the results of its equation it is.
+        text (str): The label passed to `sow`.
+        sure (bool): True if each run computes it; otherwise a bool output before it tells if this run did.
+        shape (tuple), dtype (numpy.dtype): Shape and dtype of the value.
+        slot (int): Its index among the results of its equation.
     """
 
     text: str
@@ -42,13 +42,13 @@ class SownValue(NamedTuple):
     slot: int = 0
 
 
-class Returning(NamedTuple):
-    """A graph with further outputs for what it hands over.
+class SownGraph(NamedTuple):
+    """A graph that returns its sown values as extra outputs.
 
     Attributes:
-        jaxpr (ClosedJaxpr): the outputs of the graph, then those that `values` tells, each after its bool if it is
-            not sure.
-        values (tuple[Handed]): in the order of execution.
+        jaxpr (ClosedJaxpr): Returns the outputs of the original graph, then those of `values`, each after its bool
+            unless it is `sure`.
+        values (tuple[SownValue]): In order of execution.
     """
 
     jaxpr: ClosedJaxpr
@@ -56,47 +56,51 @@ class Returning(NamedTuple):
 
 
 def on_sown(receive: Callable[[str, Any, Any], None]) -> None:
-    """Have `receive(text, array, ran)` called for each value; `ran` is a bool array, or None where it surely did."""
+    """Register a function ``receive(text, array, ran)`` for sown values. `ran` is a bool array, or None if it always
+    ran.
+    """
     _receivers.append(receive)
 
 
 def sow(text: str, array: Any, ordered: bool = True) -> None:
-    """Hand `array`, which is being traced, to who receives such values.
+    """Deliver a traced `array` to the receivers when the program runs.
 
     Args:
-        text (str): What they are told.
+        text (str): Label for the receivers.
         array (jax.Array): The value.
-        ordered (bool): Whether a callback, where one is needed, keeps its order. Default: True.
+        ordered (bool): True if a callback, where one is needed, keeps its order. Default: True.
     """
     labelled = checkpoint_name(jax.lax.stop_gradient(array), _STAGED + text)
-    jax.debug.callback(lambda value: _receive(text, np.asarray(value)), labelled, ordered=ordered)
+    jax.debug.callback(lambda value: _notify_receivers(text, np.asarray(value)), labelled, ordered=ordered)
 
 
-def _receive(text, array, ran=None):
+def _notify_receivers(text, array, ran=None):
     for receive in _receivers:
         receive(text, array, ran)
 
 
-def give(values: tuple[SownValue, ...], outs: Any) -> None:
-    """Hand over what a run of a `Returning` gave."""
+def deliver(values: tuple[SownValue, ...], outs: Any) -> None:
+    """Deliver the extra outputs of one run."""
     rest = iter(outs)
     for value in values:
         ran = None if value.sure else next(rest)
-        _receive(value.text, next(rest), ran)
+        _notify_receivers(value.text, next(rest), ran)
 
 
-# ---------------------------------------------------------------------- what is done with a graph
-# Equations whose graphs are looked into, and which of those.
-_WITHIN = {**TRANSPARENT, "cond": "branches", "while": "body_jaxpr", "scan": "jaxpr"}
+# ------------------------------------------------------------------- changes of a graph
+# primitive -> parameter with the nested graphs that are searched
+_NESTED_GRAPHS = {**TRANSPARENT, "cond": "branches", "while": "body_jaxpr", "scan": "jaxpr"}
 
 
-def taken_out(closed: ClosedJaxpr) -> ClosedJaxpr:
-    """The graph without the callbacks of values that `returning` finds; the same object where there are none."""
-    jaxpr = _taken_out(closed.jaxpr, True)
+def remove_callbacks(closed: ClosedJaxpr) -> ClosedJaxpr:
+    """Return the graph without the callbacks of values that `return_sown` can return; the same object if there are
+    none.
+    """
+    jaxpr = _remove_callbacks(closed.jaxpr, True)
     return closed if jaxpr is closed.jaxpr else closed.replace(jaxpr=jaxpr)
 
 
-def _taken_out(jaxpr: Jaxpr, counts: bool) -> Jaxpr:
+def _remove_callbacks(jaxpr: Jaxpr, is_first_pass: bool) -> Jaxpr:
     if not jaxpr.effects:
         return jaxpr
     labels = {
@@ -111,62 +115,64 @@ def _taken_out(jaxpr: Jaxpr, counts: bool) -> Jaxpr:
         if is_debug_callback(eqn) and len(eqn.invars) == 1 and eqn.invars[0] in called:
             continue
         if kind == "name" and eqn.outvars[0] in called:
-            if not counts:  # it stays without a label
+            if not is_first_pass:  # the value was returned by the first forward pass
                 eqn = eqn.replace(params={**eqn.params, "name": "handed before"})
             else:
-                eqn = eqn.replace(params={**eqn.params, "name": _TAKEN + eqn.params["name"].removeprefix(_STAGED)})
-        elif kind in _WITHIN and eqn.effects:
-            name = _WITHIN[kind]
-            again = not counts or bool(eqn.params.get("differentiated"))  # the forward pass once more, for a gradient
+                eqn = eqn.replace(params={**eqn.params, "name": _RETURNED + eqn.params["name"].removeprefix(_STAGED)})
+        elif kind in _NESTED_GRAPHS and eqn.effects:
+            name = _NESTED_GRAPHS[kind]
+            is_recomputed = not is_first_pass or bool(
+                eqn.params.get("differentiated")
+            )  # a recomputed forward pass of a gradient
             old = eqn.params[name]
-            new = _within(old, not again)
+            new = _remove_nested_callbacks(old, not is_recomputed)
             if new is not old:
                 params = {**eqn.params, name: new}
                 eqn = eqn.replace(params=params, effects=effects_of(params, eqn))
         eqns.append(eqn)
-    effects = set().union(*[eqn.effects for eqn in eqns])  # a branch is said to have those of the others, too
+    effects = set().union(*[eqn.effects for eqn in eqns])  # JAX gives each branch the effects of all branches
     if effects == jaxpr.effects and len(eqns) == len(jaxpr.eqns) and all(map(operator.is_, eqns, jaxpr.eqns)):
         return jaxpr
     return jaxpr.replace(eqns=eqns, effects=effects)
 
 
-def _within(graph, counts):
-    """The same of a graph in the parameters of an equation, or of several."""
+def _remove_nested_callbacks(graph, is_first_pass):
+    """Apply `_remove_callbacks` to one nested graph, or to a tuple of them."""
     if isinstance(graph, tuple):
-        new = tuple([_within(part, counts) for part in graph])
+        new = tuple([_remove_nested_callbacks(branch, is_first_pass) for branch in graph])
         return graph if all(map(operator.is_, graph, new)) else new
     if isinstance(graph, Jaxpr):
-        return _taken_out(graph, counts)
-    jaxpr = _taken_out(graph.jaxpr, counts)
+        return _remove_callbacks(graph, is_first_pass)
+    jaxpr = _remove_callbacks(graph.jaxpr, is_first_pass)
     return graph if jaxpr is graph.jaxpr else graph.replace(jaxpr=jaxpr)
 
 
-def returning(closed: ClosedJaxpr) -> Returning | None:
-    """The graph with the values that `taken_out` left to be returned; None where there are none."""
-    wanted = {key: [value] for key, value in _labelled(closed.jaxpr, (), True)}
-    if not wanted:
+def return_sown(closed: ClosedJaxpr) -> SownGraph | None:
+    """Return a graph with the sown values of `remove_callbacks` as extra outputs; None if there are none."""
+    points = {key: [value] for key, value in _find_labelled(closed.jaxpr, (), True)}
+    if not points:
         return None
-    jaxpr, values = instrument(closed, wanted, _Last())
-    return Returning(jaxpr, tuple(values))
+    jaxpr, values = instrument(closed, points, _LastValue())
+    return SownGraph(jaxpr, tuple(values))
 
 
-def _labelled(jaxpr: Jaxpr, path: tuple[Any, ...], sure: bool) -> Iterator[tuple[tuple[Any, ...], SownValue]]:
-    """(key, value) of each labelled value; see `measured`."""
+def _find_labelled(jaxpr: Jaxpr, path: tuple[Any, ...], sure: bool) -> Iterator[tuple[tuple[Any, ...], SownValue]]:
+    """Yield (key, value) of each labelled value; `instrument` explains the keys."""
     for eqn in jaxpr.eqns:
         kind = eqn.primitive.name
-        if kind == "name" and str(eqn.params["name"]).startswith(_TAKEN):
-            text, kind = eqn.params["name"].removeprefix(_TAKEN), eqn.outvars[0].aval
+        if kind == "name" and str(eqn.params["name"]).startswith(_RETURNED):
+            text, kind = eqn.params["name"].removeprefix(_RETURNED), eqn.outvars[0].aval
             yield (*path, id(eqn)), SownValue(text, sure, kind.shape, kind.dtype)
-        elif kind in _WITHIN:
-            graphs = eqn.params[_WITHIN[kind]]
+        elif kind in _NESTED_GRAPHS:
+            graphs = eqn.params[_NESTED_GRAPHS[kind]]
             first = 1 if kind == "while" else 0
             always = sure and kind not in ("cond", "while") and eqn.params.get("length") != 0
             for index, graph in enumerate(graphs if isinstance(graphs, tuple) else (graphs,), first):
-                yield from _labelled(getattr(graph, "jaxpr", graph), (*path, (id(eqn), index)), always)
+                yield from _find_labelled(getattr(graph, "jaxpr", graph), (*path, (id(eqn), index)), always)
 
 
-class _Last(Measure):
-    """(whether it was computed, the value) of the last time."""
+class _LastValue(Measure):
+    """(True if computed, value) of the last iteration."""
 
     def measure(self, point, array):
         return jnp.ones((), bool), array
@@ -178,6 +184,6 @@ class _Last(Measure):
         ran = second[0]
         return first[0] | ran, jnp.where(ran, second[1], first[1])
 
-    def finish(self, points, measured, inputs, outputs):
-        pairs = [(value,) if point.sure else (ran, value) for point, (ran, value) in zip(points, measured)]
+    def finish(self, points, measurements, inputs, outputs):
+        pairs = [(value,) if point.sure else (ran, value) for point, (ran, value) in zip(points, measurements)]
         return [array for pair in pairs for array in pair]

@@ -70,7 +70,7 @@ def cast_tensor(value: Any, dtype: Any) -> Any:
         return value
     kernel = casting(dtype)
     result = box(_run(kernel, array))
-    if thread.looking:
+    if thread.results_observed:
         if thread.recording:
             tape.record(kernel, (value._node,), (array,), (result,))
         float_status.note((result._array,))

@@ -62,7 +62,7 @@ def _plain_call(op):
                 len(args) == 1
                 and type(args[0]) is Tensor
                 and not kwargs
-                and not _thread.looking
+                and not _thread.results_observed
                 and _thread.compute_dtype is None
             ):
                 array = args[0]._array
@@ -79,7 +79,7 @@ def _plain_call(op):
     elif count == 2:
 
         def call(self, *args, **kwargs):
-            if len(args) == 2 and not kwargs and not _thread.looking and _thread.compute_dtype is None:
+            if len(args) == 2 and not kwargs and not _thread.results_observed and _thread.compute_dtype is None:
                 x, y = args
                 a = x._array if type(x) is Tensor else operand(x, name, names[0])
                 b = y._array if type(y) is Tensor else operand(y, name, names[1])
@@ -113,7 +113,7 @@ def _static_call(op):
         if (
             kwargs
             or not required <= given <= count
-            or _thread.looking
+            or _thread.results_observed
             or _thread.compute_dtype is not None
             or traced
             and _thread.frame is not None

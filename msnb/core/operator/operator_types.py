@@ -15,7 +15,7 @@ import numpy as np
 
 from msnb.common.arguments import unknown
 from msnb.common.kinds import Tensors, hashable, kind_of, readable_parameter
-from msnb.core.compat.jax_private import copied, is_tracer
+from msnb.core.compat.jax_private import copy_array, is_tracer
 from msnb.core.eager import float_status, integer_gradients, remat_policy, tape
 from msnb.core.eager.kernel import Kernel
 from msnb.core.errors.messages import describe, explain_kernel_error
@@ -317,11 +317,11 @@ class Operator:
             if _thread.frame is None:
                 out = tuple([copy_if_aliased(o, arrays) for o in out])
             result = results = tuple([box(o) for o in out])
-        if _thread.looking:
+        if _thread.results_observed:
             if _thread.recording:
                 tape.record(kernel, [b._node if isinstance(b, Tensor) else None for b in boxes], arrays, results)
             float_status.note([r._array for r in results])
-        if _thread.carriers is not None and (_thread.looking or kernel.real is not None):
+        if _thread.carriers is not None and (_thread.results_observed or kernel.real is not None):
             integer_gradients.attach_carriers(kernel, arrays, results)
         if not targets:
             return result
@@ -374,7 +374,7 @@ class Operator:
                     return self.run(kernel, boxes, arrays, targets)
         told = explain_kernel_error(error, self.name, boxes)
         if _thread.frame is not None:
-            partial_trace.note(told, kernel.name, arrays)
+            partial_trace.record_error(told, kernel.name, arrays)
         raise told from None
 
     def by_own_names(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -449,7 +449,7 @@ def copy_if_aliased(array: jax.Array, arrays: Sequence[Any]) -> jax.Array:
     """`array`, copied if JAX handed one of the inputs through: what a Parameter holds must not be held elsewhere."""
     for given in arrays:
         if array is given:
-            return copied(array)
+            return copy_array(array)
     return array
 
 

@@ -179,7 +179,7 @@ def traced_call(op: "TracedOperator") -> Callable[..., Any] | None:
                 or kwargs
                 or len(args) != 1
                 or type(args[0]) is not Tensor
-                or _thread.looking
+                or _thread.results_observed
                 or _thread.frame is not None
                 or _thread.compute_dtype is not None
             ):

@@ -139,7 +139,7 @@ class PrimitiveWithInfer(Primitive):
         if _thread.frame is None:
             results = tuple(copy_if_aliased(o, arrays) for o in results)
         boxes = tuple(box(o) for o in results)
-        if _thread.looking:
+        if _thread.results_observed:
             if _thread.recording:
                 tape.record(kernel, [a._node if isinstance(a, Tensor) else None for a in args], arrays, boxes)
             float_status.note([b._array for b in boxes])

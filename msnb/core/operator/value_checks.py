@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb import context
-from msnb.core.compat.jax_private import at_hand, is_tracer
+from msnb.core.compat.jax_private import is_available, is_tracer
 from msnb.core.eager.kernel import Kernel
 from msnb.core.errors.messages import format_location as show_place
 from msnb.core.errors.messages import hide_directory, user_line
@@ -234,7 +234,7 @@ def examine(op: str, check: Check, bounds: Range) -> None:
             _in_graph(frame, op, check, bounds)
     elif is_deleted(values):
         return  # a training step of another thread took it over; the operator will see to that
-    elif frame is not None or at_hand(values):
+    elif frame is not None or is_available(values):
         found = outside(np.asarray(values), *bounds[1:])
         if found is not None:
             raise Finding(op, check, bounds, False).error(found)

@@ -14,7 +14,7 @@ import jax
 
 from msnb._util import gc_pause
 from msnb.common import progress
-from msnb.core.compat.jax_compilation import settings_of_thread
+from msnb.core.compat.jax_compilation import thread_settings
 from msnb.core.program import persistent_cache, slow_compile_alarm
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -37,7 +37,7 @@ class _Job:
         self.form: Any = form
         self.arguments, self.jaxpr, self.device = arguments, jaxpr, device
         self.started = time.perf_counter()
-        self.settings = settings_of_thread()
+        self.settings = thread_settings()
         self.error = None
         # Waited for instead of the thread: after a Stop inside of join(), Python 3.11 and 3.12 take it for ended.
         self.done = threading.Event()
@@ -53,7 +53,7 @@ class _Job:
     def _run(self):
         try:
             with jax.default_device(self.device), persistent_cache.scoped(self.jaxpr):
-                if settings_of_thread() == self.settings:  # else the call would not find it, and compiles itself
+                if thread_settings() == self.settings:  # else the call would not find it, and compiles itself
                     gc_pause.without_gc(self.form.lower)(*self.arguments).compile()
         except BaseException as error:
             self.error = error

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 
 from msnb import context
-from msnb.core.compat.jax_private import eval_jaxpr, without_prints
+from msnb.core.compat.jax_private import eval_jaxpr, remove_debug_callbacks
 from msnb.core.jaxpr.guarded_updates import keep_on_error
 from msnb.core.sharding.partitioner import ArrayShardings
 
@@ -27,7 +27,7 @@ def flat(
     Of several graphs, each with the same outputs and then further ones, the further outputs follow the results: they
     compute the same things, which XLA finds out, and only the first may print.
     """
-    graphs = [graphs[0], *(g.replace(jaxpr=without_prints(g.jaxpr)) for g in graphs[1:])]
+    graphs = [graphs[0], *(g.replace(jaxpr=remove_debug_callbacks(g.jaxpr)) for g in graphs[1:])]
     if kept:
         graphs = [keep_on_error(g, n_results, kept) for g in graphs]
 

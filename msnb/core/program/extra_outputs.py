@@ -75,7 +75,7 @@ def hand(observer: Any, program: Any, run: Any) -> None:
 
 def _drop(observer, when, problem):
     remove(observer)
-    why = events.complaint(type(observer).__name__, f"it was {when}", problem)
+    why = events.describe_failure(type(observer).__name__, f"it was {when}", problem)
     log.warning("%s", why)
     if hasattr(observer, "dropped"):
         observer.dropped(why)

@@ -42,7 +42,7 @@ class _Known:
         if getattr(settings.get("lowering_parameters"), "for_export", True):  # whose text is what is wanted
             return None
         del settings["backend"]
-        config = jax_compilation.settings_of_lowering()
+        config = jax_compilation.lowering_settings()
         if config is None or (code := _code()) is None:
             return None
         effort = context._state.compile_effort

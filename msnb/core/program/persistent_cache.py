@@ -202,14 +202,14 @@ _scopes = threading.local()
 
 def in_use():
     """The `CompiledFiles` that this process reads and writes; None where a setting of the user's says otherwise."""
-    return _used if _used is not None and jax_compilation.keeps_compiled_in(_used) else None
+    return _used if _used is not None and jax_compilation.is_cache_installed(_used) else None
 
 
 def use(root):
     """Keep compiled programs below `root` from now on; None: keep none."""
     global _used
     _used = None if root is None else CompiledFiles(root)
-    jax_compilation.keep_compiled_in(_used, lambda: getattr(_scopes, "digest", ""))
+    jax_compilation.install_cache(_used, lambda: getattr(_scopes, "digest", ""))
 
 
 def _follow_context(_=None):

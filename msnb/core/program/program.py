@@ -17,7 +17,7 @@ import numpy as np
 
 from msnb import context, log
 from msnb._util import gc_pause
-from msnb.core.compat.jax_private import argument_like, forget_compiled, forget_effects, without_prints
+from msnb.core.compat.jax_private import argument_signature, clear_compiled, clear_effect_tokens, remove_debug_callbacks
 from msnb.core.eager import tape
 from msnb.core.eager.kernel import Kernel
 from msnb.core.errors.messages import format_location as show_place
@@ -30,10 +30,10 @@ from msnb.core.program.staging import Staged
 from msnb.core.state import deferred_errors, events, random_stream, trace_state
 from msnb.core.support import interrupts
 from msnb.core.support.weak_identity import weakly
-from msnb.core.tensor.parameter_store import ParameterArrays, same, unshared
+from msnb.core.tensor.parameter_store import ParameterArrays, are_identical, copy_shared
 from msnb.core.tensor.tensor import Tensor, box
 
-_asked = events.asked
+_asked = events.subscribers
 _clock = time.perf_counter_ns
 _lock = trace_state.donation_lock.lock
 _thread = trace_state.thread
@@ -162,7 +162,7 @@ class Program(Staged):
         asked = [(o, graph) for o, graph in asked if graph is not None]
         own = len(self.jaxpr.jaxpr.outvars)
         self._observed = tuple((weakref.ref(o), len(graph.jaxpr.outvars) - own) for o, graph in asked)
-        if not same(graphs, [graph for _, graph in asked]):  # who asks for the same finds it compiled
+        if not are_identical(graphs, [graph for _, graph in asked]):  # who asks for the same finds it compiled
             graphs = [graph for _, graph in asked]
             last = [self.returning] if self.handed else []
             self.run = self._own_run if not graphs else self._jitted(self._form_of([*graphs, *last]))
@@ -189,7 +189,7 @@ class Program(Staged):
     # ------------------------------------------------------------------ running
     def __call__(self, arrays: list[Any]) -> Any:
         """Run on the arrays of the dynamic arguments; returns boxed results and rebinds what was written."""
-        if _thread.late:
+        if _thread.pending_verdicts:
             deferred_errors.poll()
         start = _clock() if _asked.ran else None
         rest = [(random_stream.next_number(),)] if self.random else []
@@ -212,13 +212,13 @@ class Program(Staged):
             if before is not None:
                 inputs, now = self._inputs_of(before, read, [r[0] for r in rest]), [p._stored() for p in self.written]
         if start is not None:
-            events.tell("ran", self, arrays, outs[: self.n_results], start, _clock())
+            events.notify("ran", self, arrays, outs[: self.n_results], start, _clock())
         if first:
-            events.tell("compiled", self)
+            events.notify("compiled", self)
         if before is not None:
             outs = self._show(inputs, now, outs)
         if self.handed:
-            sown_values.give(self.handed, outs[self.n_results :])
+            sown_values.deliver(self.handed, outs[self.n_results :])
         if self._ends:
             self._end(outs, self.prints)
         return box(outs[0]) if self.single else self._box(outs)
@@ -235,12 +235,12 @@ class Program(Staged):
             results = store.results
             arrays = results[-1][0]
             if _state.mode != _GRAPH and self.run is self._own_run:
-                arrays = unshared(arrays)
+                arrays = copy_shared(arrays)
             results.extend(map(self.run, (arrays,), (read,), *rest))
             outs = results[-1][1]  # type: ignore[misc] - a finished step is (arrays, results)
             results.append((results[-1][0],))
             return outs
-        arrays, taken = unshared([p._stored() for p in self.written], 1), []
+        arrays, taken = copy_shared([p._stored() for p in self.written], 1), []
         try:
             taken.extend(map(self.run, (arrays,), (read,), *rest))
         finally:
@@ -251,7 +251,7 @@ class Program(Staged):
     def _freeze_anew(self):
         """Take the Parameters that are constants as they are now; XLA then compiles anew, which is said."""
         read = [p._stored() for p in self.read]
-        if self.frozen is not None and not same(read, self.frozen):
+        if self.frozen is not None and not are_identical(read, self.frozen):
             self.frozen[:] = read
             self.run = self._own_run = self._donating()
             self._ready = self._ran = None
@@ -273,7 +273,7 @@ class Program(Staged):
             background_compile.ahead(self, form, self._placed())
         except BaseException as error:
             if not isinstance(error, KeyboardInterrupt):
-                forget_compiled(form, error)
+                clear_compiled(form, error)
             raise
         observed = bool(self._observed) and form is not self._own_run
         self.seconds.setdefault("observed" if observed else "compile", time.perf_counter() - started)
@@ -286,7 +286,7 @@ class Program(Staged):
             with persistent_cache.scoped(self.jaxpr.jaxpr):
                 outs = self._step(read, rest)
         except BaseException as error:
-            forget_compiled(self.run, error)
+            clear_compiled(self.run, error)
             raise
         self._ran = form, arguments
         if self._placed() == arguments:  # else XLA has put Parameters elsewhere, and the next call compiles for that
@@ -299,7 +299,7 @@ class Program(Staged):
             try:
                 jax.effects_barrier()
             except BaseException:
-                forget_effects()
+                clear_effect_tokens()
                 raise
         if self.errors:
             self._report(outs[self.n_results - 1])
@@ -339,7 +339,7 @@ class Program(Staged):
         if self._kernel is None:
             self._kernel = self._recorded(self._form_of([self.calling]))
             if self.calling.effects:
-                quiet = self.calling.replace(jaxpr=without_prints(self.calling.jaxpr))
+                quiet = self.calling.replace(jaxpr=remove_debug_callbacks(self.calling.jaxpr))
                 self._kernel.quiet = self._recorded(self._form_of([quiet]))
         number = [random_stream.next_number()] if self.random else []
         boxes = self.params + [None] * len(number) + boxes
@@ -393,7 +393,7 @@ class Program(Staged):
         """What a call hands over now, for the shapes, dtypes and shardings."""
         taken = self.read if self.frozen is None else []
         written, read = ([p._like() for p in params] for params in (self.written, taken))
-        number = [argument_like(0)] if self.random else []
+        number = [argument_signature(0)] if self.random else []
         return written, read, *number, *self._arguments
 
     def lowered(self) -> Any:

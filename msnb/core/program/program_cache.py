@@ -21,7 +21,7 @@ from msnb.common.arguments import uncalled
 from msnb.core import script
 from msnb.core.compat.jax_private import placement
 from msnb.core.eager import matmul_precision
-from msnb.core.errors.data_dependent_shape import DataDependentShape, can_run_eagerly, say
+from msnb.core.errors.data_dependent_shape import DataDependentShape, can_run_eagerly, report_eager_run
 from msnb.core.errors.messages import describe
 from msnb.core.operator import api_generations
 from msnb.core.program import recompile_hints, static_floats, unroll_hint
@@ -32,7 +32,7 @@ from msnb.core.sharding import partitioner
 from msnb.core.state import trace_state
 from msnb.core.support.unknown_shape import UnknownShape
 from msnb.core.support.weak_identity import WeakIdentityDict, attach, attached
-from msnb.core.tensor.cell_state import keeping
+from msnb.core.tensor.cell_state import trace_with_cell_state
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.pytree import flatten, structure
 from msnb.core.tensor.tensor import Tensor
@@ -231,7 +231,7 @@ def call(
     except DataDependentShape as error:
         if _thread.frame is not None or not can_run_eagerly(fn):
             raise
-        say(name, error)
+        report_eager_run(name, error)
         return fn(*args, **kwargs)
     out = program.run_recorded(arrays, boxes) if _thread.recording else program(arrays)
     if program.settings:
@@ -317,7 +317,7 @@ def _compile(programs, root, fn, args, kwargs, name, key, constants=()):
             return Program(name, root, fn, args, kwargs, params, constants), reads
 
     try:
-        program, reads = keeping(traced)
+        program, reads = trace_with_cell_state(traced)
     except DataDependentShape as error:
         if len(programs.plain) >= _MOST_SIGNATURES:
             programs.plain.clear()

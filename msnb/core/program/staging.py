@@ -14,12 +14,18 @@ import jax
 import jax.extend
 
 from msnb._util import gc_pause
-from msnb.core.compat.jax_private import argument_like, restore_trace_state, trace_state, unnamed, weak_float32
+from msnb.core.compat.jax_private import (
+    argument_signature,
+    restore_trace_state,
+    trace_state,
+    weak_float32,
+    without_argument_names,
+)
 from msnb.core.eager import tape
-from msnb.core.errors.messages import user_line, without_footnote
+from msnb.core.errors.messages import remove_jax_note, user_line
 from msnb.core.jaxpr import partial_trace, sown_values
 from msnb.core.jaxpr.inline_calls import inline_calls
-from msnb.core.jaxpr.op_names import named
+from msnb.core.jaxpr.op_names import number_names
 from msnb.core.operator.value_checks import Finding
 from msnb.core.program.argument_names import argument_name
 from msnb.core.script.undefined import Undefined
@@ -119,7 +125,7 @@ class Staged:
         try:
             if self.spread is not None:
                 _thread.spread = self.spread
-                trace.settle()
+                trace.update_results_observed()
             anew = False
             for _ in range(_MAX_DISCOVERY):
                 begun = next_key()
@@ -135,12 +141,12 @@ class Staged:
                 f"sys.setrecursionlimit()."
             ) from None
         except Exception as error:
-            without_footnote(error)
+            remove_jax_note(error)
             raise
         finally:  # a Stop may have come when a context manager was about to put back what it had set
             _thread.frame, _thread.recording, _thread.spread = frame, recording, spread
             _thread.compute_dtype, _thread.forward_mode = dtype, forward
-            trace.settle()
+            trace.update_results_observed()
             restore_trace_state(state)
         raise RuntimeError(
             f"Each trace of {self.name} read Parameters that those before it did not. "
@@ -201,7 +207,7 @@ class Staged:
             return self.name, inputs, list(note["frame"].missing.values())
 
         try:
-            staged = partial_trace.keeping(traced, described)
+            staged = partial_trace.store_on_error(traced, described)
             closed = jax.make_jaxpr(staged, axis_env=spread.axes if spread else None)(avals, 0, within)
         finally:
             self.settings: list[Any] = note["frame"].take_settings() if "frame" in note else []
@@ -209,7 +215,9 @@ class Staged:
         missing = list(frame.missing.values())
         if given(missing):
             return missing
-        if missing and _keeps([frame.kept, [value for _, _, value in self.settings]], frame.made, begun):
+        if missing and _keeps(
+            [frame.new_attributes, [value for _, _, value in self.settings]], frame.created_cells, begun
+        ):
             raise RuntimeError(
                 f"{self.name} makes a Parameter and keeps it, so that each of its graphs would have another one. "
                 f"Make it once, outside of the graph, as in the __init__ of the Cell that holds it."
@@ -219,7 +227,7 @@ class Staged:
         self.cells: list[Any] = list(frame.cells.values())
         self.errors: list[Any] = frame.errors if frame.error is not None else []
         self.waits = not all(isinstance(e, Finding) and e.late for e, _ in self.errors)  # for its error
-        self._arguments = [argument_like(value) for value in values]
+        self._arguments = [argument_signature(value) for value in values]
         self._shape(closed, params, note, arg_names, frame.key_used)
         return []
 
@@ -243,15 +251,15 @@ class Staged:
         self.random: bool = random_used
         invars = [v for _, v in keep_params] + ([jaxpr.invars[n_params]] if random_used else []) + list(arg_vars)
         outvars = list(jaxpr.outvars[:n_results]) + [jaxpr.outvars[n_results + i] for i in order]
-        self.jaxpr, self.names = named(
+        self.jaxpr, self.names = number_names(
             jax.extend.core.ClosedJaxpr(
-                jaxpr.replace(invars=invars, outvars=outvars, debug_info=unnamed(jaxpr)), closed.consts
+                jaxpr.replace(invars=invars, outvars=outvars, debug_info=without_argument_names(jaxpr)), closed.consts
             )
         )
         self.calling = self.jaxpr
-        self.jaxpr = sown_values.taken_out(self.calling)
+        self.jaxpr = sown_values.remove_callbacks(self.calling)
         self.prints = bool(self.jaxpr.effects)
-        found = sown_values.returning(self.jaxpr) if self.jaxpr is not self.calling else None
+        found = sown_values.return_sown(self.jaxpr) if self.jaxpr is not self.calling else None
         self.returning: jax.extend.core.ClosedJaxpr = self.jaxpr if found is None else found.jaxpr
         self.handed: tuple[sown_values.SownValue, ...] = () if found is None else found.values
         self.params: list[Any] = [p for p, _ in keep_params]

@@ -75,4 +75,4 @@ def _is_little(operations, elements):
 
 
 jax_compilation.share_contexts()
-jax_compilation.compile_with(_options)
+jax_compilation.add_compile_options(_options)

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from msnb.core.compat.jax_private import eval_jaxpr, without_prints
+from msnb.core.compat.jax_private import eval_jaxpr, remove_debug_callbacks
 from msnb.core.state.trace_state import thread
 from msnb.core.support.type_promotion import is_inexact
 
@@ -49,7 +49,7 @@ class _Pure:
 
     def quiet(self):
         """The same without prints: what is recomputed is not said again."""
-        return _Pure(None, without_prints(self.jaxpr))
+        return _Pure(None, remove_debug_callbacks(self.jaxpr))
 
 
 def _loop(test, body, test_consts, body_consts, init):

@@ -1,8 +1,7 @@
-"""Programs that are spread over several devices: what a trace and a Program ask of the floor that knows strategies.
+"""Interface between traces of GRAPH mode and the package that partitions programs over devices.
 
-Who knows them (`parallel`) says so with `provide`. Each new trace of GRAPH mode then asks it for a `Spread`, or None
-where one device computes all; operators that are traced go through `Spread.run`, and the Program asks it where its
-arrays are to be.
+`msnb.parallel` registers itself with `provide`. Each new trace asks it for a `Partitioner`, or None for one device.
+Traced operators go through `Partitioner.run`, and the Program asks it for the shardings of its arrays.
 """
 
 import contextlib
@@ -17,19 +16,19 @@ from msnb.core.state import trace_state
 
 
 class ArrayShardings(NamedTuple):
-    """Where the arrays of a Program are: one sharding for each.
+    """The sharding of each array of a Program.
 
     Attributes:
-        written (list[jax.sharding.Sharding]): Of the Parameters that it writes, before and after.
+        written (list[jax.sharding.Sharding]): Of the Parameters that it writes, before and after a run.
         read (list[jax.sharding.Sharding]): Of those that it only reads.
         rest (list[jax.sharding.Sharding]): Of the random number, if there is one, and the arguments.
-        around (Callable): From the graph as a function of what one device has, ``form(params, extra, arrays)``, to
-            one of whole arrays. Default: None, the graph is one of whole arrays.
-        results (jax.sharding.Sharding): Of all that is handed out. Default: None, as XLA finds it best.
-        bring (Callable): Brings arrays of Parameters to where they are to be, ``bring(arrays, shardings)``. Default:
-            `jax.device_put`; None where each of several processes keeps its own on its own device.
-        calling (Callable): From the compiled call, ``calling(call, places)``, to one that takes and gives what one of
-            several processes has. Default: None, one process has all arrays whole.
+        around (Callable): Converts the graph as a function of the arrays of one device,
+            ``form(params, extra, arrays)``, to one of global arrays. Default: None, it already takes global arrays.
+        results (jax.sharding.Sharding): Of all results. Default: None, XLA chooses.
+        bring (Callable): Moves arrays of Parameters to shardings, ``bring(arrays, shardings)``. Default:
+            `jax.device_put`; None if each of several processes keeps its own on its own device.
+        calling (Callable): Converts the compiled call, ``calling(call, places)``, to one that takes and returns the
+            arrays of one of several processes. Default: None, one process has all arrays.
     """
 
     written: list[Any]
@@ -42,13 +41,13 @@ class ArrayShardings(NamedTuple):
 
 
 class Partitioner(Protocol):
-    """How one program is spread over devices.
+    """Partitioning of one program over devices.
 
     Attributes:
-        devices (int): Over how many devices.
-        stages (int): In how many stages of a pipeline; 1 for none.
-        axes (list[tuple[str, int]]): Names, and sizes, by which what is traced may speak of the other devices; none
-            where it is traced as if one device computed all.
+        devices (int): Number of devices.
+        stages (int): Number of pipeline stages; 1 without a pipeline.
+        axes (list[tuple[str, int]]): Names and sizes of the mesh axes for collectives in the trace; empty if the trace
+            is that of a single device.
     """
 
     devices: int
@@ -56,7 +55,7 @@ class Partitioner(Protocol):
     axes: list[tuple[str, int]]
 
     def within(self, value: Any) -> Any:
-        """What an argument, an array or a number, looks like in the trace: an array, or a `jax.ShapeDtypeStruct`.
+        """Return the form of an argument, an array or a number, in the trace: an array, or a `jax.ShapeDtypeStruct`.
 
         Raises:
             ValueError: If it cannot be divided.
@@ -64,11 +63,11 @@ class Partitioner(Protocol):
         ...
 
     def run(self, kernel: Any, arrays: Sequence[Any]) -> Any:
-        """Trace a call of an operator's kernel, its inputs and outputs laid out as its strategy says."""
+        """Trace a call of an operator's kernel, with its inputs and outputs sharded by its strategy."""
         ...
 
     def hold(self, array: Any, strategy: tuple[int, ...], what: str, /) -> Any:
-        """An array of the trace, cut along each axis into as many parts as a strategy says; `what` it is, for errors.
+        """Constrain an array of the trace to a strategy, the number of slices per axis. `what` names it in errors.
 
         Raises:
             RuntimeError: If the strategy does not fit its shape, or the devices.
@@ -76,11 +75,11 @@ class Partitioner(Protocol):
         ...
 
     def pipelined(self, stage: Callable[..., Any], arrays: Sequence[Any], keys: Any, parts: Any) -> Any:
-        """What all stages make of each part, where there are stages; see `parallel.pipeline`."""
+        """Return the results of all pipeline stages for each micro-batch; see `nn._cell.pipeline`."""
         ...
 
     def places(self, program: Any) -> ArrayShardings | None:
-        """Where the arrays of a program that was traced so are to be; None where one device computes it after all.
+        """Return the shardings of the arrays of a traced program; None if one device computes it after all.
 
         Raises:
             RuntimeError: If this machine does not have the devices.
@@ -88,31 +87,30 @@ class Partitioner(Protocol):
         ...
 
     def layouts(self, program: Any, /) -> dict[str, Any]:
-        """How the Parameters and arguments of a program lie, by name, as r1.1 writes it; empty where all are whole.
+        """Return the layouts of Parameters and arguments of a program by name, in r1.1's notation; empty if unsharded.
 
         Raises:
-            RuntimeError: If a Parameter is to lie in two ways.
+            RuntimeError: If a Parameter has two layouts.
         """
         ...
 
     def shards(self, program: Any, /) -> dict[str, Any]:
-        """The strategies that the operators of a program have, by r1.1's names of them."""
+        """Return the strategies of the operators of a program, by r1.1's names of the operators."""
         ...
 
     def operators(self, program: Any, /) -> int:
-        """How many operators strategies were looked for."""
+        """Return the number of operators for which strategies were searched."""
         ...
 
 
 class DeviceGroup(NamedTuple):
-    """The devices of a group, as what one of them runs speaks of them.
+    """The devices of a communication group, seen from one of them.
 
     Attributes:
-        axis (str): Name by which all devices are spoken of, those outside of the group too.
-        ranks (tuple[int]): The numbers of the members among all, in the group's order.
-        groups (tuple): All devices, each in one group: this one and what else there is; None where it has all of them.
-        own (int): The number of this device in the group, where the trace is of one process; None where one trace is
-            of all.
+        axis (str): Name of the mesh axis of all devices, including those outside the group.
+        ranks (tuple[int]): Ranks of the group's devices on that axis, in the group's order.
+        groups (tuple): A partition of all devices into groups, this one among them; None if it has all devices.
+        own (int): Index of this device in the group, if each process has its own trace; None if one trace is shared.
     """
 
     axis: str
@@ -122,25 +120,25 @@ class DeviceGroup(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many they are."""
+        """Number of devices in the group."""
         return len(self.ranks)
 
     @property
     def even(self) -> bool:
-        """Whether all groups have as many members, so that parts can be of one size on all devices."""
+        """True if all groups have equal sizes, so that slices have one size on all devices."""
         return self.groups is None or all(len(group) == self.size for group in self.groups)
 
     def place(self) -> Any:
-        """The number of the device that runs this in its group."""
+        """Return the index of the executing device in its group."""
         index = jax.lax.axis_index(self.axis)
         if self.groups is None:
             return index
-        places = {rank: place for group in self.groups for place, rank in enumerate(group)}
-        return jax.numpy.asarray(np.array([places[rank] for rank in sorted(places)], np.int32))[index]
+        indices = {rank: position for group in self.groups for position, rank in enumerate(group)}
+        return jax.numpy.asarray(np.array([indices[rank] for rank in sorted(indices)], np.int32))[index]
 
 
 class Groups(str):
-    """A name of groups that is told with their members, for an operator that acts in each of them.
+    """Name of several device groups, with their ranks, for an operator that acts in each of them.
 
     Args:
         groups (Sequence): The ranks of each group; every rank is in one.
@@ -149,25 +147,25 @@ class Groups(str):
     ranks: tuple[tuple[int, ...], ...]
 
     def __new__(cls, groups: Sequence[Sequence[int]]) -> "Groups":
-        """The name says who is in them."""
+        """Create the name from the ranks."""
         ranks = tuple(tuple(group) for group in groups)
-        new = super().__new__(cls, f"groups {list(map(list, ranks))}")
-        new.ranks = ranks
-        return new
+        name = super().__new__(cls, f"groups {list(map(list, ranks))}")
+        name.ranks = ranks
+        return name
 
 
 class Provider(NamedTuple):
-    """Who knows strategies.
+    """Functions of the package that partitions programs.
 
     Attributes:
-        state (Callable): What programs depend on, to be compared; None where one device computes all.
-        begin (Callable): Gives the `Spread` of a trace that begins, or None.
-        members (Callable): Gives the `Members` of a group, by the axis (name, number) of what is traced, None where
-            nothing is spread, and the name of the group; None where a device is by itself.
-        together (Callable): Of a function of arrays makes one that all processes call at once, each with its own; None
-            where there is one process.
-        processes (Callable): Gives the number of processes of a group by its name; 1 where there is one process.
-        outside (Callable): Says what becomes of strategies outside of graphs. Default: nothing is said.
+        state (Callable): Returns the settings that programs depend on, comparable; None for one device.
+        begin (Callable): Returns the `Partitioner` of a new trace, or None.
+        members (Callable): Returns the `DeviceGroup` of a group, from the axis (name, size) of the trace, None if it is
+            not partitioned, and the name of the group; None if there are no other devices.
+        together (Callable): Converts a function of arrays to one that all processes call at once, each with its own
+            arrays; returns None if there is one process.
+        processes (Callable): Returns the number of processes of a group by its name; 1 if there is one process.
+        outside (Callable): Reports strategies of operators that run outside graphs. Default: no report.
     """
 
     state: Callable[[], Hashable]
@@ -189,12 +187,12 @@ def provide(
     processes: Callable[[str | None], int],
     outside: Callable[[], None],
 ) -> None:
-    """Name who knows strategies; see :class:`Provider`."""
+    """Register the package that partitions programs; see :class:`Provider`."""
     _providers[:] = [Provider(state, begin, members, together, processes, outside)]
 
 
 def members(group: str | None = None) -> DeviceGroup | None:
-    """The devices of a group that what is traced now can communicate with; None where this one is by itself.
+    """Return the devices of a group that the current trace can communicate with; None if there are no other devices.
 
     Args:
         group (str): Name of the group. Default: None, all.
@@ -207,7 +205,7 @@ def members(group: str | None = None) -> DeviceGroup | None:
 
 
 def size(group: str | None = None) -> int:
-    """How many devices of a group an operator that is called now communicates with, itself among them.
+    """Return the number of devices of a group with which an operator called now communicates, itself included.
 
     Raises:
         RuntimeError: As :func:`members`.
@@ -219,11 +217,11 @@ def size(group: str | None = None) -> int:
 
 
 class CollectiveKernel:
-    """What a kernel that speaks of other devices runs: in several processes, outside of a graph, all of them at once.
+    """Kernel of an operator that communicates. Outside a graph all processes run it at once.
 
     Args:
-        fn (Callable): Of arrays.
-        run (Callable): The same compiled, as one device runs it and as it is traced.
+        fn (Callable): Function of arrays.
+        run (Callable): The same compiled, for one device and for traces.
     """
 
     __slots__ = ("fn", "run", "_together")
@@ -241,7 +239,7 @@ class CollectiveKernel:
         return self.run(*arrays)
 
     def clear_cache(self) -> None:
-        """Compile it anew when it is called again."""
+        """Discard the compiled function; the next call compiles again."""
         self._together = None
         self.run.clear_cache()
 
@@ -251,37 +249,37 @@ class CollectiveKernel:
 
 @contextlib.contextmanager
 def on_one_device() -> Iterator[None]:
-    """While it is open, what is traced is traced for one device, whatever the settings say."""
-    known, _providers[:] = list(_providers), []
+    """Context manager in which programs are traced for one device, for any settings."""
+    previous, _providers[:] = list(_providers), []
     try:
         yield
     finally:
-        _providers[:] = known
+        _providers[:] = previous
 
 
 @contextlib.contextmanager
-def partition_as(spread: Partitioner) -> Iterator[None]:
-    """While it is open, what is traced is spread so, whatever the settings say."""
-    known, told = list(_providers), object()
-    alone = Provider(lambda: None, lambda: None, lambda axis, group: None, lambda fn: None, lambda group: 1)
-    _providers[:] = [(known or [alone])[0]._replace(state=lambda: told, begin=lambda: spread)]
+def partition_as(partitioner: Partitioner) -> Iterator[None]:
+    """Context manager in which programs are partitioned by `partitioner`, for any settings."""
+    previous, state_key = list(_providers), object()
+    single_device = Provider(lambda: None, lambda: None, lambda axis, group: None, lambda fn: None, lambda group: 1)
+    _providers[:] = [(previous or [single_device])[0]._replace(state=lambda: state_key, begin=lambda: partitioner)]
     try:
         yield
     finally:
-        _providers[:] = known
+        _providers[:] = previous
 
 
 def state() -> Hashable:
-    """What programs depend on that are traced now; None where one device computes all."""
+    """Return the settings that programs traced now depend on; None for one device."""
     return _providers[0].state() if _providers else None
 
 
 def begin() -> Partitioner | None:
-    """How a program is spread whose trace begins; None: not at all."""
+    """Return the Partitioner of a new trace; None for one device."""
     return _providers[0].begin() if _providers else None
 
 
 def outside() -> None:
-    """Called where an operator with a strategy runs for itself."""
+    """Report that an operator with a strategy runs outside a graph."""
     if _providers:
         _providers[0].outside()

@@ -1,7 +1,8 @@
-"""Errors that are known only when the device is done: nobody waits for them, and the next look at a value raises them.
+"""Errors of data checks, raised after the device has computed them.
 
-A check of data, of labels say, ends in a small array on the device. Waiting for it would stop the stream of calls; it
-is kept instead, thread by thread and in the order of the calls, together with a function that says what it means.
+A check of data, such as the range of labels, ends in a small array on the device. To wait for that array would stall
+the stream of calls. The array is queued instead, per thread and in call order, with a function that raises the error.
+The next read of any value waits for the queue.
 """
 
 import atexit
@@ -14,52 +15,52 @@ import numpy as np
 from msnb import log
 from msnb.core.state.trace_state import thread as _thread
 
-_MOST = 256  # verdicts that may be waited for later; by then the first of them has long been there
+_MAX_PENDING = 256  # limit of the queue; beyond it the oldest verdict is waited for, which is usually ready
 
 
 def defer(verdict: jax.Array, report: Callable[..., None]) -> None:
-    """Keep `verdict` (jax.Array) until it is looked at; `report` then takes it as a numpy array, and may raise."""
-    waiting = _thread.late
-    if not waiting:
-        waiting = _thread.late = deque()
-    waiting.append((verdict, report))
-    if len(waiting) > _MOST:
-        _report_first(waiting)
+    """Queue `verdict` (jax.Array). When it is read, `report` is called with it as a numpy array and may raise."""
+    pending = _thread.pending_verdicts
+    if not pending:
+        pending = _thread.pending_verdicts = deque()
+    pending.append((verdict, report))
+    if len(pending) > _MAX_PENDING:
+        _report_first(pending)
 
 
 def poll() -> None:
-    """Report the verdicts that are there, without waiting for any."""
-    waiting = _thread.late
-    while waiting and waiting[0][0].is_ready():
-        _report_first(waiting)
+    """Report the verdicts that are ready, without waiting."""
+    pending = _thread.pending_verdicts
+    while pending and pending[0][0].is_ready():
+        _report_first(pending)
 
 
-def settle() -> None:
-    """Wait for all verdicts of this thread and report them; one that is an error ends it."""
-    waiting = _thread.late
-    while waiting:
-        _report_first(waiting)
+def wait_and_report() -> None:
+    """Wait for all verdicts of this thread and report them in order. The first error empties the queue."""
+    pending = _thread.pending_verdicts
+    while pending:
+        _report_first(pending)
 
 
-def _report_first(waiting):
-    verdict, report = waiting[0]
+def _report_first(pending):
+    verdict, report = pending[0]
     try:
         value = np.asarray(verdict)
     except Exception:
-        waiting.popleft()
+        pending.popleft()
         raise
-    waiting.popleft()
+    pending.popleft()
     try:
         report(value)
     except Exception:
-        waiting.clear()  # these calls had been started before the error could be known
+        pending.clear()  # the later calls were dispatched before this error was known
         raise
 
 
 @atexit.register
-def _settle_at_exit():
-    """A program that ends without a look at any value says at least in the log what went wrong."""
+def _report_at_exit():
+    """Log pending errors of a program that ends without reading a value."""
     try:
-        settle()
+        wait_and_report()
     except Exception as error:
         log.error("\n".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())]))

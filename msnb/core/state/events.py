@@ -1,25 +1,26 @@
-"""Events: what tools are told while programs, Cells and operators run. Nobody's methods are replaced for it.
+"""Events that programs, Cells and operators emit. Tools subscribe; monkey-patching is not needed.
 
-A tool listens to what it names, until it closes:
+A tool subscribes to events by name, until it closes its listener:
 
     with events.listen(dispatched=note, name="profiler"):
         net(x)
 
 * ``compiled(program)``: a program of GRAPH mode has run for the first time.
-* ``ran(program, arrays, outs, start, sent)``: a program has run on the arrays of its dynamic arguments. One that runs
-  under a PYNATIVE gradient is a node of the tape, and is told as `dispatched` and `recorded`.
-* ``entered(call)`` and ``left(call)``: a Cell or a compiled function was called, within a trace too; see `Call`. Who
-  was told of the one is told of the other, whatever happens in between. (A compiled method is told as what `ran`.)
+* ``ran(program, arrays, outs, start, sent)``: a program has run on the arrays of its dynamic arguments. A program that
+  runs under a PYNATIVE gradient is a node of the tape and emits `dispatched` and `recorded` instead.
+* ``entered(call)`` and ``left(call)``: a Cell or a compiled function was called, also inside a trace; see `Call`. A
+  listener that received `entered` also receives the matching `left`. A compiled method emits `ran` only.
 * ``dispatched(kernel, arrays, out, start, sent)``: a kernel was run on concrete arrays, in PYNATIVE mode or by the
   tape.
-* ``recorded(node, boxes)``: an operator ran and left a node on the tape; ``pulled(node, cotangents)``: its gradient is
-  about to be taken; ``differentiated(outputs, weights, sources, gradients)``: a gradient of PYNATIVE mode is complete.
-* ``waited(iterator, start, end)``: a dataset was asked for a row.
-* ``made(cell)``: a Cell's own `__init__` begins, within those of its classes.
+* ``recorded(node, boxes)``: an operator ran and added a node to the tape; ``pulled(node, cotangents)``: the gradient of
+  that node is about to be computed; ``differentiated(outputs, weights, sources, gradients)``: a gradient of PYNATIVE
+  mode is complete.
+* ``waited(iterator, start, end)``: a dataset was asked for an example.
+* ``made(cell)``: `Cell.__init__` begins, called by the `__init__` of a subclass.
 
-`start`, `sent` and `end` are nanoseconds on the clock of `time.perf_counter_ns`: called, and returned; JAX may still be
-computing then. Where nobody listens an event costs the look at one attribute of `asked`, or nothing (`core.kernel`).
-A tool that changes what a compiled program returns is another matter: `core.further_outputs`.
+`start`, `sent` and `end` are times of `time.perf_counter_ns`. `start` is the time of the call and `sent` that of its
+return; JAX may still be computing then. Without a listener an event costs one attribute read of `subscribers`, or
+nothing (`core.eager.kernel`). A tool that changes the outputs of a compiled program uses `core.program.extra_outputs`.
 """
 
 import threading
@@ -42,40 +43,40 @@ EVENTS = (
     "waited",
     "made",
 )
-_WITH = {"left": "entered"}  # events that are looked for under another's name
+_REGISTERED_AS = {"left": "entered"}  # event -> event under which its listeners are registered
 _lock = threading.RLock()
-_asked_hooks = {}  # event -> who has to know whether anybody listens
+_demand_hooks = {}  # event -> functions to call when its first listener comes or its last one goes
 
 
-class Asked:
-    """The listeners of each event, empty tuples where nobody asks; who asks for `left` stands under `entered`."""
+class Subscribers:
+    """The listeners of each event, an empty tuple for none. Listeners of `left` are registered under `entered`."""
 
-    __slots__ = tuple(event for event in EVENTS if event not in _WITH)
+    __slots__ = tuple(event for event in EVENTS if event not in _REGISTERED_AS)
 
     def __init__(self):
         for event in self.__slots__:
             setattr(self, event, ())
 
 
-class _Here(threading.local):
+class _ThreadState(threading.local):
     """State of one thread."""
 
-    call = None  # innermost Call that somebody was told of
-    hearing = ()  # listeners at work
+    call = None  # innermost Call that was reported to a listener
+    running_listeners = ()  # listeners that are running now
 
 
-asked: Asked = Asked()
-_here = _Here()
+subscribers: Subscribers = Subscribers()
+_thread_state = _ThreadState()
 
 
 class Listener:
-    """Who is told of some events, from `listen` to `close`; a context manager, which closes.
+    """Subscription to events, from `listen` to `close`. Also a context manager, which closes it.
 
     Attributes:
-        name (str): What the log calls it.
-        closed (bool): Whether it is told nothing any more.
-        problem (Union[Exception, None]): The exception that ended it.
-        complaint (str): The sentence about it in the log, "" where nothing has failed.
+        name (str): Name in log messages.
+        closed (bool): True once it receives no more events.
+        problem (Union[Exception, None]): The exception that closed it.
+        complaint (str): The logged sentence about that exception, "" if there was none.
     """
 
     __slots__ = ("name", "functions", "owner", "vital", "closed", "problem", "complaint")
@@ -90,34 +91,34 @@ class Listener:
         self.complaint: str = ""
 
     def close(self) -> None:
-        """Listen no more. Closing twice, and in any order, is fine."""
+        """Stop listening. May be called twice, and listeners may be closed in any order."""
         with _lock:
             self.closed = True
-            for event in _places(self.functions):
-                _assign(event, tuple([other for other in getattr(asked, event) if other is not self]))
+            for event in _registered_names(self.functions):
+                _set_listeners(event, tuple([other for other in getattr(subscribers, event) if other is not self]))
 
-    def hear(self, event: str, args: tuple[Any, ...]) -> None:
-        """Be told. What a listener itself runs meanwhile is not told to it."""
+    def deliver(self, event: str, args: tuple[Any, ...]) -> None:
+        """Call the function for `event`. Events that the listener itself causes are not delivered to it."""
         function = self.functions.get(event)
-        hearing = _here.hearing
-        if function is None or self.closed or self in hearing:
+        running = _thread_state.running_listeners
+        if function is None or self.closed or self in running:
             return
         if self.owner is not None and self.owner != threading.get_ident():
             return
         try:
-            _here.hearing = (*hearing, self)
+            _thread_state.running_listeners = (*running, self)
             function(*args)
         except Exception as problem:
             if self.vital:
                 raise
-            self._fail(event, problem)
+            self._close_after_error(event, problem)
         finally:
-            _here.hearing = hearing
+            _thread_state.running_listeners = running
 
-    def _fail(self, event, problem):
-        """What looks on must not break what runs: it is let go, and the log says why."""
+    def _close_after_error(self, event, problem):
+        """Close the listener and log why: an observer must not break the program that it observes."""
         self.close()
-        self.complaint = complaint(self.name, f"it was told '{event}'", problem)
+        self.complaint = describe_failure(self.name, f"it was told '{event}'", problem)
         log.warning("%s", self.complaint)
         self.problem = problem.with_traceback(None)
 
@@ -135,20 +136,20 @@ class Listener:
 def listen(
     *, name: str | None = None, here: bool = False, vital: bool = False, **functions: Callable[..., Any]
 ) -> Listener:
-    """Be told of events from now on.
+    """Subscribe to events.
 
     Args:
-        name (str): What the log calls the listener. Default: None, the name of its first function.
-        here (bool): Whether only what happens in this thread is told. Default: False, in all of them.
-        vital (bool): Whether results depend on the listener. An exception in it then goes through to the program; else
-            it is logged, and the listener dropped. Default: False.
-        functions (Callable): By the names of the events; see above for their arguments.
+        name (str): Name in log messages. Default: None, the name of the first function.
+        here (bool): True to receive only events of the current thread. Default: False, of all threads.
+        vital (bool): True if results depend on the listener. Its exceptions then propagate to the program; otherwise
+            they are logged and the listener is closed. Default: False.
+        functions (Callable): Functions by event name; the module docstring lists their arguments.
 
     Returns:
         Listener.
 
     Raises:
-        TypeError: If there is no such event, or what should be told of it cannot be called.
+        TypeError: If an event does not exist, or its function is not callable.
     """
     for event, function in functions.items():
         if event not in EVENTS:
@@ -160,39 +161,39 @@ def listen(
     first = next(iter(functions.values()))
     listener = Listener(functions, name or getattr(first, "__qualname__", repr(first)), here, vital)
     with _lock:
-        for event in _places(functions):
-            _assign(event, (*getattr(asked, event), listener))
+        for event in _registered_names(functions):
+            _set_listeners(event, (*getattr(subscribers, event), listener))
     return listener
 
 
-def _places(functions: dict[str, Callable[..., Any]]) -> Any:
-    return dict.fromkeys(_WITH.get(event, event) for event in functions)
+def _registered_names(functions: dict[str, Callable[..., Any]]) -> Any:
+    return dict.fromkeys(_REGISTERED_AS.get(event, event) for event in functions)
 
 
-def when_asked(event: str, act: Callable[[bool], Any]) -> None:
-    """Call `act(whether anybody listens to it)` whenever the first listener of `event` comes or the last one goes."""
-    _asked_hooks.setdefault(event, []).append(act)
+def on_demand_change(event: str, act: Callable[[bool], Any]) -> None:
+    """Call ``act(has_listeners)`` when `event` gets its first listener and when it loses its last one."""
+    _demand_hooks.setdefault(event, []).append(act)
 
 
-def _assign(event, listeners):
-    before = bool(getattr(asked, event))
-    setattr(asked, event, listeners)
+def _set_listeners(event, listeners):
+    before = bool(getattr(subscribers, event))
+    setattr(subscribers, event, listeners)
     if before != bool(listeners):
-        for act in _asked_hooks.get(event, ()):
+        for act in _demand_hooks.get(event, ()):
             act(bool(listeners))
 
 
-def tell(event: str, *args: Any) -> None:
-    """Tell everybody who listens to `event`; who is busy does so only where ``asked.EVENT`` is not empty."""
-    for listener in getattr(asked, event):
-        listener.hear(event, args)
+def notify(event: str, *args: Any) -> None:
+    """Deliver `event` to its listeners. Hot paths call this only if ``subscribers.EVENT`` is not empty."""
+    for listener in getattr(subscribers, event):
+        listener.deliver(event, args)
 
 
-def complaint(name: str, when: str, problem: BaseException) -> str:
-    """One sentence for the log about a tool that failed, and where."""
+def describe_failure(name: str, occasion: str, problem: BaseException) -> str:
+    """Return the log sentence about a tool that failed: its name, the event, the error and its location."""
     frames = traceback.extract_tb(problem.__traceback__)
-    place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
-    return f"{name} failed when {when} and is told nothing more: {type(problem).__name__}: {problem}{place}"
+    location = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    return f"{name} failed when {occasion} and is told nothing more: {type(problem).__name__}: {problem}{location}"
 
 
 # ---------------------------------------------------------------------- Cells and compiled functions
@@ -200,13 +201,13 @@ class Call:
     """One call of a Cell or a compiled function.
 
     Attributes:
-        net (Union[Cell, Callable]): What was called.
-        args (tuple), kwargs (dict): With what.
-        step (Union[str, None]): Its part of the scope path; None for a function.
-        traced (bool): Whether it is part of a trace: its Tensors then hold no values.
-        around (Union[Call, None]): The call within which this one happens; None for an outermost one.
-        out (object): What it returned; None before, and where it raised.
-        error (Union[BaseException, None]): What it raised; only while `left` is told.
+        net (Union[Cell, Callable]): The Cell or function that was called.
+        args (tuple), kwargs (dict): The arguments.
+        step (Union[str, None]): Its segment of the scope path; None for a function.
+        traced (bool): True if the call is part of a trace, so that its Tensors have no values.
+        around (Union[Call, None]): The enclosing call; None for an outermost call.
+        out (object): The result; None before the call returns and if it raises.
+        error (Union[BaseException, None]): The exception that it raised, set only while `left` is delivered.
     """
 
     __slots__ = ("net", "args", "kwargs", "step", "traced", "around", "out", "error")
@@ -235,37 +236,39 @@ class Call:
 
 
 def current() -> Call | None:
-    """The innermost `Call` of this thread that somebody was told of; None outside of all."""
-    return _here.call
+    """Return the innermost reported `Call` of this thread, or None outside all calls."""
+    return _thread_state.call
 
 
-def called(net: Any, step: str | None, run: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`run(net, args, kwargs)`, a call of `net`, with `entered` told before and `left` afterwards.
+def run_with_events(
+    net: Any, step: str | None, run: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Return `run(net, args, kwargs)`; emit `entered` before and `left` afterwards.
 
     Args:
-        net (Union[Cell, Callable]): What is called.
+        net (Union[Cell, Callable]): The Cell or function that is called.
         step (Union[str, None]): See `Call`.
-        run (Callable): Does it.
+        run (Callable): Performs the call.
         args (tuple): Positional arguments.
         kwargs (dict): Keyword arguments.
     """
-    around = _here.call
+    around = _thread_state.call
     call = Call(net, args, kwargs, step, around)
-    told = []
+    notified = []
     try:
-        _here.call = call
-        for listener in asked.entered:
-            told.append(listener)
-            listener.hear("entered", (call,))
+        _thread_state.call = call
+        for listener in subscribers.entered:
+            notified.append(listener)
+            listener.deliver("entered", (call,))
         call.out = run(net, args, kwargs)
         return call.out
     except BaseException as error:
         call.error = error
         raise
     finally:
-        _here.call = around
+        _thread_state.call = around
         try:
-            for listener in told:
-                listener.hear("left", (call,))
+            for listener in notified:
+                listener.deliver("left", (call,))
         finally:
             call.error = None  # its traceback holds this frame

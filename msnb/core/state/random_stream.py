@@ -1,9 +1,9 @@
 """Stateful seeds over JAX keys.
 
-`set_seed` fixes a stream; every program and every eager random operator takes the next number of it. A program gets
-its number as an argument, folds it into a key and splits that key as it goes (see `trace.Frame.next_key`), so the same
-program after the same seed gives the same values, and two calls of it differ. Without a seed the stream starts at a
-number drawn from the operating system.
+`set_seed` restarts a stream of numbers. Every program and every eager random operator takes the next number. A program
+receives its number as an argument, makes a key of it and splits that key (see `trace_state.TraceFrame.next_key`). The
+same program after the same seed therefore gives the same values, and two calls of it differ. Without a seed the stream
+starts at a number drawn from the operating system.
 """
 
 import contextlib
@@ -21,19 +21,19 @@ from msnb.core.state.trace_state import thread
 
 
 class Stream:
-    """Numbers of which no two are equal, from a seed on."""
+    """A seeded sequence of distinct numbers."""
 
     def __init__(self):
         self.lock = threading.Lock()
         self.restart(None)
 
     def restart(self, seed):
-        """Begin the stream of `seed` anew."""
+        """Restart the stream from `seed`; None draws a seed from the operating system."""
         self.base = int.from_bytes(os.urandom(4), "little") if seed is None else int(seed) & 0xFFFFFFFF
         self.count = 0
 
     def next_number(self):
-        """An int64 that no earlier draw of this stream had."""
+        """Return the next int64; each number of a stream is drawn once."""
         with self.lock:
             self.count += 1
             return (self.base << 30 | (self.count & 0x3FFFFFFF)) & 0x7FFFFFFFFFFFFFFF
@@ -44,50 +44,55 @@ next_number: Callable[..., Any] = default.next_number
 
 
 def key_of(number: int) -> jax.Array:
-    """The JAX key of one number of the stream; `number` may be traced."""
+    """Return the JAX key of one number of the stream; `number` may be traced."""
     return jax.random.key(number)
 
 
-class _Chosen(threading.local):
+class _ThreadStream(threading.local):
     stream: Stream | None = None
 
 
-_chosen = _Chosen()
+_thread_stream = _ThreadStream()
 
 
 @contextlib.contextmanager
-def drawing(stream: Stream) -> Iterator[None]:
-    """Within, what this thread draws outside of programs is of another stream than the default."""
-    before, _chosen.stream = _chosen.stream, stream
+def draw_from(stream: Stream) -> Iterator[None]:
+    """Context manager: random operators of this thread outside programs draw from `stream` instead of the default
+    stream.
+    """
+    before, _thread_stream.stream = _thread_stream.stream, stream
     try:
         yield
     finally:
-        _chosen.stream = before
+        _thread_stream.stream = before
 
 
 @contextlib.contextmanager
-def undisturbed() -> Iterator[None]:
-    """Within, random numbers may be drawn; afterwards every stream goes on where it was: that of the operators, and
-    those of `numpy.random` and `random`."""
-    stream, drawn, python = (default.base, default.count), np.random.get_state(), stdlib_random.getstate()
+def preserve_streams() -> Iterator[None]:
+    """Context manager that restores all random streams on exit: those of operators, `numpy.random` and `random`."""
+    default_state, numpy_state, python_state = (
+        (default.base, default.count),
+        np.random.get_state(),
+        stdlib_random.getstate(),
+    )
     with _seed.undisturbed():
         try:
             yield
         finally:
-            default.base, default.count = stream
-            np.random.set_state(drawn)
-            stdlib_random.setstate(python)
+            default.base, default.count = default_state
+            np.random.set_state(numpy_state)
+            stdlib_random.setstate(python_state)
 
 
 _eager_key = jax.jit(key_of)
 
 
 def next_key() -> jax.Array:
-    """A fresh key: of the program being traced, or of the eager stream, which `drawing` may have chosen."""
+    """Return a new key: of the program being traced, else of the stream of `draw_from` or the default stream."""
     frame = thread.frame
     if frame is not None:
         return frame.next_key()
-    stream = _chosen.stream
+    stream = _thread_stream.stream
     return _eager_key(next_number() if stream is None else stream.next_number())
 
 

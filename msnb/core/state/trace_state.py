@@ -1,7 +1,7 @@
-"""What is going on in this thread: the frame being traced, whether a gradient is being recorded, and the epoch.
+"""State of the current thread: the frame being traced, gradient recording, and the epochs that invalidate programs.
 
-Tracing never changes a Parameter's box. While a function is traced, a `Frame` maps Parameters to the arrays that stand
-in for them, remembers which were written, and falls back to its parent for those it does not hold.
+Tracing never changes the box of a Parameter. While a function is traced, a `TraceFrame` maps Parameters to the arrays
+that replace them and records which were written. Lookups of other Parameters go to its parent frame.
 """
 
 import threading
@@ -11,27 +11,27 @@ from typing import Any, Literal, Self
 import jax
 import jax.numpy as jnp
 
-from msnb.core.compat.jax_private import where_traced
+from msnb.core.compat.jax_private import run_in_trace_of
 from msnb.core.support.weak_identity import WeakIdentityDict
 
 
 class _Thread(threading.local):
     """State of one thread."""
 
-    frame: Any = None  # innermost Frame while tracing
+    frame: Any = None  # innermost TraceFrame while tracing
     recording: int = 0  # number of PYNATIVE gradients being recorded
-    looking: bool = False  # whether operators show their results to somebody; see `settle`
-    checking: bool = False  # whether the float status is being watched in PYNATIVE mode
-    status: Any = None  # bool array: what it has seen
+    results_observed: bool = False  # True if operators must report their results; see `update_results_observed`
+    checking: bool = False  # True while the float status is watched in PYNATIVE mode
+    status: Any = None  # bool array: the float status so far
     cell: Any = None  # innermost Cell that is being traced
     nodes: Any = None  # Parameter id -> tape node, while recording
     compute_dtype: Any = None  # numpy dtype that Cell.to_float asks for
     forward_mode: bool = False  # whether loops are traced for forward-mode derivatives
-    carriers: Any = None  # of whole numbers that a gradient in a graph is taken by, see core.whole
-    pullbacks: Any = None  # from a kernel to its gradient in other operators, see core.kernel.differentiated
-    spread: Any = None  # how operators that are traced now are spread over devices, see core.spreading
-    pipeline: Any = None  # what stands for the blocks of a pipeline, see nn._pipeline
-    late: Any = ()  # verdicts that nobody waits for, see core.late
+    carriers: Any = None  # gradients of integer Tensors in a graph, see core.eager.integer_gradients
+    pullbacks: Any = None  # kernel -> its gradient in other operators, see core.eager.kernel
+    spread: Any = None  # Partitioner of the operators that are traced now, see core.sharding.partitioner
+    pipeline: Any = None  # stand-in for the blocks of a pipeline, see nn._cell.pipeline
+    pending_verdicts: Any = ()  # verdicts that are not ready, see core.state.deferred_errors
 
 
 thread = _Thread()
@@ -42,9 +42,9 @@ class TraceFrame:
     """The functional view of all boxes during one trace.
 
     Args:
-        params (Iterable): Parameters that have a stand-in from the beginning.
-        arrays (Iterable): Their stand-ins.
-        parent (Frame): Where reads go that this frame does not hold; None for the frame of a whole program.
+        params (Iterable): Parameters with initial arrays.
+        arrays (Iterable): Their arrays.
+        parent (TraceFrame): Frame for Parameters that this one does not have; None for the root frame of a program.
     """
 
     __slots__ = (
@@ -66,8 +66,8 @@ class TraceFrame:
         "branch",
         "settings",
         "repeats",
-        "made",
-        "kept",
+        "created_cells",
+        "new_attributes",
         "names",
         "named",
         "status",
@@ -85,45 +85,51 @@ class TraceFrame:
         self.values: dict[int, Any] = {id(p): a for p, a in zip(params, arrays)}
         self.written: dict[Any, Any] = {}
         self.tensors: dict[Any, Any] = {}
-        self.tables: Any = None  # of a gradient: which Parameters are looked up by row, see core.rows
-        self.looked_up: bool = False  # whether rows were looked up here that a gradient further out asks for
-        self.branch: bool = False  # whether what is traced here may not run
-        self.key: Any = None  # random stream, once something here has drawn from it
-        self.error: Any = (
-            None  # int32 (code, value to blame) of what may go wrong as the graph runs, once that was traced
-        )
-        self.status: Any = None  # bool: whether a number overflowed, once someone looks; see float_status
+        # For a gradient: counts of Parameters that are read by row only.
+        self.tables: Any = None
+        # True if rows were looked up here for an outer gradient.
+        self.looked_up: bool = False
+        # True if the code traced here may not run.
+        self.branch: bool = False
+        # Random stream, once a random operator was traced here.
+        self.key: Any = None
+        # int32 (code, offending value) of runtime errors, once a check was traced.
+        self.error: Any = None
+        # bool: overflow so far, while the float status is watched; see float_status.
+        self.status: Any = None
         if parent is None:
             self.names: dict[int, str] = {id(p): p.name for p in params}
             self.missing: dict[Any, Any] = {}
             self.cells: dict[Any, Any] = {}  # Cells called in this trace
-            self.made: set[Any] = set()  # Cells made in this trace, which know no time before it
-            self.kept: list[Any] = []  # Parameters and Cells that became attributes of Cells that were there before
-            self.named: dict[int, Any] = {}  # id -> plain Tensor that a function knew by a name from outside of it
-            self.checking: bool = False  # whether results that are traced now enter the status
+            # Cells constructed in this trace: they have no earlier state to restore.
+            self.created_cells: set[Any] = set()
+            # Parameters and Cells assigned to attributes of Cells from before the trace.
+            self.new_attributes: list[Any] = []
+            # id -> plain Tensor that a function reads from an enclosing scope
+            self.named: dict[int, Any] = {}
+            self.checking: bool = False  # True while results of traced operators enter the status
             self.number: Any = None  # of the seed stream
             self.key_used: bool = False
-            self.errors: list[Any] = []  # (exception or checks.Finding, place) per code, from 1
-            self.calls: dict[Any, Any] = {}  # name of a function -> how often it was called
-            self.handlers: list[Any] = []  # places of the `try` statements around what is traced now
-            self.refused: Any = None  # what this trace has to end with
-            self.hints: dict[Any, Any] = {}  # what an earlier trace of a loop found out
-            self.repeats: Any = None  # which Cells were met, see nn._repeated
-            self.settings: dict[
-                Any, Any
-            ] = {}  # (id of Cell, name) -> (Cell, attribute that was set, its value before or ABSENT)
+            self.errors: list[Any] = []  # (exception or value_checks.Finding, location) per code, from 1
+            self.calls: dict[Any, Any] = {}  # name of a function -> number of calls
+            self.handlers: list[Any] = []  # locations of the enclosing `try` statements
+            self.refused: Any = None  # error that this trace has to end with
+            self.hints: dict[Any, Any] = {}  # results of an earlier trace of a loop
+            self.repeats: Any = None  # Cells that were traced before, see nn._cell.deduplication
+            # (id of Cell, name) -> (Cell, name of the attribute, its value before or ABSENT)
+            self.settings: dict[Any, Any] = {}
         else:
             self.cells = parent.cells
 
     def root(self) -> "TraceFrame":
-        """The frame of the whole program."""
+        """Return the root frame of the program."""
         frame = self
         while frame.parent is not None:
             frame = frame.parent
         return frame
 
     def conditional(self) -> bool:
-        """Whether what is traced now stands in a branch or loop body of the graph."""
+        """Return True inside a branch or loop body of the graph."""
         frame = self
         while frame is not None:
             if frame.branch:
@@ -133,7 +139,7 @@ class TraceFrame:
 
     # ------------------------------------------------------------------ Parameters and Tensors
     def read(self, param: Any, counts: bool = True) -> Any:
-        """Current array of `param`; without `counts` it is only asked what kind of array that is."""
+        """Return the current array of `param`. With ``counts=False`` only its shape and dtype are used."""
         frame = self
         ident = id(param)
         while True:
@@ -157,7 +163,7 @@ class TraceFrame:
         self.values[ident] = array
 
     def remember(self, tensor: Any) -> None:
-        """Note the array of a plain Tensor before it is rebound, to put it back when the trace ends."""
+        """Record the array of a plain Tensor before it is rebound; the end of the trace restores it."""
         if id(tensor) not in self.tensors:
             self.tensors[id(tensor)] = (tensor, tensor._array)
 
@@ -167,23 +173,23 @@ class TraceFrame:
 
     # ------------------------------------------------------------------ hidden state: random stream, error, status
     def next_key(self) -> jax.Array:
-        """A fresh random key, split off this trace's stream."""
+        """Return a new random key, split off the stream of this trace."""
         self.key, sub = jax.random.split(self.current_key())
         return sub
 
     def current_key(self) -> jax.Array:
-        """The stream's key as this trace sees it."""
+        """Return the key of the stream of this trace or of the nearest parent that has one."""
         frame = self
         while frame.key is None:
             if frame.parent is None:
                 frame.key_used = True
-                frame.key = where_traced(frame.number, jax.random.key)  # a loop's body may be the first to ask
+                frame.key = run_in_trace_of(frame.number, jax.random.key)  # the first draw may be in the body of a loop
                 break
             frame = frame.parent
         return frame.key
 
     def current_error(self) -> jax.Array:
-        """The error as this trace sees it: its code, 0 for none, and the value to blame."""
+        """Return the error so far: its code, 0 for none, and the offending value."""
         frame = self
         while frame is not None:
             if frame.error is not None:
@@ -192,12 +198,12 @@ class TraceFrame:
         return jnp.zeros(2, jnp.int32)
 
     def fail(self, code: int, condition: Any = True) -> None:
-        """Note that error `code` comes where `condition` holds, unless another one came before."""
+        """Set the error to `code` if `condition` is true and no earlier error is set."""
         before = self.current_error()
         self.error = jnp.where((before[0] == 0) & condition, jnp.array([code, 0], jnp.int32), before)
 
     def has_error(self) -> bool:
-        """Whether something that may go wrong as the graph runs was traced before."""
+        """Return True if a check that can fail at run time was traced before."""
         frame = self
         while frame is not None:
             if frame.error is not None:
@@ -206,7 +212,7 @@ class TraceFrame:
         return False
 
     def current_status(self) -> Any:
-        """Whether a number overflowed, as this trace sees it; None where nobody looked."""
+        """Return the overflow status so far; None if the float status is not watched."""
         frame = self
         while frame is not None:
             if frame.status is not None:
@@ -215,11 +221,11 @@ class TraceFrame:
         return None
 
     def hidden_names(self) -> tuple[str, ...]:
-        """Which hidden state this trace has changed."""
+        """Return the names of the hidden state that this trace has changed."""
         return tuple(n for n in ("error", "key", "status") if getattr(self, n) is not None)
 
     def hidden_arrays(self, names: Sequence[str]) -> list[Any]:
-        """The named hidden state as plain arrays."""
+        """Return the named hidden state as plain arrays."""
         return [self._hidden_array(n) for n in names]
 
     def _hidden_array(self, name):
@@ -231,27 +237,29 @@ class TraceFrame:
         return jnp.zeros((), bool) if status is None else status
 
     def adopt_hidden(self, names: Sequence[str], arrays: Sequence[Any]) -> None:
-        """Take over hidden state that came out of a graph construct."""
+        """Set hidden state to the outputs of a graph construct."""
         for name, array in zip(names, arrays):
             if name == "key":
                 array = jax.random.wrap_key_data(array)
             setattr(self, name, array)
 
-    # ------------------------------------------------------------------ what a trace may have to take back
+    # ---------------------------------------------------------------- undo side effects of a trace
     def state(self) -> tuple[Any, ...]:
-        """What the trace has done so far beyond computing, for `same` and `back_to`; of the root frame."""
+        """Return a snapshot of the side effects of the root frame, for `same` and `back_to`."""
         now = {key: cell.__dict__.get(name, ABSENT) for key, (cell, name, _) in self.settings.items()}
         return dict(self.calls), len(self.errors), now, self.refused
 
     def same(self, state: tuple[Any, ...]) -> bool:
-        """Whether it has only computed since `state` was taken, and perhaps called functions."""
+        """Return True if the trace had no side effects since the snapshot `state` but for counted function calls."""
         _, errors, settings, refused = state
         _, errors_now, settings_now, refused_now = self.state()
-        alike = settings.keys() == settings_now.keys() and all(settings[k] is v for k, v in settings_now.items())
-        return alike and errors == errors_now and refused is refused_now
+        equal_settings = settings.keys() == settings_now.keys() and all(
+            settings[k] is v for k, v in settings_now.items()
+        )
+        return equal_settings and errors == errors_now and refused is refused_now
 
     def back_to(self, state: tuple[Any, ...]) -> None:
-        """Undo what it has done since."""
+        """Undo the side effects since the snapshot `state`."""
         self.calls, errors, settings, self.refused = dict(state[0]), *state[1:]
         del self.errors[errors:]
         for key, (cell, name, before) in list(self.settings.items()):
@@ -264,17 +272,19 @@ class TraceFrame:
                 del self.settings[key]
 
     def take_settings(self) -> Any:
-        """Give the attributes of Cells that this trace has set the values that they had before; returns
-        (Cell, name, value set) of each: a call of the program sets them."""
-        taken = []
+        """Restore the attributes of Cells that this trace has set; return (Cell, name, new value) of each.
+
+        Each call of the program sets these values again.
+        """
+        assigned = []
         for cell, name, before in self.settings.values():
-            taken.append((cell, name, cell.__dict__.get(name, ABSENT)))
+            assigned.append((cell, name, cell.__dict__.get(name, ABSENT)))
             if before is ABSENT:
                 cell.__dict__.pop(name, None)
             else:
                 cell.__dict__[name] = before
         self.settings.clear()
-        return taken
+        return assigned
 
     def __enter__(self) -> Self:
         self._outer = thread.frame
@@ -283,15 +293,15 @@ class TraceFrame:
 
     def __exit__(self, *exc: Any) -> Literal[False]:
         thread.frame = self._outer
-        if self.parent is None and self.checking:  # the trace ended in between
-            settle()
+        if self.parent is None and self.checking:  # its value was computed for this trace
+            update_results_observed()
         for tensor, array in self.tensors.values():
             tensor._array = array
         return False
 
 
 class Epoch:
-    """One counter for the whole process: it moves whenever something that programs depend on may have changed."""
+    """A counter of the process that increases when a dependency of compiled programs may have changed."""
 
     __slots__ = ("value",)
 
@@ -299,23 +309,23 @@ class Epoch:
         self.value: int = 0
 
     def bump(self) -> None:
-        """Make every compiled program check, at its next call, that it still fits."""
+        """Make every compiled program check its guards at its next call."""
         self.value += 1
 
 
 epoch: Epoch = Epoch()
-# Moves with the hooks of Parameters, which programs are traced with.
+# Increases with changes of hooks of Parameters, which are part of a trace.
 hook_epoch: Epoch = Epoch()
-storage_epoch: Epoch = Epoch()  # moves whenever Parameters go to another store, or an observer comes or goes
+storage_epoch: Epoch = Epoch()  # increases when Parameters move to another store or an observer changes
 
 
-class Taking:
-    """Who may write over the arrays of Parameters.
+class DonationLock:
+    """Permission to donate the arrays of Parameters.
 
     Attributes:
-        lock (RLock): Held while a step takes over the arrays of Parameters, which it writes where they were.
-        contended (bool): Whether threads have been seen to use the same Parameters in PYNATIVE mode, where operators
-            read them without the lock: from then on steps write elsewhere.
+        lock (RLock): Locked while a step takes the arrays of Parameters, whose memory it writes its results into.
+        contended (bool): True once two threads have used the same Parameters in PYNATIVE mode, where operators read
+            them without the lock. Steps do not donate from then on.
     """
 
     def __init__(self):
@@ -324,14 +334,14 @@ class Taking:
         self._recorder = None
 
     def contend(self) -> None:
-        """Make steps of PYNATIVE mode leave the arrays alone that they read."""
+        """Stop steps of PYNATIVE mode from donating the arrays that they read."""
         if not self.contended:
-            with self.lock:  # a step that goes on has ended
+            with self.lock:  # wait until a running step has ended
                 self.contended = True
                 storage_epoch.bump()
 
     def record(self) -> None:
-        """This thread begins to record a gradient, which keeps what it reads."""
+        """Note that this thread begins to record a gradient, which keeps references to the arrays that it reads."""
         ident = threading.get_ident()
         if ident != self._recorder:
             if self._recorder is not None:
@@ -339,18 +349,21 @@ class Taking:
             self._recorder = ident
 
 
-donation_lock: Taking = Taking()
-constants: WeakIdentityDict = WeakIdentityDict()  # plain Tensor that a program holds as a constant -> True
+donation_lock: DonationLock = DonationLock()
+constants: WeakIdentityDict = WeakIdentityDict()  # plain Tensor that is a constant of a program -> True
 
 
-def settle() -> None:
-    """Bring `thread.looking` in line with what it stands for: a gradient is recorded, whole numbers carry theirs
-    through a graph, the float status is watched, or what is traced is spread over devices."""
+def update_results_observed() -> None:
+    """Recompute `thread.results_observed`.
+
+    It is True while a gradient is recorded, integers carry gradients through a graph, the float status is watched, or
+    traced operators are partitioned over devices.
+    """
     watched = thread if thread.frame is None else thread.frame.root()
     carries = thread.carriers is not None and thread.carriers.active
-    thread.looking = bool(thread.recording) or carries or watched.checking or thread.spread is not None
+    thread.results_observed = bool(thread.recording) or carries or watched.checking or thread.spread is not None
 
 
 def tracing() -> bool:
-    """Whether this thread is tracing a graph."""
+    """Return True while this thread is tracing a graph."""
     return thread.frame is not None

@@ -1,8 +1,9 @@
-"""Processes that are forked while JAX is in use: an operator raises there, in place of waiting for ever.
+"""Guard for processes that are forked while JAX is in use: operators raise an error instead of waiting forever.
 
-XLA computes in threads, and threads do not survive a fork: the first operator in a forked process would wait for one
-that is not there. Nothing of this is looked at when operators are dispatched; the child prepares itself when it starts.
-Reading Tensors, numpy, and processes that were forked before JAX was used or spawned are as always.
+XLA computes in threads, and threads do not survive a fork. The first operator in a forked process would wait for a
+thread that does not exist. The guard is installed in the child after the fork, so it costs nothing at dispatch.
+Reading Tensors and numpy still work in the child. Processes that were spawned, or forked before JAX was used, are not
+affected.
 """
 
 import os
@@ -16,10 +17,10 @@ SENTENCE = (
 )
 
 
-def _in_child():
-    if jax_private.in_use():
+def _refuse_in_child():
+    if jax_private.is_initialized():
         jax_private.refuse_computations(SENTENCE)
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_in_child)
+    os.register_at_fork(after_in_child=_refuse_in_child)

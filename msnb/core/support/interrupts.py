@@ -1,4 +1,4 @@
-"""Stop (Ctrl-C): what it may not tear apart, what has to be thrown away after it, and Stops that Python would lose."""
+"""Handling of Ctrl-C: sections that it must not interrupt, and interrupts that Python or JAX would lose."""
 
 import _thread
 import signal
@@ -14,69 +14,72 @@ _Result = TypeVar("_Result")
 
 
 def uninterruptible(fn: Callable[[], Any]) -> Any:
-    """`fn()`, which a Stop cannot interrupt: one that arrives meanwhile is raised as soon as it has returned.
+    """Return ``fn()`` without interruption: an interrupt that arrives meanwhile is raised when `fn` has returned.
 
-    For what is done once, such as compiling: signals are redirected, which takes some microseconds. Off the main
-    thread, where Python raises no interrupts, it is a plain call.
+    For rare operations such as compilation: the signal handler is replaced, which takes some microseconds. Python
+    raises interrupts in the main thread only; in other threads this is a plain call.
     """
     if threading.current_thread() is not threading.main_thread() or not callable(signal.getsignal(signal.SIGINT)):
         return fn()
     arrived = []
-    before = signal.signal(signal.SIGINT, lambda *_: arrived.append(True))
+    previous = signal.signal(signal.SIGINT, lambda *_: arrived.append(True))
     try:
         return fn()
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous)
         if arrived:
             signal.raise_signal(signal.SIGINT)
 
 
 def deliver_pending(fn: Callable[[], _Result]) -> _Result:
-    """`fn()`; a Stop that something within it has caught and forgotten is raised when it has returned.
+    """Return ``fn()``; an interrupt that code inside it caught and ignored is raised when `fn` has returned.
 
-    For what traces and differentiates: JAX has places with a bare ``except``, where a Stop would be taken for a
-    failed attempt.
+    For tracing and differentiation: JAX has bare ``except`` clauses that treat an interrupt as a failed attempt.
     """
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
+    previous = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(previous):
         return fn()
     arrived = []
 
     def note(*args):
         arrived.append(True)
-        before(*args)
+        previous(*args)
 
     try:
         signal.signal(signal.SIGINT, note)
         out = fn()
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous)
     if arrived:
         raise KeyboardInterrupt
     return out
 
 
-jax_compilation.hear_while_compiling(deliver_pending)
+jax_compilation.deliver_interrupts_with(deliver_pending)
 
 
-def broken_off(error: BaseException) -> bool:
-    """Whether `error` may have stopped JAX half way through compiling rather than being the fault of the program."""
+def is_incomplete_compilation(error: BaseException) -> bool:
+    """Return True if `error` may have stopped JAX in the middle of a compilation, rather than being the program's
+    fault.
+    """
     return isinstance(error, (KeyboardInterrupt, MemoryError, RecursionError)) or jax_private.is_runtime_error(error)
 
 
-def _send_again(unraisable):
-    """A Stop that arrives while Python runs a callback of its own (a garbage collection, a finalizer) is printed and
-    forgotten. It is sent again, by another thread, when the callback has ended."""
+def _resend_interrupt(unraisable):
+    """Send an interrupt again that arrived in a callback of Python (a garbage collection, a finalizer).
+
+    Python prints such an exception and ignores it. Another thread sends the signal when the callback has ended.
+    """
     if unraisable.exc_type is KeyboardInterrupt:
-        _thread.start_new_thread(_after_a_moment, ())
+        _thread.start_new_thread(_raise_after_callback, ())
     else:
-        _otherwise(unraisable)
+        _previous_hook(unraisable)
 
 
-def _after_a_moment():
+def _raise_after_callback():
     time.sleep(0.001)
     signal.raise_signal(signal.SIGINT)
 
 
-_otherwise = sys.unraisablehook
-sys.unraisablehook = _send_again
+_previous_hook = sys.unraisablehook
+sys.unraisablehook = _resend_interrupt

@@ -1,16 +1,17 @@
-"""`Recent`: a dict with an end, for what can be made again."""
+"""`LruCache`: a dict of bounded size, for values that can be computed again."""
 
 from typing import Any
 
 
 class LruCache(dict):
-    """A dict that keeps what was used last: at least `size` entries, at most twice as many.
+    """A dict of the entries used last: at least `size`, at most twice as many.
 
-    A hit is a plain `get`, at a dict's price. What `get` does not find `recall` may: entries that were not used lately
-    stand in a second dict, from which a use brings them back and with which they go.
+    A hit is a plain `dict.get`. Entries that were not used lately are in a second dict. `recall` looks there after a
+    miss and moves a hit back to the first dict. When the first dict is full it becomes the second one, and the old
+    second one is dropped.
 
     Args:
-        size (int): How many entries make the first dict full. Default: 256.
+        size (int): Number of entries at which the first dict is full. Default: 256.
     """
 
     __slots__ = ("size", "older")
@@ -21,12 +22,12 @@ class LruCache(dict):
         self.older: dict[Any, Any] = {}
 
     def recall(self, key: Any) -> Any:
-        """The entry of a key that is not among the newer ones; None if it is not among the older ones either."""
+        """Return the entry of a key from the older entries, or None."""
         value = self.older.pop(key, None)
         return None if value is None else self.keep(key, value)
 
     def keep(self, key: Any, value: Any) -> Any:
-        """Put `value`, which is not None, under `key`; returns it."""
+        """Store `value`, which must not be None, and return it."""
         if len(self) >= self.size:
             self.older = dict(self)
             self.clear()

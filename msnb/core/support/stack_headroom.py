@@ -1,22 +1,22 @@
-"""Room for Python's frames.
+"""Space for Python's frames.
 
-Python keeps the frames of functions in chunks of 16 kB, and gives the last one back to the system when the first frame
-in it returns. Where a loop calls functions just there, each call asks for memory that the one before has given back:
-a quarter of the time of tracing a small network, by nothing but how deep it was called. Within a function whose frame
-needs more than a chunk, the chunk that Python makes for it has room for all that it calls.
+Python keeps frames of functions in chunks of 16 kB, and frees the last chunk when the first frame in it returns. If a
+loop calls functions at such a boundary, each call allocates the chunk again. This took a quarter of the time of tracing
+a small network, depending only on the depth of the call. A function whose frame is larger than a chunk gets a chunk
+that has space for all its callees.
 """
 
 from collections.abc import Callable
 from typing import TypeVar
 
 _Result = TypeVar("_Result")
-_SLOTS = 33_000  # of 8 bytes: Python doubles a chunk until the frame fits, so that 240 kB of 512 kB are left
+_SLOTS = 33_000  # slots of 8 bytes: Python doubles a chunk until the frame fits; 240 kB of 512 kB remain
 
 
 def with_headroom(fn: Callable[[], _Result]) -> _Result:
-    """`fn()`, with room for the frames of some thousand nested calls."""
+    """Return ``fn()``, with space for the frames of some thousand nested calls."""
     return fn()
 
 
-# No part of the room is touched until a frame lies in it.
+# Unused memory of the frame is never touched.
 with_headroom.__code__ = with_headroom.__code__.replace(co_stacksize=_SLOTS)

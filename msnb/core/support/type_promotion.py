@@ -1,8 +1,8 @@
-"""How types meet: MindSpore's promotion rules on JAX arrays, as a few exceptions to jnp's own.
+"""MindSpore's type promotion on JAX arrays, as a few exceptions to the rules of jnp.
 
 With x64 on, jnp's standard promotion equals MindSpore's on every pair of Tensors that MindSpore accepts (225 pairs
-measured). The exceptions: unsigned types wider than 8 bits do not mix with other types; a Python float meeting an
-integer Tensor gives float32; a Python int never widens a Tensor; dividing integers gives float32.
+measured). The exceptions: unsigned types wider than 8 bits do not mix with other types; a Python float and an integer
+Tensor give float32; a Python int never widens a Tensor; dividing integers gives float32.
 """
 
 from collections.abc import Callable
@@ -24,33 +24,33 @@ _FLOATS = "fc"
 
 
 def is_float(dtype: Any) -> bool:
-    """Whether `dtype` (numpy) is real floating point, bfloat16 included."""
+    """Return True if `dtype` (numpy) is real floating point, bfloat16 included."""
     return jnp.issubdtype(dtype, jnp.floating)
 
 
 def is_inexact(dtype: Any) -> bool:
-    """Whether `dtype` (numpy) has a gradient: floating point or complex."""
+    """Return True if `dtype` (numpy) has gradients: floating point or complex."""
     return jnp.issubdtype(dtype, jnp.inexact)
 
 
 def name(dtype: Any) -> str:
-    """MindSpore's spelling of a dtype, numpy's or its own, as messages show it."""
+    """Return MindSpore's name of a dtype, numpy's or its own, for messages."""
     return str(dtype if isinstance(dtype, mstype.Type) else from_numpy_dtype(np.dtype(dtype)))
 
 
-def _weak(x):
+def _is_weak(x):
     return isinstance(x, (bool, int, float, complex)) or getattr(x, "weak_type", False)
 
 
 def result_type(x: Any, y: Any, op: str) -> np.dtype:
-    """numpy dtype in which `x` and `y` meet, by MindSpore's rules.
+    """Return the common numpy dtype of `x` and `y` by MindSpore's rules.
 
     Raises:
         TypeError: If MindSpore does not mix the two types.
     """
     dx, dy = jnp.result_type(x), jnp.result_type(y)
-    wx, wy = _weak(x), _weak(y)
-    if wx != wy:  # a Python scalar meets a Tensor
+    wx, wy = _is_weak(x), _is_weak(y)
+    if wx != wy:  # a Python scalar and a Tensor
         tensor, scalar = (dy, dx) if wx else (dx, dy)
         if tensor == _BOOL:
             return _F32 if is_float(scalar) else scalar
@@ -73,7 +73,7 @@ def result_type(x: Any, y: Any, op: str) -> np.dtype:
 
 
 def broadcast_check(x: Any, y: Any, op: str) -> tuple[int, ...]:
-    """Raise ValueError unless the shapes of `x` and `y` broadcast; return the common shape."""
+    """Return the common shape of `x` and `y`. Raise a ValueError if they do not broadcast."""
     sx, sy = jnp.shape(x), jnp.shape(y)
     if sx == sy or not sx or not sy:
         return sx or sy
@@ -84,7 +84,7 @@ def broadcast_check(x: Any, y: Any, op: str) -> tuple[int, ...]:
 
 
 def promote(x: Any, y: Any, op: str) -> tuple[jax.Array, jax.Array]:
-    """`x` and `y` in their common type, shapes checked but not broadcast."""
+    """Convert `x` and `y` to their common type. Their shapes are checked but not broadcast."""
     broadcast_check(x, y, op)
     common = result_type(x, y, op)
     return jax.lax.convert_element_type(x, common), jax.lax.convert_element_type(y, common)

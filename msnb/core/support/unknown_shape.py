@@ -1,24 +1,24 @@
-"""What a Tensor holds whose axes are not all known: a shape and an element type, for what says how inputs look."""
+"""Shapes with unknown axes, for Tensors that describe inputs without values."""
 
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
-_ANY = (-2,)  # what MindSpore 2 shows of a shape whose number of axes is not known
+_ANY = (-2,)  # MindSpore 2's notation for an unknown number of axes
 
 
 class UnknownShape:
-    """The shape and element type of a Tensor that has no values.
+    """Shape and element type of a Tensor without values.
 
     Args:
-        shape (tuple): Dimensions; None for one of any length. None in its place for any number of them, which is
+        shape (tuple): Dimensions; None for one of any length. None instead of the tuple for any number of dimensions,
             shown as (-2,).
         dtype (numpy.dtype): Element type.
     """
 
     __slots__ = ("shape", "dtype")
-    is_fully_addressable = True  # no other process has any of it
+    is_fully_addressable = True  # there are no values on other processes
 
     def __init__(self, shape: Sequence[int | None] | None, dtype: Any) -> None:
         self.shape: tuple[int | None, ...] = _ANY if shape is None else tuple(shape)
@@ -31,7 +31,7 @@ class UnknownShape:
 
     @property
     def refusal(self) -> str:
-        """What is said to who computes with it."""
+        """The message for code that computes with it."""
         if self.shape == _ANY:
             return (
                 "a Tensor of shape None, any number of axes, has no values: it says how inputs of set_inputs and "
@@ -43,13 +43,13 @@ class UnknownShape:
         )
 
     def fits(self, shape: Sequence[int]) -> bool:
-        """Whether an array of a shape looks so."""
+        """Return True if an array of `shape` matches."""
         if self.shape == _ANY:
             return True
-        return len(shape) == self.ndim and all(n is None or n == given for n, given in zip(self.shape, shape))
+        return len(shape) == self.ndim and all(n is None or n == length for n, length in zip(self.shape, shape))
 
     def __getattr__(self, name: str) -> NoReturn:
-        if name in self.__slots__ or name.startswith("__"):  # of one that is being copied
+        if name in self.__slots__ or name.startswith("__"):  # `copy` looks up such names before the slots are set
             raise AttributeError(name)
         raise AttributeError(self.refusal[0].upper() + self.refusal[1:])
 
@@ -57,8 +57,10 @@ class UnknownShape:
         raise TypeError(self.refusal[0].upper() + self.refusal[1:])
 
 
-def opened(shape: Any, dtype: Any) -> UnknownShape | None:
-    """An `OpenShape` where `shape`, or an axis of it, is None, or an axis -1, and there is a `dtype`; else None."""
+def make_unknown_shape(shape: Any, dtype: Any) -> UnknownShape | None:
+    """Return an `UnknownShape` if there is a `dtype` and `shape` or an axis of it is None, or an axis is -1; else
+    None.
+    """
     if dtype is not None and shape is None:
         return UnknownShape(None, dtype)
     if dtype is None or not isinstance(shape, (tuple, list)) or all(isinstance(n, int) and n >= 0 for n in shape):

@@ -1,8 +1,8 @@
-"""Objects told apart by which they are, without being kept alive: `id()` alone answers for the next object at an
-address once the first one is gone, so no key and no table may hold one.
+"""Dictionaries and keys by object identity that do not keep the object alive.
 
-What is remembered of a Cell or function stands on itself, so that reference cycles through it can be collected; what
-is remembered of any other object stands in an `IdentityMap`.
+`id()` alone is not usable as a key: after an object is deleted, a new one may have the same id. Data about a Cell or
+function is stored on the object itself, so that reference cycles through it can be collected. Data about other objects
+is stored in a `WeakIdentityDict`.
 """
 
 import weakref
@@ -11,7 +11,10 @@ from typing import Any
 
 
 def weakly(value: Any) -> Callable[[], Any]:
-    """A function that gives `value` while it is alive, None afterwards; what cannot be referenced weakly stays."""
+    """Return a function that returns `value` while it is alive and None afterwards.
+
+    A value without support for weak references is kept alive.
+    """
     try:
         return weakref.ref(value)
     except TypeError:
@@ -19,7 +22,7 @@ def weakly(value: Any) -> Callable[[], Any]:
 
 
 class ObjectKey:
-    """Stands for one object in a key: equal to another `Identity` of the same object while that is alive.
+    """Identity of one object as part of a key. Two keys of the same object are equal while it is alive.
 
     Args:
         value (object): The object. One that cannot be referenced weakly is kept alive.
@@ -47,10 +50,10 @@ class ObjectKey:
 
 
 class WeakIdentityDict:
-    """A dictionary whose keys are objects, compared by `is`; an entry goes with its object.
+    """A dictionary with objects as keys, compared by `is`. An entry is removed with its object.
 
-    A value that refers to its key keeps both alive. Setting and getting are safe while entries go, as each is one
-    operation on a dictionary.
+    A value that refers to its key keeps both alive. Setting and getting are safe while entries are removed, as each
+    is one operation on a dictionary.
     """
 
     __slots__ = ("_entries", "__weakref__")
@@ -59,7 +62,7 @@ class WeakIdentityDict:
         self._entries = {}  # id -> (weak reference, value); the reference removes the entry when the object dies
 
     def get(self, key: object, default: Any = None) -> Any:
-        """The value of `key`, `default` where there is none."""
+        """Return the value of `key`, or `default`."""
         entry = self._entries.get(id(key))
         return default if entry is None or entry[0]() is not key else entry[1]
 
@@ -81,8 +84,9 @@ class WeakIdentityDict:
 
 
 class _Attached:
-    """A value on a function, with whose it is: `functools.wraps` copies it to another function. Not pickled."""
+    """A value stored on a function, with the function it belongs to. Not pickled."""
 
+    # `functools.wraps` copies the value to another function, which `owner` detects.
     __slots__ = ("owner", "value")
 
     def __init__(self, owner=None, value=None):
@@ -97,12 +101,12 @@ class _Attached:
 
 
 def attach(fn: Any, name: str, value: Any) -> Any:
-    """Remember `value` on the function `fn` under `name`; returns it."""
+    """Store `value` on the function `fn` under `name`, and return it."""
     fn.__dict__[name] = _Attached(fn, value)
     return value
 
 
 def attached(fn: Any, name: str) -> Any:
-    """What `attach` put on `fn` itself, None where there is nothing."""
-    found = fn.__dict__.get(name)
-    return found.value if found is not None and found.owner() is fn else None
+    """Return the value that `attach` stored on `fn` itself, or None."""
+    entry = fn.__dict__.get(name)
+    return entry.value if entry is not None and entry.owner() is fn else None

@@ -1,8 +1,8 @@
-"""Tensors that are attributes of a Cell and that its graph sets: ``self.state = f(x, self.state)``.
+"""Mutable Tensor attributes of a Cell: ``self.state = f(x, self.state)`` in a graph.
 
-An attribute cannot change while a program runs. So the first trace that meets such a statement ends with `MustKeep`,
-the attribute becomes a `Kept`, a Tensor whose values a Parameter of its own holds, and the next trace reads and writes
-that as it does with other Parameters: it is an input and an output of the program.
+An attribute cannot change while a program runs. The first trace that reaches such an assignment therefore ends with
+`NeedsCellState`. The attribute becomes a `CellState`, a Tensor whose values a Parameter stores. The next trace reads
+and writes it like other Parameters, as an input and an output of the program.
 """
 
 from collections.abc import Callable
@@ -14,11 +14,11 @@ from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.parameter_view import ParameterView
 from msnb.core.tensor.tensor import Tensor, box
 
-_Made = TypeVar("_Made")
+_Traced = TypeVar("_Made")
 
 
 class CellState(ParameterView):
-    """A Tensor that programs set: what the Parameter holds which it is made of."""
+    """A Tensor attribute that programs assign. Its values are those of a Parameter."""
 
     __slots__ = ()
 
@@ -26,15 +26,15 @@ class CellState(ParameterView):
         self._parameter._assign(array)
 
 
-def _box(_: None, children: Any) -> Any:
+def _box_children(_: None, children: Any) -> Any:
     return box(children[0])
 
 
-jax.tree_util.register_pytree_node(CellState, lambda t: ((t._array,), None), _box)
+jax.tree_util.register_pytree_node(CellState, lambda t: ((t._array,), None), _box_children)
 
 
 class NeedsCellState(Exception):
-    """A graph sets the Tensor that is the attribute `name` of `cell`."""
+    """Raised when a graph assigns the Tensor attribute `name` of `cell`."""
 
     def __init__(self, cell: Any, name: str) -> None:
         super().__init__(
@@ -43,16 +43,16 @@ class NeedsCellState(Exception):
         self.cell, self.name = cell, name
 
     def keep(self) -> None:
-        """Let the Cell have it as a `Kept`."""
-        before: Tensor = self.cell.__dict__[self.name]
-        setattr(self.cell, self.name, CellState(Parameter(before, name=self.name, requires_grad=False)))
+        """Replace the attribute by a `CellState`."""
+        tensor: Tensor = self.cell.__dict__[self.name]
+        setattr(self.cell, self.name, CellState(Parameter(tensor, name=self.name, requires_grad=False)))
 
 
-def keeping(trace: Callable[[], _Made]) -> _Made:
-    """What `trace` makes, once all attributes are kept that it sets."""
+def trace_with_cell_state(trace: Callable[[], _Traced]) -> _Traced:
+    """Return ``trace()``, repeated until all Tensor attributes that it assigns are `CellState`."""
     while True:
         try:
             return trace()
         except NeedsCellState as error:
-            found = error
-        found.keep()
+            needs = error
+        needs.keep()

@@ -1,6 +1,6 @@
-"""What a Tensor can be made of, as one `jax.Array`: numpy arrays, Python numbers, nested lists, other Tensors.
+"""Conversion of Python values to one `jax.Array`: numpy arrays, Python numbers, nested lists, other Tensors.
 
-Python's floats are float32 and its ints int64; a numpy array keeps its type.
+Python floats become float32 and ints int64; numpy arrays keep their dtype.
 """
 
 from typing import Any
@@ -11,23 +11,25 @@ import numpy as np
 
 from msnb import log
 from msnb.common import dtype as mstype
-from msnb.core.compat.jax_private import drop_weak_type, from_numpy, known
+from msnb.core.compat.jax_private import compute_outside_trace, drop_weak_type, from_numpy
 
 _MS_DTYPE = mstype._BY_NUMPY
 
 
 class Boxed:
-    """What is a Tensor, to those who stand below `Tensor`."""
+    """Base class of `Tensor` for modules below it."""
 
     __slots__ = ()
 
     def _detached(self):
-        """An array that stays valid whatever happens to this box."""
+        """Return an array that stays valid when this box changes."""
         raise NotImplementedError
 
 
 def to_array(data: Any, dtype: Any = None) -> jax.Array:
-    """A jax.Array of `data` by the rules of `Tensor`; never shares memory with a numpy array or a Parameter."""
+    """Convert `data` to a jax.Array by the rules of `Tensor`. The result shares no memory with numpy arrays or
+    Parameters.
+    """
     if isinstance(data, Boxed):
         array = data._detached()
     elif isinstance(data, jax.Array):
@@ -35,7 +37,7 @@ def to_array(data: Any, dtype: Any = None) -> jax.Array:
     elif isinstance(data, (np.ndarray, np.generic)):
         array = of_numpy(data)
     elif isinstance(data, (bool, int, float, complex)):
-        array = of_numpy(_small(np.array(data)))
+        array = of_numpy(_float64_to_float32(np.array(data)))
     elif isinstance(data, (list, tuple)):
         array = _from_list(data)
     else:
@@ -51,7 +53,7 @@ def to_array(data: Any, dtype: Any = None) -> jax.Array:
                 dtype = mstype.pytype_to_dtype(dtype)
             except NotImplementedError:
                 raise TypeError(f"For 'Tensor', 'dtype' should be a mindspore dtype, but got {dtype!r}.") from None
-        array = known(lambda: jnp.asarray(array, available(mstype.np_dtype(dtype))), array)
+        array = compute_outside_trace(lambda: jnp.asarray(array, available(mstype.np_dtype(dtype))), array)
     return drop_weak_type(array)
 
 
@@ -62,20 +64,19 @@ _NARROWER = {
 
 
 def available(dtype: Any) -> Any:
-    """`dtype` (numpy), or its 32-bit counterpart where MSNB_X64=0 keeps 64 bits switched off."""
+    """Return `dtype` (numpy), or its 32-bit counterpart if MSNB_X64=0 disables 64-bit types."""
     if jax.config.jax_enable_x64 or dtype not in _NARROWER:
         return dtype
     log.once("64-bit Tensors become 32-bit, because MSNB_X64=0 keeps jax_enable_x64 off.")
     return _NARROWER[dtype]
 
 
-def _small(array):
-    """Python's floats count as float32."""
+def _float64_to_float32(array):
     return array.astype(np.float32) if array.dtype == np.float64 else array
 
 
 def of_numpy(array: np.ndarray | np.generic) -> jax.Array:
-    """A jax.Array of a numpy array, a copy.
+    """Return a copy of a numpy array as a jax.Array.
 
     Raises:
         TypeError: If no MindSpore dtype describes its elements.
@@ -100,12 +101,12 @@ def _from_list(data):
         ) from None
     if array.dtype == object:
         raise TypeError("For 'Tensor', 'input_data' holds something other than numbers.")
-    if not _holds_numpy(data):
-        array = _small(array)
+    if not _contains_numpy(data):
+        array = _float64_to_float32(array)
     return of_numpy(array)
 
 
-def _holds_numpy(data):
+def _contains_numpy(data):
     while isinstance(data, (list, tuple)):
         if not data:
             return False

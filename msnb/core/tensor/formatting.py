@@ -1,4 +1,4 @@
-"""How Tensors print: MindSpore's text."""
+"""Text of printed Tensors, in MindSpore's format."""
 
 from typing import Any
 
@@ -7,73 +7,73 @@ import numpy as np
 from msnb.common import dtype as mstype
 from msnb.core.errors.messages import describe
 
-_ENDS = 3  # places that are shown of either end of an axis that is cut
-_LONGEST_AXIS = 2 * _ENDS  # of a Tensor of several axes, and
-_LONGEST_ROW = 1000  # of one that is a row, before they are cut
-_IN_LINE = 12  # floats or bools of a row in one line; of others twice as many
+_EDGE_ITEMS = 3  # elements that are printed at either end of a truncated axis
+_LONGEST_AXIS = 2 * _EDGE_ITEMS  # longest axis that is printed in full, of a Tensor of several axes
+_LONGEST_VECTOR = 1000  # likewise of a Tensor of one axis
+_PER_LINE = 12  # floats or bools in a line of a 1-D Tensor; twice as many of other types
 _DIGITS = {"float16": 4, "float32": 8, "float64": 8}
 
 
 def tensor_repr(array: np.ndarray, dtype: mstype.Type) -> str:
-    """``Tensor(shape=[2], dtype=Float32, value= [ 1.00000000e+00,  2.00000000e+00])``, as MindSpore prints it."""
+    """Return MindSpore's text: ``Tensor(shape=[2], dtype=Float32, value= [ 1.00000000e+00,  2.00000000e+00])``."""
     gap = "\n" if array.ndim > 1 else " "
-    return f"Tensor(shape={list(array.shape)}, dtype={dtype}, value={gap}{_text(array)})"
+    return f"Tensor(shape={list(array.shape)}, dtype={dtype}, value={gap}{_format_elements(array)})"
 
 
-def _text(array):
+def _format_elements(array):
     if not array.ndim:
-        return _short(array.item())
+        return _format_number(array.item())
     if not array.size:
         return ""
-    longest = _LONGEST_ROW if array.ndim == 1 else _LONGEST_AXIS
-    cut = [length > longest for length in array.shape]
-    for axis in np.flatnonzero(cut):
-        array = np.delete(array, slice(_ENDS, -_ENDS), axis)
-    words = np.array(_words(array), object).reshape(array.shape)
-    if array.ndim > 1 or cut[0]:
-        return _block(words, cut, 1)
-    in_line = _IN_LINE if array.dtype.name in _DIGITS or array.dtype.kind == "b" else 2 * _IN_LINE
-    return _row(words, in_line)
+    longest = _LONGEST_VECTOR if array.ndim == 1 else _LONGEST_AXIS
+    is_truncated = [length > longest for length in array.shape]
+    for axis in np.flatnonzero(is_truncated):
+        array = np.delete(array, slice(_EDGE_ITEMS, -_EDGE_ITEMS), axis)
+    words = np.array(_format_each(array), object).reshape(array.shape)
+    if array.ndim > 1 or is_truncated[0]:
+        return _format_nested(words, is_truncated, 1)
+    per_line = _PER_LINE if array.dtype.name in _DIGITS or array.dtype.kind == "b" else 2 * _PER_LINE
+    return _format_vector(words, per_line)
 
 
-def _words(array):
-    """The elements one after the other, of one width but for complex numbers."""
+def _format_each(array):
+    """Return the texts of the elements in order, padded to one width unless they are complex."""
     name, kind = array.dtype.name, array.dtype.kind
     if name in _DIGITS:
         digits = _DIGITS[name]
         return [f"{v:{digits + 7}.{digits}e}" for v in array.ravel().tolist()]
-    words = [_short(v) for v in array.ravel().tolist()]
+    words = [_format_number(v) for v in array.ravel().tolist()]
     if kind == "c":
         return words
     width = 5 if kind == "b" else max(map(len, words))
     return [word.rjust(width) for word in words]
 
 
-def _short(value):
-    """One number as C++ writes it: of a float six digits."""
+def _format_number(value):
+    """Format one number as a C++ stream does: floats with six digits."""
     if isinstance(value, complex):
         return f"{value.real:g}{value.imag:+g}j"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _row(words, in_line):
-    """A Tensor of one axis. A full line ends with a line break, the last one too."""
-    lines = [", ".join(words[i : i + in_line]) for i in range(0, len(words), in_line)]
-    return "[" + ", \n ".join(lines) + ("]" if len(words) % in_line else "\n ]")
+def _format_vector(words, per_line):
+    """Format a Tensor of one axis. A full line ends with a line break, the last one too."""
+    lines = [", ".join(words[i : i + per_line]) for i in range(0, len(words), per_line)]
+    return "[" + ", \n ".join(lines) + ("]" if len(words) % per_line else "\n ]")
 
 
-def _block(words, cut, depth):
-    """A Tensor of several axes, or one that is cut; `depth` brackets are open in front of it."""
-    last = words.ndim == 1
-    parts = list(words) if last else [_block(part, cut[1:], depth + 1) for part in words]
-    comma = ", " if last else ",\n" + " " * depth
-    gap = " " if last else "\n" + " " * depth
-    if not cut[0]:
-        return f"[{comma.join(parts)}]"
-    before, behind = comma.join(parts[:_ENDS]), comma.join(parts[_ENDS:])
-    return "[" + before + ("" if last else ",") + f"{gap}...{gap}{behind}]"
+def _format_nested(words, is_truncated, depth):
+    """Format a Tensor of several axes or with truncated axes; `depth` brackets are open before it."""
+    is_innermost = words.ndim == 1
+    items = list(words) if is_innermost else [_format_nested(row, is_truncated[1:], depth + 1) for row in words]
+    comma = ", " if is_innermost else ",\n" + " " * depth
+    gap = " " if is_innermost else "\n" + " " * depth
+    if not is_truncated[0]:
+        return f"[{comma.join(items)}]"
+    before, behind = comma.join(items[:_EDGE_ITEMS]), comma.join(items[_EDGE_ITEMS:])
+    return "[" + before + ("" if is_innermost else ",") + f"{gap}...{gap}{behind}]"
 
 
 def traced_text(array: Any) -> str:
-    """A traced value has no elements yet: its type and shape stand for them."""
+    """Return the dtype and shape of a traced value, which has no elements yet."""
     return f"{describe(array)} traced"

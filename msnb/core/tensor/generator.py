@@ -1,4 +1,4 @@
-"""`Generator`: the stream of random numbers as an object, as MindSpore 2 hands it round."""
+"""`Generator`: an object that represents a stream of random numbers, as in MindSpore 2."""
 
 from typing import Annotated, Self
 
@@ -20,8 +20,7 @@ __all__ = [
 
 
 class Generator:
-    """
-    A stream of random numbers: a seed, and how much of it has been drawn.
+    """A stream of random numbers: a seed and the number of draws so far.
 
     Examples:
         >>> mindspore.manual_seed(3).initial_seed()
@@ -32,22 +31,20 @@ class Generator:
         self._stream = random_stream.Stream()
 
     def seed(self) -> int:
-        """
-        Begin at a number that the operating system draws.
+        """Restart the stream with a seed drawn from the operating system.
 
         Returns:
-            int, the number.
+            int, the seed.
         """
         self._stream.restart(None)
         return self._stream.base
 
     @checked
     def manual_seed(self, seed: Int) -> Self:
-        """
-        Begin at a number.
+        """Restart the stream with a seed.
 
         Args:
-            seed (int): The number.
+            seed (int): The seed.
 
         Returns:
             Generator, itself.
@@ -59,8 +56,7 @@ class Generator:
         return self
 
     def initial_seed(self) -> int:
-        """
-        The number that the stream began at.
+        """Return the seed of the stream.
 
         Returns:
             int.
@@ -68,21 +64,19 @@ class Generator:
         return self._stream.base
 
     def get_state(self) -> Tensor:
-        """
-        Where the stream stands.
+        """Return the current state of the stream.
 
         Returns:
-            Tensor, of 16 uint8: the seed, and how many numbers were drawn.
+            Tensor, of 16 uint8: the seed, and the number of draws.
         """
         return Tensor(np.array([self._stream.base, self._stream.count], "<u8").view(np.uint8))
 
     @checked
     def set_state(self, state: Annotated[Tensor, Instance(Tensor)]) -> None:
-        """
-        Go on where the stream stood once.
+        """Restore a state of the stream.
 
         Args:
-            state (Tensor): What `get_state` gave.
+            state (Tensor): A result of `get_state`.
 
         Raises:
             TypeError: If it is no Tensor.
@@ -102,21 +96,19 @@ default_generator._stream = random_stream.default
 
 
 def seed() -> int:
-    """
-    Begin the stream of the operators at a number that the operating system draws.
+    """Restart the stream of the operators with a seed drawn from the operating system.
 
     Returns:
-        int, the number.
+        int, the seed.
     """
     return default_generator.seed()
 
 
 def manual_seed(seed: int) -> Generator:
-    """
-    Begin the stream of the operators at a number; `set_seed` seeds initializers, numpy and datasets, too.
+    """Restart the stream of the operators with a seed; `set_seed` also seeds initializers, numpy and datasets.
 
     Args:
-        seed (int): The number.
+        seed (int): The seed.
 
     Returns:
         Generator, that of the operators.
@@ -128,8 +120,7 @@ def manual_seed(seed: int) -> Generator:
 
 
 def initial_seed() -> int:
-    """
-    The number that the stream of the operators began at.
+    """Return the seed of the stream of the operators.
 
     Returns:
         int.
@@ -138,8 +129,7 @@ def initial_seed() -> int:
 
 
 def get_rng_state() -> Tensor:
-    """
-    Where the stream of the operators stands.
+    """Return the current state of the stream of the operators.
 
     Returns:
         Tensor, for `set_rng_state`.
@@ -155,11 +145,10 @@ def get_rng_state() -> Tensor:
 
 
 def set_rng_state(state: Tensor) -> None:
-    """
-    Let the stream of the operators go on where it stood once.
+    """Restore a state of the stream of the operators.
 
     Args:
-        state (Tensor): What `get_rng_state` gave.
+        state (Tensor): A result of `get_rng_state`.
 
     Raises:
         TypeError: If it is no Tensor.

@@ -1,7 +1,8 @@
-"""Tensors and Parameters whose first values are found when somebody needs them, see `nn.utils.no_init_parameters`.
+"""Tensors and Parameters that compute their initial values at the first use; see `nn.utils.no_init_parameters`.
 
-Until then they know their shape and type alone, and a network may be traced and planned that no memory could hold.
-What has its values is an ordinary Tensor or Parameter from then on: nobody else is asked whether it has.
+Before that they have a shape and a dtype only, so a network can be traced and planned that does not fit into memory.
+At the first use the object becomes an ordinary Tensor or Parameter by a change of its class. Ordinary Tensors pay
+nothing for this.
 """
 
 from typing import Any, Self
@@ -16,11 +17,13 @@ from msnb.core.tensor.conversion import of_numpy, to_array
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor, box
 
-_slot: Any = Tensor._array  # what every Tensor keeps its array in
+_slot: Any = Tensor._array  # the slot of `Tensor` that stores its array
 
 
-class LateTensor(Tensor):
-    """A Tensor that an initializer is to fill; `initializer` makes it where it is asked to wait."""
+class LazyTensor(Tensor):
+    """A Tensor whose values an initializer computes at the first use. `initializer` creates it if initialization is
+    deferred.
+    """
 
     __slots__ = ()
 
@@ -37,9 +40,9 @@ class LateTensor(Tensor):
         self.__class__ = Tensor
         self._array = array
 
-    def _hand_over(self, parameter):
-        """Make a new Parameter one that has its values later, too; returns what stands for them."""
-        parameter.__class__ = LateParameter
+    def _make_lazy(self, parameter):
+        """Make a new Parameter lazy as well, and return the placeholder of its values."""
+        parameter.__class__ = LazyParameter
         return _slot.__get__(self)
 
     @property
@@ -53,8 +56,8 @@ class LateTensor(Tensor):
         return mstype.from_numpy_dtype(_slot.__get__(self).dtype)
 
 
-class LateParameter(Parameter):
-    """A Parameter that was made of such a Tensor."""
+class LazyParameter(Parameter):
+    """A Parameter that was constructed from a `LazyTensor`."""
 
     __slots__ = ()
     has_init = True
@@ -65,8 +68,10 @@ class LateParameter(Parameter):
 
     def _stored(self):
         unfilled = self._unfilled()
-        if isinstance(unfilled, Unfilled):  # not where this was asked for before it was filled, and called after
-            _settle(self, to_array(unfilled.filled()))
+        if isinstance(
+            unfilled, Unfilled
+        ):  # false if the method was looked up before the values were computed and is called afterwards
+            _fill_parameter(self, to_array(unfilled.filled()))
         return Parameter._stored(self)
 
     def _like(self):
@@ -74,7 +79,7 @@ class LateParameter(Parameter):
         return jax.ShapeDtypeStruct(unfilled.shape, unfilled.dtype)
 
     def set_dtype(self, dtype: mstype.Type) -> Self:
-        """Say of which type its first values are to be, and return self."""
+        """Set the dtype of the initial values, and return self."""
         unfilled = self._unfilled()
         if not isinstance(unfilled, Unfilled):
             Parameter.set_dtype(self, dtype)
@@ -100,29 +105,29 @@ class LateParameter(Parameter):
         if thread.frame is not None:
             thread.frame.write(self, array)
         else:
-            _settle(self, array)
+            _fill_parameter(self, array)
 
 
-def _settle(parameter, array):
-    """It has values now, as any other."""
+def _fill_parameter(parameter, array):
+    """Store the values and make it an ordinary Parameter."""
     store, index = parameter._slot
     store.results[-1][0][index] = array
     parameter.__class__ = Parameter
 
 
 def _box_initial(values):
-    """A Tensor of what an initializer gives."""
+    """Return a Tensor of the result of an initializer."""
     if not isinstance(values, Unfilled):
         return box(of_numpy(values))
-    tensor = LateTensor.__new__(LateTensor)
+    tensor = LazyTensor.__new__(LazyTensor)
     _slot.__set__(tensor, values)
     tensor._node = None
     return tensor
 
 
-def _boxed(arrays) -> Any:
+def _box_children(arrays) -> Any:
     return box(arrays[0])
 
 
 register_boxer(_box_initial)
-jax.tree_util.register_pytree_node(LateTensor, lambda t: ((t._array,), None), lambda _, arrays: _boxed(arrays))
+jax.tree_util.register_pytree_node(LazyTensor, lambda t: ((t._array,), None), lambda _, arrays: _box_children(arrays))

@@ -1,17 +1,17 @@
-"""`MetaTensor`: what is known of a Tensor whose data is not there yet."""
+"""`MetaTensor`: shape, dtype and initializer of a Tensor without data."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from msnb.common.initializer import initializer
-from msnb.core.tensor.tensor import Tensor, say_whole
+from msnb.core.tensor.tensor import Tensor, report_ignored_slice
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # for annotations only
     from msnb.common.dtype import Type
 
 
 class _MetaTensorType(type):
-    """A Tensor counts as a MetaTensor whose data is there: initializers return Tensors at once."""
+    """Metaclass for which a Tensor is an instance of MetaTensor: initializers return Tensors at once."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return type.__instancecheck__(cls, instance) or cls is MetaTensor and isinstance(instance, Tensor)
@@ -34,12 +34,12 @@ class MetaTensor(metaclass=_MetaTensorType):
     def to_tensor(
         self, slice_index: int | None = None, shape: Sequence[int] | None = None, opt_shard_group: str | None = None
     ) -> Tensor:
-        """The Tensor, filled by the initializer.
+        """Return the Tensor, filled by the initializer.
 
         Raises:
             TypeError: If no initializer was given.
         """
         if self.init is None:
             raise TypeError("This MetaTensor has no initializer, so it cannot become a Tensor.")
-        say_whole("MetaTensor.to_tensor", slice_index, opt_shard_group)
+        report_ignored_slice("MetaTensor.to_tensor", slice_index, opt_shard_group)
         return initializer(self.init, shape or self.shape, self.dtype)

@@ -1,8 +1,8 @@
-"""What stands beside a Tensor in Python's operators: numbers, lists, and whatever numpy makes, on either side.
+"""The other operand of a Tensor in Python's operators: numbers, lists and numpy values, on either side.
 
-A numpy scalar, or an array without axes, counts as the Python number that it holds, so that ``x * np.float32(2)`` is of
-x's type; another array counts as the Tensor that it makes. The answer is a Tensor with its gradient, also where numpy
-stands on the left and is asked first.
+A numpy scalar, or an array without axes, is converted to a Python number, so that ``x * np.float32(2)`` has the dtype
+of x. Other arrays are converted to Tensors. The result is a Tensor with its gradient, also if the numpy value is the
+left operand and numpy handles the operator first.
 """
 
 from typing import Any
@@ -16,31 +16,31 @@ _NUMBERS = (bool, int, float, complex)
 
 
 def other_operand(value: Any) -> Any:
-    """The other operand of a Tensor as a Tensor or a Python number; NotImplemented where it can be neither.
+    """Convert the other operand of a Tensor to a Tensor or a Python number; NotImplemented if it can be neither.
 
     Args:
-        value (Any): What stands beside the Tensor.
+        value (Any): The other operand.
 
     Raises:
         TypeError: If it is an array or a list of something else than numbers.
     """
     if isinstance(value, (Tensor, *_NUMBERS)):
         return value
-    if isinstance(value, (np.generic, np.ndarray)) and not value.ndim:  # numpy makes one of the other for comparisons
-        return _number(value)
+    if isinstance(value, (np.generic, np.ndarray)) and not value.ndim:  # numpy passes such arrays for comparisons
+        return _python_number(value)
     if isinstance(value, (np.ndarray, list, tuple)):
         return Tensor(value)
     return box(value) if isinstance(value, jax.Array) else NotImplemented
 
 
-def _number(scalar):
-    if scalar.dtype.kind in "mM":  # of times some give an int, which would count nanoseconds
+def _python_number(scalar):
+    if scalar.dtype.kind in "mM":  # item() of some datetimes is an int that counts nanoseconds
         return NotImplemented
     number = scalar.item()
     return number if isinstance(number, _NUMBERS) else NotImplemented
 
 
-# numpy's functions behind its operators -> Tensor's methods for a Tensor on the left, and on the right
+# numpy ufunc -> methods of a Tensor that is the left, or the right operand
 _METHODS = {
     np.add: ("__add__", "__radd__"),
     np.subtract: ("__sub__", "__rsub__"),
@@ -59,42 +59,42 @@ _METHODS = {
     np.less_equal: ("__le__", "__ge__"),
     np.greater: ("__gt__", "__lt__"),
     np.greater_equal: ("__ge__", "__le__"),
-    # of these a Tensor has none, and numpy then says so
+    # a Tensor has none of these methods, so numpy raises its TypeError
     np.left_shift: ("__lshift__", "__rlshift__"),
     np.right_shift: ("__rshift__", "__rrshift__"),
     np.divmod: ("__divmod__", "__rdivmod__"),
 }
 
 
-def _array_ufunc(self: Tensor, ufunc: np.ufunc, way: str, *inputs: Any, **options: Any) -> Any:
-    """numpy asks this for its functions of elements: its operators are the Tensor's, the others take the values.
+def _array_ufunc(self: Tensor, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+    """Handle a numpy ufunc with a Tensor operand: operators call the Tensor's methods, other ufuncs use its values.
 
     Args:
         ufunc (numpy.ufunc): The function.
-        way (str): How it is run: "__call__", "reduce" and the like.
+        method (str): Method of the ufunc: "__call__", "reduce" and the like.
         inputs (Any): Its operands, a Tensor among them.
-        options (Any): numpy's further arguments. With `out`, as in ``array += tensor``, the values go there.
+        options (Any): numpy's further arguments. With `out`, as in ``array += tensor``, the result is written there.
 
     Raises:
         TypeError: If `out` is a Tensor.
     """
     methods = _METHODS.get(ufunc)
-    if methods and way == "__call__" and not options:
+    if methods and method == "__call__" and not options:
         left, right = inputs
         if isinstance(left, Tensor):
-            return getattr(left, methods[0], _lacks)(right)
-        return getattr(right, methods[1], _lacks)(left)
+            return getattr(left, methods[0], _not_implemented)(right)
+        return getattr(right, methods[1], _not_implemented)(left)
     if any(isinstance(target, Tensor) for target in options.get("out", ())):
         raise TypeError(f"numpy.{ufunc.__name__} cannot write into a Tensor; assign what it gives: x[...] = values.")
-    options = {name: _values(value) for name, value in options.items()}
-    return getattr(ufunc, way)(*map(_values, inputs), **options)
+    options = {name: _to_numpy(value) for name, value in options.items()}
+    return getattr(ufunc, method)(*map(_to_numpy, inputs), **options)
 
 
-def _lacks(other):
+def _not_implemented(other):
     return NotImplemented
 
 
-def _values(value):
+def _to_numpy(value):
     return np.asarray(value) if isinstance(value, Tensor) else value
 
 

@@ -1,8 +1,8 @@
-"""`Parameter`: a named view (store, index) of an array that only its store owns.
+"""`Parameter`: a named view (store, index) of an array that only its store references.
 
-A `Store` keeps the arrays of several Parameters in one list, so that a compiled step takes them over and gives them
-back in one move, however many there are. The list lives inside the last result of the step that made it: taking that
-result over is one C-level operation, which an interrupt cannot split.
+A `Store` has the arrays of several Parameters in one list. A compiled step takes all of them and returns new ones in
+one operation, for any number of Parameters. The list is part of the result of the last step. Replacing that result is
+one C-level operation, which an interrupt cannot split.
 """
 
 import itertools
@@ -18,7 +18,7 @@ from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.common.missing import refused_use
-from msnb.core.compat.jax_private import argument_like, copied, drop_weak_type
+from msnb.core.compat.jax_private import argument_signature, copy_array, drop_weak_type
 from msnb.core.state import trace_state
 from msnb.core.tensor.conversion import to_array
 from msnb.core.tensor.meta_tensor import MetaTensor
@@ -29,7 +29,7 @@ _numbers = itertools.count()
 
 
 def next_key() -> int:
-    """A number between the keys of the Parameters that are there and those of all that come."""
+    """Return a number larger than the keys of all existing Parameters and smaller than those of later ones."""
     return next(_numbers)
 
 
@@ -37,9 +37,9 @@ class Store:
     """The current arrays of some Parameters: ``results[-1][0]``, a list.
 
     Args:
-        arrays (list): Arrays that nobody else holds.
-        writer (tuple[Parameter]): Their Parameters, where a program replaces all of them in each call; None where
-            there is no such program.
+        arrays (list): Arrays without other references.
+        writer (tuple[Parameter]): Their Parameters, if a program replaces all of them in each call; None if there is no
+            such program.
     """
 
     __slots__ = ("results", "writer", "__weakref__")
@@ -101,18 +101,20 @@ class Parameter(Tensor):
         if isinstance(default_input, MetaTensor):
             default_input = default_input.to_tensor()
         dtype = mstype.int32 if type(default_input) is int else None
-        hand_over = getattr(type(default_input), "_hand_over", None)  # of what has no values yet, see core.late_values
-        if hand_over is not None and type(self) is Parameter:
-            array = hand_over(default_input, self)
+        make_lazy = getattr(type(default_input), "_make_lazy", None)  # of a Tensor without values, see core.tensor.lazy
+        if make_lazy is not None and type(self) is Parameter:
+            array = make_lazy(default_input, self)
         else:
             array = to_array(default_input, dtype)
-            hand_over = None
-        if hand_over is None and isinstance(default_input, (Tensor, jax.Array)):
+            make_lazy = None
+        if make_lazy is None and isinstance(default_input, (Tensor, jax.Array)):
             if _thread.frame is None:
-                array = copied(array)
+                array = copy_array(array)
             else:
-                with jax.ensure_compile_time_eval():  # a value that a graph knows is the Parameter's after the trace
-                    array = copied(array)
+                with (
+                    jax.ensure_compile_time_eval()
+                ):  # a constant of a graph stays valid for the Parameter after the trace
+                    array = copy_array(array)
         self._slot = (Store([array]), 0)
         self._name = "Parameter"
         if name is not None:
@@ -148,7 +150,7 @@ class Parameter(Tensor):
 
     @property
     def _kind(self):
-        """The array, to be asked for its shape and type alone; see `Frame.read`."""
+        """The array, for its shape and dtype only; see `TraceFrame.read`."""
         frame = _thread.frame
         return self._stored() if frame is None else frame.read(self, counts=False)
 
@@ -187,16 +189,16 @@ class Parameter(Tensor):
                 nodes[id(self)] = node
 
     def _stored(self):
-        """The array outside any trace."""
+        """Return the array outside any trace."""
         store, index = self._slot
         return store.results[-1][0][index]
 
     def _like(self):
-        """Its array, as `jax.jit` tells its arguments apart."""
-        return argument_like(self._stored())
+        """Return the signature of the array by which `jax.jit` distinguishes arguments."""
+        return argument_signature(self._stored())
 
     def _assign(self, array):
-        """Rebind; the caller gives away `array`."""
+        """Rebind the array; the caller must not use `array` afterwards."""
         frame = _thread.frame
         if frame is not None:
             frame.write(self, array)
@@ -205,16 +207,16 @@ class Parameter(Tensor):
         store.results[-1][0][index] = array
 
     def _detached(self):
-        with trace_state.donation_lock.lock:  # another thread may be training
-            return copied(self._array)
+        with trace_state.donation_lock.lock:  # another thread may be in a training step
+            return copy_array(self._array)
 
-    def _known(self, what):
+    def _concrete_array(self, what):
         with trace_state.donation_lock.lock:
-            return np.array(super()._known(what))
+            return np.array(super()._concrete_array(what))
 
     def asnumpy(self) -> np.ndarray:
         """A numpy copy of the values; see `Tensor.asnumpy`."""
-        return self._known("asnumpy()")
+        return self._concrete_array("asnumpy()")
 
     def __jax_array__(self) -> jax.Array:
         return self._array if _thread.frame is not None else self._detached()
@@ -223,10 +225,10 @@ class Parameter(Tensor):
         return self._detached().__dlpack__(**kwargs)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        values = self._known("numpy")
+        values = self._concrete_array("numpy")
         return values if dtype is None else values.astype(dtype, copy=False)
 
-    # ------------------------------------------------------------------ what it is
+    # ---------------------------------------------------------------- properties
     @property
     def name(self) -> str:
         """Name of the Parameter, unique within a network."""
@@ -247,7 +249,7 @@ class Parameter(Tensor):
 
     @property
     def requires_grad(self) -> bool:
-        """Whether optimizers train this Parameter."""
+        """True if optimizers train this Parameter."""
         return self._requires_grad
 
     @requires_grad.setter
@@ -271,7 +273,7 @@ class Parameter(Tensor):
 
     @property
     def sliced(self) -> bool:
-        """Whether the Parameter holds one slice of a distributed Tensor."""
+        """Always False: a Parameter is never one slice of a distributed Tensor."""
         return False
 
     def __parameter__(self) -> None:
@@ -286,7 +288,7 @@ class Parameter(Tensor):
     __repr__ = __str__
 
     # ------------------------------------------------------------------ change and copy
-    takes_any_shape_and_type = False  # `set_data` of MindSpore 2; `core.generations.share` sets it
+    takes_any_shape_and_type = False  # `set_data` of MindSpore 2; set by `core.operator.api_generations`
 
     def set_data(self, data: "Tensor | MetaTensor | np.ndarray | float", slice_shape: bool = False) -> Self:
         """Replace the value.
@@ -316,8 +318,8 @@ class Parameter(Tensor):
         array = to_array(data)
         if Parameter.takes_any_shape_and_type:
             if isinstance(data, float) and np.dtype(current.dtype).kind in "biu":
-                own = mstype.from_numpy_dtype(np.dtype(current.dtype))
-                raise TypeError(f"Parameter '{self._name}' is {own}, but 'data' is the float {data}.")
+                expected = mstype.from_numpy_dtype(np.dtype(current.dtype))
+                raise TypeError(f"Parameter '{self._name}' is {expected}, but 'data' is the float {data}.")
         elif not slice_shape and array.shape != current.shape:
             raise ValueError(
                 f"For 'set_data' of Parameter '{self._name}', the shape should be "
@@ -328,9 +330,9 @@ class Parameter(Tensor):
                 check_not_narrowed(current.dtype, array.dtype, self._name)
             array = array.astype(current.dtype)
         if _thread.frame is None:
-            array = copied(array)
+            array = copy_array(array)
             if not current.is_fully_addressable:
-                trace_state.storage_epoch.bump()  # whoever spreads it over processes does so again
+                trace_state.storage_epoch.bump()  # programs distribute it over the processes again
         self._assign(drop_weak_type(array))
         self._node = None
         return self
@@ -340,7 +342,7 @@ class Parameter(Tensor):
         if not isinstance(value, Tensor):
             raise TypeError(f"For 'assign_value', 'value' should be a Tensor, but got {type(value).__name__}.")
         array = value._array
-        self._assign(array if _thread.frame is not None else copied(array))
+        self._assign(array if _thread.frame is not None else copy_array(array))
         return self
 
     def set_dtype(self, dtype: mstype.Type) -> Self:
@@ -363,7 +365,7 @@ class Parameter(Tensor):
         self.set_data(data)
 
     def init_data(self, layout: Any = None, set_sliced: bool = False) -> Self:
-        """The Parameter itself: its data is there from the beginning, and whole whatever `set_sliced` says.
+        """Return the Parameter itself: it has its complete data from the beginning, for any `set_sliced`.
 
         Raises:
             ValueError: If a `layout` of a distributed Tensor is given.
@@ -377,30 +379,30 @@ class Parameter(Tensor):
         return self
 
     def clone(self, init: Any = "same") -> "Parameter":
-        """A new Parameter of the same name and properties.
+        """Return a new Parameter of the same name and properties.
 
         Args:
-            init (Union[Tensor, str, numbers.Number]): "same" copies the value, anything else initialises it anew.
+            init (Union[Tensor, str, numbers.Number]): "same" copies the value; other values initialize it.
         """
         if isinstance(init, str) and init == "same":
-            twin = Parameter(self, self._name, self._requires_grad, self.layerwise_parallel)
+            clone = Parameter(self, self._name, self._requires_grad, self.layerwise_parallel)
         else:
-            twin = Parameter(
+            clone = Parameter(
                 initializer(init, self.shape, self.dtype), self._name, self._requires_grad, self.layerwise_parallel
             )
-        return twin
+        return clone
 
     def value(self) -> Tensor:
         """A Tensor with a copy of the current value."""
         return Tensor(self)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Say whether optimizers train it, and return it."""
+        """Set `requires_grad` and return the Parameter."""
         self.requires_grad = requires_grad
         return self
 
     def add_pipeline_stage(self, stage: int) -> None:
-        """Not available: the Cell that has it says its stage, `Cell.pipeline_stage`.
+        """Not supported: set the stage of the Cell that owns the Parameter, `Cell.pipeline_stage`.
 
         Raises:
             NotImplementedError: Always.
@@ -408,7 +410,7 @@ class Parameter(Tensor):
         raise refused_use("mindspore.Parameter", "add_pipeline_stage")
 
     def set_param_ps(self, init_in_server: bool = False) -> None:
-        """Parameter servers come later.
+        """Not supported: parameter servers are not available.
 
         Raises:
             RuntimeError: Always.
@@ -416,7 +418,7 @@ class Parameter(Tensor):
         raise RuntimeError("Parameter servers are not available in msnb yet; train without set_param_ps().")
 
     def set_cast_dtype(self, dtype: mstype.Type | None = None) -> None:
-        """Refused: mixed precision is chosen per Cell with `Cell.to_float`."""
+        """Not supported: `Cell.to_float` selects mixed precision per Cell."""
         raise RuntimeError("set_cast_dtype() is not available; use Cell.to_float() to compute in another precision.")
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -427,9 +429,9 @@ class Parameter(Tensor):
         return self.clone()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Parameter":
-        memo[id(self)] = twin = self.clone()
-        twin.__dict__.update({k: v for k, v in self.__dict__.items() if k != "key"})
-        return twin
+        memo[id(self)] = clone = self.clone()
+        clone.__dict__.update({k: v for k, v in self.__dict__.items() if k != "key"})
+        return clone
 
 
 class ParameterTuple(tuple):
@@ -450,20 +452,20 @@ class ParameterTuple(tuple):
         return super().__new__(cls, data)
 
     def clone(self, prefix: str, init: Any = "same") -> "ParameterTuple":
-        """A new ParameterTuple of clones, each named `prefix` + "." + its name.
+        """Return a new ParameterTuple of clones, each named `prefix` + "." + its name.
 
         Args:
-            prefix (str): Put before the names.
+            prefix (str): Prefix of the names.
             init (Union[Tensor, str, numbers.Number]): As in `Parameter.clone`.
         """
         if not isinstance(prefix, str):
             raise TypeError(f"For 'clone', 'prefix' should be a string, but got {type(prefix).__name__}.")
-        twins = []
+        clones = []
         for param in self:
-            twin = param.clone(init)
-            twin.name = f"{prefix}.{param.name}"
-            twins.append(twin)
-        return ParameterTuple(twins)
+            clone = param.clone(init)
+            clone.name = f"{prefix}.{param.name}"
+            clones.append(clone)
+        return ParameterTuple(clones)
 
     def __parameter_tuple__(self) -> None:
         """Marks the class for MindSpore's compiler; nothing to do here."""
@@ -472,12 +474,12 @@ class ParameterTuple(tuple):
 _ORDER = {np.dtype(t._np): i for t, i in mstype.implicit_conversion_seq.items()}
 
 
-def check_not_narrowed(target: Any, given: Any, name: str) -> None:
-    """Raise TypeError if writing dtype `given` into a Parameter of dtype `target` would lose values."""
-    if _ORDER.get(np.dtype(given), 99) > _ORDER.get(np.dtype(target), 99):
+def check_not_narrowed(target: Any, dtype: Any, name: str) -> None:
+    """Raise a TypeError if writing values of dtype `given` into a Parameter of dtype `target` would lose precision."""
+    if _ORDER.get(np.dtype(dtype), 99) > _ORDER.get(np.dtype(target), 99):
         raise TypeError(
             f"Parameter '{name}' is {mstype.from_numpy_dtype(np.dtype(target))} and is not widened when it "
-            f"is written, but the new value is {mstype.from_numpy_dtype(np.dtype(given))}; cast the value "
+            f"is written, but the new value is {mstype.from_numpy_dtype(np.dtype(dtype))}; cast the value "
             f"first."
         )
 

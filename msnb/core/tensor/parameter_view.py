@@ -1,8 +1,8 @@
-"""What an operator that writes a Parameter gives back in PYNATIVE mode: a Tensor of what the Parameter holds.
+"""Results of operators that write a Parameter, in PYNATIVE mode: a Tensor with the Parameter's current value.
 
-As with MindSpore, whose result shares its memory, it follows later changes. Most programs drop it unread, so that
-nothing is copied before somebody reads it; then it has to be a copy, as the array itself may be given away to the next
-training step.
+As in MindSpore, where the result shares memory with the Parameter, it follows later changes. Most programs drop the
+result unread, so nothing is copied before the first read. A read returns a copy, because the array itself may be
+donated to the next training step.
 """
 
 from typing import Any
@@ -18,10 +18,10 @@ _thread = trace_state.thread
 
 
 class ParameterView(Tensor):
-    """The value of a Parameter, as a Tensor that is none.
+    """The value of a Parameter, as a Tensor that is not a Parameter.
 
     Args:
-        parameter (Parameter): What was written.
+        parameter (Parameter): The Parameter that was written.
     """
 
     __slots__ = ("_parameter",)
@@ -59,8 +59,8 @@ class ParameterView(Tensor):
         return self._parameter.ndim
 
 
-def _box(_: None, children: Any) -> Any:
-    return box(children[0])  # a Tensor of its own: who maps over a tree wants no view
+def _box_children(_: None, children: Any) -> Any:
+    return box(children[0])  # a plain Tensor: a tree map needs no view
 
 
-jax.tree_util.register_pytree_node(ParameterView, lambda t: ((t._array,), None), _box)
+jax.tree_util.register_pytree_node(ParameterView, lambda t: ((t._array,), None), _box_children)

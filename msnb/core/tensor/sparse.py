@@ -1,4 +1,4 @@
-"""`RowTensor` and `SparseTensor`: a few values of a large Tensor, and where they stand; the base of all such."""
+"""`RowTensor` and `SparseTensor`: indices and values of a large Tensor, and their base class."""
 
 from collections.abc import Callable
 from typing import Any, Self
@@ -6,14 +6,14 @@ from typing import Any, Self
 from msnb.core.errors.messages import describe
 from msnb.core.tensor.tensor import Tensor
 
-KINDS: set[type] = set()  # the classes whose objects a graph takes apart
+KINDS: set[type] = set()  # sparse classes, which a graph flattens into Tensors
 
 
-class SparseParts:
+class SparseBase:
     """Indices, values and the shape of the dense Tensor.
 
     Attributes:
-        _columns (tuple): Names of the parts that are Tensors, in the order of `_of`.
+        _columns (tuple): Names of the components that are Tensors, in the order of `_of`.
     """
 
     _columns: tuple[str, ...] = ("indices", "values")
@@ -45,22 +45,22 @@ class SparseParts:
         raise TypeError(f"For '{type(self).__name__}', {why}.")
 
     @classmethod
-    def _of(cls, *parts: Any) -> Self:
-        """One of parts that fit, or of what stands for them, and of the shape."""
-        made = object.__new__(cls)
-        made.__dict__.update(zip((*cls._columns, "dense_shape"), parts, strict=True))
-        return made
+    def _of(cls, *components: Any) -> Self:
+        """Return an object of components and shape without checks; components may be placeholders."""
+        sparse = object.__new__(cls)
+        sparse.__dict__.update(zip((*cls._columns, "dense_shape"), components, strict=True))
+        return sparse
 
     def __repr__(self) -> str:
         name = type(self).__name__
         return f"{name}(indices={self.indices!r}, values={self.values!r}, dense_shape={self.dense_shape})"
 
 
-class RowTensor(SparseParts):
-    """A sparse representation of slices: `values` stand at the rows `indices` of a Tensor of shape `dense_shape`.
+class RowTensor(SparseBase):
+    """A sparse representation of slices: `values` are the rows `indices` of a Tensor of shape `dense_shape`.
 
-    The gradient of a Parameter that is read by `ops.SparseGatherV2` or `ops.EmbeddingLookup` alone is one; a row that
-    comes again counts again, so that the dense gradient holds sums.
+    The gradient of a Parameter that only `ops.SparseGatherV2` or `ops.EmbeddingLookup` read is a RowTensor. Repeated
+    indices add up in the dense gradient.
 
     Args:
         indices (Tensor): 1-D int32 or int64.
@@ -79,7 +79,7 @@ class RowTensor(SparseParts):
             self._refuse(f"'values' should be slices of a Tensor {self.dense_shape}, but got {describe(self.values)}")
 
 
-class SparseTensor(SparseParts):
+class SparseTensor(SparseBase):
     """A sparse Tensor in coordinate form.
 
     Args:
@@ -107,13 +107,13 @@ class SparseTensor(SparseParts):
             self._refuse(f"'values' should be 1-D, but got {describe(self.values)}")
 
 
-def on_values(change: Callable[[Tensor], Tensor], gradient: Tensor | RowTensor) -> Tensor | RowTensor:
-    """A gradient with changed values, of the same rows if it is a RowTensor."""
+def map_values(change: Callable[[Tensor], Tensor], gradient: Tensor | RowTensor) -> Tensor | RowTensor:
+    """Return a gradient with changed values; a RowTensor keeps its indices."""
     if isinstance(gradient, RowTensor):
         return RowTensor(gradient.indices, change(gradient.values), gradient.dense_shape)
     return change(gradient)
 
 
 def add_rows(table: Any, indices: Any, values: Any) -> Any:
-    """An array with `values` added to the rows `indices`; there is none behind the last one, and none before 0."""
+    """Return `table` with `values` added to the rows `indices`. Indices out of range or negative are dropped."""
     return table.at[indices].add(values, mode="drop", wrap_negative_indices=False)

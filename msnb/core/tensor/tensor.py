@@ -13,9 +13,9 @@ from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.common.suggestions import TENSOR, no_attribute
 from msnb.core.compat.jax_private import drop_weak_type, is_tracer
-from msnb.core.errors.messages import format_location, user_line, why_python
+from msnb.core.errors.messages import explain_branch, format_location, user_line
 from msnb.core.state import deferred_errors, trace_state
-from msnb.core.support.unknown_shape import UnknownShape, opened
+from msnb.core.support.unknown_shape import UnknownShape, make_unknown_shape
 from msnb.core.tensor.conversion import Boxed, available, to_array
 from msnb.core.tensor.formatting import tensor_repr, traced_text
 
@@ -23,10 +23,10 @@ _thread = trace_state.thread
 _MS_DTYPE = mstype._BY_NUMPY
 
 
-def _without_effect(const_arg, device):
+def _report_ignored_arguments(const_arg, device):
     log.unused("Tensor", "what a graph takes as a constant is decided by how it is used", const_arg=const_arg)
-    there = device is None or device.partition(":")[0].upper() == context.get_context("device_target").upper()
-    log.unused("Tensor", "what set_device names holds all Tensors", device=not there)
+    is_default = device is None or device.partition(":")[0].upper() == context.get_context("device_target").upper()
+    log.unused("Tensor", "what set_device names holds all Tensors", device=not is_default)
 
 
 class Tensor(Boxed):
@@ -58,7 +58,7 @@ class Tensor(Boxed):
         (2, 2)
     """
 
-    __slots__ = ("_array", "_node", "_whole", "__weakref__")  # `_whole` is unset but in parts, see `core.parts`
+    __slots__ = ("_array", "_node", "_whole", "__weakref__")  # `_whole` is set only for views, see `core.tensor.views`
     _mime_ = display_hooks.mime
 
     if TYPE_CHECKING:  # slots, and what the operators' declarations attach
@@ -92,26 +92,28 @@ class Tensor(Boxed):
         device: str | None = None,
     ) -> None:
         if const_arg or device is not None:
-            _without_effect(const_arg, device)
+            _report_ignored_arguments(const_arg, device)
         if input_data is None:
             if init is None:
-                self._array = opened(shape, dtype and mstype.dtype_to_nptype(dtype))
+                self._array = make_unknown_shape(shape, dtype and mstype.dtype_to_nptype(dtype))
                 self._node = None
                 if self._array is not None:
                     return
                 raise TypeError("For 'Tensor', give 'input_data', or 'shape', 'dtype' and 'init' together.")
             input_data = initializer(init, shape, dtype if dtype is not None else mstype.float32)
         if dtype is not None and not isinstance(dtype, mstype.Type):
-            raise TypeError(f"For 'Tensor', 'dtype' should be a mindspore dtype, but got {dtype!r}.{_meant(dtype)}")
+            raise TypeError(
+                f"For 'Tensor', 'dtype' should be a mindspore dtype, but got {dtype!r}.{_suggest_dtype(dtype)}"
+            )
         self._array = to_array(input_data, dtype)
         self._node = None
 
-    if not TYPE_CHECKING:  # an editor is to know what is not there
+    if not TYPE_CHECKING:  # for type checkers, missing attributes are errors
 
         def __getattr__(self, name):
             raise AttributeError(no_attribute(type(self).__name__, name, TENSOR, "Tensor"), name=name, obj=self)
 
-    # ------------------------------------------------------------------ what it is
+    # ---------------------------------------------------------------- properties
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape, a tuple of int."""
@@ -153,7 +155,7 @@ class Tensor(Boxed):
 
     @property
     def virtual_flag(self) -> bool:
-        """Whether the Tensor is a stand-in without data: always False here."""
+        """Always False: the Tensor is not a placeholder without data."""
         return False
 
     def dim(self) -> int:
@@ -175,12 +177,14 @@ class Tensor(Boxed):
         """
         array = self._array
         if is_tracer(array):
-            return _element(array, index)
-        return self._scalar("item()") if index is None else self.asnumpy().item(index)
+            return _traced_item(array, index)
+        return self._python_scalar("item()") if index is None else self.asnumpy().item(index)
 
     def itemset(self, *args: Any) -> "Tensor":
-        """A copy with one element replaced: itemset(value) or itemset(index, value). numpy's changes the array itself,
-        MindSpore's does not."""
+        """Return a copy with one element replaced: itemset(value) or itemset(index, value).
+
+        numpy's itemset changes the array itself, MindSpore's does not.
+        """
         if len(args) not in (1, 2):
             raise TypeError(
                 f"For 'itemset', there should be a value, or an index and a value, but got {len(args)} arguments."
@@ -193,19 +197,19 @@ class Tensor(Boxed):
         return changed
 
     def contiguous(self) -> "Tensor":
-        """The Tensor itself: its data is contiguous and where it is needed."""
+        """Return the Tensor itself: its data is always contiguous."""
         return self
 
     def is_contiguous(self) -> bool:
-        """True: data is always contiguous."""
+        """Return True: the data is always contiguous."""
         return True
 
     def is_floating_point(self) -> bool:
-        """Whether the elements are floating point numbers."""
+        """Return True for floating point elements."""
         return self.dtype in (*mstype.float_type, mstype.bfloat16)
 
     def is_complex(self) -> bool:
-        """Whether the elements are complex numbers."""
+        """Return True for complex elements."""
         return self.dtype in (mstype.complex64, mstype.complex128)
 
     @property
@@ -238,7 +242,7 @@ class Tensor(Boxed):
         Raises:
             RuntimeError: If the Tensor is traced: in GRAPH mode its value is known only when the graph runs.
         """
-        return np.array(self._known("asnumpy()"))
+        return np.array(self._concrete_array("asnumpy()"))
 
     def numpy(self) -> np.ndarray:
         """Same as `asnumpy`."""
@@ -249,12 +253,12 @@ class Tensor(Boxed):
         return self.asnumpy().tolist()
 
     def _detached(self):
-        """An array that stays valid whatever happens to this box."""
+        """Return an array that stays valid when this box changes."""
         return self._array
 
-    def _known(self, what):
-        if _thread.late:
-            deferred_errors.settle()
+    def _concrete_array(self, what):
+        if _thread.pending_verdicts:
+            deferred_errors.wait_and_report()
         array = self._array
         if is_tracer(array):
             where = user_line()
@@ -282,28 +286,28 @@ class Tensor(Boxed):
         if is_tracer(array):
             where = user_line()
             at = f" at {format_location(*where[:2])}" if where else ""
-            raise TypeError(f"A Tensor is used as a Python bool{at} {why_python()}")
-        return bool(self._known("bool()"))
+            raise TypeError(f"A Tensor is used as a Python bool{at} {explain_branch()}")
+        return bool(self._concrete_array("bool()"))
 
     def __int__(self) -> int:
-        return int(self._scalar("int()"))
+        return int(self._python_scalar("int()"))
 
     def __float__(self) -> float:
-        return float(self._scalar("float()"))
+        return float(self._python_scalar("float()"))
 
     def __complex__(self) -> complex:
-        return complex(self._scalar("complex()"))
+        return complex(self._python_scalar("complex()"))
 
     def __index__(self) -> int:
-        value = self._scalar("an index")
+        value = self._python_scalar("an index")
         if not isinstance(value, (int, bool)):
             raise TypeError(f"Only an integer Tensor serves as an index, but the dtype is {self.dtype}.")
         return int(value)
 
-    def _scalar(self, what):
+    def _python_scalar(self, what):
         if self.size != 1:
             raise ValueError(f"{what} needs a Tensor with one element, but the shape is {self.shape}.")
-        return np.asarray(self._known(what)).item()
+        return np.asarray(self._concrete_array(what)).item()
 
     def __len__(self) -> int:
         if not self._array.ndim:
@@ -317,24 +321,28 @@ class Tensor(Boxed):
 
     def __str__(self) -> str:
         array = self._array
-        return traced_text(array) if is_tracer(array) else str(np.asarray(self._known("str()")))
+        return traced_text(array) if is_tracer(array) else str(np.asarray(self._concrete_array("str()")))
 
     def __repr__(self) -> str:
         array = self._array
         if isinstance(array, UnknownShape):
             return f"Tensor(shape={list(array.shape)}, dtype={self.dtype})"
-        return traced_text(array) if is_tracer(array) else tensor_repr(np.asarray(self._known("repr()")), self.dtype)
+        return (
+            traced_text(array)
+            if is_tracer(array)
+            else tensor_repr(np.asarray(self._concrete_array("repr()")), self.dtype)
+        )
 
     def __format__(self, spec: str) -> str:
         if spec and self.size == 1 and not is_tracer(self._array):
-            return format(np.asarray(self._known("format()")).item(), spec)
+            return format(np.asarray(self._concrete_array("format()")).item(), spec)
         return format(str(self), spec)
 
     __hash__ = object.__hash__
 
     # ------------------------------------------------------------------ change
     def _assign(self, array):
-        """Rebind this box to `array`; a trace notes it and puts the old one back when it ends."""
+        """Rebind this box to `array`. A trace records the old array and restores it when it ends."""
         frame = _thread.frame
         if frame is not None:
             frame.remember(self)
@@ -343,7 +351,7 @@ class Tensor(Boxed):
         self._array = array
 
     def assign_value(self, value: "Tensor") -> "Tensor":
-        """Take over the values of another Tensor and return self.
+        """Copy the value of another Tensor into this one and return self.
 
         Raises:
             TypeError: If `value` is no Tensor.
@@ -374,7 +382,7 @@ class Tensor(Boxed):
     def init_data(
         self, slice_index: int | None = None, shape: Sequence[int] | None = None, opt_shard_group: str | None = None
     ) -> "Tensor":
-        """The Tensor itself: an initialised Tensor holds its data from the beginning, and is never one slice.
+        """Return the Tensor itself: it has its complete data from the beginning.
 
         Raises:
             ValueError: If a `shape` is given that is not that of the Tensor.
@@ -384,7 +392,7 @@ class Tensor(Boxed):
                 f"For 'init_data', the Tensor holds data of shape {self.shape} already, but 'shape' is "
                 f"{tuple(shape)}; cut a slice by indexing, or make it with initializer(init, shape)."
             )
-        say_whole("Tensor.init_data", slice_index, opt_shard_group)
+        report_ignored_slice("Tensor.init_data", slice_index, opt_shard_group)
         return self
 
     def to_tensor(
@@ -394,11 +402,11 @@ class Tensor(Boxed):
         return Tensor.init_data(self, slice_index, shape, opt_shard_group)
 
     def is_init(self) -> bool:
-        """Whether data is there: always True."""
+        """Return True: the data exists from the beginning."""
         return True
 
     def set_init_flag(self, flag: bool) -> None:
-        """No effect: data is there whatever the flag says."""
+        """No effect: the data exists for either value of the flag."""
         if not isinstance(flag, bool):
             raise TypeError(f"For 'set_init_flag', 'flag' should be bool, but got {type(flag).__name__}.")
         log.unused("Tensor.set_init_flag", "the data is there already", flag=not flag)
@@ -409,12 +417,12 @@ class Tensor(Boxed):
     def data_sync(self, wait: bool = True) -> None:
         """Wait until the values have been computed."""
         if wait and not is_tracer(self._array):
-            jax.block_until_ready(self._known("data_sync()"))
+            jax.block_until_ready(self._concrete_array("data_sync()"))
         return None
 
     # ------------------------------------------------------------------ other libraries
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        array = np.asarray(self._known("numpy"))
+        array = np.asarray(self._concrete_array("numpy"))
         if dtype is not None and array.dtype != dtype:
             return array.astype(dtype)
         return array.copy() if copy else array
@@ -423,10 +431,10 @@ class Tensor(Boxed):
         return self._array
 
     def __dlpack__(self, **kwargs: Any) -> Any:
-        return self._known("dlpack").__dlpack__(**kwargs)
+        return self._concrete_array("dlpack").__dlpack__(**kwargs)
 
     def __dlpack_device__(self) -> tuple[Any, int]:
-        return self._known("dlpack").__dlpack_device__()
+        return self._concrete_array("dlpack").__dlpack_device__()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _from_pickle, (self.asnumpy(),)
@@ -435,25 +443,25 @@ class Tensor(Boxed):
         return box(self._array)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Tensor":
-        memo[id(self)] = twin = box(self._array)
-        return twin
+        memo[id(self)] = clone = box(self._array)
+        return clone
 
 
-def _element(array, index):
-    """One element of an array that a trace stands for."""
+def _traced_item(array, index):
+    """Return one element of a traced array."""
     if index is None and array.size != 1:
         raise ValueError(f"item() needs a Tensor with one element, but the shape is {tuple(array.shape)}.")
-    places = np.arange(array.size).reshape(array.shape)
-    return box(array.reshape(-1)[places.item(0 if index is None else index)])
+    positions = np.arange(array.size).reshape(array.shape)
+    return box(array.reshape(-1)[positions.item(0 if index is None else index)])
 
 
 def attach(name: str, method: Any) -> None:
-    """Make `method`, a function or a property, an attribute of every Tensor: what a declaration does."""
+    """Make `method`, a function or a property, an attribute of every Tensor. Operator declarations call it."""
     setattr(Tensor, name, method)
 
 
-def _meant(dtype):
-    """The MindSpore type that numpy, or Python, calls `dtype`."""
+def _suggest_dtype(dtype):
+    """Return a hint with the MindSpore dtype for a numpy or Python type, or ""."""
     try:
         return f" Write {mstype.from_numpy_dtype(np.dtype(dtype))!r}."
     except (TypeError, ValueError, NotImplementedError, KeyError):
@@ -464,7 +472,7 @@ _new = object.__new__
 
 
 def box(array: jax.Array) -> Tensor:
-    """A Tensor around a jax.Array, without any check."""
+    """Return a Tensor around a jax.Array, without any check."""
     tensor = _new(Tensor)
     tensor._array = array
     tensor._node = None
@@ -472,12 +480,12 @@ def box(array: jax.Array) -> Tensor:
 
 
 def unbox(value: Any) -> Any:
-    """The array of a Tensor; anything else as it is."""
+    """Return the array of a Tensor; other values are returned unchanged."""
     return value._array if isinstance(value, Tensor) else value
 
 
 def is_traced(value: object) -> bool:
-    """Whether `value` is a Tensor that stands for a value not known yet."""
+    """Return True if `value` is a Tensor without a value, in a trace."""
     return isinstance(value, Tensor) and is_tracer(value._array)
 
 
@@ -485,8 +493,8 @@ def _from_pickle(array):
     return Tensor(array)
 
 
-def say_whole(where: str, slice_index: int | None, opt_shard_group: str | None) -> None:
-    """Say once that arguments about a part of a Tensor have no effect."""
+def report_ignored_slice(where: str, slice_index: int | None, opt_shard_group: str | None) -> None:
+    """Log once that arguments about a slice of a Tensor have no effect."""
     log.unused(
         where,
         "a Tensor is made whole, and lies on devices as the strategies of the program say that it is given to",

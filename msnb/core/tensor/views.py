@@ -1,8 +1,8 @@
-"""Parts of Tensors that know of what they are parts, so that in PYNATIVE mode ``x[0][1] = 5`` can reach `x`.
+"""Views of Tensors in PYNATIVE mode: ``x[0]`` references `x`, so that ``x[0][1] = 5`` changes `x`.
 
-Arrays never change: what is put into a part is put into its Tensor as well, by an operator of its own, through which
-gradients flow. A part does not keep its Tensor alive, since nobody sees what is put into one that is gone. In GRAPH
-mode the source transformation sees the whole statement (`core.script.lower`), and no part is remembered.
+Arrays are immutable. An assignment to a view is also applied to its base, by an operator through which gradients flow.
+A view does not keep its base alive, because nobody can read a base without references. In GRAPH mode the source
+transformation sees the complete statement (`core.script.lower`), and no views are recorded.
 """
 
 import weakref
@@ -12,29 +12,29 @@ from msnb.core.state import trace_state
 from msnb.core.tensor.tensor import Tensor
 
 _thread = trace_state.thread
-_known: Any = Tensor._whole  # the slot itself, as an attribute that is not there would ask for a sentence
+_base_slot: Any = Tensor._whole  # the slot descriptor: reading a missing attribute would build an error message
 
 
-def view_of(whole: Tensor, index: Any, part: Tensor) -> Tensor:
-    """`part`, which remembers that it is ``whole[index]``."""
-    if _thread.frame is None and part is not whole:
-        _known.__set__(part, (whole if _remembers(whole) else weakref.ref(whole), index))
+def view_of(base: Tensor, index: Any, part: Tensor) -> Tensor:
+    """Record that `part` is ``base[index]``, and return `part`."""
+    if _thread.frame is None and part is not base:
+        _base_slot.__set__(part, (base if _is_view(base) else weakref.ref(base), index))
     return part
 
 
-def _remembers(tensor):
+def _is_view(tensor):
     try:
-        _known.__get__(tensor)
+        _base_slot.__get__(tensor)
     except AttributeError:
         return False
     return True
 
 
-def base_of(part: Tensor) -> tuple[Tensor, Any] | None:
-    """The Tensor and the index that a Tensor is the part at; None if it is no part, or that one is gone."""
+def base_of(tensor: Tensor) -> tuple[Tensor, Any] | None:
+    """Return (base, index) of a view; None if the Tensor is no view or its base is gone."""
     try:
-        whole, index = _known.__get__(part)
+        base, index = _base_slot.__get__(tensor)
     except AttributeError:
         return None
-    whole = whole() if isinstance(whole, weakref.ref) else whole
-    return None if whole is None else (whole, index)
+    base = base() if isinstance(base, weakref.ref) else base
+    return None if base is None else (base, index)

@@ -159,7 +159,7 @@ def _taped(fn, args, kwargs, positions, weights, sens, has_aux):
     outer, level = _thread.nodes, _thread.recording
     nodes = dict(outer) if outer else {}
     try:  # not a context manager: a Stop on the way out of one would leave the thread recording
-        _thread.nodes, _thread.recording, _thread.looking = nodes, level + 1, True
+        _thread.nodes, _thread.recording, _thread.results_observed = nodes, level + 1, True
         variables = []
         for tensor in tensors:
             twin = box(tensor._array)
@@ -174,7 +174,7 @@ def _taped(fn, args, kwargs, positions, weights, sens, has_aux):
         leaves, _ = flatten(out[0] if has_aux else out)
     finally:
         _thread.nodes, _thread.recording = outer, level
-        trace_state.settle()
+        trace_state.update_results_observed()
     outputs, cotangents = _cotangents(leaves, sens)
     found = tape.backward(outputs, cotangents, [s for s in sources if s is not None] + weight_sources)
     found = gradient_hooks.ended([*[t for t, s in zip(tensors, sources) if s is not None], *weights], found)
@@ -182,12 +182,12 @@ def _taped(fn, args, kwargs, positions, weights, sens, has_aux):
     arg_grads = map(tape.dense, found[:split])
     grads = gradients([next(arg_grads) if s is not None else None for s in sources])
     weight_grads = tuple(g if g is not None else _zeros(w) for g, w in zip(found[split:], weights))
-    if _thread.looking:
+    if _thread.results_observed:
         float_status.note([_numbers(g) for g in found if g is not None])
-    if events.asked.differentiated:
+    if events.subscribers.differentiated:
         with tape.paused():
             whole = tuple(map(tape.dense, weight_grads))
-        events.tell("differentiated", outputs, weights, weight_sources, whole)
+        events.notify("differentiated", outputs, weights, weight_sources, whole)
     return _untrack(out), grads, weight_grads
 
 
@@ -277,7 +277,7 @@ def _traced(fn, args, kwargs, positions, weights, sens, has_aux):
         weight_grads[i] = _whole_gradient(grad, weights[i])._array
     weight_grads = [shape["tables"].gradient(w, g) for w, g in zip(weights, weight_grads)]
     weight_grads = gradient_hooks.ended(weights, weight_grads)
-    if _thread.looking:
+    if _thread.results_observed:
         float_status.note([*array_grads, *map(_numbers, weight_grads)])
     # named, so that tools find the gradient of a Parameter in the jaxpr of any train step
     for gradient, weight in zip(weight_grads, weights):

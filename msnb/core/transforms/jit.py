@@ -10,7 +10,7 @@ import jax
 from msnb import log
 from msnb.core import script
 from msnb.core.compat.jax_private import live_arrays
-from msnb.core.errors.data_dependent_shape import DataDependentShape, can_run_eagerly, runs_eagerly, say
+from msnb.core.errors.data_dependent_shape import DataDependentShape, can_run_eagerly, report_eager_run, runs_eagerly
 from msnb.core.errors.messages import describe
 from msnb.core.program import program_cache
 from msnb.core.state import events, trace_state
@@ -20,7 +20,7 @@ from msnb.core.tensor.meta_tensor import MetaTensor
 from msnb.core.tensor.tensor import Tensor
 
 _thread = trace_state.thread
-_asked = events.asked
+_asked = events.subscribers
 
 
 def _call(jitted, args, kwargs):
@@ -50,7 +50,7 @@ class JitFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if _asked.entered:
-            return events.called(self, None, _call, args, kwargs)
+            return events.run_with_events(self, None, _call, args, kwargs)
         if _thread.frame is not None:
             return script.call(self.fn)(*args, **kwargs)
         return program_cache.call(self, *self._graph_call(args, kwargs))
@@ -269,7 +269,7 @@ class _Executor:
         except DataDependentShape as error:
             if trace_state.thread.frame is not None or not can_run_eagerly(getattr(obj, "_trace_root", obj)):
                 raise
-            say(type(obj).__name__, error)
+            report_eager_run(type(obj).__name__, error)
             return phase, False
         layouts = {} if program.spread is None else program.spread.layouts(program)
         if auto_parallel_mode:

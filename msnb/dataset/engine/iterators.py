@@ -21,7 +21,7 @@ from msnb.dataset.engine.chunk import Hint, rows_of
 from msnb.dataset.engine.dataset import Dataset, fluent
 from msnb.dataset.engine.workers import Prefetcher
 
-_asked = events.asked
+_asked = events.subscribers
 _clock = time.perf_counter_ns
 _MAX_HINT = 64
 _ON_DEVICE = 2  # batches that wait in the device's memory, besides the one in use
@@ -138,7 +138,7 @@ class Iterator:
             return self._finish(row)
         finally:
             if start is not None:
-                events.tell("waited", self, start, _clock())
+                events.notify("waited", self, start, _clock())
 
     def _begin(self):
         if 0 < self._num_epochs <= self._epochs_done:

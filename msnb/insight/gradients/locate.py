@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 
-from msnb.core.compat.jax_private import eval_jaxpr, without_prints
+from msnb.core.compat.jax_private import eval_jaxpr, remove_debug_callbacks
 from msnb.core.errors.cell_path import attribute_path
 from msnb.core.jaxpr.instrument import Measure
 from msnb.insight.gradients.recording import NonFinite
@@ -50,7 +50,7 @@ def locate(program: "Program", inputs: list[jax.Array], rows: "list[Row]") -> An
         ]
 
     made = instrument(program.jaxpr, choose, _Finiteness(), program.inputs, program.name)
-    quiet = without_prints(made.jaxpr.jaxpr)
+    quiet = remove_debug_callbacks(made.jaxpr.jaxpr)
     try:
         flags = jax.jit(lambda *args: eval_jaxpr(quiet, made.jaxpr.consts, *args)[-1])(*inputs)
     except RuntimeError:  # an array that another program was given to write over

@@ -20,7 +20,7 @@ from msnb.nn._cell import deduplication, error_notes, hooks, missing_return
 from msnb.nn._cell.fingerprint import INTERNAL, Same, normal
 from msnb.nn._cell.tree import scope_name
 
-_asked = events.asked
+_asked = events.subscribers
 _thread = trace_state.thread
 _state = context._state
 _GRAPH = context.GRAPH_MODE
@@ -67,7 +67,7 @@ class Running:
     def __call__(self: _Constructs[_Inputs, _Output], *args: _Inputs.args, **kwargs: _Inputs.kwargs) -> _Output:
         try:
             if _asked.entered:
-                return events.called(self, _step(self), _call, args, kwargs)
+                return events.run_with_events(self, _step(self), _call, args, kwargs)
             if _thread.frame is not None:
                 return self._traced_call(args, kwargs)
             if _state.mode == _GRAPH or self._compile_always:
@@ -145,12 +145,12 @@ class Running:
                 if kwargs:
                     args, kwargs = self._positional(args, kwargs)
                 run = lambda *inputs: deduplication.call(self, inputs, kwargs)  # noqa: E731 - named for the line below
-                return constraints.call(
+                return constraints.call_constrained(
                     type(self).__name__, self._shard_strategies, run, args, self.parameters_and_names()
                 )
             return deduplication.call(self, args, kwargs)
         except Exception as error:
-            partial_trace.note(error)
+            partial_trace.record_error(error)
             raise
 
     def _scope_in(self, holder):

@@ -71,7 +71,7 @@ class Told:
         Raises:
             TypeError: If one is something else. That they fit shapes and devices is found when a graph is traced.
         """
-        strategies = constraints.checked("Cell.shard", in_strategy, out_strategy, parameter_plan)
+        strategies = constraints.check_strategies("Cell.shard", in_strategy, out_strategy, parameter_plan)
         log.unused(
             "Cell.shard", "the context says on which devices a graph runs", device=device != "Ascend", level=level
         )

@@ -15,7 +15,7 @@ import jax
 from jax.extend.core import ClosedJaxpr, Var, jaxpr_as_fun
 
 from msnb.common import dtype as mstype
-from msnb.core.compat.jax_private import argument_like, is_tracer, unnamed
+from msnb.core.compat.jax_private import argument_signature, is_tracer, without_argument_names
 from msnb.core.jaxpr.inline_calls import PartName
 from msnb.core.operator.primitive import DeclaredPrimitive, settings_of
 from msnb.core.state import events, trace_state
@@ -26,7 +26,7 @@ from msnb.core.tensor.pytree import flatten, structure
 from msnb.core.tensor.tensor import Tensor, box
 from msnb.nn._cell.tree import Tree
 
-_asked = events.asked
+_asked = events.subscribers
 _thread = trace_state.thread
 _PLAIN = frozenset((bool, int, str, type(None)))
 _FEW = 3  # so many like calls are traced as they stand: to make a part of one costs two more traces
@@ -261,7 +261,11 @@ def _part(cell, args, members, frame):
 
     root = frame.root()
     state = root.state()
-    like = [argument_like(p._kind) for p in params], _key_kind(), [argument_like(leaves[i]._array) for i in spots]
+    like = (
+        [argument_signature(p._kind) for p in params],
+        _key_kind(),
+        [argument_signature(leaves[i]._array) for i in spots],
+    )
     try:
         graph = jax.make_jaxpr(traced)(*like)
     except Exception:  # the same comes of tracing it as it stands, and there the error knows where it is
@@ -288,7 +292,9 @@ def _without_unused(graph, count, draws):
     kept = [i for i, v in enumerate(jaxpr.invars[:count]) if v in used]
     invars = [*[jaxpr.invars[i] for i in kept], *jaxpr.invars[count if draws else count + 1 :]]
     outvars = jaxpr.outvars if draws else jaxpr.outvars[:-1]
-    return ClosedJaxpr(jaxpr.replace(invars=invars, outvars=outvars, debug_info=unnamed(jaxpr)), graph.consts), kept
+    return ClosedJaxpr(
+        jaxpr.replace(invars=invars, outvars=outvars, debug_info=without_argument_names(jaxpr)), graph.consts
+    ), kept
 
 
 def _key_kind():

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from msnb.core.errors.cell_path import attribute_name
-from msnb.core.errors.messages import describe, is_machinery, without_footnote
+from msnb.core.errors.messages import describe, is_library_code, remove_jax_note
 from msnb.core.errors.source_location import format_location
 from msnb.core.tensor.tensor import Tensor
 
@@ -89,7 +89,7 @@ def sentence(error: Exception) -> str:
 
 
 def _tell(cell, args, error):
-    without_footnote(error)
+    remove_jax_note(error)
     told = vars(error).get(_TOLD)
     if told is None:
         if not _of_machinery(error) or any(note.startswith("raised ") for note in getattr(error, "__notes__", ())):
@@ -198,7 +198,7 @@ def _hides(cell):
 
 
 def _of_machinery(error):
-    return is_machinery(_innermost(error).f_code.co_filename)
+    return is_library_code(_innermost(error).f_code.co_filename)
 
 
 def _innermost(error):
@@ -213,12 +213,12 @@ def _users_line(error):
     """The innermost line of the user's on the way to an error: below this Cell, or that which called it."""
     found, tb = None, error.__traceback__
     while tb is not None:
-        if not is_machinery(tb.tb_frame.f_code.co_filename):
+        if not is_library_code(tb.tb_frame.f_code.co_filename):
             found = tb.tb_frame.f_code.co_filename, tb.tb_lineno
         tb = tb.tb_next
     frame = sys._getframe(1)
     while found is None and frame is not None:
-        if not is_machinery(frame.f_code.co_filename):
+        if not is_library_code(frame.f_code.co_filename):
             found = frame.f_code.co_filename, frame.f_lineno
         frame = frame.f_back
     return format_location(*found) if found else ""

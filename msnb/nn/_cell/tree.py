@@ -51,8 +51,8 @@ class Tree:
                 raise AttributeError(
                     f"Call super().__init__() in {type(self).__name__}.__init__ before assigning Parameters or Cells."
                 )
-            if _thread.frame is not None and self not in _thread.frame.root().made:
-                _thread.frame.root().kept.append(value)
+            if _thread.frame is not None and self not in _thread.frame.root().created_cells:
+                _thread.frame.root().new_attributes.append(value)
         if params is None or name in INTERNAL:
             _set(self, name, value)
             return
@@ -81,7 +81,7 @@ class Tree:
                 cells[name] = None
             elif type(values.get(name)) is CellState and self._put_into(values[name], value):
                 return
-            elif _thread.frame is not None and self not in _thread.frame.root().made:
+            elif _thread.frame is not None and self not in _thread.frame.root().created_cells:
                 self._set_while_traced(name, value)
             register_cell_tensor(value)
             _set(self, name, value)

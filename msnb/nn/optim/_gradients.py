@@ -1,6 +1,6 @@
 """What is done to one gradient, dense or a RowTensor, before an update: decay, scale, centralization."""
 
-from msnb.core.tensor.sparse import RowTensor, on_values
+from msnb.core.tensor.sparse import RowTensor, map_values
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import composite as C
 from msnb.ops import functional as F
@@ -9,12 +9,12 @@ from msnb.ops import functional as F
 def decayed(gradient, weight, decay):
     """Gradient of the loss plus ``decay / 2 * sum(weight ** 2)``; of a RowTensor only the rows that it mentions."""
     rows = F.gather(weight, gradient.indices, 0) if isinstance(gradient, RowTensor) else weight
-    return on_values(lambda g: g + rows * decay, gradient)
+    return map_values(lambda g: g + rows * decay, gradient)
 
 
 def times(gradient, factor):
     """Gradient multiplied by a number."""
-    return on_values(lambda g: g * factor, gradient)
+    return map_values(lambda g: g * factor, gradient)
 
 
 def centralized(gradient):
@@ -23,7 +23,7 @@ def centralized(gradient):
     def without_mean(g):
         return g - F.reduce_mean(g, tuple(range(1, g.ndim)), True) if g.ndim > 1 else g
 
-    return on_values(without_mean, gradient)
+    return map_values(without_mean, gradient)
 
 
 def _dtype(gradient):

@@ -10,7 +10,7 @@ from msnb.common.missing import asked
 from msnb.core.script import runtime
 from msnb.core.state import trace_state
 from msnb.core.tensor.parameter import Parameter
-from msnb.core.tensor.sparse import RowTensor, on_values
+from msnb.core.tensor.sparse import RowTensor, map_values
 from msnb.core.tensor.tensor import Tensor, box
 from msnb.core.transforms.differentiate import Gradient
 from msnb.nn._hyperparameter_kinds import Number
@@ -34,7 +34,7 @@ grad_overflow = P.FloatStatus()
 @_grad_scale.register("Tensor", "Tensor")
 def _unscaled(scale, gradient):
     """`gradient` divided by `scale`, in its own dtype."""
-    return on_values(lambda values: values * F.cast(reciprocal(scale), values.dtype), gradient)
+    return map_values(lambda values: values * F.cast(reciprocal(scale), values.dtype), gradient)
 
 
 @_grad_overflow.register("RowTensor")

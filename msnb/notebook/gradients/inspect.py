@@ -83,7 +83,7 @@ def inspect_gradients(
     monitor.room = _ROOM
     monitor.recording.tells = False  # the view does
     _hold_alone(monitor.recording)
-    with _put_back(net, optimizer), random_stream.undisturbed():
+    with _put_back(net, optimizer), random_stream.preserve_streams():
         step = _step_of(net, loss, optimizer)
         with monitor:
             batches = _batches(data, steps)

@@ -66,7 +66,7 @@ class Ran:
 
 def _show_failed(error, net, args, kwargs):
     """Show how far a call is that has ended its cell; one of PYNATIVE mode is traced for it."""
-    if partial_trace.of(error) is not None:
+    if partial_trace.partial_trace_of(error) is not None:
         show_before(error, net, args, kwargs)
     else:
         with contextlib.suppress(Exception):  # shown already, and the cell ends with its own

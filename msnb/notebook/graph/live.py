@@ -262,7 +262,7 @@ def _pause_where_slow(followed, name, started):
 def _show_failure(followed, net, args, error):
     """Show how far a network is that fails to trace, with what failed marked; a mistake of Python's, as half a name
     is one, leaves the last version on screen. Returns the sentence."""
-    said, trace = sentence_of(error, net, args), partial_trace.of(error)
+    said, trace = sentence_of(error, net, args), partial_trace.partial_trace_of(error)
     graph = graph_before(error, name_of(net), said) if trace is not None and trace.operator is not None else None
     if graph is None:
         followed.view().note(said)
@@ -281,7 +281,7 @@ def _standing(followed, why):
 def sentence_of(error: Exception, net: Any, args: tuple[Any, ...]) -> str:
     """What a person reads of an error that tracing `net` has ended with: with the layer where it came up, and with its
     line of the typed text where it has one."""
-    trace = partial_trace.of(error)
+    trace = partial_trace.partial_trace_of(error)
     if isinstance(net, Cell) and trace is not None:
         error_notes.tell(net, args, error)
     said = error_notes.sentence(error)

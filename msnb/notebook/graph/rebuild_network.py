@@ -180,7 +180,7 @@ def _anew(net, kind):
     args, kwargs = [way() for way in ways], {name: way() for name, way in named.items()}
     name = kind.__name__
     try:
-        with initializer.rehearsing(), random_stream.undisturbed(), contextlib.redirect_stdout(io.StringIO()):
+        with initializer.rehearsing(), random_stream.preserve_streams(), contextlib.redirect_stdout(io.StringIO()):
             made = kind(*args, **kwargs)
     except Exception as error:
         said = str(error).partition("\n")[0]

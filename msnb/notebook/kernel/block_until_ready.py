@@ -3,7 +3,7 @@
 import sys
 import weakref
 
-from msnb.core.compat.jax_private import forget_effects, live_arrays
+from msnb.core.compat.jax_private import clear_effect_tokens, live_arrays
 from msnb.core.state import deferred_errors
 
 _told = weakref.WeakValueDictionary()  # arrays whose error has been raised once
@@ -23,9 +23,9 @@ def wait() -> None:
             if not array.is_deleted() and id(array) not in _told:
                 _wait_for(array)
         jax.effects_barrier()
-        deferred_errors.settle()
+        deferred_errors.wait_and_report()
     except Exception:
-        forget_effects()
+        clear_effect_tokens()
         raise
 
 

@@ -5,7 +5,7 @@ from logging import LogRecord
 from typing import Any
 
 from msnb import log
-from msnb.core.errors.messages import is_machinery
+from msnb.core.errors.messages import is_library_code
 from msnb.core.errors.source_location import format_location
 from msnb.insight.short_traceback import is_library_file
 
@@ -21,7 +21,7 @@ def _line(record: LogRecord) -> str:
     frame = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
-        if not is_machinery(file) and not is_library_file(file):
+        if not is_library_code(file) and not is_library_file(file):
             return f"msnb: {record.getMessage()} ({format_location(file, frame.f_lineno)})"
         frame = frame.f_back
     return f"msnb: {record.getMessage()}"

@@ -10,7 +10,7 @@ from msnb.core.compat.jax_private import is_tracer
 from msnb.core.errors.messages import describe
 from msnb.core.operator.cases import F, case, refused
 from msnb.core.operator.declare import spelling
-from msnb.core.tensor.sparse import SparseParts
+from msnb.core.tensor.sparse import SparseBase
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import axis_in, tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator
@@ -89,7 +89,7 @@ class DType(HostPrimitive):
     """
 
     def __call__(self, x: Any) -> Any:
-        return (x if isinstance(x, SparseParts) else tensor_argument("DType", "x", x)).dtype
+        return (x if isinstance(x, SparseBase) else tensor_argument("DType", "x", x)).dtype
 
 
 @host_operator("rank")

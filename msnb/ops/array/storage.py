@@ -48,7 +48,7 @@ def _data_ptr_of(self: Tensor) -> int:
     Raises:
         RuntimeError: If the Tensor is traced, or lies on several devices.
     """
-    return self._known("data_ptr()").unsafe_buffer_pointer()
+    return self._concrete_array("data_ptr()").unsafe_buffer_pointer()
 
 
 @spelling(method="const_arg")
@@ -123,7 +123,7 @@ def move_to(input: Tensor, to: str = "CPU", blocking: bool = True) -> Tensor:
         raise RuntimeError(f"For 'move_to', there is no {to} here; JAX has {jax.devices()[0].platform}.") from None
     if is_tracer(input._array):
         return input  # a compiled program runs on one kind of device
-    moved = box(jax.device_put(input._known("move_to()"), device))
+    moved = box(jax.device_put(input._concrete_array("move_to()"), device))
     if check(Bool, blocking, "blocking", "move_to"):
         moved.data_sync()
     return moved

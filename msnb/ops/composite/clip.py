@@ -5,7 +5,7 @@ import functools
 from msnb.common import dtype as mstype
 from msnb.core.eager.tape import dense
 from msnb.core.errors.messages import describe
-from msnb.core.tensor.sparse import RowTensor, on_values
+from msnb.core.tensor.sparse import RowTensor, map_values
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops.operations import Abs, Cast, IsFinite, Maximum, Minimum, Pow, ReduceMax, ReduceSum, Sqrt, Square
 
@@ -98,4 +98,4 @@ def clip_by_global_norm(x, clip_norm=1.0, use_norm=None):
     for tensor in x:
         total = total + ReduceSum()(square(cast(dense(tensor), mstype.float32)))
     scale = clip_norm / Maximum()(Sqrt()(total), float(clip_norm))
-    return tuple(on_values(lambda t: cast(cast(t, mstype.float32) * scale, t.dtype), t) for t in x)
+    return tuple(map_values(lambda t: cast(cast(t, mstype.float32) * scale, t.dtype), t) for t in x)

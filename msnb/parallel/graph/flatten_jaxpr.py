@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
-from msnb.core.compat.jax_private import inside_call, under
+from msnb.core.compat.jax_private import inside_call, nest_source_info
 from msnb.core.jaxpr.instrument import TRANSPARENT
 
 # Their bodies are recomputed in the backward pass. Inlined, they would be stored instead.
@@ -125,7 +125,7 @@ def _inline_calls(graph: Jaxpr, constants: Any) -> FlatGraph:
 
         for eqn in jaxpr.eqns:
             operands = [read(v) for v in eqn.invars]
-            source_info = eqn.source_info if call is None else under(eqn.source_info, call, scopes)
+            source_info = eqn.source_info if call is None else nest_source_info(eqn.source_info, call, scopes)
             body_param = TRANSPARENT.get(eqn.primitive.name, "") if eqn.primitive.name not in REMAT_PRIMITIVES else ""
             body = eqn.params.get(body_param)
             if body is None:

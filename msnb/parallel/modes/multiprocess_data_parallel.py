@@ -15,7 +15,7 @@ from jax.extend.core import jaxprs_in_params
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
 
 from msnb.communication._comm_helper import world_rank, world_size
-from msnb.core.compat.jax_private import argument_like
+from msnb.core.compat.jax_private import argument_signature
 from msnb.core.sharding.partitioner import ArrayShardings
 from msnb.core.state import trace_state
 from msnb.parallel.modes.data_parallel import RANK, Replicas
@@ -94,7 +94,7 @@ class PerProcessCall:
 
 
 def _abstract_argument(value, sharding):
-    abstract = argument_like(value) if not isinstance(value, jax.ShapeDtypeStruct) else value
+    abstract = argument_signature(value) if not isinstance(value, jax.ShapeDtypeStruct) else value
     return jax.ShapeDtypeStruct(abstract.shape, abstract.dtype, sharding=sharding)
 
 

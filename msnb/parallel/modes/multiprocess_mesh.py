@@ -17,7 +17,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from msnb.communication._comm_helper import world_rank, world_size
 from msnb.communication._coordination import wait_for_all
-from msnb.core.compat.jax_private import argument_like
+from msnb.core.compat.jax_private import argument_signature
 from msnb.core.sharding.partitioner import ArrayShardings
 from msnb.core.tensor.tensor import Tensor
 from msnb.parallel.modes.multiprocess_data_parallel import broadcast_arrays
@@ -97,7 +97,7 @@ class GlobalMeshCall:
         return self.call.lower(written, read, *map(self._abstract_argument, range(len(rest)), rest, self._places.rest))
 
     def _abstract_argument(self, index, value, sharding):
-        abstract = value if isinstance(value, jax.ShapeDtypeStruct) else argument_like(value)
+        abstract = value if isinstance(value, jax.ShapeDtypeStruct) else argument_signature(value)
         shape = tuple(abstract.shape)
         if index < self._random:
             shape = (sharding.mesh.size,)

@@ -10,7 +10,7 @@ from typing import Any
 import jax
 from jax.sharding import AbstractMesh, Mesh, NamedSharding
 
-from msnb.core.compat.jax_private import written_at
+from msnb.core.compat.jax_private import source_context
 from msnb.parallel.cost_model.transfer_cost import Layout, MeshCostModel
 from msnb.parallel.graph.flatten_jaxpr import FlatGraph, Value
 from msnb.parallel.search.choice_problem import Choice
@@ -56,7 +56,7 @@ def constrain_graph(
         for number, equation in enumerate(graph.equations, count):
             choice = choices[number] if number < len(choices) else None
             operand_layouts = [()] * len(equation.inputs) if choice is None else choice.inputs
-            with written_at(equation.source_info):  # resharding of operands gets the equation's source location too
+            with source_context(equation.source_info):  # resharding of operands gets the equation's source location too
                 operands = [fetch(i, layout) for i, layout in zip(equation.inputs, operand_layouts, strict=True)]
                 results = _bind_primitive(
                     equation.primitive, operands, equation.primitive.get_bind_params(equation.params)

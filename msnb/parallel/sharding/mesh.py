@@ -16,7 +16,7 @@ from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, PartitionS
 
 from msnb import context
 from msnb.communication._comm_helper import world_size
-from msnb.core.compat.jax_private import further_cpus
+from msnb.core.compat.jax_private import create_cpu_devices
 
 _MAX_CPU_DEVICES = 64  # limit of the number of devices that one CPU emulates
 
@@ -84,7 +84,7 @@ def _add_cpus(number):
     """
     if len(_added_cpus) < number:
         _reserve_threads(number)
-        _added_cpus[:] = further_cpus(number) or ()
+        _added_cpus[:] = create_cpu_devices(number) or ()
     return _added_cpus or None
 
 

@@ -16,7 +16,7 @@ from jax.core import ShapedArray
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from msnb.core.compat.jax_private import partitioned
+from msnb.core.compat.jax_private import is_partitioned
 from msnb.ops.nn.conv import lowering_choice
 from msnb.ops.nn.conv.lowering import Geometry, direct
 
@@ -98,7 +98,7 @@ def _define(name, shape_of, compute, choose, axes):
 
     def on_cpu(context, *operands, **attributes):
         # What is chosen for one device moves images in loops and parts, which several would send to one another.
-        return (own if partitioned(context) else chosen)(context, *operands, **attributes)
+        return (own if is_partitioned(context) else chosen)(context, *operands, **attributes)
 
     mlir.register_lowering(primitive, own)
     mlir.register_lowering(primitive, on_cpu, platform="cpu")

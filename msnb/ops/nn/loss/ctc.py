@@ -6,7 +6,7 @@ import numpy as np
 from jax import lax
 
 from msnb.common.kinds import Bool, Int, check
-from msnb.core.compat.jax_private import at_hand, is_tracer
+from msnb.core.compat.jax_private import is_available, is_tracer
 from msnb.core.operator.cases import F, I, Values, case
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.operator.value_checks import Check, Range, label
@@ -28,7 +28,7 @@ def spelled(name, length, scores, axis):
         rows, lengths = given[name], given[length]
         if np.ndim(rows) != 2 or np.shape(lengths) != np.shape(rows)[:1] or np.ndim(given[scores]) <= axis:
             return ()
-        known = not is_tracer(rows) and not is_tracer(lengths) and at_hand(rows) and at_hand(lengths)
+        known = not is_tracer(rows) and not is_tracer(lengths) and is_available(rows) and is_available(lengths)
         np_ = np if known else jnp
         rows, lengths = np_.asarray(rows), np_.asarray(lengths)
         counted = np_.arange(rows.shape[1]) < lengths[:, None]
