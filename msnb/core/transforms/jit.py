@@ -330,4 +330,4 @@ class _PynativeExecutor:
 _pynative_executor = _PynativeExecutor()
 
 
-program_cache.functions_by(jit)
+program_cache.set_jit_decorator(jit)
