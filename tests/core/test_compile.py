@@ -97,7 +97,7 @@ def test_a_redefined_helper_is_seen_at_the_next_cell_boundary():
     run("<b>", "@ms.ms_function\ndef f(x):\n    return helper(x)\n")
     assert space["f"](Tensor(1.0)).asnumpy() == 2
     run("<c>", "def helper(x):\n    return x + 10\n")
-    ms.core.trace.epoch.bump()  # what the notebook does between cells
+    ms.core.state.trace_state.epoch.bump()  # what the notebook does between cells
     assert space["f"](Tensor(1.0)).asnumpy() == 11
 
 
