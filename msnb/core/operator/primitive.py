@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from msnb.common.kinds import Bool, check
-from msnb.core.operator.annotations import annotations_of, changed, with_annotations
+from msnb.core.operator.annotations import annotations_of, count_change, with_annotations
 from msnb.core.operator.operator_types import REGISTRY
 from msnb.core.support.lru_cache import LruCache
 
@@ -50,7 +50,7 @@ class Primitive:
         return self
 
     def _attributes_changed(self):
-        changed(self)
+        count_change(self)
 
     def init_prim_io_names(self, inputs: Sequence[str], outputs: Sequence[str]) -> None:
         """Name the inputs and outputs, as the graph shows them."""
@@ -190,13 +190,13 @@ class DeclaredPrimitive(Primitive):
         op = type(self).operator
         if name in op.attributes:
             self._bind({**self._attributes, name: op.attributes[name][0](value, name, op.name)})
-            changed(self)
+            count_change(self)
             return self
         return super().add_prim_attr(name, value)
 
     def _attributes_changed(self):
         self._settle()
-        changed(self)
+        count_change(self)
 
     @property
     def update_parameter(self) -> bool:

@@ -16,7 +16,7 @@ from msnb.core.eager.kernel import Kernel
 from msnb.core.errors.messages import describe, explain_kernel_error
 from msnb.core.jaxpr.op_names import graph_name
 from msnb.core.operator.abstract_operator import call_abstractly
-from msnb.core.operator.annotations import changed
+from msnb.core.operator.annotations import count_change
 from msnb.core.operator.bprop_registry import with_bprop
 from msnb.core.operator.operator_types import USER_OPERATORS, copy_if_aliased, in_precision, operand
 from msnb.core.operator.primitive import Primitive
@@ -94,7 +94,7 @@ class PrimitiveWithInfer(Primitive):
     def _attributes_changed(self):
         self.__dict__.pop("_own_kernel", None)
         if self._called:  # what is set before, in __init__, no graph has seen
-            changed(self)
+            count_change(self)
 
     def infer_shape(self, *args: Any) -> Any:
         """Shape of the output; None where it is left to the kernel."""

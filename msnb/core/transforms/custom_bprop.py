@@ -11,7 +11,7 @@ from msnb import context
 from msnb.core import script
 from msnb.core.eager import integer_gradients, tape
 from msnb.core.eager.integer_gradients import has_gradient, is_integer
-from msnb.core.operator.autocast import casting
+from msnb.core.operator.autocast import cast_kernel
 from msnb.core.state import trace_state
 from msnb.core.support.type_promotion import is_inexact
 from msnb.core.tensor.pytree import flatten
@@ -97,7 +97,7 @@ def _fitted(cell, grad, arg, strict):
 
 def _cast(grad, dtype):
     """A gradient in another type, recorded where its derivative is asked for."""
-    kernel = casting(dtype)
+    kernel = cast_kernel(dtype)
     array = grad._array
     result = box(kernel.call(array))
     if _thread.recording:
