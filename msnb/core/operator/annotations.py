@@ -48,8 +48,8 @@ def _copy_with_marks(op, marks):
     marked.marks = marks
     marked.kernels = LruCache()
     marked.__dict__.pop("_marked", None)
-    if "_opened" in marked.__dict__:
-        marked._opened = {}
+    if "_open_operators" in marked.__dict__:
+        marked._open_operators = {}
     return marked
 
 

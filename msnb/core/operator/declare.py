@@ -22,7 +22,7 @@ from msnb.common.kinds import hashable, readable, readable_parameter
 from msnb.core.operator.dispatch import call_of
 from msnb.core.operator.operator_types import FUNCTIONAL, REGISTRY
 from msnb.core.operator.primitive import DeclaredPrimitive
-from msnb.core.operator.traced_attributes import TracedOperator, declared
+from msnb.core.operator.traced_attributes import TracedOperator, make_operator
 from msnb.core.operator.ufunc import Ufunc, as_given, form_of
 from msnb.core.support.lru_cache import LruCache
 from msnb.core.tensor.operands import other_operand
@@ -256,7 +256,7 @@ def class_of(
 ) -> Any:
     """Return the class of the operator that `fn` declares, without registering it; arguments as for `operator`."""
     name = fn.__name__
-    op = declared(fn, name.lstrip("_"), writes, returns, random, checks=checks, rows=rows)
+    op = make_operator(fn, name.lstrip("_"), writes, returns, random, checks=checks, rows=rows)
     op.refuses, op.real = refuses, real
     readable(fn)
     members = {
@@ -304,7 +304,7 @@ def variant(
 
     def declare(fn):
         op = cls.operator
-        op.variant = declared(fn, op.name, writes, "results", random), when
+        op.variant = make_operator(fn, op.name, writes, "results", random), when
         fast_call = vars(cls).get("__call__")
         if fast_call is not None:  # the fast path to the kernel, which calls of the variant must not take
 

@@ -227,7 +227,7 @@ class Staged:
         self.cells: list[Any] = list(frame.cells.values())
         self.errors: list[Any] = frame.errors if frame.error is not None else []
         self.waits = not all(
-            isinstance(e, Finding) and e.late for e, _ in self.errors
+            isinstance(e, Finding) and e.is_deferred for e, _ in self.errors
         )  # True if a call must wait for its error code
         self._arguments = [argument_like(value) for value in values]
         self._sort_inputs(closed, params, note, arg_names, frame.key_used)
