@@ -196,7 +196,7 @@ class Running:
     def _construct(self, args, kwargs):
         if _thread.frame is not None:
             if self._recomputed:
-                return recompute.call(self, args, kwargs)
+                return recompute.call_recomputed(self, args, kwargs)
             return script.call(self.construct)(*args, **kwargs)
         return self.construct(*args, **kwargs)
 
