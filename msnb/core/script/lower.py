@@ -9,7 +9,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from msnb.core.script.bound_names import arguments, assign, at, bound, copied, load
+from msnb.core.script.bound_names import arguments, assign, at_location, copy_tree, find_bound_names, load
 from msnb.core.script.jump_flags import MISSING_RETURN, Jumps
 
 RUNTIME = "__msnb_rt"
@@ -55,7 +55,7 @@ class Lowering(ast.NodeTransformer):
         kind = "bound method" if params[:1] == ["self"] else "function"
         self.owner = f"{kind} '{node.name}'"
         outside = {n for inner in _own_nodes(node) if isinstance(inner, ast.Nonlocal) for n in inner.names}
-        names = bound(node.body)
+        names = find_bound_names(node.body)
         own = {n for n, rebound in names.items() if rebound}.union(params) - outside
         free = {n for n in names if n not in own and n not in outside}  # ``y[i] = v`` for the y of a function around
         nonlocals = sorted(free & self.around)
@@ -70,7 +70,7 @@ class Lowering(ast.NodeTransformer):
             position += 1
         if nonlocals:
             start = [ast.Nonlocal(nonlocals), *start]
-        node.body = body[:position] + at(node.body[0], start) + body[position:]
+        node.body = body[:position] + at_location(node.body[0], start) + body[position:]
         node.decorator_list = []
         node.returns = None
         for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg))):
@@ -122,7 +122,7 @@ class Lowering(ast.NodeTransformer):
 
     def bound(self, nodes: Sequence[ast.AST]) -> dict[str, Any]:
         """`names.bound`, without what is not a variable of this function or of one around it."""
-        return {n: rebound for n, rebound in bound(nodes).items() if n not in self.foreign}
+        return {n: rebound for n, rebound in find_bound_names(nodes).items() if n not in self.foreign}
 
     def rt(self, name: str, *args: ast.expr) -> ast.Call:
         return ast.Call(ast.Attribute(load(RUNTIME), name, ast.Load()), list(args), [])
@@ -159,7 +159,7 @@ class Lowering(ast.NodeTransformer):
         else:
             name = "if_going" if hasattr(node, "guards") else "if_"
         call = self.rt(name, test, load(yes.name), load(no.name), read, write, _strings(names), self.place(node))
-        return at(node, [*helpers, yes, no, ast.Return(call) if returns else ast.Expr(call)])
+        return at_location(node, [*helpers, yes, no, ast.Return(call) if returns else ast.Expr(call)])
 
     def visit_While(self, node: ast.While) -> Any:
         names = list(self.bound([node]))
@@ -171,10 +171,10 @@ class Lowering(ast.NodeTransformer):
         body = self.closure("body", names, self.block(node.body))
         helpers, read, write = self.variables(names)
         call = self.rt("while_", load(check.name), load(body.name), read, write, _strings(names), self.place(node))
-        return at(node, [*helpers, check, body, ast.Expr(call)])
+        return at_location(node, [*helpers, check, body, ast.Expr(call)])
 
     def visit_For(self, node: ast.For) -> Any:
-        targets = list(bound([ast.Assign([node.target], ast.Constant(None))]))
+        targets = list(find_bound_names([ast.Assign([node.target], ast.Constant(None))]))
         names = list({**dict.fromkeys(targets), **self.bound(node.body)})
         iterable, value = self.visit(node.iter), self.fresh("item")
         setter = self.closure("next", targets, [ast.Assign([self.visit(node.target)], load(value))], value)
@@ -184,24 +184,24 @@ class Lowering(ast.NodeTransformer):
         call = self.rt(
             "for_", iterable, load(setter.name), load(body.name), going, read, write, _strings(names), self.place(node)
         )
-        return at(node, [*helpers, setter, body, ast.Expr(call)])
+        return at_location(node, [*helpers, setter, body, ast.Expr(call)])
 
     def visit_Assert(self, node: ast.Assert) -> Any:
         self.generic_visit(node)
         message = _lambda(node.msg) if node.msg else ast.Constant(None)
-        return at(node, ast.Expr(self.rt("assert_", node.test, message, self.place(node))))
+        return at_location(node, ast.Expr(self.rt("assert_", node.test, message, self.place(node))))
 
     def visit_Raise(self, node: ast.Raise) -> Any:
         self.generic_visit(node)
         if node.exc is not None:
-            node.exc = at(node, self.rt("raising", node.exc, self.place(node)))
+            node.exc = at_location(node, self.rt("raising", node.exc, self.place(node)))
         return node
 
     def visit_Try(self, node: ast.Try) -> Any:
         self.generic_visit(node)
         if node.handlers:
             item = ast.withitem(self.rt("trying", self.place(node)))
-            node.body = [at(node, ast.With([item], node.body))]
+            node.body = [at_location(node, ast.With([item], node.body))]
         return node
 
     # ------------------------------------------------------------------ assignments into Tensors
@@ -209,7 +209,7 @@ class Lowering(ast.NodeTransformer):
         if len(node.targets) == 1 and (way := self.way_to(node.targets[0])):
             root, indices = way
             value = self.visit(node.value)
-            return at(node, self.put(root, _tuple_of(map(self.index, indices)), value, self.place(node)))
+            return at_location(node, self.put(root, _tuple_of(map(self.index, indices)), value, self.place(node)))
         self.generic_visit(node)
         return node
 
@@ -217,9 +217,11 @@ class Lowering(ast.NodeTransformer):
         if way := self.way_to(node.target):
             root, indices = way
             key, place = self.fresh("index"), self.place(node)
-            old = self.rt("get_part", self.visit(copied(root)), load(key), place)
+            old = self.rt("get_part", self.visit(copy_tree(root)), load(key), place)
             value = ast.BinOp(old, node.op, self.visit(node.value))
-            return at(node, [assign(key, _tuple_of(map(self.index, indices))), self.put(root, load(key), value, place)])
+            return at_location(
+                node, [assign(key, _tuple_of(map(self.index, indices))), self.put(root, load(key), value, place)]
+            )
         self.generic_visit(node)
         return node
 
@@ -248,20 +250,20 @@ class Lowering(ast.NodeTransformer):
             self.closed.setdefault(target.id)
             return assign(target.id, self.rt("set_part", load(target.id), indices, value, place))
         if isinstance(target, ast.Attribute):
-            owner = self.visit(copied(target.value))
+            owner = self.visit(copy_tree(target.value))
             return ast.Expr(self.rt("put_attribute", owner, ast.Constant(target.attr), indices, value, place))
-        return ast.Expr(self.rt("put_part", self.visit(copied(target)), indices, value, place))
+        return ast.Expr(self.rt("put_part", self.visit(copy_tree(target)), indices, value, place))
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         self.generic_visit(node)
         if node.value is None or not isinstance(node.target, ast.Name):
             return node
-        return at(node, ast.Assign([node.target], node.value))
+        return at_location(node, ast.Assign([node.target], node.value))
 
     def index(self, node: ast.expr) -> Any:
         """The expression inside [ ] as an ordinary expression."""
         if isinstance(node, ast.Slice):
-            return at(
+            return at_location(
                 node,
                 ast.Call(
                     load("slice"),
@@ -270,13 +272,15 @@ class Lowering(ast.NodeTransformer):
                 ),
             )
         if isinstance(node, ast.Tuple):
-            return at(node, ast.Tuple([self.index(e) for e in node.elts], ast.Load()))
+            return at_location(node, ast.Tuple([self.index(e) for e in node.elts], ast.Load()))
         return self.visit(node)
 
     # ------------------------------------------------------------------ expressions
     def visit_IfExp(self, node: ast.IfExp) -> Any:
         self.generic_visit(node)
-        return at(node, self.rt("if_expression", node.test, _lambda(node.body), _lambda(node.orelse), self.place(node)))
+        return at_location(
+            node, self.rt("if_expression", node.test, _lambda(node.body), _lambda(node.orelse), self.place(node))
+        )
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
         self.generic_visit(node)
@@ -284,11 +288,11 @@ class Lowering(ast.NodeTransformer):
         result = node.values[-1]
         for value in reversed(node.values[:-1]):
             result = self.rt(name, value, _lambda(result))
-        return at(node, result)
+        return at_location(node, result)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         self.generic_visit(node)
-        return at(node, self.rt("not_", node.operand)) if isinstance(node.op, ast.Not) else node
+        return at_location(node, self.rt("not_", node.operand)) if isinstance(node.op, ast.Not) else node
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> Any:
         pieces = []
@@ -297,12 +301,12 @@ class Lowering(ast.NodeTransformer):
                 specification = self.visit(part.format_spec) if part.format_spec else ast.Constant("")
                 part = ast.Tuple([self.visit(part.value), ast.Constant(part.conversion), specification], ast.Load())
             pieces.append(part)
-        return at(node, self.rt("text", *pieces))
+        return at_location(node, self.rt("text", *pieces))
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
         self.generic_visit(node)
         if isinstance(node.op, ast.Mod) and _is_text(node.left):
-            return at(node, self.rt("percent", node.left, node.right))
+            return at_location(node, self.rt("percent", node.left, node.right))
         return node
 
     def visit_Compare(self, node: ast.Compare) -> Any:
@@ -310,7 +314,7 @@ class Lowering(ast.NodeTransformer):
         if len(node.ops) == 1:
             if isinstance(node.ops[0], (ast.In, ast.NotIn)):
                 call = self.rt("contains", node.left, node.comparators[0])
-                return at(node, self.rt("not_", call) if isinstance(node.ops[0], ast.NotIn) else call)
+                return at_location(node, self.rt("not_", call) if isinstance(node.ops[0], ast.NotIn) else call)
             return node
         # a < b < c is a < b and b < c, with b computed once: as arguments of nested lambdas
         names = [self.fresh("operand") for _ in node.comparators[:-1]]
@@ -325,41 +329,45 @@ class Lowering(ast.NodeTransformer):
             result = test if result is None else self.rt("and_", test, _lambda(result))
             if i < len(names):
                 result = ast.Call(ast.Lambda(arguments(names[i]), result), [node.comparators[i]], [])
-        return at(node, result)
+        return at_location(node, result)
 
     def visit_Name(self, node: ast.Name) -> Any:
         if node.id == MISSING_RETURN:
-            return at(node, ast.Attribute(load(RUNTIME), "MISSING", ast.Load()))
+            return at_location(node, ast.Attribute(load(RUNTIME), "MISSING", ast.Load()))
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         self.generic_visit(node)
         if isinstance(node.ctx, ast.Load) and not isinstance(node.slice, (ast.Slice, ast.Tuple, ast.Constant)):
-            return at(node, self.rt("get_item", node.value, node.slice, self.place(node)))
+            return at_location(node, self.rt("get_item", node.value, node.slice, self.place(node)))
         return node
 
     def visit_Global(self, node: ast.Global) -> Any:
-        return at(node, ast.Pass())  # its names are only read, see `reject`; the blocks become functions of their own
+        return at_location(
+            node, ast.Pass()
+        )  # its names are only read, see `reject`; the blocks become functions of their own
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
         of = node.value
         is_super = isinstance(of, ast.Call) and isinstance(of.func, ast.Name) and of.func.id == "super"
         self.generic_visit(node)
         if is_super and self.self_name and isinstance(node.ctx, ast.Load):
-            return at(node, self.rt("attribute_of_super", node.value, load(self.self_name), ast.Constant(node.attr)))
+            return at_location(
+                node, self.rt("attribute_of_super", node.value, load(self.self_name), ast.Constant(node.attr))
+            )
         return node
 
     def visit_Call(self, node: ast.Call) -> Any:
         if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and self.self_name:
-            return at(node, ast.Call(load("super"), [load("__class__"), load(self.self_name)], []))
+            return at_location(node, ast.Call(load("super"), [load("__class__"), load(self.self_name)], []))
         self.generic_visit(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "format" and _is_text(node.func.value):
-            return at(
+            return at_location(
                 node, ast.Call(self.rt("formatted", node.func.value).func, [node.func.value, *node.args], node.keywords)
             )
         if isinstance(node.func, ast.Name) and node.func.id in ("super", "hasattr", "getattr"):
             return node
-        node.func = at(node, self.rt("call", node.func))
+        node.func = at_location(node, self.rt("call", node.func))
         return node
 
 

@@ -186,4 +186,4 @@ def put_attribute(owner: Any, name: str, indices: Sequence[Any], value: Any, pla
         setattr(owner, name, changed)
 
 
-convert_function.serve(sys.modules[__name__])
+convert_function.set_runtime(sys.modules[__name__])
