@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from msnb.core.script.builtin_overloads import boolean, dynamic
-from msnb.core.script.merge_branches import Branch, copied, select
+from msnb.core.script.merge_branches import Branch, copy_containers, select
 from msnb.core.script.undefined import MISSING
 
 
@@ -57,7 +57,7 @@ def _trace_both(then, otherwise, read, write, get_outputs):
 
     def branch(fn):
         def run():
-            write(copied(before))
+            write(copy_containers(before))
             return get_outputs(fn())
 
         return Branch(run)

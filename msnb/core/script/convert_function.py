@@ -146,7 +146,7 @@ def _has_no_jumps(code):
 
 
 def _lower_code(fn, code):
-    node, class_name = source.definition(code, fn.__qualname__)
+    node, class_name = source.find_definition(code, fn.__qualname__)
     node = copy_tree(node)
     if isinstance(node, ast.Lambda):
         body = ast.copy_location(ast.Return(node.body), node.body)

@@ -19,7 +19,7 @@ from msnb.core.script.assertions import Raised
 from msnb.core.script.builtin_overloads import DynamicRange, boolean, dynamic, to_tensor
 from msnb.core.script.checkpointed_while import differentiable_while
 from msnb.core.script.conditionals import if_
-from msnb.core.script.merge_branches import copied
+from msnb.core.script.merge_branches import copy_containers
 from msnb.core.script.undefined import Undefined
 from msnb.core.state import trace_state
 from msnb.core.support.type_promotion import name as dtype_name
@@ -210,7 +210,7 @@ class _GraphLoop:
         boxes = [list(leaves) for leaves, _, _ in self.variable_parts]
         for (v, k), array in zip(self.carried_positions, carry):
             boxes[v][k] = box(array)
-        self.write(copied(tuple(rebuild(b) for b, (_, rebuild, _) in zip(boxes, self.variable_parts))))
+        self.write(copy_containers(tuple(rebuild(b) for b, (_, rebuild, _) in zip(boxes, self.variable_parts))))
         rest = list(carry[len(self.carried_positions) :])
         frame = trace_state.TraceFrame(self.params, rest[: len(self.params)], self.outer)
         frame.branch = True
