@@ -390,6 +390,6 @@ def _mismatch_message(name, location, yes, no, advice):
     if name.startswith("__rv"):
         what = "the returned value"
     return (
-        f"{_describe_location(location)}: {what} is {yes} in the true branch but {no} in the false branch of a condition "
-        f"on a Tensor. {advice}"
+        f"{_describe_location(location)}: {what} is {yes} in the true branch but {no} in the false branch of a "
+        f"condition on a Tensor. {advice}"
     )
