@@ -198,7 +198,7 @@ def operator(
         random (bool): True if the function takes a JAX key as its first argument.
         checks (Sequence[Check]): Checks of indices and labels among the inputs.
         rows (Callable): Maps the static inputs to the sparse gradient of the first input, a table; see
-            `core.operator.row_gradients.LooksUp`.
+            `core.operator.row_gradients.LookupMixin`.
         real (Callable): Maps the static inputs to the function that is differentiated if the results are integers, None
             for this function; see `core.eager.integer_gradients`.
         refuses (Callable): Takes the dict of attributes; raises if one excludes another.
